@@ -5,6 +5,7 @@
 mod background_commands;
 mod chat_composer;
 mod chat_switching;
+mod composing;
 mod context_meter;
 mod editor_context;
 mod events;
@@ -25,8 +26,7 @@ mod shown;
 mod start_page;
 mod view;
 
-use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -44,10 +44,9 @@ use relm4::{Component, ComponentParts, ComponentSender};
 use crate::bridge::{Arrival, Bridge};
 use crate::composer::Composer;
 use crate::conversation::Conversation;
-use crate::drafts::{self, Drafts};
 pub use crate::editor::{At, Outline, Place};
 use background_commands::BackgroundCommands;
-use chat_switching::Ahead;
+use chat_composer::ChatComposer;
 use context_meter::ContextMeter;
 use editor_context::EditorContext;
 pub use editor_context::OpenFiles;
@@ -79,28 +78,15 @@ pub struct ChatWidget {
     handle: Handle<FrameMsg>,
     layout: Layout,
     conversation: Conversation,
-    composer: Composer,
+    composer: ChatComposer,
     manager: Option<Manager>,
     bridge: Option<Bridge>,
     shown: Shown,
-    /// Counts what was shown, so that late answers find out that they are.
-    epoch: u64,
-    drafts: Drafts,
-    draft_folder: Option<PathBuf>,
-    keeping: chat_composer::Keeping,
     /// What was asked to be shown before the engine was there.
     wanted: Option<Fid>,
     /// The chat that was shown last time: nobody asked for it, so that it may be gone.
     recalled: Option<Fid>,
     has_chats: bool,
-    /// The epoch in which a message was sent that is not on disk yet.
-    sending: Option<u64>,
-    /// What is to be sent in the chat that is shown, once that can be.
-    outbox: VecDeque<chat_composer::outbox::Outgoing>,
-    /// Whether the person has turned to a chat that is not shown yet.
-    leaving: bool,
-    /// What they did since then.
-    ahead: VecDeque<Ahead>,
     escaped: Option<Instant>,
     reading: reading_places::ReadingPlaces,
     /// The mode that new chats begin with.
@@ -175,6 +161,7 @@ impl Component for ChatWidget {
         for button in about.iter().chain(&to).chain([model.agents_widget().upcast_ref()]) {
             composer.focus_after_popover(button);
         }
+        let drafts = Handle::new(&sender, FrameMsg::Drafts);
         let children = view::Children {
             composer: composer.widget(),
             conversation: &conversation,
@@ -188,26 +175,18 @@ impl Component for ChatWidget {
             plan_ready: plan.ready_widget(),
         };
         let (view, layout) = view::build(&root, &children, &handle);
-        chat_switching::add_leave(&root, &composer, Handle::new(&sender, FrameMsg::Left));
+        chat_switching::add_leave(&root, &composer, drafts.clone());
         let mut model = Self {
             handle,
             layout,
             conversation,
-            composer,
+            composer: ChatComposer::new(composer, init.drafts, drafts),
             manager: None,
             bridge: None,
             shown: Shown::New(EmptySession::default()),
-            epoch: 0,
-            drafts: Drafts::default(),
-            keeping: chat_composer::Keeping::new(init.drafts.is_some()),
-            draft_folder: init.drafts,
             wanted: None,
             recalled: None,
             has_chats: true,
-            sending: None,
-            outbox: VecDeque::new(),
-            leaving: false,
-            ahead: VecDeque::new(),
             escaped: None,
             reading: reading_places::ReadingPlaces::load(init.projects),
             default_mode: Mode::default(),
@@ -225,9 +204,6 @@ impl Component for ChatWidget {
             mentions: MentionSources::new(Handle::new(&sender, FrameMsg::Mentions)),
             diagnostics: init.diagnostics,
         };
-        if let Some(folder) = model.draft_folder.clone() {
-            model.handle.spawn_blocking(move || FrameMsg::Drafts(drafts::read(&folder)));
-        }
         if let Some(manager) = init.manager {
             model.connect(manager);
         }
@@ -248,7 +224,7 @@ impl Component for ChatWidget {
             }
             Input::ShowAgain(fid) => {
                 self.recalled = Some(fid.clone());
-                if self.manager.is_none() || !self.drafts.were_typed() {
+                if self.manager.is_none() || !self.composer.were_typed() {
                     self.show(Some(fid));
                 }
             }
@@ -257,7 +233,7 @@ impl Component for ChatWidget {
                 self.show_state();
             }
             Input::CopyLastReply => self.copy_last_reply(),
-            Input::FocusMessage => self.composer.focus(),
+            Input::FocusMessage => self.composer.field().focus(),
             Input::Find(find) if matches!(self.shown, Shown::Open(_)) => self.find.act(find),
             Input::Find(_) => {}
             Input::ShowFound { fid, message, words } => {
@@ -274,7 +250,7 @@ impl Component for ChatWidget {
             }
             Input::KnownFiles(files) => {
                 self.mentions.set_files(&files);
-                self.composer.set_names(files.names());
+                self.composer.field().set_names(files.names());
                 self.conversation.set_files(files.into_known());
             }
             Input::Answer(wish) => self.review.answer(wish.0),
@@ -282,7 +258,10 @@ impl Component for ChatWidget {
             Input::UndoAnswer(which) => self.review.undo_answer(which),
             Input::Escape => self.escape(),
             Input::Stop => self.stop(),
-            Input::SaveDrafts(saved) => self.save_drafts(saved),
+            Input::SaveDrafts(saved) => {
+                self.composer.end(saved);
+                self.finish();
+            }
             Input::Part(Part(msg)) => self.receive(msg),
         }
     }
@@ -301,6 +280,7 @@ impl ChatWidget {
             *session = EmptySession { project, ..manager.sessions().empty() };
         }
         self.conversation.set_tools(manager.tools());
+        self.composer.connect(manager.clone());
         self.background.connect(manager.clone());
         self.plan.connect(manager.clone());
         self.meter.connect(manager.clone());
@@ -313,11 +293,12 @@ impl ChatWidget {
         self.start.connect(manager.clone());
         self.mentions.connect(manager.clone());
         self.manager = Some(manager);
-        self.mentions.fetch_pages(self.composer.pages());
+        self.mentions.fetch_pages(self.composer.field().pages());
         self.take_settings();
         // Who began to write goes on where they are; what they asked for is shown all the same.
         let wanted = self.wanted.take();
-        match wanted.filter(|fid| !self.drafts.were_typed() || self.recalled.as_ref() != Some(fid))
+        match wanted
+            .filter(|fid| !self.composer.were_typed() || self.recalled.as_ref() != Some(fid))
         {
             Some(fid) => self.show(Some(fid)),
             None => self.show_state(),
@@ -335,14 +316,14 @@ impl ChatWidget {
             FrameMsg::Background(msg) => self.background.update(msg),
             FrameMsg::Meter(msg) => match self.meter.update(msg) {
                 Some(context_meter::Output::Message) => {
-                    let (content, mentions) = self.composer.content().content();
+                    let (content, mentions) = self.composer.field().content().content();
                     self.meter.preview(
                         content,
                         Context { mentions, ..self.editor_context.of_next(self.shown.project()) },
                     );
                 }
                 Some(context_meter::Output::ConversationEnd) => self.conversation.go_to_end(),
-                Some(context_meter::Output::KeyboardLost) => self.composer.focus(),
+                Some(context_meter::Output::KeyboardLost) => self.composer.field().focus(),
                 None => {}
             },
             FrameMsg::Review(msg) => {
@@ -352,7 +333,7 @@ impl ChatWidget {
             }
             FrameMsg::Returned(fid, written) => self.return_message(&fid, &written),
             FrameMsg::Find(msg) => match self.find.update(msg) {
-                Some(find_bar::Output::KeyboardLost) => self.composer.focus(),
+                Some(find_bar::Output::KeyboardLost) => self.composer.field().focus(),
                 Some(find_bar::Output::BranchChanged(fid)) => self.read_again(fid),
                 None => {}
             },
@@ -362,20 +343,25 @@ impl ChatWidget {
             }
             FrameMsg::Start(msg) => match self.start.update(msg) {
                 Some(start_page::Output::Chosen(model)) => self.choose_model(model),
-                Some(start_page::Output::Begun(words)) => self.begin_message(&words),
-                Some(start_page::Output::KeyboardLost) => self.composer.focus(),
+                Some(start_page::Output::Begun(words)) => {
+                    let changed = self.composer.begin(&words);
+                    if changed {
+                        self.conversation.expect_reply();
+                    }
+                }
+                Some(start_page::Output::KeyboardLost) => self.composer.field().focus(),
                 None => {}
             },
             FrameMsg::Hint(msg) => {
                 // The button that has the keyboard may go.
                 if matches!(msg, hint_bar::Msg::TinyIsKnown) {
-                    self.composer.focus();
+                    self.composer.field().focus();
                 }
                 self.hint.update(msg);
             }
             FrameMsg::Changes(msg) => self.session_changes.update(msg),
             FrameMsg::Project(msg) => {
-                let output = self.project.update(msg, &self.shown, self.epoch);
+                let output = self.project.update(msg, &self.shown, self.composer.generation());
                 self.project_changed(output);
                 self.send_next();
             }
@@ -390,27 +376,28 @@ impl ChatWidget {
                 // What was chosen is for the message: its next letters must not reach the closed list.
                 Some(model_bar::Output::Agent(agent)) => {
                     self.choose_agent(agent);
-                    self.composer.focus();
+                    self.composer.field().focus();
                 }
                 Some(model_bar::Output::Thinking(thinking)) => {
                     self.choose(SessionChange {
                         thinking: Some(thinking),
                         ..SessionChange::default()
                     });
-                    self.composer.focus();
+                    self.composer.field().focus();
                 }
                 Some(model_bar::Output::CapabilitiesKnown) => self.show_state(),
                 None => {}
             },
             FrameMsg::Plan(plan_bar::Msg::Start(mode)) => self.start_plan(mode),
             FrameMsg::Failed { fid, error } => self.failed(fid.as_ref(), &error),
-            FrameMsg::Composer(output) => self.hear_composer(output),
-            FrameMsg::Left(written) => self.leave(written),
+            FrameMsg::Composer(output) => self.composer_used(output),
+            FrameMsg::Drafts(msg) => {
+                let output = self.composer.update(msg);
+                self.composer_changed(output);
+            }
             FrameMsg::Conversation(session, output) => {
                 self.hear_conversation(session.as_ref(), output);
             }
-            FrameMsg::WriteDrafts => self.typing_rests(),
-            FrameMsg::NothingComes => self.nothing_comes(),
             // Another chat may have been asked for meanwhile.
             FrameMsg::Gone(fid) => {
                 if self.shown.fid() == Some(&fid) {
@@ -420,12 +407,6 @@ impl ChatWidget {
             FrameMsg::Arrived(Arrival::Events(events)) => self.apply(events),
             FrameMsg::Arrived(Arrival::Opened { fid, result }) => {
                 self.opened(&fid, result);
-            }
-            FrameMsg::Drafts(stored) => {
-                self.drafts_came(stored);
-            }
-            FrameMsg::Sent { epoch, number, result } => {
-                self.sent(epoch, number, result);
             }
             FrameMsg::Earlier { fid, before, result } => {
                 self.earlier_came(&fid, before, result);
@@ -439,7 +420,7 @@ impl ChatWidget {
             },
             FrameMsg::Answered { fid, ask, result } => self.answered(&fid, ask, result),
             FrameMsg::Escape => self.escape(),
-            FrameMsg::Height(height) => self.composer.set_height_of_all(height),
+            FrameMsg::Height(height) => self.composer.field().set_height_of_all(height),
         }
     }
 

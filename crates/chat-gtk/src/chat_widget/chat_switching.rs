@@ -1,4 +1,4 @@
-//! Turns from one chat to another. What is typed goes to the chat that the person means.
+//! Switches from one chat to another. What is typed goes to the chat that the person means.
 //!
 //! Keys come before the widget's own messages: who asks for a new chat by keyboard may write into it
 //! before it is shown. `chat.leave` says so the moment that they ask.
@@ -11,19 +11,20 @@ use chat_core::session::EmptySession;
 use relm4::gtk::gio;
 use relm4::gtk::prelude::*;
 
+use super::chat_composer;
 use super::find_bar;
 use super::handle::Handle;
 use super::shown::Shown;
 use super::{ChatWidget, Output, PAGE};
-use crate::composer::{Composer, Written};
+use crate::composer::Composer;
 
 /// The action that a window activates when its person asks for a new chat, right before it tells
 /// `Input::Show` or `Input::ShowBeside`.
-pub(super) fn add_leave(root: &gtk::Box, composer: &Composer, handle: Handle<Written>) {
+pub(super) fn add_leave(root: &gtk::Box, composer: &Composer, handle: Handle<chat_composer::Msg>) {
     let leave = gio::SimpleAction::new("leave", None);
     let composer = composer.clone();
     leave.connect_activate(move |_, _| {
-        handle.send(composer.take());
+        handle.send(chat_composer::Msg::Left(composer.take()));
     });
     let actions = gio::SimpleActionGroup::new();
     actions.add_action(&leave);
@@ -32,15 +33,6 @@ pub(super) fn add_leave(root: &gtk::Box, composer: &Composer, handle: Handle<Wri
 
 /// No more messages than these are opened at once, to show a chat where it was read.
 const MOST_OPENED: usize = 1_000;
-
-/// What a person did for a chat that they turned to before it was shown.
-#[derive(Debug)]
-pub(super) enum Ahead {
-    /// They sent this.
-    Sent(Written),
-    /// They turned to yet another one, and left this behind.
-    Left(Written),
-}
 
 /// Where a chat works, and who does.
 struct Place {
@@ -60,46 +52,10 @@ impl Place {
 }
 
 impl ChatWidget {
-    /// The person turned to another chat, which comes with the next `Input::Show`. `written` is
-    /// what they leave behind.
-    pub(super) fn leave(&mut self, written: Written) {
-        if self.leaving {
-            self.ahead.push_back(Ahead::Left(written));
-            return;
-        }
-        self.drafts.set(self.shown.fid(), &written);
-        // Answers that come now are late.
-        self.epoch += 1;
-        self.leaving = true;
-    }
-
-    /// The chat is there that the person turned to: with its draft, and with what they did for it
-    /// by now.
+    /// The chat is there that the person switched to, or nothing else is shown after all.
     fn arrive(&mut self) {
-        self.leaving = false;
-        let fid = self.shown.fid().cloned();
-        let draft = self.drafts.get(fid.as_ref()).clone();
-        while let Some(next) = self.ahead.pop_front() {
-            match next {
-                Ahead::Sent(written) => self.submit(written),
-                Ahead::Left(written) => {
-                    self.drafts.set(fid.as_ref(), &draft.followed_by(written, ""));
-                    self.give_back_waiting(fid.as_ref());
-                    self.epoch += 1;
-                    self.leaving = true;
-                    return;
-                }
-            }
-        }
-        let draft = draft.followed_by(self.composer.content(), "");
-        self.composer.set_content(&draft);
-        self.drafts.set(fid.as_ref(), &draft);
-    }
-
-    /// Nothing else is shown after all.
-    fn stay(&mut self) {
-        if self.leaving {
-            self.arrive();
+        while let Some(written) = self.composer.arrive() {
+            self.submit(written);
         }
     }
 
@@ -147,26 +103,24 @@ impl ChatWidget {
     fn turn_to(&mut self, fid: Option<Fid>, place: Option<Place>) {
         let Some(manager) = self.manager.clone() else {
             self.wanted = fid;
-            self.stay();
+            if self.composer.is_switching() {
+                self.arrive();
+            }
             return;
         };
         if fid.is_some() && fid.as_ref() == self.shown.fid() {
-            self.stay();
+            if self.composer.is_switching() {
+                self.arrive();
+            }
             return;
         }
-        let old = self.shown.fid().cloned();
-        if !self.leaving {
-            // Keys may have come that were not told of yet.
-            self.drafts.set(old.as_ref(), &self.composer.take());
-        }
-        self.give_back_waiting(old.as_ref());
+        self.composer.switch_to(fid.clone());
         self.forget_escape();
         if self.remember_place() {
             let reading = self.reading.clone();
             self.handle.run_blocking(move || reading.write());
         }
         self.find.leave_for(fid.clone());
-        self.epoch += 1;
         if let (Some(bridge), Some(old)) = (&self.bridge, self.shown.fid()) {
             bridge.close(old.clone());
         }
@@ -187,7 +141,7 @@ impl ChatWidget {
         }
         // Whether the rest of the window gives the keyboard away is its own affair.
         if !self.layout.has_focus_elsewhere() {
-            self.composer.focus();
+            self.composer.field().focus();
         }
         self.handle.output(Output::Shown(fid));
         self.show_review();

@@ -65,7 +65,7 @@ impl ChatWidget {
             }
             Err(error) => {
                 self.find.forget_target();
-                self.give_back_waiting(None);
+                self.composer.give_back_waiting(None);
                 let missing = matches!(error.kind, Kind::SessionNotFound { .. });
                 if !(missing && self.recalled.as_ref() == Some(fid)) {
                     self.handle.output(note(&error));
@@ -91,7 +91,7 @@ impl ChatWidget {
 
     /// Shows what goes along with the message besides what is pinned to it.
     pub(super) fn show_chips(&self) {
-        self.composer.set_chips(self.editor_context.chips(self.shown.project()));
+        self.composer.field().set_chips(self.editor_context.chips(self.shown.project()));
     }
 
     /// Reads a chat anew.
@@ -145,7 +145,7 @@ impl ChatWidget {
         self.plan.show(&self.conversation.todos());
         let (fid, commands) = (self.conversation.session(), self.conversation.commands());
         if self.background.show(fid, &commands) {
-            self.composer.focus();
+            self.composer.field().focus();
         }
     }
 
@@ -185,7 +185,7 @@ impl ChatWidget {
                     SessionEvent::MeterChanged { meter } => {
                         let lost = self.meter.changed(fid, meter);
                         if lost {
-                            self.composer.focus();
+                            self.composer.field().focus();
                         }
                     }
                     _ => {}
@@ -240,25 +240,25 @@ impl ChatWidget {
             let capabilities = self.model.capabilities(self.shown.model());
             let note = (needs_tools && capabilities.tools == Some(false))
                 .then(|| gettext("This model cannot use tools"));
-            self.composer.set_note(note.as_deref());
+            self.composer.field().set_note(note.as_deref());
         }
-        self.composer.set_busy(self.shown.is_busy());
-        self.composer.set_hindrance(self.hindrance());
+        self.composer.field().set_busy(self.shown.is_busy());
+        self.composer.field().set_hindrance(self.hindrance());
         self.hint.show(&self.shown, self.conversation.last_error().as_ref());
         let is_ready = self.shown.is_planning() && self.conversation.ends_with_reply();
         if self.plan.show_ready(is_ready) {
-            self.composer.focus();
+            self.composer.field().focus();
         }
         self.show_review();
         if self.meter.show(&self.shown) {
-            self.composer.focus();
+            self.composer.field().focus();
         }
         self.show_page();
     }
 
     pub(super) fn take_settings(&mut self) {
         let Some(settings) = self.settings() else { return };
-        self.composer.set_enter_sends(settings.ui.enter_sends);
+        self.composer.field().set_enter_sends(settings.ui.enter_sends);
         self.model.take_settings(&settings);
         // A new chat in sight follows them, as long as nothing else was chosen for it.
         let before = std::mem::replace(&mut self.default_mode, settings.permissions.mode);
@@ -294,7 +294,7 @@ impl ChatWidget {
             (Some(_), Some(_)) => Page::Start,
         };
         if self.start.show(chat) {
-            self.composer.focus();
+            self.composer.field().focus();
         }
         self.layout.show_page(page);
     }

@@ -1,10 +1,9 @@
 //! Defines what a chat widget is told, what it tells, and what its parts report to it.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 
 use chat_core::error::{Error, Result};
-use chat_core::manager::{Manager, Sent};
+use chat_core::manager::Manager;
 use chat_core::message::{AskId, Fid, MessageId};
 use chat_core::review::Seq;
 use chat_core::store::Page;
@@ -14,8 +13,8 @@ use super::editor_context::OpenFiles;
 use super::mention_sources::{self, KnownFiles};
 use super::review_bar::{Answered, Restore, Review};
 use super::{
-    background_commands, context_meter, find_bar, hint_bar, model_bar, plan_bar, project_bar,
-    review_bar, session_changes, start_page,
+    background_commands, chat_composer, context_meter, find_bar, hint_bar, model_bar, plan_bar,
+    project_bar, review_bar, session_changes, start_page,
 };
 use crate::bridge::Arrival;
 use crate::changes::Wish;
@@ -138,14 +137,11 @@ pub(super) enum FrameMsg {
         fid: Option<Fid>,
         error: Error,
     },
+    /// The person does something with the composer.
     Composer(composer::Output),
+    Drafts(chat_composer::Msg),
     /// What is wanted in the conversation, and of which session.
     Conversation(Option<Fid>, conversation::Output),
-    /// The person turned to another chat, and left this behind.
-    Left(composer::Written),
-    WriteDrafts,
-    /// The program ends, and what is on its way takes too long.
-    NothingComes,
     /// This chat is not there any more.
     Gone(Fid),
     /// The height of the window.
@@ -153,12 +149,6 @@ pub(super) enum FrameMsg {
     /// Esc was pressed, and nothing in the chat wanted it.
     Escape,
     Arrived(Arrival),
-    Drafts(HashMap<Option<Fid>, composer::Written>),
-    Sent {
-        epoch: u64,
-        number: u64,
-        result: Result<Sent>,
-    },
     Earlier {
         fid: Fid,
         before: MessageId,

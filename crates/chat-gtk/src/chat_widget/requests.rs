@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use chat_core::agent::CODE_ASSISTANT;
 use chat_core::error::{Error, Kind, Result};
 use chat_core::manager::{Manager, SessionChange};
-use chat_core::message::{Fid, ModelRef, Options, Thinking};
+use chat_core::message::{AskId, Fid, ModelRef, Options, Thinking};
 use chat_core::permission::Mode;
 use chat_edge::diagnostics::Moment;
 use chat_edge::words;
@@ -43,7 +43,7 @@ impl ChatWidget {
         if let Told::GiveBack(text) = output {
             let written = Written::text(text);
             let fid = session.or(self.shown.fid()).cloned();
-            return self.give_back(fid.as_ref(), &written);
+            return self.composer.give_back(fid.as_ref(), &written);
         }
         let Some(fid) = self.shown.fid().cloned() else { return };
         if !self.shown.concerns(session, &output) {
@@ -62,7 +62,7 @@ impl ChatWidget {
                 | Told::EnlargeWindow { .. }
         ) {
             // The button goes away with its card: the focus must not fall onto some text.
-            self.composer.focus();
+            self.composer.field().focus();
             // Who asks for an answer wants to see it.
             self.conversation.go_to_end();
         }
@@ -83,7 +83,7 @@ impl ChatWidget {
                 // The button goes away with its reply, and another comes with the other one.
                 match keyboard {
                     Some(side) => self.conversation.return_to_step(reply, side),
-                    None => self.composer.focus(),
+                    None => self.composer.field().focus(),
                 }
                 self.run(async move |manager| {
                     manager.sessions().show_branch(&fid, reply).await.map(drop)
@@ -133,7 +133,7 @@ impl ChatWidget {
             }
             Told::Answer { ask, answer } => {
                 // The card goes away with what has the keyboard in it.
-                self.composer.focus();
+                self.composer.field().focus();
                 // Who answers wants to see what comes of it.
                 self.conversation.go_to_end();
                 let Some(manager) = self.manager.clone() else { return };
@@ -144,7 +144,7 @@ impl ChatWidget {
             }
             Told::Restore(message) => self.review.ask_restore(fid, message),
             Told::GiveBack(_) => {}
-            Told::KeyboardLost => self.composer.focus(),
+            Told::KeyboardLost => self.composer.field().focus(),
             Told::OpenLink(url) => open_link(&url, self.layout.root()),
             Told::OpenFile(FilePlace { path, place }) => {
                 self.handle.output(Output::OpenFile { path, place });
@@ -154,10 +154,31 @@ impl ChatWidget {
         }
     }
 
+    /// A message of the person was taken out of this chat: it can be written anew.
+    pub(super) fn return_message(&mut self, fid: &Fid, written: &Written) {
+        self.composer.give_back(Some(fid), written);
+        if self.shown.fid() == Some(fid) {
+            self.composer.field().focus();
+        }
+    }
+
+    /// What waits no longer needs no answer; what was typed for one is kept.
+    pub(super) fn answered(&mut self, fid: &Fid, ask: AskId, result: Result<bool>) {
+        let in_time = matches!(result, Ok(true));
+        if let Some((session, text)) = self.conversation.answered(ask, in_time) {
+            self.composer.give_back(session.as_ref(), &Written::text(text));
+        }
+        if let Err(error) = result
+            && !is_gone(&error)
+        {
+            self.handle.fail(Some(fid), error);
+        }
+    }
+
     /// Has the plan of the shown chat carried out, in this mode from now on.
     pub(super) fn start_plan(&mut self, mode: Mode) {
         let Some(fid) = self.shown.fid().cloned() else { return };
-        self.composer.focus();
+        self.composer.field().focus();
         self.conversation.go_to_end();
         let without = self.editor_context.leave_behind(self.shown.project());
         self.show_chips();
@@ -197,7 +218,7 @@ impl ChatWidget {
         }
         self.choose(SessionChange { model: Some(model), ..SessionChange::default() });
         self.show_state();
-        self.composer.focus();
+        self.composer.field().focus();
     }
 
     pub(super) fn choose_agent(&mut self, agent: String) {
@@ -211,7 +232,7 @@ impl ChatWidget {
     pub(super) fn choose_project(&mut self, folder: Option<PathBuf>) {
         let Some(folder) = folder else {
             self.set_project(None);
-            self.composer.focus();
+            self.composer.field().focus();
             return;
         };
         // Before the engine is there another chat may have been asked for than the one in sight.
@@ -228,19 +249,19 @@ impl ChatWidget {
             Some(project_bar::Output::Chosen(folder)) => self.choose_project(folder),
             Some(project_bar::Output::Work(folder)) => {
                 self.set_project(Some(folder));
-                self.composer.focus();
+                self.composer.field().focus();
             }
             Some(project_bar::Output::Mode(mode)) => {
                 self.choose(SessionChange { mode: Some(mode), ..SessionChange::default() });
                 self.project.show(&self.shown);
-                self.composer.focus();
+                self.composer.field().focus();
             }
             Some(project_bar::Output::Agent(agent)) => {
                 self.choose_agent(agent);
                 self.show_state();
             }
             Some(project_bar::Output::Bounds(words)) => self.conversation.set_bounds(words),
-            Some(project_bar::Output::KeyboardLost) => self.composer.focus(),
+            Some(project_bar::Output::KeyboardLost) => self.composer.field().focus(),
             None => {}
         }
     }
@@ -267,7 +288,7 @@ impl ChatWidget {
         if let (Some(manager), Shown::New(session)) = (&self.manager, &self.shown)
             && session.agent == manager.sessions().empty().agent
         {
-            self.project.find_agent(self.epoch, folder);
+            self.project.find_agent(self.composer.generation(), folder);
         }
     }
 

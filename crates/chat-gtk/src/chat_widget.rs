@@ -22,6 +22,7 @@ mod reading_places;
 mod requests;
 mod review_bar;
 mod session_changes;
+mod session_requests;
 mod shown;
 mod start_page;
 mod view;
@@ -64,6 +65,7 @@ pub(crate) use requests::ESCAPE_TWICE;
 use review_bar::ReviewBar;
 pub use review_bar::{Answered, Restore, Review};
 use session_changes::SessionChanges;
+use session_requests::SessionRequests;
 use shown::Shown;
 use start_page::StartPage;
 use view::Layout;
@@ -97,6 +99,7 @@ pub struct ChatWidget {
     meter: ContextMeter,
     review: ReviewBar,
     find: FindBar,
+    requests: SessionRequests,
     model: ModelBar,
     project: ProjectBar,
     session_changes: SessionChanges,
@@ -141,6 +144,8 @@ impl Component for ChatWidget {
             })
         };
         let find = FindBar::new(&conversation, Handle::new(&sender, FrameMsg::Find));
+        let requests =
+            SessionRequests::new(&conversation, Handle::new(&sender, FrameMsg::Requests));
         let start = StartPage::new(Handle::new(&sender, FrameMsg::Start));
         let hint = HintBar::new(Handle::new(&sender, FrameMsg::Hint));
         let project =
@@ -196,6 +201,7 @@ impl Component for ChatWidget {
             meter,
             review,
             find,
+            requests,
             model,
             project,
             session_changes: SessionChanges::new(Handle::new(&sender, FrameMsg::Changes)),
@@ -286,6 +292,7 @@ impl ChatWidget {
         self.meter.connect(manager.clone());
         self.review.connect(manager.clone());
         self.find.connect(manager.clone());
+        self.requests.connect(manager.clone());
         self.model.connect(manager.clone());
         self.project.connect(manager.clone());
         self.session_changes.connect(manager.clone());
@@ -327,11 +334,15 @@ impl ChatWidget {
                 None => {}
             },
             FrameMsg::Review(msg) => {
-                if let Some((fid, written)) = self.review.update(msg) {
-                    self.return_message(&fid, &written);
-                }
+                let taken_out = self.review.update(msg);
+                self.give_back(
+                    taken_out.map(|(fid, said)| session_requests::Output::Message(fid, said)),
+                );
             }
-            FrameMsg::Returned(fid, written) => self.return_message(&fid, &written),
+            FrameMsg::Requests(msg) => {
+                let output = self.requests.update(msg, self.shown.fid());
+                self.give_back(output);
+            }
             FrameMsg::Find(msg) => match self.find.update(msg) {
                 Some(find_bar::Output::KeyboardLost) => self.composer.field().focus(),
                 Some(find_bar::Output::BranchChanged(fid)) => self.read_again(fid),
@@ -408,17 +419,6 @@ impl ChatWidget {
             FrameMsg::Arrived(Arrival::Opened { fid, result }) => {
                 self.opened(&fid, result);
             }
-            FrameMsg::Earlier { fid, before, result } => {
-                self.earlier_came(&fid, before, result);
-            }
-            FrameMsg::Siblings { fid, result } => match result {
-                Ok(siblings) if self.shown.fid() == Some(&fid) => {
-                    self.conversation.set_siblings(&siblings);
-                }
-                Ok(_) => {}
-                Err(error) => tracing::warn!(%error, "the other replies are unknown"),
-            },
-            FrameMsg::Answered { fid, ask, result } => self.answered(&fid, ask, result),
             FrameMsg::Escape => self.escape(),
             FrameMsg::Height(height) => self.composer.field().set_height_of_all(height),
         }

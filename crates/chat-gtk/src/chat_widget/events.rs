@@ -4,9 +4,8 @@ use chat_core::agent::EDITOR_PANEL;
 use chat_core::error::{Kind, Result};
 use chat_core::event::{Event, SessionEvent, Snapshot};
 use chat_core::manager::Manager;
-use chat_core::message::{Fid, MessageId, ModelRef};
+use chat_core::message::{Fid, ModelRef};
 use chat_core::models::CONNECTION;
-use chat_core::store;
 use chat_edge::diagnostics::Moment;
 use chat_edge::words;
 use gettextrs::gettext;
@@ -48,11 +47,11 @@ impl ChatWidget {
                 let Snapshot { session, .. } = *snapshot;
                 // What is new stands at the end: until the person comes there it is not seen.
                 if session.unread && self.conversation.is_at_end() {
-                    self.mark_read();
+                    self.requests.mark_read(fid.clone());
                 }
                 self.shown = Shown::Open(session);
                 self.look_at_changes();
-                self.ask_siblings();
+                self.requests.find_siblings(fid.clone());
                 self.diagnostics.mark("chat");
                 if let Some(folder) = self.project.take_wanted(fid) {
                     self.set_project(Some(folder));
@@ -75,20 +74,6 @@ impl ChatWidget {
         }
     }
 
-    /// Earlier messages were read, or could not be.
-    pub(super) fn earlier_came(&self, fid: &Fid, before: MessageId, result: Result<store::Page>) {
-        if self.shown.fid() != Some(fid) {
-            return;
-        }
-        match result {
-            Ok(page) => self.conversation.prepend(before, &page),
-            Err(error) => {
-                self.conversation.earlier_failed(before);
-                self.handle.output(note(&error));
-            }
-        }
-    }
-
     /// Shows what goes along with the message besides what is pinned to it.
     pub(super) fn show_chips(&self) {
         self.composer.field().set_chips(self.editor_context.chips(self.shown.project()));
@@ -99,17 +84,6 @@ impl ChatWidget {
         if let Some(bridge) = &self.bridge {
             bridge.open(fid, PAGE);
         }
-    }
-
-    /// Asks which replies of the chat stand beside each other.
-    fn ask_siblings(&self) {
-        let (Some(manager), Some(fid)) = (self.manager.clone(), self.shown.fid().cloned()) else {
-            return;
-        };
-        self.handle.spawn(async move {
-            let result = manager.sessions().siblings(&fid).await;
-            FrameMsg::Siblings { fid, result }
-        });
     }
 
     /// Takes a batch: one update of everything that it touches.

@@ -2,11 +2,10 @@
 
 use std::path::PathBuf;
 
-use chat_core::error::{Error, Result};
+use chat_core::error::Error;
 use chat_core::manager::Manager;
-use chat_core::message::{AskId, Fid, MessageId};
+use chat_core::message::{Fid, MessageId};
 use chat_core::review::Seq;
-use chat_core::store::Page;
 use chat_edge::diagnostics::Diagnostics;
 
 use super::editor_context::OpenFiles;
@@ -14,7 +13,7 @@ use super::mention_sources::{self, KnownFiles};
 use super::review_bar::{Answered, Restore, Review};
 use super::{
     background_commands, chat_composer, context_meter, find_bar, hint_bar, model_bar, plan_bar,
-    project_bar, review_bar, session_changes, start_page,
+    project_bar, review_bar, session_changes, session_requests, start_page,
 };
 use crate::bridge::Arrival;
 use crate::changes::Wish;
@@ -124,14 +123,13 @@ pub(super) enum FrameMsg {
     Meter(context_meter::Msg),
     Review(review_bar::Msg),
     Find(find_bar::Msg),
+    Requests(session_requests::Msg),
     Model(model_bar::Msg),
     Project(project_bar::Msg),
     Changes(session_changes::Msg),
     Hint(hint_bar::Msg),
     Start(start_page::Msg),
     Mentions(mention_sources::Msg),
-    /// A message of the person was taken out of this chat.
-    Returned(Fid, composer::Written),
     /// Something that was asked for in a chat could not be done.
     Failed {
         fid: Option<Fid>,
@@ -149,22 +147,6 @@ pub(super) enum FrameMsg {
     /// Esc was pressed, and nothing in the chat wanted it.
     Escape,
     Arrived(Arrival),
-    Earlier {
-        fid: Fid,
-        before: MessageId,
-        result: Result<Page>,
-    },
-    /// Which replies of a chat stand beside each other.
-    Siblings {
-        fid: Fid,
-        result: Result<Vec<Vec<MessageId>>>,
-    },
-    /// An answer came in time, or did not.
-    Answered {
-        fid: Fid,
-        ask: AskId,
-        result: Result<bool>,
-    },
 }
 
 /// What a chat widget tells.

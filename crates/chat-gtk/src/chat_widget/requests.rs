@@ -1,13 +1,13 @@
 //! What the person asks of the engine besides sending: stopping, trying again, and the chat's
 //! choices.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use chat_core::agent::CODE_ASSISTANT;
-use chat_core::error::{Error, Kind, Result};
-use chat_core::manager::{Manager, SessionChange};
-use chat_core::message::{AskId, Fid, ModelRef, Options, Thinking};
+use chat_core::error::{Error, Kind};
+use chat_core::manager::SessionChange;
+use chat_core::message::{Fid, ModelRef};
 use chat_core::permission::Mode;
 use chat_edge::diagnostics::Moment;
 use chat_edge::words;
@@ -16,8 +16,7 @@ use relm4::gtk::prelude::*;
 
 use super::project_bar;
 use super::shown::Shown;
-use super::{ChatWidget, Output, PAGE};
-use super::{FrameMsg, mention_sources};
+use super::{ChatWidget, Output, session_requests};
 use crate::composer::Written;
 use crate::conversation::{self, FilePlace};
 
@@ -27,9 +26,9 @@ pub(crate) const ESCAPE_TWICE: u32 = 3;
 impl ChatWidget {
     pub(super) fn stop(&mut self) {
         self.forget_escape();
-        if let (Some(manager), Some(fid)) = (&self.manager, self.shown.fid()) {
+        if let Some(fid) = self.shown.fid() {
             self.meter.stopped(fid);
-            manager.sessions().stop(fid);
+            self.requests.stop(fid);
         }
     }
 
@@ -49,9 +48,16 @@ impl ChatWidget {
         if !self.shown.concerns(session, &output) {
             if let Told::Answer { ask, .. } = output {
                 // Nobody is given it.
-                self.answered(&fid, ask, Ok(false));
+                let kept = self.requests.close_answer(ask, false);
+                self.give_back(kept);
             }
             return;
+        }
+        if matches!(
+            output,
+            Told::Retry | Told::Regenerate | Told::Resume | Told::ThinkAsModel | Told::SendWaiting
+        ) {
+            self.diagnostics.reply(fid.as_str(), Moment::Request);
         }
         if matches!(
             output,
@@ -67,41 +73,19 @@ impl ChatWidget {
             self.conversation.go_to_end();
         }
         match output {
-            Told::NeedEarlier { before } => {
-                let Some(manager) = self.manager.clone() else { return };
-                self.handle.spawn(async move {
-                    let result = manager.sessions().earlier(&fid, before, PAGE).await;
-                    FrameMsg::Earlier { fid, before, result }
-                });
-            }
+            Told::NeedEarlier { before } => self.requests.read_earlier(fid, before),
             Told::Stop => self.stop(),
-            Told::Retry | Told::Regenerate => {
-                self.diagnostics.reply(fid.as_str(), Moment::Request);
-                self.run(async move |manager| manager.sessions().retry(&fid).await);
-            }
+            Told::Retry | Told::Regenerate => self.requests.retry(fid),
             Told::ShowBranch { reply, keyboard } => {
                 // The button goes away with its reply, and another comes with the other one.
                 match keyboard {
                     Some(side) => self.conversation.return_to_step(reply, side),
                     None => self.composer.field().focus(),
                 }
-                self.run(async move |manager| {
-                    manager.sessions().show_branch(&fid, reply).await.map(drop)
-                });
+                self.requests.show_branch(fid, reply);
             }
-            Told::Resume => {
-                self.diagnostics.reply(fid.as_str(), Moment::Request);
-                self.run(async move |manager| manager.sessions().resume(&fid).await);
-            }
-            Told::ThinkAsModel => {
-                self.diagnostics.reply(fid.as_str(), Moment::Request);
-                self.run(async move |manager| {
-                    let thinking = Some(Thinking::Habit);
-                    let change = SessionChange { thinking, ..SessionChange::default() };
-                    manager.sessions().change(&fid, change).await?;
-                    manager.sessions().retry(&fid).await
-                });
-            }
+            Told::Resume => self.requests.resume(fid),
+            Told::ThinkAsModel => self.requests.retry_without_thinking(fid),
             Told::ChooseModel => self.model.open_models(),
             Told::ChooseAgent => self.model.open_agents(),
             Told::NewChat => {
@@ -109,38 +93,21 @@ impl ChatWidget {
                 self.show_beside();
             }
             Told::OpenSettings => self.handle.output(Output::Connections(self.connection_name())),
-            Told::EnlargeWindow { tokens } => self.enlarge(fid, tokens),
-            Told::CopyText(text) => self.layout.root().clipboard().set_text(&text),
-            Told::SendWaiting => {
-                self.diagnostics.reply(fid.as_str(), Moment::Request);
-                self.run(async move |manager| manager.sessions().send_waiting(&fid).await);
+            Told::EnlargeWindow { tokens } => {
+                self.requests.retry_with_window(fid, self.shown.options(), tokens);
             }
+            Told::CopyText(text) => self.layout.root().clipboard().set_text(&text),
+            Told::SendWaiting => self.requests.send_waiting(fid),
             Told::Unqueue(id) => {
-                let Some(manager) = self.manager.clone() else { return };
-                let project = self.shown.project().map(std::path::Path::to_owned);
-                self.handle.spawn(async move {
-                    match manager.sessions().unqueue(&fid, id).await {
-                        Ok(Some(queued)) => {
-                            let written =
-                                mention_sources::written(&manager, project.as_deref(), queued)
-                                    .await;
-                            Some(FrameMsg::Returned(fid, written))
-                        }
-                        Ok(None) => None,
-                        Err(error) => Some(FrameMsg::Failed { fid: Some(fid), error }),
-                    }
-                });
+                let project = self.shown.project().map(Path::to_owned);
+                self.requests.unqueue(fid, id, project);
             }
             Told::Answer { ask, answer } => {
                 // The card goes away with what has the keyboard in it.
                 self.composer.field().focus();
                 // Who answers wants to see what comes of it.
                 self.conversation.go_to_end();
-                let Some(manager) = self.manager.clone() else { return };
-                self.handle.spawn(async move {
-                    let result = manager.permissions().answer(&fid, ask, answer).await;
-                    FrameMsg::Answered { fid, ask, result }
-                });
+                self.requests.answer(fid, ask, answer);
             }
             Told::Restore(message) => self.review.ask_restore(fid, message),
             Told::GiveBack(_) => {}
@@ -149,29 +116,24 @@ impl ChatWidget {
             Told::OpenFile(FilePlace { path, place }) => {
                 self.handle.output(Output::OpenFile { path, place });
             }
-            Told::Seen => self.mark_read(),
+            Told::Seen => self.requests.mark_read(fid),
             Told::Found(standing) => self.find.show(standing),
         }
     }
 
-    /// A message of the person was taken out of this chat: it can be written anew.
-    pub(super) fn return_message(&mut self, fid: &Fid, written: &Written) {
-        self.composer.give_back(Some(fid), written);
-        if self.shown.fid() == Some(fid) {
-            self.composer.field().focus();
-        }
-    }
-
-    /// What waits no longer needs no answer; what was typed for one is kept.
-    pub(super) fn answered(&mut self, fid: &Fid, ask: AskId, result: Result<bool>) {
-        let in_time = matches!(result, Ok(true));
-        if let Some((session, text)) = self.conversation.answered(ask, in_time) {
-            self.composer.give_back(session.as_ref(), &Written::text(text));
-        }
-        if let Err(error) = result
-            && !is_gone(&error)
-        {
-            self.handle.fail(Some(fid), error);
+    /// Gives back to the composer what was taken out of a chat, or not needed there.
+    pub(super) fn give_back(&mut self, output: Option<session_requests::Output>) {
+        match output {
+            Some(session_requests::Output::Message(fid, written)) => {
+                self.composer.give_back(Some(&fid), &written);
+                if self.shown.fid() == Some(&fid) {
+                    self.composer.field().focus();
+                }
+            }
+            Some(session_requests::Output::Words(fid, written)) => {
+                self.composer.give_back(fid.as_ref(), &written);
+            }
+            None => {}
         }
     }
 
@@ -183,23 +145,6 @@ impl ChatWidget {
         let without = self.editor_context.leave_behind(self.shown.project());
         self.show_chips();
         self.plan.start(fid, mode, self.editor_context.now(self.shown.project(), &without));
-    }
-
-    /// The person has the shown chat before them.
-    pub(super) fn mark_read(&self) {
-        if let Some(fid) = self.shown.fid().cloned() {
-            self.run(async move |manager| manager.sessions().mark_read(&fid).await);
-        }
-    }
-
-    /// Makes the chat's window larger and sends again what was too long for it.
-    fn enlarge(&mut self, fid: Fid, tokens: u32) {
-        let options = Options { context_window: Some(tokens), ..self.shown.options() };
-        let change = SessionChange { options: Some(options), ..SessionChange::default() };
-        self.run(async move |manager| {
-            manager.sessions().change(&fid, change).await?;
-            manager.sessions().retry(&fid).await
-        });
     }
 
     /// Makes a choice for the shown chat. That of a stored chat goes to the engine at once, that of a new one
@@ -343,15 +288,6 @@ impl ChatWidget {
         let mends = words::advice(error).actions.first() == Some(&words::Action::ChooseModel);
         if mends && self.shown.fid() == fid {
             self.model.open_models();
-        }
-    }
-
-    fn run<F>(&self, work: impl FnOnce(Manager) -> F)
-    where
-        F: Future<Output = Result<()>> + Send + 'static,
-    {
-        if let Some(manager) = self.manager.clone() {
-            self.handle.run(self.shown.fid().cloned(), work(manager));
         }
     }
 

@@ -8,6 +8,7 @@ mod chat_switching;
 mod composing;
 mod context_meter;
 mod editor_context;
+mod escape_key;
 mod events;
 mod find_bar;
 mod handle;
@@ -29,7 +30,6 @@ mod view;
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 use chat_core::manager::{Manager, SessionChange};
 use chat_core::message::{Context, Fid};
@@ -51,6 +51,8 @@ use chat_composer::ChatComposer;
 use context_meter::ContextMeter;
 use editor_context::EditorContext;
 pub use editor_context::OpenFiles;
+pub(crate) use escape_key::ESCAPE_TWICE;
+use escape_key::EscapeKey;
 use find_bar::FindBar;
 use handle::Handle;
 use hint_bar::HintBar;
@@ -61,7 +63,6 @@ pub use messages::{Find, Init, Input, Output, Part, ToChanges};
 use model_bar::ModelBar;
 use plan_bar::PlanBar;
 use project_bar::ProjectBar;
-pub(crate) use requests::ESCAPE_TWICE;
 use review_bar::ReviewBar;
 pub use review_bar::{Answered, Restore, Review};
 use session_changes::SessionChanges;
@@ -89,7 +90,6 @@ pub struct ChatWidget {
     /// The chat that was shown last time: nobody asked for it, so that it may be gone.
     recalled: Option<Fid>,
     has_chats: bool,
-    escaped: Option<Instant>,
     reading: reading_places::ReadingPlaces,
     /// The mode that new chats begin with.
     default_mode: Mode,
@@ -99,6 +99,7 @@ pub struct ChatWidget {
     meter: ContextMeter,
     review: ReviewBar,
     find: FindBar,
+    escape_key: EscapeKey,
     requests: SessionRequests,
     model: ModelBar,
     project: ProjectBar,
@@ -182,6 +183,7 @@ impl Component for ChatWidget {
         let (view, layout) = view::build(&root, &children, &handle);
         chat_switching::add_leave(&root, &composer, drafts.clone());
         let mut model = Self {
+            escape_key: EscapeKey::new(handle.clone()),
             handle,
             layout,
             conversation,
@@ -192,7 +194,6 @@ impl Component for ChatWidget {
             wanted: None,
             recalled: None,
             has_chats: true,
-            escaped: None,
             reading: reading_places::ReadingPlaces::load(init.projects),
             default_mode: Mode::default(),
             editor_context: EditorContext::new(init.open_files),

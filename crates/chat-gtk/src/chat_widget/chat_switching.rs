@@ -115,7 +115,7 @@ impl ChatWidget {
             return;
         }
         self.composer.switch_to(fid.clone());
-        self.forget_escape();
+        self.escape_key.forget();
         if self.remember_place() {
             let reading = self.reading.clone();
             self.handle.run_blocking(move || reading.write());

@@ -2,7 +2,6 @@
 //! choices.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use chat_core::agent::CODE_ASSISTANT;
 use chat_core::error::{Error, Kind};
@@ -20,12 +19,9 @@ use super::{ChatWidget, Output, session_requests};
 use crate::composer::Written;
 use crate::conversation::{self, FilePlace};
 
-/// How long a second Esc counts as the answer to the first, in seconds.
-pub(crate) const ESCAPE_TWICE: u32 = 3;
-
 impl ChatWidget {
     pub(super) fn stop(&mut self) {
-        self.forget_escape();
+        self.escape_key.forget();
         if let Some(fid) = self.shown.fid() {
             self.meter.stopped(fid);
             self.requests.stop(fid);
@@ -262,19 +258,8 @@ impl ChatWidget {
             self.handle.output(Output::Escaped);
             return;
         }
-        let twice = Duration::from_secs(ESCAPE_TWICE.into());
-        if self.escaped.is_some_and(|at| at.elapsed() < twice) {
+        if self.escape_key.press() {
             self.stop();
-        } else {
-            self.escaped = Some(Instant::now());
-            self.handle.output(Output::EscapeAgain(true));
-        }
-    }
-
-    /// An Esc that was pressed before counts no longer, and nothing asks for another.
-    pub(super) fn forget_escape(&mut self) {
-        if self.escaped.take().is_some() {
-            self.handle.output(Output::EscapeAgain(false));
         }
     }
 

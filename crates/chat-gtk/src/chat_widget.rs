@@ -29,14 +29,13 @@ mod start_page;
 mod view;
 
 use std::path::Path;
-use std::sync::Arc;
 
 use chat_core::manager::{Manager, SessionChange};
 use chat_core::message::{Context, Fid};
 use chat_core::permission::Mode;
 use chat_core::session::EmptySession;
-use chat_core::settings::Settings;
 use chat_edge::diagnostics::Diagnostics;
+use chat_edge::words::{self, Action};
 use gtk::glib;
 use gtk::prelude::*;
 use relm4::component::Connector;
@@ -48,6 +47,7 @@ use crate::conversation::Conversation;
 pub use crate::editor::{At, Outline, Place};
 use background_commands::BackgroundCommands;
 use chat_composer::ChatComposer;
+use chat_switching::Workplace;
 use context_meter::ContextMeter;
 use editor_context::EditorContext;
 pub use editor_context::OpenFiles;
@@ -223,28 +223,28 @@ impl Component for ChatWidget {
             Input::Connect(manager) => self.connect(manager),
             Input::Show(fid) => {
                 self.recalled = None;
-                self.show(fid);
+                self.show(fid, None);
             }
             Input::ShowBeside => {
                 self.recalled = None;
-                self.show_beside();
+                self.show(None, Workplace::of(&self.shown));
             }
             Input::ShowAgain(fid) => {
                 self.recalled = Some(fid.clone());
                 if self.manager.is_none() || !self.composer.were_typed() {
-                    self.show(Some(fid));
+                    self.show(Some(fid), None);
                 }
             }
             Input::HasChats(has) => {
                 self.has_chats = has;
                 self.show_state();
             }
-            Input::CopyLastReply => self.copy_last_reply(),
+            Input::CopyLastReply => requests::copy_last_reply(&self.conversation, &self.handle),
             Input::FocusMessage => self.composer.field().focus(),
             Input::Find(find) if matches!(self.shown, Shown::Open(_)) => self.find.act(find),
             Input::Find(_) => {}
             Input::ShowFound { fid, message, words } => {
-                self.show(Some(fid));
+                self.show(Some(fid), None);
                 self.seek(find_bar::Target::Words(message, words));
             }
             Input::FocusAsk => self.seek(find_bar::Target::Ask),
@@ -308,7 +308,7 @@ impl ChatWidget {
         match wanted
             .filter(|fid| !self.composer.were_typed() || self.recalled.as_ref() != Some(fid))
         {
-            Some(fid) => self.show(Some(fid)),
+            Some(fid) => self.show(Some(fid), None),
             None => self.show_state(),
         }
         if let Some(folder) = self.shown.project().map(Path::to_owned) {
@@ -373,8 +373,25 @@ impl ChatWidget {
             }
             FrameMsg::Changes(msg) => self.session_changes.update(msg),
             FrameMsg::Project(msg) => {
-                let output = self.project.update(msg, &self.shown, self.composer.generation());
-                self.project_changed(output);
+                match self.project.update(msg, &self.shown, self.composer.generation()) {
+                    Some(project_bar::Output::Chosen(folder)) => self.choose_project(folder),
+                    Some(project_bar::Output::Work(folder)) => {
+                        self.set_project(Some(folder));
+                        self.composer.field().focus();
+                    }
+                    Some(project_bar::Output::Mode(mode)) => {
+                        self.choose(SessionChange { mode: Some(mode), ..SessionChange::default() });
+                        self.project.show(&self.shown);
+                        self.composer.field().focus();
+                    }
+                    Some(project_bar::Output::Agent(agent)) => {
+                        self.choose_agent(agent);
+                        self.show_state();
+                    }
+                    Some(project_bar::Output::Bounds(words)) => self.conversation.set_bounds(words),
+                    Some(project_bar::Output::KeyboardLost) => self.composer.field().focus(),
+                    None => {}
+                }
                 self.send_next();
             }
             FrameMsg::Model(msg) => match self.model.update(msg) {
@@ -401,19 +418,26 @@ impl ChatWidget {
                 None => {}
             },
             FrameMsg::Plan(plan_bar::Msg::Start(mode)) => self.start_plan(mode),
-            FrameMsg::Failed { fid, error } => self.failed(fid.as_ref(), &error),
+            FrameMsg::Failed { fid, error } => {
+                self.handle.output(Output::Note(words::sentence(&error)));
+                // What mends it is opened where that chat is still shown.
+                let mends = words::advice(&error).actions.first() == Some(&Action::ChooseModel);
+                if mends && self.shown.fid() == fid.as_ref() {
+                    self.model.open_models();
+                }
+            }
             FrameMsg::Composer(output) => self.composer_used(output),
             FrameMsg::Drafts(msg) => {
                 let output = self.composer.update(msg);
                 self.composer_changed(output);
             }
             FrameMsg::Conversation(session, output) => {
-                self.hear_conversation(session.as_ref(), output);
+                self.conversation_used(session.as_ref(), output);
             }
             // Another chat may have been asked for meanwhile.
             FrameMsg::Gone(fid) => {
                 if self.shown.fid() == Some(&fid) {
-                    self.show(None);
+                    self.show(None, None);
                 }
             }
             FrameMsg::Arrived(Arrival::Events(events)) => self.apply(events),
@@ -423,9 +447,5 @@ impl ChatWidget {
             FrameMsg::Escape => self.escape(),
             FrameMsg::Height(height) => self.composer.field().set_height_of_all(height),
         }
-    }
-
-    fn settings(&self) -> Option<Arc<Settings>> {
-        self.manager.as_ref().map(|manager| manager.settings().current())
     }
 }

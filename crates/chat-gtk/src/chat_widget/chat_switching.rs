@@ -15,7 +15,7 @@ use super::chat_composer;
 use super::find_bar;
 use super::handle::Handle;
 use super::shown::Shown;
-use super::{ChatWidget, Output, PAGE};
+use super::{ChatWidget, Output};
 use crate::composer::Composer;
 
 /// The action that a window activates when its person asks for a new chat, right before it tells
@@ -31,16 +31,19 @@ pub(super) fn add_leave(root: &gtk::Box, composer: &Composer, handle: Handle<cha
     root.insert_action_group("chat", Some(&actions));
 }
 
-/// No more messages than these are opened at once, to show a chat where it was read.
-const MOST_OPENED: usize = 1_000;
-
 /// Where a chat works, and who does.
-struct Place {
+pub(super) struct Workplace {
     agent: String,
     project: PathBuf,
 }
 
-impl Place {
+impl Workplace {
+    /// Where this chat works, if it works in a folder.
+    pub(super) fn of(shown: &Shown) -> Option<Self> {
+        let project = shown.project()?.to_owned();
+        Some(Self { agent: shown.agent().to_owned(), project })
+    }
+
     /// A new chat that works there. What its tools may do unasked is as ever in a new chat: leave that
     /// was given to one is not given to the next.
     fn taken_by(self, manager: &Manager) -> EmptySession {
@@ -59,26 +62,12 @@ impl ChatWidget {
         }
     }
 
-    /// Shows a chat: at once where it is new, otherwise as soon as it is read.
-    pub(super) fn show(&mut self, fid: Option<Fid>) {
-        self.turn_to(fid, None);
-    }
-
     /// Brings this into sight as soon as the chat is there.
     pub(super) fn seek(&mut self, target: find_bar::Target) {
         self.find.set_target(target);
         if !self.shown.is_opening() {
             self.find.show_target();
         }
-    }
-
-    /// Shows a new chat that works where the shown one does, with the same agent.
-    pub(super) fn show_beside(&mut self) {
-        let works = self.shown.project().map(|project| Place {
-            agent: self.shown.agent().to_owned(),
-            project: project.to_owned(),
-        });
-        self.turn_to(None, works);
     }
 
     /// Remembers where the person reads in the chat that is shown. Whether that is new.
@@ -93,14 +82,8 @@ impl ChatWidget {
         is_known && self.reading.set(&session.fid, place)
     }
 
-    /// How many messages of a chat are to be opened: those from where it was read, and some before.
-    fn messages_to_open(&self, fid: &Fid) -> usize {
-        let read = self.reading.get(fid).map_or(0, |place| place.below + PAGE / 2);
-        if read > MOST_OPENED { PAGE } else { read.max(PAGE) }
-    }
-
-    /// Shows a chat. A new one may work at this place.
-    fn turn_to(&mut self, fid: Option<Fid>, place: Option<Place>) {
+    /// Shows a chat: at once where it is new, otherwise as soon as it is read. A new one may work at this place.
+    pub(super) fn show(&mut self, fid: Option<Fid>, place: Option<Workplace>) {
         let Some(manager) = self.manager.clone() else {
             self.wanted = fid;
             if self.composer.is_switching() {
@@ -130,7 +113,7 @@ impl ChatWidget {
             ),
             Some(fid) => {
                 if let Some(bridge) = &self.bridge {
-                    bridge.open(fid.clone(), self.messages_to_open(&fid));
+                    bridge.open(fid.clone(), self.reading.messages_to_open(&fid));
                 }
                 Shown::Opening(fid)
             }

@@ -101,7 +101,7 @@ impl ChatWidget {
                 if is_new && is_there {
                     // What was sent after it is for the same chat.
                     let waiting = self.composer.take_waiting();
-                    self.show(Some(fid));
+                    self.show(Some(fid), None);
                     self.composer.put_waiting(waiting);
                 }
                 if self.composer.changed() {

@@ -6,12 +6,11 @@ use chat_core::event::{Event, SessionEvent, Snapshot};
 use chat_core::manager::Manager;
 use chat_core::message::{Fid, ModelRef};
 use chat_core::models::CONNECTION;
-use chat_edge::diagnostics::Moment;
+use chat_edge::diagnostics::{Diagnostics, Moment};
 use chat_edge::words;
 use gettextrs::gettext;
 
-use super::hint_bar;
-use super::requests::note;
+use super::requests::{note, panel};
 use super::shown::Shown;
 use super::start_page::NewChat;
 use super::view::Page;
@@ -50,7 +49,8 @@ impl ChatWidget {
                     self.requests.mark_read(fid.clone());
                 }
                 self.shown = Shown::Open(session);
-                self.look_at_changes();
+                self.show_review();
+                self.review.look();
                 self.requests.find_siblings(fid.clone());
                 self.diagnostics.mark("chat");
                 if let Some(folder) = self.project.take_wanted(fid) {
@@ -106,7 +106,9 @@ impl ChatWidget {
                 if events.iter().any(about_work) {
                     self.show_work();
                 }
-                self.measure(&events);
+                if let Some(fid) = self.shown.fid() {
+                    measure(&self.diagnostics, fid, &events, self.layout.root());
+                }
             }
         }
         if state_changed {
@@ -123,12 +125,7 @@ impl ChatWidget {
         }
     }
 
-    /// Files were changed, or another chat is shown.
-    fn look_at_changes(&mut self) {
-        self.show_review();
-        self.review.look();
-    }
-
+    /// Has the review be of the chat that is shown.
     pub(super) fn show_review(&mut self) {
         let has_project = matches!(&self.shown, Shown::Open(session) if session.project.is_some());
         self.review.show(self.shown.fid(), has_project);
@@ -155,7 +152,10 @@ impl ChatWidget {
             Event::Session { fid, event, .. } if self.shown.fid() == Some(fid) => {
                 match event {
                     SessionEvent::Reset => self.read_again(fid.clone()),
-                    SessionEvent::FilesChanged => self.look_at_changes(),
+                    SessionEvent::FilesChanged => {
+                        self.show_review();
+                        self.review.look();
+                    }
                     SessionEvent::MeterChanged { meter } => {
                         let lost = self.meter.changed(fid, meter);
                         if lost {
@@ -196,20 +196,15 @@ impl ChatWidget {
 
     /// Brings title, dropdowns, buttons and pages into line with the state.
     pub(super) fn show_state(&mut self) {
-        let shown = &self.shown;
-        let title = match shown {
-            Shown::New(_) => gettext("New Chat"),
-            Shown::Opening(_) => String::new(),
-            Shown::Open(_) => shown.title().unwrap_or_default().to_owned(),
-        };
-        if !matches!(shown, Shown::Opening(_)) {
+        if let Some(title) = self.shown.title() {
             self.handle.output(Output::Titled(title));
         }
         self.model.show(&self.shown);
         self.project.show(&self.shown);
         if !self.shown.is_opening() {
             self.show_chips();
-            let searches = self.settings().is_some_and(|settings| settings.tools.search.is_some());
+            let settings = self.manager.as_ref().map(|manager| manager.settings().current());
+            let searches = settings.is_some_and(|settings| settings.tools.search.is_some());
             let needs_tools = self.shown.project().is_some() || searches;
             let capabilities = self.model.capabilities(self.shown.model());
             let note = (needs_tools && capabilities.tools == Some(false))
@@ -217,7 +212,11 @@ impl ChatWidget {
             self.composer.field().set_note(note.as_deref());
         }
         self.composer.field().set_busy(self.shown.is_busy());
-        self.composer.field().set_hindrance(self.hindrance());
+        let hindrance = match &self.manager {
+            None => Some(gettext("Natter is still starting")),
+            Some(_) => self.shown.hindrance(),
+        };
+        self.composer.field().set_hindrance(hindrance);
         self.hint.show(&self.shown, self.conversation.last_error().as_ref());
         let is_ready = self.shown.is_planning() && self.conversation.ends_with_reply();
         if self.plan.show_ready(is_ready) {
@@ -231,7 +230,8 @@ impl ChatWidget {
     }
 
     pub(super) fn take_settings(&mut self) {
-        let Some(settings) = self.settings() else { return };
+        let Some(manager) = &self.manager else { return };
+        let settings = manager.settings().current();
         self.composer.field().set_enter_sends(settings.ui.enter_sends);
         self.model.take_settings(&settings);
         // A new chat in sight follows them, as long as nothing else was chosen for it.
@@ -243,24 +243,13 @@ impl ChatWidget {
         }
     }
 
-    /// Why nothing can be sent now.
-    fn hindrance(&self) -> Option<String> {
-        if self.manager.is_none() {
-            return Some(gettext("Natter is still starting"));
-        }
-        match &self.shown {
-            shown if shown.is_in_use() => Some(hint_bar::in_use()),
-            shown if shown.model().is_none() => Some(gettext("Choose a model first")),
-            _ => None,
-        }
-    }
-
     fn show_page(&mut self) {
         let chat = matches!(self.shown, Shown::New(_)).then(|| NewChat {
             chosen: self.shown.model().cloned(),
             thinks: self.model.capabilities(self.shown.model()).thinking == Some(true),
             first_run: !self.has_chats,
-            codes: self.shown.project().is_some() && self.panel() == Some(EDITOR_PANEL),
+            codes: self.shown.project().is_some()
+                && panel(self.manager.as_ref(), self.shown.agent()) == Some(EDITOR_PANEL),
         });
         let page = match (&chat, &self.manager) {
             (None, _) => Page::Conversation,
@@ -272,36 +261,35 @@ impl ChatWidget {
         }
         self.layout.show_page(page);
     }
+}
 
-    /// Notes when text came and when it was painted.
-    fn measure(&self, events: &[Event]) {
-        if !self.diagnostics.is_on() {
-            return;
-        }
-        let Some(fid) = self.shown.fid() else { return };
-        let is_text = |event: &Event| {
-            matches!(event, Event::Session { event: SessionEvent::TextAdded { .. }, .. })
-        };
-        let text = events.iter().any(is_text);
-        let ended = events.iter().any(|event| matches!(event, Event::RequestFinished { .. }));
+/// Notes when text came and when it was painted.
+fn measure(diagnostics: &Diagnostics, fid: &Fid, events: &[Event], painted: &gtk::Box) {
+    if !diagnostics.is_on() {
+        return;
+    }
+    let is_text = |event: &Event| {
+        matches!(event, Event::Session { event: SessionEvent::TextAdded { .. }, .. })
+    };
+    let text = events.iter().any(is_text);
+    let ended = events.iter().any(|event| matches!(event, Event::RequestFinished { .. }));
+    if text {
+        diagnostics.reply(fid.as_str(), Moment::FirstByte);
+    }
+    if ended {
+        diagnostics.reply(fid.as_str(), Moment::LastByte);
+    }
+    if !text && !ended {
+        return;
+    }
+    let diagnostics = diagnostics.clone();
+    let fid = fid.clone();
+    paint::after_next(painted, move || {
         if text {
-            self.diagnostics.reply(fid.as_str(), Moment::FirstByte);
+            diagnostics.reply(fid.as_str(), Moment::FirstPaint);
         }
         if ended {
-            self.diagnostics.reply(fid.as_str(), Moment::LastByte);
+            diagnostics.reply(fid.as_str(), Moment::LastPaint);
         }
-        if !text && !ended {
-            return;
-        }
-        let diagnostics = self.diagnostics.clone();
-        let fid = fid.clone();
-        paint::after_next(self.layout.root(), move || {
-            if text {
-                diagnostics.reply(fid.as_str(), Moment::FirstPaint);
-            }
-            if ended {
-                diagnostics.reply(fid.as_str(), Moment::LastPaint);
-            }
-        });
-    }
+    });
 }

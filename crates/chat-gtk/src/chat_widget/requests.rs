@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use chat_core::agent::CODE_ASSISTANT;
 use chat_core::error::{Error, Kind};
-use chat_core::manager::SessionChange;
+use chat_core::manager::{Manager, SessionChange};
 use chat_core::message::{Fid, ModelRef};
 use chat_core::permission::Mode;
 use chat_edge::diagnostics::Moment;
@@ -13,11 +13,12 @@ use chat_edge::words;
 use gettextrs::gettext;
 use relm4::gtk::prelude::*;
 
-use super::project_bar;
+use super::chat_switching::Workplace;
+use super::handle::Handle;
 use super::shown::Shown;
-use super::{ChatWidget, Output, session_requests};
+use super::{ChatWidget, FrameMsg, Output, session_requests};
 use crate::composer::Written;
-use crate::conversation::{self, FilePlace};
+use crate::conversation::{self, Conversation, FilePlace};
 
 impl ChatWidget {
     pub(super) fn stop(&mut self) {
@@ -28,21 +29,21 @@ impl ChatWidget {
         }
     }
 
-    pub(super) fn hear_conversation(
+    pub(super) fn conversation_used(
         &mut self,
         session: Option<&Fid>,
         output: conversation::Output,
     ) {
-        use conversation::Output as Told;
+        use conversation::Output as Used;
         // Words are kept for their chat, whichever is shown by now.
-        if let Told::GiveBack(text) = output {
+        if let Used::GiveBack(text) = output {
             let written = Written::text(text);
             let fid = session.or(self.shown.fid()).cloned();
             return self.composer.give_back(fid.as_ref(), &written);
         }
         let Some(fid) = self.shown.fid().cloned() else { return };
         if !self.shown.concerns(session, &output) {
-            if let Told::Answer { ask, .. } = output {
+            if let Used::Answer { ask, .. } = output {
                 // Nobody is given it.
                 let kept = self.requests.close_answer(ask, false);
                 self.give_back(kept);
@@ -51,17 +52,17 @@ impl ChatWidget {
         }
         if matches!(
             output,
-            Told::Retry | Told::Regenerate | Told::Resume | Told::ThinkAsModel | Told::SendWaiting
+            Used::Retry | Used::Regenerate | Used::Resume | Used::ThinkAsModel | Used::SendWaiting
         ) {
             self.diagnostics.reply(fid.as_str(), Moment::Request);
         }
         if matches!(
             output,
-            Told::Retry
-                | Told::Regenerate
-                | Told::Resume
-                | Told::ThinkAsModel
-                | Told::EnlargeWindow { .. }
+            Used::Retry
+                | Used::Regenerate
+                | Used::Resume
+                | Used::ThinkAsModel
+                | Used::EnlargeWindow { .. }
         ) {
             // The button goes away with its card: the focus must not fall onto some text.
             self.composer.field().focus();
@@ -69,10 +70,10 @@ impl ChatWidget {
             self.conversation.go_to_end();
         }
         match output {
-            Told::NeedEarlier { before } => self.requests.read_earlier(fid, before),
-            Told::Stop => self.stop(),
-            Told::Retry | Told::Regenerate => self.requests.retry(fid),
-            Told::ShowBranch { reply, keyboard } => {
+            Used::NeedEarlier { before } => self.requests.read_earlier(fid, before),
+            Used::Stop => self.stop(),
+            Used::Retry | Used::Regenerate => self.requests.retry(fid),
+            Used::ShowBranch { reply, keyboard } => {
                 // The button goes away with its reply, and another comes with the other one.
                 match keyboard {
                     Some(side) => self.conversation.return_to_step(reply, side),
@@ -80,40 +81,43 @@ impl ChatWidget {
                 }
                 self.requests.show_branch(fid, reply);
             }
-            Told::Resume => self.requests.resume(fid),
-            Told::ThinkAsModel => self.requests.retry_without_thinking(fid),
-            Told::ChooseModel => self.model.open_models(),
-            Told::ChooseAgent => self.model.open_agents(),
-            Told::NewChat => {
+            Used::Resume => self.requests.resume(fid),
+            Used::ThinkAsModel => self.requests.retry_without_thinking(fid),
+            Used::ChooseModel => self.model.open_models(),
+            Used::ChooseAgent => self.model.open_agents(),
+            Used::NewChat => {
                 self.recalled = None;
-                self.show_beside();
+                self.show(None, Workplace::of(&self.shown));
             }
-            Told::OpenSettings => self.handle.output(Output::Connections(self.connection_name())),
-            Told::EnlargeWindow { tokens } => {
+            Used::OpenSettings => {
+                let name = self.shown.model().map(|model| model.connection.clone());
+                self.handle.output(Output::Connections(name));
+            }
+            Used::EnlargeWindow { tokens } => {
                 self.requests.retry_with_window(fid, self.shown.options(), tokens);
             }
-            Told::CopyText(text) => self.layout.root().clipboard().set_text(&text),
-            Told::SendWaiting => self.requests.send_waiting(fid),
-            Told::Unqueue(id) => {
+            Used::CopyText(text) => self.layout.root().clipboard().set_text(&text),
+            Used::SendWaiting => self.requests.send_waiting(fid),
+            Used::Unqueue(id) => {
                 let project = self.shown.project().map(Path::to_owned);
                 self.requests.unqueue(fid, id, project);
             }
-            Told::Answer { ask, answer } => {
+            Used::Answer { ask, answer } => {
                 // The card goes away with what has the keyboard in it.
                 self.composer.field().focus();
                 // Who answers wants to see what comes of it.
                 self.conversation.go_to_end();
                 self.requests.answer(fid, ask, answer);
             }
-            Told::Restore(message) => self.review.ask_restore(fid, message),
-            Told::GiveBack(_) => {}
-            Told::KeyboardLost => self.composer.field().focus(),
-            Told::OpenLink(url) => open_link(&url, self.layout.root()),
-            Told::OpenFile(FilePlace { path, place }) => {
+            Used::Restore(message) => self.review.ask_restore(fid, message),
+            Used::GiveBack(_) => {}
+            Used::KeyboardLost => self.composer.field().focus(),
+            Used::OpenLink(url) => open_link(&url, self.layout.root()),
+            Used::OpenFile(FilePlace { path, place }) => {
                 self.handle.output(Output::OpenFile { path, place });
             }
-            Told::Seen => self.requests.mark_read(fid),
-            Told::Found(standing) => self.find.show(standing),
+            Used::Seen => self.requests.mark_read(fid),
+            Used::Found(standing) => self.find.show(standing),
         }
     }
 
@@ -184,29 +188,6 @@ impl ChatWidget {
         self.project.find(fid, folder);
     }
 
-    /// Does what came of choosing a folder or a mode.
-    pub(super) fn project_changed(&mut self, output: Option<project_bar::Output>) {
-        match output {
-            Some(project_bar::Output::Chosen(folder)) => self.choose_project(folder),
-            Some(project_bar::Output::Work(folder)) => {
-                self.set_project(Some(folder));
-                self.composer.field().focus();
-            }
-            Some(project_bar::Output::Mode(mode)) => {
-                self.choose(SessionChange { mode: Some(mode), ..SessionChange::default() });
-                self.project.show(&self.shown);
-                self.composer.field().focus();
-            }
-            Some(project_bar::Output::Agent(agent)) => {
-                self.choose_agent(agent);
-                self.show_state();
-            }
-            Some(project_bar::Output::Bounds(words)) => self.conversation.set_bounds(words),
-            Some(project_bar::Output::KeyboardLost) => self.composer.field().focus(),
-            None => {}
-        }
-    }
-
     pub(super) fn set_project(&mut self, project: Option<PathBuf>) {
         if self.shown.is_opening() {
             return;
@@ -233,16 +214,9 @@ impl ChatWidget {
         }
     }
 
-    /// The panel that the agent of the shown chat brings, where it brings one.
-    pub(super) fn panel(&self) -> Option<&'static str> {
-        let agents =
-            self.manager.as_ref().map(|manager| manager.agents().list()).unwrap_or_default();
-        agents.iter().find(|info| info.name == self.shown.agent()).and_then(|info| info.panel)
-    }
-
-    /// Shows that panel.
+    /// Shows the panel that the agent of the shown chat brings, where it brings one.
     pub(super) fn offer_panel(&self) {
-        if let Some(panel) = self.panel() {
+        if let Some(panel) = panel(self.manager.as_ref(), self.shown.agent()) {
             self.handle.output(Output::Panel(panel));
         }
     }
@@ -261,31 +235,6 @@ impl ChatWidget {
         if self.escape_key.press() {
             self.stop();
         }
-    }
-
-    fn connection_name(&self) -> Option<String> {
-        self.shown.model().map(|model| model.connection.clone())
-    }
-
-    /// Says what went wrong in a chat, and opens what mends it where that chat is still shown.
-    pub(super) fn failed(&self, fid: Option<&Fid>, error: &Error) {
-        self.handle.output(Output::Note(words::sentence(error)));
-        let mends = words::advice(error).actions.first() == Some(&words::Action::ChooseModel);
-        if mends && self.shown.fid() == fid {
-            self.model.open_models();
-        }
-    }
-
-    /// Copies the last reply of the shown chat.
-    pub(super) fn copy_last_reply(&self) {
-        let words = match self.conversation.last_reply() {
-            Some(reply) => {
-                self.layout.root().clipboard().set_text(&reply);
-                gettext("Reply copied")
-            }
-            None => gettext("There is no reply yet"),
-        };
-        self.handle.output(Output::Note(words));
     }
 }
 
@@ -307,4 +256,22 @@ fn open_link(url: &str, root: &gtk::Box) {
 /// Says an error in passing.
 pub(super) fn note(error: &Error) -> Output {
     Output::Note(words::sentence(error))
+}
+
+/// Copies the last reply of a chat, and says so.
+pub(super) fn copy_last_reply(conversation: &Conversation, handle: &Handle<FrameMsg>) {
+    let words = match conversation.last_reply() {
+        Some(reply) => {
+            conversation.widget().clipboard().set_text(&reply);
+            gettext("Reply copied")
+        }
+        None => gettext("There is no reply yet"),
+    };
+    handle.output(Output::Note(words));
+}
+
+/// The panel that an agent brings, where it brings one.
+pub(super) fn panel(manager: Option<&Manager>, agent: &str) -> Option<&'static str> {
+    let agents = manager?.agents().list();
+    agents.iter().find(|info| info.name == agent).and_then(|info| info.panel)
 }

@@ -7,7 +7,9 @@ use chat_core::manager::SessionChange;
 use chat_core::message::{Fid, ModelRef, Options, Thinking};
 use chat_core::permission::Mode;
 use chat_core::session::EmptySession;
+use gettextrs::gettext;
 
+use super::hint_bar;
 use crate::conversation::Output;
 
 #[derive(Debug)]
@@ -67,11 +69,21 @@ impl Shown {
         can_start && !self.is_busy()
     }
 
-    pub(super) fn title(&self) -> Option<&str> {
+    /// What it is called; none while it is being read.
+    pub(super) fn title(&self) -> Option<String> {
         match self {
-            Self::Open(session) => Some(&session.title),
-            Self::New(_) | Self::Opening(_) => None,
+            Self::New(_) => Some(gettext("New Chat")),
+            Self::Opening(_) => None,
+            Self::Open(session) => Some(session.title.clone()),
         }
+    }
+
+    /// Why nothing can be sent in it now.
+    pub(super) fn hindrance(&self) -> Option<String> {
+        if self.is_in_use() {
+            return Some(hint_bar::in_use());
+        }
+        self.model().is_none().then(|| gettext("Choose a model first"))
     }
 
     pub(super) fn model(&self) -> Option<&ModelRef> {

@@ -1,6 +1,9 @@
-//! A conversation with its composer and dropdowns: everything that is needed to talk to a model.
+//! Shows a conversation with its composer and dropdowns: everything that is needed to talk to a model.
 //!
 //! It takes a [`Manager`] and stands in any GTK program after [`crate::init`]: `examples/chat_widget.rs`.
+//!
+//! [`ChatWidget`] is a frame. Its parts own their state and their widgets; it alone knows all of them, calls them
+//! with plain data and routes what they report.
 
 mod background_commands;
 mod chat_composer;

@@ -1,4 +1,4 @@
-//! What the engine tells, and how it shows.
+//! Takes what the engine tells, and has the parts of the chat show it.
 
 use chat_core::agent::EDITOR_PANEL;
 use chat_core::error::{Kind, Result};

@@ -107,3 +107,30 @@ impl Handle<FrameMsg> {
         Bridge::new(manager, &self.sender, |arrival| Part(FrameMsg::Arrived(arrival)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use relm4::ComponentController;
+
+    use super::super::{Init, OpenFiles, launch};
+    use crate::main_loop::until;
+
+    #[gtk::test]
+    fn parts_keep_no_closed_widget_alive() {
+        crate::init();
+        let owned = Rc::new(());
+        let kept = Rc::downgrade(&owned);
+        let open_files = OpenFiles::new(move |_| {
+            let _ = &owned;
+            Vec::new()
+        });
+        let widget = launch(Init { open_files, ..Init::default() }).detach();
+        let root = gtk::prelude::ObjectExt::downgrade(widget.widget());
+        assert!(kept.upgrade().is_some());
+        drop(widget);
+        until("the parts to go", || kept.upgrade().is_none());
+        until("the widgets to go", || root.upgrade().is_none());
+    }
+}

@@ -1,5 +1,4 @@
-//! What the person asks of the engine besides sending: stopping, trying again, and the chat's
-//! choices.
+//! Routes what the person asks for in the conversation, and makes the choices of the shown chat.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! What a chat widget shows: a new chat, one that is being read, or an open one.
+//! Defines what a chat widget shows: a new chat, one that is being read, or an open one.
 
 use std::path::Path;
 

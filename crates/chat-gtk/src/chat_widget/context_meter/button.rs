@@ -1,4 +1,4 @@
-//! The button that says how full the window of the model is, and what it opens.
+//! Shows the button that says how full the window of the model is, and what it opens.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,68 +1,78 @@
-//! A conversation with its composer and dropdowns: everything that is needed to talk to a model.
+//! Shows a conversation with its composer and dropdowns: everything that is needed to talk to a model.
 //!
 //! It takes a [`Manager`] and stands in any GTK program after [`crate::init`]: `examples/chat_widget.rs`.
+//!
+//! [`ChatWidget`] is a frame. Its parts own their state and their widgets; it alone knows all of them, calls them
+//! with plain data and routes what they report.
 
-mod along;
-mod background;
-mod changed_line;
-mod changes;
-mod drafting;
+mod background_commands;
+mod chat_composer;
+mod chat_switching;
+mod composing;
+mod context_meter;
+mod editor_context;
+mod escape_key;
 mod events;
 mod find_bar;
-mod hint;
-mod local;
+mod handle;
+mod hint_bar;
+mod mention_ranking;
+mod mention_sources;
 mod messages;
-mod meter;
-mod plan;
-mod plan_ready;
-mod pointing;
-mod project;
-mod reading;
+mod model_bar;
+mod plan_bar;
+mod project_bar;
+mod reading_places;
 mod requests;
-mod restoring;
-mod reviewing;
-mod seeking;
-mod sending;
+mod review_bar;
+mod session_changes;
+mod session_requests;
 mod shown;
 mod start_page;
-mod suggesting;
-mod turning;
-mod undoing;
 mod view;
 
-use std::collections::{HashMap, HashSet, VecDeque};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Instant;
+use std::path::Path;
 
-use chat_core::client::Capabilities;
-use chat_core::manager::Manager;
-use chat_core::message::{Fid, ModelRef};
+use chat_core::manager::{Manager, SessionChange};
+use chat_core::message::{Context, Fid};
 use chat_core::permission::Mode;
 use chat_core::session::EmptySession;
-use chat_core::settings::Settings;
 use chat_edge::diagnostics::Diagnostics;
+use chat_edge::words::{self, Action};
 use gtk::glib;
+use gtk::prelude::*;
 use relm4::component::Connector;
 use relm4::{Component, ComponentParts, ComponentSender};
 
 use crate::bridge::{Arrival, Bridge};
-use crate::drafts::{self, Drafts};
+use crate::composer::Composer;
+use crate::conversation::Conversation;
 pub use crate::editor::{At, Outline, Place};
-use crate::model_picker;
-use crate::projects::Recent;
-use along::Goes;
-pub use along::OpenFiles;
-use changes::Changes;
-use local::{Local, Looking};
-pub use messages::{Brought, Command, Find, Init, Input, Output, Part, ToChanges};
-use messages::{Done, Told};
-pub use pointing::{Finder, Finding, KnownFiles, Pointed};
-pub(crate) use requests::ESCAPE_TWICE;
-pub use restoring::Restore;
-pub use reviewing::{Answered, Review};
+use background_commands::BackgroundCommands;
+use chat_composer::ChatComposer;
+use chat_switching::Workplace;
+use context_meter::ContextMeter;
+use editor_context::EditorContext;
+pub use editor_context::OpenFiles;
+pub(crate) use escape_key::ESCAPE_TWICE;
+use escape_key::EscapeKey;
+use find_bar::FindBar;
+use handle::Handle;
+use hint_bar::HintBar;
+use mention_sources::MentionSources;
+pub use mention_sources::{Finder, Finding, KnownFiles, Pointed};
+use messages::FrameMsg;
+pub use messages::{Find, Init, Input, Output, Part, ToChanges};
+use model_bar::ModelBar;
+use plan_bar::PlanBar;
+use project_bar::ProjectBar;
+use review_bar::ReviewBar;
+pub use review_bar::{Answered, Restore, Review};
+use session_changes::SessionChanges;
+use session_requests::SessionRequests;
 use shown::Shown;
-use turning::Ahead;
+use start_page::StartPage;
+use view::Layout;
 pub use view::View;
 
 /// Below painting (`GDK_PRIORITY_REDRAW` is 120): however fast text comes, frames come first.
@@ -70,56 +80,43 @@ const PRIORITY: i32 = 121;
 /// How many messages are opened at once; earlier ones come when they are looked for.
 const PAGE: usize = 50;
 /// The widget's state.
-#[derive(Debug)]
 pub struct ChatWidget {
+    handle: Handle<FrameMsg>,
+    layout: Layout,
+    conversation: Conversation,
+    composer: ChatComposer,
     manager: Option<Manager>,
     bridge: Option<Bridge>,
     shown: Shown,
-    /// Counts what was shown, so that late answers find out that they are.
-    epoch: u64,
-    drafts: Drafts,
-    draft_folder: Option<PathBuf>,
-    keeping: drafting::Keeping,
     /// What was asked to be shown before the engine was there.
     wanted: Option<Fid>,
     /// The chat that was shown last time: nobody asked for it, so that it may be gone.
     recalled: Option<Fid>,
-    /// What is to be found in the chat that is being opened.
-    sought: Option<seeking::Sought>,
     has_chats: bool,
-    /// The epoch in which a message was sent that is not on disk yet.
-    sending: Option<u64>,
-    /// What is to be sent in the chat that is shown, once that can be.
-    outbox: VecDeque<sending::Outgoing>,
-    /// Whether the person has turned to a chat that is not shown yet.
-    leaving: bool,
-    /// What they did since then.
-    ahead: VecDeque<Ahead>,
-    capabilities: HashMap<ModelRef, Capabilities>,
-    escaped: Option<Instant>,
-    changes: Changes,
-    /// What the start page says about models on this computer, once that is known.
-    local: Option<Local>,
-    looking: Looking,
-    /// The folders that were worked in last, and where they are kept.
-    projects: Recent,
-    project_folder: Option<PathBuf>,
-    reading: reading::ReadingPlaces,
-    /// How many folders are being looked for.
-    finding: usize,
-    /// A folder that was chosen for a chat that is not there yet.
-    wanted_project: Option<(Fid, PathBuf)>,
+    reading: reading_places::ReadingPlaces,
     /// The mode that new chats begin with.
     default_mode: Mode,
-    /// The chats that may work unattended, as the person said: stored ones, and what was shown at some time.
-    unattended: (HashSet<Fid>, HashSet<u64>),
-    goes: Goes,
-    /// The project that was told last.
-    told_project: Option<PathBuf>,
-    reviewing: reviewing::Reviewing,
-    metering: meter::Metering,
-    pointing: pointing::Pointing,
+    editor_context: EditorContext,
+    background: BackgroundCommands,
+    plan: PlanBar,
+    meter: ContextMeter,
+    review: ReviewBar,
+    find: FindBar,
+    escape_key: EscapeKey,
+    requests: SessionRequests,
+    model: ModelBar,
+    project: ProjectBar,
+    session_changes: SessionChanges,
+    hint: HintBar,
+    start: StartPage,
+    mentions: MentionSources,
     diagnostics: Diagnostics,
+}
+
+impl std::fmt::Debug for ChatWidget {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ChatWidget").field("shown", &self.shown).finish_non_exhaustive()
+    }
 }
 
 /// Launches a chat widget so that painting comes before its messages.
@@ -128,7 +125,7 @@ pub fn launch(init: Init) -> Connector<ChatWidget> {
 }
 
 impl Component for ChatWidget {
-    type CommandOutput = Command;
+    type CommandOutput = Part;
     type Input = Input;
     type Output = Output;
     type Init = Init;
@@ -140,284 +137,318 @@ impl Component for ChatWidget {
     }
 
     fn init(init: Init, root: gtk::Box, sender: ComponentSender<Self>) -> ComponentParts<Self> {
-        let mut view = View::new(&root, &sender);
-        turning::add_leave(&root, &view.composer, &sender);
+        let handle = Handle::new(&sender, |msg| msg);
+        let background = BackgroundCommands::new(Handle::new(&sender, FrameMsg::Background));
+        let plan = PlanBar::new(Handle::new(&sender, FrameMsg::Plan));
+        let meter = ContextMeter::new(Handle::new(&sender, FrameMsg::Meter));
+        let conversation = {
+            let told = handle.clone();
+            Conversation::new(move |session, output| {
+                told.send(FrameMsg::Conversation(session, output));
+            })
+        };
+        let find = FindBar::new(&conversation, Handle::new(&sender, FrameMsg::Find));
+        let requests =
+            SessionRequests::new(&conversation, Handle::new(&sender, FrameMsg::Requests));
+        let start = StartPage::new(Handle::new(&sender, FrameMsg::Start));
+        let hint = HintBar::new(Handle::new(&sender, FrameMsg::Hint));
+        let project =
+            ProjectBar::new(init.projects.clone(), Handle::new(&sender, FrameMsg::Project));
+        let model = ModelBar::new(Handle::new(&sender, FrameMsg::Model));
+        let review = ReviewBar::new(Handle::new(&sender, FrameMsg::Review));
+        let about: [gtk::Widget; 3] = [
+            project.widget().clone().upcast(),
+            project.modes_widget().clone().upcast(),
+            meter.widget().clone().upcast(),
+        ];
+        let to: [gtk::Widget; 2] =
+            [model.thinking_widget().clone().upcast(), model.model_widget().clone().upcast()];
+        let composer = {
+            let told = Handle::new(&sender, FrameMsg::Composer);
+            Composer::new(&about, &to, move |output| told.send(output))
+        };
+        for button in about.iter().chain(&to).chain([model.agents_widget().upcast_ref()]) {
+            composer.focus_after_popover(button);
+        }
+        let drafts = Handle::new(&sender, FrameMsg::Drafts);
+        let children = view::Children {
+            composer: composer.widget(),
+            conversation: &conversation,
+            find: find.widget(),
+            start: start.widget(),
+            hint: hint.widget(),
+            agents: model.agents_widget(),
+            changed: review.widget(),
+            background: background.widget(),
+            plan: plan.widget(),
+            plan_ready: plan.ready_widget(),
+        };
+        let (view, layout) = view::build(&root, &children, &handle);
+        chat_switching::add_leave(&root, &composer, drafts.clone());
         let mut model = Self {
+            escape_key: EscapeKey::new(handle.clone()),
+            handle,
+            layout,
+            conversation,
+            composer: ChatComposer::new(composer, init.drafts, drafts),
             manager: None,
             bridge: None,
             shown: Shown::New(EmptySession::default()),
-            epoch: 0,
-            drafts: Drafts::default(),
-            keeping: drafting::Keeping::new(init.drafts.is_some()),
-            draft_folder: init.drafts,
             wanted: None,
             recalled: None,
-            sought: None,
             has_chats: true,
-            sending: None,
-            outbox: VecDeque::new(),
-            leaving: false,
-            ahead: VecDeque::new(),
-            capabilities: HashMap::new(),
-            escaped: None,
-            changes: Changes::default(),
-            local: None,
-            looking: Looking::No,
-            projects: Recent::default(),
-            reading: reading::ReadingPlaces::load(init.projects.clone()),
-            project_folder: init.projects,
-            finding: 0,
-            wanted_project: None,
+            reading: reading_places::ReadingPlaces::load(init.projects),
             default_mode: Mode::default(),
-            unattended: (HashSet::new(), HashSet::new()),
-            goes: Goes::new(init.open_files),
-            told_project: None,
-            reviewing: reviewing::Reviewing::default(),
-            metering: meter::Metering::default(),
-            pointing: pointing::Pointing::default(),
+            editor_context: EditorContext::new(init.open_files),
+            background,
+            plan,
+            meter,
+            review,
+            find,
+            requests,
+            model,
+            project,
+            session_changes: SessionChanges::new(Handle::new(&sender, FrameMsg::Changes)),
+            hint,
+            start,
+            mentions: MentionSources::new(Handle::new(&sender, FrameMsg::Mentions)),
             diagnostics: init.diagnostics,
         };
-        if let Some(folder) = model.draft_folder.clone() {
-            sender.spawn_oneshot_command(move || done(Done::Drafts(drafts::read(&folder))));
-        }
-        model.read_projects(&sender);
         if let Some(manager) = init.manager {
-            model.connect(manager, &mut view, &sender);
+            model.connect(manager);
         }
-        model.show_state(&view, &sender);
+        model.show_state();
         ComponentParts { model, widgets: view }
     }
 
-    fn update_with_view(
-        &mut self,
-        view: &mut View,
-        input: Input,
-        sender: ComponentSender<Self>,
-        root: &gtk::Box,
-    ) {
+    fn update(&mut self, input: Input, _sender: ComponentSender<Self>, _root: &gtk::Box) {
         match input {
-            Input::Connect(manager) => self.connect(manager, view, &sender),
+            Input::Connect(manager) => self.connect(manager),
             Input::Show(fid) => {
                 self.recalled = None;
-                self.show(fid, view, &sender);
+                self.show(fid, None);
             }
             Input::ShowBeside => {
                 self.recalled = None;
-                self.show_beside(view, &sender);
+                self.show(None, Workplace::of(&self.shown));
             }
             Input::ShowAgain(fid) => {
                 self.recalled = Some(fid.clone());
-                if self.manager.is_none() || !self.drafts.were_typed() {
-                    self.show(Some(fid), view, &sender);
+                if self.manager.is_none() || !self.composer.were_typed() {
+                    self.show(Some(fid), None);
                 }
             }
             Input::HasChats(has) => {
                 self.has_chats = has;
-                self.show_state(view, &sender);
+                self.show_state();
             }
-            Input::CopyLastReply => requests::copy_last_reply(view, root, &sender),
-            Input::FocusMessage => view.composer.focus(),
-            Input::Find(find) => self.find(find, view),
+            Input::CopyLastReply => requests::copy_last_reply(&self.conversation, &self.handle),
+            Input::FocusMessage => self.composer.field().focus(),
+            Input::Find(find) if matches!(self.shown, Shown::Open(_)) => self.find.act(find),
+            Input::Find(_) => {}
             Input::ShowFound { fid, message, words } => {
-                self.show(Some(fid), view, &sender);
-                self.sought = Some(seeking::Sought::Words(message, words));
-                self.show_sought(view, &sender);
+                self.show(Some(fid), None);
+                self.seek(find_bar::Target::Words(message, words));
             }
-            Input::FocusAsk => {
-                self.sought = Some(seeking::Sought::Ask);
-                self.show_sought(view, &sender);
+            Input::FocusAsk => self.seek(find_bar::Target::Ask),
+            Input::ChooseModel => self.model.open_models(),
+            Input::ChooseProject => self.project.open(),
+            Input::Work(folder) => self.choose_project(Some(folder)),
+            Input::Open(open) => {
+                self.editor_context.set_open(open);
+                self.show_chips();
             }
-            Input::ChooseModel => view.model.open(),
-            Input::ChooseProject => view.project.open(),
-            Input::Work(folder) => self.choose_project(Some(folder), view, &sender),
-            Input::Open(open) => self.set_open(open, view),
-            Input::KnownFiles(files) => self.set_known_files(files, view),
-            Input::Answer(wish) => self.answer_changes(wish.0, &sender),
-            Input::UndoRestore(fid, seq) => self.undo_restore(fid, seq, &sender),
-            Input::UndoAnswer(which) => self.undo_answer(which, &sender),
-            // The bar is what Esc closes first; the next one is for the reply.
-            Input::Escape if view.find.is_open() => view.find.close(),
-            Input::Escape => self.escape(&sender),
-            Input::Stop => self.stop(&sender),
-            Input::SaveDrafts(saved) => self.save_drafts(saved, view, &sender),
-            Input::Part(Part(told)) => self.hear(told, view, &sender, root),
+            Input::KnownFiles(files) => {
+                self.mentions.set_files(&files);
+                self.composer.field().set_names(files.names());
+                self.conversation.set_files(files.into_known());
+            }
+            Input::Answer(wish) => self.review.answer(wish.0),
+            Input::UndoRestore(fid, seq) => self.review.undo_restore(fid, seq),
+            Input::UndoAnswer(which) => self.review.undo_answer(which),
+            Input::Escape => self.escape(),
+            Input::Stop => self.stop(),
+            Input::SaveDrafts(saved) => {
+                self.composer.end(saved);
+                self.finish();
+            }
+            Input::Part(Part(msg)) => self.receive(msg),
         }
     }
 
-    fn update_cmd_with_view(
-        &mut self,
-        view: &mut View,
-        Command::Part(Brought(command)): Command,
-        sender: ComponentSender<Self>,
-        _root: &gtk::Box,
-    ) {
-        match command {
-            Done::Arrived(Arrival::Events(events)) => self.apply(events, view, &sender),
-            Done::Arrived(Arrival::Opened { fid, result }) => {
-                self.opened(&fid, result, view, &sender);
-            }
-            Done::Drafts(stored) => {
-                self.drafts_came(stored, view, &sender);
-            }
-            Done::Sent { epoch, number, result } => {
-                self.sent(epoch, number, result, view, &sender);
-            }
-            Done::Earlier { fid, before, result } => {
-                self.earlier_came(&fid, before, result, view, &sender);
-            }
-            Done::Siblings { fid, result } => match result {
-                Ok(siblings) if self.shown.fid() == Some(&fid) => {
-                    view.conversation.set_siblings(&siblings);
-                }
-                Ok(_) => {}
-                Err(error) => tracing::warn!(%error, "the other replies are unknown"),
-            },
-            Done::Branch { fid, message, words, result } => {
-                self.branch_shown(&fid, (message, words), result, view, &sender);
-            }
-            Done::Capabilities { model, result: Ok(capabilities) } => {
-                self.capabilities.insert(model, capabilities);
-                self.show_state(view, &sender);
-            }
-            Done::Unqueued { fid, written: Some(written) } => {
-                self.give_back(Some(&fid), &written, view, &sender);
-                if self.shown.fid() == Some(&fid) {
-                    view.composer.focus();
-                }
-            }
-            Done::Stock(stock) => self.stock_came(stock, view, &sender),
-            Done::Bounds(words) => view.conversation.set_bounds(words),
-            Done::Projects(kept) => self.projects_came(kept, view),
-            Done::Project { fid, result } => self.project_found(fid, result, view, &sender),
-            Done::AgentOfProject { epoch, folder, agent } => {
-                self.agent_of_project_came(epoch, &folder, agent, view, &sender);
-            }
-            Done::Review(news) => self.review_came(news, view, &sender),
-            Done::Meter(news) => self.meter_came(news, view, &sender),
-            Done::Chats(query, chats) => self.chats_came(&query, chats, view),
-            Done::Page { url, result } => self.page_came(&url, result, view, &sender),
-            Done::Changed { fid, result } => self.changed(fid, result, view, &sender),
-            Done::Answered { fid, ask, result } => self.answered(&fid, ask, result, view, &sender),
-            Done::Finished { fid, result: Err(error) } => {
-                self.failed(fid.as_ref(), &error, view, &sender);
-            }
-            // What a model can do is asked again when it is chosen again.
-            Done::Capabilities { result: Err(_), .. }
-            | Done::Unqueued { .. }
-            | Done::Finished { result: Ok(()), .. }
-            | Done::Nothing => {}
-        }
+    fn update_cmd(&mut self, Part(msg): Part, _sender: ComponentSender<Self>, _root: &gtk::Box) {
+        self.receive(msg);
     }
 }
 
 impl ChatWidget {
-    fn connect(&mut self, manager: Manager, view: &mut View, sender: &ComponentSender<Self>) {
-        self.bridge = Some(Bridge::new(&manager, sender, |arrival| done(Done::Arrived(arrival))));
+    fn connect(&mut self, manager: Manager) {
+        self.bridge = Some(self.handle.subscribe(&manager));
         if let Shown::New(session) = &mut self.shown {
             // A folder may have been given with the start of the program.
             let project = session.project.take();
             *session = EmptySession { project, ..manager.sessions().empty() };
         }
-        self.default_mode = manager.settings().current().permissions.mode;
-        view.conversation.set_tools(manager.tools());
+        self.conversation.set_tools(manager.tools());
+        self.composer.connect(manager.clone());
+        self.background.connect(manager.clone());
+        self.plan.connect(manager.clone());
+        self.meter.connect(manager.clone());
+        self.review.connect(manager.clone());
+        self.find.connect(manager.clone());
+        self.requests.connect(manager.clone());
+        self.model.connect(manager.clone());
+        self.project.connect(manager.clone());
+        self.session_changes.connect(manager.clone());
+        self.hint.connect(manager.clone());
+        self.start.connect(manager.clone());
+        self.mentions.connect(manager.clone());
         self.manager = Some(manager);
-        self.fetch_pages(view.composer.pages(), sender);
-        self.take_settings(view);
-        self.take_models(view);
-        self.look_at_stock(sender);
+        self.mentions.fetch_pages(self.composer.field().pages());
+        self.take_settings();
         // Who began to write goes on where they are; what they asked for is shown all the same.
         let wanted = self.wanted.take();
-        match wanted.filter(|fid| !self.drafts.were_typed() || self.recalled.as_ref() != Some(fid))
+        match wanted
+            .filter(|fid| !self.composer.were_typed() || self.recalled.as_ref() != Some(fid))
         {
-            Some(fid) => self.show(Some(fid), view, sender),
-            None => self.show_state(view, sender),
+            Some(fid) => self.show(Some(fid), None),
+            None => self.show_state(),
         }
         if let Some(folder) = self.shown.project().map(Path::to_owned) {
-            self.offer_panel(sender);
-            self.find_agent_of(folder, sender);
+            self.offer_panel();
+            self.find_agent_of(folder);
         }
-        self.send_next(sender);
+        self.send_next();
         self.diagnostics.mark("engine");
     }
 
-    fn hear(
-        &mut self,
-        told: Told,
-        view: &mut View,
-        sender: &ComponentSender<Self>,
-        root: &gtk::Box,
-    ) {
-        match told {
-            Told::Composer(output) => self.hear_composer(output, view, sender),
-            Told::Found(query, found) => self.found_came(&query, found, view),
-            Told::Left(written) => self.leave(written),
-            Told::Conversation(session, output) => {
-                self.hear_conversation(session.as_ref(), output, view, sender, root);
+    fn receive(&mut self, msg: FrameMsg) {
+        match msg {
+            FrameMsg::Background(msg) => self.background.update(msg),
+            FrameMsg::Meter(msg) => match self.meter.update(msg) {
+                Some(context_meter::Output::Message) => {
+                    let (content, mentions) = self.composer.field().content().content();
+                    self.meter.preview(
+                        content,
+                        Context { mentions, ..self.editor_context.of_next(self.shown.project()) },
+                    );
+                }
+                Some(context_meter::Output::ConversationEnd) => self.conversation.go_to_end(),
+                Some(context_meter::Output::KeyboardLost) => self.composer.field().focus(),
+                None => {}
+            },
+            FrameMsg::Review(msg) => {
+                let taken_out = self.review.update(msg);
+                self.give_back(
+                    taken_out.map(|(fid, said)| session_requests::Output::Message(fid, said)),
+                );
             }
-            Told::Model(model_picker::Output::Chosen(model)) => {
-                self.choose_model(model, view, sender);
+            FrameMsg::Requests(msg) => {
+                let output = self.requests.update(msg, self.shown.fid());
+                self.give_back(output);
             }
-            Told::Model(model_picker::Output::Favourite(model, favourite)) => {
-                self.set_favourite(model, favourite, sender);
+            FrameMsg::Find(msg) => match self.find.update(msg) {
+                Some(find_bar::Output::KeyboardLost) => self.composer.field().focus(),
+                Some(find_bar::Output::BranchChanged(fid)) => self.read_again(fid),
+                None => {}
+            },
+            FrameMsg::Mentions(msg) => {
+                let found = self.mentions.update(msg);
+                self.show_mentions(found);
             }
-            Told::Model(model_picker::Output::Options(options)) => {
-                self.set_options(options, sender);
+            FrameMsg::Start(msg) => match self.start.update(msg) {
+                Some(start_page::Output::Chosen(model)) => self.choose_model(model),
+                Some(start_page::Output::Begun(words)) => {
+                    let changed = self.composer.begin(&words);
+                    if changed {
+                        self.conversation.expect_reply();
+                    }
+                }
+                Some(start_page::Output::KeyboardLost) => self.composer.field().focus(),
+                None => {}
+            },
+            FrameMsg::Hint(msg) => {
+                // The button that has the keyboard may go.
+                if matches!(msg, hint_bar::Msg::TinyIsKnown) {
+                    self.composer.field().focus();
+                }
+                self.hint.update(msg);
             }
-            // What was chosen is for the message: its next letters must not reach the closed list.
-            Told::Agent(agent) => {
-                self.set_agent(agent, sender);
-                view.composer.focus();
+            FrameMsg::Changes(msg) => self.session_changes.update(msg),
+            FrameMsg::Project(msg) => {
+                match self.project.update(msg, &self.shown, self.composer.generation()) {
+                    Some(project_bar::Output::Chosen(folder)) => self.choose_project(folder),
+                    Some(project_bar::Output::Work(folder)) => {
+                        self.set_project(Some(folder));
+                        self.composer.field().focus();
+                    }
+                    Some(project_bar::Output::Mode(mode)) => {
+                        self.choose(SessionChange { mode: Some(mode), ..SessionChange::default() });
+                        self.project.show(&self.shown);
+                        self.composer.field().focus();
+                    }
+                    Some(project_bar::Output::Agent(agent)) => {
+                        self.choose_agent(agent);
+                        self.show_state();
+                    }
+                    Some(project_bar::Output::Bounds(words)) => self.conversation.set_bounds(words),
+                    Some(project_bar::Output::KeyboardLost) => self.composer.field().focus(),
+                    None => {}
+                }
+                self.send_next();
             }
-            Told::Thinking(thinking) => {
-                self.set_thinking(thinking, sender);
-                view.composer.focus();
-            }
-            Told::Project(folder) => self.choose_project(folder, view, sender),
-            Told::Mode(mode) => self.choose_mode(mode, view, root, sender),
-            Told::Unattended(epoch) => self.go_unattended(epoch, view, sender),
-            Told::EndCommand(id) => self.end_command(id, view, sender),
-            Told::Begin(text) => self.begin_message(&text, view, sender),
-            Told::WriteDrafts => self.typing_rests(sender),
-            Told::NothingComes => self.nothing_comes(view, sender),
-            Told::LookAgain => self.look_again(),
-            // Another chat may have been asked for meanwhile.
-            Told::Gone(fid) => {
-                if self.shown.fid() == Some(&fid) {
-                    self.show(None, view, sender);
+            FrameMsg::Model(msg) => match self.model.update(msg) {
+                Some(model_bar::Output::Model(model)) => self.choose_model(model),
+                Some(model_bar::Output::Options(options)) => {
+                    self.choose(SessionChange {
+                        options: Some(options),
+                        ..SessionChange::default()
+                    });
+                }
+                // What was chosen is for the message: its next letters must not reach the closed list.
+                Some(model_bar::Output::Agent(agent)) => {
+                    self.choose_agent(agent);
+                    self.composer.field().focus();
+                }
+                Some(model_bar::Output::Thinking(thinking)) => {
+                    self.choose(SessionChange {
+                        thinking: Some(thinking),
+                        ..SessionChange::default()
+                    });
+                    self.composer.field().focus();
+                }
+                Some(model_bar::Output::CapabilitiesKnown) => self.show_state(),
+                None => {}
+            },
+            FrameMsg::Plan(plan_bar::Msg::Start(mode)) => self.start_plan(mode),
+            FrameMsg::Failed { fid, error } => {
+                self.handle.output(Output::Note(words::sentence(&error)));
+                // What mends it is opened where that chat is still shown.
+                let mends = words::advice(&error).actions.first() == Some(&Action::ChooseModel);
+                if mends && self.shown.fid() == fid.as_ref() {
+                    self.model.open_models();
                 }
             }
-            Told::LookOut => self.look_out(),
-            Told::Model(model_picker::Output::Connections) | Told::Connections => {
-                tell(sender, Output::Connections(None));
+            FrameMsg::Composer(output) => self.composer_used(output),
+            FrameMsg::Drafts(msg) => {
+                let output = self.composer.update(msg);
+                self.composer_changed(output);
             }
-            Told::AddConnection => tell(sender, Output::AddConnection),
-            Told::Model(model_picker::Output::Manage) | Told::Models => {
-                tell(sender, Output::Models);
+            FrameMsg::Conversation(session, output) => {
+                self.conversation_used(session.as_ref(), output);
             }
-            Told::TinyIsKnown => {
-                // The button that has the keyboard goes.
-                view.composer.focus();
-                self.tiny_is_known(sender);
+            // Another chat may have been asked for meanwhile.
+            FrameMsg::Gone(fid) => {
+                if self.shown.fid() == Some(&fid) {
+                    self.show(None, None);
+                }
             }
-            Told::Meter(wish) => self.hear_meter(wish, view, sender),
-            Told::Review => tell(sender, Output::Review),
-            Told::Restore(fid, at, extent) => self.restore(fid, at, extent, sender),
-            Told::StartPlan(mode) => self.start_plan(mode, view, sender),
-            Told::FindClosed => view.composer.focus(),
-            Told::Height(height) => view.composer.set_height_of_all(height),
+            FrameMsg::Arrived(Arrival::Events(events)) => self.apply(events),
+            FrameMsg::Arrived(Arrival::Opened { fid, result }) => {
+                self.opened(&fid, result);
+            }
+            FrameMsg::Escape => self.escape(),
+            FrameMsg::Height(height) => self.composer.field().set_height_of_all(height),
         }
     }
-
-    fn settings(&self) -> Option<Arc<Settings>> {
-        self.manager.as_ref().map(|manager| manager.settings().current())
-    }
-}
-
-fn done(done: Done) -> Command {
-    Command::Part(Brought(done))
-}
-
-/// Tells whoever holds the widget. Where nobody listens any more there is nobody to tell.
-fn tell(sender: &ComponentSender<ChatWidget>, output: Output) {
-    let _ = sender.output(output);
 }

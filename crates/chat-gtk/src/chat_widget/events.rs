@@ -1,28 +1,22 @@
-//! What the engine tells, and how it shows.
+//! Takes what the engine tells, and has the parts of the chat show it.
 
 use chat_core::agent::EDITOR_PANEL;
-use chat_core::client::Capabilities;
 use chat_core::error::{Kind, Result};
-use chat_core::event::{Event, Health, SessionEvent, Snapshot};
+use chat_core::event::{Event, SessionEvent, Snapshot};
 use chat_core::manager::Manager;
-use chat_core::message::{Fid, MessageId, ModelRef};
+use chat_core::message::{Fid, ModelRef};
 use chat_core::models::CONNECTION;
-use chat_core::store;
-use chat_edge::diagnostics::Moment;
+use chat_edge::diagnostics::{Diagnostics, Moment};
 use chat_edge::words;
 use gettextrs::gettext;
-use relm4::ComponentSender;
-use relm4::gtk::prelude::*;
 
-use super::hint::{self, Hint};
-use super::local::Local;
-use super::requests::note;
+use super::requests::{note, panel};
 use super::shown::Shown;
-use super::start_page::{self, StartPage};
-use super::view::{Page, View};
-use super::{ChatWidget, Input, Output, PAGE, Part, Told, tell};
+use super::start_page::NewChat;
+use super::view::Page;
+use super::{ChatWidget, FrameMsg, Output, PAGE};
 use crate::bridge::about;
-use crate::{choices, paint};
+use crate::paint;
 
 /// Whether this is a model of this computer that is not there any more.
 fn was_removed(model: &ModelRef, manager: &Manager) -> bool {
@@ -32,13 +26,7 @@ fn was_removed(model: &ModelRef, manager: &Manager) -> bool {
 
 impl ChatWidget {
     /// A chat was read, or could not be.
-    pub(super) fn opened(
-        &mut self,
-        fid: &Fid,
-        result: Result<Box<Snapshot>>,
-        view: &mut View,
-        sender: &ComponentSender<Self>,
-    ) {
+    pub(super) fn opened(&mut self, fid: &Fid, result: Result<Box<Snapshot>>) {
         if self.shown.fid() != Some(fid) {
             return;
         }
@@ -46,81 +34,68 @@ impl ChatWidget {
             Ok(snapshot) => {
                 // What another program writes is read anew again and again.
                 let open = matches!(&self.shown, Shown::Open(session) if session.fid == *fid);
-                let renewed = open && view.conversation.renew(&snapshot);
+                let renewed = open && self.conversation.renew(&snapshot);
                 // What waits for an answer stands at the end.
                 let place = self.reading.get(fid).filter(|_| !open && snapshot.asks.is_empty());
                 match place {
                     _ if renewed => {}
-                    Some(place) => view.conversation.show_at(&snapshot, place),
-                    None => view.conversation.show(&snapshot),
+                    Some(place) => self.conversation.show_at(&snapshot, place),
+                    None => self.conversation.show(&snapshot),
                 }
-                view.show_work();
+                self.show_work();
                 let Snapshot { session, .. } = *snapshot;
                 // What is new stands at the end: until the person comes there it is not seen.
-                if session.unread && view.conversation.is_at_end() {
-                    self.mark_read(sender);
+                if session.unread && self.conversation.is_at_end() {
+                    self.requests.mark_read(fid.clone());
                 }
                 self.shown = Shown::Open(session);
-                self.look_at_changes(view, sender);
-                self.ask_siblings(sender);
+                self.show_review();
+                self.review.look();
+                self.requests.find_siblings(fid.clone());
                 self.diagnostics.mark("chat");
-                self.take_wanted_project(view, sender);
-                self.show_state(view, sender);
-                self.send_next(sender);
-                if self.sought.is_some() {
-                    self.show_sought(view, sender);
-                } else if !renewed {
-                    view.find.find_again();
+                if let Some(folder) = self.project.take_wanted(fid) {
+                    self.set_project(Some(folder));
+                }
+                self.show_state();
+                self.send_next();
+                if !self.find.show_target() && !renewed {
+                    self.find.find_again();
                 }
             }
             Err(error) => {
-                self.sought = None;
-                self.give_back_waiting(None);
+                self.find.forget_target();
+                self.composer.give_back_waiting(None);
                 let missing = matches!(error.kind, Kind::SessionNotFound { .. });
                 if !(missing && self.recalled.as_ref() == Some(fid)) {
-                    tell(sender, note(&error));
+                    self.handle.output(note(&error));
                 }
-                sender.input(gone(fid));
+                self.handle.send(FrameMsg::Gone(fid.clone()));
             }
         }
     }
 
-    /// Earlier messages were read, or could not be.
-    pub(super) fn earlier_came(
-        &self,
-        fid: &Fid,
-        before: MessageId,
-        result: Result<store::Page>,
-        view: &View,
-        sender: &ComponentSender<Self>,
-    ) {
-        if self.shown.fid() != Some(fid) {
-            return;
-        }
-        match result {
-            Ok(page) => view.conversation.prepend(before, &page),
-            Err(error) => {
-                view.conversation.earlier_failed(before);
-                tell(sender, note(&error));
-            }
+    /// Shows what goes along with the message besides what is pinned to it.
+    pub(super) fn show_chips(&self) {
+        self.composer.field().set_chips(self.editor_context.chips(self.shown.project()));
+    }
+
+    /// Reads a chat anew.
+    pub(super) fn read_again(&self, fid: Fid) {
+        if let Some(bridge) = &self.bridge {
+            bridge.open(fid, PAGE);
         }
     }
 
     /// Takes a batch: one update of everything that it touches.
-    pub(super) fn apply(
-        &mut self,
-        mut events: Vec<Event>,
-        view: &mut View,
-        sender: &ComponentSender<Self>,
-    ) {
+    pub(super) fn apply(&mut self, mut events: Vec<Event>) {
         let mut state_changed = false;
         for event in &events {
-            state_changed |= self.take(event, view, sender);
+            state_changed |= self.take(event);
         }
         if matches!(self.shown, Shown::Open(_)) {
             events.retain(|event| about(event).is_some_and(|fid| self.shown.fid() == Some(fid)));
             if !events.is_empty() {
-                view.conversation.apply(&events);
+                self.conversation.apply(&events);
                 let about_work = |event: &Event| {
                     let Event::Session { event, .. } = event else { return false };
                     matches!(
@@ -129,56 +104,77 @@ impl ChatWidget {
                     )
                 };
                 if events.iter().any(about_work) {
-                    view.show_work();
+                    self.show_work();
                 }
-                self.measure(&events, view);
+                if let Some(fid) = self.shown.fid() {
+                    measure(&self.diagnostics, fid, &events, self.layout.root());
+                }
             }
         }
         if state_changed {
-            self.show_state(view, sender);
+            self.show_state();
         }
     }
 
+    /// Shows the session's plan, and what runs in its background.
+    pub(super) fn show_work(&mut self) {
+        self.plan.show(&self.conversation.todos());
+        let (fid, commands) = (self.conversation.session(), self.conversation.commands());
+        if self.background.show(fid, &commands) {
+            self.composer.field().focus();
+        }
+    }
+
+    /// Has the review be of the chat that is shown.
+    pub(super) fn show_review(&mut self) {
+        let has_project = matches!(&self.shown, Shown::Open(session) if session.project.is_some());
+        self.review.show(self.shown.fid(), has_project);
+    }
+
     /// Takes what an event says about more than the conversation's text.
-    fn take(&mut self, event: &Event, view: &View, sender: &ComponentSender<Self>) -> bool {
+    fn take(&mut self, event: &Event) -> bool {
         match event {
             Event::SessionChanged(changed) => {
                 if let Shown::Open(session) = &mut self.shown
                     && session.fid == changed.fid
                 {
                     session.clone_from(changed);
-                    view.conversation.set_project(changed.project.is_some());
-                    self.changes.keep(session);
+                    self.conversation.set_project(changed.project.is_some());
+                    self.session_changes.keep(session);
                     return true;
                 }
                 false
             }
             Event::SessionRemoved { fid } => {
-                sender.input(gone(fid));
+                self.handle.send(FrameMsg::Gone(fid.clone()));
                 false
             }
             Event::Session { fid, event, .. } if self.shown.fid() == Some(fid) => {
                 match event {
-                    SessionEvent::Reset => {
-                        if let Some(bridge) = &self.bridge {
-                            bridge.open(fid.clone(), PAGE);
+                    SessionEvent::Reset => self.read_again(fid.clone()),
+                    SessionEvent::FilesChanged => {
+                        self.show_review();
+                        self.review.look();
+                    }
+                    SessionEvent::MeterChanged { meter } => {
+                        let lost = self.meter.changed(fid, meter);
+                        if lost {
+                            self.composer.field().focus();
                         }
                     }
-                    SessionEvent::FilesChanged => self.look_at_changes(view, sender),
-                    SessionEvent::MeterChanged { meter } => self.meter_changed(fid, meter, view),
                     _ => {}
                 }
                 false
             }
             Event::DownloadsChanged => {
-                self.look_at_stock(sender);
+                self.start.look_at_stock();
                 false
             }
             Event::ModelsChanged | Event::ConnectionsChanged | Event::AgentsChanged => {
                 if matches!(event, Event::ModelsChanged) {
-                    self.look_at_stock(sender);
+                    self.start.look_at_stock();
                 }
-                self.take_models(view);
+                self.model.take_models();
                 if let (Shown::New(session), Some(manager)) = (&mut self.shown, &self.manager)
                     && session.model.as_ref().is_none_or(|model| was_removed(model, manager))
                 {
@@ -187,12 +183,11 @@ impl ChatWidget {
                 true
             }
             Event::SettingsChanged => {
-                self.take_settings(view);
-                self.take_default_mode();
+                self.take_settings();
                 true
             }
             Event::Notice(failure) => {
-                tell(sender, Output::Note(words::notice(failure)));
+                self.handle.output(Output::Note(words::notice(failure)));
                 false
             }
             _ => false,
@@ -200,174 +195,101 @@ impl ChatWidget {
     }
 
     /// Brings title, dropdowns, buttons and pages into line with the state.
-    pub(super) fn show_state(&mut self, view: &View, sender: &ComponentSender<Self>) {
-        let shown = &self.shown;
-        let capabilities = self.known_capabilities();
-        let title = match shown {
-            Shown::New(_) => gettext("New Chat"),
-            Shown::Opening(_) => String::new(),
-            Shown::Open(_) => shown.title().unwrap_or_default().to_owned(),
+    pub(super) fn show_state(&mut self) {
+        if let Some(title) = self.shown.title() {
+            self.handle.output(Output::Titled(title));
+        }
+        self.model.show(&self.shown);
+        self.project.show(&self.shown);
+        if !self.shown.is_opening() {
+            self.show_chips();
+            let settings = self.manager.as_ref().map(|manager| manager.settings().current());
+            let searches = settings.is_some_and(|settings| settings.tools.search.is_some());
+            let needs_tools = self.shown.project().is_some() || searches;
+            let capabilities = self.model.capabilities(self.shown.model());
+            let note = (needs_tools && capabilities.tools == Some(false))
+                .then(|| gettext("This model cannot use tools"));
+            self.composer.field().set_note(note.as_deref());
+        }
+        self.composer.field().set_busy(self.shown.is_busy());
+        let hindrance = match &self.manager {
+            None => Some(gettext("Natter is still starting")),
+            Some(_) => self.shown.hindrance(),
         };
-        if !matches!(shown, Shown::Opening(_)) {
-            tell(sender, Output::Titled(title));
-            view.model.set_chosen(shown.model().cloned(), &shown.options(), capabilities);
-            view.thinking.show(&shown.thinking());
+        self.composer.field().set_hindrance(hindrance);
+        self.hint.show(&self.shown, self.conversation.last_error().as_ref());
+        let is_ready = self.shown.is_planning() && self.conversation.ends_with_reply();
+        if self.plan.show_ready(is_ready) {
+            self.composer.field().focus();
         }
-        if let Some(manager) = &self.manager {
-            choices::set_agents(&view.agents, &manager.agents().list(), shown.agent());
+        self.show_review();
+        if self.meter.show(&self.shown) {
+            self.composer.field().focus();
         }
-        view.thinking.widget().set_visible(capabilities.thinking != Some(false));
-        if capabilities.thinking.is_none() && shown.model().is_some() {
-            let model = shown.model().cloned();
-            if model != view.asked.replace(model.clone()) {
-                self.ask_capabilities(sender);
-            }
-        }
-        self.show_project(view);
-        self.learn_bounds(view, sender);
-        view.composer.set_busy(shown.is_busy());
-        view.composer.set_hindrance(self.hindrance());
-        self.show_hint(view);
-        self.show_plan_ready(view);
-        self.look_at_meter(view, sender);
-        self.show_page(view, sender);
-        self.tell_project(view, sender);
+        self.show_page();
     }
 
-    pub(super) fn take_settings(&self, view: &View) {
-        if let Some(settings) = self.settings() {
-            view.composer.set_enter_sends(settings.ui.enter_sends);
-            view.model.set_favourites(&settings.ui.favourites);
+    pub(super) fn take_settings(&mut self) {
+        let Some(manager) = &self.manager else { return };
+        let settings = manager.settings().current();
+        self.composer.field().set_enter_sends(settings.ui.enter_sends);
+        self.model.take_settings(&settings);
+        // A new chat in sight follows them, as long as nothing else was chosen for it.
+        let before = std::mem::replace(&mut self.default_mode, settings.permissions.mode);
+        if let Shown::New(session) = &mut self.shown
+            && session.mode == before
+        {
+            session.mode = self.default_mode;
         }
     }
 
-    pub(super) fn take_models(&self, view: &View) {
-        if let Some(manager) = &self.manager {
-            view.model.set_models(manager.models().list());
-        }
-    }
-
-    pub(super) fn known_capabilities(&self) -> Capabilities {
-        let Some(model) = self.shown.model() else { return Capabilities::default() };
-        if let Some(known) = self.capabilities.get(model) {
-            return *known;
-        }
-        let models =
-            self.manager.as_ref().map(|manager| manager.models().list()).unwrap_or_default();
-        let entry = models.iter().find(|entry| entry.model == *model);
-        entry.map(|entry| entry.info.capabilities).unwrap_or_default()
-    }
-
-    /// Why nothing can be sent now.
-    fn hindrance(&self) -> Option<String> {
-        if self.manager.is_none() {
-            return Some(gettext("Natter is still starting"));
-        }
-        match &self.shown {
-            shown if shown.is_in_use() => Some(hint::in_use()),
-            shown if shown.model().is_none() => Some(gettext("Choose a model first")),
-            _ => None,
-        }
-    }
-
-    /// Says above the composer what a person must know before they write: that another program
-    /// writes the chat, or that its server does not answer.
-    fn show_hint(&self, view: &View) {
-        let name = self.shown.model().map(|model| model.connection.as_str());
-        let states =
-            self.manager.as_ref().map(|manager| manager.connections().list()).unwrap_or_default();
-        let state = name.map(|name| states.iter().find(|s| s.connection.name == name));
-        let words = match (state, self.shown.is_busy()) {
-            (Some(Some(state)), false) => match &state.health {
-                Health::Failed(error) => Some(words::sentence(error)),
-                Health::Checking | Health::Ready { .. } => None,
-            },
-            // A connection that is not there: the engine may still be looking for it.
-            _ => None,
-        };
-        let said = view.conversation.last_error().filter(|_| matches!(self.shown, Shown::Open(_)));
-        let said = said.as_ref().map(words::sentence);
-        let known = self.manager.as_ref().is_some_and(|m| m.settings().current().ui.tiny_is_known);
-        let model = self.shown.model().filter(|model| !(known && hint::is_tiny(model)));
-        view.show_hint(Hint::of(self.shown.is_in_use(), words, said.as_deref(), model));
-    }
-
-    fn show_page(&self, view: &View, sender: &ComponentSender<Self>) {
-        view.look_out(self.has_nobody(), sender);
-        if !matches!(self.shown, Shown::New(_)) {
-            view.show_page(Page::Conversation);
-            return;
-        }
-        let Some(manager) = &self.manager else {
-            view.show_page(Page::Blank);
-            return;
-        };
-        let local = self.local.as_ref().map(Local::standing);
-        let page = StartPage {
-            connections: manager.connections().list(),
-            models: manager.models().list(),
-            local,
+    fn show_page(&mut self) {
+        let chat = matches!(self.shown, Shown::New(_)).then(|| NewChat {
             chosen: self.shown.model().cloned(),
-            thinks: self.known_capabilities().thinking == Some(true),
+            thinks: self.model.capabilities(self.shown.model()).thinking == Some(true),
             first_run: !self.has_chats,
-            codes: self.shown.project().is_some() && self.panel() == Some(EDITOR_PANEL),
-        };
-        if view.start.borrow().as_ref() != Some(&page) {
-            let fetch = self.local.as_ref().and_then(Local::fetch);
-            let had_keyboard = view.start_has_keyboard();
-            view.show_start(&start_page::build(&page, fetch, sender));
-            if had_keyboard {
-                // Who waits for a download stays there; everybody else can write at once.
-                let stays = fetch.is_some_and(|fetch| fetch.widget().grab_focus());
-                if !stays {
-                    view.composer.focus();
-                }
-            }
-            view.start.replace(Some(page));
-        }
-        view.show_page(Page::Start);
-    }
-
-    /// Whether a new chat is shown that no server answers.
-    fn has_nobody(&self) -> bool {
-        let Some(manager) = &self.manager else { return false };
-        matches!(self.shown, Shown::New(_)) && manager.models().list().is_empty()
-    }
-
-    /// Notes when text came and when it was painted.
-    fn measure(&self, events: &[Event], view: &View) {
-        if !self.diagnostics.is_on() {
-            return;
-        }
-        let Some(fid) = self.shown.fid() else { return };
-        let is_text = |event: &Event| {
-            matches!(event, Event::Session { event: SessionEvent::TextAdded { .. }, .. })
-        };
-        let text = events.iter().any(is_text);
-        let ended = events.iter().any(|event| matches!(event, Event::RequestFinished { .. }));
-        if text {
-            self.diagnostics.reply(fid.as_str(), Moment::FirstByte);
-        }
-        if ended {
-            self.diagnostics.reply(fid.as_str(), Moment::LastByte);
-        }
-        if !text && !ended {
-            return;
-        }
-        let diagnostics = self.diagnostics.clone();
-        let fid = fid.clone();
-        paint::after_next(&view.stack, move || {
-            if text {
-                diagnostics.reply(fid.as_str(), Moment::FirstPaint);
-            }
-            if ended {
-                diagnostics.reply(fid.as_str(), Moment::LastPaint);
-            }
+            codes: self.shown.project().is_some()
+                && panel(self.manager.as_ref(), self.shown.agent()) == Some(EDITOR_PANEL),
         });
+        let page = match (&chat, &self.manager) {
+            (None, _) => Page::Conversation,
+            (Some(_), None) => Page::Blank,
+            (Some(_), Some(_)) => Page::Start,
+        };
+        if self.start.show(chat) {
+            self.composer.field().focus();
+        }
+        self.layout.show_page(page);
     }
 }
 
-/// A chat is not there any more. By the time that it is heard another may be shown.
-fn gone(fid: &Fid) -> Input {
-    Input::Part(Part(Told::Gone(fid.clone())))
+/// Notes when text came and when it was painted.
+fn measure(diagnostics: &Diagnostics, fid: &Fid, events: &[Event], painted: &gtk::Box) {
+    if !diagnostics.is_on() {
+        return;
+    }
+    let is_text = |event: &Event| {
+        matches!(event, Event::Session { event: SessionEvent::TextAdded { .. }, .. })
+    };
+    let text = events.iter().any(is_text);
+    let ended = events.iter().any(|event| matches!(event, Event::RequestFinished { .. }));
+    if text {
+        diagnostics.reply(fid.as_str(), Moment::FirstByte);
+    }
+    if ended {
+        diagnostics.reply(fid.as_str(), Moment::LastByte);
+    }
+    if !text && !ended {
+        return;
+    }
+    let diagnostics = diagnostics.clone();
+    let fid = fid.clone();
+    paint::after_next(painted, move || {
+        if text {
+            diagnostics.reply(fid.as_str(), Moment::FirstPaint);
+        }
+        if ended {
+            diagnostics.reply(fid.as_str(), Moment::LastPaint);
+        }
+    });
 }

@@ -1,23 +1,179 @@
-//! The bar above the conversation in which a person looks for words: the entry, how many places
-//! there are, and the buttons that go from one to the next.
+//! Shows the bar above the conversation in which a person looks for words: the entry, how many places
+//! there are, and the buttons that go from one to the next. Brings what a chat was opened for into sight.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use chat_core::message::MessageId;
-use chat_edge::words::fill;
+use chat_core::error::Result;
+use chat_core::manager::Manager;
+use chat_core::message::{Fid, MessageId};
+use chat_edge::words::{self, fill};
 use gettextrs::{gettext, ngettext};
 use gtk::{gdk, glib};
 use relm4::gtk::prelude::*;
 
+use super::handle::Handle;
+use super::messages::{self, Find};
 use crate::accessible;
 use crate::conversation::{Conversation, Standing};
 
 /// The widest that the bar's contents become, in pixels.
 const WIDEST: i32 = 520;
 
-/// The bar.
+/// What a chat is opened for.
+#[derive(Debug)]
+pub(super) enum Target {
+    /// These words of a message.
+    Words(MessageId, String),
+    /// What waits for the person's answer.
+    Ask,
+}
+
+/// What the person does with the bar, and what its work brings.
+#[derive(Debug)]
+pub(super) enum Msg {
+    /// It was closed, and what had the keyboard before is gone.
+    Closed,
+    /// The branch is shown that has these words, or was before, or could not be.
+    BranchShown { fid: Fid, message: MessageId, words: String, result: Result<bool> },
+}
+
+/// What the bar wants of others.
+#[derive(Debug)]
+pub(super) enum Output {
+    /// The keyboard is to go somewhere.
+    KeyboardLost,
+    /// This chat shows another branch: it is to be read anew.
+    BranchChanged(Fid),
+}
+
+/// The bar of the chat that is shown.
 pub(super) struct FindBar {
+    handle: Handle<Msg>,
+    manager: Option<Manager>,
+    conversation: Conversation,
+    bar: Rc<Widgets>,
+    /// The chat that is shown, or being read.
+    fid: Option<Fid>,
+    /// What is to be found in it.
+    target: Option<Target>,
+}
+
+impl FindBar {
+    /// A closed bar.
+    pub(super) fn new(conversation: &Conversation, handle: Handle<Msg>) -> Self {
+        let closed = handle.callback(|()| Msg::Closed);
+        Self {
+            bar: Widgets::new(conversation, move || closed(())),
+            conversation: conversation.clone(),
+            handle,
+            manager: None,
+            fid: None,
+            target: None,
+        }
+    }
+
+    pub(super) fn widget(&self) -> &gtk::SearchBar {
+        &self.bar.bar
+    }
+
+    pub(super) fn connect(&mut self, manager: Manager) {
+        self.manager = Some(manager);
+    }
+
+    /// Another chat is shown, or being read.
+    pub(super) fn leave_for(&mut self, fid: Option<Fid>) {
+        self.fid = fid;
+        self.target = None;
+        self.bar.close();
+    }
+
+    /// Opens the bar, or goes from one place to the next.
+    pub(super) fn act(&self, find: Find) {
+        match find {
+            Find::Open => self.bar.open(),
+            Find::Next => self.bar.step(true),
+            Find::Previous => self.bar.step(false),
+        }
+    }
+
+    /// Whether the bar is open.
+    pub(super) fn is_open(&self) -> bool {
+        self.bar.bar.is_search_mode()
+    }
+
+    /// Closes the bar. The focus stays where it is.
+    pub(super) fn close(&self) {
+        self.bar.close();
+    }
+
+    /// Says how far the search is.
+    pub(super) fn show(&self, standing: Standing) {
+        self.bar.show(standing);
+    }
+
+    /// Looks again for what the bar says, if it is open: the chat was read anew.
+    pub(super) fn find_again(&self) {
+        self.bar.find_again();
+    }
+
+    /// This is to be found in the chat.
+    pub(super) fn set_target(&mut self, target: Target) {
+        self.target = Some(target);
+    }
+
+    /// The chat could not be read: nothing is to be found in it.
+    pub(super) fn forget_target(&mut self) {
+        self.target = None;
+    }
+
+    /// Brings what is to be found into sight, now that the chat is there. Whether anything is.
+    pub(super) fn show_target(&mut self) -> bool {
+        let Some(target) = self.target.take() else { return false };
+        match target {
+            Target::Words(message, words) if self.conversation.has(message) => {
+                self.bar.open_at(&words, message);
+            }
+            Target::Words(message, words) => self.show_branch(message, words),
+            Target::Ask if !self.conversation.focus_ask() => {
+                self.handle.output(messages::Output::NothingAsked);
+            }
+            Target::Ask => {}
+        }
+        true
+    }
+
+    pub(super) fn update(&mut self, msg: Msg) -> Option<Output> {
+        match msg {
+            Msg::Closed => Some(Output::KeyboardLost),
+            Msg::BranchShown { fid, .. } if self.fid.as_ref() != Some(&fid) => None,
+            // It is read anew, and then the words are there.
+            Msg::BranchShown { fid, message, words, result: Ok(true) } => {
+                self.target = Some(Target::Words(message, words));
+                Some(Output::BranchChanged(fid))
+            }
+            Msg::BranchShown { message, words, result, .. } => {
+                if let Err(error) = result {
+                    self.handle.output(messages::Output::Note(words::sentence(&error)));
+                }
+                self.bar.open_at(&words, message);
+                None
+            }
+        }
+    }
+
+    /// Has the branch shown that this message is in: it is not among those that are loaded.
+    fn show_branch(&self, message: MessageId, words: String) {
+        let (Some(manager), Some(fid)) = (self.manager.clone(), self.fid.clone()) else { return };
+        self.handle.spawn(async move {
+            let result = manager.sessions().show_branch(&fid, message).await;
+            Msg::BranchShown { fid, message, words, result }
+        });
+    }
+}
+
+/// The widgets.
+struct Widgets {
     bar: gtk::SearchBar,
     entry: gtk::SearchEntry,
     count: gtk::Label,
@@ -32,9 +188,9 @@ pub(super) struct FindBar {
     filling: Cell<bool>,
 }
 
-impl FindBar {
+impl Widgets {
     /// A closed bar. `closed` is called when the person closes it, and what had the focus is gone.
-    pub(super) fn new(conversation: &Conversation, closed: impl Fn() + 'static) -> Rc<Self> {
+    fn new(conversation: &Conversation, closed: impl Fn() + 'static) -> Rc<Self> {
         let entry = gtk::SearchEntry::builder()
             .placeholder_text(gettext("Find in this chat"))
             .hexpand(true)
@@ -74,11 +230,6 @@ impl FindBar {
         find.show(Standing::default());
         find.connect(closed);
         find
-    }
-
-    /// The widget.
-    pub(super) fn widget(&self) -> &gtk::SearchBar {
-        &self.bar
     }
 
     fn connect(self: &Rc<Self>, closed: impl Fn() + 'static) {
@@ -139,7 +290,7 @@ impl FindBar {
     }
 
     /// Opens the bar and puts the cursor there, all of what it says chosen.
-    pub(super) fn open(&self) {
+    fn open(&self) {
         if !self.bar.is_search_mode() {
             self.before.set(self.focus().as_ref());
             self.bar.set_search_mode(true);
@@ -151,7 +302,7 @@ impl FindBar {
     }
 
     /// Opens the bar with these words, found in this message. The focus stays where it is.
-    pub(super) fn open_at(&self, words: &str, message: MessageId) {
+    fn open_at(&self, words: &str, message: MessageId) {
         let focus = self.focus();
         self.before.set(focus.as_ref());
         self.bar.set_search_mode(true);
@@ -163,13 +314,8 @@ impl FindBar {
         self.conversation.find_in(words, message);
     }
 
-    /// Whether the bar is open.
-    pub(super) fn is_open(&self) -> bool {
-        self.bar.is_search_mode()
-    }
-
     /// Closes the bar. The focus stays where it is.
-    pub(super) fn close(&self) {
+    fn close(&self) {
         if self.bar.is_search_mode() {
             let focus = self.focus();
             self.before.set(focus.as_ref());
@@ -178,14 +324,14 @@ impl FindBar {
     }
 
     /// Looks again for what the bar says, if it is open: the chat was read anew.
-    pub(super) fn find_again(&self) {
+    fn find_again(&self) {
         if self.bar.is_search_mode() {
             self.conversation.find(&self.entry.text());
         }
     }
 
     /// Goes to the next place, or the one before; opens the bar if it is closed.
-    pub(super) fn step(&self, forward: bool) {
+    fn step(&self, forward: bool) {
         if self.bar.is_search_mode() {
             self.conversation.find_next(forward);
         } else {
@@ -194,7 +340,7 @@ impl FindBar {
     }
 
     /// Says how far the search is.
-    pub(super) fn show(&self, standing: Standing) {
+    fn show(&self, standing: Standing) {
         let Standing { current, total, searching } = standing;
         let looks = !self.entry.text().trim().is_empty();
         let total_words = total.to_string();

@@ -1,29 +1,24 @@
-//! What a chat widget is told, what it tells, and what its background work brings.
+//! Defines what a chat widget is told, what it tells, and what its parts report to it.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 
-use chat_core::client::Capabilities;
-use chat_core::error::Result;
-use chat_core::event::SessionPlaceholder;
-use chat_core::manager::{Manager, Sent};
-use chat_core::message::{AskId, Fid, MessageId, ModelRef, Thinking};
-use chat_core::permission::Mode;
+use chat_core::error::Error;
+use chat_core::manager::Manager;
+use chat_core::message::{Fid, MessageId};
 use chat_core::review::Seq;
-use chat_core::store::Page;
 use chat_edge::diagnostics::Diagnostics;
 
-use super::along::OpenFiles;
-use super::meter;
-use super::pointing::{KnownFiles, Pointed};
-use super::restoring::{Extent, Restore};
-use super::reviewing::{Answered, News, Review};
+use super::editor_context::OpenFiles;
+use super::mention_sources::{self, KnownFiles};
+use super::review_bar::{Answered, Restore, Review};
+use super::{
+    background_commands, chat_composer, context_meter, find_bar, hint_bar, model_bar, plan_bar,
+    project_bar, review_bar, session_changes, session_requests, start_page,
+};
 use crate::bridge::Arrival;
 use crate::changes::Wish;
 use crate::editor::{Outline, Place};
-use crate::models::Stock;
-use crate::projects::Recent;
-use crate::{composer, conversation, model_picker};
+use crate::{composer, conversation};
 
 /// How a chat widget begins.
 #[derive(Debug, Default)]
@@ -115,52 +110,43 @@ pub enum Find {
 #[derive(Debug)]
 pub struct ToChanges(pub(crate) Wish);
 
-/// What a part of the widget tells.
+/// What a part of the widget reports to it.
 #[derive(Debug)]
-pub struct Part(pub(super) Told);
+pub struct Part(pub(super) FrameMsg);
 
+/// What the parts of the widget report to it: what the person does with them, and what their work in the
+/// background brings.
 #[derive(Debug)]
-pub(super) enum Told {
+pub(super) enum FrameMsg {
+    Background(background_commands::Msg),
+    Plan(plan_bar::Msg),
+    Meter(context_meter::Msg),
+    Review(review_bar::Msg),
+    Find(find_bar::Msg),
+    Requests(session_requests::Msg),
+    Model(model_bar::Msg),
+    Project(project_bar::Msg),
+    Changes(session_changes::Msg),
+    Hint(hint_bar::Msg),
+    Start(start_page::Msg),
+    Mentions(mention_sources::Msg),
+    /// Something that was asked for in a chat could not be done.
+    Failed {
+        fid: Option<Fid>,
+        error: Error,
+    },
+    /// The person does something with the composer.
     Composer(composer::Output),
+    Drafts(chat_composer::Msg),
     /// What is wanted in the conversation, and of which session.
     Conversation(Option<Fid>, conversation::Output),
-    Model(model_picker::Output),
-    Agent(String),
-    Thinking(Thinking),
-    /// The folder to work in.
-    Project(Option<PathBuf>),
-    Mode(Mode),
-    /// The person confirmed that nobody is to be asked, of what was shown at this time.
-    Unattended(u64),
-    /// This command in the background is to end.
-    EndCommand(String),
-    Begin(String),
-    /// The person turned to another chat, and left this behind.
-    Left(composer::Written),
-    WriteDrafts,
-    /// The program ends, and what is on its way takes too long.
-    NothingComes,
-    LookAgain,
-    LookOut,
     /// This chat is not there any more.
     Gone(Fid),
-    Connections,
-    AddConnection,
-    Models,
-    /// The person has read that the model is a tiny one.
-    TinyIsKnown,
-    FindClosed,
-    /// Something about the window of the model.
-    Meter(meter::Wish),
-    /// What was found for what is looked for with an `@`.
-    Found(String, Vec<Pointed>),
-    /// What changed is to be seen.
-    Review,
-    /// The plan is to be carried out, in this mode.
-    StartPlan(Mode),
-    /// So much is to be as it was at this message.
-    Restore(Fid, MessageId, Extent),
+    /// The height of the window.
     Height(i32),
+    /// Esc was pressed, and nothing in the chat wanted it.
+    Escape,
+    Arrived(Arrival),
 }
 
 /// What a chat widget tells.
@@ -205,96 +191,4 @@ pub enum Output {
     EscapeAgain(bool),
     /// Esc was pressed, and there was nothing here to stop.
     Escaped,
-}
-
-/// What its background work brings.
-#[derive(Debug)]
-pub enum Command {
-    /// What its own parts bring.
-    #[doc(hidden)]
-    Part(Brought),
-}
-
-/// What a piece of background work brings.
-#[derive(Debug)]
-pub struct Brought(pub(super) Done);
-
-#[derive(Debug)]
-pub(super) enum Done {
-    Arrived(Arrival),
-    Drafts(HashMap<Option<Fid>, composer::Written>),
-    Projects(Recent),
-    /// Why commands are not held as well as they could be; none where they are.
-    Bounds(Option<String>),
-    /// Where a folder is that a chat is to work in, or why it cannot.
-    Project {
-        fid: Option<Fid>,
-        result: std::result::Result<PathBuf, String>,
-    },
-    /// Who works in this folder, for the new chat that is shown.
-    AgentOfProject {
-        epoch: u64,
-        folder: PathBuf,
-        agent: String,
-    },
-    Sent {
-        epoch: u64,
-        number: u64,
-        result: Result<Sent>,
-    },
-    Earlier {
-        fid: Fid,
-        before: MessageId,
-        result: Result<Page>,
-    },
-    /// Which replies of a chat stand beside each other.
-    Siblings {
-        fid: Fid,
-        result: Result<Vec<Vec<MessageId>>>,
-    },
-    /// The branch is shown that has these words, or was before, or could not be.
-    Branch {
-        fid: Fid,
-        message: MessageId,
-        words: String,
-        result: Result<bool>,
-    },
-    Capabilities {
-        model: ModelRef,
-        result: Result<Capabilities>,
-    },
-    Unqueued {
-        fid: Fid,
-        written: Option<composer::Written>,
-    },
-    /// Something about changes of files is done.
-    Review(News),
-    /// Something about the window of the model is known, or done.
-    Meter(meter::News),
-    /// The chats that there are, for what is looked for.
-    Chats(String, Vec<SessionPlaceholder>),
-    /// A page that is to go along was fetched, or could not be.
-    Page {
-        url: String,
-        result: Result<String>,
-    },
-    /// A chat's choices are stored, or could not be.
-    Changed {
-        fid: Fid,
-        result: Result<()>,
-    },
-    /// The models that are here, and those that are coming.
-    Stock(Result<Stock>),
-    /// An answer came in time, or did not.
-    Answered {
-        fid: Fid,
-        ask: AskId,
-        result: Result<bool>,
-    },
-    /// Something is done that was asked for in this chat.
-    Finished {
-        fid: Option<Fid>,
-        result: Result<()>,
-    },
-    Nothing,
 }

@@ -1,12 +1,15 @@
-//! What a chat widget shows: a new chat, one that is being read, or an open one.
+//! Defines what a chat widget shows: a new chat, one that is being read, or an open one.
 
 use std::path::Path;
 
 use chat_core::event::{SessionPlaceholder, Status};
+use chat_core::manager::SessionChange;
 use chat_core::message::{Fid, ModelRef, Options, Thinking};
 use chat_core::permission::Mode;
 use chat_core::session::EmptySession;
+use gettextrs::gettext;
 
+use super::hint_bar;
 use crate::conversation::Output;
 
 #[derive(Debug)]
@@ -25,6 +28,24 @@ impl Shown {
         }
     }
 
+    /// Makes a choice. Whether there is a chat that it can be made for.
+    pub(super) fn choose(&mut self, change: SessionChange) -> bool {
+        match self {
+            Self::New(session) => {
+                let SessionChange { agent, model, thinking, options, project, mode } = change;
+                session.agent = agent.unwrap_or(std::mem::take(&mut session.agent));
+                session.model = model.or(session.model.take());
+                session.thinking = thinking.unwrap_or(session.thinking);
+                session.options = options.unwrap_or(std::mem::take(&mut session.options));
+                session.project = project.unwrap_or(session.project.take());
+                session.mode = mode.unwrap_or(session.mode);
+            }
+            Self::Opening(_) => return false,
+            Self::Open(session) => change.apply(&mut session.meta),
+        }
+        true
+    }
+
     /// Whether what a conversation tells is to be heard: `session` is the one that it showed. While
     /// another is being read that is still there, and nothing of it may be done to the other.
     pub(super) fn concerns(&self, session: Option<&Fid>, output: &Output) -> bool {
@@ -41,11 +62,28 @@ impl Shown {
         matches!(self, Self::Open(session) if session.in_use)
     }
 
-    pub(super) fn title(&self) -> Option<&str> {
+    /// Whether a plan may stand at its end that can be started.
+    pub(super) fn is_planning(&self) -> bool {
+        let can_start = matches!(self, Self::Open(session)
+            if session.mode == Mode::Plan && session.project.is_some() && !session.in_use);
+        can_start && !self.is_busy()
+    }
+
+    /// What it is called; none while it is being read.
+    pub(super) fn title(&self) -> Option<String> {
         match self {
-            Self::Open(session) => Some(&session.title),
-            Self::New(_) | Self::Opening(_) => None,
+            Self::New(_) => Some(gettext("New Chat")),
+            Self::Opening(_) => None,
+            Self::Open(session) => Some(session.title.clone()),
         }
+    }
+
+    /// Why nothing can be sent in it now.
+    pub(super) fn hindrance(&self) -> Option<String> {
+        if self.is_in_use() {
+            return Some(hint_bar::in_use());
+        }
+        self.model().is_none().then(|| gettext("Choose a model first"))
     }
 
     pub(super) fn model(&self) -> Option<&ModelRef> {

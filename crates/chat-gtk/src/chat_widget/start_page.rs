@@ -1,353 +1,214 @@
-//! What a new chat shows: at first whom there is to talk to, later what could be begun.
+//! Shows what a new chat offers: at first whom there is to talk to, later what could be begun.
 
-use adw::prelude::*;
-use chat_core::event::{ConnectionState, Health, ModelEntry};
+mod contents;
+mod local_models;
+
+use std::time::Duration;
+
+use chat_core::error::Result;
+use chat_core::manager::Manager;
 use chat_core::message::ModelRef;
-use chat_core::models::{CONNECTION, display_name};
-use chat_edge::words;
-use gettextrs::{gettext, ngettext};
-use relm4::ComponentSender;
+use chat_edge::words::sentence;
+use gtk::glib;
+use relm4::gtk::prelude::*;
 
-use super::local::Standing;
-use super::view::tells;
-use super::{ChatWidget, Told, hint};
-use crate::model_picker;
-use crate::models::fetch::Fetch;
+use super::handle::Handle;
+use super::messages;
+use crate::models::{Stock, has_keyboard};
+use contents::Contents;
+use local_models::LocalModels;
 
-/// How many models are named in a row.
-const NAMED: usize = 3;
+/// How often is looked for a server while there is none: soon enough for one that was just
+/// started.
+const LOOK_OUT: Duration = Duration::from_secs(3);
 
-/// Everything that the page depends on.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct StartPage {
-    pub(super) connections: Vec<ConnectionState>,
-    pub(super) models: Vec<ModelEntry>,
-    /// What there is on this computer itself; none while that is not known.
-    pub(super) local: Option<Standing>,
+/// What the person does with the page, and what its work brings.
+#[derive(Debug)]
+pub(super) enum Msg {
+    /// Talk to this model.
+    Choose(ModelRef),
+    /// Begin the message with these words.
+    Begin(String),
+    /// Look at all connections anew.
+    LookAgain,
+    /// Look for servers that were started meanwhile.
+    LookOut,
+    /// The models that are here, and those that are coming.
+    Stock(Result<Stock>),
+}
+
+/// What the page wants of others.
+#[derive(Debug)]
+pub(super) enum Output {
+    /// This model was chosen.
+    Chosen(ModelRef),
+    /// The message begins with these words.
+    Begun(String),
+    /// What had the keyboard is gone.
+    KeyboardLost,
+}
+
+/// The new chat that the page is about.
+#[derive(Clone, Debug)]
+pub(super) struct NewChat {
     pub(super) chosen: Option<ModelRef>,
+    /// Whether that model thinks.
     pub(super) thinks: bool,
+    /// Whether there is no chat yet.
     pub(super) first_run: bool,
     /// Whether code is worked on in a folder.
     pub(super) codes: bool,
 }
 
-/// Builds the page. `fetch`: the row that offers a model for this computer.
-pub(super) fn build(
-    page: &StartPage,
-    fetch: Option<&Fetch>,
-    sender: &ComponentSender<ChatWidget>,
-) -> gtk::Widget {
-    let (title, rows) = match &page.chosen {
-        Some(model) if !page.first_run => {
-            (gettext("What shall we do?"), beginnings(page, model, sender))
-        }
-        _ => (gettext("Whom do you want to talk to?"), servers(page, fetch, sender)),
-    };
-    let column = gtk::Box::builder()
-        .orientation(gtk::Orientation::Vertical)
-        .spacing(18)
-        .margin_top(24)
-        .margin_bottom(24)
-        .build();
-    column.append(&space());
-    let heading = gtk::Label::builder()
-        .label(&title)
-        .wrap(true)
-        .justify(gtk::Justification::Center)
-        .css_classes(["welcome-title"])
-        .build();
-    column.append(&heading);
-    column.append(&rows);
-    if page.chosen.is_some() {
-        let hint = gtk::Label::builder()
-            .label(gettext("Or just type below"))
-            .css_classes(["dim-label"])
+/// Whether somebody is looking what there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Looking {
+    No,
+    Yes,
+    /// What there is changed meanwhile.
+    Again,
+}
+
+/// The page.
+pub(super) struct StartPage {
+    handle: Handle<Msg>,
+    manager: Option<Manager>,
+    root: gtk::ScrolledWindow,
+    /// The new chat in sight.
+    chat: Option<NewChat>,
+    /// What is shown, so that it is built again only when that changes.
+    contents: Option<Contents>,
+    /// What is said about models on this computer, once that is known.
+    local: Option<LocalModels>,
+    looking: Looking,
+    /// The timer of looking for servers, while there is one.
+    timer: Option<glib::SourceId>,
+}
+
+impl StartPage {
+    /// An empty page: it shows something as soon as it is connected.
+    pub(super) fn new(handle: Handle<Msg>) -> Self {
+        let root = gtk::ScrolledWindow::builder()
+            .hscrollbar_policy(gtk::PolicyType::Never)
+            .vexpand(true)
             .build();
-        column.append(&hint);
+        Self {
+            handle,
+            manager: None,
+            root,
+            chat: None,
+            contents: None,
+            local: None,
+            looking: Looking::No,
+            timer: None,
+        }
     }
-    column.append(&space());
-    adw::Clamp::builder()
-        .maximum_size(560)
-        .tightening_threshold(560)
-        .margin_start(14)
-        .margin_end(14)
-        .child(&column)
-        .build()
-        .upcast()
-}
 
-/// What centres the page. To have it aligned, GTK looks for the narrowest width that the lines of the
-/// rows can be broken to, for every height that it tries: for a page like this, 28,000 times.
-fn space() -> gtk::Box {
-    gtk::Box::builder().vexpand(true).build()
-}
-
-/// The servers that were found or configured, and the way to more.
-fn servers(
-    page: &StartPage,
-    fetch: Option<&Fetch>,
-    sender: &ComponentSender<ChatWidget>,
-) -> gtk::ListBox {
-    let list = boxed_list();
-    local_rows(&list, page, fetch, sender);
-    let mut servers = page.connections.iter().filter(|state| !is_local(state)).peekable();
-    let none = servers.peek().is_none();
-    for state in servers {
-        list.append(&server_row(state, page, sender));
+    pub(super) fn widget(&self) -> &gtk::ScrolledWindow {
+        &self.root
     }
-    if none {
-        let row = row(
-            "natter-computer-symbolic",
-            &gettext("No model server found on this computer"),
-            &gettext("Ollama, llama.cpp, LM Studio and vLLM are found when they run here"),
-        );
-        let again = suffix_button(&gettext("Look Again"));
-        let told = tells(sender, |()| Told::LookAgain);
-        again.connect_clicked(move |_| told(()));
-        row.add_suffix(&again);
-        list.append(&row);
-    }
-    let more = row(
-        "list-add-symbolic",
-        &gettext("A server or a provider"),
-        &gettext("OpenAI, OpenRouter, llama.cpp, vLLM, LM Studio …"),
-    );
-    let add = suffix_button(&gettext("Add…"));
-    let told = tells(sender, |()| Told::AddConnection);
-    add.connect_clicked(move |_| told(()));
-    more.add_suffix(&add);
-    more.set_activatable_widget(Some(&add));
-    list.append(&more);
-    list
-}
 
-/// What answers, or could, with no server at all.
-fn local_rows(
-    list: &gtk::ListBox,
-    page: &StartPage,
-    fetch: Option<&Fetch>,
-    sender: &ComponentSender<ChatWidget>,
-) {
-    match (&page.local, fetch) {
-        (Some(Standing::Here { models }), _) => list.append(&local_row(models, page, sender)),
-        (Some(Standing::Offered { .. }), Some(fetch)) => {
-            let widget = fetch.widget();
-            // It outlives the page that it stood on before.
-            if let Some(before) = widget.parent().and_downcast::<gtk::ListBox>() {
-                before.remove(&widget);
+    pub(super) fn connect(&mut self, manager: Manager) {
+        self.manager = Some(manager);
+        self.look_at_stock();
+    }
+
+    /// Finds out which models are here and which are coming; one look at a time.
+    pub(super) fn look_at_stock(&mut self) {
+        let Some(manager) = self.manager.clone() else { return };
+        if self.looking != Looking::No {
+            self.looking = Looking::Again;
+            return;
+        }
+        self.looking = Looking::Yes;
+        self.handle.spawn(async move { Msg::Stock(Stock::take(&manager).await) });
+    }
+
+    /// Shows the page for this new chat; with none, another one is in sight. Whether what had the
+    /// keyboard is gone.
+    pub(super) fn show(&mut self, chat: Option<NewChat>) -> bool {
+        self.chat = chat;
+        self.look_out();
+        self.show_contents()
+    }
+
+    pub(super) fn update(&mut self, msg: Msg) -> Option<Output> {
+        match msg {
+            Msg::Choose(model) => Some(Output::Chosen(model)),
+            Msg::Begin(words) => Some(Output::Begun(words)),
+            Msg::LookAgain => {
+                if let Some(manager) = &self.manager {
+                    manager.connections().refresh();
+                }
+                None
             }
-            list.append(&widget);
+            Msg::LookOut => {
+                if let Some(manager) = &self.manager {
+                    manager.look_out();
+                }
+                None
+            }
+            Msg::Stock(stock) => self.stock_came(stock).then_some(Output::KeyboardLost),
         }
-        (Some(Standing::Offered { .. } | Standing::Nothing), _) => {}
-        (None, _) => return,
     }
-    let more = row(
-        "folder-download-symbolic",
-        &gettext("Models for this computer"),
-        &gettext("Choose, download, or add a file of your own"),
-    );
-    more.add_suffix(&gtk::Image::from_icon_name("go-next-symbolic"));
-    more.set_activatable(true);
-    let told = tells(sender, |()| Told::Models);
-    more.connect_activated(move |_| told(()));
-    list.append(&more);
-}
 
-/// The models that are on this computer. The one that is chosen stays, else the first is taken.
-fn local_row(
-    models: &[String],
-    page: &StartPage,
-    sender: &ComponentSender<ChatWidget>,
-) -> adw::ActionRow {
-    let refs: Vec<ModelRef> = models.iter().map(|name| ModelRef::new(CONNECTION, name)).collect();
-    let below = match &refs[..] {
-        [only] if hint::is_tiny(only) => {
-            words::fill(&gettext("{model}, tiny"), &[("model", display_name(only))])
+    fn stock_came(&mut self, stock: Result<Stock>) -> bool {
+        let Some(manager) = &self.manager else { return false };
+        let mut lost = false;
+        match stock {
+            Ok(stock) => {
+                self.local = Some(LocalModels::take(self.local.take(), &stock, manager));
+                lost = self.show_contents();
+            }
+            Err(error) => self.handle.output(messages::Output::Note(sentence(&error))),
         }
-        [only] => display_name(only).to_owned(),
-        _ => names(&refs.iter().collect::<Vec<_>>()),
-    };
-    let state = page.connections.iter().find(|state| is_local(state));
-    let failure = match state.map(|state| &state.health) {
-        Some(Health::Failed(error)) => Some(words::sentence(error)),
-        _ => None,
-    };
-    let below = failure.clone().unwrap_or(below);
-    let row = row("natter-computer-symbolic", &gettext("On this computer"), &below);
-    if failure.is_some() {
-        return row;
-    }
-    let usable = |model: &ModelRef| page.models.iter().any(|entry| entry.model == *model);
-    let chosen = page.chosen.as_ref().filter(|chosen| refs.contains(chosen));
-    let Some(model) = chosen.or(refs.iter().find(|model| usable(model))).cloned() else {
-        return row;
-    };
-    let ready = gtk::Label::builder().label(gettext("Ready")).css_classes(["state-ready"]).build();
-    row.add_suffix(&ready);
-    row.set_activatable(true);
-    let told = tells(sender, Told::Model);
-    row.connect_activated(move |_| told(model_picker::Output::Chosen(model.clone())));
-    row
-}
-
-/// Whether this is no server but this computer itself, which has a row of its own.
-fn is_local(state: &ConnectionState) -> bool {
-    state.built_in
-}
-
-fn server_row(
-    state: &ConnectionState,
-    page: &StartPage,
-    sender: &ComponentSender<ChatWidget>,
-) -> adw::ActionRow {
-    let name = &state.connection.name;
-    let title = if state.found {
-        words::fill(&gettext("{name} on this computer"), &[("name", name)])
-    } else {
-        name.clone()
-    };
-    let models: Vec<&ModelRef> = page
-        .models
-        .iter()
-        .filter(|entry| {
-            entry.model.connection == *name && entry.info.capabilities.chat != Some(false)
-        })
-        .map(|entry| &entry.model)
-        .collect();
-    let (below, word, class) = match &state.health {
-        Health::Checking => (gettext("Looking for models"), gettext("Connecting…"), "dim-label"),
-        Health::Ready { .. } if models.is_empty() => {
-            (gettext("It has no models yet"), gettext("Ready"), "dim-label")
+        if std::mem::replace(&mut self.looking, Looking::No) == Looking::Again {
+            self.look_at_stock();
         }
-        Health::Ready { .. } => (names(&models), gettext("Ready"), "state-ready"),
-        Health::Failed(error) => (words::sentence(error), gettext("No answer"), "state-failed"),
-    };
-    let icon = if state.found { "natter-computer-symbolic" } else { "natter-server-symbolic" };
-    let row = row(icon, &title, &below);
-    let word = gtk::Label::builder().label(&word).css_classes([class]).build();
-    row.add_suffix(&word);
-    // The person's own choice stays; otherwise the first model that the server has.
-    let of_it = page.chosen.as_ref().filter(|chosen| chosen.connection == *name);
-    if let Some(model) = of_it.or(models.first().copied()).cloned() {
-        row.set_activatable(true);
-        let told = tells(sender, Told::Model);
-        row.connect_activated(move |_| told(model_picker::Output::Chosen(model.clone())));
+        lost
     }
-    row
-}
 
-/// `3 models: a, b, c`.
-fn names(models: &[&ModelRef]) -> String {
-    let count = u32::try_from(models.len()).unwrap_or(u32::MAX);
-    let named: Vec<&str> = models.iter().take(NAMED).map(|model| display_name(model)).collect();
-    let mut named = named.join(", ");
-    if models.len() > NAMED {
-        named.push_str(" …");
+    fn show_contents(&mut self) -> bool {
+        let (Some(manager), Some(chat)) = (&self.manager, &self.chat) else { return false };
+        let contents = Contents {
+            connections: manager.connections().list(),
+            models: manager.models().list(),
+            local: self.local.as_ref().map(LocalModels::standing),
+            chosen: chat.chosen.clone(),
+            thinks: chat.thinks,
+            first_run: chat.first_run,
+            codes: chat.codes,
+        };
+        if self.contents.as_ref() == Some(&contents) {
+            return false;
+        }
+        let fetch = self.local.as_ref().and_then(LocalModels::fetch);
+        let had_keyboard = has_keyboard(&self.root);
+        self.root.set_child(Some(&contents::build(&contents, fetch, &self.handle)));
+        // Who waits for a download stays there; everybody else can write at once.
+        let lost = had_keyboard && !fetch.is_some_and(|fetch| fetch.widget().grab_focus());
+        self.contents = Some(contents);
+        lost
     }
-    words::fill(
-        &ngettext("{n} model: {names}", "{n} models: {names}", count),
-        &[("n", &count.to_string()), ("names", &named)],
-    )
-}
 
-/// Three things that the chosen model can do now.
-fn beginnings(
-    page: &StartPage,
-    model: &ModelRef,
-    sender: &ComponentSender<ChatWidget>,
-) -> gtk::ListBox {
-    let third = if page.thinks {
-        (
-            "natter-thinking-symbolic",
-            gettext("Think a question through"),
-            words::fill(
-                &gettext("{model} thinks before it answers"),
-                &[("model", display_name(model))],
-            ),
-            gettext("Think this through, and say what speaks for and against it: "),
-        )
-    } else {
-        (
-            "utilities-terminal-symbolic",
-            gettext("Write a piece of code"),
-            gettext("Say what it is to do, and in which language"),
-            gettext("Write a program that "),
-        )
-    };
-    let general = || {
-        [
-            (
-                "dialog-question-symbolic",
-                gettext("Explain something"),
-                gettext("In plain words, with an example"),
-                gettext("Explain in plain words, with an example: "),
-            ),
-            (
-                "document-edit-symbolic",
-                gettext("Improve a text"),
-                gettext("Paste it, and see what was changed"),
-                gettext("Improve this text, and say what you changed:\n\n"),
-            ),
-            third,
-        ]
-    };
-    let list = boxed_list();
-    for (icon, title, below, text) in if page.codes { in_project() } else { general() } {
-        let row = row(icon, &title, &below);
-        row.set_activatable(true);
-        row.add_suffix(&gtk::Image::from_icon_name("go-next-symbolic"));
-        let told = tells(sender, Told::Begin);
-        row.connect_activated(move |_| told(text.clone()));
-        list.append(&row);
+    /// Looks for servers again and again, as long as there is nobody to talk to and the page that says
+    /// so is in sight.
+    fn look_out(&mut self) {
+        let has_nobody = self.chat.is_some()
+            && self.manager.as_ref().is_some_and(|manager| manager.models().list().is_empty());
+        match self.timer.take() {
+            None if has_nobody => {
+                let (handle, root) = (self.handle.clone(), self.root.downgrade());
+                self.timer = Some(glib::timeout_add_local(LOOK_OUT, move || {
+                    let Some(root) = root.upgrade() else { return glib::ControlFlow::Break };
+                    if root.is_mapped() {
+                        handle.send(Msg::LookOut);
+                    }
+                    glib::ControlFlow::Continue
+                }));
+            }
+            Some(timer) if !has_nobody => timer.remove(),
+            timer => self.timer = timer,
+        }
     }
-    list
-}
-
-/// What can be begun in a folder with code: icon, title, what it means, and the words to begin with.
-fn in_project() -> [(&'static str, String, String, String); 3] {
-    [
-        (
-            "dialog-question-symbolic",
-            gettext("Explain this project"),
-            gettext("What it does, how it is built, and where to begin reading"),
-            gettext(
-                "Explain this project: what it does, how it is built, and where to begin reading.",
-            ),
-        ),
-        (
-            "edit-find-symbolic",
-            gettext("Find and mend a fault"),
-            gettext("Say what goes wrong, and how one sees it"),
-            gettext("Find out why this goes wrong, mend it, and run the tests: "),
-        ),
-        (
-            "list-add-symbolic",
-            gettext("Add something"),
-            gettext("With its tests, in the way of what is there"),
-            gettext("Add this, with its tests, in the way of what is there: "),
-        ),
-    ]
-}
-
-fn boxed_list() -> gtk::ListBox {
-    gtk::ListBox::builder()
-        .selection_mode(gtk::SelectionMode::None)
-        .css_classes(["boxed-list"])
-        .build()
-}
-
-fn row(icon: &str, title: &str, subtitle: &str) -> adw::ActionRow {
-    let row = adw::ActionRow::builder()
-        .use_markup(false)
-        .title(title)
-        .subtitle(subtitle)
-        .title_lines(2)
-        .subtitle_lines(4)
-        .build();
-    row.add_prefix(&gtk::Image::from_icon_name(icon));
-    row
-}
-
-fn suffix_button(label: &str) -> gtk::Button {
-    gtk::Button::builder().label(label).valign(gtk::Align::Center).build()
 }

@@ -1,67 +1,24 @@
-//! The widgets of a chat.
+//! Lays out the widgets of a chat.
 
-use std::cell::{Cell, RefCell};
-use std::rc::Rc;
-use std::time::Duration;
+use std::cell::Cell;
 
-use chat_core::message::{ModelRef, Thinking};
-use chat_core::permission::Mode;
 use gtk::gdk::prelude::*;
 use gtk::{gdk, glib};
-use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
-use super::background::Background;
-use super::changed_line::ChangedLine;
-use super::find_bar::FindBar;
-use super::hint::{Hint, HintBar};
-use super::meter::MeterButton;
-use super::plan::Plan;
-use super::plan_ready::PlanReady;
-use super::start_page::StartPage;
-use super::{ChatWidget, Input, Part, Told};
-use crate::choices::{self, Choices};
-use crate::composer::Composer;
+use super::handle::Handle;
+use super::messages::FrameMsg;
 use crate::conversation::Conversation;
-use crate::model_picker::ModelPicker;
 use crate::models::has_keyboard;
-use crate::project_picker::ProjectPicker;
 
 /// The column's width, in pixels at the usual font.
 const COLUMN: i32 = 760;
 
-/// How often is looked for a server while there is none: soon enough for one that was just
-/// started.
-const LOOK_OUT: Duration = Duration::from_secs(3);
-
-/// What the component needs again of its widgets.
+/// What a program needs of a chat that it shows.
 pub struct View {
-    pub(super) conversation: Conversation,
-    pub(super) find: Rc<FindBar>,
-    pub(super) composer: Composer,
-    pub(super) model: ModelPicker,
-    pub(super) project: ProjectPicker,
-    pub(super) modes: Choices<Mode>,
-    pub(super) thinking: Choices<Thinking>,
-    pub(super) agents: Choices<String>,
-    pub(super) stack: gtk::Stack,
-    /// What the start page shows, so that it is built again only when that changes.
-    pub(super) start: RefCell<Option<StartPage>>,
-    /// The model whose abilities were asked for.
-    pub(super) asked: RefCell<Option<ModelRef>>,
-    /// Whether it was asked what keeps commands in bounds.
-    pub(super) asked_bounds: Cell<bool>,
-    /// The timer of looking for servers, while there is one.
-    looking: RefCell<Option<glib::SourceId>>,
-    root: gtk::Box,
-    start_slot: gtk::ScrolledWindow,
+    conversation: Conversation,
+    agents: gtk::DropDown,
     foot: adw::Clamp,
-    hint: HintBar,
-    pub(super) plan: Rc<Plan>,
-    pub(super) background: Rc<Background>,
-    pub(super) changed: ChangedLine,
-    pub(super) plan_ready: PlanReady,
-    pub(super) meter: MeterButton,
 }
 
 impl std::fmt::Debug for View {
@@ -70,104 +27,10 @@ impl std::fmt::Debug for View {
     }
 }
 
-/// What stands above the composer.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Page {
-    Blank,
-    Start,
-    Conversation,
-}
-
 impl View {
-    pub(super) fn new(root: &gtk::Box, sender: &ComponentSender<ChatWidget>) -> Self {
-        let conversation = {
-            let told = tells(sender, |(session, output)| Told::Conversation(session, output));
-            Conversation::new(move |session, output| told((session, output)))
-        };
-        let closed = tells(sender, |()| Told::FindClosed);
-        let find = FindBar::new(&conversation, move || closed(()));
-        let model = ModelPicker::new(tells(sender, Told::Model));
-        let thinking = choices::thinking(tells(sender, Told::Thinking));
-        let agents = choices::agents(tells(sender, Told::Agent));
-        let project = ProjectPicker::new(tells(sender, Told::Project));
-        let modes = choices::modes(tells(sender, Told::Mode));
-        let meter = MeterButton::new(tells(sender, Told::Meter));
-        let about: [gtk::Widget; 3] = [
-            project.widget().clone().upcast(),
-            modes.widget().clone().upcast(),
-            meter.widget().clone().upcast(),
-        ];
-        let to: [gtk::Widget; 2] =
-            [thinking.widget().clone().upcast(), model.widget().clone().upcast()];
-        let composer = Composer::new(&about, &to, tells(sender, Told::Composer));
-        for button in about.iter().chain(&to).chain([agents.widget().upcast_ref()]) {
-            composer.focus_after_popover(button);
-        }
-
-        let start_slot = gtk::ScrolledWindow::builder()
-            .hscrollbar_policy(gtk::PolicyType::Never)
-            .vexpand(true)
-            .build();
-        let stack = gtk::Stack::builder().vexpand(true).build();
-        stack.add_named(&gtk::Box::default(), Some("blank"));
-        stack.add_named(&start_slot, Some("start"));
-        stack.add_named(conversation.widget(), Some("conversation"));
-
-        let hint = HintBar::new(sender);
-        let foot = gtk::Box::new(gtk::Orientation::Vertical, 6);
-        let plan = Plan::new();
-        let background = Background::new(sender);
-        let changed = ChangedLine::new(sender);
-        let plan_ready = PlanReady::new(sender);
-        foot.append(plan_ready.widget());
-        foot.append(changed.widget());
-        foot.append(background.widget());
-        foot.append(plan.widget());
-        foot.append(hint.widget());
-        foot.append(composer.widget());
-        let clamp = adw::Clamp::builder()
-            .maximum_size(COLUMN)
-            .tightening_threshold(COLUMN)
-            .child(&foot)
-            .margin_start(14)
-            .margin_end(14)
-            .margin_top(6)
-            .margin_bottom(14)
-            .build();
-        root.append(find.widget());
-        root.append(&stack);
-        root.append(&clamp);
-        connect_root(root, sender);
-
-        Self {
-            conversation,
-            find,
-            composer,
-            model,
-            project,
-            modes,
-            thinking,
-            agents,
-            stack,
-            start: RefCell::default(),
-            asked: RefCell::default(),
-            asked_bounds: Cell::default(),
-            looking: RefCell::default(),
-            root: root.clone(),
-            start_slot,
-            foot: clamp,
-            hint,
-            plan,
-            background,
-            changed,
-            plan_ready,
-            meter,
-        }
-    }
-
     /// The agent dropdown, for the header bar of the window that the chat stands in.
     pub fn agent_dropdown(&self) -> &gtk::DropDown {
-        self.agents.widget()
+        &self.agents
     }
 
     /// What stands below the conversation: the composer and what is said above it.
@@ -178,32 +41,45 @@ impl View {
     pub(crate) fn conversation(&self) -> &Conversation {
         &self.conversation
     }
+}
+
+/// The widgets of the chat's own parts.
+pub(super) struct Children<'a> {
+    pub(super) conversation: &'a Conversation,
+    pub(super) composer: &'a gtk::Box,
+    pub(super) find: &'a gtk::SearchBar,
+    pub(super) agents: &'a gtk::DropDown,
+    pub(super) hint: &'a gtk::Revealer,
+    pub(super) start: &'a gtk::ScrolledWindow,
+    pub(super) background: &'a gtk::Box,
+    pub(super) changed: &'a gtk::Button,
+    pub(super) plan: &'a gtk::Box,
+    pub(super) plan_ready: &'a gtk::Box,
+}
+
+/// What stands above the composer.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Page {
+    Blank,
+    Start,
+    Conversation,
+}
+
+/// How the parts stand in the chat.
+pub(super) struct Layout {
+    root: gtk::Box,
+    stack: gtk::Stack,
+}
+
+impl Layout {
+    pub(super) fn root(&self) -> &gtk::Box {
+        &self.root
+    }
 
     /// Whether another part of the window has the keyboard.
     pub(super) fn has_focus_elsewhere(&self) -> bool {
         let focus = self.root.root().and_then(|root| root.focus());
         focus.is_some_and(|focus| !focus.is_ancestor(&self.root))
-    }
-
-    /// Whether to look for servers again and again: as long as there is nobody to talk to, and
-    /// the page that says so is in sight.
-    pub(super) fn look_out(&self, wanted: bool, sender: &ComponentSender<ChatWidget>) {
-        let mut looking = self.looking.borrow_mut();
-        match (wanted, looking.take()) {
-            (true, None) => {
-                let told = tells(sender, |()| Told::LookOut);
-                let stack = self.stack.downgrade();
-                *looking = Some(glib::timeout_add_local(LOOK_OUT, move || {
-                    if stack.upgrade().is_some_and(|stack| stack.is_mapped()) {
-                        told(());
-                    }
-                    glib::ControlFlow::Continue
-                }));
-            }
-            (true, Some(timer)) => *looking = Some(timer),
-            (false, Some(timer)) => timer.remove(),
-            (false, None) => {}
-        }
     }
 
     pub(super) fn show_page(&self, page: Page) {
@@ -218,59 +94,66 @@ impl View {
             Page::Conversation => "conversation",
         });
     }
+}
 
-    pub(super) fn show_start(&self, page: &gtk::Widget) {
-        self.start_slot.set_child(Some(page));
-    }
+/// Puts the parts into the root.
+pub(super) fn build(
+    root: &gtk::Box,
+    children: &Children<'_>,
+    handle: &Handle<FrameMsg>,
+) -> (View, Layout) {
+    let stack = gtk::Stack::builder().vexpand(true).build();
+    stack.add_named(&gtk::Box::default(), Some("blank"));
+    stack.add_named(children.start, Some("start"));
+    stack.add_named(children.conversation.widget(), Some("conversation"));
 
-    /// Whether the keyboard is on the start page.
-    pub(super) fn start_has_keyboard(&self) -> bool {
-        has_keyboard(&self.start_slot)
-    }
+    let column = gtk::Box::new(gtk::Orientation::Vertical, 6);
+    column.append(children.plan_ready);
+    column.append(children.changed);
+    column.append(children.background);
+    column.append(children.plan);
+    column.append(children.hint);
+    column.append(children.composer);
+    let foot = adw::Clamp::builder()
+        .maximum_size(COLUMN)
+        .tightening_threshold(COLUMN)
+        .child(&column)
+        .margin_start(14)
+        .margin_end(14)
+        .margin_top(6)
+        .margin_bottom(14)
+        .build();
+    root.append(children.find);
+    root.append(&stack);
+    root.append(&foot);
+    connect_root(root, handle);
 
-    /// Shows the session's plan, and what runs in its background.
-    pub(super) fn show_work(&self) {
-        self.plan.show(&self.conversation.todos());
-        if self.background.show(&self.conversation.commands()) {
-            self.composer.focus();
-        }
-    }
-
-    /// Says something above the composer; none says nothing.
-    pub(super) fn show_hint(&self, hint: Option<Hint>) {
-        self.hint.show(hint);
-    }
+    let (conversation, agents) = (children.conversation.clone(), children.agents.clone());
+    (View { conversation, agents, foot }, Layout { root: root.clone(), stack })
 }
 
 /// Esc, and the height that the composer grows by.
-fn connect_root(root: &gtk::Box, sender: &ComponentSender<ChatWidget>) {
+fn connect_root(root: &gtk::Box, handle: &Handle<FrameMsg>) {
     let keys = gtk::EventControllerKey::new();
-    let input = sender.input_sender().clone();
+    let told = handle.clone();
     keys.connect_key_pressed(move |_, key, _, modifiers| {
         if key == gdk::Key::Escape && modifiers.is_empty() {
-            input.emit(Input::Escape);
+            told.send(FrameMsg::Escape);
         }
         glib::Propagation::Proceed
     });
     root.add_controller(keys);
 
-    let told = std::rc::Rc::new(tells(sender, Told::Height));
+    let handle = handle.clone();
     let connected = Cell::new(false);
     root.connect_realize(move |root| {
         let Some(surface) = root.native().and_then(|native| native.surface()) else { return };
-        told(surface.height());
+        handle.send(FrameMsg::Height(surface.height()));
         if !connected.replace(true) {
-            let told = std::rc::Rc::clone(&told);
-            surface.connect_height_notify(move |surface| told(surface.height()));
+            let handle = handle.clone();
+            surface.connect_height_notify(move |surface| {
+                handle.send(FrameMsg::Height(surface.height()));
+            });
         }
     });
-}
-
-/// Makes the widget's message of what a part tells.
-pub(super) fn tells<T>(
-    sender: &ComponentSender<ChatWidget>,
-    wrap: impl Fn(T) -> Told + 'static,
-) -> impl Fn(T) + 'static {
-    let input = sender.input_sender().clone();
-    move |told| input.emit(Input::Part(Part(wrap(told))))
 }

@@ -1,14 +1,9 @@
-//! What a new chat says about models on this computer: those that are here, or one to download.
+//! Keeps what a new chat says about models on this computer: those that are here, or one to download.
 
-use chat_core::error::Result;
 use chat_core::manager::Manager;
 use chat_core::models::{Installed, title};
-use chat_edge::words::sentence;
 use gettextrs::gettext;
-use relm4::ComponentSender;
 
-use super::view::View;
-use super::{ChatWidget, Done, Output, done, tell};
 use crate::models::fetch::{Fetch, Goods};
 use crate::models::row::ModelRow;
 use crate::models::{Stock, machine, words};
@@ -26,22 +21,13 @@ pub(super) enum Standing {
 
 /// The models on this computer, and the row that offers one.
 #[derive(Debug)]
-pub(super) struct Local {
+pub(super) struct LocalModels {
     models: Vec<String>,
     /// With what it is about, so that it stays while that stays.
     fetch: Option<(String, Fetch)>,
 }
 
-/// Whether somebody is looking what there is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Looking {
-    No,
-    Yes,
-    /// What there is changed meanwhile.
-    Again,
-}
-
-impl Local {
+impl LocalModels {
     pub(super) fn standing(&self) -> Standing {
         match &self.fetch {
             _ if !self.models.is_empty() => Standing::Here { models: self.models.clone() },
@@ -56,7 +42,7 @@ impl Local {
     }
 
     /// Takes what there is now. A row that is about the same stays.
-    fn take(before: Option<Self>, stock: &Stock, manager: &Manager) -> Self {
+    pub(super) fn take(before: Option<Self>, stock: &Stock, manager: &Manager) -> Self {
         let can_chat = |model: &&Installed| model.problem.is_none() && !model.facts.embedding;
         let models = stock.installed.iter().filter(can_chat).map(|model| model.name.clone());
         let fetch = offered(stock).map(|Offered { key, goods, model, about }| {
@@ -104,41 +90,4 @@ fn offered(stock: &Stock) -> Option<Offered> {
         model: offer.title.clone(),
         about: words::invitation(offer),
     })
-}
-
-impl ChatWidget {
-    /// Finds out which models are here and which are coming; one look at a time.
-    pub(super) fn look_at_stock(&mut self, sender: &ComponentSender<Self>) {
-        let Some(manager) = self.manager.clone() else { return };
-        if self.looking != Looking::No {
-            self.looking = Looking::Again;
-            return;
-        }
-        self.looking = Looking::Yes;
-        sender.oneshot_command(async move { done(Done::Stock(Stock::take(&manager).await)) });
-    }
-
-    pub(super) fn stock_came(
-        &mut self,
-        stock: Result<Stock>,
-        view: &View,
-        sender: &ComponentSender<Self>,
-    ) {
-        let Some(manager) = &self.manager else { return };
-        match stock {
-            Ok(stock) => {
-                let before = self.local.as_ref().map(Local::standing);
-                let local = Local::take(self.local.take(), &stock, manager);
-                let changed = before != Some(local.standing());
-                self.local = Some(local);
-                if changed {
-                    self.show_state(view, sender);
-                }
-            }
-            Err(error) => tell(sender, Output::Note(sentence(&error))),
-        }
-        if std::mem::replace(&mut self.looking, Looking::No) == Looking::Again {
-            self.look_at_stock(sender);
-        }
-    }
 }

@@ -1,4 +1,4 @@
-//! A small ring that is as full as something is.
+//! Draws a small ring that is as full as something is.
 
 use std::cell::Cell;
 use std::f64::consts::{FRAC_PI_2, TAU};

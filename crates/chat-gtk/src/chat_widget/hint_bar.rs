@@ -1,14 +1,18 @@
-//! The bar above the composer: what a person must know before they write.
+//! Shows above the composer what a person must know before they write.
 
+use chat_core::error::Error;
+use chat_core::event::Health;
+use chat_core::manager::Manager;
 use chat_core::message::ModelRef;
 use chat_core::models::{CONNECTION, display_name};
+use chat_core::settings::Settings;
 use chat_edge::words;
 use gettextrs::gettext;
-use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
-use super::view::tells;
-use super::{ChatWidget, Told};
+use super::handle::Handle;
+use super::messages::Output;
+use super::shown::Shown;
 use crate::{accessible, beside};
 
 /// The model that Natter brings along so that anything answers at all.
@@ -16,7 +20,7 @@ const TINY: &str = "smollm2-135m";
 
 /// What the bar says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Hint {
+enum Hint {
     /// Another program writes the chat.
     InUse,
     /// The server does not answer, in these words.
@@ -28,7 +32,7 @@ pub(super) enum Hint {
 impl Hint {
     /// What is to be said. `failure`: why the chat's server does not answer. `said`: what the end
     /// of the conversation says already.
-    pub(super) fn of(
+    fn of(
         in_use: bool,
         failure: Option<String>,
         said: Option<&str>,
@@ -58,9 +62,19 @@ pub(super) fn in_use() -> String {
     gettext("Another program is writing this chat; it can only be read here")
 }
 
+/// What the person does with the bar.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Msg {
+    /// Look at all connections anew.
+    LookAgain,
+    /// They have read that the model is a tiny one.
+    TinyIsKnown,
+}
+
 /// The bar.
-#[derive(Debug)]
 pub(super) struct HintBar {
+    handle: Handle<Msg>,
+    manager: Option<Manager>,
     root: gtk::Revealer,
     icon: gtk::Image,
     words: gtk::Label,
@@ -73,25 +87,25 @@ pub(super) struct HintBar {
 }
 
 impl HintBar {
-    pub(super) fn new(sender: &ComponentSender<ChatWidget>) -> Self {
+    pub(super) fn new(handle: Handle<Msg>) -> Self {
         let words = gtk::Label::builder().xalign(0.0).wrap(true).hexpand(true).build();
         let again = gtk::Button::with_label(&gettext("Retry"));
         let settings =
             gtk::Button::builder().label(gettext("Connections")).css_classes(["flat"]).build();
-        let told = tells(sender, |()| Told::LookAgain);
+        let told = handle.callback(|()| Msg::LookAgain);
         again.connect_clicked(move |_| told(()));
-        let told = tells(sender, |()| Told::Connections);
-        settings.connect_clicked(move |_| told(()));
+        let asked = handle.clone();
+        settings.connect_clicked(move |_| asked.output(Output::Connections(None)));
         let better = gtk::Button::with_label(&gettext("Get a Better One…"));
-        let told = tells(sender, |()| Told::Models);
-        better.connect_clicked(move |_| told(()));
+        let asked = handle.clone();
+        better.connect_clicked(move |_| asked.output(Output::Models));
         let close = gtk::Button::builder()
             .icon_name("window-close-symbolic")
             .css_classes(["flat", "circular"])
             .tooltip_text(gettext("Do not say this again"))
             .build();
         accessible::set_label(&close, &gettext("Do not say again that the model is tiny"));
-        let told = tells(sender, |()| Told::TinyIsKnown);
+        let told = handle.callback(|()| Msg::TinyIsKnown);
         close.connect_clicked(move |_| told(()));
         let buttons = gtk::Box::builder().spacing(10).valign(gtk::Align::Center).build();
         buttons.append(&settings);
@@ -109,15 +123,51 @@ impl HintBar {
         for part in [buttons.upcast_ref::<gtk::Widget>(), better.upcast_ref(), close.upcast_ref()] {
             part.set_visible(false);
         }
-        Self { root, icon, words, buttons, better, close }
+        Self { handle, manager: None, root, icon, words, buttons, better, close }
     }
 
     pub(super) fn widget(&self) -> &gtk::Revealer {
         &self.root
     }
 
+    pub(super) fn connect(&mut self, manager: Manager) {
+        self.manager = Some(manager);
+    }
+
+    /// Says what is to be known about this chat: that another program writes it, or that its server does not
+    /// answer. `said` is what went wrong in it last, which stands there already.
+    pub(super) fn show(&self, shown: &Shown, said: Option<&Error>) {
+        let name = shown.model().map(|model| model.connection.as_str());
+        let states =
+            self.manager.as_ref().map(|manager| manager.connections().list()).unwrap_or_default();
+        let state = name.map(|name| states.iter().find(|s| s.connection.name == name));
+        let failure = match (state, shown.is_busy()) {
+            (Some(Some(state)), false) => match &state.health {
+                Health::Failed(error) => Some(words::sentence(error)),
+                Health::Checking | Health::Ready { .. } => None,
+            },
+            // A connection that is not there: the engine may still be looking for it.
+            _ => None,
+        };
+        let said = said.filter(|_| matches!(shown, Shown::Open(_))).map(words::sentence);
+        let known = self.manager.as_ref().is_some_and(|m| m.settings().current().ui.tiny_is_known);
+        let model = shown.model().filter(|model| !(known && is_tiny(model)));
+        self.say(Hint::of(shown.is_in_use(), failure, said.as_deref(), model));
+    }
+
+    pub(super) fn update(&self, msg: Msg) {
+        let Some(manager) = self.manager.clone() else { return };
+        match msg {
+            Msg::LookAgain => manager.connections().refresh(),
+            Msg::TinyIsKnown => self.handle.run(None, async move {
+                let change = |settings: &mut Settings| settings.ui.tiny_is_known = true;
+                manager.settings().change(change).await.map(drop)
+            }),
+        }
+    }
+
     /// Says something; none says nothing, and leaves the words while the bar slides away.
-    pub(super) fn show(&self, hint: Option<Hint>) {
+    fn say(&self, hint: Option<Hint>) {
         self.root.set_reveal_child(hint.is_some());
         let Some(hint) = hint else { return };
         let (icon, words, can_act, can_improve) = match hint {

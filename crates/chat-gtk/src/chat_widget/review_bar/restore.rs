@@ -1,24 +1,21 @@
-//! Back to how things were at a message: the files of the project, and on request the conversation.
+//! Asks how much is to be as it was at a message: the files of the project, and on request the
+//! conversation. Says what came of it.
 
 use adw::prelude::*;
-use chat_core::error::{Error, Kind, Result};
-use chat_core::message::{Content, Fid, MessageId};
+use chat_core::error::{Error, Result};
+use chat_core::message::{Content, Fid};
 use chat_core::review::{Conflict, Restored, Seq};
 use chat_edge::words::{self, fill, one_line};
 use gettextrs::{gettext, ngettext};
-use relm4::ComponentSender;
 
-use super::reviewing::News;
-use super::view::{View, tells};
-use super::{ChatWidget, Done, Output, Told, done, tell};
-use crate::composer::Written;
+use super::super::Output;
 
 /// Files that are named where they were left alone; more are counted.
 const NAMED: usize = 3;
 
 /// What is to be brought back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Extent {
+pub(in super::super) enum Extent {
     /// The files.
     Files,
     /// The files, and the conversation up to the message.
@@ -36,110 +33,23 @@ pub struct Restore {
     pub(crate) seq: Seq,
 }
 
-/// Asks how much is to be brought back to how it was at this message.
-pub(super) fn ask(
-    fid: Fid,
-    message: MessageId,
-    root: &gtk::Box,
-    sender: &ComponentSender<ChatWidget>,
-) {
+/// Asks it above a window.
+pub(super) fn ask(above: Option<&gtk::Window>, told: impl Fn(Extent) + 'static) {
     let body = gettext(
         "The files of the project become what they were before this message. What you changed yourself since then stays.",
     );
-    let dialog = adw::MessageDialog::new(
-        root.root().and_downcast::<gtk::Window>().as_ref(),
-        Some(&gettext("Restore to Here?")),
-        Some(&body),
-    );
+    let dialog = adw::MessageDialog::new(above, Some(&gettext("Restore to Here?")), Some(&body));
     dialog.add_response("cancel", &gettext("_Cancel"));
     dialog.add_response("all", &gettext("Files and _Conversation"));
     dialog.add_response("files", &gettext("_Files Only"));
     dialog.set_default_response(Some("files"));
     dialog.set_close_response("cancel");
-    let told = tells(sender, move |extent| Told::Restore(fid.clone(), message, extent));
     dialog.connect_response(None, move |_, response| match response {
         "files" => told(Extent::Files),
         "all" => told(Extent::Conversation),
         _ => {}
     });
     dialog.present();
-}
-
-impl ChatWidget {
-    /// Brings back what the person asked for.
-    pub(super) fn restore(
-        &self,
-        fid: Fid,
-        message: MessageId,
-        extent: Extent,
-        sender: &ComponentSender<Self>,
-    ) {
-        let Some(manager) = self.manager.clone() else { return };
-        sender.oneshot_command(async move {
-            let files = manager.review().restore_files(&fid, message).await;
-            // Without the files the conversation stays, too, unless there were none to bring back.
-            let goes_on = match &files {
-                Ok(_) => true,
-                Err(error) => error.kind == Kind::NothingChanged,
-            };
-            let said = if extent == Extent::Conversation && goes_on {
-                Some(manager.review().rewind(&fid, message).await)
-            } else {
-                None
-            };
-            done(Done::Review(News::Restored { fid, files, said }))
-        });
-    }
-
-    /// Takes a restore back.
-    pub(super) fn undo_restore(&self, fid: Fid, restored: Seq, sender: &ComponentSender<Self>) {
-        let Some(manager) = self.manager.clone() else { return };
-        sender.oneshot_command(async move {
-            let result = manager.review().undo_restore(&fid, restored).await;
-            done(Done::Review(News::Undone { result }))
-        });
-    }
-
-    /// It was brought back, or could not be.
-    pub(super) fn restored(
-        &mut self,
-        fid: &Fid,
-        files: &Result<Restored>,
-        said: Option<Result<Content>>,
-        view: &View,
-        sender: &ComponentSender<Self>,
-    ) {
-        for output in came_back(fid, files, said.as_ref()) {
-            tell(sender, output);
-        }
-        if let Some(Ok(said)) = said {
-            let said = Written::of(said, Vec::new(), |_| String::new());
-            self.give_back(Some(fid), &said, view, sender);
-            if self.shown.fid() == Some(fid) {
-                view.composer.focus();
-            }
-        }
-        self.look_at_changes(view, sender);
-    }
-
-    /// A restore was taken back, or could not be.
-    pub(super) fn undone(
-        &mut self,
-        result: Result<Restored>,
-        view: &View,
-        sender: &ComponentSender<Self>,
-    ) {
-        match result {
-            Ok(files) => {
-                tell(sender, Output::Note(taken_back(files.changed.len())));
-                if let Some(words) = left_alone(&files.conflicts) {
-                    tell(sender, Output::Note(words));
-                }
-            }
-            Err(error) => tell(sender, Output::Note(words::sentence(&error))),
-        }
-        self.look_at_changes(view, sender);
-    }
 }
 
 /// `Restored 3 files`.
@@ -150,7 +60,7 @@ fn restored_files(count: usize) -> String {
 }
 
 /// `Restoring undone: 3 files are as before it`.
-fn taken_back(count: usize) -> String {
+pub(super) fn taken_back(count: usize) -> String {
     let number = u32::try_from(count).unwrap_or(u32::MAX);
     let words = ngettext(
         "Restoring undone: {count} file is as before it",
@@ -162,7 +72,11 @@ fn taken_back(count: usize) -> String {
 
 /// What is said of it. Files that were brought back can be taken forth again, whatever became of
 /// the conversation.
-fn came_back(fid: &Fid, files: &Result<Restored>, said: Option<&Result<Content>>) -> Vec<Output> {
+pub(super) fn came_back(
+    fid: &Fid,
+    files: &Result<Restored>,
+    said: Option<&Result<Content>>,
+) -> Vec<Output> {
     let note = |error: &Error| Output::Note(words::sentence(error));
     let mut told = Vec::new();
     match (files, said) {
@@ -204,6 +118,7 @@ pub(super) fn left_alone(conflicts: &[Conflict]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use chat_core::error::Kind;
     use chat_core::review::Reason;
 
     use super::*;

@@ -1,12 +1,9 @@
-//! A quiet line above the composer: how much there is to review, and the way there.
+//! Shows in a quiet line above the composer how much there is to review, and the way there.
 
 use gettextrs::gettext;
-use relm4::ComponentSender;
 use relm4::gtk::pango;
 use relm4::gtk::prelude::*;
 
-use super::view::tells;
-use super::{ChatWidget, Told};
 use crate::accessible;
 use crate::changes::{Listing, counted, files_changed};
 
@@ -19,8 +16,8 @@ pub(super) struct ChangedLine {
 }
 
 impl ChangedLine {
-    /// Nothing to review, which is not seen.
-    pub(super) fn new(sender: &ComponentSender<ChatWidget>) -> Self {
+    /// Nothing to review, which is not seen. `review` is called when the changes are to be seen.
+    pub(super) fn new(review: impl Fn() + 'static) -> Self {
         let icon = gtk::Image::from_icon_name("document-edit-symbolic");
         icon.add_css_class("dim-label");
         let files = gtk::Label::builder()
@@ -30,19 +27,18 @@ impl ChangedLine {
             .build();
         let count =
             gtk::Label::builder().hexpand(true).xalign(0.0).css_classes(["plan-count"]).build();
-        let review = gtk::Label::builder().label(gettext("Review")).css_classes(["accent"]).build();
+        let way = gtk::Label::builder().label(gettext("Review")).css_classes(["accent"]).build();
         let line = gtk::Box::builder().spacing(8).build();
         line.append(&icon);
         line.append(&files);
         line.append(&count);
-        line.append(&review);
+        line.append(&way);
         let root = gtk::Button::builder()
             .child(&line)
             .visible(false)
             .css_classes(["flat", "plan-line", "changed-line"])
             .build();
-        let told = tells(sender, |()| Told::Review);
-        root.connect_clicked(move |_| told(()));
+        root.connect_clicked(move |_| review());
         Self { root, files, count }
     }
 

@@ -1,4 +1,4 @@
-//! The whole of what would go out with the next message, to be read.
+//! Shows the whole of what would go out with the next message.
 
 use adw::prelude::*;
 use chat_core::message::PromptPreview;

@@ -1,35 +1,93 @@
-//! The commands that run in the background of the chat, above the composer: a line that opens into
+//! Shows the commands that run in the background of the chat, above the composer: a line that opens into
 //! them, each with a button that ends it.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
-use chat_core::message::BackgroundCommand;
+use chat_core::manager::Manager;
+use chat_core::message::{BackgroundCommand, Fid};
 use chat_edge::words::{bytes, fill, one_line, visible};
 use gettextrs::{gettext, ngettext};
-use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 use relm4::gtk::{glib, pango};
 
-use super::view::tells;
-use super::{ChatWidget, Told};
+use super::handle::Handle;
 use crate::models::has_keyboard;
 use crate::{accessible, beside};
 
 /// The greatest height of the open list, in pixels: about three commands; more scroll.
 const TALLEST: i32 = 190;
 
+/// What the person does with the commands.
+#[derive(Debug)]
+pub(super) enum Msg {
+    /// The command of this name is to end.
+    End(String),
+}
+
+/// The commands of the chat that is shown.
+pub(super) struct BackgroundCommands {
+    handle: Handle<Msg>,
+    manager: Option<Manager>,
+    /// The chat that they are of.
+    fid: Option<Fid>,
+    list: List,
+}
+
+impl BackgroundCommands {
+    /// No commands, which is not seen.
+    pub(super) fn new(handle: Handle<Msg>) -> Self {
+        let list = List::new(handle.callback(Msg::End));
+        Self { handle, manager: None, fid: None, list }
+    }
+
+    pub(super) fn widget(&self) -> &gtk::Box {
+        &self.list.root
+    }
+
+    pub(super) fn connect(&mut self, manager: Manager) {
+        self.manager = Some(manager);
+    }
+
+    /// Shows these commands of a chat; none is not seen. Whether what had the keyboard is gone with them.
+    pub(super) fn show(&mut self, fid: Option<Fid>, commands: &[BackgroundCommand]) -> bool {
+        self.fid = fid;
+        self.list.show(commands)
+    }
+
+    pub(super) fn update(&self, Msg::End(id): Msg) {
+        let (Some(manager), Some(fid)) = (self.manager.clone(), self.fid.clone()) else { return };
+        self.handle.run(Some(fid.clone()), async move {
+            manager.commands().end(&fid, &id).await.map(drop)
+        });
+    }
+}
+
 /// The widgets.
-pub(super) struct Background {
+struct List {
     root: gtk::Box,
     line: gtk::Button,
-    arrow: gtk::Image,
     title: gtk::Label,
+    fold: Fold,
+    column: gtk::Box,
+    rows: Vec<Row>,
+    end: Rc<dyn Fn(String)>,
+}
+
+/// What opens and closes.
+#[derive(Clone)]
+struct Fold {
+    arrow: gtk::Image,
     newest: gtk::Label,
     frame: gtk::ScrolledWindow,
-    list: gtk::Box,
-    rows: RefCell<Vec<Row>>,
-    end: Rc<dyn Fn(String)>,
+}
+
+impl Fold {
+    fn open(&self, open: bool) {
+        self.frame.set_visible(open);
+        // The commands stand in the list.
+        self.newest.set_opacity(if open { 0.0 } else { 1.0 });
+        self.arrow.set_icon_name(Some(if open { "pan-down-symbolic" } else { "pan-end-symbolic" }));
+    }
 }
 
 /// A command.
@@ -47,14 +105,9 @@ impl Row {
     }
 }
 
-impl Background {
-    /// No commands, which is not seen.
-    pub(super) fn new(sender: &ComponentSender<ChatWidget>) -> Rc<Self> {
-        Self::telling(tells(sender, Told::EndCommand))
-    }
-
-    /// The same; `end` is told which command is to end.
-    fn telling(end: impl Fn(String) + 'static) -> Rc<Self> {
+impl List {
+    /// No commands. `end` is told which command is to end.
+    fn new(end: impl Fn(String) + 'static) -> Self {
         let arrow = gtk::Image::from_icon_name("pan-end-symbolic");
         arrow.add_css_class("dim-label");
         let title = gtk::Label::builder().css_classes(["heading"]).build();
@@ -70,7 +123,7 @@ impl Background {
         all.append(&title);
         all.append(&newest);
         let line = gtk::Button::builder().child(&all).css_classes(["flat", "plan-line"]).build();
-        let list = gtk::Box::builder()
+        let column = gtk::Box::builder()
             .orientation(gtk::Orientation::Vertical)
             .spacing(8)
             .css_classes(["background-commands"])
@@ -79,7 +132,7 @@ impl Background {
             .hscrollbar_policy(gtk::PolicyType::Never)
             .propagate_natural_height(true)
             .max_content_height(TALLEST)
-            .child(&list)
+            .child(&column)
             .visible(false)
             .build();
         let root = gtk::Box::builder()
@@ -89,40 +142,30 @@ impl Background {
             .build();
         root.append(&line);
         root.append(&frame);
-        let (rows, end) = (RefCell::default(), Rc::new(end));
-        let this = Rc::new(Self { root, line, arrow, title, newest, frame, list, rows, end });
-        let weak = Rc::downgrade(&this);
-        this.line.connect_clicked(move |_| {
-            if let Some(this) = weak.upgrade() {
-                this.open(!this.frame.is_visible());
-            }
-        });
-        this
-    }
-
-    pub(super) fn widget(&self) -> &gtk::Box {
-        &self.root
+        let fold = Fold { arrow, newest, frame };
+        let folded = fold.clone();
+        line.connect_clicked(move |_| folded.open(!folded.frame.is_visible()));
+        Self { root, line, title, fold, column, rows: Vec::new(), end: Rc::new(end) }
     }
 
     /// Shows these commands; none is not seen. Whether what had the keyboard is gone with them.
-    pub(super) fn show(&self, commands: &[BackgroundCommand]) -> bool {
-        let mut rows = self.rows.borrow_mut();
+    fn show(&mut self, commands: &[BackgroundCommand]) -> bool {
         let mut lost = false;
-        rows.retain(|row| {
+        self.rows.retain(|row| {
             let stays = commands.iter().any(|command| row.is_of(command));
             if !stays {
                 lost |= has_keyboard(&row.widget);
-                self.list.remove(&row.widget);
+                self.column.remove(&row.widget);
             }
             stays
         });
         for command in commands {
-            if let Some(row) = rows.iter().find(|row| row.is_of(command)) {
+            if let Some(row) = self.rows.iter().find(|row| row.is_of(command)) {
                 row.about.set_label(&about(command));
             } else {
                 let row = self.row(command);
-                self.list.append(&row.widget);
-                rows.push(row);
+                self.column.append(&row.widget);
+                self.rows.push(row);
             }
         }
         let count = u32::try_from(commands.len()).unwrap_or(u32::MAX);
@@ -130,24 +173,17 @@ impl Background {
             ngettext("{n} command in the background", "{n} commands in the background", count);
         self.title.set_label(&fill(&title, &[("n", &count.to_string())]));
         let newest = commands.last().map(|command| one_line(&command.command));
-        self.newest.set_label(&newest.unwrap_or_default());
-        let name = format!("{} {}", self.title.label(), self.newest.label());
+        self.fold.newest.set_label(&newest.unwrap_or_default());
+        let name = format!("{} {}", self.title.label(), self.fold.newest.label());
         accessible::set_label(&self.line, name.trim());
         if commands.is_empty() {
             lost |= has_keyboard(&self.root);
-            self.open(false);
+            self.fold.open(false);
         } else if lost {
             lost = !self.line.grab_focus();
         }
         self.root.set_visible(!commands.is_empty());
         lost
-    }
-
-    fn open(&self, open: bool) {
-        self.frame.set_visible(open);
-        // The commands stand in the list.
-        self.newest.set_opacity(if open { 0.0 } else { 1.0 });
-        self.arrow.set_icon_name(Some(if open { "pan-down-symbolic" } else { "pan-end-symbolic" }));
     }
 
     fn row(&self, command: &BackgroundCommand) -> Row {
@@ -193,6 +229,8 @@ fn about(command: &BackgroundCommand) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+
     use super::*;
 
     fn command(id: &str, text: &str, bytes: u64) -> BackgroundCommand {
@@ -205,18 +243,18 @@ mod tests {
         crate::init();
         let ended: Rc<RefCell<Vec<String>>> = Rc::default();
         let told = Rc::clone(&ended);
-        let shown = Background::telling(move |id| told.borrow_mut().push(id));
-        assert!(!shown.show(&[]) && !shown.widget().is_visible());
+        let mut shown = List::new(move |id| told.borrow_mut().push(id));
+        assert!(!shown.show(&[]) && !shown.root.is_visible());
         let both = [command("a", "npm start", 0), command("b", "cargo watch", 20)];
         assert!(!shown.show(&both));
-        assert!(shown.widget().is_visible());
+        assert!(shown.root.is_visible());
         assert_eq!(shown.title.label(), "2 commands in the background");
-        assert_eq!(shown.newest.label(), "cargo watch");
+        assert_eq!(shown.fold.newest.label(), "cargo watch");
 
         shown.line.emit_clicked();
-        let window = gtk::Window::builder().child(shown.widget()).build();
+        let window = gtk::Window::builder().child(&shown.root).build();
         window.present();
-        let end = shown.rows.borrow()[0].widget.last_child().and_downcast::<gtk::Button>().unwrap();
+        let end = shown.rows[0].widget.last_child().and_downcast::<gtk::Button>().unwrap();
         assert!(end.grab_focus());
         end.emit_clicked();
         assert_eq!(*ended.borrow(), ["a"]);
@@ -224,14 +262,14 @@ mod tests {
         // That of another chat has the same name, and is another.
         let other = command("a", "make serve", 0);
         assert!(!shown.show(&[other, both[1].clone()]));
-        let first = shown.rows.borrow()[1].widget.last_child().and_downcast::<gtk::Button>();
+        let first = shown.rows[1].widget.last_child().and_downcast::<gtk::Button>();
         assert!(first.is_some_and(|end| end.is_sensitive()));
         assert!(!shown.show(&both));
-        let end = shown.rows.borrow()[1].widget.last_child().and_downcast::<gtk::Button>().unwrap();
+        let end = shown.rows[1].widget.last_child().and_downcast::<gtk::Button>().unwrap();
         // The keyboard goes to what is left, and away with the last one.
         end.set_sensitive(true);
         end.grab_focus();
         assert!(!shown.show(&both[1..]) && has_keyboard(&shown.line));
-        assert!(shown.show(&[]) && !shown.widget().is_visible());
+        assert!(shown.show(&[]) && !shown.root.is_visible());
     }
 }

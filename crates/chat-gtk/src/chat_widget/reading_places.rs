@@ -1,4 +1,4 @@
-//! Where the person reads in each chat: kept while another one is shown, and from one run to the next.
+//! Keeps where the person reads in each chat: while another one is shown, and from one run to the next.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,12 +6,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use chat_core::message::Fid;
 use serde::{Deserialize, Serialize};
 
+use super::PAGE;
 use crate::conversation::ReadingPlace;
 use crate::drafts;
 
 const FILE: &str = "reading.json";
 /// So many chats are remembered, those that were left last.
 const MOST: usize = 500;
+/// No more messages than these are opened at once, to show a chat where it was read.
+const MOST_OPENED: usize = 1_000;
 
 /// The places by chat, those that were left last at the end. A chat that is not here is read at its end.
 /// Cheap to clone: a writer on another thread shares it.
@@ -45,6 +48,12 @@ impl ReadingPlaces {
     /// Where the person reads in a chat; none is its end.
     pub(super) fn get(&self, chat: &Fid) -> Option<ReadingPlace> {
         lock(&self.places).iter().find(|kept| kept.chat == *chat).map(|kept| kept.place)
+    }
+
+    /// How many messages of a chat are to be opened: those from where it was read, and some before.
+    pub(super) fn messages_to_open(&self, chat: &Fid) -> usize {
+        let read = self.get(chat).map_or(0, |place| place.below + PAGE / 2);
+        if read > MOST_OPENED { PAGE } else { read.max(PAGE) }
     }
 
     /// Remembers where the person reads in a chat. Says whether that is new.

@@ -1,4 +1,4 @@
-//! The button that says how full the window of the model is, and what it opens.
+//! Shows the button that says how full the window of the model is, and what it opens.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -18,7 +18,7 @@ const NEARLY: f64 = 0.9;
 
 /// The button. It is seen as soon as there is something to say.
 #[derive(Debug)]
-pub(in super::super) struct MeterButton {
+pub(super) struct MeterButton {
     button: gtk::MenuButton,
     ring: Ring,
     share: gtk::Label,
@@ -32,7 +32,7 @@ pub(in super::super) struct MeterButton {
 
 impl MeterButton {
     /// A button that tells what is wanted.
-    pub(in super::super) fn new(output: impl Fn(Wish) + 'static) -> Self {
+    pub(super) fn new(output: impl Fn(Wish) + 'static) -> Self {
         let output: Rc<dyn Fn(Wish)> = Rc::new(output);
         let ring = Ring::new();
         let share = gtk::Label::builder().css_classes(["numeric"]).build();
@@ -109,19 +109,19 @@ impl MeterButton {
         Self { button, ring, share, fullness, fills, cost, compact, undo, shown }
     }
 
-    pub(in super::super) fn widget(&self) -> &gtk::MenuButton {
+    pub(super) fn widget(&self) -> &gtk::MenuButton {
         &self.button
     }
 
     /// Whether the chat is at work, so that nothing can be made shorter now.
-    pub(in super::super) fn set_busy(&self, busy: bool) {
+    pub(super) fn set_busy(&self, busy: bool) {
         self.compact.set_sensitive(!busy);
         self.undo.set_sensitive(!busy);
     }
 
     /// Shows how full the window is; where that is not known, nothing is seen. Whether what had the
     /// keyboard is gone with it.
-    pub(in super::super) fn show(&self, meter: Option<&Meter>) -> bool {
+    pub(super) fn show(&self, meter: Option<&Meter>) -> bool {
         if self.shown.borrow().as_ref() == meter {
             return false;
         }

@@ -1,15 +1,75 @@
-//! The choices of stored chats on their way to the engine: one change of a chat at a time, so that
+//! Brings the choices of stored chats to the engine: one change of a chat at a time, so that
 //! the last one wins, and what the engine tells of earlier ones does not take them back.
 
 use std::collections::HashMap;
 
+use chat_core::error::Result;
 use chat_core::event::SessionPlaceholder;
-use chat_core::manager::SessionChange;
+use chat_core::manager::{Manager, SessionChange};
 use chat_core::message::Fid;
+
+use super::handle::Handle;
+use super::requests::is_gone;
+
+/// The choices of a chat are stored, or could not be.
+#[derive(Debug)]
+pub(super) struct Msg {
+    fid: Fid,
+    result: Result<()>,
+}
+
+/// The choices on their way.
+pub(super) struct SessionChanges {
+    handle: Handle<Msg>,
+    manager: Option<Manager>,
+    changes: Changes,
+}
+
+impl SessionChanges {
+    pub(super) fn new(handle: Handle<Msg>) -> Self {
+        Self { handle, manager: None, changes: Changes::default() }
+    }
+
+    pub(super) fn connect(&mut self, manager: Manager) {
+        self.manager = Some(manager);
+    }
+
+    /// Brings a choice for this chat to the engine, after those before it.
+    pub(super) fn change(&mut self, fid: Fid, change: SessionChange) {
+        if let Some(change) = self.changes.begin(&fid, change) {
+            self.store(fid, change);
+        }
+    }
+
+    /// Puts what is under way over what the engine tells of a chat.
+    pub(super) fn keep(&self, session: &mut SessionPlaceholder) {
+        self.changes.keep(session);
+    }
+
+    /// What was chosen meanwhile comes next.
+    pub(super) fn update(&mut self, Msg { fid, result }: Msg) {
+        if let Err(error) = result
+            && !is_gone(&error)
+        {
+            self.handle.fail(Some(&fid), error);
+        }
+        if let Some(next) = self.changes.done(&fid) {
+            self.store(fid, next);
+        }
+    }
+
+    fn store(&self, fid: Fid, change: SessionChange) {
+        let Some(manager) = self.manager.clone() else { return };
+        self.handle.spawn(async move {
+            let result = manager.sessions().change(&fid, change).await;
+            Msg { fid, result }
+        });
+    }
+}
 
 /// The changes under way.
 #[derive(Debug, Default)]
-pub(super) struct Changes {
+struct Changes {
     of: HashMap<Fid, UnderWay>,
 }
 
@@ -23,7 +83,7 @@ struct UnderWay {
 
 impl Changes {
     /// Takes a choice. Gives what the engine is to be told now; otherwise it comes later.
-    pub(super) fn begin(&mut self, fid: &Fid, change: SessionChange) -> Option<SessionChange> {
+    fn begin(&mut self, fid: &Fid, change: SessionChange) -> Option<SessionChange> {
         let Some(under_way) = self.of.get_mut(fid) else {
             self.of.insert(fid.clone(), UnderWay { chosen: change.clone(), next: None });
             return Some(change);
@@ -34,7 +94,7 @@ impl Changes {
     }
 
     /// The engine has what it was told. Gives what it is to be told next.
-    pub(super) fn done(&mut self, fid: &Fid) -> Option<SessionChange> {
+    fn done(&mut self, fid: &Fid) -> Option<SessionChange> {
         let next = self.of.get_mut(fid)?.next.take();
         if next.is_none() {
             self.of.remove(fid);
@@ -43,7 +103,7 @@ impl Changes {
     }
 
     /// Puts what is under way over what the engine tells of a chat.
-    pub(super) fn keep(&self, session: &mut SessionPlaceholder) {
+    fn keep(&self, session: &mut SessionPlaceholder) {
         let Some(UnderWay { chosen, .. }) = self.of.get(&session.fid) else { return };
         chosen.clone().apply(&mut session.meta);
     }

@@ -1,4 +1,4 @@
-//! What goes along with a message: what the person has open, as far as they want that.
+//! Keeps what goes along with a message: what the person has open, as far as they want that.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -7,8 +7,6 @@ use chat_core::message::{Context, OpenFile};
 use chat_edge::words::fill;
 use gettextrs::{gettext, ngettext};
 
-use super::ChatWidget;
-use super::view::View;
 use crate::composer::{Along, Chip};
 use crate::editor::Outline;
 
@@ -40,13 +38,13 @@ impl std::fmt::Debug for OpenFiles {
 
 /// What is open, and what of it does not go along with the next message.
 #[derive(Debug, Default)]
-pub(super) struct Goes {
+pub(super) struct EditorContext {
     open: Outline,
     without: Vec<Along>,
     files: OpenFiles,
 }
 
-impl Goes {
+impl EditorContext {
     pub(super) fn new(files: OpenFiles) -> Self {
         Self { files, ..Self::default() }
     }
@@ -58,7 +56,7 @@ impl Goes {
     }
 
     /// What goes along in a chat of this project.
-    fn chips(&self, project: Option<&Path>) -> Vec<Chip> {
+    pub(super) fn chips(&self, project: Option<&Path>) -> Vec<Chip> {
         let mut chips = Vec::new();
         if !self.is_of(project) {
             return chips;
@@ -113,13 +111,40 @@ impl Goes {
         chips
     }
 
+    /// Other files are open, or the person works at another place.
+    pub(super) fn set_open(&mut self, open: Outline) {
+        // What was left out of a message is that file, and not one that is opened after it.
+        let path = |open: &Outline| -> (Option<PathBuf>, Option<PathBuf>) {
+            (open.project.clone(), open.active.as_ref().map(|at| at.path.clone()))
+        };
+        if path(&self.open) != path(&open) {
+            self.without.clear();
+        }
+        self.open = open;
+    }
+
+    /// This does not go along with the next message.
+    pub(super) fn leave_out(&mut self, along: Along) {
+        self.without.push(along);
+    }
+
+    /// A message came back, and is again what these are left out of.
+    pub(super) fn leave_out_again(&mut self, without: Vec<Along>) {
+        self.without.extend(without);
+    }
+
     /// What does not go along with a message that was written now; the next one has all again.
-    fn leave_behind(&mut self, project: Option<&Path>) -> Vec<Along> {
+    pub(super) fn leave_behind(&mut self, project: Option<&Path>) -> Vec<Along> {
         if self.is_of(project) { std::mem::take(&mut self.without) } else { Vec::new() }
     }
 
-    /// What goes along now, without this.
-    fn now(&self, project: Option<&Path>, without: &[Along]) -> Context {
+    /// What would go along in a chat of this project if the message was sent now.
+    pub(super) fn of_next(&self, project: Option<&Path>) -> Context {
+        self.now(project, &self.without)
+    }
+
+    /// What goes along now in a chat of this project, without this.
+    pub(super) fn now(&self, project: Option<&Path>, without: &[Along]) -> Context {
         let Some(project) = project.filter(|project| self.is_of(Some(project))) else {
             return Context::default();
         };
@@ -128,55 +153,6 @@ impl Goes {
             !without.contains(if file.active { &Along::Active } else { &Along::Others })
         });
         Context { open_files, ..Context::default() }
-    }
-}
-
-impl ChatWidget {
-    /// Other files are open, or the person works at another place.
-    pub(super) fn set_open(&mut self, open: Outline, view: &View) {
-        // What was left out of a message is that file, and not one that is opened after it.
-        let path = |open: &Outline| -> (Option<PathBuf>, Option<PathBuf>) {
-            (open.project.clone(), open.active.as_ref().map(|at| at.path.clone()))
-        };
-        if path(&self.goes.open) != path(&open) {
-            self.goes.without.clear();
-        }
-        self.goes.open = open;
-        self.show_along(view);
-    }
-
-    /// This does not go along with the next message.
-    pub(super) fn leave_out(&mut self, along: Along, view: &View) {
-        self.goes.without.push(along);
-        self.show_along(view);
-        view.composer.focus();
-    }
-
-    /// A message was written: what the person had taken away is left out of it, and not of the next one.
-    pub(super) fn leave_behind(&mut self, view: &View) -> Vec<Along> {
-        let without = self.goes.leave_behind(self.shown.project());
-        self.show_along(view);
-        without
-    }
-
-    /// A message came back, and is again what these are left out of.
-    pub(super) fn leave_out_again(&mut self, without: Vec<Along>, view: &View) {
-        self.goes.without.extend(without);
-        self.show_along(view);
-    }
-
-    /// What goes along now, without this.
-    pub(super) fn along_without(&self, without: &[Along]) -> Context {
-        self.goes.now(self.shown.project(), without)
-    }
-
-    /// What would go along if the message was sent now.
-    pub(super) fn goes_along(&self) -> Context {
-        self.along_without(&self.goes.without)
-    }
-
-    pub(super) fn show_along(&self, view: &View) {
-        view.composer.set_chips(self.goes.chips(self.shown.project()));
     }
 }
 
@@ -193,10 +169,10 @@ mod tests {
         Path::new("/p")
     }
 
-    fn goes() -> Goes {
+    fn context() -> EditorContext {
         let all = |_: &Path| vec![file("/p/a.rs", false), file("/p/src/main.rs", true)];
-        let mut goes = Goes::new(OpenFiles::new(all));
-        goes.open = Outline {
+        let mut context = EditorContext::new(OpenFiles::new(all));
+        context.open = Outline {
             project: Some(here().to_owned()),
             active: Some(At {
                 path: "src/main.rs".into(),
@@ -206,56 +182,57 @@ mod tests {
             }),
             others: vec!["a.rs".into()],
         };
-        goes
+        context
     }
 
     /// What goes along with a message that is written and sent now.
-    fn taken(goes: &mut Goes, project: Option<&Path>) -> Vec<OpenFile> {
-        let without = goes.leave_behind(project);
-        goes.now(project, &without).open_files
+    fn taken(context: &mut EditorContext, project: Option<&Path>) -> Vec<OpenFile> {
+        let without = context.leave_behind(project);
+        context.now(project, &without).open_files
     }
 
     #[test]
     fn what_is_shown_is_what_goes_along() {
-        let mut goes = goes();
-        let labels: Vec<_> = goes.chips(Some(here())).into_iter().map(|chip| chip.label).collect();
+        let mut context = context();
+        let labels: Vec<_> =
+            context.chips(Some(here())).into_iter().map(|chip| chip.label).collect();
         assert_eq!(labels, ["main.rs:12–20", "1 more open file"]);
-        assert_eq!(taken(&mut goes, Some(here())).len(), 2);
+        assert_eq!(taken(&mut context, Some(here())).len(), 2);
     }
 
     #[test]
     fn what_is_no_text_goes_by_its_name() {
-        let mut goes = goes();
-        if let Some(active) = &mut goes.open.active {
+        let mut context = context();
+        if let Some(active) = &mut context.open.active {
             active.lines = None;
         }
-        let chips = goes.chips(Some(here()));
+        let chips = context.chips(Some(here()));
         assert_eq!(chips[0].label, "main.rs");
         assert_eq!(chips[0].tooltip, "Goes along: the name of src/main.rs");
     }
 
     #[test]
     fn what_was_taken_away_is_left_out_of_one_message() {
-        let mut goes = goes();
-        goes.without.push(Along::Active);
-        assert_eq!(goes.chips(Some(here())).len(), 1);
-        assert_eq!(taken(&mut goes, Some(here())), [file("/p/a.rs", false)]);
-        assert_eq!(goes.chips(Some(here())).len(), 2, "the next one has all again");
-        goes.without.push(Along::Others);
-        let waiting = goes.leave_behind(Some(here()));
-        goes.without.push(Along::Active);
-        let others = goes.now(Some(here()), &waiting).open_files;
+        let mut context = context();
+        context.without.push(Along::Active);
+        assert_eq!(context.chips(Some(here())).len(), 1);
+        assert_eq!(taken(&mut context, Some(here())), [file("/p/a.rs", false)]);
+        assert_eq!(context.chips(Some(here())).len(), 2, "the next one has all again");
+        context.without.push(Along::Others);
+        let waiting = context.leave_behind(Some(here()));
+        context.without.push(Along::Active);
+        let others = context.now(Some(here()), &waiting).open_files;
         assert_eq!(others, [file("/p/src/main.rs", true)], "it waits, and the next is begun");
     }
 
     #[test]
     fn what_is_open_in_another_project_stays_there() {
-        let mut goes = goes();
-        goes.without.push(Along::Others);
+        let mut context = context();
+        context.without.push(Along::Others);
         for other in [None, Some(Path::new("/q"))] {
-            assert!(goes.chips(other).is_empty());
-            assert!(taken(&mut goes, other).is_empty());
+            assert!(context.chips(other).is_empty());
+            assert!(taken(&mut context, other).is_empty());
         }
-        assert_eq!(taken(&mut goes, Some(here())).len(), 1, "what was left out here still is");
+        assert_eq!(taken(&mut context, Some(here())).len(), 1, "what was left out here still is");
     }
 }

@@ -1,4 +1,4 @@
-//! What was found for an `@`, put in order: what comes late stands below, so that nothing jumps.
+//! Ranks what was found for an `@`: what comes late stands below, so that nothing jumps.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use chat_project::{Found, FoundSymbol};
 use gettextrs::gettext;
 use gtk::glib;
 
-use super::pointing::Pointed;
+use super::mention_sources::Pointed;
 use crate::composer::{self, MOST_SUGGESTIONS, Pin, Pinned, Suggestion};
 use crate::found_row;
 use crate::letters::plain;
@@ -24,6 +24,8 @@ const TITLE: usize = 40;
 #[derive(Debug)]
 pub(super) struct Gathered {
     pub(super) query: String,
+    /// The chat that it is for.
+    fid: Option<Fid>,
     folder: Option<PathBuf>,
     /// Files that are offered last.
     secrets: SecretFiles,
@@ -36,9 +38,10 @@ pub(super) struct Gathered {
 
 impl Gathered {
     /// Nothing yet. `folder` is that of the project.
-    pub(super) fn new(query: String, folder: Option<PathBuf>) -> Self {
+    pub(super) fn new(query: String, fid: Option<Fid>, folder: Option<PathBuf>) -> Self {
         Self {
             query,
+            fid,
             folder,
             secrets: SecretFiles::default(),
             found: Vec::new(),
@@ -79,12 +82,12 @@ impl Gathered {
         self.found.extend(found);
     }
 
-    /// The chats whose titles have the letters, the latest first; never the one that is shown.
-    pub(super) fn add_chats(&mut self, chats: Vec<SessionPlaceholder>, shown: Option<&Fid>) {
+    /// The chats whose titles have the letters, the latest first; never the one that it is for.
+    pub(super) fn add_chats(&mut self, chats: Vec<SessionPlaceholder>) {
         self.awaits_chats = false;
         let wanted = self.query.to_lowercase();
         let fits = |chat: &SessionPlaceholder| {
-            Some(&chat.fid) != shown
+            Some(&chat.fid) != self.fid.as_ref()
                 && !chat.title.trim().is_empty()
                 && chat.title.to_lowercase().contains(&wanted)
         };
@@ -249,7 +252,7 @@ mod tests {
 
     #[test]
     fn what_comes_late_stands_below() {
-        let mut gathered = Gathered::new("di".to_owned(), Some("/p".into()));
+        let mut gathered = Gathered::new("di".to_owned(), None, Some("/p".into()));
         assert_eq!(words(&gathered), ["@diff"]);
         gathered.add_found(vec![file("src/dir.rs")]);
         let symbol = FoundSymbol { path: "a.rs".into(), name: "dig".to_owned(), lines: (3, 5) };
@@ -261,7 +264,7 @@ mod tests {
 
     #[test]
     fn secrets_stand_below_other_files() {
-        let mut gathered = Gathered::new("env".to_owned(), Some("/p".into()));
+        let mut gathered = Gathered::new("env".to_owned(), None, Some("/p".into()));
         gathered.add_found(vec![file(".env"), file("src/env.rs"), file(".env.example")]);
         assert_eq!(words(&gathered), ["@src/env.rs", "@.env.example", "@.env"]);
         let none = SecretFiles::new(Vec::<String>::new()).unwrap();
@@ -270,14 +273,15 @@ mod tests {
 
     #[test]
     fn an_address_is_a_page_and_nothing_else() {
-        let mut gathered = Gathered::new("https://example.org/a".to_owned(), Some("/p".into()));
+        let mut gathered =
+            Gathered::new("https://example.org/a".to_owned(), None, Some("/p".into()));
         gathered.add_found(vec![file("https")]);
         assert_eq!(words(&gathered), ["@https://example.org/a"]);
     }
 
     #[test]
     fn names_are_text_and_no_markup() {
-        let mut gathered = Gathered::new("b".to_owned(), Some("/p".into()));
+        let mut gathered = Gathered::new("b".to_owned(), None, Some("/p".into()));
         gathered.add_found(vec![file("a<b>&.rs")]);
         let made = gathered.suggestions();
         assert_eq!(made[0].name, "<b>a</b>&lt;b&gt;&amp;.rs");
@@ -289,7 +293,7 @@ mod tests {
         use std::os::unix::ffi::OsStrExt;
         let path = Path::new(std::ffi::OsStr::from_bytes(b"a\xff")).to_owned();
         let shown = path.to_string_lossy().into_owned();
-        let mut gathered = Gathered::new("a".to_owned(), Some("/p".into()));
+        let mut gathered = Gathered::new("a".to_owned(), None, Some("/p".into()));
         gathered.add_found(vec![Pointed::File(Found { path, shown, positions: vec![0] })]);
         gathered.add_found(vec![file("a\u{202e}\n.rs")]);
         assert_eq!(words(&gathered), ["@a��.rs"]);

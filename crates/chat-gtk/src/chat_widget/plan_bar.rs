@@ -1,35 +1,46 @@
-//! The session's plan, above the composer: a line that opens into its steps.
+//! Shows the session's plan, above the composer: a line that opens into its steps, and one with the button
+//! that starts a plan which is ready.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+mod ready;
 
-use chat_core::message::{Todo, TodoState};
+use chat_core::manager::{Manager, SessionChange};
+use chat_core::message::{ChatRequest, Content, Context, Fid, Todo, TodoState};
+use chat_core::permission::Mode;
 use chat_edge::words::{fill, one_line, visible};
 use gettextrs::gettext;
 use relm4::gtk::pango;
 use relm4::gtk::prelude::*;
 
+use super::handle::Handle;
 use crate::accessible;
+use ready::PlanReady;
 
 /// The greatest height of the open list, in pixels: about six steps; more scroll.
 const TALLEST: i32 = 190;
 
-/// The plan's widgets.
+/// What the person does with a plan.
 #[derive(Debug)]
-pub(super) struct Plan {
-    root: gtk::Box,
-    line: gtk::Button,
-    arrow: gtk::Image,
-    count: gtk::Label,
-    now: gtk::Label,
-    frame: gtk::ScrolledWindow,
-    steps: gtk::Box,
-    shown: RefCell<Vec<Todo>>,
+pub(super) enum Msg {
+    /// It is to be carried out, in this mode.
+    Start(Mode),
 }
 
-impl Plan {
+/// The plan of the chat that is shown.
+pub(super) struct PlanBar {
+    handle: Handle<Msg>,
+    manager: Option<Manager>,
+    root: gtk::Box,
+    line: gtk::Button,
+    count: gtk::Label,
+    now: gtk::Label,
+    steps: gtk::Box,
+    shown: Vec<Todo>,
+    ready: PlanReady,
+}
+
+impl PlanBar {
     /// No plan, which is not seen.
-    pub(super) fn new() -> Rc<Self> {
+    pub(super) fn new(handle: Handle<Msg>) -> Self {
         let arrow = gtk::Image::from_icon_name("pan-end-symbolic");
         arrow.add_css_class("dim-label");
         let title = gtk::Label::builder().label(gettext("Plan")).css_classes(["heading"]).build();
@@ -66,24 +77,35 @@ impl Plan {
             .build();
         root.append(&line);
         root.append(&frame);
-        let shown = RefCell::default();
-        let plan = Rc::new(Self { root, line, arrow, count, now, frame, steps, shown });
-        let weak = Rc::downgrade(&plan);
-        plan.line.connect_clicked(move |_| {
-            if let Some(plan) = weak.upgrade() {
-                plan.open(!plan.frame.is_visible());
-            }
+        let (opened, hidden) = (frame, now.clone());
+        line.connect_clicked(move |_| {
+            let open = !opened.is_visible();
+            opened.set_visible(open);
+            // What is at work stands in the list.
+            hidden.set_opacity(if open { 0.0 } else { 1.0 });
+            arrow.set_icon_name(Some(if open { "pan-down-symbolic" } else { "pan-end-symbolic" }));
         });
-        plan
+        let ready = PlanReady::new(handle.callback(Msg::Start));
+        let (manager, shown) = (None, Vec::new());
+        Self { handle, manager, root, line, count, now, steps, shown, ready }
     }
 
     pub(super) fn widget(&self) -> &gtk::Box {
         &self.root
     }
 
+    /// The line that starts a plan which is ready.
+    pub(super) fn ready_widget(&self) -> &gtk::Box {
+        self.ready.widget()
+    }
+
+    pub(super) fn connect(&mut self, manager: Manager) {
+        self.manager = Some(manager);
+    }
+
     /// Shows this plan; none is not seen.
-    pub(super) fn show(&self, todos: &[Todo]) {
-        if *self.shown.borrow() == todos {
+    pub(super) fn show(&mut self, todos: &[Todo]) {
+        if self.shown == todos {
             return;
         }
         self.root.set_visible(!todos.is_empty());
@@ -98,15 +120,31 @@ impl Plan {
         for todo in todos {
             self.steps.append(&step(todo));
         }
-        self.shown.replace(todos.to_vec());
+        self.shown = todos.to_vec();
         self.name();
     }
 
-    fn open(&self, open: bool) {
-        self.frame.set_visible(open);
-        // What is at work stands in the list.
-        self.now.set_opacity(if open { 0.0 } else { 1.0 });
-        self.arrow.set_icon_name(Some(if open { "pan-down-symbolic" } else { "pan-end-symbolic" }));
+    /// Offers to start the plan, or not. Whether what had the keyboard is gone with the offer.
+    pub(super) fn show_ready(&self, ready: bool) -> bool {
+        self.ready.show(ready)
+    }
+
+    /// Has the plan of this chat carried out, in this mode from now on.
+    pub(super) fn start(&self, fid: Fid, mode: Mode, context: Context) {
+        self.ready.show(false);
+        let Some(manager) = self.manager.clone() else { return };
+        let request = ChatRequest {
+            session: Some(fid.clone()),
+            content: Content::text(gettext("Carry out the plan.")),
+            context,
+            ..ChatRequest::default()
+        };
+        self.handle.run(Some(fid.clone()), async move {
+            // Not before the mode holds: the reply works in that which it begins with.
+            let change = SessionChange { mode: Some(mode), ..SessionChange::default() };
+            manager.sessions().change(&fid, change).await?;
+            manager.send(request).await.map(drop)
+        });
     }
 
     fn name(&self) {

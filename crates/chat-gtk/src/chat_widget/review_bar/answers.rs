@@ -1,16 +1,10 @@
-//! What the person answered to changes in this run, each to be taken back.
+//! Keeps what the person answered to changes in this run, each to be taken back.
 
-use chat_core::error::{Kind, Result};
 use chat_core::message::Fid;
 use chat_core::review::{Answer, Part, Seq};
-use chat_edge::words::{self, fill, one_line};
+use chat_edge::words::{fill, one_line};
 use gettextrs::{gettext, ngettext};
-use relm4::ComponentSender;
 
-use super::restoring::left_alone;
-use super::reviewing::News;
-use super::view::View;
-use super::{ChatWidget, Done, Output, done, tell};
 use crate::changes::{Verdict, Wish};
 
 /// The answers that can be taken back, the newest last.
@@ -40,59 +34,12 @@ impl Answers {
     }
 
     /// Takes one of a chat's: this one, where it is still there, or the newest.
-    fn take(&mut self, fid: &Fid, which: Option<Seq>) -> Option<(Seq, String)> {
+    pub(super) fn take(&mut self, fid: &Fid, which: Option<Seq>) -> Option<(Seq, String)> {
         let is_it =
             |given: &Given| given.fid == *fid && which.is_none_or(|which| which == given.answer);
         let at = self.given.iter().rposition(is_it)?;
         let Given { answer, words, .. } = self.given.remove(at);
         Some((answer, words))
-    }
-}
-
-impl ChatWidget {
-    /// Takes an answer back: this one of this chat, or the newest of the one that is shown.
-    pub(super) fn undo_answer(
-        &mut self,
-        which: Option<(Fid, Seq)>,
-        sender: &ComponentSender<Self>,
-    ) {
-        let (fid, which) = which.map_or_else(
-            || (self.reviewing.fid().cloned(), None),
-            |(fid, answer)| (Some(fid), Some(answer)),
-        );
-        let (Some(manager), Some(fid)) = (self.manager.clone(), fid) else { return };
-        let Some((answer, words)) = self.reviewing.answers.take(&fid, which) else { return };
-        sender.oneshot_command(async move {
-            let result = manager.review().undo_answer(&fid, answer).await;
-            done(Done::Review(News::AnswerUndone { fid, answer, words, result }))
-        });
-    }
-
-    /// An answer was taken back, or could not be.
-    pub(super) fn answer_undone(
-        &mut self,
-        fid: &Fid,
-        (answer, said): (Seq, String),
-        result: Result<Answer>,
-        view: &View,
-        sender: &ComponentSender<Self>,
-    ) {
-        match result {
-            Ok(undone) => {
-                tell(sender, Output::AnswerUndone(answer));
-                if let Some(words) = left_alone(&undone.conflicts) {
-                    tell(sender, Output::Note(words));
-                }
-            }
-            Err(error) => {
-                // What is not there any more is not there the next time either.
-                if error.kind != Kind::NothingChanged {
-                    self.reviewing.answers.add(fid, answer, said);
-                }
-                tell(sender, Output::Note(words::sentence(&error)));
-            }
-        }
-        self.look_at_changes(view, sender);
     }
 }
 

@@ -1,0 +1,422 @@
+//! Keeps what is typed: by chat, written when typing rests and when the program ends. What was sent is kept
+//! until it is on disk, and what is typed while the person switches to another chat goes to that one.
+
+mod outbox;
+
+use std::collections::{HashMap, VecDeque};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use chat_core::error::{Error, Result};
+use chat_core::manager::{Manager, Sent};
+use chat_core::message::Fid;
+use gtk::glib;
+use tokio::sync::oneshot;
+
+use super::handle::Handle;
+use super::reading_places::ReadingPlaces;
+use crate::composer::{Along, Composer, Written};
+use crate::drafts::{self, Drafts, Unwritten};
+use outbox::Outbox;
+
+/// How long typing must rest before a draft is written.
+const REST: Duration = Duration::from_millis(500);
+
+/// How long the end waits for what is on its way to the engine.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What the person does, and what the work about it brings.
+#[derive(Debug)]
+pub(super) enum Msg {
+    /// They switch to another chat, and leave this behind.
+    Left(Written),
+    /// Typing rests.
+    Rests,
+    /// The program ends, and what is on its way takes too long.
+    NothingComes,
+    /// What an earlier run kept is read.
+    Read(HashMap<Option<Fid>, Written>),
+    /// A message is on disk, or was not taken.
+    Sent { generation: u64, number: u64, result: Result<Sent> },
+}
+
+/// What came of a message.
+#[derive(Debug)]
+pub(super) enum Output {
+    /// The draft is another one.
+    Changed,
+    /// A message is on disk.
+    Stored {
+        /// The chat that it was sent in.
+        fid: Fid,
+        /// Whether the message made that chat.
+        is_new: bool,
+        /// Whether the person is still where they sent it.
+        is_there: bool,
+    },
+    /// A message was not taken. Its text is a draft again.
+    Refused {
+        fid: Option<Fid>,
+        error: Error,
+        /// What did not go along with it, where the person is still there.
+        without: Vec<Along>,
+    },
+}
+
+/// What a person did for a chat that they switched to before it was shown.
+#[derive(Debug)]
+enum PendingInput {
+    /// They sent this.
+    Sent(Written),
+    /// They switched to yet another one, and left this behind.
+    Left(Written),
+}
+
+/// The end of the program.
+#[derive(Debug, Default)]
+enum Ending {
+    #[default]
+    No,
+    /// Somebody waits until all is written.
+    Waits(oneshot::Sender<()>),
+    /// All was written.
+    Done,
+}
+
+/// The composer with the drafts of all chats, and what was sent.
+pub(super) struct ChatComposer {
+    handle: Handle<Msg>,
+    manager: Option<Manager>,
+    field: Composer,
+    /// The chat that is shown, or being read; none is a new one.
+    fid: Option<Fid>,
+    /// Counts what was shown, so that late answers find out that they are.
+    generation: u64,
+    drafts: Drafts,
+    /// Where they are kept; with none, they last for this run.
+    folder: Option<PathBuf>,
+    /// What was kept by an earlier run is still being read.
+    is_reading: bool,
+    /// Whether what was typed is written soon.
+    has_timer: bool,
+    outbox: Outbox,
+    ending: Ending,
+    /// Whether the person has switched to a chat that is not shown yet.
+    is_switching: bool,
+    /// What they did since then.
+    pending: VecDeque<PendingInput>,
+}
+
+impl ChatComposer {
+    /// An empty composer for a new chat. `folder` is where drafts are kept.
+    pub(super) fn new(field: Composer, folder: Option<PathBuf>, handle: Handle<Msg>) -> Self {
+        if let Some(folder) = folder.clone() {
+            handle.spawn_blocking(move || Msg::Read(drafts::read(&folder)));
+        }
+        Self {
+            handle,
+            manager: None,
+            field,
+            fid: None,
+            generation: 0,
+            drafts: Drafts::default(),
+            is_reading: folder.is_some(),
+            folder,
+            has_timer: false,
+            outbox: Outbox::default(),
+            ending: Ending::No,
+            is_switching: false,
+            pending: VecDeque::new(),
+        }
+    }
+
+    /// Where the person writes.
+    pub(super) fn field(&self) -> &Composer {
+        &self.field
+    }
+
+    pub(super) fn connect(&mut self, manager: Manager) {
+        self.manager = Some(manager);
+    }
+
+    /// Counts what was shown: who asks for something tells by it later whether that is still wanted.
+    pub(super) fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Whether anything was typed since the start.
+    pub(super) fn were_typed(&self) -> bool {
+        self.drafts.were_typed()
+    }
+
+    pub(super) fn update(&mut self, msg: Msg) -> Option<Output> {
+        match msg {
+            Msg::Left(written) => self.leave(written),
+            Msg::Rests => {
+                self.has_timer = false;
+                self.write();
+            }
+            Msg::NothingComes => self.nothing_comes(),
+            Msg::Read(stored) => return self.read(stored).then_some(Output::Changed),
+            Msg::Sent { generation, number, result } => {
+                return self.sent(generation, number, result);
+            }
+        }
+        None
+    }
+
+    /// The message begins with these words. What was written already is what they are about. Says whether
+    /// the draft is another one.
+    pub(super) fn begin(&mut self, words: &str) -> bool {
+        let begun = Written::text(words).followed_by(self.field.content(), "");
+        self.field.set_content(&begun);
+        self.field.focus();
+        self.changed()
+    }
+
+    /// Keeps what is in the composer, and has it written soon. Says whether that is new.
+    pub(super) fn changed(&mut self) -> bool {
+        // What is in the composer is for a chat that is not shown yet.
+        if self.is_switching {
+            return false;
+        }
+        let changed = self.drafts.set(self.fid.as_ref(), &self.field.content());
+        if changed && !self.has_timer && self.folder.is_some() {
+            self.has_timer = true;
+            let handle = self.handle.clone();
+            glib::timeout_add_local_once(REST, move || handle.send(Msg::Rests));
+        }
+        changed
+    }
+
+    /// Gives back what was not sent, to the chat that it was for, shown or not.
+    pub(super) fn give_back(&mut self, fid: Option<&Fid>, written: &Written) {
+        let shown = !self.is_switching && self.fid.as_ref() == fid;
+        if shown {
+            self.drafts.set(fid, &self.field.content());
+        }
+        self.drafts.give_back(fid, written);
+        if shown {
+            self.field.set_content(self.drafts.get(fid));
+        }
+        self.write();
+    }
+
+    /// Whether the person has switched to a chat that is not shown yet.
+    pub(super) fn is_switching(&self) -> bool {
+        self.is_switching
+    }
+
+    /// The person sent this for the chat that they switched to: it waits until that is shown.
+    pub(super) fn defer(&mut self, written: Written) {
+        self.pending.push_back(PendingInput::Sent(written));
+    }
+
+    /// This chat is shown, or being read, instead of the one before.
+    pub(super) fn switch_to(&mut self, fid: Option<Fid>) {
+        let old = std::mem::replace(&mut self.fid, fid);
+        if !self.is_switching {
+            // Keys may have come that were not told of yet.
+            self.drafts.set(old.as_ref(), &self.field.take());
+        }
+        self.give_back_waiting(old.as_ref());
+        self.generation += 1;
+    }
+
+    /// The chat is there that the person switched to: with its draft, and with what they did for it
+    /// by now. Gives the next message that they sent there; with none, all is done.
+    pub(super) fn arrive(&mut self) -> Option<Written> {
+        self.is_switching = false;
+        let fid = self.fid.clone();
+        let draft = self.drafts.get(fid.as_ref()).clone();
+        match self.pending.pop_front() {
+            Some(PendingInput::Sent(written)) => return Some(written),
+            Some(PendingInput::Left(written)) => {
+                self.drafts.set(fid.as_ref(), &draft.followed_by(written, ""));
+                self.give_back_waiting(fid.as_ref());
+                self.generation += 1;
+                self.is_switching = true;
+            }
+            None => {
+                let draft = draft.followed_by(self.field.content(), "");
+                self.field.set_content(&draft);
+                self.drafts.set(fid.as_ref(), &draft);
+            }
+        }
+        None
+    }
+
+    /// The program ends: nothing is sent any more, and all that was typed is kept. What is on its way
+    /// to the engine is waited for, since it may come back.
+    pub(super) fn end(&mut self, saved: oneshot::Sender<()>) {
+        self.ending = Ending::Waits(saved);
+        let handle = self.handle.clone();
+        glib::timeout_add_local_once(PATIENCE, move || handle.send(Msg::NothingComes));
+    }
+
+    /// Whether the program ends and nothing is on its way, so that all can be written for the last time.
+    pub(super) fn can_end(&self) -> bool {
+        let is_waited_for = self.is_reading || self.outbox.is_any_on_its_way();
+        !is_waited_for && matches!(self.ending, Ending::Waits(_))
+    }
+
+    /// Writes all drafts for the last time, with what was typed for answers, and where chats are read.
+    pub(super) fn write_last(
+        &mut self,
+        answers: Vec<(Option<Fid>, String)>,
+        reading: ReadingPlaces,
+    ) {
+        let Ending::Waits(saved) = std::mem::replace(&mut self.ending, Ending::Done) else {
+            return;
+        };
+        let shown = self.fid.clone();
+        let typed = self.field.content();
+        if self.is_switching {
+            self.keep_pending(typed);
+        } else {
+            self.drafts.set(shown.as_ref(), &typed);
+        }
+        self.give_back_waiting(shown.as_ref());
+        for (session, text) in answers {
+            self.drafts.give_back(session.as_ref(), &Written::text(text));
+        }
+        let unwritten = self.drafts.unwritten();
+        let folder = self.folder.clone();
+        self.handle.run_blocking(move || {
+            if let Some(folder) = folder {
+                write(&unwritten, &folder);
+            }
+            reading.write();
+            // Who asked may have gone away meanwhile.
+            let _ = saved.send(());
+        });
+    }
+
+    /// The person switched to another chat, which is shown next. `written` is what they leave behind.
+    fn leave(&mut self, written: Written) {
+        if self.is_switching {
+            self.pending.push_back(PendingInput::Left(written));
+            return;
+        }
+        self.drafts.set(self.fid.as_ref(), &written);
+        // Answers that come now are late.
+        self.generation += 1;
+        self.is_switching = true;
+    }
+
+    /// What was kept is read. Somebody may have begun to write meanwhile. Says whether the draft is another
+    /// one.
+    fn read(&mut self, stored: HashMap<Option<Fid>, Written>) -> bool {
+        self.is_reading = false;
+        let draft = stored.get(&self.fid).cloned();
+        self.drafts.absorb(stored);
+        let mut changed = false;
+        // What is in the composer of who leaves is for another chat, which comes with its own draft.
+        if let Some(draft) = draft.filter(|_| !self.is_switching) {
+            let both = draft.followed_by(self.field.content(), "\n");
+            self.field.set_content(&both);
+            changed = self.changed();
+        }
+        self.write();
+        changed
+    }
+
+    /// Writes what was typed.
+    pub(super) fn write(&self) {
+        let Some(folder) = self.folder.clone() else { return };
+        let unwritten = self.drafts.unwritten();
+        // What was not read yet must not be written over, and the last to write is the end.
+        if unwritten.is_empty() || self.is_reading || self.is_ending() {
+            return;
+        }
+        self.handle.run_blocking(move || write(&unwritten, &folder));
+    }
+
+    /// What is on its way takes too long: it is kept, though it may have been sent.
+    fn nothing_comes(&mut self) {
+        for (fid, written) in self.outbox.take_on_its_way() {
+            self.drafts.give_back(fid.as_ref(), &written);
+        }
+    }
+
+    /// Whether the program ends, or has ended.
+    fn is_ending(&self) -> bool {
+        !matches!(self.ending, Ending::No)
+    }
+
+    /// What was typed for the new chat that the person switched to, and that will not be shown any more,
+    /// is its draft.
+    fn keep_pending(&mut self, typed: Written) {
+        let mut draft = self.drafts.get(None).clone();
+        let mut unsent = Vec::new();
+        for next in self.pending.drain(..) {
+            match next {
+                PendingInput::Left(written) => draft = draft.followed_by(written, ""),
+                PendingInput::Sent(written) => unsent.push(written),
+            }
+        }
+        self.drafts.set(None, &draft.followed_by(typed, ""));
+        for written in unsent.iter().rev() {
+            self.drafts.give_back(None, written);
+        }
+    }
+}
+
+fn write(unwritten: &Unwritten, folder: &Path) {
+    if let Err(error) = unwritten.write(folder) {
+        tracing::warn!(%error, "drafts could not be written");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use relm4::gtk::prelude::*;
+    use relm4::{ComponentController, Controller};
+
+    use super::super::{ChatWidget, Init, Input, launch};
+    use super::*;
+    use crate::drafts;
+    use crate::main_loop::until;
+
+    fn widget(folder: &Path) -> Controller<ChatWidget> {
+        crate::init();
+        let drafts = Some(folder.to_owned());
+        launch(Init { drafts, ..Init::default() }).detach()
+    }
+
+    /// Ends the program in order, and says what the new chat's draft is then.
+    fn end(widget: &Controller<ChatWidget>, folder: &Path) -> String {
+        let (saved, is_saved) = oneshot::channel();
+        let is_saved = std::cell::RefCell::new(is_saved);
+        widget.emit(Input::SaveDrafts(saved));
+        until("the drafts to be saved", || {
+            is_saved.borrow_mut().try_recv() != Err(oneshot::error::TryRecvError::Empty)
+        });
+        drafts::read(folder).remove(&None).unwrap_or_default().text
+    }
+
+    #[gtk::test]
+    fn who_ends_the_program_at_once_loses_neither_draft() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("new.txt"), "kept").unwrap();
+        let widget = widget(folder.path());
+        widget.model().composer.field.set_content(&Written::text("typed"));
+        assert_eq!(end(&widget, folder.path()), "kept\ntyped");
+    }
+
+    #[gtk::test]
+    fn what_was_typed_while_turning_to_a_new_chat_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let widget = widget(folder.path());
+        for (typed, all) in [("one ", "one "), ("two", "one two")] {
+            widget.model().composer.field.set_content(&Written::text(typed));
+            widget.widget().activate_action("chat.leave", None).unwrap();
+            assert_eq!(widget.model().composer.field.content(), Written::default(), "{all}");
+        }
+        widget.model().composer.field.set_content(&Written::text(" and three"));
+        let kept = end(&widget, folder.path());
+        assert_eq!(kept, "one two and three");
+    }
+}

@@ -1,0 +1,134 @@
+//! Switches from one chat to another. What is typed goes to the chat that the person means.
+//!
+//! Keys come before the widget's own messages: who asks for a new chat by keyboard may write into it
+//! before it is shown. `chat.leave` says so the moment that they ask.
+
+use std::path::PathBuf;
+
+use chat_core::manager::Manager;
+use chat_core::message::Fid;
+use chat_core::session::EmptySession;
+use relm4::gtk::gio;
+use relm4::gtk::prelude::*;
+
+use super::chat_composer;
+use super::find_bar;
+use super::handle::Handle;
+use super::shown::Shown;
+use super::{ChatWidget, Output};
+use crate::composer::Composer;
+
+/// The action that a window activates when its person asks for a new chat, right before it tells
+/// `Input::Show` or `Input::ShowBeside`.
+pub(super) fn add_leave(root: &gtk::Box, composer: &Composer, handle: Handle<chat_composer::Msg>) {
+    let leave = gio::SimpleAction::new("leave", None);
+    let composer = composer.clone();
+    leave.connect_activate(move |_, _| {
+        handle.send(chat_composer::Msg::Left(composer.take()));
+    });
+    let actions = gio::SimpleActionGroup::new();
+    actions.add_action(&leave);
+    root.insert_action_group("chat", Some(&actions));
+}
+
+/// Where a chat works, and who does.
+pub(super) struct Workplace {
+    agent: String,
+    project: PathBuf,
+}
+
+impl Workplace {
+    /// Where this chat works, if it works in a folder.
+    pub(super) fn of(shown: &Shown) -> Option<Self> {
+        let project = shown.project()?.to_owned();
+        Some(Self { agent: shown.agent().to_owned(), project })
+    }
+
+    /// A new chat that works there. What its tools may do unasked is as ever in a new chat: leave that
+    /// was given to one is not given to the next.
+    fn taken_by(self, manager: &Manager) -> EmptySession {
+        let new = manager.sessions().empty();
+        let is_there = manager.agents().list().iter().any(|info| info.name == self.agent);
+        let agent = if is_there { self.agent } else { new.agent };
+        EmptySession { agent, project: Some(self.project), ..new }
+    }
+}
+
+impl ChatWidget {
+    /// The chat is there that the person switched to, or nothing else is shown after all.
+    fn arrive(&mut self) {
+        while let Some(written) = self.composer.arrive() {
+            self.submit(written);
+        }
+    }
+
+    /// Brings this into sight as soon as the chat is there.
+    pub(super) fn seek(&mut self, target: find_bar::Target) {
+        self.find.set_target(target);
+        if !self.shown.is_opening() {
+            self.find.show_target();
+        }
+    }
+
+    /// Remembers where the person reads in the chat that is shown. Whether that is new.
+    pub(super) fn remember_place(&self) -> bool {
+        let Shown::Open(session) = &self.shown else { return false };
+        if self.conversation.session().as_ref() != Some(&session.fid) {
+            return false;
+        }
+        let place = self.conversation.reading_place();
+        // A chat that was left before it was drawn keeps the place that it had.
+        let is_known = place.is_some() || self.conversation.is_at_end();
+        is_known && self.reading.set(&session.fid, place)
+    }
+
+    /// Shows a chat: at once where it is new, otherwise as soon as it is read. A new one may work at this place.
+    pub(super) fn show(&mut self, fid: Option<Fid>, place: Option<Workplace>) {
+        let Some(manager) = self.manager.clone() else {
+            self.wanted = fid;
+            if self.composer.is_switching() {
+                self.arrive();
+            }
+            return;
+        };
+        if fid.is_some() && fid.as_ref() == self.shown.fid() {
+            if self.composer.is_switching() {
+                self.arrive();
+            }
+            return;
+        }
+        self.composer.switch_to(fid.clone());
+        self.escape_key.forget();
+        if self.remember_place() {
+            let reading = self.reading.clone();
+            self.handle.run_blocking(move || reading.write());
+        }
+        self.find.leave_for(fid.clone());
+        if let (Some(bridge), Some(old)) = (&self.bridge, self.shown.fid()) {
+            bridge.close(old.clone());
+        }
+        self.shown = match fid.clone() {
+            None => Shown::New(
+                place.map_or_else(|| manager.sessions().empty(), |place| place.taken_by(&manager)),
+            ),
+            Some(fid) => {
+                if let Some(bridge) = &self.bridge {
+                    bridge.open(fid.clone(), self.reading.messages_to_open(&fid));
+                }
+                Shown::Opening(fid)
+            }
+        };
+        if fid.is_none() {
+            self.conversation.clear();
+            self.show_work();
+        }
+        // Whether the rest of the window gives the keyboard away is its own affair.
+        if !self.layout.has_focus_elsewhere() {
+            self.composer.field().focus();
+        }
+        self.handle.output(Output::Shown(fid));
+        self.show_review();
+        self.show_state();
+        self.arrive();
+    }
+}

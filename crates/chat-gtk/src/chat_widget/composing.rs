@@ -1,0 +1,153 @@
+//! Routes what the person does with the composer to the parts of the chat that it concerns.
+
+use chat_core::message::{ChatRequest, Context};
+use chat_edge::diagnostics::Moment;
+use chat_edge::words::fill;
+use gettextrs::gettext;
+
+use super::requests::note;
+use super::shown::Shown;
+use super::{ChatWidget, Output, chat_composer, mention_sources};
+use crate::composer::{self, Written};
+
+impl ChatWidget {
+    /// The person does something with the composer.
+    pub(super) fn composer_used(&mut self, output: composer::Output) {
+        use composer::Output as Used;
+        match output {
+            Used::Submit(written) => {
+                // Who sends something wants to see it.
+                self.conversation.go_to_end();
+                if let Some(name) = self.composer.field().unknown_names(&written).first() {
+                    let text =
+                        gettext("{name} is not in the project, so it was sent as plain text.");
+                    self.handle.output(Output::Note(fill(&text, &[("name", name)])));
+                }
+                self.submit(written);
+            }
+            Used::Hindered(why) => {
+                self.handle.output(Output::Note(why));
+                // A model is what a person can choose.
+                let lacks_model = !self.shown.is_opening() && self.shown.model().is_none();
+                if self.manager.is_some() && lacks_model {
+                    self.model.open_models();
+                }
+            }
+            Used::Stop => self.stop(),
+            Used::LeaveOut(along) => {
+                self.editor_context.leave_out(along);
+                self.show_chips();
+                self.composer.field().focus();
+            }
+            Used::Changed => {
+                if self.composer.changed() {
+                    self.conversation.expect_reply();
+                }
+            }
+            Used::LookFor(query) => {
+                let (fid, project) = (self.shown.fid(), self.shown.project());
+                let found = self.mentions.look_for(query, fid, project);
+                self.show_mentions(found);
+            }
+            Used::Pages(wanted) => self.mentions.fetch_pages(wanted),
+            Used::ScrollUp => self.conversation.scroll_pages(-1.0),
+            Used::ScrollDown => self.conversation.scroll_pages(1.0),
+        }
+    }
+
+    /// What was written leaves the composer for the engine, or waits until it can.
+    pub(super) fn submit(&mut self, written: Written) {
+        if self.composer.is_switching() {
+            self.composer.defer(written);
+            return;
+        }
+        let without = self.editor_context.leave_behind(self.shown.project());
+        self.show_chips();
+        self.composer.enqueue(written, without);
+        self.send_next();
+    }
+
+    /// Sends the next message, if it can be sent now.
+    pub(super) fn send_next(&mut self) {
+        if self.project.is_finding() || self.shown.is_opening() {
+            return;
+        }
+        let Some(outgoing) = self.composer.next_to_send() else { return };
+        let (content, mentions) = outgoing.written.content();
+        let context = Context {
+            mentions,
+            ..self.editor_context.now(self.shown.project(), &outgoing.without)
+        };
+        let session = self.shown.fid().cloned();
+        if let Some(fid) = &session {
+            self.diagnostics.reply(fid.as_str(), Moment::Request);
+        }
+        let request = match &self.shown {
+            Shown::New(chat) => chat.request(content, context),
+            _ => ChatRequest { session, content, context, ..ChatRequest::default() },
+        };
+        self.composer.send(outgoing, request);
+    }
+
+    /// Something came of a message, or of the drafts.
+    pub(super) fn composer_changed(&mut self, output: Option<chat_composer::Output>) {
+        match output {
+            Some(chat_composer::Output::Changed) => self.conversation.expect_reply(),
+            Some(chat_composer::Output::Stored { fid, is_new, is_there }) => {
+                self.has_chats = true;
+                if is_new {
+                    self.diagnostics.reply(fid.as_str(), Moment::Request);
+                }
+                if is_new && is_there {
+                    // What was sent after it is for the same chat.
+                    let waiting = self.composer.take_waiting();
+                    self.show(Some(fid), None);
+                    self.composer.put_waiting(waiting);
+                }
+                if self.composer.changed() {
+                    self.conversation.expect_reply();
+                }
+                self.composer.write();
+                self.send_next();
+            }
+            Some(chat_composer::Output::Refused { fid, error, without }) => {
+                if !without.is_empty() {
+                    self.editor_context.leave_out_again(without);
+                    self.show_chips();
+                }
+                self.handle.fail(fid.as_ref(), error);
+                self.send_next();
+            }
+            None => {}
+        }
+        self.finish();
+    }
+
+    /// Writes all that was typed for the last time, where the program ends and nothing is on its way.
+    pub(super) fn finish(&mut self) {
+        if self.composer.can_end() {
+            let answers = self.conversation.take_typed();
+            self.remember_place();
+            self.composer.write_last(answers, self.reading.clone());
+        }
+    }
+
+    /// Shows what was found for the message.
+    pub(super) fn show_mentions(&self, found: Option<mention_sources::Output>) {
+        match found {
+            Some(mention_sources::Output::Suggestions(query, suggestions)) => {
+                self.composer.field().suggest(&query, suggestions);
+            }
+            Some(mention_sources::Output::Page { url, result: Ok(text) }) => {
+                self.composer.field().page_came(&url, Some(text));
+            }
+            Some(mention_sources::Output::Page { url, result: Err(error) }) => {
+                let is_waited_for = self.composer.field().page_came(&url, None);
+                if is_waited_for {
+                    self.handle.output(note(&error));
+                }
+            }
+            None => {}
+        }
+    }
+}

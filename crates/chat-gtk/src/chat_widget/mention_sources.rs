@@ -1,0 +1,256 @@
+//! Finds what a person may point at with an `@`: files, folders and definitions of the project, other chats,
+//! what changed since the last commit, a page of the web.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::pin::Pin as Pinned;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use chat_core::error::Result;
+use chat_core::event::SessionPlaceholder;
+use chat_core::manager::Manager;
+use chat_core::message::{AtTarget, Fid, Queued};
+use chat_project::{Found, FoundSymbol};
+use gtk::glib;
+use tokio::sync::oneshot;
+
+use super::handle::Handle;
+use super::mention_ranking::{self, Gathered};
+use crate::composer::{Names, Suggestion, Written};
+use crate::conversation;
+
+/// What was found in a project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pointed {
+    /// A file.
+    File(Found),
+    /// A folder.
+    Folder(Found),
+    /// A definition.
+    Symbol(FoundSymbol),
+}
+
+/// A search on its way. Dropping it ends it.
+pub type Finding = Pinned<Box<dyn Future<Output = Vec<Pointed>>>>;
+
+/// Looks in a project for what a person may point at.
+pub trait Finder {
+    /// Files and folders by letters of their paths, the best first.
+    fn files(&self, query: &str, given_up: Arc<AtomicBool>) -> Finding;
+
+    /// Whether a path, from the project on, is one of its folders.
+    fn is_folder(&self, path: &Path) -> bool;
+
+    /// Definitions by a part of their names, the best first. This may take two seconds.
+    fn symbols(&self, query: &str, given_up: Arc<AtomicBool>) -> Finding;
+}
+
+/// The files of a project.
+#[derive(Default)]
+pub struct KnownFiles {
+    known: Option<conversation::KnownFiles>,
+    finder: Option<Rc<dyn Finder>>,
+}
+
+impl KnownFiles {
+    /// Those of a folder; `is_file` says whether a path from there on is one of them.
+    pub fn new(folder: PathBuf, is_file: impl Fn(&Path) -> bool + 'static) -> Self {
+        Self { known: Some((folder, Rc::new(is_file))), finder: None }
+    }
+
+    /// This finds what a person may point at.
+    #[must_use]
+    pub fn with_finder(mut self, finder: Rc<dyn Finder>) -> Self {
+        self.finder = Some(finder);
+        self
+    }
+
+    /// What a name leads to that is written out behind an `@`.
+    pub(super) fn names(&self) -> Option<Names> {
+        let (folder, is_file) = self.known.clone()?;
+        let finder = self.finder.clone();
+        let target = move |path: &Path| match () {
+            () if is_file(path) => Some(AtTarget::File),
+            () if finder.as_ref().is_some_and(|finder| finder.is_folder(path)) => {
+                Some(AtTarget::Folder)
+            }
+            () => None,
+        };
+        Some(Names::new(folder, target))
+    }
+
+    /// The same files for the conversation.
+    pub(super) fn into_known(self) -> Option<conversation::KnownFiles> {
+        self.known
+    }
+}
+
+impl std::fmt::Debug for KnownFiles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let folder = self.known.as_ref().map(|(folder, _)| folder);
+        f.debug_tuple("KnownFiles").field(&folder).finish()
+    }
+}
+
+/// What the search brings.
+#[derive(Debug)]
+pub(super) enum Msg {
+    /// This was found in the project for this query.
+    Found(String, Vec<Pointed>),
+    /// The chats that there are, for this query.
+    Chats(String, Vec<SessionPlaceholder>),
+    /// A page that is to go along was fetched, or could not be.
+    Page { url: String, result: Result<String> },
+}
+
+/// What was found, for the message.
+#[derive(Debug)]
+pub(super) enum Output {
+    /// What may be meant by this query, the best first.
+    Suggestions(String, Vec<Suggestion>),
+    /// The text of a page that is to go along, or why it could not be had.
+    Page { url: String, result: Result<String> },
+}
+
+/// What is looked for, and what was found by now.
+pub(super) struct MentionSources {
+    handle: Handle<Msg>,
+    manager: Option<Manager>,
+    folder: Option<PathBuf>,
+    finder: Option<Rc<dyn Finder>>,
+    gathered: Option<Gathered>,
+    given_up: Arc<AtomicBool>,
+    /// The pages that are being fetched; what is dropped here is given up.
+    pages: HashMap<String, oneshot::Sender<()>>,
+}
+
+impl MentionSources {
+    pub(super) fn new(handle: Handle<Msg>) -> Self {
+        Self {
+            handle,
+            manager: None,
+            folder: None,
+            finder: None,
+            gathered: None,
+            given_up: Arc::default(),
+            pages: HashMap::new(),
+        }
+    }
+
+    pub(super) fn connect(&mut self, manager: Manager) {
+        self.manager = Some(manager);
+    }
+
+    /// The project that is shown has these files.
+    pub(super) fn set_files(&mut self, files: &KnownFiles) {
+        self.folder = files.known.as_ref().map(|(folder, _)| folder.clone());
+        self.finder.clone_from(&files.finder);
+    }
+
+    /// The person types this behind an `@`, or nothing any more. They do it in this chat, which works in
+    /// this project.
+    pub(super) fn look_for(
+        &mut self,
+        query: Option<String>,
+        fid: Option<&Fid>,
+        project: Option<&Path>,
+    ) -> Option<Output> {
+        self.given_up.store(true, Ordering::Relaxed);
+        self.gathered = None;
+        let query = query?;
+        let given_up = Arc::<AtomicBool>::default();
+        self.given_up = Arc::clone(&given_up);
+        // The files of another chat's project are none of this one's.
+        let folder = self.folder.clone().filter(|folder| project == Some(folder));
+        let mut gathered = Gathered::new(query.clone(), fid.cloned(), folder);
+        if let Some(manager) = &self.manager {
+            gathered =
+                gathered.with_secrets(manager.settings().current().permissions.secrets.clone());
+        }
+        let is_name = !gathered.is_address();
+        let finder = self.finder.clone();
+        let finder = finder.filter(|_| is_name && gathered.has_project());
+        let manager = self.manager.clone().filter(|_| is_name);
+        gathered.awaits(finder.is_some(), manager.is_some());
+        if let Some(finder) = finder {
+            let files = finder.files(&query, Arc::clone(&given_up));
+            let symbols = finder.symbols(&query, Arc::clone(&given_up));
+            let (query, handle) = (query.clone(), self.handle.clone());
+            glib::spawn_future_local(async move {
+                for found in [files, symbols] {
+                    let found = found.await;
+                    if given_up.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    handle.send(Msg::Found(query.clone(), found));
+                }
+            });
+        }
+        if let Some(manager) = manager {
+            self.handle.spawn(async move {
+                let chats = manager.sessions().list().await.unwrap_or_default();
+                Msg::Chats(query, chats)
+            });
+        }
+        let suggestions = suggestions(&gathered);
+        self.gathered = Some(gathered);
+        suggestions
+    }
+
+    pub(super) fn update(&mut self, msg: Msg) -> Option<Output> {
+        match msg {
+            Msg::Found(query, found) => self.gather(&query, |gathered| gathered.add_found(found)),
+            Msg::Chats(query, chats) => self.gather(&query, |gathered| gathered.add_chats(chats)),
+            // Of one that nobody waits for any more nothing is said.
+            Msg::Page { url, result } => {
+                self.pages.remove(&url).map(|_| Output::Page { url, result })
+            }
+        }
+    }
+
+    /// The pages at these addresses are to go along and are not there yet: they are fetched, and no
+    /// others any more.
+    pub(super) fn fetch_pages(&mut self, wanted: Vec<String>) {
+        let Some(manager) = self.manager.clone() else { return };
+        self.pages.retain(|url, _| wanted.contains(url));
+        for url in wanted {
+            if self.pages.contains_key(&url) {
+                continue;
+            }
+            let (guard, given_up) = oneshot::channel();
+            self.pages.insert(url.clone(), guard);
+            let context = manager.context();
+            self.handle.spawn(async move {
+                tokio::select! {
+                    biased;
+                    _ = given_up => None,
+                    result = context.page(&url) => Some(Msg::Page { url, result }),
+                }
+            });
+        }
+    }
+
+    fn gather(&mut self, query: &str, add: impl FnOnce(&mut Gathered)) -> Option<Output> {
+        let gathered = self.gathered.as_mut().filter(|gathered| gathered.query == query)?;
+        add(gathered);
+        suggestions(gathered)
+    }
+}
+
+/// What was found by now. All of what comes at once is shown at once.
+fn suggestions(gathered: &Gathered) -> Option<Output> {
+    gathered
+        .is_settled()
+        .then(|| Output::Suggestions(gathered.query.clone(), gathered.suggestions()))
+}
+
+/// What waited to be sent, as it was written.
+pub(super) async fn written(manager: &Manager, project: Option<&Path>, queued: Queued) -> Written {
+    let chats = manager.sessions().list().await.unwrap_or_default();
+    Written::of(queued.content, queued.context.mentions, |mention| {
+        mention_ranking::name(mention, project, &chats)
+    })
+}

@@ -1,0 +1,183 @@
+//! Shows which model answers in a chat, how much it thinks, and which agent works with it.
+
+use std::collections::HashMap;
+
+use chat_core::client::Capabilities;
+use chat_core::error::Result;
+use chat_core::manager::Manager;
+use chat_core::message::{ModelRef, Options, Thinking};
+use chat_core::settings::Settings;
+use relm4::gtk::prelude::*;
+
+use super::handle::Handle;
+use super::messages;
+use super::shown::Shown;
+use crate::choices::{self, Choices};
+use crate::model_picker::{self, ModelPicker};
+
+/// What the person does with the dropdowns, and what the work about them brings.
+#[derive(Debug)]
+pub(super) enum Msg {
+    Model(model_picker::Output),
+    Agent(String),
+    Thinking(Thinking),
+    /// What a model can do, or why that is not known.
+    Capabilities {
+        model: ModelRef,
+        result: Result<Capabilities>,
+    },
+}
+
+/// What was chosen, and what became known.
+#[derive(Debug)]
+pub(super) enum Output {
+    Model(ModelRef),
+    Options(Options),
+    Agent(String),
+    Thinking(Thinking),
+    /// More is known of what a model can do.
+    CapabilitiesKnown,
+}
+
+/// The dropdowns.
+pub(super) struct ModelBar {
+    handle: Handle<Msg>,
+    manager: Option<Manager>,
+    model: ModelPicker,
+    thinking: Choices<Thinking>,
+    agents: Choices<String>,
+    /// What models can do that were asked for it.
+    capabilities: HashMap<ModelRef, Capabilities>,
+    /// The model that was asked last.
+    asked: Option<ModelRef>,
+}
+
+impl ModelBar {
+    pub(super) fn new(handle: Handle<Msg>) -> Self {
+        Self {
+            model: ModelPicker::new(handle.callback(Msg::Model)),
+            thinking: choices::thinking(handle.callback(Msg::Thinking)),
+            agents: choices::agents(handle.callback(Msg::Agent)),
+            handle,
+            manager: None,
+            capabilities: HashMap::new(),
+            asked: None,
+        }
+    }
+
+    pub(super) fn model_widget(&self) -> &gtk::MenuButton {
+        self.model.widget()
+    }
+
+    pub(super) fn thinking_widget(&self) -> &gtk::DropDown {
+        self.thinking.widget()
+    }
+
+    pub(super) fn agents_widget(&self) -> &gtk::DropDown {
+        self.agents.widget()
+    }
+
+    pub(super) fn connect(&mut self, manager: Manager) {
+        self.manager = Some(manager);
+        self.take_models();
+    }
+
+    /// Offers the models that there are now.
+    pub(super) fn take_models(&self) {
+        if let Some(manager) = &self.manager {
+            self.model.set_models(manager.models().list());
+        }
+    }
+
+    pub(super) fn take_settings(&self, settings: &Settings) {
+        self.model.set_favourites(&settings.ui.favourites);
+    }
+
+    /// Opens the list of models.
+    pub(super) fn open_models(&self) {
+        self.model.open();
+    }
+
+    /// Opens the list of agents.
+    pub(super) fn open_agents(&self) {
+        self.agents.open();
+    }
+
+    /// What a model can do, as far as that is known.
+    pub(super) fn capabilities(&self, model: Option<&ModelRef>) -> Capabilities {
+        let Some(model) = model else { return Capabilities::default() };
+        if let Some(known) = self.capabilities.get(model) {
+            return *known;
+        }
+        let models =
+            self.manager.as_ref().map(|manager| manager.models().list()).unwrap_or_default();
+        let entry = models.iter().find(|entry| entry.model == *model);
+        entry.map(|entry| entry.info.capabilities).unwrap_or_default()
+    }
+
+    /// Shows what is chosen in this chat.
+    pub(super) fn show(&mut self, shown: &Shown) {
+        let model = shown.model();
+        let capabilities = self.capabilities(model);
+        if !shown.is_opening() {
+            self.model.set_chosen(model.cloned(), &shown.options(), capabilities);
+            self.thinking.show(&shown.thinking());
+        }
+        if let Some(manager) = &self.manager {
+            choices::set_agents(&self.agents, &manager.agents().list(), shown.agent());
+        }
+        self.thinking.widget().set_visible(capabilities.thinking != Some(false));
+        if let Some(model) = model.filter(|_| capabilities.thinking.is_none())
+            && self.asked.as_ref() != Some(model)
+        {
+            self.asked = Some(model.clone());
+            self.ask_capabilities(model.clone());
+        }
+    }
+
+    pub(super) fn update(&mut self, msg: Msg) -> Option<Output> {
+        match msg {
+            Msg::Model(model_picker::Output::Chosen(model)) => Some(Output::Model(model)),
+            Msg::Model(model_picker::Output::Options(options)) => Some(Output::Options(options)),
+            Msg::Agent(agent) => Some(Output::Agent(agent)),
+            Msg::Thinking(thinking) => Some(Output::Thinking(thinking)),
+            Msg::Model(model_picker::Output::Favourite(model, favourite)) => {
+                self.set_favourite(model, favourite);
+                None
+            }
+            Msg::Model(model_picker::Output::Connections) => {
+                self.handle.output(messages::Output::Connections(None));
+                None
+            }
+            Msg::Model(model_picker::Output::Manage) => {
+                self.handle.output(messages::Output::Models);
+                None
+            }
+            Msg::Capabilities { model, result: Ok(capabilities) } => {
+                self.capabilities.insert(model, capabilities);
+                Some(Output::CapabilitiesKnown)
+            }
+            // It is asked again when it is chosen again.
+            Msg::Capabilities { result: Err(_), .. } => None,
+        }
+    }
+
+    /// Asks once what a model can do, where the list does not say.
+    fn ask_capabilities(&self, model: ModelRef) {
+        let Some(manager) = self.manager.clone() else { return };
+        self.handle.spawn(async move {
+            let result = manager.models().capabilities(&model).await;
+            Msg::Capabilities { model, result }
+        });
+    }
+
+    /// Marks a model as a favourite, or takes that back; all windows hear of it.
+    fn set_favourite(&self, model: ModelRef, favourite: bool) {
+        let Some(manager) = self.manager.clone() else { return };
+        self.handle.run(None, async move {
+            let change =
+                move |settings: &mut Settings| settings.ui.set_favourite(&model, favourite);
+            manager.settings().change(change).await.map(drop)
+        });
+    }
+}

@@ -1,0 +1,208 @@
+//! Asks the engine for what the person wants of a stored chat besides sending: another reply, earlier messages,
+//! an answer to what waits. Shows in the conversation what comes of it.
+
+use std::path::PathBuf;
+
+use chat_core::error::Result;
+use chat_core::manager::{Manager, SessionChange};
+use chat_core::message::{Answer, AskId, Fid, MessageId, Options, Thinking};
+use chat_core::store::Page;
+use chat_edge::words;
+
+use super::handle::Handle;
+use super::requests::is_gone;
+use super::{PAGE, mention_sources, messages};
+use crate::composer::Written;
+use crate::conversation::Conversation;
+
+/// What came of a request.
+#[derive(Debug)]
+pub(super) enum Msg {
+    /// Earlier messages were read, or could not be.
+    Earlier { fid: Fid, before: MessageId, result: Result<Page> },
+    /// Which replies of a chat stand beside each other.
+    Siblings { fid: Fid, result: Result<Vec<Vec<MessageId>>> },
+    /// An answer came in time, or did not.
+    Answered { fid: Fid, ask: AskId, result: Result<bool> },
+    /// A message that waited was taken out of the chat; none was sent meanwhile.
+    Unqueued { fid: Fid, result: Result<Option<Written>> },
+}
+
+/// What goes back to the composer.
+#[derive(Debug)]
+pub(super) enum Output {
+    /// A message that was taken out of this chat: it can be written anew.
+    Message(Fid, Written),
+    /// What was typed for an answer that nobody waited for any more.
+    Words(Option<Fid>, Written),
+}
+
+/// The requests of the chat that is shown.
+pub(super) struct SessionRequests {
+    handle: Handle<Msg>,
+    manager: Option<Manager>,
+    conversation: Conversation,
+}
+
+impl SessionRequests {
+    pub(super) fn new(conversation: &Conversation, handle: Handle<Msg>) -> Self {
+        Self { handle, manager: None, conversation: conversation.clone() }
+    }
+
+    pub(super) fn connect(&mut self, manager: Manager) {
+        self.manager = Some(manager);
+    }
+
+    /// Stops what the chat does.
+    pub(super) fn stop(&self, fid: &Fid) {
+        if let Some(manager) = &self.manager {
+            manager.sessions().stop(fid);
+        }
+    }
+
+    /// Sends the last request again.
+    pub(super) fn retry(&self, fid: Fid) {
+        self.run(fid, async move |manager, fid| manager.sessions().retry(&fid).await);
+    }
+
+    /// Sends the last request again, after this change.
+    fn retry_with(&self, fid: Fid, change: SessionChange) {
+        self.run(fid, async move |manager, fid| {
+            manager.sessions().change(&fid, change).await?;
+            manager.sessions().retry(&fid).await
+        });
+    }
+
+    /// Sends the last request again without saying anything about thinking.
+    pub(super) fn retry_without_thinking(&self, fid: Fid) {
+        let thinking = Some(Thinking::Habit);
+        self.retry_with(fid, SessionChange { thinking, ..SessionChange::default() });
+    }
+
+    /// Makes the chat's window larger and sends again what was too long for it.
+    pub(super) fn retry_with_window(&self, fid: Fid, options: Options, tokens: u32) {
+        let options = Some(Options { context_window: Some(tokens), ..options });
+        self.retry_with(fid, SessionChange { options, ..SessionChange::default() });
+    }
+
+    /// Lets the model go on where its reply ended.
+    pub(super) fn resume(&self, fid: Fid) {
+        self.run(fid, async move |manager, fid| manager.sessions().resume(&fid).await);
+    }
+
+    /// Sends the first message that waits.
+    pub(super) fn send_waiting(&self, fid: Fid) {
+        self.run(fid, async move |manager, fid| manager.sessions().send_waiting(&fid).await);
+    }
+
+    /// Shows the branch of this reply.
+    pub(super) fn show_branch(&self, fid: Fid, reply: MessageId) {
+        self.run(fid, async move |manager, fid| {
+            manager.sessions().show_branch(&fid, reply).await.map(drop)
+        });
+    }
+
+    /// The person has the chat before them.
+    pub(super) fn mark_read(&self, fid: Fid) {
+        self.run(fid, async move |manager, fid| manager.sessions().mark_read(&fid).await);
+    }
+
+    /// Reads the messages before this one.
+    pub(super) fn read_earlier(&self, fid: Fid, before: MessageId) {
+        let Some(manager) = self.manager.clone() else { return };
+        self.handle.spawn(async move {
+            let result = manager.sessions().earlier(&fid, before, PAGE).await;
+            Msg::Earlier { fid, before, result }
+        });
+    }
+
+    /// Finds out which replies of the chat stand beside each other.
+    pub(super) fn find_siblings(&self, fid: Fid) {
+        let Some(manager) = self.manager.clone() else { return };
+        self.handle.spawn(async move {
+            let result = manager.sessions().siblings(&fid).await;
+            Msg::Siblings { fid, result }
+        });
+    }
+
+    /// Answers what waits.
+    pub(super) fn answer(&self, fid: Fid, ask: AskId, answer: Answer) {
+        let Some(manager) = self.manager.clone() else { return };
+        self.handle.spawn(async move {
+            let result = manager.permissions().answer(&fid, ask, answer).await;
+            Msg::Answered { fid, ask, result }
+        });
+    }
+
+    /// Takes a message that waits out of the chat, which works in this project.
+    pub(super) fn unqueue(&self, fid: Fid, id: MessageId, project: Option<PathBuf>) {
+        let Some(manager) = self.manager.clone() else { return };
+        self.handle.spawn(async move {
+            let result = match manager.sessions().unqueue(&fid, id).await {
+                Ok(Some(queued)) => {
+                    Ok(Some(mention_sources::written(&manager, project.as_deref(), queued).await))
+                }
+                Ok(None) => Ok(None),
+                Err(error) => Err(error),
+            };
+            Msg::Unqueued { fid, result }
+        });
+    }
+
+    /// What waits no longer needs no answer; what was typed for one is kept.
+    pub(super) fn close_answer(&self, ask: AskId, in_time: bool) -> Option<Output> {
+        let (session, text) = self.conversation.answered(ask, in_time)?;
+        Some(Output::Words(session, Written::text(text)))
+    }
+
+    /// Takes what came of a request while this chat is shown.
+    pub(super) fn update(&self, msg: Msg, shown: Option<&Fid>) -> Option<Output> {
+        match msg {
+            Msg::Earlier { fid, .. } if shown != Some(&fid) => None,
+            Msg::Earlier { before, result: Ok(page), .. } => {
+                self.conversation.prepend(before, &page);
+                None
+            }
+            Msg::Earlier { before, result: Err(error), .. } => {
+                self.conversation.earlier_failed(before);
+                self.handle.output(messages::Output::Note(words::sentence(&error)));
+                None
+            }
+            Msg::Siblings { fid, result: Ok(siblings) } => {
+                if shown == Some(&fid) {
+                    self.conversation.set_siblings(&siblings);
+                }
+                None
+            }
+            Msg::Siblings { result: Err(error), .. } => {
+                tracing::warn!(%error, "the other replies are unknown");
+                None
+            }
+            Msg::Answered { fid, ask, result } => {
+                let kept = self.close_answer(ask, matches!(result, Ok(true)));
+                if let Err(error) = result
+                    && !is_gone(&error)
+                {
+                    self.handle.fail(Some(&fid), error);
+                }
+                kept
+            }
+            Msg::Unqueued { fid, result: Ok(written) } => {
+                written.map(|written| Output::Message(fid, written))
+            }
+            Msg::Unqueued { fid, result: Err(error) } => {
+                self.handle.fail(Some(&fid), error);
+                None
+            }
+        }
+    }
+
+    fn run<F>(&self, fid: Fid, work: impl FnOnce(Manager, Fid) -> F)
+    where
+        F: Future<Output = Result<()>> + Send + 'static,
+    {
+        if let Some(manager) = self.manager.clone() {
+            self.handle.run(Some(fid.clone()), work(manager, fid));
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! Builds what stands on the start page.
+
+use adw::prelude::*;
+use chat_core::event::{ConnectionState, Health, ModelEntry};
+use chat_core::message::ModelRef;
+use chat_core::models::{CONNECTION, display_name};
+use chat_edge::words;
+use gettextrs::{gettext, ngettext};
+
+use super::super::handle::Handle;
+use super::super::hint_bar;
+use super::super::messages::Output;
+use super::Msg;
+use super::local_models::Standing;
+use crate::models::fetch::Fetch;
+
+/// How many models are named in a row.
+const NAMED: usize = 3;
+
+/// Everything that the page depends on.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Contents {
+    pub(super) connections: Vec<ConnectionState>,
+    pub(super) models: Vec<ModelEntry>,
+    /// What there is on this computer itself; none while that is not known.
+    pub(super) local: Option<Standing>,
+    pub(super) chosen: Option<ModelRef>,
+    pub(super) thinks: bool,
+    pub(super) first_run: bool,
+    /// Whether code is worked on in a folder.
+    pub(super) codes: bool,
+}
+
+/// Builds the page. `fetch`: the row that offers a model for this computer.
+pub(super) fn build(page: &Contents, fetch: Option<&Fetch>, handle: &Handle<Msg>) -> gtk::Widget {
+    let (title, rows) = match &page.chosen {
+        Some(model) if !page.first_run => {
+            (gettext("What shall we do?"), beginnings(page, model, handle))
+        }
+        _ => (gettext("Whom do you want to talk to?"), servers(page, fetch, handle)),
+    };
+    let column = gtk::Box::builder()
+        .orientation(gtk::Orientation::Vertical)
+        .spacing(18)
+        .margin_top(24)
+        .margin_bottom(24)
+        .build();
+    column.append(&space());
+    let heading = gtk::Label::builder()
+        .label(&title)
+        .wrap(true)
+        .justify(gtk::Justification::Center)
+        .css_classes(["welcome-title"])
+        .build();
+    column.append(&heading);
+    column.append(&rows);
+    if page.chosen.is_some() {
+        let hint = gtk::Label::builder()
+            .label(gettext("Or just type below"))
+            .css_classes(["dim-label"])
+            .build();
+        column.append(&hint);
+    }
+    column.append(&space());
+    adw::Clamp::builder()
+        .maximum_size(560)
+        .tightening_threshold(560)
+        .margin_start(14)
+        .margin_end(14)
+        .child(&column)
+        .build()
+        .upcast()
+}
+
+/// What centres the page. To have it aligned, GTK looks for the narrowest width that the lines of the
+/// rows can be broken to, for every height that it tries: for a page like this, 28,000 times.
+fn space() -> gtk::Box {
+    gtk::Box::builder().vexpand(true).build()
+}
+
+/// The servers that were found or configured, and the way to more.
+fn servers(page: &Contents, fetch: Option<&Fetch>, handle: &Handle<Msg>) -> gtk::ListBox {
+    let list = boxed_list();
+    local_rows(&list, page, fetch, handle);
+    let mut servers = page.connections.iter().filter(|state| !is_local(state)).peekable();
+    let none = servers.peek().is_none();
+    for state in servers {
+        list.append(&server_row(state, page, handle));
+    }
+    if none {
+        let row = row(
+            "natter-computer-symbolic",
+            &gettext("No model server found on this computer"),
+            &gettext("Ollama, llama.cpp, LM Studio and vLLM are found when they run here"),
+        );
+        let again = suffix_button(&gettext("Look Again"));
+        let told = handle.callback(|()| Msg::LookAgain);
+        again.connect_clicked(move |_| told(()));
+        row.add_suffix(&again);
+        list.append(&row);
+    }
+    let more = row(
+        "list-add-symbolic",
+        &gettext("A server or a provider"),
+        &gettext("OpenAI, OpenRouter, llama.cpp, vLLM, LM Studio …"),
+    );
+    let add = suffix_button(&gettext("Add…"));
+    let asked = handle.clone();
+    add.connect_clicked(move |_| asked.output(Output::AddConnection));
+    more.add_suffix(&add);
+    more.set_activatable_widget(Some(&add));
+    list.append(&more);
+    list
+}
+
+/// What answers, or could, with no server at all.
+fn local_rows(list: &gtk::ListBox, page: &Contents, fetch: Option<&Fetch>, handle: &Handle<Msg>) {
+    match (&page.local, fetch) {
+        (Some(Standing::Here { models }), _) => list.append(&local_row(models, page, handle)),
+        (Some(Standing::Offered { .. }), Some(fetch)) => {
+            let widget = fetch.widget();
+            // It outlives the page that it stood on before.
+            if let Some(before) = widget.parent().and_downcast::<gtk::ListBox>() {
+                before.remove(&widget);
+            }
+            list.append(&widget);
+        }
+        (Some(Standing::Offered { .. } | Standing::Nothing), _) => {}
+        (None, _) => return,
+    }
+    let more = row(
+        "folder-download-symbolic",
+        &gettext("Models for this computer"),
+        &gettext("Choose, download, or add a file of your own"),
+    );
+    more.add_suffix(&gtk::Image::from_icon_name("go-next-symbolic"));
+    more.set_activatable(true);
+    let asked = handle.clone();
+    more.connect_activated(move |_| asked.output(Output::Models));
+    list.append(&more);
+}
+
+/// The models that are on this computer. The one that is chosen stays, else the first is taken.
+fn local_row(models: &[String], page: &Contents, handle: &Handle<Msg>) -> adw::ActionRow {
+    let refs: Vec<ModelRef> = models.iter().map(|name| ModelRef::new(CONNECTION, name)).collect();
+    let below = match &refs[..] {
+        [only] if hint_bar::is_tiny(only) => {
+            words::fill(&gettext("{model}, tiny"), &[("model", display_name(only))])
+        }
+        [only] => display_name(only).to_owned(),
+        _ => names(&refs.iter().collect::<Vec<_>>()),
+    };
+    let state = page.connections.iter().find(|state| is_local(state));
+    let failure = match state.map(|state| &state.health) {
+        Some(Health::Failed(error)) => Some(words::sentence(error)),
+        _ => None,
+    };
+    let below = failure.clone().unwrap_or(below);
+    let row = row("natter-computer-symbolic", &gettext("On this computer"), &below);
+    if failure.is_some() {
+        return row;
+    }
+    let usable = |model: &ModelRef| page.models.iter().any(|entry| entry.model == *model);
+    let chosen = page.chosen.as_ref().filter(|chosen| refs.contains(chosen));
+    let Some(model) = chosen.or(refs.iter().find(|model| usable(model))).cloned() else {
+        return row;
+    };
+    let ready = gtk::Label::builder().label(gettext("Ready")).css_classes(["state-ready"]).build();
+    row.add_suffix(&ready);
+    row.set_activatable(true);
+    let told = handle.callback(Msg::Choose);
+    row.connect_activated(move |_| told(model.clone()));
+    row
+}
+
+/// Whether this is no server but this computer itself, which has a row of its own.
+fn is_local(state: &ConnectionState) -> bool {
+    state.built_in
+}
+
+fn server_row(state: &ConnectionState, page: &Contents, handle: &Handle<Msg>) -> adw::ActionRow {
+    let name = &state.connection.name;
+    let title = if state.found {
+        words::fill(&gettext("{name} on this computer"), &[("name", name)])
+    } else {
+        name.clone()
+    };
+    let models: Vec<&ModelRef> = page
+        .models
+        .iter()
+        .filter(|entry| {
+            entry.model.connection == *name && entry.info.capabilities.chat != Some(false)
+        })
+        .map(|entry| &entry.model)
+        .collect();
+    let (below, word, class) = match &state.health {
+        Health::Checking => (gettext("Looking for models"), gettext("Connecting…"), "dim-label"),
+        Health::Ready { .. } if models.is_empty() => {
+            (gettext("It has no models yet"), gettext("Ready"), "dim-label")
+        }
+        Health::Ready { .. } => (names(&models), gettext("Ready"), "state-ready"),
+        Health::Failed(error) => (words::sentence(error), gettext("No answer"), "state-failed"),
+    };
+    let icon = if state.found { "natter-computer-symbolic" } else { "natter-server-symbolic" };
+    let row = row(icon, &title, &below);
+    let word = gtk::Label::builder().label(&word).css_classes([class]).build();
+    row.add_suffix(&word);
+    // The person's own choice stays; otherwise the first model that the server has.
+    let of_it = page.chosen.as_ref().filter(|chosen| chosen.connection == *name);
+    if let Some(model) = of_it.or(models.first().copied()).cloned() {
+        row.set_activatable(true);
+        let told = handle.callback(Msg::Choose);
+        row.connect_activated(move |_| told(model.clone()));
+    }
+    row
+}
+
+/// `3 models: a, b, c`.
+fn names(models: &[&ModelRef]) -> String {
+    let count = u32::try_from(models.len()).unwrap_or(u32::MAX);
+    let named: Vec<&str> = models.iter().take(NAMED).map(|model| display_name(model)).collect();
+    let mut named = named.join(", ");
+    if models.len() > NAMED {
+        named.push_str(" …");
+    }
+    words::fill(
+        &ngettext("{n} model: {names}", "{n} models: {names}", count),
+        &[("n", &count.to_string()), ("names", &named)],
+    )
+}
+
+/// Three things that the chosen model can do now.
+fn beginnings(page: &Contents, model: &ModelRef, handle: &Handle<Msg>) -> gtk::ListBox {
+    let third = if page.thinks {
+        (
+            "natter-thinking-symbolic",
+            gettext("Think a question through"),
+            words::fill(
+                &gettext("{model} thinks before it answers"),
+                &[("model", display_name(model))],
+            ),
+            gettext("Think this through, and say what speaks for and against it: "),
+        )
+    } else {
+        (
+            "utilities-terminal-symbolic",
+            gettext("Write a piece of code"),
+            gettext("Say what it is to do, and in which language"),
+            gettext("Write a program that "),
+        )
+    };
+    let general = || {
+        [
+            (
+                "dialog-question-symbolic",
+                gettext("Explain something"),
+                gettext("In plain words, with an example"),
+                gettext("Explain in plain words, with an example: "),
+            ),
+            (
+                "document-edit-symbolic",
+                gettext("Improve a text"),
+                gettext("Paste it, and see what was changed"),
+                gettext("Improve this text, and say what you changed:\n\n"),
+            ),
+            third,
+        ]
+    };
+    let list = boxed_list();
+    for (icon, title, below, text) in if page.codes { in_project() } else { general() } {
+        let row = row(icon, &title, &below);
+        row.set_activatable(true);
+        row.add_suffix(&gtk::Image::from_icon_name("go-next-symbolic"));
+        let told = handle.callback(Msg::Begin);
+        row.connect_activated(move |_| told(text.clone()));
+        list.append(&row);
+    }
+    list
+}
+
+/// What can be begun in a folder with code: icon, title, what it means, and the words to begin with.
+fn in_project() -> [(&'static str, String, String, String); 3] {
+    [
+        (
+            "dialog-question-symbolic",
+            gettext("Explain this project"),
+            gettext("What it does, how it is built, and where to begin reading"),
+            gettext(
+                "Explain this project: what it does, how it is built, and where to begin reading.",
+            ),
+        ),
+        (
+            "edit-find-symbolic",
+            gettext("Find and mend a fault"),
+            gettext("Say what goes wrong, and how one sees it"),
+            gettext("Find out why this goes wrong, mend it, and run the tests: "),
+        ),
+        (
+            "list-add-symbolic",
+            gettext("Add something"),
+            gettext("With its tests, in the way of what is there"),
+            gettext("Add this, with its tests, in the way of what is there: "),
+        ),
+    ]
+}
+
+fn boxed_list() -> gtk::ListBox {
+    gtk::ListBox::builder()
+        .selection_mode(gtk::SelectionMode::None)
+        .css_classes(["boxed-list"])
+        .build()
+}
+
+fn row(icon: &str, title: &str, subtitle: &str) -> adw::ActionRow {
+    let row = adw::ActionRow::builder()
+        .use_markup(false)
+        .title(title)
+        .subtitle(subtitle)
+        .title_lines(2)
+        .subtitle_lines(4)
+        .build();
+    row.add_prefix(&gtk::Image::from_icon_name(icon));
+    row
+}
+
+fn suffix_button(label: &str) -> gtk::Button {
+    gtk::Button::builder().label(label).valign(gtk::Align::Center).build()
+}

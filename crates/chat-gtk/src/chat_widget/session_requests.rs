@@ -80,9 +80,9 @@ impl SessionRequests {
     }
 
     /// Makes the chat's window larger and sends again what was too long for it.
-    pub(super) fn retry_with_window(&self, fid: Fid, options: Options, tokens: u32) {
-        let options = Some(Options { context_window: Some(tokens), ..options });
-        self.retry_with(fid, SessionChange { options, ..SessionChange::default() });
+    pub(super) fn retry_with_window(&self, fid: Fid, mut options: Options, tokens: u32) {
+        options.context_window = Some(tokens);
+        self.retry_with(fid, SessionChange { options: Some(options), ..SessionChange::default() });
     }
 
     /// Lets the model go on where its reply ended.

@@ -11,12 +11,12 @@ mod just_ask;
 mod measure;
 mod registry;
 mod seen;
-mod short;
 mod sink;
 mod stuck;
 mod summary;
 mod surroundings;
 mod template;
+mod truncation;
 mod turn;
 
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::measure::{Load, Scale};
-use super::{Agent, Surroundings, short};
+use super::{Agent, Surroundings, truncation};
 use crate::client::SentThoughts;
 use crate::message::{Compaction, Message, MessageId, Part, Role, ToolSpec};
 
@@ -63,7 +63,7 @@ impl Measure<'_> {
 
     /// The history with these markers at its end.
     fn tokens_with(&self, history: &[Arc<Message>], compactions: &[Compaction]) -> u64 {
-        let marker = short::marker(compactions.to_vec());
+        let marker = truncation::marker(compactions.to_vec());
         let mut history = history.to_vec();
         history.push(Arc::new(marker));
         self.tokens(&history)

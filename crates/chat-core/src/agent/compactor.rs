@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::compaction::{self, Goal, Measure};
 use super::measure::scale_of;
 use super::summary::Summary;
-use super::{Agent, Surroundings, short};
+use super::{Agent, Surroundings, truncation};
 use crate::client::{Client, Room, SentThoughts};
 use crate::error::{Error, Result};
 use crate::message::{Message, ModelRef, Options, Part, Thinking, ToolSpec, Usage};
@@ -73,7 +73,7 @@ impl Compactor {
         let measure = self.measure(history, tools, &room.thoughts);
         let goal = Goal::new(limit, room.largest.or(room.now).map_or(limit, u64::from));
         if !wanted && let Some(shrunk) = measure.shrink_gently(history, goal) {
-            return Compacted { marker: Some(short::marker(vec![shrunk])), error: None };
+            return Compacted { marker: Some(truncation::marker(vec![shrunk])), error: None };
         }
         let mut decided = Vec::new();
         let (mut error, mut usage) = (None, None);
@@ -93,7 +93,7 @@ impl Compactor {
         let marker = (!decided.is_empty()).then(|| Message {
             usage,
             model: Some(self.model.clone()),
-            ..short::marker(decided)
+            ..truncation::marker(decided)
         });
         Compacted { marker, error }
     }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::short::shortened;
+use super::truncation::shortened;
 use crate::error::Kind;
 use crate::message::{Ending, Message, MessageId, Part, Role, ToolCall, ToolResult};
 

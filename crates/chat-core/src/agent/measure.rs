@@ -128,7 +128,7 @@ impl Load {
                     self.add(Filling::Files, (name.len() + text.len()) as u64 + FRAME);
                 }
                 Part::Context { text } => {
-                    let summary = super::short::is_summary(text);
+                    let summary = super::truncation::is_summary(text);
                     let filling = if summary { Filling::Summary } else { Filling::Context };
                     self.add(filling, text.len() as u64);
                 }

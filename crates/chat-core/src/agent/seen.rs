@@ -210,7 +210,7 @@ fn head(text: &str, most: usize) -> (&str, bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::short::{self, tests::user};
+    use crate::agent::truncation::{self, tests::user};
     use crate::message::{Compaction, Excerpt, Role, Selection};
 
     fn seen<'a>(context: &'a Context, todos: &'a [Todo], known: &'a Known) -> Seen<'a> {
@@ -300,7 +300,7 @@ mod tests {
         let upto = history[0].id;
         let summary = Some("They looked.".to_owned());
         let compaction = Compaction { upto, summary, keep: 0, undone: false };
-        history.push(Arc::new(short::marker(vec![compaction])));
+        history.push(Arc::new(truncation::marker(vec![compaction])));
         let told = seen(&one, &[], &Known::of(&history)).describe();
         assert_eq!(told.len(), 1, "{told:?}");
     }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::agent::JustAsk;
-use crate::agent::short::tests::{round, says, user};
+use crate::agent::truncation::tests::{round, says, user};
 
 static NONE: SentThoughts = SentThoughts { text: false, data_of: None };
 
@@ -20,7 +20,7 @@ fn goal(limit: u64) -> Goal {
 
 fn with(history: &[Arc<Message>], compactions: Vec<Compaction>) -> Vec<Arc<Message>> {
     let mut history = history.to_vec();
-    history.push(Arc::new(short::marker(compactions)));
+    history.push(Arc::new(truncation::marker(compactions)));
     history
 }
 

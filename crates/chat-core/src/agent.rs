@@ -12,10 +12,10 @@ mod measure;
 mod registry;
 mod seen;
 mod sink;
-mod stuck;
 mod summary;
 mod surroundings;
 mod template;
+mod tool_loop_detection;
 mod truncation;
 mod turn;
 

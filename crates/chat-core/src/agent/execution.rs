@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt;
 use futures_util::future::join_all;
 
-use super::{Turn, stuck};
+use super::{Turn, tool_loop_detection};
 use crate::message::{Message, Part, ToolCall, ToolResult};
 use crate::tool::{self, AskedSoFar, Registry, ToolContext, ToolFailure, ToolOutput};
 
@@ -71,7 +71,7 @@ impl Turn {
     ) -> Answered {
         let (mut result, pictures) = self.attempt(tools, call, context).await;
         if self.known_rounds().add(call, &result) {
-            result.text = stuck::told(&result.text);
+            result.text = tool_loop_detection::with_note(&result.text);
         }
         (result, pictures)
     }

@@ -63,7 +63,7 @@ impl Rounds {
 }
 
 /// What a result says to the model besides, once its call repeats.
-pub(super) fn told(text: &str) -> String {
+pub(super) fn with_note(text: &str) -> String {
     format!("{text}\n\n{NOTE}")
 }
 

@@ -3,12 +3,12 @@
 mod code_assistant;
 mod compaction;
 mod compactor;
+mod context_size;
 mod execution;
 mod fitting;
 mod handler;
 mod history;
 mod just_ask;
-mod measure;
 mod registry;
 mod seen;
 mod sink;
@@ -27,11 +27,11 @@ use crate::tool::Registry;
 
 pub use code_assistant::{CODE_ASSISTANT, CodeAssistant, EDITOR_PANEL};
 pub(crate) use compactor::{Compactor, limit as compaction_limit};
+pub(crate) use context_size::{ContextSize, result_bytes, scale_of, tool_bytes};
 pub use handler::{AgentHandler, Outcome};
 pub(crate) use history::says_something;
 pub use history::{outgoing, system};
 pub use just_ask::JustAsk;
-pub(crate) use measure::{Load, result_bytes, scale_of, tool_bytes};
 pub use registry::AgentRegistry;
 pub(crate) use seen::todos;
 pub use seen::{Known, Seen};

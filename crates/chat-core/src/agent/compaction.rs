@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::measure::{Load, Scale};
+use super::context_size::{ContextSize, Scale};
 use super::{Agent, Surroundings, truncation};
 use crate::client::SentThoughts;
 use crate::message::{Compaction, Message, MessageId, Part, Role, ToolSpec};
@@ -58,7 +58,7 @@ impl Measure<'_> {
     /// What a request has with this history, in tokens.
     pub(super) fn tokens(&self, history: &[Arc<Message>]) -> u64 {
         let messages = self.agent.build_messages(history, self.around);
-        Load::of(&messages, self.thoughts).and_tools(self.tools).tokens(self.scale)
+        ContextSize::of(&messages, self.thoughts).and_tools(self.tools).tokens(self.scale)
     }
 
     /// The history with these markers at its end.
@@ -189,7 +189,7 @@ fn weight(message: &Arc<Message>, thoughts: &SentThoughts) -> u64 {
         Part::ToolResult(result) => (result.text.len() as u64).saturating_sub(RESULT),
         _ => 0,
     });
-    let all = Load::of(std::slice::from_ref(message), thoughts).bytes();
+    let all = ContextSize::of(std::slice::from_ref(message), thoughts).bytes();
     all - results.sum::<u64>()
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::compaction::{self, Goal, Measure};
-use super::measure::scale_of;
+use super::context_size::scale_of;
 use super::summary::Summary;
 use super::{Agent, Surroundings, truncation};
 use crate::client::{Client, Room, SentThoughts};

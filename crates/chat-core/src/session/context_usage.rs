@@ -8,7 +8,7 @@ use super::compaction::holds;
 use super::parts::last_usage::Measured;
 use super::user_message::UserMessageBuilder;
 use super::{Session, SessionServices};
-use crate::agent::{Load, compaction_limit, outgoing, scale_of, tool_bytes};
+use crate::agent::{ContextSize, compaction_limit, outgoing, scale_of, tool_bytes};
 use crate::client::{Price, Room, as_text};
 use crate::error::Result;
 use crate::message::{
@@ -74,14 +74,15 @@ impl ContextUsage<'_> {
         let settings = self.session.services.clients.settings();
         let scale = scale_of(&**agent, history, surroundings, &room.thoughts);
         let messages = agent.build_messages(history, surroundings);
-        let load = Load::of(&messages, &room.thoughts).and_tools(&surroundings.tools.specs());
-        let load = load.with_rules(surroundings);
+        let size =
+            ContextSize::of(&messages, &room.thoughts).and_tools(&surroundings.tools.specs());
+        let size = size.with_rules(surroundings);
         Meter {
             window: room.now,
-            tokens: load.tokens(scale),
+            tokens: size.tokens(scale),
             limit: compaction_limit(room, settings.chat.compact_at, options),
             measured: scale.measured,
-            fills: load.fills(scale),
+            fills: size.fills(scale),
             cost: self.cost(history),
             shortened: history.iter().any(holds),
         }
@@ -156,18 +157,18 @@ impl ContextUsage<'_> {
         let room = self.session.services.clients.room(&resolved.model, &resolved.options, 0).await;
         let scale = scale_of(&*resolved.agent, &history, &surroundings, &room.thoughts);
         let now = resolved.agent.build_messages(&history, &surroundings);
-        let now = Load::of(&now, &room.thoughts).and_tools(&specs).tokens(scale);
+        let now = ContextSize::of(&now, &room.thoughts).and_tools(&specs).tokens(scale);
         history.push(Arc::new(user));
         let out = resolved.agent.build_messages(&history, &surroundings);
-        let load = Load::of(&out, &room.thoughts).and_tools(&specs);
+        let size = ContextSize::of(&out, &room.thoughts).and_tools(&specs);
         let system = out.first().filter(|message| message.role == Role::System);
         Ok(PromptPreview {
             system: system.map(|message| message.plain_text()).unwrap_or_default(),
             context,
             tools: specs.iter().map(|tool| (tool.name.clone(), tool_bytes(tool))).collect(),
             messages,
-            bytes: load.bytes(),
-            tokens: load.tokens(scale),
+            bytes: size.bytes(),
+            tokens: size.tokens(scale),
             now,
         })
     }

@@ -68,19 +68,19 @@ impl Scale {
 
 /// What messages and tools take, by what it is: in bytes, pictures in tokens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Load {
+pub(crate) struct ContextSize {
     bytes: [u64; Filling::ALL.len()],
     pictures: u64,
 }
 
-impl Load {
+impl ContextSize {
     /// What these messages take, as they go out, with so much of the thoughts.
     pub(crate) fn of(messages: &[Arc<Message>], thoughts: &SentThoughts) -> Self {
-        let mut load = Self::default();
+        let mut size = Self::default();
         for message in messages {
-            load.add_message(message, thoughts);
+            size.add_message(message, thoughts);
         }
-        load
+        size
     }
 
     /// With what tools take; most servers put their descriptions into the prompt as JSON.
@@ -201,7 +201,7 @@ pub(crate) fn scale_of(
     // A few are enough: one that tells nonsense tells it often.
     let scales = counted.take(3).filter_map(|(at, tokens)| {
         let sent = agent.build_messages(&history[..at], around);
-        Load::of(&sent, thoughts).and_tools(&around.tools.specs()).scale(tokens)
+        ContextSize::of(&sent, thoughts).and_tools(&around.tools.specs()).scale(tokens)
     });
     { scales }.next().unwrap_or_default()
 }
@@ -239,7 +239,7 @@ mod tests {
         let scale = scale_of(&JustAsk, &history, &around, &SentThoughts::default());
         let sent = JustAsk.build_messages(&history[..1], &around);
         assert!(scale.measured);
-        assert_eq!(Load::of(&sent, &SentThoughts::default()).tokens(scale), 508);
+        assert_eq!(ContextSize::of(&sent, &SentThoughts::default()).tokens(scale), 508);
     }
 
     #[test]
@@ -268,12 +268,12 @@ mod tests {
         };
         let mut messages = history(100);
         messages.push(Arc::new(crate::agent::system(&"s".repeat(333))));
-        let load = Load::of(&messages, &SentThoughts { text: true, data_of: None })
+        let size = ContextSize::of(&messages, &SentThoughts { text: true, data_of: None })
             .and_tools(&[tool])
             .with_rules(&around);
-        let fills = load.fills(Scale::default());
+        let fills = size.fills(Scale::default());
         let all: u64 = fills.iter().map(|(_, tokens)| tokens).sum();
-        assert_eq!(all, load.tokens(Scale::default()));
+        assert_eq!(all, size.tokens(Scale::default()));
         assert_eq!(fills[0].0, Filling::Person);
         let of = |filling| fills.iter().find(|(other, _)| *other == filling).map(|(_, n)| *n);
         assert_eq!(of(Filling::Rules), Some(15));
@@ -296,7 +296,7 @@ mod tests {
         let counted = |parts: Vec<Part>, text, data_of: Option<Recipient>| {
             let message = Message { parts, ..Message::text(Role::Assistant, None, "") };
             let thoughts = SentThoughts { text, data_of: data_of.map(Arc::new) };
-            Load::of(&[message.into()], &thoughts).bytes[Filling::Thoughts as usize]
+            ContextSize::of(&[message.into()], &thoughts).bytes[Filling::Thoughts as usize]
         };
         let signed = || vec![thinking(Some(data("[12345678]"))), thinking(None), call.clone()];
         let to = |origin: &Origin| Recipient { origin: origin.clone(), refused: Arc::default() };

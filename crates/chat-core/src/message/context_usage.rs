@@ -6,7 +6,7 @@ use super::MessageId;
 
 /// How full a model's window is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Meter {
+pub struct ContextUsage {
     /// The window that the next request has, in tokens, where it is known.
     pub window: Option<u32>,
     /// How many tokens the next request has at least: all but what the person says with it.
@@ -105,7 +105,7 @@ pub struct PromptPreview {
     /// How many tokens that is, as far as can be told.
     pub tokens: u64,
     /// How many of them there are without the person's message and what would go with it: what
-    /// [`Meter::tokens`] counts.
+    /// [`ContextUsage::tokens`] counts.
     pub now: u64,
 }
 

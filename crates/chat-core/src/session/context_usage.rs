@@ -12,7 +12,7 @@ use crate::agent::{ContextSize, compaction_limit, outgoing, scale_of, tool_bytes
 use crate::client::{Price, Room, as_text};
 use crate::error::Result;
 use crate::message::{
-    ChatRequest, Message, Meter, ModelRef, Options, Part, PromptPreview, Role, SessionMeta,
+    ChatRequest, ContextUsage, Message, ModelRef, Options, Part, PromptPreview, Role, SessionMeta,
 };
 use crate::store::SessionRecord;
 
@@ -29,17 +29,17 @@ impl Session {
     }
 
     /// A view of how full its model's window is.
-    pub(crate) fn context_usage(self: &Arc<Self>) -> ContextUsage<'_> {
-        ContextUsage { session: self }
+    pub(crate) fn context_usage(self: &Arc<Self>) -> ContextUsageReader<'_> {
+        ContextUsageReader { session: self }
     }
 }
 
 /// Measures how full the window of a session's model is. From [`Session::context_usage`].
-pub(crate) struct ContextUsage<'a> {
+pub(crate) struct ContextUsageReader<'a> {
     session: &'a Arc<Session>,
 }
 
-impl ContextUsage<'_> {
+impl ContextUsageReader<'_> {
     fn resolve(&self, request: &ChatRequest) -> Result<ResolvedRequest> {
         let record = self.session.lock().record.clone();
         let known = Some(&record).filter(|record| !record.fid.as_str().is_empty());
@@ -47,7 +47,7 @@ impl ContextUsage<'_> {
     }
 
     /// How full the window is. Asks the model's server about it where nobody did before.
-    pub(crate) async fn current(&self) -> Result<Meter> {
+    pub(crate) async fn current(&self) -> Result<ContextUsage> {
         let history = self.session.transcript().await?;
         let resolved = self.resolve(&ChatRequest::default())?;
         // The rules and what there is besides may be others than when it was measured last.
@@ -60,16 +60,16 @@ impl ContextUsage<'_> {
         let tokens = self.measure(&history, &measured).tokens;
         measured.room =
             self.session.services.clients.room(&resolved.model, &measured.options, tokens).await;
-        let meter = self.measure(&history, &measured);
+        let usage = self.measure(&history, &measured);
         // A slow server may answer when another model was chosen.
         let now = self.resolve(&ChatRequest::default())?;
         if (&now.model, &now.options) == (&resolved.model, &measured.options) {
             self.session.lock().last_usage.set_measured(measured);
         }
-        Ok(meter)
+        Ok(usage)
     }
 
-    fn measure(&self, history: &[Arc<Message>], measured: &Measured) -> Meter {
+    fn measure(&self, history: &[Arc<Message>], measured: &Measured) -> ContextUsage {
         let Measured { agent, surroundings, room, options } = measured;
         let settings = self.session.services.clients.settings();
         let scale = scale_of(&**agent, history, surroundings, &room.thoughts);
@@ -77,7 +77,7 @@ impl ContextUsage<'_> {
         let size =
             ContextSize::of(&messages, &room.thoughts).and_tools(&surroundings.tools.specs());
         let size = size.with_rules(surroundings);
-        Meter {
+        ContextUsage {
             window: room.now,
             tokens: size.tokens(scale),
             limit: compaction_limit(room, settings.chat.compact_at, options),
@@ -123,9 +123,9 @@ impl ContextUsage<'_> {
             let Some(measured) = state.last_usage.measured().cloned() else { return };
             (state.transcript.branch().unwrap_or_default(), measured)
         };
-        let meter = self.measure(&history, &measured);
+        let usage = self.measure(&history, &measured);
         let mut state = self.session.lock();
-        if let Some(event) = state.last_usage.set_meter(meter) {
+        if let Some(event) = state.last_usage.set_context_usage(usage) {
             state.tell(event);
         }
     }

@@ -165,7 +165,9 @@ impl ChatWidget {
                         }
                     }
                     SessionEvent::FilesChanged => self.look_at_changes(view, sender),
-                    SessionEvent::MeterChanged { meter } => self.meter_changed(fid, meter, view),
+                    SessionEvent::ContextUsageChanged { usage } => {
+                        self.meter_changed(fid, usage, view)
+                    }
                     _ => {}
                 }
                 false

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use chat_core::error::Result;
 use chat_core::message::{
-    ChatRequest, Context, Fid, Meter, ModelRef, Options, PromptPreview, Thinking,
+    ChatRequest, Context, ContextUsage, Fid, ModelRef, Options, PromptPreview, Thinking,
 };
 use chat_edge::words;
 use gettextrs::gettext;
@@ -39,7 +39,7 @@ pub(super) enum Wish {
 #[derive(Debug)]
 pub(super) enum News {
     /// The window was measured.
-    Measured { of: Of, result: Result<Meter> },
+    Measured { of: Of, result: Result<ContextUsage> },
     /// What would go out in this chat.
     Prompt { fid: Fid, result: Result<PromptPreview> },
     /// Earlier messages were summed up, or that was taken back; or there was nothing to do.
@@ -61,7 +61,7 @@ pub(super) struct Of {
 #[derive(Debug, Default)]
 pub(super) struct Metering {
     of: Option<Of>,
-    meter: Option<Meter>,
+    meter: Option<ContextUsage>,
     /// Whether that is of the model that is chosen now.
     is_current: bool,
     /// The chat whose work the person stopped last.
@@ -111,13 +111,13 @@ impl ChatWidget {
             return;
         };
         sender.oneshot_command(async move {
-            let result = manager.context().meter(&of.fid).await;
+            let result = manager.context().usage(&of.fid).await;
             done(Done::Meter(News::Measured { of, result }))
         });
     }
 
     /// The engine tells how full the window is.
-    pub(super) fn meter_changed(&mut self, fid: &Fid, meter: &Meter, view: &View) {
+    pub(super) fn meter_changed(&mut self, fid: &Fid, meter: &ContextUsage, view: &View) {
         if self.metering.of.as_ref().is_some_and(|of| of.fid == *fid) {
             self.metering.meter = Some(meter.clone());
             self.metering.is_current = true;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::agent::{Agent, Surroundings, result_bytes};
 use crate::client::Room;
 use crate::event::SessionEvent;
-use crate::message::{Meter, Options};
+use crate::message::{ContextUsage, Options};
 
 /// What a session's conversation was measured with, and what it came to.
 #[derive(Default)]
@@ -14,7 +14,7 @@ pub(crate) struct LastUsage {
     surroundings: Surroundings,
     measured: Option<Measured>,
     /// As it was told last.
-    meter: Option<Meter>,
+    context_usage: Option<ContextUsage>,
 }
 
 /// What a session's conversation was measured with last.
@@ -59,12 +59,15 @@ impl LastUsage {
     }
 
     /// It is this full now. None where that was told before.
-    pub(crate) fn set_meter(&mut self, meter: Meter) -> Option<SessionEvent> {
-        if self.meter.as_ref() == Some(&meter) {
+    pub(crate) fn set_context_usage(
+        &mut self,
+        context_usage: ContextUsage,
+    ) -> Option<SessionEvent> {
+        if self.context_usage.as_ref() == Some(&context_usage) {
             return None;
         }
-        self.meter = Some(meter.clone());
-        Some(SessionEvent::MeterChanged { meter })
+        self.context_usage = Some(context_usage.clone());
+        Some(SessionEvent::ContextUsageChanged { usage: context_usage })
     }
 }
 
@@ -75,9 +78,9 @@ mod tests {
     #[test]
     fn the_same_count_is_told_once() {
         let mut usage = LastUsage::default();
-        let meter = |tokens| Meter { tokens, ..Meter::default() };
-        assert!(usage.set_meter(meter(1)).is_some());
-        assert!(usage.set_meter(meter(1)).is_none());
-        assert!(usage.set_meter(meter(2)).is_some());
+        let context_usage = |tokens| ContextUsage { tokens, ..ContextUsage::default() };
+        assert!(usage.set_context_usage(context_usage(1)).is_some());
+        assert!(usage.set_context_usage(context_usage(1)).is_none());
+        assert!(usage.set_context_usage(context_usage(2)).is_some());
     }
 }

@@ -210,7 +210,7 @@ async fn the_meter_counts_what_goes_back() {
     server.push(Script::new().text("Nothing there."));
     let (fid, _) = world.ask_and_wait("Look").await;
     let thoughts = async || {
-        let fills = world.manager.context().meter(&fid).await.unwrap().fills;
+        let fills = world.manager.context().usage(&fid).await.unwrap().fills;
         fills.into_iter().find(|(filling, _)| *filling == Filling::Thoughts)
     };
     let counted = thoughts().await;
@@ -232,7 +232,7 @@ async fn the_meter_counts_nothing_that_was_refused() {
     server.push(Script::new().thinking("Hm.").bytes(details(SIGNED)).text("Yes."));
     let (fid, _) = world.ask_and_wait("Sure?").await;
     let filled = async |world: &World| {
-        let fills = world.manager.context().meter(&fid).await.unwrap().fills;
+        let fills = world.manager.context().usage(&fid).await.unwrap().fills;
         fills.into_iter().any(|(filling, _)| filling == Filling::Thoughts)
     };
     assert!(filled(&world).await);

@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, anyhow};
-use chat_core::agent::{Agent, CodeAssistant, Known, RuleFile, Seen, Surroundings};
+use chat_core::agent::{Agent, CodeAssistant, KnownContext, PromptContext, RuleFile, Surroundings};
 use chat_core::message::{Context, Excerpt, OpenFile, Selection};
 use chat_core::permission::path::{Project, Surroundings as Kept};
 use chat_core::review::diff::Diff;
@@ -66,10 +66,10 @@ fn prompt(plan: &Plan) -> Row {
         ..OpenFile::default()
     };
     let context = Context { open_files: (0..20).map(file).collect(), ..Context::default() };
-    let known = Known::default();
+    let known = KnownContext::default();
     for _ in 0..plan.rounds {
         let began = Instant::now();
-        let seen = Seen {
+        let context = PromptContext {
             known: &known,
             context: &context,
             todos: &[],
@@ -77,7 +77,7 @@ fn prompt(plan: &Plan) -> Row {
             regained: None,
             project: around.project.as_deref(),
         };
-        black_box((CodeAssistant.system_prompt(&around), CodeAssistant.context(&seen)));
+        black_box((CodeAssistant.system_prompt(&around), CodeAssistant.context(&context)));
         black_box(around.tools.specs());
         row.natter.push(milliseconds(began));
     }

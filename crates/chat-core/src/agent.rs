@@ -9,8 +9,8 @@ mod fitting;
 mod handler;
 mod history;
 mod just_ask;
+mod prompt_context;
 mod registry;
-mod seen;
 mod sink;
 mod summary;
 mod surroundings;
@@ -32,9 +32,9 @@ pub use handler::{AgentHandler, Outcome};
 pub(crate) use history::says_something;
 pub use history::{outgoing, system};
 pub use just_ask::JustAsk;
+pub(crate) use prompt_context::todos;
+pub use prompt_context::{KnownContext, PromptContext};
 pub use registry::AgentRegistry;
-pub(crate) use seen::todos;
-pub use seen::{Known, Seen};
 pub use sink::{ReplyEnd, ReplySink, TurnContext, TurnProgress};
 pub(crate) use surroundings::system as system_name;
 pub use surroundings::{ProjectStart, RuleFile, Surroundings};
@@ -64,7 +64,7 @@ pub trait Agent: Send + Sync {
 
     /// What the model is told of what the person has before them. Stored with the person's
     /// message, so that history goes out the same ever after.
-    fn context(&self, seen: &Seen<'_>) -> Vec<String>;
+    fn context(&self, context: &PromptContext<'_>) -> Vec<String>;
 
     /// The tools that it offers, of those that there are, and whether one must be called.
     fn configure_tools(&self, registry: &Registry) -> (Registry, ToolChoice);

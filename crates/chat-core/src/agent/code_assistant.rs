@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::template::fill;
-use super::{Agent, Seen, Surroundings};
+use super::{Agent, PromptContext, Surroundings};
 use crate::client::ToolChoice;
 use crate::tool::{Hint, HintText, Registry, ToolKind};
 
@@ -96,8 +96,8 @@ impl Agent for CodeAssistant {
         }))
     }
 
-    fn context(&self, seen: &Seen<'_>) -> Vec<String> {
-        seen.describe()
+    fn context(&self, context: &PromptContext<'_>) -> Vec<String> {
+        context.describe()
     }
 
     fn configure_tools(&self, registry: &Registry) -> (Registry, ToolChoice) {

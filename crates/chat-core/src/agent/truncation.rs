@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::seen::{open_plan, todos};
+use super::prompt_context::{open_plan, todos};
 use crate::message::{Compaction, Message, MessageId, Part, Role, ToolResult};
 
 /// What a model is told before the summary of what it cannot read any more.

@@ -11,7 +11,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::agent::{
-    Agent, JustAsk, ReplyEnd, ReplySink, Seen, Surroundings, TurnContext, TurnInput, TurnProgress,
+    Agent, JustAsk, PromptContext, ReplyEnd, ReplySink, Surroundings, TurnContext, TurnInput,
+    TurnProgress,
 };
 use crate::chat::ReplyBuilder;
 use crate::client::{Delta, Timeouts, ToolChoice, connect};
@@ -42,7 +43,7 @@ impl Agent for WithTools {
         None
     }
 
-    fn context(&self, _seen: &Seen<'_>) -> Vec<String> {
+    fn context(&self, _context: &PromptContext<'_>) -> Vec<String> {
         Vec::new()
     }
 

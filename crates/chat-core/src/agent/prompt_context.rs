@@ -17,7 +17,7 @@ const MOST_TEXT: usize = 8 * 1024;
 
 /// What is known when a person's message is made.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a> {
+pub struct PromptContext<'a> {
     /// What the person has before them.
     pub context: &'a Context,
     /// The session's plan.
@@ -29,17 +29,17 @@ pub struct Seen<'a> {
     /// The folder to work in.
     pub project: Option<&'a Path>,
     /// What the model was told before.
-    pub known: &'a Known,
+    pub known: &'a KnownContext,
 }
 
 /// What a model was told before and still reads, by the tag that it stands in. It need not be told again.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub struct KnownContext {
     editor: Option<String>,
     plan: Option<String>,
 }
 
-impl Known {
+impl KnownContext {
     /// What the messages of a conversation still tell that goes out as its markers say.
     pub fn of(history: &[Arc<Message>]) -> Self {
         let mut known = Self::default();
@@ -61,7 +61,7 @@ impl Known {
 const EDITOR: (&str, &str) = ("<editor>", "</editor>");
 const PLAN: (&str, &str) = ("<plan>", "</plan>");
 
-impl Seen<'_> {
+impl PromptContext<'_> {
     /// What of it the model does not know yet, as it reads it: a text for each thing.
     pub fn describe(&self) -> Vec<String> {
         let mut told = Vec::new();
@@ -213,9 +213,13 @@ mod tests {
     use crate::agent::truncation::{self, tests::user};
     use crate::message::{Compaction, Excerpt, Role, Selection};
 
-    fn seen<'a>(context: &'a Context, todos: &'a [Todo], known: &'a Known) -> Seen<'a> {
+    fn prompt_context<'a>(
+        context: &'a Context,
+        todos: &'a [Todo],
+        known: &'a KnownContext,
+    ) -> PromptContext<'a> {
         let project = Some(Path::new("/p"));
-        Seen { context, todos, rejected: None, regained: None, project, known }
+        PromptContext { context, todos, rejected: None, regained: None, project, known }
     }
 
     fn todo(text: &str, state: TodoState) -> Todo {
@@ -237,8 +241,11 @@ mod tests {
 
     #[test]
     fn nothing_is_told_of_nothing() {
-        let known = Known::default();
-        assert_eq!(seen(&Context::default(), &[], &known).describe(), Vec::<String>::new());
+        let known = KnownContext::default();
+        assert_eq!(
+            prompt_context(&Context::default(), &[], &known).describe(),
+            Vec::<String>::new()
+        );
     }
 
     #[test]
@@ -258,8 +265,11 @@ mod tests {
         let other = OpenFile { path: "/elsewhere/b.rs".into(), ..OpenFile::default() };
         let context = Context { open_files: vec![active, other], ..Context::default() };
         let todos = [todo("Look", TodoState::Done), todo("Fix", TodoState::Doing)];
-        let known = Known::default();
-        let told = Seen { rejected: Some("-a\n+b\n"), ..seen(&context, &todos, &known) };
+        let known = KnownContext::default();
+        let told = PromptContext {
+            rejected: Some("-a\n+b\n"),
+            ..prompt_context(&context, &todos, &known)
+        };
         insta::assert_snapshot!(told.describe().join("\n\n"));
     }
 
@@ -267,41 +277,47 @@ mod tests {
     fn what_is_the_same_is_told_once_and_what_changed_again() {
         let todos = [todo("Look", TodoState::Done), todo("Fix", TodoState::Open)];
         let (one, two) = (files(&["a.rs"]), files(&["a.rs", "b.rs"]));
-        let first = seen(&one, &todos, &Known::default()).describe();
+        let first = prompt_context(&one, &todos, &KnownContext::default()).describe();
         assert_eq!(first.len(), 2);
         let mut history = after(&first);
-        let known = Known::of(&history);
-        assert_eq!(seen(&one, &todos, &known).describe(), Vec::<String>::new());
-        let changed = seen(&two, &todos, &known).describe();
+        let known = KnownContext::of(&history);
+        assert_eq!(prompt_context(&one, &todos, &known).describe(), Vec::<String>::new());
+        let changed = prompt_context(&two, &todos, &known).describe();
         assert!(changed.len() == 1 && changed[0].contains("b.rs"), "{changed:?}");
         history.extend(after(&changed));
         // Back to what an earlier message says is a change, too.
-        let known = Known::of(&history);
-        assert_eq!(seen(&one, &todos, &known).describe(), [first[0].clone()]);
-        let closed = seen(&Context::default(), &todos, &known).describe();
+        let known = KnownContext::of(&history);
+        assert_eq!(prompt_context(&one, &todos, &known).describe(), [first[0].clone()]);
+        let closed = prompt_context(&Context::default(), &todos, &known).describe();
         assert_eq!(closed, ["<editor>\nNo files are open any more.\n</editor>"]);
         history.extend(after(&closed));
-        let known = Known::of(&history);
-        assert_eq!(seen(&Context::default(), &todos, &known).describe(), Vec::<String>::new());
+        let known = KnownContext::of(&history);
+        assert_eq!(
+            prompt_context(&Context::default(), &todos, &known).describe(),
+            Vec::<String>::new()
+        );
     }
 
     #[test]
     fn a_finished_plan_is_not_told() {
-        let known = Known::default();
+        let known = KnownContext::default();
         let done = [todo("Look", TodoState::Done), todo("Fix", TodoState::Done)];
-        assert_eq!(seen(&Context::default(), &done, &known).describe(), Vec::<String>::new());
+        assert_eq!(
+            prompt_context(&Context::default(), &done, &known).describe(),
+            Vec::<String>::new()
+        );
     }
 
     #[test]
     fn what_was_summed_up_is_told_again() {
         let one = files(&["a.rs"]);
-        let mut history = after(&seen(&one, &[], &Known::default()).describe());
+        let mut history = after(&prompt_context(&one, &[], &KnownContext::default()).describe());
         history.push(user("And then?"));
         let upto = history[0].id;
         let summary = Some("They looked.".to_owned());
         let compaction = Compaction { upto, summary, keep: 0, undone: false };
         history.push(Arc::new(truncation::marker(vec![compaction])));
-        let told = seen(&one, &[], &Known::of(&history)).describe();
+        let told = prompt_context(&one, &[], &KnownContext::of(&history)).describe();
         assert_eq!(told.len(), 1, "{told:?}");
     }
 

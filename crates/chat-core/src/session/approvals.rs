@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::event::SessionEvent;
 use crate::message::{Ask, AskId, Asked, PermissionRequest, Preview, Question, ToolCall};
 use crate::store::SessionPatch;
-use crate::tool::{Denied, Leave, Wish};
+use crate::tool::{Denied, Leave, PermissionCheck};
 
 /// What was decided without asking.
 enum Judged {
@@ -58,15 +58,15 @@ impl Approvals<'_> {
     pub(super) async fn permit(
         &self,
         call: &ToolCall,
-        wish: Wish,
+        check: PermissionCheck,
         project: Option<&Arc<Project>>,
         cancel: &CancellationToken,
     ) -> Result<Leave, Denied> {
-        match self.judge(&wish.requests, wish.preview, project) {
+        match self.judge(&check.requests, check.preview, project) {
             Judged::Settled(leave) => leave,
             Judged::Open(asked) => {
                 let what = Asked::Permission(asked);
-                let about = Some((wish.requests, project.cloned()));
+                let about = Some((check.requests, project.cloned()));
                 match self.wait_for(call, what, about, cancel).await {
                     Answered::Granted(leave) => Ok(leave),
                     // Words are no leave.

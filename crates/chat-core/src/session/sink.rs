@@ -18,7 +18,7 @@ use crate::message::{
     Message, MessageId, ModelRef, Options, Part, Question, Todo, ToolCall, Usage,
 };
 use crate::settings::ToolSettings;
-use crate::tool::{Changes, Denied, Leave, Registry, ToolContext, ToolHost, Wish};
+use crate::tool::{Changes, Denied, Leave, PermissionCheck, Registry, ToolContext, ToolHost};
 
 /// The session as a handler sees it.
 pub(super) struct Sink {
@@ -75,11 +75,11 @@ impl Host {
 
 #[async_trait]
 impl ToolHost for Host {
-    async fn permit(&self, wish: Wish) -> Result<Leave, Denied> {
+    async fn permit(&self, check: PermissionCheck) -> Result<Leave, Denied> {
         self.turn
             .session
             .approvals()
-            .permit(&self.call, wish, self.project.as_ref(), &self.cancel)
+            .permit(&self.call, check, self.project.as_ref(), &self.cancel)
             .await
     }
 

@@ -83,7 +83,7 @@ impl ToolContext {
 
     async fn leave(&self, requests: Vec<Request>, preview: Preview) -> Result<Leave, Denied> {
         let began = Instant::now();
-        let leave = self.host.permit(Wish { requests, preview }).await;
+        let leave = self.host.permit(PermissionCheck { requests, preview }).await;
         let verdict = match &leave {
             Ok(Leave::ByPerson | Leave::OutsideSandbox) => Some(Verdict::Allowed),
             Err(Denied::ByPerson { message }) => Some(Verdict::Denied { message: message.clone() }),
@@ -133,7 +133,7 @@ impl std::fmt::Debug for ToolContext {
 
 /// What a tool wants to do: what is judged, and what the person is shown.
 #[derive(Clone, Debug)]
-pub struct Wish {
+pub struct PermissionCheck {
     /// What is judged, all of it together; the first names what is done, and to what.
     pub requests: Vec<Request>,
     /// The whole of what would be done.
@@ -143,9 +143,9 @@ pub struct Wish {
 /// What a tool may ask of its session for one call; implemented above, by the session.
 #[async_trait]
 pub trait ToolHost: Send + Sync {
-    /// Judges a wish by rules and mode, and asks the person where these do not tell. Ends with the
+    /// Judges it by rules and mode, and asks the person where these do not tell. Ends with the
     /// request.
-    async fn permit(&self, wish: Wish) -> Result<Leave, Denied>;
+    async fn permit(&self, check: PermissionCheck) -> Result<Leave, Denied>;
 
     /// Why rules or the mode forbid something; none where they do not. Nobody is asked, and what would be asked is
     /// not forbidden.

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use chat_core::message::{Question, Todo, ToolCallId};
 use chat_core::permission::path::{Project, Surroundings};
 use chat_core::permission::{Request, Why};
-use chat_core::tool::{Changes, Denied, Leave, PermissionCheck, ToolContext, ToolHost};
+use chat_core::tool::{Changes, Denied, PermissionCheck, PermissionGrant, ToolContext, ToolHost};
 use chat_sandbox::{Command, Keep, Preference, Sandbox, Spool};
 use chat_testkit::server::{Script, Server, text};
 use chat_testkit::ui::Desktop;
@@ -215,8 +215,8 @@ struct Anything;
 
 #[async_trait]
 impl ToolHost for Anything {
-    async fn permit(&self, _check: PermissionCheck) -> Result<Leave, Denied> {
-        Ok(Leave::ByRule)
+    async fn permit(&self, _check: PermissionCheck) -> Result<PermissionGrant, Denied> {
+        Ok(PermissionGrant::ByRule)
     }
 
     fn refusal(&self, _request: &Request) -> Option<Why> {

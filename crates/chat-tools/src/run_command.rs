@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use chat_core::message::{Preview, ToolView};
 use chat_core::tool::{
-    CallData, Denied, Hint, HintText, Label, Labels, Leave, N_, OutputForm, Tense, Tool,
+    CallData, Denied, Hint, HintText, Label, Labels, N_, OutputForm, PermissionGrant, Tense, Tool,
     ToolContext, ToolFailure, ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
 };
 use chat_permission::{Action, Request, ResolvedPath, Run, Why};
@@ -154,11 +154,11 @@ impl Tool for RunCommand {
         let named = run.secrets(&place.project);
         let reads = named.iter().map(|path| Request::Read { path: path.clone() });
         let requests = [Request::Run(run)].into_iter().chain(reads).collect();
-        let leave = context.permit_command(requests, preview).await?;
-        if let Some(leaves) = leaves.as_ref().filter(|_| leave == Leave::OutsideSandbox) {
+        let grant = context.permit_command(requests, preview).await?;
+        if let Some(leaves) = leaves.as_ref().filter(|_| grant == PermissionGrant::OutsideSandbox) {
             leaves.must_be_allowed(&context)?;
         }
-        let is_sandboxed = is_sandboxed && leave != Leave::OutsideSandbox;
+        let is_sandboxed = is_sandboxed && grant != PermissionGrant::OutsideSandbox;
         let sandbox = if is_sandboxed { sandbox } else { Sandbox::probe(Preference::None).await };
         let commands = context.memory.get::<Commands>();
         if background {

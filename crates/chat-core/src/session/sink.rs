@@ -18,7 +18,9 @@ use crate::message::{
     Message, MessageId, ModelRef, Options, Part, Question, Todo, ToolCall, Usage,
 };
 use crate::settings::ToolSettings;
-use crate::tool::{Changes, Denied, Leave, PermissionCheck, Registry, ToolContext, ToolHost};
+use crate::tool::{
+    Changes, Denied, PermissionCheck, PermissionGrant, Registry, ToolContext, ToolHost,
+};
 
 /// The session as a handler sees it.
 pub(super) struct Sink {
@@ -75,7 +77,7 @@ impl Host {
 
 #[async_trait]
 impl ToolHost for Host {
-    async fn permit(&self, check: PermissionCheck) -> Result<Leave, Denied> {
+    async fn permit(&self, check: PermissionCheck) -> Result<PermissionGrant, Denied> {
         self.turn
             .session
             .approvals()

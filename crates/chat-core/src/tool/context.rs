@@ -66,7 +66,7 @@ impl ToolContext {
     /// # Errors
     /// It is not given for all of them.
     pub async fn permit_all(&self, requests: Vec<Request>, preview: Preview) -> Result<(), Denied> {
-        self.leave(requests, preview).await.map(drop)
+        self.judge(requests, preview).await.map(drop)
     }
 
     /// The same for a command, with all that it needs; says whether it is to run outside the sandbox.
@@ -77,25 +77,31 @@ impl ToolContext {
         &self,
         requests: Vec<Request>,
         preview: Preview,
-    ) -> Result<Leave, Denied> {
-        self.leave(requests, preview).await
+    ) -> Result<PermissionGrant, Denied> {
+        self.judge(requests, preview).await
     }
 
-    async fn leave(&self, requests: Vec<Request>, preview: Preview) -> Result<Leave, Denied> {
+    async fn judge(
+        &self,
+        requests: Vec<Request>,
+        preview: Preview,
+    ) -> Result<PermissionGrant, Denied> {
         let began = Instant::now();
-        let leave = self.host.permit(PermissionCheck { requests, preview }).await;
-        let verdict = match &leave {
-            Ok(Leave::ByPerson | Leave::OutsideSandbox) => Some(Verdict::Allowed),
+        let grant = self.host.permit(PermissionCheck { requests, preview }).await;
+        let verdict = match &grant {
+            Ok(PermissionGrant::ByPerson | PermissionGrant::OutsideSandbox) => {
+                Some(Verdict::Allowed)
+            }
             Err(Denied::ByPerson { message }) => Some(Verdict::Denied { message: message.clone() }),
-            Ok(Leave::ByRule) | Err(_) => None,
+            Ok(PermissionGrant::ByRule) | Err(_) => None,
         };
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         asked.waited += began.elapsed();
         asked.verdict = verdict.or(asked.verdict.take());
-        if let Err(Denied::ByRule { allowed_by, .. }) = &leave {
+        if let Err(Denied::ByRule { allowed_by, .. }) = &grant {
             asked.needs.clone_from(allowed_by);
         }
-        leave
+        grant
     }
 
     /// Asks the person a question of the model's.
@@ -145,7 +151,7 @@ pub struct PermissionCheck {
 pub trait ToolHost: Send + Sync {
     /// Judges it by rules and mode, and asks the person where these do not tell. Ends with the
     /// request.
-    async fn permit(&self, check: PermissionCheck) -> Result<Leave, Denied>;
+    async fn permit(&self, check: PermissionCheck) -> Result<PermissionGrant, Denied>;
 
     /// Why rules or the mode forbid something; none where they do not. Nobody is asked, and what would be asked is
     /// not forbidden.
@@ -171,9 +177,9 @@ pub trait ToolHost: Send + Sync {
     fn on_todos(&self, todos: Vec<Todo>);
 }
 
-/// Where leave comes from.
+/// Where a permission comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Leave {
+pub enum PermissionGrant {
     /// A rule or the mode gives it.
     ByRule,
     /// The person gave it.
@@ -182,7 +188,7 @@ pub enum Leave {
     OutsideSandbox,
 }
 
-/// Why leave was not given.
+/// Why a permission was not given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Denied {
     /// The person said no, perhaps with a word to the model.

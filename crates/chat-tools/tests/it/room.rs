@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use chat_core::message::{Preview, Question, Todo, ToolCallId};
 use chat_core::settings::ToolSettings;
 use chat_core::tool::{
-    Changes, Denied, Leave, Memory, PermissionCheck, Tool, ToolContext, ToolFailure, ToolHost,
-    ToolOutput, check,
+    Changes, Denied, Memory, PermissionCheck, PermissionGrant, Tool, ToolContext, ToolFailure,
+    ToolHost, ToolOutput, check,
 };
 use chat_permission::path::{Project, Surroundings};
 use chat_permission::{
@@ -140,15 +140,15 @@ impl Room {
 
 #[async_trait]
 impl ToolHost for Person {
-    async fn permit(&self, check: PermissionCheck) -> Result<Leave, Denied> {
+    async fn permit(&self, check: PermissionCheck) -> Result<PermissionGrant, Denied> {
         self.wanted.lock().unwrap().extend(check.requests.iter().map(action));
         match decide_all(&self.rules, self.mode, &check.requests) {
-            Decision::Pass => Ok(Leave::ByRule),
+            Decision::Pass => Ok(PermissionGrant::ByRule),
             Decision::Refuse { why, allowed_by } => Err(Denied::ByRule { why, allowed_by }),
             Decision::Ask { .. } => {
                 self.asked.lock().unwrap().push(check);
                 match self.says {
-                    Some(true) => Ok(Leave::ByPerson),
+                    Some(true) => Ok(PermissionGrant::ByPerson),
                     Some(false) => Err(Denied::ByPerson { message: None }),
                     None => Err(Denied::Nobody),
                 }

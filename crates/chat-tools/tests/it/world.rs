@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use chat_core::message::{Preview, Question, Todo, ToolCallId};
 use chat_core::settings::ToolSettings;
 use chat_core::tool::{
-    Changes, Denied, Leave, Memory, PermissionCheck, ToolContext, ToolFailure, ToolHost, ToolInfo,
-    ToolOutput,
+    Changes, Denied, Memory, PermissionCheck, PermissionGrant, ToolContext, ToolFailure, ToolHost,
+    ToolInfo, ToolOutput,
 };
 use chat_permission::path::{Project, Surroundings};
 use chat_permission::{
@@ -54,12 +54,12 @@ pub struct Host {
 
 #[async_trait]
 impl ToolHost for Host {
-    async fn permit(&self, check: PermissionCheck) -> Result<Leave, Denied> {
+    async fn permit(&self, check: PermissionCheck) -> Result<PermissionGrant, Denied> {
         self.wanted.lock().unwrap().extend(check.requests.iter().map(action));
         let decision =
             decide_all(&self.rules.lock().unwrap(), *self.mode.lock().unwrap(), &check.requests);
         match decision {
-            Decision::Pass => Ok(Leave::ByRule),
+            Decision::Pass => Ok(PermissionGrant::ByRule),
             Decision::Refuse { why, allowed_by } => Err(Denied::ByRule { why, allowed_by }),
             Decision::Ask { .. } => {
                 let told: Vec<_> = check.requests.iter().map(told).collect();
@@ -68,7 +68,9 @@ impl ToolHost for Host {
                 let mut answer = self.answer.lock().unwrap();
                 let answer = answer.as_mut().map_or(Err(Denied::Nobody), |answer| answer(&check));
                 let leaves = self.leaves_sandbox.load(Ordering::Relaxed);
-                answer.map(|()| if leaves { Leave::OutsideSandbox } else { Leave::ByPerson })
+                answer.map(|()| {
+                    if leaves { PermissionGrant::OutsideSandbox } else { PermissionGrant::ByPerson }
+                })
             }
         }
     }

@@ -19,8 +19,8 @@ use crate::client::{Delta, Timeouts, ToolChoice, connect};
 use crate::message::{ModelRef, Options, Part, Role, Thinking, ToolResult, ToolSpec, Usage};
 use crate::settings::{Connection, ConnectionKind, KeySource};
 use crate::tool::{
-    Changes, Denied, Leave, PermissionCheck, Registry, Tool, ToolContext, ToolFailure, ToolHost,
-    ToolInfo, ToolKind, ToolOutput,
+    Changes, Denied, PermissionCheck, PermissionGrant, Registry, Tool, ToolContext, ToolFailure,
+    ToolHost, ToolInfo, ToolKind, ToolOutput,
 };
 
 /// An agent that offers all tools.
@@ -151,7 +151,7 @@ struct Nobody;
 
 #[async_trait]
 impl ToolHost for Nobody {
-    async fn permit(&self, _check: PermissionCheck) -> Result<Leave, Denied> {
+    async fn permit(&self, _check: PermissionCheck) -> Result<PermissionGrant, Denied> {
         Err(Denied::Nobody)
     }
 

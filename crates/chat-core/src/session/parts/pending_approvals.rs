@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use crate::event::SessionEvent;
 use crate::message::{Answer, Ask, AskId, Asked};
-use crate::tool::{Denied, Leave};
+use crate::tool::{Denied, PermissionGrant};
 
 /// What waits for the person, in the order in which it was asked.
 #[derive(Default)]
@@ -104,7 +104,7 @@ impl PendingApproval {
     /// What rules and the mode make of it; none where it is still the person's to say.
     fn judge(&self, rules: &[Entry], mode: Mode) -> Option<Answered> {
         match decide_all(rules, mode, self.requests.as_ref()?) {
-            Decision::Pass => Some(Answered::Granted(Leave::ByRule)),
+            Decision::Pass => Some(Answered::Granted(PermissionGrant::ByRule)),
             Decision::Refuse { why, allowed_by } => {
                 Some(Answered::Denied(Denied::ByRule { why, allowed_by }))
             }
@@ -143,9 +143,9 @@ impl PendingApproval {
     pub(crate) fn settle(self, answer: Answer) -> bool {
         let answered = match answer {
             Answer::Allow(_) | Answer::Remember { effect: Effect::Allow, .. } => {
-                Answered::Granted(Leave::ByPerson)
+                Answered::Granted(PermissionGrant::ByPerson)
             }
-            Answer::AllowOutsideSandbox => Answered::Granted(Leave::OutsideSandbox),
+            Answer::AllowOutsideSandbox => Answered::Granted(PermissionGrant::OutsideSandbox),
             Answer::Deny { message, .. } | Answer::Remember { message, .. } => {
                 Answered::Denied(Denied::ByPerson { message })
             }
@@ -158,7 +158,7 @@ impl PendingApproval {
 
 /// What became of something that waited.
 pub(crate) enum Answered {
-    Granted(Leave),
+    Granted(PermissionGrant),
     Text(String),
     Denied(Denied),
 }
@@ -194,7 +194,7 @@ mod tests {
         let (pending, _) = approvals.take(id).unwrap();
         assert!(approvals.is_empty() && approvals.remove(id).is_none());
         assert!(pending.settle(Answer::Allow(None)));
-        assert!(matches!(answered.try_recv(), Ok(Answered::Granted(Leave::ByPerson))));
+        assert!(matches!(answered.try_recv(), Ok(Answered::Granted(PermissionGrant::ByPerson))));
     }
 
     #[test]
@@ -221,7 +221,7 @@ mod tests {
         for (pending, what) in settled {
             assert!(pending.send(what));
         }
-        assert!(matches!(answered.try_recv(), Ok(Answered::Granted(Leave::ByRule))));
+        assert!(matches!(answered.try_recv(), Ok(Answered::Granted(PermissionGrant::ByRule))));
         assert!(approvals.judge(&rules, Mode::Ask).is_none());
     }
 }

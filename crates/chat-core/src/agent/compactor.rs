@@ -9,7 +9,7 @@ use super::compaction::{self, Goal, Measure};
 use super::context_size::scale_of;
 use super::summary::Summary;
 use super::{Agent, Surroundings, truncation};
-use crate::client::{Client, Room, SentThoughts};
+use crate::client::{Client, ContextWindow, SentThoughts};
 use crate::error::{Error, Result};
 use crate::message::{Message, ModelRef, Options, Part, Thinking, ToolSpec, Usage};
 
@@ -39,8 +39,8 @@ pub(crate) struct Compacted {
 
 /// From how many tokens on a conversation is made shorter; none where it never is, or where the
 /// window is not known.
-pub(crate) fn limit(room: &Room, percent: u8, options: &Options) -> Option<u64> {
-    let window = u64::from(room.largest.or(room.now)?);
+pub(crate) fn limit(context_window: &ContextWindow, percent: u8, options: &Options) -> Option<u64> {
+    let window = u64::from(context_window.largest.or(context_window.now)?);
     if percent == 0 {
         return None;
     }
@@ -66,12 +66,15 @@ impl Compactor {
         &self,
         history: &[Arc<Message>],
         tools: &[ToolSpec],
-        room: &Room,
+        context_window: &ContextWindow,
         limit: u64,
         wanted: bool,
     ) -> Compacted {
-        let measure = self.measure(history, tools, &room.thoughts);
-        let goal = Goal::new(limit, room.largest.or(room.now).map_or(limit, u64::from));
+        let measure = self.measure(history, tools, &context_window.thoughts);
+        let goal = Goal::new(
+            limit,
+            context_window.largest.or(context_window.now).map_or(limit, u64::from),
+        );
         if !wanted && let Some(shrunk) = measure.shrink_gently(history, goal) {
             return Compacted { marker: Some(truncation::marker(vec![shrunk])), error: None };
         }
@@ -80,7 +83,7 @@ impl Compactor {
         let boundary =
             if wanted { compaction::newest_turn(history) } else { measure.boundary(history, goal) };
         if let Some(at) = boundary {
-            match self.sum_up(&history[..at], &measure, room).await {
+            match self.sum_up(&history[..at], &measure, context_window).await {
                 Ok(Some((text, spent))) => {
                     decided.push(compaction::summed(history[at - 1].id, text));
                     usage = Some(spent);
@@ -102,9 +105,9 @@ impl Compactor {
         &self,
         messages: &[Arc<Message>],
         measure: &Measure<'_>,
-        room: &Room,
+        context_window: &ContextWindow,
     ) -> Result<Option<(String, Usage)>> {
-        let window = room.largest.or(room.now).unwrap_or(UNKNOWN);
+        let window = context_window.largest.or(context_window.now).unwrap_or(UNKNOWN);
         let from = compaction::summed_up(messages).map_or(0, |at| at + 1);
         let thinks = messages.iter().flat_map(|message| &message.parts);
         let thinks = { thinks }.any(|part| matches!(part, Part::Thinking { .. }));

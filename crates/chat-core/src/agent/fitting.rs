@@ -28,17 +28,17 @@ impl Turn {
             (measure.tokens(history), measure.scale.measured)
         };
         let (mut tokens, _) = measured(&history, &SentThoughts { text: true, data_of: None });
-        let room = tokio::select! {
+        let context_window = tokio::select! {
             biased;
             () = compactor.cancel.cancelled() => return Ok(messages),
-            room = sink.room(&compactor.options, tokens) => room,
+            context_window = sink.context_window(&compactor.options, tokens) => context_window,
         };
         let mut sure;
-        (tokens, sure) = measured(&history, &room.thoughts);
-        let limit = limit(&room, context.compact_at, &compactor.options);
+        (tokens, sure) = measured(&history, &context_window.thoughts);
+        let limit = limit(&context_window, context.compact_at, &compactor.options);
         if let Some(limit) = limit.filter(|limit| tokens > *limit) {
             sink.progress(TurnProgress::Compacting);
-            let compacted = compactor.compact(&history, tools, &room, limit, false).await;
+            let compacted = compactor.compact(&history, tools, &context_window, limit, false).await;
             if let Some(error) = compacted.error {
                 sink.progress(TurnProgress::Notice(error));
             }
@@ -46,10 +46,10 @@ impl Turn {
                 sink.add_marker(marker).await?;
                 history = sink.context().history;
                 messages = Some(build(&history));
-                (tokens, sure) = measured(&history, &room.thoughts);
+                (tokens, sure) = measured(&history, &context_window.thoughts);
             }
         }
-        if let Some(window) = room.largest
+        if let Some(window) = context_window.largest
             && sure
             && tokens * 100 > u64::from(window) * SURELY_FULL
             && !compactor.cancel.is_cancelled()

@@ -17,7 +17,9 @@ use super::frames::Framing;
 use super::http::Http;
 use super::refusal::{self, Asked};
 use super::stream::Patience;
-use super::{Client, ModelInfo, Reply, Request, Room, SentThoughts, Timeouts, address, stream};
+use super::{
+    Client, ContextWindow, ModelInfo, Reply, Request, SentThoughts, Timeouts, address, stream,
+};
 use crate::error::{Error, Kind, Result};
 use crate::message::Options;
 use crate::models::machine_memory;
@@ -84,13 +86,13 @@ impl Client for Ollama {
         models::one(&self.http, name).await
     }
 
-    async fn room(&self, model: &str, options: &Options, tokens: u64) -> Room {
+    async fn context_window(&self, model: &str, options: &Options, tokens: u64) -> ContextWindow {
         let bounds = self.bounds_of(model).await;
         let ceiling = bounds.ceiling(self.memory);
         let now = self.windows.fitting(model, options, bounds, ceiling, tokens);
         let largest = if options.context_window.is_some() { now } else { ceiling.max(now) };
         let thoughts = SentThoughts { text: true, data_of: None };
-        Room { now: Some(now), largest: Some(largest), thoughts }
+        ContextWindow { now: Some(now), largest: Some(largest), thoughts }
     }
 
     async fn chat(&self, request: Request) -> Result<Reply> {

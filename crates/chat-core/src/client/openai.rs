@@ -30,8 +30,8 @@ use super::http::Http;
 use super::refusal::{self, Asked};
 use super::stream::Patience;
 use super::{
-    Client, ModelInfo, Recipient, RefusedData, Reply, Request, Room, SentThoughts, Timeouts,
-    address, stream,
+    Client, ContextWindow, ModelInfo, Recipient, RefusedData, Reply, Request, SentThoughts,
+    Timeouts, address, stream,
 };
 use crate::error::{Error, Kind, Result};
 use crate::message::{Message, Options, Origin, ProviderData};
@@ -221,11 +221,11 @@ impl Client for OpenAi {
         models::one(&self.http, name).await
     }
 
-    async fn room(&self, model: &str, _options: &Options, _tokens: u64) -> Room {
+    async fn context_window(&self, model: &str, _options: &Options, _tokens: u64) -> ContextWindow {
         let replay = self.replay(model);
         let data_of = self.recipient(model, Attempt::first(replay)).map(Arc::new);
         let thoughts = SentThoughts { text: replay.fills_window(), data_of };
-        Room { thoughts, ..Room::default() }
+        ContextWindow { thoughts, ..ContextWindow::default() }
     }
 
     async fn chat(&self, request: Request) -> Result<Reply> {

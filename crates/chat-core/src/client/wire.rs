@@ -45,9 +45,9 @@ impl Request {
     }
 }
 
-/// The room that a model has for a request.
+/// The context window that a model has for a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Room {
+pub struct ContextWindow {
     /// The window that the request will have, in tokens, where that is known.
     pub now: Option<u32>,
     /// The largest window that a longer one could have.

@@ -9,7 +9,7 @@ use super::parts::last_usage::Measured;
 use super::user_message::UserMessageBuilder;
 use super::{Session, SessionServices};
 use crate::agent::{ContextSize, compaction_limit, outgoing, scale_of, tool_bytes};
-use crate::client::{Price, Room, as_text};
+use crate::client::{ContextWindow, Price, as_text};
 use crate::error::Result;
 use crate::message::{
     ChatRequest, ContextUsage, Message, ModelRef, Options, Part, PromptPreview, Role, SessionMeta,
@@ -55,11 +55,16 @@ impl ContextUsageReader<'_> {
             .session
             .current_surroundings(&*resolved.agent, &resolved.model, self.session.place())
             .await?;
-        let (agent, room) = (Arc::clone(&resolved.agent), Room::default());
-        let mut measured = Measured { agent, surroundings, room, options: resolved.options };
+        let (agent, context_window) = (Arc::clone(&resolved.agent), ContextWindow::default());
+        let mut measured =
+            Measured { agent, surroundings, context_window, options: resolved.options };
         let tokens = self.measure(&history, &measured).tokens;
-        measured.room =
-            self.session.services.clients.room(&resolved.model, &measured.options, tokens).await;
+        measured.context_window = self
+            .session
+            .services
+            .clients
+            .context_window(&resolved.model, &measured.options, tokens)
+            .await;
         let usage = self.measure(&history, &measured);
         // A slow server may answer when another model was chosen.
         let now = self.resolve(&ChatRequest::default())?;
@@ -70,17 +75,17 @@ impl ContextUsageReader<'_> {
     }
 
     fn measure(&self, history: &[Arc<Message>], measured: &Measured) -> ContextUsage {
-        let Measured { agent, surroundings, room, options } = measured;
+        let Measured { agent, surroundings, context_window, options } = measured;
         let settings = self.session.services.clients.settings();
-        let scale = scale_of(&**agent, history, surroundings, &room.thoughts);
+        let scale = scale_of(&**agent, history, surroundings, &context_window.thoughts);
         let messages = agent.build_messages(history, surroundings);
-        let size =
-            ContextSize::of(&messages, &room.thoughts).and_tools(&surroundings.tools.specs());
+        let size = ContextSize::of(&messages, &context_window.thoughts)
+            .and_tools(&surroundings.tools.specs());
         let size = size.with_rules(surroundings);
         ContextUsage {
-            window: room.now,
+            window: context_window.now,
             tokens: size.tokens(scale),
-            limit: compaction_limit(room, settings.chat.compact_at, options),
+            limit: compaction_limit(context_window, settings.chat.compact_at, options),
             measured: scale.measured,
             fills: size.fills(scale),
             cost: self.cost(history),
@@ -104,11 +109,11 @@ impl ContextUsageReader<'_> {
     }
 
     /// Notes what a request is measured with, and tells those who watch.
-    pub(super) fn measured_with(&self, room: Room, options: &Options) {
+    pub(super) fn measured_with(&self, context_window: ContextWindow, options: &Options) {
         {
             let mut state = self.session.lock();
             let Ok(agent) = self.session.services.agent(&state.record.agent) else { return };
-            state.last_usage.measure_request(agent, room, options.clone());
+            state.last_usage.measure_request(agent, context_window, options.clone());
         }
         self.tell();
     }
@@ -154,13 +159,18 @@ impl ContextUsageReader<'_> {
         let context = as_text(&Message { parts: context, ..user.clone() }).into_owned();
         let messages = outgoing(&history).len();
         let specs = surroundings.tools.specs();
-        let room = self.session.services.clients.room(&resolved.model, &resolved.options, 0).await;
-        let scale = scale_of(&*resolved.agent, &history, &surroundings, &room.thoughts);
+        let context_window = self
+            .session
+            .services
+            .clients
+            .context_window(&resolved.model, &resolved.options, 0)
+            .await;
+        let scale = scale_of(&*resolved.agent, &history, &surroundings, &context_window.thoughts);
         let now = resolved.agent.build_messages(&history, &surroundings);
-        let now = ContextSize::of(&now, &room.thoughts).and_tools(&specs).tokens(scale);
+        let now = ContextSize::of(&now, &context_window.thoughts).and_tools(&specs).tokens(scale);
         history.push(Arc::new(user));
         let out = resolved.agent.build_messages(&history, &surroundings);
-        let size = ContextSize::of(&out, &room.thoughts).and_tools(&specs);
+        let size = ContextSize::of(&out, &context_window.thoughts).and_tools(&specs);
         let system = out.first().filter(|message| message.role == Role::System);
         Ok(PromptPreview {
             system: system.map(|message| message.plain_text()).unwrap_or_default(),

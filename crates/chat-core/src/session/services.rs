@@ -11,7 +11,7 @@ use tokio_util::task::TaskTracker;
 
 use super::WaitingAsks;
 use crate::agent::{Agent, AgentRegistry};
-use crate::client::{Capabilities, Client, Price, Room};
+use crate::client::{Capabilities, Client, ContextWindow, Price};
 use crate::error::{Kind, Result};
 use crate::event::Hub;
 use crate::message::{ModelRef, Options};
@@ -110,7 +110,12 @@ pub(crate) trait Clients: Send + Sync {
 
     /// The room that a model has for a request of so many tokens. Its server may be asked, where
     /// the request is long enough for that to matter.
-    async fn room(&self, model: &ModelRef, options: &Options, tokens: u64) -> Room;
+    async fn context_window(
+        &self,
+        model: &ModelRef,
+        options: &Options,
+        tokens: u64,
+    ) -> ContextWindow;
 
     /// What a model costs, where its server tells.
     fn price(&self, model: &ModelRef) -> Option<Price>;

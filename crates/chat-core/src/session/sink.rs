@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::approvals::Followed;
 use super::turn::RunningTurn;
 use crate::agent::{ReplyEnd, ReplySink, TurnContext, TurnProgress};
-use crate::client::{Capabilities, Delta, Room};
+use crate::client::{Capabilities, ContextWindow, Delta};
 use crate::error::{Kind, Result};
 use crate::event::Stage;
 use crate::message::{
@@ -124,10 +124,11 @@ impl ReplySink for Sink {
         }
     }
 
-    async fn room(&self, options: &Options, tokens: u64) -> Room {
-        let room = self.turn.session.services.clients.room(&self.model, options, tokens).await;
-        self.turn.session.context_usage().measured_with(room.clone(), options);
-        room
+    async fn context_window(&self, options: &Options, tokens: u64) -> ContextWindow {
+        let context_window =
+            self.turn.session.services.clients.context_window(&self.model, options, tokens).await;
+        self.turn.session.context_usage().measured_with(context_window.clone(), options);
+        context_window
     }
 
     fn is_watched(&self) -> bool {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::agent::{Agent, Surroundings, result_bytes};
-use crate::client::Room;
+use crate::client::ContextWindow;
 use crate::event::SessionEvent;
 use crate::message::{ContextUsage, Options};
 
@@ -22,7 +22,7 @@ pub(crate) struct LastUsage {
 pub(crate) struct Measured {
     pub agent: Arc<dyn Agent>,
     pub surroundings: Surroundings,
-    pub room: Room,
+    pub context_window: ContextWindow,
     pub options: Options,
 }
 
@@ -47,15 +47,22 @@ impl LastUsage {
     }
 
     /// The request at work is measured with these.
-    pub(crate) fn measure_request(&mut self, agent: Arc<dyn Agent>, room: Room, options: Options) {
+    pub(crate) fn measure_request(
+        &mut self,
+        agent: Arc<dyn Agent>,
+        context_window: ContextWindow,
+        options: Options,
+    ) {
         let surroundings = self.surroundings.clone();
-        self.measured = Some(Measured { agent, surroundings, room, options });
+        self.measured = Some(Measured { agent, surroundings, context_window, options });
     }
 
     /// How many bytes one result of a tool may have.
     pub(crate) fn result_bytes(&self) -> usize {
-        let room = self.measured.as_ref().map(|measured| &measured.room);
-        result_bytes(room.and_then(|room| room.largest.or(room.now)))
+        let context_window = self.measured.as_ref().map(|measured| &measured.context_window);
+        result_bytes(
+            context_window.and_then(|context_window| context_window.largest.or(context_window.now)),
+        )
     }
 
     /// It is this full now. None where that was told before.

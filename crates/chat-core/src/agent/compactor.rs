@@ -116,10 +116,10 @@ impl Compactor {
             model: &self.model.model,
             options: &self.options,
             // Thoughts would spend what a summary may have.
-            thinking: if thinks || self.thinking != Thinking::Habit {
+            thinking: if thinks || self.thinking != Thinking::Default {
                 Thinking::Off
             } else {
-                Thinking::Habit
+                Thinking::Default
             },
             most: measure.scale.bytes(u64::from(window) / 2) as usize,
             tokens: (window / 8).clamp(*SUMMARY.start(), *SUMMARY.end()),

@@ -36,7 +36,7 @@ impl Request {
             messages,
             tools: Vec::new(),
             tool_choice: ToolChoice::Auto,
-            thinking: Thinking::Habit,
+            thinking: Thinking::Default,
             options: Options::default(),
             sampling: Sampling::default(),
             stream: true,

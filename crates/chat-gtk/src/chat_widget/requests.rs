@@ -112,7 +112,7 @@ impl ChatWidget {
             Told::ThinkAsModel => {
                 self.diagnostics.reply(fid.as_str(), Moment::Request);
                 self.run(sender, async move |manager| {
-                    let thinking = Some(Thinking::Habit);
+                    let thinking = Some(Thinking::Default);
                     let change = SessionChange { thinking, ..SessionChange::default() };
                     manager.sessions().change(&fid, change).await?;
                     manager.sessions().retry(&fid).await

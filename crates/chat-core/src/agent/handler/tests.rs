@@ -200,7 +200,7 @@ fn turn(agent: &Arc<dyn Agent>, server: &Server) -> (TurnInput, Arc<Told>) {
         agent: Arc::clone(agent),
         client: connect(&connection, ConnectionKind::OpenAi, None, timeouts).unwrap(),
         model: ModelRef::new("test", "scripted"),
-        thinking: Thinking::Habit,
+        thinking: Thinking::Default,
         options: Options::default(),
         around: Surroundings { tools: agent.configure_tools(&tools).0, ..Surroundings::default() },
         cancel: CancellationToken::new(),

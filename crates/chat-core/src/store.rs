@@ -295,24 +295,24 @@ impl Store {
     /// Removes deleted sessions for good: those deleted longer ago than `age`. Those that a living
     /// process has claimed stay until it is done with them.
     pub async fn purge(&self, age: Duration) -> Result<()> {
-        let doomed = self.doomed(age).await?;
-        self.remove(doomed).await
+        let expired = self.expired(age).await?;
+        self.remove(expired).await
     }
 
     /// What [`purge`](Self::purge) removes, with the projects that these sessions worked in last.
-    pub async fn doomed(&self, age: Duration) -> Result<Vec<(Fid, Option<PathBuf>)>> {
+    pub async fn expired(&self, age: Duration) -> Result<Vec<(Fid, Option<PathBuf>)>> {
         if self.inner.writer.is_none() {
             return Ok(Vec::new());
         }
-        self.write(move |desk| sessions::doomed(desk, age)).await
+        self.write(move |desk| sessions::expired(desk, age)).await
     }
 
     /// Removes these sessions for good, where they still are deleted and nobody has claimed them.
-    pub async fn remove(&self, doomed: Vec<(Fid, Option<PathBuf>)>) -> Result<()> {
+    pub async fn remove(&self, expired: Vec<(Fid, Option<PathBuf>)>) -> Result<()> {
         if self.inner.writer.is_none() {
             return Ok(());
         }
-        let fids: Vec<Fid> = doomed.into_iter().map(|(fid, _)| fid).collect();
+        let fids: Vec<Fid> = expired.into_iter().map(|(fid, _)| fid).collect();
         self.write(move |desk| sessions::remove(desk, &fids)).await?;
         // On its own, so that a picture goes only once no committed message needs it.
         self.write(attachments::sweep).await

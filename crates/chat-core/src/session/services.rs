@@ -51,9 +51,9 @@ impl SessionServices {
     /// Removes sessions for good that were deleted longer ago than `age`, with what the journals of
     /// their projects keep for them.
     pub(crate) async fn purge(&self, age: Duration) -> Result<()> {
-        let doomed = self.store.doomed(age).await?;
+        let expired = self.store.expired(age).await?;
         let mut by_project: BTreeMap<PathBuf, Vec<String>> = BTreeMap::new();
-        for (fid, project) in &doomed {
+        for (fid, project) in &expired {
             if let Some(project) = project {
                 by_project.entry(project.clone()).or_default().push(fid.to_string());
             }
@@ -71,7 +71,7 @@ impl SessionServices {
             drop(journals.tidy());
         });
         forgetting.await.map_err(|_| Kind::Internal)?;
-        self.store.remove(doomed).await
+        self.store.remove(expired).await
     }
 
     /// Runs a task that the end of the program waits for.

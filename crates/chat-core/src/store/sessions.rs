@@ -353,7 +353,7 @@ pub(super) fn restore(desk: &Desk, fid: &Fid) -> Outcome<SessionRecord> {
 }
 
 /// Sessions deleted longer ago than `age`, with their projects, but for those that a living process writes.
-pub(super) fn doomed(desk: &Desk, age: Duration) -> Outcome<Vec<(Fid, Option<PathBuf>)>> {
+pub(super) fn expired(desk: &Desk, age: Duration) -> Outcome<Vec<(Fid, Option<PathBuf>)>> {
     let age = SignedDuration::try_from(age).unwrap_or(SignedDuration::MAX);
     let before = Timestamp::now().checked_sub(age).unwrap_or(Timestamp::MIN);
     let mut living = Living::new(&desk.places.owners);
@@ -365,14 +365,14 @@ pub(super) fn doomed(desk: &Desk, age: Duration) -> Outcome<Vec<(Fid, Option<Pat
         let project = row.get::<_, Option<String>>(1)?.map(PathBuf::from);
         Ok((Fid::new(row.get::<_, String>(0)?), project, row.get::<_, Option<String>>(2)?))
     })?;
-    let mut doomed = Vec::new();
+    let mut expired = Vec::new();
     for row in rows {
         let (fid, project, owner) = row?;
         if owner.is_none_or(|owner| owner != own && !living.elsewhere(&owner)) {
-            doomed.push((fid, project));
+            expired.push((fid, project));
         }
     }
-    Ok(doomed)
+    Ok(expired)
 }
 
 /// Removes these sessions, where they are deleted and no living process writes them.

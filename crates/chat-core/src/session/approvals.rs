@@ -221,7 +221,7 @@ impl Approvals<'_> {
         self.rejudge();
     }
 
-    /// Rules or the mode changed: what they settle now waits no longer.
+    /// Rules or the mode changed: what they decide now waits no longer.
     pub(crate) fn rejudge(&self) {
         let project = {
             let state = self.session.lock();

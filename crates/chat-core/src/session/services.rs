@@ -85,7 +85,7 @@ impl SessionServices {
 pub(crate) trait Clients: Send + Sync {
     /// Waits until it is known whether there is such a connection; of none, whether there is a
     /// model to begin with.
-    async fn settle(&self, connection: Option<&str>);
+    async fn wait_until_known(&self, connection: Option<&str>);
 
     /// Whether there is such a connection.
     fn has(&self, connection: &str) -> bool;

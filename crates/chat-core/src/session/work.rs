@@ -161,7 +161,7 @@ impl RunningTurn {
         // way: then it waits until it is sent.
         let went_well = matches!(outcome.reason, StopReason::Complete | StopReason::Limit);
         if went_well && let Some(next) = self.session.first_waiting() {
-            cancel.run_until_cancelled(self.session.settle(&next)).await;
+            cancel.run_until_cancelled(self.session.wait_until_known(&next)).await;
         }
         let gate = self.session.gate.lock().await;
         let (unread, troubled, stopped, next) = {

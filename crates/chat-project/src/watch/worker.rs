@@ -107,7 +107,7 @@ impl Worker {
             self.look_at_wanted();
             let now = Instant::now();
             if self.dirty.due().is_some_and(|due| due <= now) {
-                self.settle();
+                self.process_dirty();
             }
             if self.round.due().is_some_and(|due| due <= now)
                 && let Some(root) = &self.root
@@ -193,7 +193,7 @@ impl Worker {
     }
 
     /// Looks at what is dirty, and tells what came of it.
-    fn settle(&mut self) {
+    fn process_dirty(&mut self) {
         let dirty = std::mem::take(&mut self.dirty);
         if dirty.all {
             return self.rescan();

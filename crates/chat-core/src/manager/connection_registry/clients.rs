@@ -80,7 +80,7 @@ impl ConnectionRegistry {
 
 #[async_trait]
 impl Clients for ConnectionRegistry {
-    async fn settle(&self, connection: Option<&str>) {
+    async fn wait_until_known(&self, connection: Option<&str>) {
         let known = match connection {
             Some(connection) => self.has(connection),
             None => self.default_model().is_some(),

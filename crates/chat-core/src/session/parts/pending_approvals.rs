@@ -57,7 +57,7 @@ impl PendingApprovals {
         Some(self.changed())
     }
 
-    /// Takes out what these rules and this mode settle, with what they come to. None where all of it
+    /// Takes out what these rules and this mode decide, with what they come to. None where all of it
     /// waits on.
     pub(crate) fn judge(
         &mut self,
@@ -90,7 +90,7 @@ pub(crate) struct PendingApproval {
 }
 
 impl PendingApproval {
-    /// An ask that waits, and where its answer comes. `about` is what rules and the mode may settle.
+    /// An ask that waits, and where its answer comes. `about` is what rules and the mode may decide.
     pub(crate) fn new(
         ask: Ask,
         about: Option<(Vec<Request>, Option<Arc<Project>>)>,
@@ -140,7 +140,7 @@ impl PendingApproval {
     }
 
     /// Answers it. Says whether somebody still waited for that.
-    pub(crate) fn settle(self, answer: Answer) -> bool {
+    pub(crate) fn resolve(self, answer: Answer) -> bool {
         let answered = match answer {
             Answer::Allow(_) | Answer::Remember { effect: Effect::Allow, .. } => {
                 Answered::Granted(PermissionGrant::ByPerson)
@@ -193,7 +193,7 @@ mod tests {
         approvals.add(pending);
         let (pending, _) = approvals.take(id).unwrap();
         assert!(approvals.is_empty() && approvals.remove(id).is_none());
-        assert!(pending.settle(Answer::Allow(None)));
+        assert!(pending.resolve(Answer::Allow(None)));
         assert!(matches!(answered.try_recv(), Ok(Answered::Granted(PermissionGrant::ByPerson))));
     }
 

@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 use rusqlite::backup::{self, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
-use super::desk::{Places, set_up};
+use super::db_handle::{Places, set_up};
 use super::fault::{Fault, Outcome};
 use super::open::{check_all, check_pages};
 use super::{salvage, schema};

@@ -90,14 +90,14 @@ pub(super) fn set_up(connection: &Connection) -> rusqlite::Result<()> {
 
 /// A connection with its surroundings.
 #[derive(Debug)]
-pub(super) struct Desk {
+pub(super) struct DbHandle {
     /// The connection; the writer's or a reader's.
     pub(super) connection: Connection,
     /// The folders about it.
     pub(super) places: Arc<Places>,
 }
 
-impl Desk {
+impl DbHandle {
     /// Runs a query that gives one row at most.
     pub(super) fn find<T>(
         &self,

@@ -16,7 +16,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::changes::Signal;
-use super::desk::{Desk, Places, set_up, suspect_mark};
+use super::db_handle::{DbHandle, Places, set_up, suspect_mark};
 use super::fault::{Fault, Outcome};
 use super::owner::Owners;
 use super::survey::or_damage;
@@ -132,8 +132,8 @@ pub(super) fn open(folders: &Folders) -> Result<Parts> {
         immutable: false,
     });
     let signal = Signal::open(&places.database);
-    let desk = Desk { connection, places: Arc::clone(&places) };
-    let writer = Writer::start(desk, signal).map_err(|e| disk::fault(&places.database, &e))?;
+    let db = DbHandle { connection, places: Arc::clone(&places) };
+    let writer = Writer::start(db, signal).map_err(|e| disk::fault(&places.database, &e))?;
     Ok(Parts { places, writer: Some(writer), lock: Some(lock), notice, earlier })
 }
 

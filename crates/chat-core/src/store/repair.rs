@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Zoned;
 
-use super::desk::suspect_mark;
+use super::db_handle::suspect_mark;
 use super::fault::Outcome;
 use super::salvage;
 use crate::error::Kind;

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use rusqlite::params;
 
-use super::desk::Desk;
+use super::db_handle::DbHandle;
 use super::fault::Outcome;
 use super::indexing;
 use super::messages;
@@ -42,15 +42,15 @@ const WORDS: &str = "word_index";
 ///
 /// Short words are looked for as words of their own first, then at the beginnings of words; titles and
 /// messages that have them within longer words come last.
-pub(super) fn search(desk: &Desk, text: &str, limit: usize) -> Outcome<SearchResults> {
+pub(super) fn search(db: &DbHandle, text: &str, limit: usize) -> Outcome<SearchResults> {
     let query = Query::new(text);
     if query.is_empty() {
         return Ok(SearchResults::default());
     }
     let mut results = missing::or_else(
-        desk,
-        || found(desk, &query, limit),
-        || in_readable_titles(desk, &query, limit),
+        db,
+        || found(db, &query, limit),
+        || in_readable_titles(db, &query, limit),
     )?;
     if query.is_one_letter() {
         results.gaps.push(SearchGap::OneLetter);
@@ -62,17 +62,17 @@ pub(super) fn search(desk: &Desk, text: &str, limit: usize) -> Outcome<SearchRes
 }
 
 /// Looks through the titles that can be read: the index is damaged.
-fn in_readable_titles(desk: &Desk, query: &Query, limit: usize) -> Outcome<SearchResults> {
-    let sessions = sessions::newest(desk, usize::MAX)?.into_iter();
+fn in_readable_titles(db: &DbHandle, query: &Query, limit: usize) -> Outcome<SearchResults> {
+    let sessions = sessions::newest(db, usize::MAX)?.into_iter();
     let titled = sessions.filter(|session| query.find(&session.title, Fit::Parts).is_some());
     let hit = |session| Hit { session, excerpt: None, marks: Vec::new(), message: None };
     let gaps = vec![SearchGap::Damaged];
     Ok(SearchResults { hits: titled.take(limit).map(hit).collect(), gaps })
 }
 
-fn found(desk: &Desk, query: &Query, limit: usize) -> Outcome<SearchResults> {
-    let titled = in_titles(desk, query)?;
-    let mut hits = Hits::new(desk, query, limit);
+fn found(db: &DbHandle, query: &Query, limit: usize) -> Outcome<SearchResults> {
+    let titled = in_titles(db, query)?;
+    let mut hits = Hits::new(db, query, limit);
     hits.add_titled(&titled.words)?;
     if query.has_short_words() {
         hits.add_by_words()?;
@@ -87,7 +87,7 @@ fn found(desk: &Desk, query: &Query, limit: usize) -> Outcome<SearchResults> {
         let all = hits.add_by_reading()?;
         (!all).then_some(SearchGap::NewestOnly)
     } else {
-        indexing::is_unfinished(desk)?.then_some(SearchGap::Indexing)
+        indexing::is_unfinished(db)?.then_some(SearchGap::Indexing)
     };
     hits.add_titled(&titled.parts)?;
     Ok(SearchResults { hits: hits.found, gaps: gap.into_iter().collect() })
@@ -104,8 +104,8 @@ struct Titled {
     parts: Vec<i64>,
 }
 
-fn in_titles(desk: &Desk, query: &Query) -> Outcome<Titled> {
-    let mut statement = desk.connection.prepare_cached(
+fn in_titles(db: &DbHandle, query: &Query) -> Outcome<Titled> {
+    let mut statement = db.connection.prepare_cached(
         "SELECT key, title FROM sessions WHERE deleted IS NULL ORDER BY updated DESC",
     )?;
     let mut rows = statement.query([])?;
@@ -132,7 +132,7 @@ struct Place {
 
 /// What was found so far.
 struct Hits<'a> {
-    desk: &'a Desk,
+    db: &'a DbHandle,
     query: &'a Query,
     living: Living<'a>,
     limit: usize,
@@ -144,10 +144,10 @@ struct Hits<'a> {
 }
 
 impl<'a> Hits<'a> {
-    fn new(desk: &'a Desk, query: &'a Query, limit: usize) -> Self {
-        let living = Living::new(&desk.places.owners);
+    fn new(db: &'a DbHandle, query: &'a Query, limit: usize) -> Self {
+        let living = Living::new(&db.places.owners);
         let (found, seen) = (Vec::new(), HashSet::new());
-        Self { desk, query, living, limit, found, seen, in_vain: READ_IN_VAIN }
+        Self { db, query, living, limit, found, seen, in_vain: READ_IN_VAIN }
     }
 
     fn is_full(&self) -> bool {
@@ -156,7 +156,7 @@ impl<'a> Hits<'a> {
 
     fn add(&mut self, session: i64, place: Option<Place>) -> Outcome<()> {
         self.seen.insert(session);
-        let session = sessions::by_key(self.desk, session, &mut self.living)?;
+        let session = sessions::by_key(self.db, session, &mut self.living)?;
         self.found.push(match place {
             Some(Place { message, excerpt, marks }) => {
                 Hit { session, excerpt: Some(excerpt), marks, message: Some(message) }
@@ -193,7 +193,7 @@ impl<'a> Hits<'a> {
                  (SELECT min(key) FROM messages WHERE session = ?2) AND \
                  (SELECT max(key) FROM messages WHERE session = ?2) ORDER BY {index}.rowid DESC"
             );
-            let mut statement = self.desk.connection.prepare_cached(&sql)?;
+            let mut statement = self.db.connection.prepare_cached(&sql)?;
             let mut rows = statement.query(params![asked, session])?;
             while self.in_vain > 0
                 && let Some(row) = rows.next()?
@@ -232,7 +232,7 @@ impl<'a> Hits<'a> {
         self.in_vain = READ_IN_VAIN;
         let query = self.query;
         let Some(asked) = query.parts.as_deref() else { return Ok(()) };
-        if !is_common(self.desk, asked)? {
+        if !is_common(self.db, asked)? {
             return self.add_best(asked);
         }
         let below = self.add_newest(PARTS, asked, i64::MAX, Fit::Parts)?;
@@ -246,7 +246,7 @@ impl<'a> Hits<'a> {
     }
 
     fn add_best(&mut self, asked: &str) -> Outcome<()> {
-        let mut texts = in_texts(self.desk, asked)?;
+        let mut texts = in_texts(self.db, asked)?;
         let mut sessions: Vec<i64> =
             texts.keys().copied().filter(|session| !self.seen.contains(session)).collect();
         sessions.sort_unstable_by_key(|session| texts[session].first().map(|(place, _)| *place));
@@ -273,7 +273,7 @@ impl<'a> Hits<'a> {
              WHERE {index} MATCH ?1 AND s.deleted IS NULL AND {index}.rowid <= ?2 \
              ORDER BY {index}.rowid DESC"
         );
-        let mut statement = self.desk.connection.prepare_cached(&sql)?;
+        let mut statement = self.db.connection.prepare_cached(&sql)?;
         let mut rows = statement.query(params![asked, upto])?;
         let mut key = upto;
         while !self.is_full()
@@ -295,7 +295,7 @@ impl<'a> Hits<'a> {
     /// Adds sessions of which a text has the words, the newest first. Says whether there were no
     /// more messages than are looked through.
     fn add_by_reading(&mut self) -> Outcome<bool> {
-        let mut statement = self.desk.connection.prepare_cached(
+        let mut statement = self.db.connection.prepare_cached(
             "SELECT m.session, m.key FROM messages m CROSS JOIN sessions s ON s.key = m.session \
              WHERE m.role IN ('user', 'assistant') AND s.deleted IS NULL \
              ORDER BY m.key DESC LIMIT ?1",
@@ -321,7 +321,7 @@ impl<'a> Hits<'a> {
 
     /// Where a message has all words. Where it has not, one text fewer may be read in vain.
     fn place(&mut self, key: i64, fit: Fit) -> Outcome<Option<Place>> {
-        let text = messages::plain_text(self.desk, key)?;
+        let text = messages::plain_text(self.db, key)?;
         let place = text.and_then(|(message, text)| {
             let excerpt = excerpt(&text, self.query.find(&text, fit)?);
             let marks = self.query.places(&excerpt, fit);
@@ -335,8 +335,8 @@ impl<'a> Hits<'a> {
 }
 
 /// Whether more messages may have it than are worth ranking.
-fn is_common(desk: &Desk, asked: &str) -> Outcome<bool> {
-    let beyond = desk.find(
+fn is_common(db: &DbHandle, asked: &str) -> Outcome<bool> {
+    let beyond = db.find(
         "SELECT 1 FROM text_index WHERE text_index MATCH ?1 LIMIT 1 OFFSET ?2",
         params![asked, RANKED],
         |_| Ok(()),
@@ -346,9 +346,9 @@ fn is_common(desk: &Desk, asked: &str) -> Outcome<bool> {
 
 /// The messages that may hold all words, by their sessions, each with its place among all: the best
 /// first. All of them are looked at, since a chat that is talked in much must not hide the others.
-fn in_texts(desk: &Desk, asked: &str) -> Outcome<HashMap<i64, Vec<(usize, i64)>>> {
+fn in_texts(db: &DbHandle, asked: &str) -> Outcome<HashMap<i64, Vec<(usize, i64)>>> {
     let mut texts: HashMap<i64, Vec<(usize, i64)>> = HashMap::new();
-    let mut statement = desk.connection.prepare_cached(
+    let mut statement = db.connection.prepare_cached(
         "SELECT m.session, m.key FROM text_index JOIN messages m ON m.key = text_index.rowid \
          JOIN sessions s ON s.key = m.session \
          WHERE text_index MATCH ?1 AND s.deleted IS NULL ORDER BY text_index.rank",

@@ -12,11 +12,11 @@ mod model;
 mod ollama;
 mod openai;
 mod prose;
+mod reasoning_parser;
 mod recipient;
 mod refusal;
 mod scrub;
 mod stream;
-mod thoughts;
 mod wire;
 
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub(crate) use json::without_halves;
 pub use model::{Capabilities, ModelInfo, Price};
 pub(crate) use prose::text as as_text;
 pub use recipient::{Recipient, RefusedData};
-pub use wire::{ContextWindow, Delta, Finish, Preparing, Request, SentThoughts, ToolChoice};
+pub use wire::{ContextWindow, Delta, Finish, Preparing, Request, SentReasoning, ToolChoice};
 
 use crate::error::Result;
 use crate::message::Options;

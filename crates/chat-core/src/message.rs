@@ -8,9 +8,9 @@ mod context_usage;
 mod id;
 mod options;
 pub(crate) mod provider;
+pub(crate) mod reasoning;
 mod request;
 mod session;
-pub(crate) mod thoughts;
 mod tool;
 mod tree;
 

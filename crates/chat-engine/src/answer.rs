@@ -11,8 +11,8 @@ use crate::failure::Failure;
 use crate::inference::{Facts, Finish, Grammar, Job, Order, Progress, Said, Timings};
 use crate::models::Use;
 use crate::output::{Expected, Piece, Sorter};
+use crate::prompt::reasoning_tags::ReasoningTags;
 use crate::prompt::template::Given;
-use crate::prompt::thoughts::Thoughts;
 use crate::prompt::tools::{self, Calls, Style};
 use crate::request::{ChatBody, Format, Message, Sampling, Stop};
 
@@ -201,10 +201,10 @@ impl Asked {
         let grammar = grammar(&calls, style, body.response_format.as_ref(), own)?;
         // What holds an answer from its first word leaves no room for thoughts.
         let held = grammar.as_ref().is_some_and(Grammar::holds_all);
-        let thoughts = Thoughts::of(template);
+        let reasoning_tags = ReasoningTags::of(template);
         let expected = Expected {
-            thinking: !held && prompt.trim_end().ends_with(thoughts.begin),
-            thoughts,
+            thinking: !held && prompt.trim_end().ends_with(reasoning_tags.begin),
+            reasoning_tags,
             forced: matches!(calls, Calls::Must(_)),
             calls: style.filter(|_| matches!(calls, Calls::May(_)) && !held),
             tools: calls.tools().to_vec(),

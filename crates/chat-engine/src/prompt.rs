@@ -4,6 +4,6 @@ pub mod apart;
 pub mod fallback;
 pub mod guard;
 mod json;
+pub mod reasoning_tags;
 pub mod template;
-pub mod thoughts;
 pub mod tools;

@@ -9,7 +9,7 @@ use super::compaction::{self, Goal, Measure};
 use super::context_size::scale_of;
 use super::summary::Summary;
 use super::{Agent, Surroundings, truncation};
-use crate::client::{Client, ContextWindow, SentThoughts};
+use crate::client::{Client, ContextWindow, SentReasoning};
 use crate::error::{Error, Result};
 use crate::message::{Message, ModelRef, Options, Part, Thinking, ToolSpec, Usage};
 
@@ -54,10 +54,10 @@ impl Compactor {
         &'a self,
         history: &[Arc<Message>],
         tools: &'a [ToolSpec],
-        thoughts: &'a SentThoughts,
+        reasoning: &'a SentReasoning,
     ) -> Measure<'a> {
-        let scale = scale_of(&*self.agent, history, &self.around, thoughts);
-        Measure { agent: &*self.agent, around: &self.around, tools, scale, thoughts }
+        let scale = scale_of(&*self.agent, history, &self.around, reasoning);
+        Measure { agent: &*self.agent, around: &self.around, tools, scale, reasoning }
     }
 
     /// Makes a history that is too long shorter: first old results, then by a summary, and where
@@ -70,7 +70,7 @@ impl Compactor {
         limit: u64,
         wanted: bool,
     ) -> Compacted {
-        let measure = self.measure(history, tools, &context_window.thoughts);
+        let measure = self.measure(history, tools, &context_window.reasoning);
         let goal = Goal::new(
             limit,
             context_window.largest.or(context_window.now).map_or(limit, u64::from),

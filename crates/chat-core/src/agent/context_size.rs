@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::{Agent, Surroundings};
-use crate::client::SentThoughts;
+use crate::client::SentReasoning;
 use crate::message::{Filling, Message, Part, Role, ToolSpec};
 
 /// Bytes of a token where no server told any count yet: less than English has (4), since code,
@@ -75,10 +75,10 @@ pub(crate) struct ContextSize {
 
 impl ContextSize {
     /// What these messages take, as they go out, with so much of the thoughts.
-    pub(crate) fn of(messages: &[Arc<Message>], thoughts: &SentThoughts) -> Self {
+    pub(crate) fn of(messages: &[Arc<Message>], reasoning: &SentReasoning) -> Self {
         let mut size = Self::default();
         for message in messages {
-            size.add_message(message, thoughts);
+            size.add_message(message, reasoning);
         }
         size
     }
@@ -104,7 +104,7 @@ impl ContextSize {
         self.bytes[filling as usize] += bytes;
     }
 
-    fn add_message(&mut self, message: &Message, thoughts: &SentThoughts) {
+    fn add_message(&mut self, message: &Message, reasoning: &SentReasoning) {
         let speaker = match message.role {
             Role::System => Filling::Instructions,
             Role::Assistant => Filling::Answers,
@@ -114,13 +114,13 @@ impl ContextSize {
             self.add(speaker, FRAME);
         }
         // Where what came with the thoughts goes back, their text does not.
-        let data: u64 = message.provider_data().map(|data| thoughts.bytes(data)).sum();
-        self.add(Filling::Thoughts, data);
+        let data: u64 = message.provider_data().map(|data| reasoning.bytes(data)).sum();
+        self.add(Filling::Reasoning, data);
         for part in &message.parts {
             match part {
                 Part::Text(text) => self.add(speaker, text.len() as u64),
-                Part::Thinking { text, .. } if thoughts.text && data == 0 => {
-                    self.add(Filling::Thoughts, text.len() as u64);
+                Part::Thinking { text, .. } if reasoning.text && data == 0 => {
+                    self.add(Filling::Reasoning, text.len() as u64);
                 }
                 Part::Thinking { .. } | Part::Compaction(_) => {}
                 Part::Image { .. } => self.pictures += 1,
@@ -135,8 +135,8 @@ impl ContextSize {
                 Part::ToolCall(call) => {
                     let arguments = call.arguments.to_string().len();
                     self.add(Filling::Calls, (call.name.len() + arguments) as u64 + 2 * FRAME);
-                    let data = call.provider.as_ref().map_or(0, |data| thoughts.bytes(data));
-                    self.add(Filling::Thoughts, data);
+                    let data = call.provider.as_ref().map_or(0, |data| reasoning.bytes(data));
+                    self.add(Filling::Reasoning, data);
                 }
                 Part::ToolResult(result) => {
                     self.add(Filling::Results, result.text.len() as u64 + FRAME);
@@ -191,7 +191,7 @@ pub(crate) fn scale_of(
     agent: &dyn Agent,
     history: &[Arc<Message>],
     around: &Surroundings,
-    thoughts: &SentThoughts,
+    reasoning: &SentReasoning,
 ) -> Scale {
     let counted = history
         .iter()
@@ -201,7 +201,7 @@ pub(crate) fn scale_of(
     // A few are enough: one that tells nonsense tells it often.
     let scales = counted.take(3).filter_map(|(at, tokens)| {
         let sent = agent.build_messages(&history[..at], around);
-        ContextSize::of(&sent, thoughts).and_tools(&around.tools.specs()).scale(tokens)
+        ContextSize::of(&sent, reasoning).and_tools(&around.tools.specs()).scale(tokens)
     });
     { scales }.next().unwrap_or_default()
 }
@@ -236,10 +236,10 @@ mod tests {
     fn the_servers_count_is_the_scale() {
         let around = Surroundings::default();
         let history = history(508);
-        let scale = scale_of(&JustAsk, &history, &around, &SentThoughts::default());
+        let scale = scale_of(&JustAsk, &history, &around, &SentReasoning::default());
         let sent = JustAsk.build_messages(&history[..1], &around);
         assert!(scale.measured);
-        assert_eq!(ContextSize::of(&sent, &SentThoughts::default()).tokens(scale), 508);
+        assert_eq!(ContextSize::of(&sent, &SentReasoning::default()).tokens(scale), 508);
     }
 
     #[test]
@@ -249,7 +249,7 @@ mod tests {
                 &JustAsk,
                 &history(tokens),
                 &Surroundings::default(),
-                &SentThoughts::default(),
+                &SentReasoning::default(),
             );
             assert_eq!(scale, Scale::default(), "{tokens}");
         }
@@ -268,7 +268,7 @@ mod tests {
         };
         let mut messages = history(100);
         messages.push(Arc::new(crate::agent::system(&"s".repeat(333))));
-        let size = ContextSize::of(&messages, &SentThoughts { text: true, data_of: None })
+        let size = ContextSize::of(&messages, &SentReasoning { text: true, data_of: None })
             .and_tools(&[tool])
             .with_rules(&around);
         let fills = size.fills(Scale::default());
@@ -295,8 +295,8 @@ mod tests {
         let call = Part::ToolCall(ToolCall { provider: Some(data("[12]")), ..call });
         let counted = |parts: Vec<Part>, text, data_of: Option<Recipient>| {
             let message = Message { parts, ..Message::text(Role::Assistant, None, "") };
-            let thoughts = SentThoughts { text, data_of: data_of.map(Arc::new) };
-            ContextSize::of(&[message.into()], &thoughts).bytes[Filling::Thoughts as usize]
+            let reasoning = SentReasoning { text, data_of: data_of.map(Arc::new) };
+            ContextSize::of(&[message.into()], &reasoning).bytes[Filling::Reasoning as usize]
         };
         let signed = || vec![thinking(Some(data("[12345678]"))), thinking(None), call.clone()];
         let to = |origin: &Origin| Recipient { origin: origin.clone(), refused: Arc::default() };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::compactor::limit;
 use super::{Turn, TurnContext, TurnProgress};
-use crate::client::SentThoughts;
+use crate::client::SentReasoning;
 use crate::error::{Kind, Result};
 use crate::message::Message;
 
@@ -23,18 +23,18 @@ impl Turn {
         let build =
             |history: &[Arc<Message>]| compactor.agent.build_messages(history, &compactor.around);
         let mut messages = chat.messages().is_empty().then(|| build(&history));
-        let measured = |history: &[Arc<Message>], thoughts: &SentThoughts| {
-            let measure = compactor.measure(history, tools, thoughts);
+        let measured = |history: &[Arc<Message>], reasoning: &SentReasoning| {
+            let measure = compactor.measure(history, tools, reasoning);
             (measure.tokens(history), measure.scale.measured)
         };
-        let (mut tokens, _) = measured(&history, &SentThoughts { text: true, data_of: None });
+        let (mut tokens, _) = measured(&history, &SentReasoning { text: true, data_of: None });
         let context_window = tokio::select! {
             biased;
             () = compactor.cancel.cancelled() => return Ok(messages),
             context_window = sink.context_window(&compactor.options, tokens) => context_window,
         };
         let mut sure;
-        (tokens, sure) = measured(&history, &context_window.thoughts);
+        (tokens, sure) = measured(&history, &context_window.reasoning);
         let limit = limit(&context_window, context.compact_at, &compactor.options);
         if let Some(limit) = limit.filter(|limit| tokens > *limit) {
             sink.progress(TurnProgress::Compacting);
@@ -46,7 +46,7 @@ impl Turn {
                 sink.add_marker(marker).await?;
                 history = sink.context().history;
                 messages = Some(build(&history));
-                (tokens, sure) = measured(&history, &context_window.thoughts);
+                (tokens, sure) = measured(&history, &context_window.reasoning);
             }
         }
         if let Some(window) = context_window.largest

@@ -18,7 +18,7 @@ use super::http::Http;
 use super::refusal::{self, Asked};
 use super::stream::Patience;
 use super::{
-    Client, ContextWindow, ModelInfo, Reply, Request, SentThoughts, Timeouts, address, stream,
+    Client, ContextWindow, ModelInfo, Reply, Request, SentReasoning, Timeouts, address, stream,
 };
 use crate::error::{Error, Kind, Result};
 use crate::message::Options;
@@ -91,8 +91,8 @@ impl Client for Ollama {
         let ceiling = bounds.ceiling(self.memory);
         let now = self.windows.fitting(model, options, bounds, ceiling, tokens);
         let largest = if options.context_window.is_some() { now } else { ceiling.max(now) };
-        let thoughts = SentThoughts { text: true, data_of: None };
-        ContextWindow { now: Some(now), largest: Some(largest), thoughts }
+        let reasoning = SentReasoning { text: true, data_of: None };
+        ContextWindow { now: Some(now), largest: Some(largest), reasoning }
     }
 
     async fn chat(&self, request: Request) -> Result<Reply> {

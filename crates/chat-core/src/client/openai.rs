@@ -30,7 +30,7 @@ use super::http::Http;
 use super::refusal::{self, Asked};
 use super::stream::Patience;
 use super::{
-    Client, ContextWindow, ModelInfo, Recipient, RefusedData, Reply, Request, SentThoughts,
+    Client, ContextWindow, ModelInfo, Recipient, RefusedData, Reply, Request, SentReasoning,
     Timeouts, address, stream,
 };
 use crate::error::{Error, Kind, Result};
@@ -224,8 +224,8 @@ impl Client for OpenAi {
     async fn context_window(&self, model: &str, _options: &Options, _tokens: u64) -> ContextWindow {
         let replay = self.replay(model);
         let data_of = self.recipient(model, Attempt::first(replay)).map(Arc::new);
-        let thoughts = SentThoughts { text: replay.fills_window(), data_of };
-        ContextWindow { thoughts, ..ContextWindow::default() }
+        let reasoning = SentReasoning { text: replay.fills_window(), data_of };
+        ContextWindow { reasoning, ..ContextWindow::default() }
     }
 
     async fn chat(&self, request: Request) -> Result<Reply> {

@@ -53,19 +53,19 @@ pub struct ContextWindow {
     /// The largest window that a longer one could have.
     pub largest: Option<u32>,
     /// What goes back to the model of what it thought earlier.
-    pub thoughts: SentThoughts,
+    pub reasoning: SentReasoning,
 }
 
 /// What goes back to a model of what it thought earlier.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SentThoughts {
+pub struct SentReasoning {
     /// Whether their text does.
     pub text: bool,
     /// The model itself, where what it sent along with them does, in place of their text.
     pub data_of: Option<Arc<Recipient>>,
 }
 
-impl SentThoughts {
+impl SentReasoning {
     /// What goes back of this, in bytes.
     pub(crate) fn bytes(&self, data: &ProviderData) -> u64 {
         let json = self.data_of.as_ref().and_then(|model| model.json(data));

@@ -44,7 +44,7 @@ pub enum Filling {
     /// Answers of the model.
     Answers,
     /// What it thought.
-    Thoughts,
+    Reasoning,
     /// Calls of tools.
     Calls,
     /// Results of tools.
@@ -64,7 +64,7 @@ impl Filling {
         Self::Context,
         Self::Pictures,
         Self::Answers,
-        Self::Thoughts,
+        Self::Reasoning,
         Self::Calls,
         Self::Results,
         Self::Summary,
@@ -81,7 +81,7 @@ impl Filling {
             Self::Context => "context",
             Self::Pictures => "pictures",
             Self::Answers => "answers",
-            Self::Thoughts => "thoughts",
+            Self::Reasoning => "thoughts",
             Self::Calls => "calls",
             Self::Results => "results",
             Self::Summary => "summary",

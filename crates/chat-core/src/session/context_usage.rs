@@ -77,9 +77,9 @@ impl ContextUsageReader<'_> {
     fn measure(&self, history: &[Arc<Message>], measured: &Measured) -> ContextUsage {
         let Measured { agent, surroundings, context_window, options } = measured;
         let settings = self.session.services.clients.settings();
-        let scale = scale_of(&**agent, history, surroundings, &context_window.thoughts);
+        let scale = scale_of(&**agent, history, surroundings, &context_window.reasoning);
         let messages = agent.build_messages(history, surroundings);
-        let size = ContextSize::of(&messages, &context_window.thoughts)
+        let size = ContextSize::of(&messages, &context_window.reasoning)
             .and_tools(&surroundings.tools.specs());
         let size = size.with_rules(surroundings);
         ContextUsage {
@@ -165,12 +165,12 @@ impl ContextUsageReader<'_> {
             .clients
             .context_window(&resolved.model, &resolved.options, 0)
             .await;
-        let scale = scale_of(&*resolved.agent, &history, &surroundings, &context_window.thoughts);
+        let scale = scale_of(&*resolved.agent, &history, &surroundings, &context_window.reasoning);
         let now = resolved.agent.build_messages(&history, &surroundings);
-        let now = ContextSize::of(&now, &context_window.thoughts).and_tools(&specs).tokens(scale);
+        let now = ContextSize::of(&now, &context_window.reasoning).and_tools(&specs).tokens(scale);
         history.push(Arc::new(user));
         let out = resolved.agent.build_messages(&history, &surroundings);
-        let size = ContextSize::of(&out, &context_window.thoughts).and_tools(&specs);
+        let size = ContextSize::of(&out, &context_window.reasoning).and_tools(&specs);
         let system = out.first().filter(|message| message.role == Role::System);
         Ok(PromptPreview {
             system: system.map(|message| message.plain_text()).unwrap_or_default(),

@@ -12,7 +12,7 @@ use super::record::{Segment, SegmentKind};
 use super::{messages, missing};
 use crate::error::{Error, Kind};
 use crate::message::provider::forget_cut;
-use crate::message::thoughts::sort_thoughts;
+use crate::message::reasoning::split_reasoning;
 use crate::message::{Ending, Fid, Message, MessageId, Part, Role, ToolCallId, ToolResult};
 
 /// Appends what arrived.
@@ -119,7 +119,7 @@ pub(super) fn withdraw(
 
 /// Ends a reply whose writer died.
 pub(super) fn broken_off(message: &mut Message) {
-    sort_thoughts(&mut message.parts);
+    split_reasoning(&mut message.parts);
     forget_cut(&mut message.parts);
     message.ended = Some(Ending::Interrupted);
 }

@@ -67,7 +67,7 @@ pub fn filling(filling: Filling) -> String {
         Filling::Context => gettext("Open files and selection"),
         Filling::Pictures => gettext("Pictures"),
         Filling::Answers => gettext("Answers"),
-        Filling::Thoughts => gettext("Thoughts"),
+        Filling::Reasoning => gettext("Thoughts"),
         Filling::Calls => gettext("Tool calls"),
         Filling::Results => gettext("Results of tools"),
         Filling::Summary => gettext("Summary of what was before"),

@@ -6,11 +6,11 @@ use super::*;
 use crate::agent::JustAsk;
 use crate::agent::truncation::tests::{round, says, user};
 
-static NONE: SentThoughts = SentThoughts { text: false, data_of: None };
+static NONE: SentReasoning = SentReasoning { text: false, data_of: None };
 
 /// Bytes are tokens by the usual scale.
 fn measure<'a>(around: &'a Surroundings, tools: &'a [ToolSpec]) -> Measure<'a> {
-    Measure { agent: &JustAsk, around, tools, scale: Scale::default(), thoughts: &NONE }
+    Measure { agent: &JustAsk, around, tools, scale: Scale::default(), reasoning: &NONE }
 }
 
 /// A goal where 80 of 100 of a window begin it.

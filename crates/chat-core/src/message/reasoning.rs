@@ -17,10 +17,10 @@ const FENCE: usize = 3;
 
 /// Makes thinking of what came as text and turned out to be thoughts: only the first that
 /// came can be.
-pub(crate) fn sort_thoughts(parts: &mut Vec<Part>) {
+pub(crate) fn split_reasoning(parts: &mut Vec<Part>) {
     let Some(Part::Text(text)) = parts.first() else { return };
-    let Some((thoughts, answer)) = split_closed(text) else { return };
-    let thinking = Part::Thinking { text: thoughts.to_owned(), took: None, provider: None };
+    let Some((reasoning, answer)) = split_closed(text) else { return };
+    let thinking = Part::Thinking { text: reasoning.to_owned(), took: None, provider: None };
     let answer = Part::Text(answer.to_owned());
     parts.splice(..1, [thinking, answer]);
     parts.retain(|part| match part {
@@ -44,8 +44,8 @@ fn split_closed(text: &str) -> Option<(&str, &str)> {
                 fence = None;
             }
         } else if words == CLOSE {
-            let (thoughts, answer) = (text[..at].trim(), text[at + line.len()..].trim_start());
-            return (!thoughts.contains(OPEN)).then_some((thoughts, answer));
+            let (reasoning, answer) = (text[..at].trim(), text[at + line.len()..].trim_start());
+            return (!reasoning.contains(OPEN)).then_some((reasoning, answer));
         } else {
             fence = Fence::opened_by(words);
         }

@@ -1,21 +1,21 @@
-//! Thinking that comes inside the text. Servers without a parser for it (llama.cpp with
+//! Splits thinking from the text that it comes in. Servers without a parser for it (llama.cpp with
 //! `--reasoning-format none`, vLLM without `--reasoning-parser`, older Ollama) pass on what the model
 //! writes: `<think>`, its thoughts, `</think>`, the answer. So do DeepSeek-R1, Qwen3 and their kin
 //! (vLLM: `vllm/reasoning/deepseek_r1_reasoning_parser.py`, with the same two tags). Some templates
 //! put the opening tag into the prompt, and only the closing one arrives (vLLM, issue 13125 and pull
-//! request 14841): [`crate::message::thoughts`] tells these at the end.
+//! request 14841): [`crate::message::reasoning`] tells these at the end.
 //!
 //! A reply thinks only at its beginning: tags that stand elsewhere are what it talks about.
 
 use super::batch::Batch;
 use super::json::{Joiner, Text};
-use crate::message::thoughts::{CLOSE, OPEN};
+use crate::message::reasoning::{CLOSE, OPEN};
 
 /// Tells thoughts from the answer as text comes. Holds back what may be a piece of a tag or of a
 /// character, never more.
 #[derive(Debug, Default)]
-pub(super) struct Thoughts {
-    place: Place,
+pub(super) struct ReasoningParser {
+    state: ParserState,
     held: String,
     /// Characters that the server tore, in the text and in what it tells apart as thinking.
     torn_text: Joiner,
@@ -23,7 +23,7 @@ pub(super) struct Thoughts {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Place {
+enum ParserState {
     /// Only white space and a beginning of the tag have come.
     #[default]
     Start,
@@ -35,7 +35,7 @@ enum Place {
     Answer,
 }
 
-impl Thoughts {
+impl ReasoningParser {
     /// More text, as it came.
     pub fn take_text(&mut self, more: Text<'_>, out: &mut Batch) {
         if !more.is_empty() {
@@ -55,7 +55,7 @@ impl Thoughts {
 
     /// More text.
     fn text(&mut self, more: &str, out: &mut Batch) {
-        if self.place == Place::Answer {
+        if self.state == ParserState::Answer {
             return out.text(more);
         }
         self.held.push_str(more);
@@ -64,7 +64,7 @@ impl Thoughts {
 
     /// Whether a thought or an answer has begun, though nothing of it may have been told yet.
     pub fn has_begun(&self) -> bool {
-        !self.held.is_empty() || !matches!(self.place, Place::Start | Place::Answer)
+        !self.held.is_empty() || !matches!(self.state, ParserState::Start | ParserState::Answer)
     }
 
     /// Something else comes, or nothing any more: what is held is no tag, and no character.
@@ -84,44 +84,44 @@ impl Thoughts {
             self.text(lone.encode_utf8(&mut [0; 4]), out);
         }
         let held = std::mem::take(&mut self.held);
-        match self.place {
-            Place::Opened | Place::Thinking => out.thinking(&held),
-            Place::Start | Place::Closed | Place::Answer => {
+        match self.state {
+            ParserState::Opened | ParserState::Thinking => out.thinking(&held),
+            ParserState::Start | ParserState::Closed | ParserState::Answer => {
                 out.text(&held);
-                self.place = Place::Answer;
+                self.state = ParserState::Answer;
             }
         }
     }
 
     /// Takes what can be told from what is held. Whether there may be more to tell.
     fn step(&mut self, out: &mut Batch) -> bool {
-        match self.place {
-            Place::Start => {
+        match self.state {
+            ParserState::Start => {
                 let begins = self.held.trim_start();
                 if let Some(rest) = begins.strip_prefix(OPEN) {
                     self.held = rest.to_owned();
-                    self.place = Place::Opened;
+                    self.state = ParserState::Opened;
                 } else if OPEN.starts_with(begins) {
                     return false;
                 } else {
-                    self.place = Place::Answer;
+                    self.state = ParserState::Answer;
                 }
             }
-            Place::Opened | Place::Closed => {
+            ParserState::Opened | ParserState::Closed => {
                 self.held = self.held.trim_start().to_owned();
                 if self.held.is_empty() {
                     return false;
                 }
-                self.place = match self.place {
-                    Place::Opened => Place::Thinking,
-                    _ => Place::Answer,
+                self.state = match self.state {
+                    ParserState::Opened => ParserState::Thinking,
+                    _ => ParserState::Answer,
                 };
             }
-            Place::Thinking => {
-                if let Some((thoughts, rest)) = self.held.split_once(CLOSE) {
-                    out.thinking(thoughts.trim_end());
+            ParserState::Thinking => {
+                if let Some((reasoning, rest)) = self.held.split_once(CLOSE) {
+                    out.thinking(reasoning.trim_end());
                     self.held = rest.to_owned();
-                    self.place = Place::Closed;
+                    self.state = ParserState::Closed;
                     return true;
                 }
                 // White space before the closing tag is no thought.
@@ -131,7 +131,7 @@ impl Thoughts {
                 out.thinking(&std::mem::replace(&mut self.held, rest));
                 return false;
             }
-            Place::Answer => {
+            ParserState::Answer => {
                 out.text(&std::mem::take(&mut self.held));
                 return false;
             }
@@ -155,11 +155,11 @@ mod tests {
     use crate::client::Delta;
 
     fn told<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Vec<Delta> {
-        let (mut thoughts, mut out) = (Thoughts::default(), Batch::default());
+        let (mut reasoning, mut out) = (ReasoningParser::default(), Batch::default());
         for piece in pieces {
-            thoughts.text(piece, &mut out);
+            reasoning.text(piece, &mut out);
         }
-        thoughts.flush(&mut out);
+        reasoning.flush(&mut out);
         out.into_deltas()
     }
 
@@ -189,10 +189,10 @@ mod tests {
 
     #[test]
     fn what_comes_between_ends_the_beginning() {
-        let (mut thoughts, mut out) = (Thoughts::default(), Batch::default());
-        thoughts.text(" <", &mut out);
-        thoughts.flush(&mut out);
-        thoughts.text("think>", &mut out);
+        let (mut reasoning, mut out) = (ReasoningParser::default(), Batch::default());
+        reasoning.text(" <", &mut out);
+        reasoning.flush(&mut out);
+        reasoning.text("think>", &mut out);
         assert_eq!(out.into_deltas(), [text(" <think>")]);
     }
 

@@ -4,7 +4,7 @@ use super::template::Template;
 
 /// What stands round the thoughts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Thoughts {
+pub struct ReasoningTags {
     /// Before them.
     pub begin: &'static str,
     /// Behind them.
@@ -14,22 +14,25 @@ pub struct Thoughts {
 }
 
 /// What most models write.
-const THINK: Thoughts =
-    Thoughts { begin: "<think>", end: "</think>", words: ["<think>", "</think>"] };
+const THINK: ReasoningTags =
+    ReasoningTags { begin: "<think>", end: "</think>", words: ["<think>", "</think>"] };
 /// Mistral's.
-const BRACKETS: Thoughts =
-    Thoughts { begin: "[THINK]", end: "[/THINK]", words: ["[THINK]", "[/THINK]"] };
+const BRACKETS: ReasoningTags =
+    ReasoningTags { begin: "[THINK]", end: "[/THINK]", words: ["[THINK]", "[/THINK]"] };
 /// Gemma's since version 4.
-const CHANNEL: Thoughts =
-    Thoughts { begin: "<|channel>thought", end: "<channel|>", words: ["<|channel>", "<channel|>"] };
+const CHANNEL: ReasoningTags = ReasoningTags {
+    begin: "<|channel>thought",
+    end: "<channel|>",
+    words: ["<|channel>", "<channel|>"],
+};
 
-impl Default for Thoughts {
+impl Default for ReasoningTags {
     fn default() -> Self {
         THINK
     }
 }
 
-impl Thoughts {
+impl ReasoningTags {
     /// As the template shows them.
     pub fn of(template: &Template) -> Self {
         if template.mentions("<channel|>") {
@@ -48,7 +51,7 @@ mod tests {
 
     #[test]
     fn a_template_shows_how_its_model_thinks() {
-        let of = |source: &str| Thoughts::of(&Template::new(source, "", "").unwrap());
+        let of = |source: &str| ReasoningTags::of(&Template::new(source, "", "").unwrap());
         assert_eq!(of("{{ messages }}"), THINK);
         assert_eq!(of("[THINK]{{ messages }}[/THINK]"), BRACKETS);
         assert_eq!(of("<|channel>thought{{ messages }}<channel|>"), CHANNEL);

@@ -13,7 +13,7 @@
 #![warn(missing_docs)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
-mod bring;
+mod apply;
 pub mod diff;
 mod disk;
 mod doing;
@@ -37,7 +37,7 @@ mod thin;
 mod untangle;
 mod walk;
 
-pub use bring::{Conflict, Reason};
+pub use apply::{Conflict, ConflictReason};
 pub use entry::{By, HunkId, Origin, Seq};
 pub use error::{Error, Refusal};
 pub use journal::{Checkpoint, Journal, Limits};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::bring::{Brought, Conflict, Wish};
+use crate::apply::{AppliedChange, Conflict, PlannedChange};
 use crate::entry::{By, Changed, Entry, Origin, Seq, What};
 use crate::fold::Fold;
 use crate::node::Node;
@@ -62,15 +62,15 @@ impl Journal {
             for entry in &since {
                 fold.follow(entry.seq, &entry.what, &contents, true);
             }
-            let wish = |(at, piece): (PathBuf, crate::fold::Piece)| Wish {
+            let planned = |(at, piece): (PathBuf, crate::fold::Piece)| PlannedChange {
                 to: piece.origin.unwrap_or_else(|| at.clone()),
                 at,
                 now: piece.now,
                 then: piece.base,
                 touched: piece.touched,
             };
-            let wishes = fold.pieces.into_iter().map(wish).collect();
-            inner.restore(session, checkpoint, false, wishes)
+            let changes = fold.pieces.into_iter().map(planned).collect();
+            inner.restore(session, checkpoint, false, changes)
         })
     }
 
@@ -93,8 +93,9 @@ impl Journal {
                 .cloned()
                 .collect();
             let contents = inner.load(done.iter().flat_map(Entry::kept))?;
-            let wishes = done.iter().filter_map(|entry| Wish::back(entry, &contents)).collect();
-            inner.restore(session, restore, true, wishes)
+            let changes =
+                done.iter().filter_map(|entry| PlannedChange::back(entry, &contents)).collect();
+            inner.restore(session, restore, true, changes)
         })
     }
 }
@@ -111,21 +112,21 @@ impl Inner {
         session: &str,
         to: Seq,
         undoes: bool,
-        wishes: Vec<Wish>,
+        changes: Vec<PlannedChange>,
     ) -> Result<Restored, Error> {
         let before = self.checkpoint(session, "", true)?.seq;
-        let (brought, conflicts) = self.bring(untangle(wishes))?;
+        let (applied, conflicts) = self.apply(untangle(changes))?;
         let seq = self.log.next();
         let origin = Origin { session: session.to_owned(), ..Origin::default() };
         let mut happened = vec![What::Restored { session: session.to_owned(), to, undoes, before }];
         let mut changed = BTreeMap::new();
-        for Brought { wish, before, after } in brought {
-            if before == after && !wish.moves() {
+        for AppliedChange { planned, before, after } in applied {
+            if before == after && !planned.moves() {
                 continue;
             }
-            let from = wish.moves().then(|| wish.at.clone());
+            let from = planned.moves().then(|| planned.at.clone());
             happened.push(What::Change(Changed {
-                path: wish.to.clone(),
+                path: planned.to.clone(),
                 from: from.clone(),
                 before: before.as_ref().map(Node::kept),
                 after: after.as_ref().map(Node::kept),
@@ -134,12 +135,12 @@ impl Inner {
                 ..Changed::new(&origin, By::Restore)
             }));
             let file = RestoredFile {
-                path: wish.to.clone(),
+                path: planned.to.clone(),
                 from,
                 created: before.is_none(),
                 deleted: after.is_none(),
             };
-            changed.insert(wish.to, file);
+            changed.insert(planned.to, file);
         }
         self.append(happened)?;
         Ok(Restored { seq, before, changed: changed.into_values().collect(), conflicts })

@@ -7,7 +7,7 @@ mod undo;
 
 use std::path::{Path, PathBuf};
 
-use crate::bring::Conflict;
+use crate::apply::Conflict;
 use crate::entry::{HunkId, Seq, What};
 use crate::fold::Fold;
 use crate::node::{Mode, Node};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::{Answer, Part};
 use crate::Error;
-use crate::bring::{Brought, Wish};
+use crate::apply::{AppliedChange, PlannedChange};
 use crate::entry::{By, Changed, HunkId, Origin, What};
 use crate::fold::{Fold, Piece};
 use crate::merge;
@@ -66,7 +66,7 @@ impl Inner {
     pub fn reject(&mut self, session: &str, wanted: &[(PathBuf, Part)]) -> Result<Answer, Error> {
         let mut fold = self.fold(session)?.clone();
         let mut answer = Answer::default();
-        let (mut wishes, mut named) = (Vec::new(), Vec::new());
+        let (mut changes, mut named) = (Vec::new(), Vec::new());
         for (path, part) in wanted {
             let Some(piece) = fold.pieces.get(path) else { continue };
             let hunks = match hunks(piece, part) {
@@ -81,7 +81,7 @@ impl Inner {
                 None => (piece.base.clone(), piece.origin.clone().unwrap_or_else(|| path.clone())),
             };
             named.push((path.clone(), hunks));
-            wishes.push(Wish {
+            changes.push(PlannedChange {
                 at: path.clone(),
                 to,
                 now: piece.now.clone(),
@@ -89,16 +89,16 @@ impl Inner {
                 touched: piece.base.is_none() && piece.touched,
             });
         }
-        let (brought, conflicts) = self.bring(wishes)?;
+        let (applied, conflicts) = self.apply(changes)?;
         let number = self.log.next();
         let mut happened = Vec::new();
         let origin = Origin { session: session.to_owned(), ..Origin::default() };
-        for Brought { wish, before, after } in brought {
-            let from = wish.moves().then(|| wish.at.clone());
-            let hunks = named.iter().find(|(path, _)| *path == wish.at);
+        for AppliedChange { planned, before, after } in applied {
+            let from = planned.moves().then(|| planned.at.clone());
+            let hunks = named.iter().find(|(path, _)| *path == planned.at);
             let hunks = hunks.and_then(|(_, hunks)| hunks.clone());
             happened.push(What::Change(Changed {
-                path: wish.to,
+                path: planned.to,
                 from,
                 before: before.as_ref().map(Node::kept),
                 after: after.as_ref().map(Node::kept),
@@ -106,7 +106,7 @@ impl Inner {
                 answer: Some(number),
                 ..Changed::new(&origin, By::Reject)
             }));
-            answer.done.push(wish.at);
+            answer.done.push(planned.at);
         }
         answer.undo = (!happened.is_empty()).then_some(number);
         for mut conflict in conflicts {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::Answer;
-use crate::bring::{Brought, Conflict, Reason, Wish};
+use crate::apply::{AppliedChange, Conflict, ConflictReason, PlannedChange};
 use crate::entry::{By, Changed, Entry, HunkId, Origin, Seq, What};
 use crate::fold::{Fold, Piece};
 use crate::node::Node;
@@ -58,19 +58,20 @@ impl Inner {
         answer: &mut Answer,
     ) -> Result<Vec<What>, Error> {
         let contents = self.load(given.iter().flat_map(Entry::kept))?;
-        let wishes = given.iter().filter_map(|entry| Wish::back(entry, &contents)).collect();
-        let (brought, conflicts) = self.bring(untangle(wishes))?;
+        let changes =
+            given.iter().filter_map(|entry| PlannedChange::back(entry, &contents)).collect();
+        let (applied, conflicts) = self.apply(untangle(changes))?;
         answer.conflicts.extend(conflicts);
         let origin = Origin { session: session.to_owned(), ..Origin::default() };
         let mut happened = Vec::new();
-        for Brought { wish, before, after } in brought {
-            answer.done.push(wish.to.clone());
-            if before == after && !wish.moves() {
+        for AppliedChange { planned, before, after } in applied {
+            answer.done.push(planned.to.clone());
+            if before == after && !planned.moves() {
                 continue;
             }
-            let from = wish.moves().then(|| wish.at.clone());
+            let from = planned.moves().then(|| planned.at.clone());
             happened.push(What::Change(Changed {
-                path: wish.to,
+                path: planned.to,
                 from,
                 before: before.as_ref().map(Node::kept),
                 after: after.as_ref().map(Node::kept),
@@ -100,7 +101,7 @@ impl Inner {
             let now = fold.pieces.get(path);
             let Some(open) = self.as_open(path, piece, hunks.as_deref(), now) else {
                 let (path, hunks) = (path.clone(), hunks.clone().unwrap_or_default());
-                answer.conflicts.push(Conflict { path, hunks, reason: Reason::Changed });
+                answer.conflicts.push(Conflict { path, hunks, reason: ConflictReason::Changed });
                 continue;
             };
             answer.done.push(path.clone());

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use chat_journal::{By, FileKind, Mode, Part, Reason};
+use chat_journal::{By, ConflictReason, FileKind, Mode, Part};
 
 use crate::world::{SESSION, World, lines, origin};
 
@@ -78,7 +78,7 @@ fn where_the_person_rewrote_the_same_lines_nothing_is_changed() {
     let hunks = world.change().hunks;
     assert!(hunks[0].touched && !hunks[1].touched);
     let answer = world.journal.reject(SESSION, Path::new("a"), &Part::File).unwrap();
-    assert_eq!(answer.conflicts[0].reason, Reason::Changed);
+    assert_eq!(answer.conflicts[0].reason, ConflictReason::Changed);
     assert_eq!(answer.conflicts[0].hunks, [hunks[0].id]);
     assert_eq!(world.read("a").unwrap(), lines("aPcdefGh"));
     world.journal.reject(SESSION, Path::new("a"), &Part::Hunks(vec![hunks[1].id])).unwrap();
@@ -140,7 +140,7 @@ fn a_moved_file_is_one_change() {
     // Nothing is written over what came to lie there.
     world.write("a", "other");
     let answer = world.journal.reject(SESSION, Path::new("sub/b"), &Part::File).unwrap();
-    assert_eq!(answer.conflicts[0].reason, Reason::Occupied);
+    assert_eq!(answer.conflicts[0].reason, ConflictReason::Occupied);
     world.remove("a");
     world.write("sub/b", lines("PabcdefgH"));
     world.journal.reject(SESSION, Path::new("sub/b"), &Part::File).unwrap();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use chat_journal::{Answer, Error, FileKind, Part, Reason, Rejection};
+use chat_journal::{Answer, ConflictReason, Error, FileKind, Part, Rejection};
 
 use crate::world::{SESSION, World, lines};
 
@@ -127,7 +127,7 @@ fn where_the_person_changed_the_same_nothing_comes_back() {
     assert_eq!(undone.done, [Path::new("b")]);
     let left: Vec<_> =
         undone.conflicts.iter().map(|one| (one.path.to_str().unwrap(), &one.reason)).collect();
-    let why = &Reason::Changed;
+    let why = &ConflictReason::Changed;
     assert_eq!(left, [("a", why), ("c", why), ("new", why)]);
     assert_eq!(world.read("a").unwrap(), lines("aPc"));
     assert_eq!(world.read("c").unwrap(), lines("mine"));

@@ -13,7 +13,7 @@ use crate::{Error, disk, merge};
 
 /// Why a file was left alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reason {
+pub enum ConflictReason {
     /// Somebody else changed the same lines, or a file that cannot be merged.
     Changed,
     /// Something else lies where the file is to come back.
@@ -30,12 +30,12 @@ pub struct Conflict {
     /// Hunks that stand in each other's way with what is on disk, where that is known.
     pub hunks: Vec<HunkId>,
     /// Why.
-    pub reason: Reason,
+    pub reason: ConflictReason,
 }
 
-/// What is wished for a file.
+/// A change of a file that is to be made.
 #[derive(Debug)]
-pub struct Wish {
+pub struct PlannedChange {
     /// Where it lies.
     pub at: PathBuf,
     /// Where it is to lie.
@@ -48,15 +48,15 @@ pub struct Wish {
     pub touched: bool,
 }
 
-/// What was done for a wish.
+/// A change that was made, with what lay there before and after.
 #[derive(Debug)]
-pub struct Brought {
-    pub wish: Wish,
+pub struct AppliedChange {
+    pub planned: PlannedChange,
     pub before: State,
     pub after: State,
 }
 
-impl Wish {
+impl PlannedChange {
     /// That what a change did is taken back.
     pub fn back(entry: &Entry, contents: &Contents) -> Option<Self> {
         let What::Change(change) = &entry.what else { return None };
@@ -75,71 +75,81 @@ impl Wish {
 }
 
 impl Inner {
-    /// Fulfils wishes. What was on disk and what comes are in the repository before anything is written.
-    pub fn bring(&mut self, wishes: Vec<Wish>) -> Result<(Vec<Brought>, Vec<Conflict>), Error> {
+    /// Makes changes. What was on disk and what comes are in the repository before anything is written.
+    pub fn apply(
+        &mut self,
+        changes: Vec<PlannedChange>,
+    ) -> Result<(Vec<AppliedChange>, Vec<Conflict>), Error> {
         let (mut planned, mut conflicts) = (Vec::new(), Vec::new());
         // These go before anything comes.
-        let goes = |wish: &&Wish| !wish.moves() && wish.then.is_none();
+        let goes = |change: &&PlannedChange| !change.moves() && change.then.is_none();
         let free: HashSet<PathBuf> =
-            wishes.iter().filter(goes).map(|wish| wish.at.clone()).collect();
-        for wish in wishes {
-            match self.plan(&wish, &free) {
-                Ok((before, after)) => planned.push(Brought { wish, before, after }),
+            changes.iter().filter(goes).map(|change| change.at.clone()).collect();
+        for change in changes {
+            match self.plan(&change, &free) {
+                Ok((before, after)) => {
+                    planned.push(AppliedChange { planned: change, before, after })
+                }
                 Err(reason) => {
-                    conflicts.push(Conflict { path: wish.at, hunks: Vec::new(), reason });
+                    conflicts.push(Conflict { path: change.at, hunks: Vec::new(), reason });
                 }
             }
         }
         self.store(planned.iter().flat_map(|plan| plan.before.iter().chain(&plan.after)))?;
         // What goes first may lie where a folder is to be.
         planned.sort_by_key(|plan| plan.after.is_some());
-        let mut brought = Vec::new();
+        let mut applied = Vec::new();
         // The person saves before or after, and never in between.
         let doings = Arc::clone(&self.doings);
         let _alone = doings.lock().unwrap_or_else(PoisonError::into_inner);
         for plan in planned {
             match self.carry_out(&plan) {
-                Ok(()) => brought.push(plan),
+                Ok(()) => applied.push(plan),
                 Err(error) => {
                     let reason = reason(&error);
-                    conflicts.push(Conflict { path: plan.wish.at, hunks: Vec::new(), reason });
+                    conflicts.push(Conflict { path: plan.planned.at, hunks: Vec::new(), reason });
                 }
             }
         }
-        Ok((brought, conflicts))
+        Ok((applied, conflicts))
     }
 
-    fn plan(&self, wish: &Wish, free: &HashSet<PathBuf>) -> Result<(State, State), Reason> {
+    fn plan(
+        &self,
+        change: &PlannedChange,
+        free: &HashSet<PathBuf>,
+    ) -> Result<(State, State), ConflictReason> {
         let look = |path: &Path| disk::read(&self.project, path).map_err(|error| reason(&error));
-        let before = look(&wish.at)?;
-        if wish.touched {
-            return Err(Reason::Changed);
+        let before = look(&change.at)?;
+        if change.touched {
+            return Err(ConflictReason::Changed);
         }
-        let after = merge::states(&wish.now, &before, &wish.then).map_err(|_| Reason::Changed)?;
-        if wish.moves() && !free.contains(&wish.to) && look(&wish.to)?.is_some() {
-            return Err(Reason::Occupied);
+        let after = merge::states(&change.now, &before, &change.then)
+            .map_err(|_| ConflictReason::Changed)?;
+        if change.moves() && !free.contains(&change.to) && look(&change.to)?.is_some() {
+            return Err(ConflictReason::Occupied);
         }
         Ok((before, after))
     }
 
-    fn carry_out(&self, plan: &Brought) -> Result<(), PathError> {
-        let Brought { wish, before, after } = plan;
-        if !wish.moves() {
-            return disk::write(&self.project, &wish.at, before, after);
+    fn carry_out(&self, plan: &AppliedChange) -> Result<(), PathError> {
+        let AppliedChange { planned, before, after } = plan;
+        if !planned.moves() {
+            return disk::write(&self.project, &planned.at, before, after);
         }
         // First it comes, and then the other goes: whatever happens in between, it is there.
-        disk::write(&self.project, &wish.to, &None, after)?;
-        disk::write(&self.project, &wish.at, before, &None).inspect_err(|_| {
+        disk::write(&self.project, &planned.to, &None, after)?;
+        disk::write(&self.project, &planned.at, before, &None).inspect_err(|_| {
             // As before. Where even this fails there are two.
-            let _ = disk::write(&self.project, &wish.to, after, &None::<Node>);
+            let _ = disk::write(&self.project, &planned.to, after, &None::<Node>);
         })
     }
 }
 
-fn reason(error: &PathError) -> Reason {
+fn reason(error: &PathError) -> ConflictReason {
     match error {
-        PathError::Changed(_) | PathError::NotAFile(_) => Reason::Changed,
-        PathError::Exists(_) => Reason::Occupied,
-        other => Reason::Refused(other.to_string()),
+        PathError::Changed(_) | PathError::NotAFile(_) => ConflictReason::Changed,
+        PathError::Exists(_) => ConflictReason::Occupied,
+        other => ConflictReason::Refused(other.to_string()),
     }
 }

@@ -100,8 +100,8 @@ impl Inner {
         planned.sort_by_key(|plan| plan.after.is_some());
         let mut applied = Vec::new();
         // The person saves before or after, and never in between.
-        let doings = Arc::clone(&self.doings);
-        let _alone = doings.lock().unwrap_or_else(PoisonError::into_inner);
+        let direct_edits = Arc::clone(&self.direct_edits);
+        let _alone = direct_edits.lock().unwrap_or_else(PoisonError::into_inner);
         for plan in planned {
             match self.carry_out(&plan) {
                 Ok(()) => applied.push(plan),

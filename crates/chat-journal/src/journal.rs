@@ -10,7 +10,7 @@ use std::time::Duration;
 use chat_permission::path::Project;
 use sha2::{Digest, Sha256};
 
-use crate::doing::Doings;
+use crate::direct_edits::DirectEdits;
 use crate::entry::{Entry, Seq, What};
 use crate::lock::Lock;
 use crate::node::Id;
@@ -70,7 +70,7 @@ struct Shared {
     /// Which folder that was, by its device and number.
     folder: Option<(u64, u64)>,
     lock: Lock,
-    doings: Arc<Doings>,
+    direct_edits: Arc<DirectEdits>,
     inner: Mutex<Inner>,
 }
 
@@ -102,9 +102,9 @@ impl Journal {
         let folder = state.join("projects").join(name(root));
         make(&folder)?;
         let (inner, lock) = Inner::open(project.clone(), folder, limits)?;
-        let (project, doings) = (project.clone(), Arc::clone(&inner.doings));
+        let (project, direct_edits) = (project.clone(), Arc::clone(&inner.direct_edits));
         let folder = identity(root);
-        let shared = Shared { project, folder, lock, doings, inner: Mutex::new(inner) };
+        let shared = Shared { project, folder, lock, direct_edits, inner: Mutex::new(inner) };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -119,8 +119,8 @@ impl Journal {
         &self.shared.project
     }
 
-    pub(crate) fn doings(&self) -> &Doings {
-        &self.shared.doings
+    pub(crate) fn direct_edits(&self) -> &DirectEdits {
+        &self.shared.direct_edits
     }
 
     /// Whether a project has a journal in `state` already.

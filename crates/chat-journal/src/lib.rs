@@ -15,8 +15,8 @@
 
 mod apply;
 pub mod diff;
+mod direct_edits;
 mod disk;
-mod doing;
 mod entry;
 mod error;
 mod fold;

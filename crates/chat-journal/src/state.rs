@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use chat_permission::path::Project;
 
-use crate::doing::Doings;
+use crate::direct_edits::DirectEdits;
 use crate::entry::What;
 use crate::fold::Fold;
 use crate::git::Git;
@@ -38,7 +38,7 @@ pub struct Inner {
     pub stored: HashSet<Id>,
     pub held: Held,
     /// What was done and is not in the log yet.
-    pub doings: Arc<Doings>,
+    pub direct_edits: Arc<DirectEdits>,
 }
 
 impl Inner {
@@ -63,7 +63,7 @@ impl Inner {
             folds: HashMap::new(),
             stored: HashSet::new(),
             held: Held::default(),
-            doings: Arc::default(),
+            direct_edits: Arc::default(),
         };
         drop(held);
         Ok((inner, lock))

@@ -1,4 +1,4 @@
-//! What is done to single files in Natter itself, by tools and by the person in the editor: one at a time, so that
+//! Records edits of single files that Natter itself makes, by tools and in the editor: one at a time, so that
 //! nobody takes it for a command's, and nothing is written over what came in between.
 
 use std::collections::BTreeSet;
@@ -11,13 +11,13 @@ use crate::record::Change;
 use crate::state::Inner;
 use crate::{Error, Journal, disk};
 
-/// What was done and is not in the log yet. Held locked while something is being done: to be taken after the
+/// The edits that are not in the log yet. Held locked while something is being done: to be taken after the
 /// journal itself, never before.
-pub type Doings = Mutex<Vec<Done>>;
+pub type DirectEdits = Mutex<Vec<DirectEdit>>;
 
-/// Something that was done.
+/// One edit.
 #[derive(Clone, Debug)]
-pub struct Done {
+pub struct DirectEdit {
     origin: Origin,
     by: By,
     change: Change,
@@ -60,14 +60,14 @@ impl Journal {
         path: &Path,
         act: impl FnOnce() -> Result<T, E>,
     ) -> Result<(Result<T, E>, bool), Error> {
-        let mut doings = self.doings().lock().unwrap_or_else(PoisonError::into_inner);
+        let mut direct_edits = self.direct_edits().lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.look(from.unwrap_or(path))?;
         let came = act();
         let is_kept = from.is_none() || came.is_ok();
         let done = is_kept.then(|| self.done(from, path, before)).flatten();
         let is_another = done.is_some();
         let (origin, by) = (origin.clone(), By::Tool);
-        doings.extend(done.map(|change| Done { origin, by, change, seen: None }));
+        direct_edits.extend(done.map(|change| DirectEdit { origin, by, change, seen: None }));
         Ok((came, is_another))
     }
 
@@ -94,13 +94,13 @@ impl Journal {
         seen: Option<Arc<[u8]>>,
         act: impl FnOnce() -> T,
     ) -> (T, bool) {
-        let mut doings = self.doings().lock().unwrap_or_else(PoisonError::into_inner);
+        let mut direct_edits = self.direct_edits().lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.look(path);
         let came = act();
         let done = before.ok().and_then(|before| self.done(None, path, before));
         let is_another = done.is_some();
         let (origin, by) = (Origin::default(), By::Person);
-        doings.extend(done.map(|change| Done { origin, by, change, seen }));
+        direct_edits.extend(done.map(|change| DirectEdit { origin, by, change, seen }));
         (came, is_another)
     }
 
@@ -125,16 +125,19 @@ impl Journal {
 impl Inner {
     /// Writes down what was done until now; what is being done is waited for.
     pub fn note(&mut self) -> Result<(), Error> {
-        let doings = std::sync::Arc::clone(&self.doings);
-        let mut doings = doings.lock().unwrap_or_else(PoisonError::into_inner);
-        while !doings.is_empty() {
+        let direct_edits = std::sync::Arc::clone(&self.direct_edits);
+        let mut direct_edits = direct_edits.lock().unwrap_or_else(PoisonError::into_inner);
+        while !direct_edits.is_empty() {
             // What was overwritten is judged by all that came before it.
-            let plain = doings.iter().position(|done| done.seen.is_some()).unwrap_or(doings.len());
-            let (next, mut happened) = match doings.first() {
-                Some(Done { change, seen: Some(seen), .. }) => {
-                    (&doings[..1], self.overwritten(change, seen)?)
+            let plain = direct_edits
+                .iter()
+                .position(|done| done.seen.is_some())
+                .unwrap_or(direct_edits.len());
+            let (next, mut happened) = match direct_edits.first() {
+                Some(DirectEdit { change, seen: Some(seen), .. }) => {
+                    (&direct_edits[..1], self.overwritten(change, seen)?)
                 }
-                _ => (&doings[..plain], Vec::new()),
+                _ => (&direct_edits[..plain], Vec::new()),
             };
             let changes = || next.iter().map(|done| &done.change);
             self.store(changes().flat_map(|change| change.before.iter().chain(&change.after)))?;
@@ -142,7 +145,7 @@ impl Inner {
             happened.extend(kept.map(What::Change));
             let count = next.len();
             self.append(happened)?;
-            doings.drain(..count);
+            direct_edits.drain(..count);
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 mod answer;
 mod list;
-mod told;
+mod rejections;
 mod undo;
 
 use std::path::{Path, PathBuf};

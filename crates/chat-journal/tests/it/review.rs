@@ -216,7 +216,7 @@ fn a_moved_file_that_another_session_deleted_is_rejected_once() {
     // It is the other session's to bring back: nothing came of this one.
     assert_eq!((world.read("a"), world.read("b")), (None, None));
     assert_eq!(world.changes(), []);
-    assert_eq!(world.told(SESSION, 0).0, []);
+    assert_eq!(world.rejections(SESSION, 0).0, []);
 }
 
 #[test]
@@ -226,12 +226,12 @@ fn the_model_is_told_what_was_rejected() {
     world.edit(SESSION, "a", Some(&lines("aB")));
     world.edit(SESSION, "new", Some("x"));
     world.journal.reject_all(SESSION).unwrap();
-    let (told, until) = world.told(SESSION, 0);
+    let (told, until) = world.rejections(SESSION, 0);
     let of = |path: &str| told.iter().find(|told| told.path == Path::new(path)).unwrap();
     assert_eq!(of("a").diff, "@@ -1,2 +1,2 @@\n a\n-b\n+B\n");
     assert_eq!(of("new").diff, "@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n");
     assert_eq!((&of("new").kind, &of("a").kind), (&FileKind::Created, &FileKind::Modified));
-    assert!(world.told(SESSION, until).0.is_empty());
+    assert!(world.rejections(SESSION, until).0.is_empty());
 }
 
 #[test]

@@ -173,7 +173,7 @@ impl Play {
     ) -> Result<(), TestCaseError> {
         let after = self.texts();
         for (session, since) in SESSIONS.iter().zip(since) {
-            for told in self.world.told(session, since).0 {
+            for told in self.world.rejections(session, since).0 {
                 let (with, without) = if told.undone { (&after, before) } else { (before, &after) };
                 let origin = match &told.kind {
                     FileKind::Moved { from } => from,
@@ -369,7 +369,7 @@ proptest! {
     fn changes_are_told_as_the_models_made_them(steps in prop::collection::vec(step(), 1..16)) {
         let mut play = Play::new();
         for step in &steps {
-            let since = SESSIONS.map(|session| play.world.told(session, 0).1);
+            let since = SESSIONS.map(|session| play.world.rejections(session, 0).1);
             let before = play.texts();
             play.step(step);
             play.check_told(step, since, &before)?;

@@ -122,7 +122,7 @@ impl World {
 
     /// What the model is told that the user took back or wanted after all since a moment, and until which moment
     /// that is.
-    pub fn told(&self, session: &str, since: u64) -> (Vec<Rejection>, u64) {
+    pub fn rejections(&self, session: &str, since: u64) -> (Vec<Rejection>, u64) {
         self.journal.rejections(session, since, |_| true).unwrap()
     }
 

@@ -28,26 +28,26 @@ impl Journal {
     ) -> Result<(Vec<Rejection>, u64), Error> {
         self.with(|inner| {
             let newest = inner.log.entries().last().map_or(0, |newest| newest.at);
-            let told = inner.rejections(session, since, &is_said)?;
-            Ok((told, log::now().max(newest + 1)))
+            let rejections = inner.rejections(session, since, &is_said)?;
+            Ok((rejections, log::now().max(newest + 1)))
         })
     }
 }
 
 /// A place that the session changed, by the hash of the file's path and of the lines before and after.
-type Mark = u64;
+type RegionHash = u64;
 
 /// A place of a file that the session changed.
 #[derive(Clone)]
-struct Place {
-    mark: Mark,
+struct ChangedRegion {
+    mark: RegionHash,
     /// The mark of a change that takes this one back.
-    reverse: Mark,
+    reverse: RegionHash,
     /// Its lines; none where the file is one place as a whole.
     lines: Option<diff::Changed>,
 }
 
-impl Place {
+impl ChangedRegion {
     fn new<T: Hash>(path: &Path, old: T, new: T, lines: Option<diff::Changed>) -> Self {
         let mark = |one: &T, other: &T| {
             let mut hasher = DefaultHasher::new();
@@ -69,9 +69,9 @@ struct Withdrawal {
     kind: FileKind,
     old: State,
     new: State,
-    places: Vec<Place>,
+    regions: Vec<ChangedRegion>,
     /// What it does to how often each place is taken back.
-    effect: Vec<(Mark, i32)>,
+    effect: Vec<(RegionHash, i32)>,
     is_undone: bool,
 }
 
@@ -79,7 +79,7 @@ struct Withdrawal {
 #[derive(Clone, Copy, Default)]
 struct Count {
     /// As the model knows.
-    told: i32,
+    reported: i32,
     now: i32,
 }
 
@@ -92,37 +92,37 @@ impl Withdrawal {
             (_, None, _) => FileKind::Deleted,
             _ => FileKind::Modified,
         };
-        let mut places = Vec::new();
+        let mut regions = Vec::new();
         let is_moved = matches!(kind, FileKind::Moved { .. });
         match (&old, &new) {
             (Some(old), Some(new)) if !is_moved && old.mode == new.mode && is_text(old, new) => {
                 let (old, new) = (split(&old.bytes), split(&new.bytes));
-                places.extend(changed(&old, &new).into_iter().map(|part| {
+                regions.extend(changed(&old, &new).into_iter().map(|part| {
                     let (old, new) = (&old[part.old.clone()], &new[part.new.clone()]);
-                    Place::new(&path, old, new, Some(part))
+                    ChangedRegion::new(&path, old, new, Some(part))
                 }));
             }
             _ if old != new || is_moved => {
                 let whole =
                     |state: &State| state.as_ref().map(|node| (node.mode, node.bytes.clone()));
-                places.push(Place::new(&path, whole(&old), whole(&new), None));
+                regions.push(ChangedRegion::new(&path, whole(&old), whole(&new), None));
             }
             _ => {}
         }
         let act = change.answer.or(change.restore);
         let at = change.path.clone();
-        Self { act, at, path, kind, old, new, places, effect: Vec::new(), is_undone: false }
+        Self { act, at, path, kind, old, new, regions, effect: Vec::new(), is_undone: false }
     }
 
     /// What is told of these places of it.
-    fn told(&self, places: &[&Place], undone: bool) -> Rejection {
+    fn rejection(&self, regions: &[&ChangedRegion], undone: bool) -> Rejection {
         let bytes = |state: &State| match state {
             None => Some(Vec::new()),
             Some(node) => node.is_text().then(|| node.bytes.to_vec()),
         };
         let diff = match (bytes(&self.old), bytes(&self.new)) {
             (Some(old), Some(new)) => {
-                let parts = places.iter().map(|place| place.lines.as_ref());
+                let parts = regions.iter().map(|region| region.lines.as_ref());
                 let parts: Option<Vec<&diff::Changed>> = parts.collect();
                 let new = parts.map_or_else(|| new.clone(), |parts| with(&old, &new, &parts));
                 diff::unified(&old, &new)
@@ -154,7 +154,7 @@ fn with(old: &[u8], new: &[u8], parts: &[&diff::Changed]) -> Vec<u8> {
 #[derive(Default)]
 struct Ledger {
     withdrawals: Vec<Withdrawal>,
-    counts: HashMap<Mark, Count>,
+    counts: HashMap<RegionHash, Count>,
 }
 
 impl Ledger {
@@ -174,19 +174,19 @@ impl Ledger {
         }
         if is_known {
             let back = Withdrawal::new(change, path, None, before, after);
-            return self.add(Withdrawal { places: Vec::new(), effect, ..back });
+            return self.add(Withdrawal { regions: Vec::new(), effect, ..back });
         }
         if change.by == By::Undo || change.undoes.is_some() {
             // The model was told before that it is gone.
             let mut back = Withdrawal::new(change, path, change.from.clone(), before, after);
-            for place in &back.places {
-                let count = self.counts.entry(place.mark).or_default();
+            for region in &back.regions {
+                let count = self.counts.entry(region.mark).or_default();
                 if count.now <= 0 {
-                    count.told += 1;
+                    count.reported += 1;
                     count.now += 1;
                 }
             }
-            back.effect = back.places.iter().map(|place| (place.mark, -1)).collect();
+            back.effect = back.regions.iter().map(|region| (region.mark, -1)).collect();
             return self.add(back);
         }
         let (path, from) = match &change.from {
@@ -196,13 +196,14 @@ impl Ledger {
         let mut gone = Withdrawal::new(change, path, from, after, before);
         if change.by == By::Restore {
             // What had been rejected since the checkpoint is there again.
-            let is_gone = |mark: &Mark| self.counts.get(mark).is_some_and(|count| count.now > 0);
+            let is_gone =
+                |mark: &RegionHash| self.counts.get(mark).is_some_and(|count| count.now > 0);
             let (back, left): (Vec<_>, Vec<_>) =
-                gone.places.into_iter().partition(|place| is_gone(&place.reverse));
-            gone.effect = back.iter().map(|place| (place.reverse, -1)).collect();
-            gone.places = left;
+                gone.regions.into_iter().partition(|region| is_gone(&region.reverse));
+            gone.effect = back.iter().map(|region| (region.reverse, -1)).collect();
+            gone.regions = left;
         }
-        gone.effect.extend(gone.places.iter().map(|place| (place.mark, 1)));
+        gone.effect.extend(gone.regions.iter().map(|region| (region.mark, 1)));
         self.add(gone);
     }
 
@@ -215,29 +216,29 @@ impl Ledger {
 
     /// The model was told of all until here.
     fn mark_told(&mut self) {
-        self.counts.values_mut().for_each(|count| count.told = count.now);
+        self.counts.values_mut().for_each(|count| count.reported = count.now);
     }
 
     /// Each place that is other than the model knows, in the words of the latest change that has it.
-    fn told(mut self) -> Vec<Rejection> {
-        let mut told = Vec::new();
+    fn into_rejections(mut self) -> Vec<Rejection> {
+        let mut rejections = Vec::new();
         for one in self.withdrawals.iter().rev() {
             for undone in [false, true] {
                 let sign = if undone { -1 } else { 1 };
-                let mut takes = |place: &&Place| {
-                    let count = self.counts.entry(place.mark).or_default();
-                    let is_other = (count.now - count.told) * sign > 0;
-                    count.told += i32::from(is_other) * sign;
+                let mut takes = |region: &&ChangedRegion| {
+                    let count = self.counts.entry(region.mark).or_default();
+                    let is_other = (count.now - count.reported) * sign > 0;
+                    count.reported += i32::from(is_other) * sign;
                     is_other
                 };
-                let places: Vec<_> = one.places.iter().filter(&mut takes).collect();
-                if !places.is_empty() {
-                    told.push(one.told(&places, undone));
+                let regions: Vec<_> = one.regions.iter().filter(&mut takes).collect();
+                if !regions.is_empty() {
+                    rejections.push(one.rejection(&regions, undone));
                 }
             }
         }
-        told.reverse();
-        told
+        rejections.reverse();
+        rejections
     }
 }
 
@@ -296,7 +297,7 @@ impl Inner {
         if !is_new {
             ledger.mark_told();
         }
-        Ok(ledger.told())
+        Ok(ledger.into_rejections())
     }
 
     /// The checkpoint that a restore went back to; for one that took another back, that one's.

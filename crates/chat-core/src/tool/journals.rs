@@ -116,7 +116,7 @@ impl Journals {
         if journals.is_empty() {
             return None;
         }
-        in_background(move || journals.iter().try_for_each(|journal| journal.thin().map(drop)))
+        in_background(move || journals.iter().try_for_each(|journal| journal.prune().map(drop)))
     }
 
     fn lock(&self) -> MutexGuard<'_, Open> {

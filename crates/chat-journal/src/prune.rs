@@ -9,9 +9,9 @@ use crate::node::Id;
 use crate::state::Inner;
 use crate::{Error, Journal};
 
-/// What the thinning did.
+/// What pruning removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Thinned {
+pub struct Pruned {
     /// Checkpoints that are gone.
     pub checkpoints: usize,
     /// Bytes on disk before.
@@ -26,31 +26,31 @@ impl Journal {
     ///
     /// # Errors
     /// `git` fails, or the disk says no. The journal is whole all the same.
-    pub fn thin(&self) -> Result<Thinned, Error> {
+    pub fn prune(&self) -> Result<Pruned, Error> {
         self.with(|inner| {
             let before = inner.git.size();
             let age = inner.limits.age.as_millis() as u64;
             let oldest = log::now().saturating_sub(age);
-            let mut thinned = Thinned { before, after: before, ..Thinned::default() };
+            let mut pruned = Pruned { before, after: before, ..Pruned::default() };
             let late = |entry: &Entry| entry.at < oldest.saturating_sub(age / 4);
             if inner.log.entries().first().is_some_and(late) {
                 let young = |entry: &&Entry| entry.at >= oldest;
                 let first = inner.log.entries().iter().find(young).map(|entry| entry.seq);
-                thinned.checkpoints += inner.cut(first.unwrap_or(inner.log.next()))?;
-                thinned.after = inner.git.size();
+                pruned.checkpoints += inner.cut(first.unwrap_or(inner.log.next()))?;
+                pruned.after = inner.git.size();
             }
             // Half of what is left, until it fits: how much a checkpoint holds alone is not known.
-            while thinned.after > inner.limits.store_size {
+            while pruned.after > inner.limits.store_size {
                 let all = inner.checkpoints();
                 let Some(middle) = all.get(all.len().div_ceil(2)) else { break };
                 let gone = inner.cut(*middle)?;
                 if gone == 0 {
                     break;
                 }
-                thinned.checkpoints += gone;
-                thinned.after = inner.git.size();
+                pruned.checkpoints += gone;
+                pruned.after = inner.git.size();
             }
-            Ok(thinned)
+            Ok(pruned)
         })
     }
 }

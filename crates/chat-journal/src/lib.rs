@@ -29,12 +29,12 @@ mod names;
 mod node;
 mod prune;
 mod record;
+mod resolve_moves;
 mod restore;
 mod review;
 mod scan;
 mod stat;
 mod state;
-mod untangle;
 mod walk;
 
 pub use apply::{Conflict, ConflictReason};

@@ -7,8 +7,8 @@ use crate::apply::{AppliedChange, Conflict, PlannedChange};
 use crate::entry::{By, Changed, Entry, Origin, Seq, What};
 use crate::fold::Fold;
 use crate::node::Node;
+use crate::resolve_moves::resolve_moves;
 use crate::state::Inner;
-use crate::untangle::untangle;
 use crate::{Error, Journal};
 
 /// What going back did.
@@ -115,7 +115,7 @@ impl Inner {
         changes: Vec<PlannedChange>,
     ) -> Result<Restored, Error> {
         let before = self.checkpoint(session, "", true)?.seq;
-        let (applied, conflicts) = self.apply(untangle(changes))?;
+        let (applied, conflicts) = self.apply(resolve_moves(changes))?;
         let seq = self.log.next();
         let origin = Origin { session: session.to_owned(), ..Origin::default() };
         let mut happened = vec![What::Restored { session: session.to_owned(), to, undoes, before }];

@@ -7,8 +7,8 @@ use crate::apply::{AppliedChange, Conflict, ConflictReason, PlannedChange};
 use crate::entry::{By, Changed, Entry, HunkId, Origin, Seq, What};
 use crate::fold::{Fold, Piece};
 use crate::node::Node;
+use crate::resolve_moves::resolve_moves;
 use crate::state::Inner;
-use crate::untangle::untangle;
 use crate::{Error, Journal, disk, merge};
 
 /// What was accepted of a file.
@@ -60,7 +60,7 @@ impl Inner {
         let contents = self.load(given.iter().flat_map(Entry::kept))?;
         let changes =
             given.iter().filter_map(|entry| PlannedChange::back(entry, &contents)).collect();
-        let (applied, conflicts) = self.apply(untangle(changes))?;
+        let (applied, conflicts) = self.apply(resolve_moves(changes))?;
         answer.conflicts.extend(conflicts);
         let origin = Origin { session: session.to_owned(), ..Origin::default() };
         let mut happened = Vec::new();

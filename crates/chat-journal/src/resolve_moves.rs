@@ -8,7 +8,7 @@ use crate::node::State;
 
 /// What is wished for a path.
 #[derive(Default)]
-struct Place {
+struct PathState {
     now: State,
     then: State,
     touched: bool,
@@ -19,7 +19,7 @@ struct Place {
 /// The same changes, of which none moves a file to or from a path that another is about: a file that was moved away
 /// and another that took its place cannot be brought back one after the other. A person's changes to a file that was
 /// moved do not go with it then: such a file is left alone.
-pub fn untangle(changes: Vec<PlannedChange>) -> Vec<PlannedChange> {
+pub fn resolve_moves(changes: Vec<PlannedChange>) -> Vec<PlannedChange> {
     let mut about: BTreeMap<PathBuf, usize> = BTreeMap::new();
     for change in &changes {
         *about.entry(change.at.clone()).or_default() += 1;
@@ -28,31 +28,31 @@ pub fn untangle(changes: Vec<PlannedChange>) -> Vec<PlannedChange> {
         }
     }
     let shared = |path: &PathBuf| about.get(path).is_some_and(|count| *count > 1);
-    let (tangled, mut alone): (Vec<_>, Vec<_>) =
+    let (entangled, mut alone): (Vec<_>, Vec<_>) =
         changes.into_iter().partition(|change| shared(&change.at) || shared(&change.to));
-    let mut places: BTreeMap<PathBuf, Place> = BTreeMap::new();
-    for change in tangled {
+    let mut states: BTreeMap<PathBuf, PathState> = BTreeMap::new();
+    for change in entangled {
         let taken =
-            places.get(&change.to).is_some_and(|place| place.filled) && change.then.is_some();
+            states.get(&change.to).is_some_and(|state| state.filled) && change.then.is_some();
         if taken && change.moves() {
             // Two files for one path: the second is told as a conflict.
             alone.push(change);
             continue;
         }
-        let from = places.entry(change.at).or_default();
+        let from = states.entry(change.at).or_default();
         from.now = change.now;
         from.touched |= change.touched;
         if change.then.is_some() {
-            let to = places.entry(change.to).or_default();
+            let to = states.entry(change.to).or_default();
             (to.then, to.filled) = (change.then, true);
         }
     }
-    let placed = places.into_iter().map(|(path, place)| PlannedChange {
+    let placed = states.into_iter().map(|(path, state)| PlannedChange {
         at: path.clone(),
         to: path,
-        now: place.now,
-        then: place.then,
-        touched: place.touched,
+        now: state.now,
+        then: state.then,
+        touched: state.touched,
     });
     placed.chain(alone).collect()
 }
@@ -72,7 +72,7 @@ mod tests {
         let text = |state: State| {
             state.map_or("-".to_owned(), |node| String::from_utf8_lossy(&node.bytes).into_owned())
         };
-        let shown = untangle(changes).into_iter().map(|change| {
+        let shown = resolve_moves(changes).into_iter().map(|change| {
             let way = if change.moves() { " moves" } else { "" };
             format!("{}: {} > {}{way}", change.to.display(), text(change.now), text(change.then))
         });

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 
 use chat_permission::path::Error as PathError;
 
-use crate::entry::{Entry, HunkId, What};
+use crate::entry::{Entry, EntryKind, HunkId};
 use crate::node::{Node, State};
 use crate::state::{Contents, Inner};
 use crate::{Error, disk, merge};
@@ -59,7 +59,7 @@ pub struct AppliedChange {
 impl PlannedChange {
     /// That what a change did is taken back.
     pub fn back(entry: &Entry, contents: &Contents) -> Option<Self> {
-        let What::Change(change) = &entry.what else { return None };
+        let EntryKind::Change(change) = &entry.kind else { return None };
         Some(Self {
             at: change.path.clone(),
             to: change.from.clone().unwrap_or_else(|| change.path.clone()),

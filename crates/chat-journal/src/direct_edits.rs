@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::entry::{By, Changed, Origin, What};
+use crate::entry::{By, Changed, EntryKind, Origin};
 use crate::node::Node;
 use crate::record::Change;
 use crate::state::Inner;
@@ -142,7 +142,7 @@ impl Inner {
             let changes = || next.iter().map(|done| &done.change);
             self.store(changes().flat_map(|change| change.before.iter().chain(&change.after)))?;
             let kept = next.iter().map(|done| done.change.kept(&done.origin, done.by));
-            happened.extend(kept.map(What::Change));
+            happened.extend(kept.map(EntryKind::Change));
             let count = next.len();
             self.append(happened)?;
             direct_edits.drain(..count);
@@ -151,10 +151,10 @@ impl Inner {
     }
 
     /// That what sessions changed in a file since somebody saw it like this is rejected, where it is not reviewed.
-    fn overwritten(&mut self, change: &Change, seen: &[u8]) -> Result<Vec<What>, Error> {
+    fn overwritten(&mut self, change: &Change, seen: &[u8]) -> Result<Vec<EntryKind>, Error> {
         let sessions: BTreeSet<String> = {
-            let changes = self.log.entries().iter().filter_map(|entry| match &entry.what {
-                What::Change(change) => Some(change),
+            let changes = self.log.entries().iter().filter_map(|entry| match &entry.kind {
+                EntryKind::Change(change) => Some(change),
                 _ => None,
             });
             let here = changes.filter(|one| one.path == change.path && one.by != By::Person);
@@ -168,7 +168,7 @@ impl Inner {
             let Some((after, hunks)) = piece.as_seen(seen) else { continue };
             self.store(after.iter())?;
             let origin = Origin { session, ..Origin::default() };
-            happened.push(What::Change(Changed {
+            happened.push(EntryKind::Change(Changed {
                 path: change.path.clone(),
                 before: change.before.as_ref().map(Node::kept),
                 after: after.as_ref().map(Node::kept),

@@ -91,20 +91,20 @@ pub(crate) struct Entry {
     /// Milliseconds since 1970; those that were written together have the same.
     pub at: u64,
     #[serde(flatten)]
-    pub what: What,
+    pub kind: EntryKind,
 }
 
 impl Entry {
     /// The contents that it names.
     pub fn kept(&self) -> impl Iterator<Item = Kept> + use<> {
-        self.what.kept()
+        self.kind.kept()
     }
 }
 
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-pub(crate) enum What {
+pub(crate) enum EntryKind {
     /// The project's state was kept.
     Checkpoint {
         session: String,
@@ -160,7 +160,7 @@ pub(crate) enum What {
     Forgotten { session: String },
 }
 
-impl What {
+impl EntryKind {
     /// Whether nothing of its session's is left to review after it.
     pub fn settles(&self) -> bool {
         match self {

@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::diff::{changed, changed_items, split};
-use crate::entry::{By, Changed, HunkId, Seq, What};
+use crate::entry::{By, Changed, EntryKind, HunkId, Seq};
 use crate::merge;
 use crate::node::{Node, State};
 use crate::state::Contents;
@@ -61,9 +61,15 @@ pub struct Hunk {
 impl Fold {
     /// Follows an entry. `restores_are_own` is for those who ask what sessions did, rather than what is to be
     /// reviewed: a person who goes back does not want to review it.
-    pub fn follow(&mut self, seq: Seq, what: &What, contents: &Contents, restores_are_own: bool) {
+    pub fn follow(
+        &mut self,
+        seq: Seq,
+        what: &EntryKind,
+        contents: &Contents,
+        restores_are_own: bool,
+    ) {
         match what {
-            What::Change(change) => {
+            EntryKind::Change(change) => {
                 let (before, after) = (contents.state(change.before), contents.state(change.after));
                 match change.by {
                     By::Person => {}
@@ -71,16 +77,16 @@ impl Fold {
                     _ => self.own(seq, change, &before, after),
                 }
             }
-            What::Accepted { path, hunks, .. } => self.accepted(seq, path, hunks.as_deref()),
-            What::Reopened { path, origin, base, now, touched, .. } => {
+            EntryKind::Accepted { path, hunks, .. } => self.accepted(seq, path, hunks.as_deref()),
+            EntryKind::Reopened { path, origin, base, now, touched, .. } => {
                 let (base, now) = (contents.state(*base), contents.state(*now));
                 let (origin, touched) = (origin.clone(), *touched);
                 let mut piece = Piece { origin, base, now, touched, hunks: Vec::new(), last: seq };
                 piece.refresh(seq, &[]);
                 self.put(path, piece);
             }
-            What::Forgotten { .. } => self.pieces.clear(),
-            What::Checkpoint { .. } | What::Restored { .. } => {}
+            EntryKind::Forgotten { .. } => self.pieces.clear(),
+            EntryKind::Checkpoint { .. } | EntryKind::Restored { .. } => {}
         }
         if what.settles() {
             self.saved.clear();

@@ -11,7 +11,7 @@ use chat_permission::path::Project;
 use sha2::{Digest, Sha256};
 
 use crate::direct_edits::DirectEdits;
-use crate::entry::{Entry, Seq, What};
+use crate::entry::{Entry, EntryKind, Seq};
 use crate::lock::Lock;
 use crate::node::Id;
 use crate::scan::Scan;
@@ -190,7 +190,7 @@ impl Inner {
         let tree = self.tree(&scan)?;
         let seq = self.log.next();
         let (session, message) = (session.to_owned(), message.to_owned());
-        self.append(vec![What::Checkpoint {
+        self.append(vec![EntryKind::Checkpoint {
             session: session.clone(),
             message: message.clone(),
             tree,
@@ -203,7 +203,8 @@ impl Inner {
 
 impl Checkpoint {
     fn of(entry: &Entry) -> Option<Self> {
-        let What::Checkpoint { session, message, before_restore: false, .. } = &entry.what else {
+        let EntryKind::Checkpoint { session, message, before_restore: false, .. } = &entry.kind
+        else {
             return None;
         };
         let (session, message) = (session.clone(), message.clone());

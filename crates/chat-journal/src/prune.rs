@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use crate::entry::{By, Changed, Entry, Seq, What};
+use crate::entry::{By, Changed, Entry, EntryKind, Seq};
 use crate::log;
 use crate::node::Id;
 use crate::state::Inner;
@@ -57,7 +57,7 @@ impl Journal {
 
 impl Inner {
     fn checkpoints(&self) -> Vec<Seq> {
-        let is = |entry: &&Entry| matches!(entry.what, What::Checkpoint { .. });
+        let is = |entry: &&Entry| matches!(entry.kind, EntryKind::Checkpoint { .. });
         self.log.entries().iter().filter(is).map(|entry| entry.seq).collect()
     }
 
@@ -66,11 +66,12 @@ impl Inner {
     fn open_since(&mut self, before: Seq) -> Result<Seq, Error> {
         let mut unsettled: BTreeMap<&str, (Seq, Seq)> = BTreeMap::new();
         for entry in self.log.entries() {
-            let session = entry.what.session();
-            let is_persons = matches!(entry.what, What::Change(Changed { by: By::Person, .. }));
-            if entry.what.settles() {
+            let session = entry.kind.session();
+            let is_persons =
+                matches!(entry.kind, EntryKind::Change(Changed { by: By::Person, .. }));
+            if entry.kind.settles() {
                 unsettled.remove(session);
-            } else if !is_persons && !matches!(entry.what, What::Checkpoint { .. }) {
+            } else if !is_persons && !matches!(entry.kind, EntryKind::Checkpoint { .. }) {
                 unsettled.entry(session).or_insert((entry.seq, entry.seq)).1 = entry.seq;
             }
         }
@@ -89,7 +90,7 @@ impl Inner {
                 since = first;
                 break;
             }
-            settled.push(What::Forgotten { session });
+            settled.push(EntryKind::Forgotten { session });
         }
         self.append(settled)?;
         Ok(since)
@@ -113,7 +114,7 @@ impl Inner {
         let mut contents = HashSet::new();
         for entry in self.log.entries().iter().filter(|entry| entry.seq >= first) {
             contents.extend(entry.kept().map(|kept| kept.id));
-            if let What::Checkpoint { tree, .. } = &entry.what {
+            if let EntryKind::Checkpoint { tree, .. } = &entry.kind {
                 names.push((format!("refs/natter/checkpoint/{}", entry.seq), *tree));
             }
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use chat_permission::path::Error as PathError;
 
-use crate::entry::{By, Changed, Origin, Seq, What};
+use crate::entry::{By, Changed, EntryKind, Origin, Seq};
 use crate::node::{Id, Kept, Node};
 use crate::scan::Scan;
 use crate::stat::Known;
@@ -94,12 +94,12 @@ impl Journal {
     /// The disk says no.
     pub fn forget(&self, session: &str) -> Result<(), Error> {
         self.with(|inner| {
-            let mut of_session = inner.log.entries().iter().map(|entry| &entry.what);
+            let mut of_session = inner.log.entries().iter().map(|entry| &entry.kind);
             let last = of_session.rfind(|what| what.session() == session);
-            if last.is_none_or(What::settles) {
+            if last.is_none_or(EntryKind::settles) {
                 return Ok(());
             }
-            inner.append(vec![What::Forgotten { session: session.to_owned() }])
+            inner.append(vec![EntryKind::Forgotten { session: session.to_owned() }])
         })
     }
 }
@@ -170,7 +170,7 @@ impl Inner {
                 deleted: change.after.is_none(),
             })
             .collect();
-        self.append(changed.into_iter().map(What::Change).collect())?;
+        self.append(changed.into_iter().map(EntryKind::Change).collect())?;
         Ok(recorded)
     }
 
@@ -235,7 +235,7 @@ impl Inner {
     fn steps(&self, from: Seq) -> HashMap<&OsStr, Vec<Step>> {
         let mut steps: HashMap<&OsStr, Vec<Step>> = HashMap::new();
         for entry in self.log.entries().iter().filter(|entry| entry.seq >= from) {
-            let What::Change(change) = &entry.what else { continue };
+            let EntryKind::Change(change) = &entry.kind else { continue };
             if let Some(from) = &change.from {
                 let step = Step { seq: entry.seq, by: change.by, met: change.before, left: None };
                 steps.entry(from.as_os_str()).or_default().push(step);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::apply::{AppliedChange, Conflict, PlannedChange};
-use crate::entry::{By, Changed, Entry, Origin, Seq, What};
+use crate::entry::{By, Changed, Entry, EntryKind, Origin, Seq};
 use crate::fold::Fold;
 use crate::node::Node;
 use crate::resolve_moves::resolve_moves;
@@ -47,20 +47,22 @@ impl Journal {
     pub fn restore(&self, session: &str, checkpoint: Seq) -> Result<Restored, Error> {
         self.with(|inner| {
             let known = inner.log.find(checkpoint);
-            if !known.is_some_and(|entry| matches!(entry.what, What::Checkpoint { .. })) {
+            if !known.is_some_and(|entry| matches!(entry.kind, EntryKind::Checkpoint { .. })) {
                 return Err(Error::NoCheckpoint(checkpoint));
             }
             let since: Vec<Entry> = inner
                 .log
                 .entries()
                 .iter()
-                .filter(|entry| entry.seq > checkpoint && matches!(entry.what, What::Change(_)))
+                .filter(|entry| {
+                    entry.seq > checkpoint && matches!(entry.kind, EntryKind::Change(_))
+                })
                 .cloned()
                 .collect();
             let contents = inner.load(since.iter().flat_map(Entry::kept))?;
             let mut fold = Fold::default();
             for entry in &since {
-                fold.follow(entry.seq, &entry.what, &contents, true);
+                fold.follow(entry.seq, &entry.kind, &contents, true);
             }
             let planned = |(at, piece): (PathBuf, crate::fold::Piece)| PlannedChange {
                 to: piece.origin.unwrap_or_else(|| at.clone()),
@@ -82,7 +84,7 @@ impl Journal {
     pub fn undo_restore(&self, session: &str, restore: Seq) -> Result<Restored, Error> {
         self.with(|inner| {
             let known = inner.log.find(restore);
-            if !known.is_some_and(|entry| matches!(entry.what, What::Restored { .. })) {
+            if !known.is_some_and(|entry| matches!(entry.kind, EntryKind::Restored { .. })) {
                 return Err(Error::NoRestore(restore));
             }
             let done: Vec<Entry> = inner
@@ -102,7 +104,7 @@ impl Journal {
 
 impl Entry {
     fn is_of(&self, restore: Seq) -> bool {
-        matches!(&self.what, What::Change(change) if change.restore == Some(restore))
+        matches!(&self.kind, EntryKind::Change(change) if change.restore == Some(restore))
     }
 }
 
@@ -118,14 +120,15 @@ impl Inner {
         let (applied, conflicts) = self.apply(resolve_moves(changes))?;
         let seq = self.log.next();
         let origin = Origin { session: session.to_owned(), ..Origin::default() };
-        let mut happened = vec![What::Restored { session: session.to_owned(), to, undoes, before }];
+        let mut happened =
+            vec![EntryKind::Restored { session: session.to_owned(), to, undoes, before }];
         let mut changed = BTreeMap::new();
         for AppliedChange { planned, before, after } in applied {
             if before == after && !planned.moves() {
                 continue;
             }
             let from = planned.moves().then(|| planned.at.clone());
-            happened.push(What::Change(Changed {
+            happened.push(EntryKind::Change(Changed {
                 path: planned.to.clone(),
                 from: from.clone(),
                 before: before.as_ref().map(Node::kept),

@@ -8,7 +8,7 @@ mod undo;
 use std::path::{Path, PathBuf};
 
 use crate::apply::Conflict;
-use crate::entry::{HunkId, Seq, What};
+use crate::entry::{EntryKind, HunkId, Seq};
 use crate::fold::Fold;
 use crate::node::{Mode, Node};
 use crate::state::Inner;
@@ -181,14 +181,14 @@ impl Inner {
 
     /// What was open of a session before an entry.
     fn fold_until(&mut self, session: &str, end: Seq) -> Result<Fold, Error> {
-        let of_session = self.log.entries().iter().filter(|entry| entry.what.session() == session);
+        let of_session = self.log.entries().iter().filter(|entry| entry.kind.session() == session);
         let mut before: Vec<_> = of_session.take_while(|entry| entry.seq < end).collect();
-        let settled = before.iter().rposition(|entry| entry.what.settles());
+        let settled = before.iter().rposition(|entry| entry.kind.settles());
         let before: Vec<_> = before.drain(settled.map_or(0, |at| at + 1)..).cloned().collect();
         let contents = self.load(before.iter().flat_map(crate::entry::Entry::kept))?;
         let mut fold = Fold::default();
         for entry in &before {
-            fold.follow(entry.seq, &entry.what, &contents, false);
+            fold.follow(entry.seq, &entry.kind, &contents, false);
         }
         Ok(fold)
     }
@@ -198,19 +198,19 @@ impl Inner {
         let entries = self.log.entries();
         let (mut fold, from) = self.folds.remove(session).unwrap_or_else(|| {
             // After the last moment at which nothing was open.
-            let settled = |what: &What| what.session() == session && what.settles();
-            let from = entries.iter().rposition(|entry| settled(&entry.what));
+            let settled = |what: &EntryKind| what.session() == session && what.settles();
+            let from = entries.iter().rposition(|entry| settled(&entry.kind));
             (Fold::default(), from.map_or(0, |at| at + 1))
         });
         let new: Vec<_> = entries[from..]
             .iter()
-            .filter(|entry| entry.what.session() == session)
+            .filter(|entry| entry.kind.session() == session)
             .cloned()
             .collect();
         let end = entries.len();
         let contents = self.load(new.iter().flat_map(crate::entry::Entry::kept))?;
         for entry in &new {
-            fold.follow(entry.seq, &entry.what, &contents, false);
+            fold.follow(entry.seq, &entry.kind, &contents, false);
         }
         Ok(&self.folds.entry(session.to_owned()).insert_entry((fold, end)).into_mut().0)
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use chat_permission::path::Project;
 
 use crate::direct_edits::DirectEdits;
-use crate::entry::What;
+use crate::entry::EntryKind;
 use crate::fold::Fold;
 use crate::git::Git;
 use crate::lock::Lock;
@@ -141,7 +141,7 @@ impl Inner {
     }
 
     /// What happened, once the contents are stored.
-    pub fn append(&mut self, happened: Vec<What>) -> Result<(), Error> {
+    pub fn append(&mut self, happened: Vec<EntryKind>) -> Result<(), Error> {
         self.log.append(happened)
     }
 }

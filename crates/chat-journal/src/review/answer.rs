@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::{Answer, Part};
 use crate::Error;
 use crate::apply::{AppliedChange, PlannedChange};
-use crate::entry::{By, Changed, HunkId, Origin, What};
+use crate::entry::{By, Changed, EntryKind, HunkId, Origin};
 use crate::fold::{Fold, Piece};
 use crate::merge;
 use crate::node::Node;
@@ -38,7 +38,7 @@ impl Inner {
                     let (session, path) = (session.to_owned(), path.clone());
                     answer.done.push(path.clone());
                     let (answer, settled) = (Some(number), false);
-                    happened.push(What::Accepted { session, path, hunks, answer, settled });
+                    happened.push(EntryKind::Accepted { session, path, hunks, answer, settled });
                 }
             }
         }
@@ -49,14 +49,19 @@ impl Inner {
     }
 
     /// Follows what is about to be written to the log, and notes where nothing is left open by it.
-    pub(super) fn follow(&mut self, fold: &mut Fold, happened: &mut [What]) -> Result<(), Error> {
-        let contents = self.load(happened.iter().flat_map(What::kept).collect::<Vec<_>>())?;
+    pub(super) fn follow(
+        &mut self,
+        fold: &mut Fold,
+        happened: &mut [EntryKind],
+    ) -> Result<(), Error> {
+        let contents = self.load(happened.iter().flat_map(EntryKind::kept).collect::<Vec<_>>())?;
         for (seq, what) in (self.log.next()..).zip(happened.iter()) {
             fold.follow(seq, what, &contents, false);
         }
         if fold.pieces.is_empty()
-            && let Some(What::Accepted { settled, .. } | What::Change(Changed { settled, .. })) =
-                happened.last_mut()
+            && let Some(
+                EntryKind::Accepted { settled, .. } | EntryKind::Change(Changed { settled, .. }),
+            ) = happened.last_mut()
         {
             *settled = true;
         }
@@ -97,7 +102,7 @@ impl Inner {
             let from = planned.moves().then(|| planned.at.clone());
             let hunks = named.iter().find(|(path, _)| *path == planned.at);
             let hunks = hunks.and_then(|(_, hunks)| hunks.clone());
-            happened.push(What::Change(Changed {
+            happened.push(EntryKind::Change(Changed {
                 path: planned.to,
                 from,
                 before: before.as_ref().map(Node::kept),

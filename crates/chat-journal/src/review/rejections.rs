@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{FileKind, Rejection};
 use crate::diff::{self, changed, split};
-use crate::entry::{By, Changed, Entry, Seq, What};
+use crate::entry::{By, Changed, Entry, EntryKind, Seq};
 use crate::node::{Node, State};
 use crate::state::{Contents, Inner};
 use crate::{Error, Journal, log};
@@ -251,8 +251,8 @@ impl Withdrawal {
 }
 
 fn change(entry: &Entry) -> Option<&Changed> {
-    match &entry.what {
-        What::Change(change) => Some(change),
+    match &entry.kind {
+        EntryKind::Change(change) => Some(change),
         _ => None,
     }
 }
@@ -302,7 +302,7 @@ impl Inner {
 
     /// The checkpoint that a restore went back to; for one that took another back, that one's.
     fn checkpoint_of(&self, mut restore: Seq) -> Option<Seq> {
-        while let What::Restored { to, undoes, .. } = &self.log.find(restore)?.what {
+        while let EntryKind::Restored { to, undoes, .. } = &self.log.find(restore)?.kind {
             if !undoes {
                 return Some(*to);
             }
@@ -319,7 +319,7 @@ impl Inner {
             return false;
         };
         let said = self.log.find(checkpoint).is_some_and(
-            |entry| matches!(&entry.what, What::Checkpoint { message, .. } if is_said(message)),
+            |entry| matches!(&entry.kind, EntryKind::Checkpoint { message, .. } if is_said(message)),
         );
         let is_own = |entry: &Entry| {
             let paths = [Some(&change.path), change.from.as_ref()];

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::Answer;
 use crate::apply::{AppliedChange, Conflict, ConflictReason, PlannedChange};
-use crate::entry::{By, Changed, Entry, HunkId, Origin, Seq, What};
+use crate::entry::{By, Changed, Entry, EntryKind, HunkId, Origin, Seq};
 use crate::fold::{Fold, Piece};
 use crate::node::Node;
 use crate::resolve_moves::resolve_moves;
@@ -29,7 +29,7 @@ impl Journal {
 impl Inner {
     fn undo(&mut self, session: &str, number: Seq) -> Result<Answer, Error> {
         let is_of =
-            |entry: &&Entry| entry.what.answer() == Some(number) && entry.what.session() == session;
+            |entry: &&Entry| entry.kind.answer() == Some(number) && entry.kind.session() == session;
         let given: Vec<Entry> = self.log.entries().iter().filter(is_of).cloned().collect();
         if given.is_empty() {
             return Err(Error::NoAnswer(number));
@@ -37,8 +37,8 @@ impl Inner {
         let mut fold = self.fold(session)?.clone();
         let mut answer = Answer::default();
         let mut happened = self.bring_back(session, number, &given, &mut answer)?;
-        let accepted = given.into_iter().filter_map(|entry| match entry.what {
-            What::Accepted { path, hunks, .. } => Some((path, hunks)),
+        let accepted = given.into_iter().filter_map(|entry| match entry.kind {
+            EntryKind::Accepted { path, hunks, .. } => Some((path, hunks)),
             _ => None,
         });
         let accepted: Vec<Accepted> = accepted.collect();
@@ -56,7 +56,7 @@ impl Inner {
         number: Seq,
         given: &[Entry],
         answer: &mut Answer,
-    ) -> Result<Vec<What>, Error> {
+    ) -> Result<Vec<EntryKind>, Error> {
         let contents = self.load(given.iter().flat_map(Entry::kept))?;
         let changes =
             given.iter().filter_map(|entry| PlannedChange::back(entry, &contents)).collect();
@@ -70,7 +70,7 @@ impl Inner {
                 continue;
             }
             let from = planned.moves().then(|| planned.at.clone());
-            happened.push(What::Change(Changed {
+            happened.push(EntryKind::Change(Changed {
                 path: planned.to,
                 from,
                 before: before.as_ref().map(Node::kept),
@@ -90,7 +90,7 @@ impl Inner {
         accepted: &[Accepted],
         fold: &Fold,
         answer: &mut Answer,
-    ) -> Result<Vec<What>, Error> {
+    ) -> Result<Vec<EntryKind>, Error> {
         if accepted.is_empty() {
             return Ok(Vec::new());
         }
@@ -110,7 +110,7 @@ impl Inner {
             }
             // What came of a merge may be nowhere yet.
             self.store(open.base.iter().chain(&open.now))?;
-            happened.push(What::Reopened {
+            happened.push(EntryKind::Reopened {
                 session: session.to_owned(),
                 path: path.clone(),
                 origin: open.origin,

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use chat_journal::diff::Diff;
-use chat_journal::{By, Change, Journal, Limits, Node, Origin};
+use chat_journal::{Change, ChangeSource, Journal, Limits, Node, Origin};
 use chat_permission::path::{Project, Surroundings};
 
 const FILES: usize = 10_000;
@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let (before, after) = (node(format!("{}\n", count - 1)), node(format!("{count}\n")));
         let change = Change { path: path.into(), from: None, before, after };
         let origin = Origin { session: "s".to_owned(), ..Origin::default() };
-        failed = journal.record(&origin, By::Tool, &[change]).err();
+        failed = journal.record(&origin, ChangeSource::Tool, &[change]).err();
     });
     println!("an edit recorded: {edit:.1?}");
     let review = median(ROUNDS, || failed = journal.changes("s").err());

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::entry::{By, Changed, EntryKind, Origin};
+use crate::entry::{ChangeSource, Changed, EntryKind, Origin};
 use crate::node::Node;
 use crate::record::Change;
 use crate::state::Inner;
@@ -19,7 +19,7 @@ pub type DirectEdits = Mutex<Vec<DirectEdit>>;
 #[derive(Clone, Debug)]
 pub struct DirectEdit {
     origin: Origin,
-    by: By,
+    by: ChangeSource,
     change: Change,
     /// What the person knew of a file whose later changes they overwrote.
     seen: Option<Arc<[u8]>>,
@@ -66,7 +66,7 @@ impl Journal {
         let is_kept = from.is_none() || came.is_ok();
         let done = is_kept.then(|| self.done(from, path, before)).flatten();
         let is_another = done.is_some();
-        let (origin, by) = (origin.clone(), By::Tool);
+        let (origin, by) = (origin.clone(), ChangeSource::Tool);
         direct_edits.extend(done.map(|change| DirectEdit { origin, by, change, seen: None }));
         Ok((came, is_another))
     }
@@ -99,7 +99,7 @@ impl Journal {
         let came = act();
         let done = before.ok().and_then(|before| self.done(None, path, before));
         let is_another = done.is_some();
-        let (origin, by) = (Origin::default(), By::Person);
+        let (origin, by) = (Origin::default(), ChangeSource::Person);
         direct_edits.extend(done.map(|change| DirectEdit { origin, by, change, seen }));
         (came, is_another)
     }
@@ -157,7 +157,8 @@ impl Inner {
                 EntryKind::Change(change) => Some(change),
                 _ => None,
             });
-            let here = changes.filter(|one| one.path == change.path && one.by != By::Person);
+            let here =
+                changes.filter(|one| one.path == change.path && one.by != ChangeSource::Person);
             here.map(|one| one.origin.session.clone()).collect()
         };
         let mut happened = Vec::new();
@@ -173,7 +174,7 @@ impl Inner {
                 before: change.before.as_ref().map(Node::kept),
                 after: after.as_ref().map(Node::kept),
                 hunks: Some(hunks),
-                ..Changed::new(&origin, By::Reject)
+                ..Changed::new(&origin, ChangeSource::Reject)
             }));
         }
         Ok(happened)

@@ -27,7 +27,7 @@ pub struct Origin {
 /// How a change came to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum By {
+pub enum ChangeSource {
     /// A tool wrote it.
     Tool,
     /// A command did.
@@ -206,7 +206,7 @@ impl EntryKind {
 pub(crate) struct Changed {
     #[serde(flatten)]
     pub origin: Origin,
-    pub by: By,
+    pub by: ChangeSource,
     #[serde(with = "crate::names::path")]
     pub path: PathBuf,
     /// Where it lay before, when it was moved. `before` lay there.

@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::diff::{changed, changed_items, split};
-use crate::entry::{By, Changed, EntryKind, HunkId, Seq};
+use crate::entry::{ChangeSource, Changed, EntryKind, HunkId, Seq};
 use crate::merge;
 use crate::node::{Node, State};
 use crate::state::Contents;
@@ -72,8 +72,10 @@ impl Fold {
             EntryKind::Change(change) => {
                 let (before, after) = (contents.state(change.before), contents.state(change.after));
                 match change.by {
-                    By::Person => {}
-                    By::Restore if !restores_are_own => self.restored(seq, change, &before, after),
+                    ChangeSource::Person => {}
+                    ChangeSource::Restore if !restores_are_own => {
+                        self.restored(seq, change, &before, after)
+                    }
                     _ => self.own(seq, change, &before, after),
                 }
             }

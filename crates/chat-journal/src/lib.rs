@@ -38,7 +38,7 @@ mod state;
 mod walk;
 
 pub use apply::{Conflict, ConflictReason};
-pub use entry::{By, HunkId, Origin, Seq};
+pub use entry::{ChangeSource, HunkId, Origin, Seq};
 pub use error::{Error, Refusal};
 pub use journal::{Checkpoint, Journal, Limits};
 pub use merge::{merge_texts, merge_texts_marked};

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use crate::entry::{By, Changed, Entry, EntryKind, Seq};
+use crate::entry::{ChangeSource, Changed, Entry, EntryKind, Seq};
 use crate::log;
 use crate::node::Id;
 use crate::state::Inner;
@@ -68,7 +68,7 @@ impl Inner {
         for entry in self.log.entries() {
             let session = entry.kind.session();
             let is_persons =
-                matches!(entry.kind, EntryKind::Change(Changed { by: By::Person, .. }));
+                matches!(entry.kind, EntryKind::Change(Changed { by: ChangeSource::Person, .. }));
             if entry.kind.settles() {
                 unsettled.remove(session);
             } else if !is_persons && !matches!(entry.kind, EntryKind::Checkpoint { .. }) {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use chat_permission::path::Error as PathError;
 
-use crate::entry::{By, Changed, EntryKind, Origin, Seq};
+use crate::entry::{ChangeSource, Changed, EntryKind, Origin, Seq};
 use crate::node::{Id, Kept, Node};
 use crate::scan::Scan;
 use crate::stat::Known;
@@ -49,7 +49,7 @@ impl Journal {
     pub fn record(
         &self,
         origin: &Origin,
-        by: By,
+        by: ChangeSource,
         changes: &[Change],
     ) -> Result<Vec<Recorded>, Error> {
         self.with(|inner| {
@@ -81,7 +81,7 @@ impl Journal {
                 from: found.from,
                 before: found.before,
                 after: found.after,
-                ..Changed::new(origin, By::Command)
+                ..Changed::new(origin, ChangeSource::Command)
             });
             let recorded = inner.record(changed.collect())?;
             Ok((recorded, new))
@@ -111,7 +111,7 @@ impl Change {
     }
 
     /// As the log has it.
-    pub(crate) fn kept(&self, origin: &Origin, by: By) -> Changed {
+    pub(crate) fn kept(&self, origin: &Origin, by: ChangeSource) -> Changed {
         Changed {
             path: self.path.clone(),
             from: self.from.clone(),
@@ -123,7 +123,7 @@ impl Change {
 }
 
 impl Changed {
-    pub fn new(origin: &Origin, by: By) -> Self {
+    pub fn new(origin: &Origin, by: ChangeSource) -> Self {
         Self {
             origin: origin.clone(),
             by,
@@ -143,7 +143,7 @@ impl Changed {
 /// What was recorded of a path.
 struct Step {
     seq: Seq,
-    by: By,
+    by: ChangeSource,
     /// What lay there before.
     met: Option<Kept>,
     /// What lay there afterwards.
@@ -207,7 +207,10 @@ impl Inner {
                 }
                 // What the person met, where it is not what they had made when it was looked at.
                 let is_known = step.met == before || step.left == before;
-                if step.by == By::Person && !is_known && (before.is_some() || now.is_some()) {
+                if step.by == ChangeSource::Person
+                    && !is_known
+                    && (before.is_some() || now.is_some())
+                {
                     found.push(Found { path: path.into(), from: None, before, after: step.met });
                 }
                 before = step.left;

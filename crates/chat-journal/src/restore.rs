@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::apply::{AppliedChange, Conflict, PlannedChange};
-use crate::entry::{By, Changed, Entry, EntryKind, Origin, Seq};
+use crate::entry::{ChangeSource, Changed, Entry, EntryKind, Origin, Seq};
 use crate::fold::Fold;
 use crate::node::Node;
 use crate::resolve_moves::resolve_moves;
@@ -135,7 +135,7 @@ impl Inner {
                 after: after.as_ref().map(Node::kept),
                 restore: Some(seq),
                 undoes: undoes.then_some(to),
-                ..Changed::new(&origin, By::Restore)
+                ..Changed::new(&origin, ChangeSource::Restore)
             }));
             let file = RestoredFile {
                 path: planned.to.clone(),

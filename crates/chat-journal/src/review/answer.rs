@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::{Answer, Part};
 use crate::Error;
 use crate::apply::{AppliedChange, PlannedChange};
-use crate::entry::{By, Changed, EntryKind, HunkId, Origin};
+use crate::entry::{ChangeSource, Changed, EntryKind, HunkId, Origin};
 use crate::fold::{Fold, Piece};
 use crate::merge;
 use crate::node::Node;
@@ -109,7 +109,7 @@ impl Inner {
                 after: after.as_ref().map(Node::kept),
                 hunks,
                 answer: Some(number),
-                ..Changed::new(&origin, By::Reject)
+                ..Changed::new(&origin, ChangeSource::Reject)
             }));
             answer.done.push(planned.at);
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{FileKind, Rejection};
 use crate::diff::{self, changed, split};
-use crate::entry::{By, Changed, Entry, EntryKind, Seq};
+use crate::entry::{ChangeSource, Changed, Entry, EntryKind, Seq};
 use crate::node::{Node, State};
 use crate::state::{Contents, Inner};
 use crate::{Error, Journal, log};
@@ -176,7 +176,7 @@ impl Ledger {
             let back = Withdrawal::new(change, path, None, before, after);
             return self.add(Withdrawal { regions: Vec::new(), effect, ..back });
         }
-        if change.by == By::Undo || change.undoes.is_some() {
+        if change.by == ChangeSource::Undo || change.undoes.is_some() {
             // The model was told before that it is gone.
             let mut back = Withdrawal::new(change, path, change.from.clone(), before, after);
             for region in &back.regions {
@@ -194,7 +194,7 @@ impl Ledger {
             None => (path, None),
         };
         let mut gone = Withdrawal::new(change, path, from, after, before);
-        if change.by == By::Restore {
+        if change.by == ChangeSource::Restore {
             // What had been rejected since the checkpoint is there again.
             let is_gone =
                 |mark: &RegionHash| self.counts.get(mark).is_some_and(|count| count.now > 0);
@@ -267,8 +267,8 @@ impl Inner {
         let is_meant = |change: &Changed| {
             change.origin.session == session
                 && match change.by {
-                    By::Reject | By::Undo => true,
-                    By::Restore => self.is_told(session, change, is_said),
+                    ChangeSource::Reject | ChangeSource::Undo => true,
+                    ChangeSource::Restore => self.is_told(session, change, is_said),
                     _ => false,
                 }
         };
@@ -326,7 +326,7 @@ impl Inner {
             self::change(entry).is_some_and(|other| {
                 entry.seq > checkpoint
                     && other.origin.session == session
-                    && other.by != By::Restore
+                    && other.by != ChangeSource::Restore
                     && (paths.contains(&Some(&other.path))
                         || other.from.is_some() && paths.contains(&other.from.as_ref()))
             })

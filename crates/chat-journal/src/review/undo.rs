@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::Answer;
 use crate::apply::{AppliedChange, Conflict, ConflictReason, PlannedChange};
-use crate::entry::{By, Changed, Entry, EntryKind, HunkId, Origin, Seq};
+use crate::entry::{ChangeSource, Changed, Entry, EntryKind, HunkId, Origin, Seq};
 use crate::fold::{Fold, Piece};
 use crate::node::Node;
 use crate::resolve_moves::resolve_moves;
@@ -76,7 +76,7 @@ impl Inner {
                 before: before.as_ref().map(Node::kept),
                 after: after.as_ref().map(Node::kept),
                 undoes: Some(number),
-                ..Changed::new(&origin, By::Undo)
+                ..Changed::new(&origin, ChangeSource::Undo)
             }));
         }
         Ok(happened)

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use chat_journal::{By, Change, Error, Journal, Limits, Refusal, Why};
+use chat_journal::{Change, ChangeSource, Error, Journal, Limits, Refusal, Why};
 use chat_permission::path::{Project, Surroundings};
 
 use crate::world::{SESSION, World, origin};
@@ -273,7 +273,7 @@ fn contents_come_back_from_git_and_not_from_memory() {
     let before = world.journal.look(Path::new("a")).unwrap();
     world.remove("a");
     let change = Change { path: "a".into(), from: None, before, after: None };
-    world.journal.record(&origin(SESSION), By::Tool, &[change]).unwrap();
+    world.journal.record(&origin(SESSION), ChangeSource::Tool, &[change]).unwrap();
     let changes = world.again().changes(SESSION).unwrap();
     assert_eq!(&*changes[0].before.as_ref().unwrap().bytes, bytes);
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use chat_journal::{By, ConflictReason, FileKind, Mode, Part};
+use chat_journal::{ChangeSource, ConflictReason, FileKind, Mode, Part};
 
 use crate::world::{SESSION, World, lines, origin};
 
@@ -247,7 +247,7 @@ fn what_the_person_did_in_the_editor_is_no_commands() {
         before: Some(chat_journal::Node::file(*b"a")),
         after: node("a"),
     };
-    world.journal.record(&origin(""), By::Person, &[change]).unwrap();
+    world.journal.record(&origin(""), ChangeSource::Person, &[change]).unwrap();
     world.write("b", "of the command");
     let (recorded, _) = world.journal.record_since(&scan, &origin(SESSION)).unwrap();
     assert_eq!(recorded.len(), 1);

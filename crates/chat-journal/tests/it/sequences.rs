@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use chat_journal::{By, Change, FileKind, Part};
+use chat_journal::{Change, ChangeSource, FileKind, Part};
 use proptest::prelude::*;
 
 use crate::world::{World, origin};
@@ -399,6 +399,8 @@ fn a_change_that_changes_nothing_is_none() {
     world.write("a", "a");
     let node = world.journal.look(Path::new("a")).unwrap();
     let change = Change { path: "a".into(), from: None, before: node.clone(), after: node };
-    assert!(world.journal.record(&origin("one"), By::Tool, &[change]).unwrap().is_empty());
+    assert!(
+        world.journal.record(&origin("one"), ChangeSource::Tool, &[change]).unwrap().is_empty()
+    );
     assert!(world.journal.changes("one").unwrap().is_empty());
 }

@@ -71,7 +71,7 @@ fn several_journals_at_once_lose_nothing() {
                         before: None,
                     };
                     let origin = crate::world::origin(SESSION);
-                    journal.record(&origin, chat_journal::By::Tool, &[change]).unwrap();
+                    journal.record(&origin, chat_journal::ChangeSource::Tool, &[change]).unwrap();
                     journal.checkpoint(&number.to_string(), &turn.to_string()).unwrap();
                 }
             });

@@ -4,7 +4,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use chat_journal::{By, Change, FileChange, Journal, Limits, Node, Origin, Part, Rejection};
+use chat_journal::{
+    Change, ChangeSource, FileChange, Journal, Limits, Node, Origin, Part, Rejection,
+};
 use chat_permission::path::{Project, Surroundings};
 use tempfile::TempDir;
 
@@ -95,7 +97,7 @@ impl World {
         }
         let after = self.journal.look(Path::new(path)).unwrap();
         let change = Change { path: path.into(), from: None, before, after };
-        self.journal.record(&origin(session), By::Tool, &[change]).unwrap();
+        self.journal.record(&origin(session), ChangeSource::Tool, &[change]).unwrap();
     }
 
     /// A session's tool moves a file.
@@ -105,7 +107,7 @@ impl World {
         std::fs::rename(self.path(from), self.path(to)).unwrap();
         let after = before.clone();
         let change = Change { path: to.into(), from: Some(from.into()), before, after };
-        self.journal.record(&origin(session), By::Tool, &[change]).unwrap();
+        self.journal.record(&origin(session), ChangeSource::Tool, &[change]).unwrap();
     }
 
     /// A session's command runs.

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::node::{Id, Kept};
+use crate::node::{Id, StoredNode};
 
 /// The number of an entry: later ones have greater numbers, and none is used twice.
 pub type Seq = u64;
@@ -96,7 +96,7 @@ pub(crate) struct Entry {
 
 impl Entry {
     /// The contents that it names.
-    pub fn kept(&self) -> impl Iterator<Item = Kept> + use<> {
+    pub fn kept(&self) -> impl Iterator<Item = StoredNode> + use<> {
         self.kind.kept()
     }
 }
@@ -141,9 +141,9 @@ pub(crate) enum EntryKind {
         )]
         origin: Option<PathBuf>,
         /// The file without what is to be reviewed.
-        base: Option<Kept>,
+        base: Option<StoredNode>,
         /// The file with it.
-        now: Option<Kept>,
+        now: Option<StoredNode>,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         touched: bool,
     },
@@ -183,7 +183,7 @@ impl EntryKind {
     }
 
     /// The contents that it names.
-    pub fn kept(&self) -> impl Iterator<Item = Kept> + use<> {
+    pub fn kept(&self) -> impl Iterator<Item = StoredNode> + use<> {
         let (before, after) = match self {
             Self::Change(change) => (change.before, change.after),
             Self::Reopened { base, now, .. } => (*base, *now),
@@ -212,8 +212,8 @@ pub(crate) struct Changed {
     /// Where it lay before, when it was moved. `before` lay there.
     #[serde(default, with = "crate::names::maybe_path", skip_serializing_if = "Option::is_none")]
     pub from: Option<PathBuf>,
-    pub before: Option<Kept>,
-    pub after: Option<Kept>,
+    pub before: Option<StoredNode>,
+    pub after: Option<StoredNode>,
     /// The restore that it is part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restore: Option<Seq>,

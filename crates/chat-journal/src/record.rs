@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use chat_permission::path::Error as PathError;
 
 use crate::entry::{ChangeSource, Changed, EntryKind, Origin, Seq};
-use crate::node::{Id, Kept, Node};
+use crate::node::{Id, Node, StoredNode};
 use crate::scan::Scan;
 use crate::stat::Known;
 use crate::state::Inner;
@@ -145,17 +145,17 @@ struct Step {
     seq: Seq,
     by: ChangeSource,
     /// What lay there before.
-    met: Option<Kept>,
+    met: Option<StoredNode>,
     /// What lay there afterwards.
-    left: Option<Kept>,
+    left: Option<StoredNode>,
 }
 
 /// A path that is not what it was.
 struct Found {
     path: PathBuf,
     from: Option<PathBuf>,
-    before: Option<Kept>,
-    after: Option<Kept>,
+    before: Option<StoredNode>,
+    after: Option<StoredNode>,
 }
 
 impl Inner {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, Stat};
 
 use crate::Error;
-use crate::node::{Id, Kept, Mode};
+use crate::node::{Id, Mode, StoredNode};
 
 /// How fine the clock of a file system's times is where it has fractions of seconds: the kernel's tick, and some.
 const TICK: i64 = 20_000_000;
@@ -98,10 +98,10 @@ impl Known {
     }
 
     /// As the log names it.
-    pub fn kept(&self) -> Kept {
+    pub fn kept(&self) -> StoredNode {
         let Self { mode, id, size, permissions, .. } = *self;
         let permissions = (mode != Mode::Link).then_some(permissions);
-        Kept { mode, id, size, permissions }
+        StoredNode { mode, id, size, permissions }
     }
 
     /// Whether it is the same file as another, which may have lain elsewhere: with its folder a file is moved without

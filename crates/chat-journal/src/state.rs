@@ -12,7 +12,7 @@ use crate::fold::Fold;
 use crate::git::Git;
 use crate::lock::Lock;
 use crate::log::Log;
-use crate::node::{Id, Kept, Node, State};
+use crate::node::{Id, Node, State, StoredNode};
 use crate::stat::Manifest;
 use crate::{Error, Limits};
 
@@ -115,11 +115,14 @@ impl Inner {
     }
 
     /// Sees that contents are in memory, with one question to git. What is missing there is named.
-    pub fn load(&mut self, wanted: impl IntoIterator<Item = Kept>) -> Result<Contents, Error> {
+    pub fn load(
+        &mut self,
+        wanted: impl IntoIterator<Item = StoredNode>,
+    ) -> Result<Contents, Error> {
         let mut contents = Contents(HashMap::new());
         let mut missing = Vec::new();
         let mut asked = HashSet::new();
-        for Kept { id, .. } in wanted {
+        for StoredNode { id, .. } in wanted {
             match self.held.get(id) {
                 Some(bytes) => drop(contents.0.insert(id, bytes)),
                 None if asked.insert(id) => missing.push(id),
@@ -152,8 +155,8 @@ pub struct Contents(HashMap<Id, Arc<[u8]>>);
 
 impl Contents {
     /// What the log names; it was asked for before.
-    pub fn state(&self, kept: Option<Kept>) -> State {
-        let Kept { mode, id, permissions, .. } = kept?;
+    pub fn state(&self, kept: Option<StoredNode>) -> State {
+        let StoredNode { mode, id, permissions, .. } = kept?;
         let bytes = self.0.get(&id).map(Arc::clone)?;
         Some(Node { mode, bytes, permissions })
     }

@@ -17,7 +17,7 @@ use crate::stat::Manifest;
 use crate::{Error, Limits};
 
 /// Bytes of contents that are held in memory, so that what was just written need not be read back.
-const HELD: usize = 48 * 1024 * 1024;
+const CACHE_BYTES: usize = 48 * 1024 * 1024;
 /// Packs that lie beside each other before they are gathered.
 const PACKS: usize = 40;
 
@@ -36,7 +36,7 @@ pub struct Inner {
     pub folds: HashMap<String, (Fold, usize)>,
     /// What surely is in the repository.
     pub stored: HashSet<Id>,
-    pub held: Held,
+    pub held: ContentCache,
     /// What was done and is not in the log yet.
     pub direct_edits: Arc<DirectEdits>,
 }
@@ -62,7 +62,7 @@ impl Inner {
             rooted,
             folds: HashMap::new(),
             stored: HashSet::new(),
-            held: Held::default(),
+            held: ContentCache::default(),
             direct_edits: Arc::default(),
         };
         drop(held);
@@ -164,25 +164,25 @@ impl Contents {
 
 /// The contents that were used last.
 #[derive(Debug, Default)]
-pub struct Held {
+pub struct ContentCache {
     contents: HashMap<Id, Arc<[u8]>>,
     order: VecDeque<Id>,
     size: usize,
 }
 
-impl Held {
+impl ContentCache {
     pub fn get(&self, id: Id) -> Option<Arc<[u8]>> {
         self.contents.get(&id).map(Arc::clone)
     }
 
     pub fn put(&mut self, id: Id, bytes: Arc<[u8]>) {
-        if bytes.len() > HELD / 4 || self.contents.contains_key(&id) {
+        if bytes.len() > CACHE_BYTES / 4 || self.contents.contains_key(&id) {
             return;
         }
         self.size += bytes.len();
         self.contents.insert(id, bytes);
         self.order.push_back(id);
-        while self.size > HELD {
+        while self.size > CACHE_BYTES {
             let Some(oldest) = self.order.pop_front() else { break };
             if let Some(bytes) = self.contents.remove(&oldest) {
                 self.size -= bytes.len();

@@ -14,7 +14,7 @@ use crate::log::nanoseconds;
 use crate::node::{Id, Node};
 use crate::stat::{Known, LeftOut, Manifest, Why};
 use crate::state::Inner;
-use crate::walk::{Met, look, walk};
+use crate::walk::{WalkEntry, look, walk};
 use crate::{Error, disk};
 
 /// The project as it was at a moment, to be held against a later one. Cheap to clone.
@@ -60,7 +60,7 @@ impl Inner {
         let mut changed: Vec<(OsString, Known)> = Vec::new();
         let mut left_out = Vec::new();
         let (mut room, mut still) = (look.inner.limits.project_size, Vec::new());
-        for Met { path, stat } in &met {
+        for WalkEntry { path, stat } in &met {
             let size = stat.st_size as u64;
             let leave = |why| (path.clone(), LeftOut { path: path.into(), size, why });
             if size > look.inner.limits.file_size {
@@ -105,16 +105,16 @@ impl Inner {
 
     /// Adds what was known and was not met, where it is there still. It is ignored by now, and who looks after it
     /// no more would not hear what a command does to a file that it has ignored before.
-    fn keep_in_sight(&self, folder: &OwnedFd, old: &Manifest, met: &mut Vec<Met>) {
+    fn keep_in_sight(&self, folder: &OwnedFd, old: &Manifest, met: &mut Vec<WalkEntry>) {
         let seen: HashSet<&OsStr> = met.iter().map(|met| met.path.as_os_str()).collect();
         let missed = old.files.keys().filter(|path| !seen.contains(path.as_os_str()));
         let there = missed.filter_map(|path| {
             let stat = look(folder, path);
             // A kernel, or a container around us, that does not know the call.
             let stat = stat.unwrap_or_else(|_| disk::found(&self.project, Path::new(path)));
-            Some(Met { path: path.clone(), stat: stat? })
+            Some(WalkEntry { path: path.clone(), stat: stat? })
         });
-        let mut there: Vec<Met> = there.collect();
+        let mut there: Vec<WalkEntry> = there.collect();
         there.sort_by(|one, other| one.path.cmp(&other.path));
         met.extend(there);
     }

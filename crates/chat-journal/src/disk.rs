@@ -10,8 +10,8 @@ use chat_permission::path::{Error as PathError, Guard, Kind, Project};
 use rustix::fs::{AtFlags, Dir, Stat};
 use rustix::io::Errno;
 
+use crate::manifest;
 use crate::node::{Mode, Node, State};
-use crate::stat;
 use crate::walk::is_kept;
 
 /// Bytes of a file that are read at all: it is held in memory, several times.
@@ -65,13 +65,13 @@ fn read_once(project: &Project, path: &Path) -> Result<Option<(Node, Stat)>, Pat
             if bytes.len() as u64 > LARGEST {
                 return Err(too_large());
             }
-            let permissions = Some(stat::permissions(&stat));
-            Ok(Some((Node { mode: stat::mode(&stat), bytes: bytes.into(), permissions }, stat)))
+            let permissions = Some(manifest::permissions(&stat));
+            Ok(Some((Node { mode: manifest::mode(&stat), bytes: bytes.into(), permissions }, stat)))
         }
         Kind::Link => {
             let target = project.read_link(&entry)?;
             let stat = look(project, &entry)?;
-            if stat::mode(&stat) != Mode::Link {
+            if manifest::mode(&stat) != Mode::Link {
                 return Err(PathError::Changed(entry.real().to_owned()));
             }
             let bytes = target.as_bytes().into();

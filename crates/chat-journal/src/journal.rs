@@ -13,9 +13,9 @@ use sha2::{Digest, Sha256};
 use crate::direct_edits::DirectEdits;
 use crate::entry::{Entry, EntryKind, Seq};
 use crate::lock::Lock;
+use crate::manifest::LeftOut;
 use crate::node::Id;
 use crate::scan::Scan;
-use crate::stat::LeftOut;
 use crate::state::Inner;
 use crate::{Error, Refusal};
 

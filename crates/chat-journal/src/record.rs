@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use chat_permission::path::Error as PathError;
 
 use crate::entry::{ChangeSource, Changed, EntryKind, Origin, Seq};
+use crate::manifest::ManifestEntry;
 use crate::node::{Id, Node, StoredNode};
 use crate::scan::Scan;
-use crate::stat::Known;
 use crate::state::Inner;
 use crate::{Error, Journal, disk};
 
@@ -183,13 +183,14 @@ impl Inner {
             paths.extend(was.files.keys().map(OsString::as_os_str));
             paths.extend(is.files.keys().map(OsString::as_os_str));
         }
-        let kept = Known::kept;
+        let kept = ManifestEntry::kept;
         let gone = was.files.iter().filter(|(path, _)| !is.files.contains_key(*path));
-        let gone: HashMap<Id, Vec<&Known>> = gone.fold(HashMap::new(), |mut gone, (_, known)| {
-            gone.entry(known.id).or_default().push(known);
-            gone
-        });
-        let has_moved = |known: &Known| {
+        let gone: HashMap<Id, Vec<&ManifestEntry>> =
+            gone.fold(HashMap::new(), |mut gone, (_, known)| {
+                gone.entry(known.id).or_default().push(known);
+                gone
+            });
+        let has_moved = |known: &ManifestEntry| {
             gone.get(&known.id).is_some_and(|gone| gone.iter().any(|one| known.is_same_file(one)))
         };
         let mut found = Vec::new();

@@ -11,8 +11,8 @@ use rustix::fs::Stat;
 use crate::entry::Seq;
 use crate::git::{Import, TreeChange};
 use crate::log::nanoseconds;
+use crate::manifest::{LeftOut, LeftOutReason, Manifest, ManifestEntry};
 use crate::node::{Id, Node};
-use crate::stat::{Known, LeftOut, Manifest, Why};
 use crate::state::Inner;
 use crate::walk::{WalkEntry, look, walk};
 use crate::{Error, disk};
@@ -57,18 +57,18 @@ impl Inner {
         let old = Arc::clone(&self.manifest);
         self.keep_in_sight(&folder, &old, &mut met);
         let mut look = Look { inner: self, import: None, taken: HashSet::new() };
-        let mut changed: Vec<(OsString, Known)> = Vec::new();
+        let mut changed: Vec<(OsString, ManifestEntry)> = Vec::new();
         let mut left_out = Vec::new();
         let (mut room, mut still) = (look.inner.limits.project_size, Vec::new());
         for WalkEntry { path, stat } in &met {
             let size = stat.st_size as u64;
             let leave = |why| (path.clone(), LeftOut { path: path.into(), size, why });
             if size > look.inner.limits.file_size {
-                left_out.push(leave(Why::TooLarge));
+                left_out.push(leave(LeftOutReason::TooLarge));
                 continue;
             }
             let Some(rest) = room.checked_sub(size) else {
-                left_out.push(leave(Why::NoRoom));
+                left_out.push(leave(LeftOutReason::NoRoom));
                 continue;
             };
             room = rest;
@@ -77,10 +77,10 @@ impl Inner {
                 continue;
             }
             match look.read(path)? {
-                Read::Known(known) => changed.push((path.clone(), known)),
+                Read::ManifestEntry(known) => changed.push((path.clone(), known)),
                 Read::Gone => {}
-                Read::TooLarge => left_out.push(leave(Why::TooLarge)),
-                Read::Unreadable => left_out.push(leave(Why::Unreadable)),
+                Read::TooLarge => left_out.push(leave(LeftOutReason::TooLarge)),
+                Read::Unreadable => left_out.push(leave(LeftOutReason::Unreadable)),
             }
         }
         let Look { import, taken, .. } = look;
@@ -159,7 +159,7 @@ impl Inner {
     }
 }
 
-fn same(one: &Known, other: &Known) -> bool {
+fn same(one: &ManifestEntry, other: &ManifestEntry) -> bool {
     (one.id, one.mode) == (other.id, other.mode)
 }
 
@@ -176,7 +176,7 @@ impl Manifest {
 }
 
 enum Read {
-    Known(Known),
+    ManifestEntry(ManifestEntry),
     Gone,
     TooLarge,
     Unreadable,
@@ -208,9 +208,9 @@ impl Look<'_> {
                 import.blob(&node.bytes);
             }
         }
-        let mut known = Known::new(&stat, id, at);
+        let mut known = ManifestEntry::new(&stat, id, at);
         // It may have grown while it was read: then it is read again.
         known.size = size;
-        Ok(Read::Known(known))
+        Ok(Read::ManifestEntry(known))
     }
 }

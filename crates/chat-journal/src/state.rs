@@ -12,8 +12,8 @@ use crate::fold::Fold;
 use crate::git::Git;
 use crate::lock::Lock;
 use crate::log::Log;
+use crate::manifest::Manifest;
 use crate::node::{Id, Node, State, StoredNode};
-use crate::stat::Manifest;
 use crate::{Error, Limits};
 
 /// Bytes of contents that are held in memory, so that what was just written need not be read back.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use chat_journal::{Change, ChangeSource, Error, Journal, Limits, Refusal, Why};
+use chat_journal::{Change, ChangeSource, Error, Journal, LeftOutReason, Limits, Refusal};
 use chat_permission::path::{Project, Surroundings};
 
 use crate::world::{SESSION, World, origin};
@@ -219,7 +219,10 @@ fn what_is_too_large_is_told_and_neither_new_nor_gone() {
     world.write("c", "123456789");
     let told = world.journal.checkpoint(SESSION, "1").unwrap().left_out;
     let told: Vec<_> = told.into_iter().map(|out| (out.path, out.why)).collect();
-    assert_eq!(told, [("c".into(), Why::NoRoom), ("large".into(), Why::TooLarge)]);
+    assert_eq!(
+        told,
+        [("c".into(), LeftOutReason::NoRoom), ("large".into(), LeftOutReason::TooLarge)]
+    );
     let recorded = world.command(SESSION, |world| {
         world.write("large", "small");
         world.write("a", "by now more than ten bytes");

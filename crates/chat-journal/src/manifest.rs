@@ -20,7 +20,7 @@ const MAGIC: &[u8; 8] = b"natstat2";
 
 /// Why a file is not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum LeftOutReason {
     /// It is larger than a file may be.
     TooLarge,
     /// With it the project would be larger than it may be.
@@ -37,12 +37,12 @@ pub struct LeftOut {
     /// Bytes.
     pub size: u64,
     /// Why.
-    pub why: Why,
+    pub why: LeftOutReason,
 }
 
 /// A file that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Known {
+pub struct ManifestEntry {
     pub mode: Mode,
     pub id: Id,
     pub size: u64,
@@ -57,7 +57,7 @@ pub struct Known {
 /// The whole project as it was at a moment.
 #[derive(Clone, Debug, Default)]
 pub struct Manifest {
-    pub files: HashMap<OsString, Known>,
+    pub files: HashMap<OsString, ManifestEntry>,
     pub left_out: BTreeMap<OsString, LeftOut>,
 }
 
@@ -82,7 +82,7 @@ fn changed(stat: &Stat) -> i64 {
     stat.st_ctime * 1_000_000_000 + stat.st_ctime_nsec as i64
 }
 
-impl Known {
+impl ManifestEntry {
     /// What was read from a file that was so before, at a time taken before.
     pub fn new(stat: &Stat, id: Id, read: i64) -> Self {
         Self {
@@ -155,7 +155,8 @@ impl Manifest {
             let mut next = || from.number();
             let (size, modified, changed) = (next()?, next()? as i64, next()? as i64);
             let (inode, read) = (next()?, next()? as i64);
-            let known = Known { mode, id, size, permissions, modified, changed, inode, read };
+            let known =
+                ManifestEntry { mode, id, size, permissions, modified, changed, inode, read };
             manifest.files.insert(path, known);
         }
         let is_current = stored.as_bytes() == generation.as_bytes();
@@ -180,7 +181,7 @@ impl Manifest {
             to.extend(mode.to_le_bytes());
             to.extend(u64::from(known.permissions).to_le_bytes());
             to.extend(known.id.as_bytes());
-            let Known { size, modified, changed, inode, read, .. } = known;
+            let ManifestEntry { size, modified, changed, inode, read, .. } = known;
             for number in [*size, *modified as u64, *changed as u64, *inode, *read as u64] {
                 to.extend(number.to_le_bytes());
             }
@@ -228,9 +229,9 @@ impl Reader<'_> {
 mod tests {
     use super::*;
 
-    fn known() -> Known {
+    fn known() -> ManifestEntry {
         let stat = rustix::fs::stat("/proc/self/exe").unwrap();
-        Known::new(&stat, Id::of(b"x"), 5)
+        ManifestEntry::new(&stat, Id::of(b"x"), 5)
     }
 
     #[test]
@@ -256,7 +257,7 @@ mod tests {
         let path = folder.path().join("a");
         std::fs::write(&path, "a").unwrap();
         let stat = rustix::fs::stat(&path).unwrap();
-        let at = |read| Known::new(&stat, Id::of(b"a"), read);
+        let at = |read| ManifestEntry::new(&stat, Id::of(b"a"), read);
         let written = modified(&stat).max(changed(&stat));
         assert!(!at(written).is_still(&stat));
         assert!(!at(written + TICK).is_still(&stat) && at(written + COARSE + 1).is_still(&stat));

@@ -141,7 +141,7 @@ impl Changed {
 }
 
 /// What was recorded of a path.
-struct Step {
+struct RecordedStep {
     seq: Seq,
     by: ChangeSource,
     /// What lay there before.
@@ -151,7 +151,7 @@ struct Step {
 }
 
 /// A path that is not what it was.
-struct Found {
+struct Difference {
     path: PathBuf,
     from: Option<PathBuf>,
     before: Option<StoredNode>,
@@ -175,7 +175,7 @@ impl Inner {
     }
 
     /// What differs between two looks, less what was recorded in between.
-    fn differing(&self, old: &Scan, new: &Scan) -> Vec<Found> {
+    fn differing(&self, old: &Scan, new: &Scan) -> Vec<Difference> {
         let steps = self.steps(old.next);
         let (was, is) = (&old.manifest, &new.manifest);
         let mut paths: BTreeSet<&OsStr> = steps.keys().copied().collect();
@@ -212,7 +212,12 @@ impl Inner {
                     && !is_known
                     && (before.is_some() || now.is_some())
                 {
-                    found.push(Found { path: path.into(), from: None, before, after: step.met });
+                    found.push(Difference {
+                        path: path.into(),
+                        from: None,
+                        before,
+                        after: step.met,
+                    });
                 }
                 before = step.left;
             }
@@ -230,22 +235,23 @@ impl Inner {
                 // It was there, and is ignored no longer.
                 continue;
             }
-            found.push(Found { path: path.into(), from: None, before, after });
+            found.push(Difference { path: path.into(), from: None, before, after });
         }
         found
     }
 
     /// What was recorded from an entry on, by paths.
-    fn steps(&self, from: Seq) -> HashMap<&OsStr, Vec<Step>> {
-        let mut steps: HashMap<&OsStr, Vec<Step>> = HashMap::new();
+    fn steps(&self, from: Seq) -> HashMap<&OsStr, Vec<RecordedStep>> {
+        let mut steps: HashMap<&OsStr, Vec<RecordedStep>> = HashMap::new();
         for entry in self.log.entries().iter().filter(|entry| entry.seq >= from) {
             let EntryKind::Change(change) = &entry.kind else { continue };
             if let Some(from) = &change.from {
-                let step = Step { seq: entry.seq, by: change.by, met: change.before, left: None };
+                let step =
+                    RecordedStep { seq: entry.seq, by: change.by, met: change.before, left: None };
                 steps.entry(from.as_os_str()).or_default().push(step);
             }
             let (by, met, left) = (change.by, change.before, change.after);
-            let step = Step { seq: entry.seq, by, met, left };
+            let step = RecordedStep { seq: entry.seq, by, met, left };
             steps.entry(change.path.as_os_str()).or_default().push(step);
         }
         steps
@@ -258,7 +264,7 @@ impl Inner {
 }
 
 /// Makes one of a file that went and one that came with the same contents: it was moved.
-fn moved(found: Vec<Found>) -> Vec<Found> {
+fn moved(found: Vec<Difference>) -> Vec<Difference> {
     let mut gone: HashMap<Id, Vec<PathBuf>> = HashMap::new();
     for one in &found {
         if let (Some(before), None) = (one.before, one.after)
@@ -268,7 +274,7 @@ fn moved(found: Vec<Found>) -> Vec<Found> {
         }
     }
     let mut sources = BTreeSet::new();
-    let mut all: Vec<Found> = Vec::with_capacity(found.len());
+    let mut all: Vec<Difference> = Vec::with_capacity(found.len());
     for mut one in found {
         if let (None, Some(after)) = (one.before, one.after)
             && let Some(paths) = gone.get_mut(&after.id)

@@ -39,8 +39,8 @@ impl Scan {
     }
 }
 
-/// A look under way.
-struct Look<'a> {
+/// A scan under way.
+struct Scanner<'a> {
     inner: &'a mut Inner,
     import: Option<Import>,
     taken: HashSet<Id>,
@@ -56,14 +56,14 @@ impl Inner {
         let mut met = walk(&folder, &root);
         let old = Arc::clone(&self.manifest);
         self.keep_in_sight(&folder, &old, &mut met);
-        let mut look = Look { inner: self, import: None, taken: HashSet::new() };
+        let mut scanner = Scanner { inner: self, import: None, taken: HashSet::new() };
         let mut changed: Vec<(OsString, ManifestEntry)> = Vec::new();
         let mut left_out = Vec::new();
-        let (mut room, mut still) = (look.inner.limits.project_size, Vec::new());
+        let (mut room, mut still) = (scanner.inner.limits.project_size, Vec::new());
         for WalkEntry { path, stat } in &met {
             let size = stat.st_size as u64;
             let leave = |why| (path.clone(), LeftOut { path: path.into(), size, why });
-            if size > look.inner.limits.file_size {
+            if size > scanner.inner.limits.file_size {
                 left_out.push(leave(LeftOutReason::TooLarge));
                 continue;
             }
@@ -76,14 +76,14 @@ impl Inner {
                 still.push(path);
                 continue;
             }
-            match look.read(path)? {
+            match scanner.read(path)? {
                 Read::ManifestEntry(known) => changed.push((path.clone(), known)),
                 Read::Gone => {}
                 Read::TooLarge => left_out.push(leave(LeftOutReason::TooLarge)),
                 Read::Unreadable => left_out.push(leave(LeftOutReason::Unreadable)),
             }
         }
-        let Look { import, taken, .. } = look;
+        let Scanner { import, taken, .. } = scanner;
         if let Some(import) = import {
             import.finish(None)?;
             self.stored.extend(taken);
@@ -182,7 +182,7 @@ enum Read {
     Unreadable,
 }
 
-impl Look<'_> {
+impl Scanner<'_> {
     fn read(&mut self, path: &OsStr) -> Result<Read, Error> {
         let at = nanoseconds();
         let (node, stat): (Node, Stat) = match disk::read_with(&self.inner.project, Path::new(path))

@@ -163,10 +163,10 @@ impl Inner {
         };
         let mut happened = Vec::new();
         for session in sessions {
-            let fold = self.fold(&session)?;
-            let Some(mut piece) = fold.pieces.get(&change.path).cloned() else { continue };
-            piece.outside(&change.before);
-            let Some((after, hunks)) = piece.as_seen(seen) else { continue };
+            let open = self.open_changes(&session)?;
+            let Some(mut open_file) = open.files.get(&change.path).cloned() else { continue };
+            open_file.outside(&change.before);
+            let Some((after, hunks)) = open_file.as_seen(seen) else { continue };
             self.store(after.iter())?;
             let origin = Origin { session, ..Origin::default() };
             happened.push(EntryKind::Change(Changed {

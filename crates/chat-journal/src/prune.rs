@@ -85,7 +85,7 @@ impl Inner {
         let mut since = before;
         for (first, last, session) in early {
             // What cannot be told is open.
-            let is_open = self.fold(&session).map_or(true, |fold| !fold.pieces.is_empty());
+            let is_open = self.open_changes(&session).map_or(true, |open| !open.files.is_empty());
             if is_open || last >= before {
                 since = first;
                 break;
@@ -125,7 +125,7 @@ impl Inner {
         // between leaves too much, never too little.
         self.git.name(&names)?;
         self.log.rewrite(|entry| entry.seq >= first)?;
-        self.folds.clear();
+        self.open_changes.clear();
         self.stored.clear();
         self.rooted = Some((now, std::sync::Arc::clone(&scan.manifest)));
         scan.manifest.store(&self.folder.join("stat"), self.log.generation(), Some(now))?;

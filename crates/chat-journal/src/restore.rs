@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use crate::apply::{AppliedChange, Conflict, PlannedChange};
 use crate::entry::{ChangeSource, Changed, Entry, EntryKind, Origin, Seq};
-use crate::fold::Fold;
 use crate::node::Node;
+use crate::open_changes::OpenChanges;
 use crate::resolve_moves::resolve_moves;
 use crate::state::Inner;
 use crate::{Error, Journal};
@@ -60,18 +60,19 @@ impl Journal {
                 .cloned()
                 .collect();
             let contents = inner.load(since.iter().flat_map(Entry::kept))?;
-            let mut fold = Fold::default();
+            let mut open = OpenChanges::default();
             for entry in &since {
-                fold.follow(entry.seq, &entry.kind, &contents, true);
+                open.follow(entry.seq, &entry.kind, &contents, true);
             }
-            let planned = |(at, piece): (PathBuf, crate::fold::Piece)| PlannedChange {
-                to: piece.origin.unwrap_or_else(|| at.clone()),
-                at,
-                now: piece.now,
-                then: piece.base,
-                touched: piece.touched,
-            };
-            let changes = fold.pieces.into_iter().map(planned).collect();
+            let planned =
+                |(at, open_file): (PathBuf, crate::open_changes::OpenFile)| PlannedChange {
+                    to: open_file.origin.unwrap_or_else(|| at.clone()),
+                    at,
+                    now: open_file.now,
+                    then: open_file.base,
+                    touched: open_file.touched,
+                };
+            let changes = open.files.into_iter().map(planned).collect();
             inner.restore(session, checkpoint, false, changes)
         })
     }

@@ -8,12 +8,12 @@ use chat_permission::path::Project;
 
 use crate::direct_edits::DirectEdits;
 use crate::entry::EntryKind;
-use crate::fold::Fold;
 use crate::git::Git;
 use crate::lock::Lock;
 use crate::log::Log;
 use crate::manifest::Manifest;
 use crate::node::{Id, Node, State, StoredNode};
+use crate::open_changes::OpenChanges;
 use crate::{Error, Limits};
 
 /// Bytes of contents that are held in memory, so that what was just written need not be read back.
@@ -33,7 +33,7 @@ pub struct Inner {
     /// The last tree, and what it is the tree of.
     pub rooted: Option<(Id, Arc<Manifest>)>,
     /// How far each session's review was followed.
-    pub folds: HashMap<String, (Fold, usize)>,
+    pub open_changes: HashMap<String, (OpenChanges, usize)>,
     /// What surely is in the repository.
     pub stored: HashSet<Id>,
     pub held: ContentCache,
@@ -60,7 +60,7 @@ impl Inner {
             log,
             manifest,
             rooted,
-            folds: HashMap::new(),
+            open_changes: HashMap::new(),
             stored: HashSet::new(),
             held: ContentCache::default(),
             direct_edits: Arc::default(),
@@ -73,7 +73,7 @@ impl Inner {
     pub fn sync(&mut self) -> Result<(), Error> {
         if self.log.sync()? {
             // Whatever nothing names any more is gone from the repository.
-            self.folds.clear();
+            self.open_changes.clear();
             self.stored.clear();
             self.rooted = None;
         }

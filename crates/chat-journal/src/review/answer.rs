@@ -6,33 +6,33 @@ use super::{Answer, Part};
 use crate::Error;
 use crate::apply::{AppliedChange, PlannedChange};
 use crate::entry::{ChangeSource, Changed, EntryKind, HunkId, Origin};
-use crate::fold::{Fold, Piece};
 use crate::merge;
 use crate::node::Node;
+use crate::open_changes::{OpenChanges, OpenFile};
 use crate::state::Inner;
 
 /// The hunks of a part, where it is not the whole; `Err` names those that are there no longer.
-fn hunks(piece: &Piece, part: &Part) -> Result<Option<Vec<HunkId>>, Vec<HunkId>> {
+fn hunks(open_file: &OpenFile, part: &Part) -> Result<Option<Vec<HunkId>>, Vec<HunkId>> {
     let Part::Hunks(wanted) = part else { return Ok(None) };
-    let known = |id: &HunkId| piece.hunks.iter().any(|hunk| hunk.id == *id);
+    let known = |id: &HunkId| open_file.hunks.iter().any(|hunk| hunk.id == *id);
     let gone: Vec<HunkId> = wanted.iter().filter(|id| !known(id)).copied().collect();
     if !gone.is_empty() {
         return Err(gone);
     }
     // A file that came or went as a whole has one hunk.
-    let whole = piece.base.is_none() || piece.now.is_none();
+    let whole = open_file.base.is_none() || open_file.now.is_none();
     Ok((!whole).then(|| wanted.clone()))
 }
 
 impl Inner {
     pub fn accept(&mut self, session: &str, wanted: &[(PathBuf, Part)]) -> Result<Answer, Error> {
-        let mut fold = self.fold(session)?.clone();
+        let mut open = self.open_changes(session)?.clone();
         let mut answer = Answer::default();
         let mut happened = Vec::new();
         let number = self.log.next();
         for (path, part) in wanted {
-            let Some(piece) = fold.pieces.get(path) else { continue };
-            match hunks(piece, part) {
+            let Some(open_file) = open.files.get(path) else { continue };
+            match hunks(open_file, part) {
                 Err(gone) => answer.gone.extend(gone),
                 Ok(hunks) => {
                     let (session, path) = (session.to_owned(), path.clone());
@@ -43,7 +43,7 @@ impl Inner {
             }
         }
         answer.undo = (!happened.is_empty()).then_some(number);
-        self.follow(&mut fold, &mut happened)?;
+        self.follow(&mut open, &mut happened)?;
         self.append(happened)?;
         Ok(answer)
     }
@@ -51,14 +51,14 @@ impl Inner {
     /// Follows what is about to be written to the log, and notes where nothing is left open by it.
     pub(super) fn follow(
         &mut self,
-        fold: &mut Fold,
+        open: &mut OpenChanges,
         happened: &mut [EntryKind],
     ) -> Result<(), Error> {
         let contents = self.load(happened.iter().flat_map(EntryKind::kept).collect::<Vec<_>>())?;
         for (seq, what) in (self.log.next()..).zip(happened.iter()) {
-            fold.follow(seq, what, &contents, false);
+            open.follow(seq, what, &contents, false);
         }
-        if fold.pieces.is_empty()
+        if open.files.is_empty()
             && let Some(
                 EntryKind::Accepted { settled, .. } | EntryKind::Change(Changed { settled, .. }),
             ) = happened.last_mut()
@@ -69,12 +69,12 @@ impl Inner {
     }
 
     pub fn reject(&mut self, session: &str, wanted: &[(PathBuf, Part)]) -> Result<Answer, Error> {
-        let mut fold = self.fold(session)?.clone();
+        let mut open = self.open_changes(session)?.clone();
         let mut answer = Answer::default();
         let (mut changes, mut named) = (Vec::new(), Vec::new());
         for (path, part) in wanted {
-            let Some(piece) = fold.pieces.get(path) else { continue };
-            let hunks = match hunks(piece, part) {
+            let Some(open_file) = open.files.get(path) else { continue };
+            let hunks = match hunks(open_file, part) {
                 Err(gone) => {
                     answer.gone.extend(gone);
                     continue;
@@ -82,16 +82,19 @@ impl Inner {
                 Ok(hunks) => hunks,
             };
             let (then, to) = match &hunks {
-                Some(hunks) => (piece.without(hunks), path.clone()),
-                None => (piece.base.clone(), piece.origin.clone().unwrap_or_else(|| path.clone())),
+                Some(hunks) => (open_file.without(hunks), path.clone()),
+                None => (
+                    open_file.base.clone(),
+                    open_file.origin.clone().unwrap_or_else(|| path.clone()),
+                ),
             };
             named.push((path.clone(), hunks));
             changes.push(PlannedChange {
                 at: path.clone(),
                 to,
-                now: piece.now.clone(),
+                now: open_file.now.clone(),
                 then,
-                touched: piece.base.is_none() && piece.touched,
+                touched: open_file.base.is_none() && open_file.touched,
             });
         }
         let (applied, conflicts) = self.apply(changes)?;
@@ -116,12 +119,12 @@ impl Inner {
         answer.undo = (!happened.is_empty()).then_some(number);
         for mut conflict in conflicts {
             let asked = named.iter().find(|(path, _)| *path == conflict.path);
-            if let (Some(piece), Some((_, asked))) = (fold.pieces.get(&conflict.path), asked) {
-                conflict.hunks = self.contested(piece, &conflict.path, asked.as_deref());
+            if let (Some(open_file), Some((_, asked))) = (open.files.get(&conflict.path), asked) {
+                conflict.hunks = self.contested(open_file, &conflict.path, asked.as_deref());
             }
             answer.conflicts.push(conflict);
         }
-        self.follow(&mut fold, &mut happened)?;
+        self.follow(&mut open, &mut happened)?;
         self.append(happened)?;
         Ok(answer)
     }
@@ -129,14 +132,14 @@ impl Inner {
     /// The hunks that cannot be undone by themselves.
     fn contested(
         &self,
-        piece: &Piece,
+        open_file: &OpenFile,
         path: &std::path::Path,
         asked: Option<&[HunkId]>,
     ) -> Vec<HunkId> {
         let Ok(found) = crate::disk::read(&self.project, path) else { return Vec::new() };
         let asked = |id: &HunkId| asked.is_none_or(|asked| asked.contains(id));
-        let all = piece.hunks.iter().map(|hunk| hunk.id).filter(asked);
-        all.filter(|id| merge::states(&piece.now, &found, &piece.without(&[*id])).is_err())
+        let all = open_file.hunks.iter().map(|hunk| hunk.id).filter(asked);
+        all.filter(|id| merge::states(&open_file.now, &found, &open_file.without(&[*id])).is_err())
             .collect()
     }
 }

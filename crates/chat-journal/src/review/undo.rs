@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use super::Answer;
 use crate::apply::{AppliedChange, Conflict, ConflictReason, PlannedChange};
 use crate::entry::{ChangeSource, Changed, Entry, EntryKind, HunkId, Origin, Seq};
-use crate::fold::{Fold, Piece};
 use crate::node::Node;
+use crate::open_changes::{OpenChanges, OpenFile};
 use crate::resolve_moves::resolve_moves;
 use crate::state::Inner;
 use crate::{Error, Journal, disk, merge};
@@ -34,7 +34,7 @@ impl Inner {
         if given.is_empty() {
             return Err(Error::NoAnswer(number));
         }
-        let mut fold = self.fold(session)?.clone();
+        let mut open = self.open_changes(session)?.clone();
         let mut answer = Answer::default();
         let mut happened = self.bring_back(session, number, &given, &mut answer)?;
         let accepted = given.into_iter().filter_map(|entry| match entry.kind {
@@ -42,8 +42,8 @@ impl Inner {
             _ => None,
         });
         let accepted: Vec<Accepted> = accepted.collect();
-        happened.extend(self.reopen(session, number, &accepted, &fold, &mut answer)?);
-        self.follow(&mut fold, &mut happened)?;
+        happened.extend(self.reopen(session, number, &accepted, &open, &mut answer)?);
+        self.follow(&mut open, &mut happened)?;
         self.append(happened)?;
         answer.conflicts.sort_by(|one, other| one.path.cmp(&other.path));
         Ok(answer)
@@ -88,7 +88,7 @@ impl Inner {
         session: &str,
         number: Seq,
         accepted: &[Accepted],
-        fold: &Fold,
+        open: &OpenChanges,
         answer: &mut Answer,
     ) -> Result<Vec<EntryKind>, Error> {
         if accepted.is_empty() {
@@ -97,9 +97,9 @@ impl Inner {
         let before = self.fold_until(session, number)?;
         let mut happened = Vec::new();
         for (path, hunks) in accepted {
-            let Some(piece) = before.pieces.get(path) else { continue };
-            let now = fold.pieces.get(path);
-            let Some(open) = self.as_open(path, piece, hunks.as_deref(), now) else {
+            let Some(open_file) = before.files.get(path) else { continue };
+            let now = open.files.get(path);
+            let Some(open) = self.as_open(path, open_file, hunks.as_deref(), now) else {
                 let (path, hunks) = (path.clone(), hunks.clone().unwrap_or_default());
                 answer.conflicts.push(Conflict { path, hunks, reason: ConflictReason::Changed });
                 continue;
@@ -127,10 +127,10 @@ impl Inner {
     fn as_open(
         &self,
         path: &std::path::Path,
-        before: &Piece,
+        before: &OpenFile,
         hunks: Option<&[HunkId]>,
-        now: Option<&Piece>,
-    ) -> Option<Piece> {
+        now: Option<&OpenFile>,
+    ) -> Option<OpenFile> {
         let mut open = before.clone();
         let Some(now) = now else {
             let found = disk::read(&self.project, path).ok()?;

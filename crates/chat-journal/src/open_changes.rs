@@ -18,23 +18,23 @@ use crate::state::Contents;
 
 /// All paths at which something of the session's is open.
 #[derive(Clone, Debug, Default)]
-pub struct Fold {
-    pub pieces: BTreeMap<PathBuf, Piece>,
+pub struct OpenChanges {
+    pub files: BTreeMap<PathBuf, OpenFile>,
     /// What was open before a restore, to come back when that is undone.
-    saved: HashMap<(Seq, PathBuf), Saved>,
+    saved: HashMap<(Seq, PathBuf), SavedFile>,
 }
 
 /// What a restore met at a path.
 #[derive(Clone, Debug)]
-struct Saved {
-    piece: Option<Piece>,
+struct SavedFile {
+    open_file: Option<OpenFile>,
     /// What it left there.
     left: State,
 }
 
 /// One path.
 #[derive(Clone, Debug)]
-pub struct Piece {
+pub struct OpenFile {
     /// Where it lay before the session moved it.
     pub origin: Option<PathBuf>,
     pub base: State,
@@ -58,7 +58,7 @@ pub struct Hunk {
     mark: u64,
 }
 
-impl Fold {
+impl OpenChanges {
     /// Follows an entry. `restores_are_own` is for those who ask what sessions did, rather than what is to be
     /// reviewed: a person who goes back does not want to review it.
     pub fn follow(
@@ -83,11 +83,12 @@ impl Fold {
             EntryKind::Reopened { path, origin, base, now, touched, .. } => {
                 let (base, now) = (contents.state(*base), contents.state(*now));
                 let (origin, touched) = (origin.clone(), *touched);
-                let mut piece = Piece { origin, base, now, touched, hunks: Vec::new(), last: seq };
-                piece.refresh(seq, &[]);
-                self.put(path, piece);
+                let mut open_file =
+                    OpenFile { origin, base, now, touched, hunks: Vec::new(), last: seq };
+                open_file.refresh(seq, &[]);
+                self.put(path, open_file);
             }
-            EntryKind::Forgotten { .. } => self.pieces.clear(),
+            EntryKind::Forgotten { .. } => self.files.clear(),
             EntryKind::Checkpoint { .. } | EntryKind::Restored { .. } => {}
         }
         if what.settles() {
@@ -98,38 +99,39 @@ impl Fold {
     fn own(&mut self, seq: Seq, change: &Changed, before: &State, after: State) {
         let path = &change.path;
         if let Some(from) = &change.from {
-            if self.pieces.contains_key(path) {
+            if self.files.contains_key(path) {
                 // Two things happened: one file went, and another changed.
                 self.change(seq, from, before, None, &[]);
                 self.change(seq, path, &None, after, &[]);
                 return;
             }
-            let mut piece = self.pieces.remove(from).unwrap_or_else(|| Piece::new(before.clone()));
-            piece.outside(before);
-            if piece.base.is_some() {
-                let origin = piece.origin.take().unwrap_or_else(|| from.clone());
-                piece.origin = Some(origin).filter(|origin| origin != path);
+            let mut open_file =
+                self.files.remove(from).unwrap_or_else(|| OpenFile::new(before.clone()));
+            open_file.outside(before);
+            if open_file.base.is_some() {
+                let origin = open_file.origin.take().unwrap_or_else(|| from.clone());
+                open_file.origin = Some(origin).filter(|origin| origin != path);
             }
-            piece.now = after;
-            piece.refresh(seq, &[]);
-            self.put(path, piece);
+            open_file.now = after;
+            open_file.refresh(seq, &[]);
+            self.put(path, open_file);
             return;
         }
         self.change(seq, path, before, after, change.hunks.as_deref().unwrap_or_default());
     }
 
     fn change(&mut self, seq: Seq, path: &Path, before: &State, after: State, gone: &[HunkId]) {
-        let piece = self.pieces.remove(path);
-        let mut piece = piece.unwrap_or_else(|| Piece::new(before.clone()));
-        piece.outside(before);
-        piece.now = after;
-        piece.refresh(seq, gone);
-        self.put(path, piece);
+        let open_file = self.files.remove(path);
+        let mut open_file = open_file.unwrap_or_else(|| OpenFile::new(before.clone()));
+        open_file.outside(before);
+        open_file.now = after;
+        open_file.refresh(seq, gone);
+        self.put(path, open_file);
     }
 
-    fn put(&mut self, path: &Path, piece: Piece) {
-        if piece.is_open() {
-            self.pieces.insert(path.to_owned(), piece);
+    fn put(&mut self, path: &Path, open_file: OpenFile) {
+        if open_file.is_open() {
+            self.files.insert(path.to_owned(), open_file);
         }
     }
 
@@ -152,47 +154,47 @@ impl Fold {
         before: &State,
         after: State,
     ) {
-        let mut piece = self.pieces.remove(path);
-        if let Some(piece) = &mut piece {
-            piece.outside(before);
+        let mut open_file = self.files.remove(path);
+        if let Some(open_file) = &mut open_file {
+            open_file.outside(before);
         }
-        let saved = Saved { piece: piece.clone(), left: after.clone() };
+        let saved = SavedFile { open_file: open_file.clone(), left: after.clone() };
         self.saved.insert((change.restore.unwrap_or(seq), path.to_owned()), saved);
         let undone = change.undoes.and_then(|undone| self.saved.get(&(undone, path.to_owned())));
-        let is_open = piece.as_ref().is_some_and(Piece::is_open);
-        match (undone, piece) {
-            (Some(Saved { piece, left }), _) if !is_open => {
-                let Some(mut piece) = piece.clone() else { return };
+        let is_open = open_file.as_ref().is_some_and(OpenFile::is_open);
+        match (undone, open_file) {
+            (Some(SavedFile { open_file, left }), _) if !is_open => {
+                let Some(mut open_file) = open_file.clone() else { return };
                 // Somebody may have changed it since.
-                piece.now.clone_from(left);
-                piece.outside(before);
-                piece.now = after;
-                piece.refresh(seq, &[]);
-                self.put(path, piece);
+                open_file.now.clone_from(left);
+                open_file.outside(before);
+                open_file.now = after;
+                open_file.refresh(seq, &[]);
+                self.put(path, open_file);
             }
-            (_, Some(mut piece)) => {
+            (_, Some(mut open_file)) => {
                 if change.undoes.is_none() {
-                    if let Ok(base) = merge::states(&piece.now, &piece.base, &after) {
-                        piece.base = base;
+                    if let Ok(base) = merge::states(&open_file.now, &open_file.base, &after) {
+                        open_file.base = base;
                     } else if after.is_none() {
-                        piece.base = None;
+                        open_file.base = None;
                     }
-                    piece.origin = None;
+                    open_file.origin = None;
                 }
-                piece.now = after;
-                piece.refresh(seq, &[]);
-                self.put(path, piece);
+                open_file.now = after;
+                open_file.refresh(seq, &[]);
+                self.put(path, open_file);
             }
             (_, None) => {}
         }
     }
 
     fn accepted(&mut self, seq: Seq, path: &Path, hunks: Option<&[HunkId]>) {
-        let Some(mut piece) = self.pieces.remove(path) else { return };
+        let Some(mut open_file) = self.files.remove(path) else { return };
         if let Some(gone) = hunks {
-            piece.base = piece.with(gone);
-            piece.refresh(seq, gone);
-            self.put(path, piece);
+            open_file.base = open_file.with(gone);
+            open_file.refresh(seq, gone);
+            self.put(path, open_file);
         }
     }
 }
@@ -206,7 +208,7 @@ fn meets(one: &Range<usize>, other: &Range<usize>) -> bool {
     }
 }
 
-impl Piece {
+impl OpenFile {
     pub fn new(base: State) -> Self {
         let now = base.clone();
         Self { origin: None, base, now, touched: false, hunks: Vec::new(), last: 0 }

@@ -5,16 +5,16 @@
 //! through while the command runs and when it has ended. All is done by open folders that were
 //! reached without following a link: a command that runs may swap whatever it likes.
 
-mod disarm;
-mod patrol;
 mod rebase;
+mod sanitize;
 mod settings;
 mod walk;
+mod watcher;
 
 use std::path::PathBuf;
 
-pub(crate) use patrol::Patrol;
 use rustix::fs::Stat;
+pub(crate) use watcher::GitWatcher;
 
 /// What was put aside, under another name beside.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use crate::descriptors;
 use crate::environment;
 use crate::error::Error;
 use crate::exposure::Exposure;
-use crate::git::Patrol;
+use crate::git::GitWatcher;
 use crate::landlock::{self, Bounds};
 use crate::processes::{self, Family, Space};
 use crate::seccomp::{self, Doors};
@@ -68,7 +68,7 @@ pub(crate) fn in_bubblewrap(
     drop(rest);
     (started.guard, started.exposure, started.etc) = (told.guard, told.exposure, told.etc);
     // It mounts now, and then the command waits.
-    started.patrol = Some(Patrol::new(&view));
+    started.git_watcher = Some(GitWatcher::new(&view));
     started.family = Arc::new(Family::Space(Space::with_first(&started.child)));
     Etc::prepare(&view, command.network);
     Ok(started)
@@ -115,7 +115,7 @@ pub(crate) fn in_landlock(version: u8, shell: &Path, command: Command) -> Result
     view::furnish(&view, &home).map_err(Error::Start)?;
     let mut guard = Guard::new(&mut view, false)?;
     guard.make_writable(landlock::build_folders(&view.project));
-    let patrol = Some(Patrol::new(&view));
+    let git_watcher = Some(GitWatcher::new(&view));
     let bounds = Bounds::of(&view, scratch.path(), command.network, version)?;
     let mut process = gated(shell, &command);
     surround(&mut process, &command, shell, &home, scratch.path());
@@ -124,7 +124,7 @@ pub(crate) fn in_landlock(version: u8, shell: &Path, command: Command) -> Result
     let family = Family::Marked(processes::mark());
     let mut started = Started::new(child, family, Gate::Input, &command);
     started.guard = guard;
-    started.patrol = patrol;
+    started.git_watcher = git_watcher;
     // Of exposure there is none: it bounds files, and a new one is granted to nobody.
     started.scratch = Some(scratch);
     Ok(started)

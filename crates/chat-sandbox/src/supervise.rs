@@ -21,7 +21,7 @@ use crate::at_exit::Live;
 use crate::command::{Command, Limits};
 use crate::error::Error;
 use crate::exposure::Exposure;
-use crate::git::Patrol;
+use crate::git::GitWatcher;
 use crate::limits::Watch;
 use crate::output::{Channel, Follow, Spool, Stream};
 use crate::processes::{self, Family};
@@ -48,7 +48,7 @@ pub(crate) struct Started {
     pub(crate) limits: Limits,
     pub(crate) guard: Guard,
     /// Looks after repositories, where anything is enforced.
-    pub(crate) patrol: Option<Patrol>,
+    pub(crate) git_watcher: Option<GitWatcher>,
     pub(crate) gate: Gate,
     /// Notices where its protection is taken away.
     pub(crate) exposure: Option<Exposure>,
@@ -68,7 +68,7 @@ impl Started {
             limit: command.limit,
             limits: command.limits,
             guard: Guard::of_nothing(),
-            patrol: None,
+            git_watcher: None,
             gate,
             exposure: None,
             etc: None,
@@ -196,7 +196,7 @@ impl Supervisor {
         self.control.channel.end();
         let signalled = self.started.gate.tells_of_a_signal();
         let mut put_aside = self.started.guard.put_aside();
-        let look = self.started.patrol.as_mut().map(Patrol::finish).unwrap_or_default();
+        let look = self.started.git_watcher.as_mut().map(GitWatcher::finish).unwrap_or_default();
         put_aside.extend(look.put_aside);
         let stood_in = self.started.guard.take_away();
         let status = self.started.wait();
@@ -217,9 +217,9 @@ impl Supervisor {
             return Instant::now() + LAST_WORDS;
         }
         let look = self.watch.next();
-        let patrol = self.started.patrol.as_ref().map(Patrol::next);
+        let git_watcher = self.started.git_watcher.as_ref().map(GitWatcher::next);
         let exposure = self.started.exposure.as_ref().and_then(Exposure::next);
-        let look = [patrol, exposure].into_iter().flatten().fold(look, Instant::min);
+        let look = [git_watcher, exposure].into_iter().flatten().fold(look, Instant::min);
         self.deadline().map_or(look, |deadline| deadline.min(look))
     }
 
@@ -267,8 +267,8 @@ impl Supervisor {
             return;
         }
         let now = Instant::now();
-        if let Some(patrol) = &mut self.started.patrol {
-            patrol.look(now);
+        if let Some(git_watcher) = &mut self.started.git_watcher {
+            git_watcher.look(now);
         }
         let over = self.deadline().is_some_and(|deadline| now >= deadline);
         self.ending = if self.control.stop.load(Ordering::Acquire) {
@@ -288,8 +288,8 @@ impl Supervisor {
     /// Whether its protection was taken away; nothing is taken for protected from then on.
     fn is_exposed(&self) -> bool {
         let is_exposed = self.started.exposure.as_ref().is_some_and(Exposure::happened);
-        if let Some(patrol) = self.started.patrol.as_ref().filter(|_| is_exposed) {
-            patrol.expose();
+        if let Some(git_watcher) = self.started.git_watcher.as_ref().filter(|_| is_exposed) {
+            git_watcher.expose();
         }
         is_exposed
     }

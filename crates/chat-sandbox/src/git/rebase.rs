@@ -10,7 +10,7 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, statat};
 
-use super::disarm::{self, Before};
+use super::sanitize::{self, Before};
 use super::{Moment, PutAside, WhyAside, changed, walk};
 
 /// A check of what a file may hold.
@@ -36,12 +36,12 @@ const FILES: [(&str, &str, Check); 6] = [
 pub(super) fn todo(git: &OwnedFd) -> Vec<u8> {
     let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let folder = openat(git, TODO.0, how, Mode::empty()).ok();
-    folder.and_then(|folder| disarm::read(&folder, TODO.1)).unwrap_or_default()
+    folder.and_then(|folder| sanitize::read(&folder, TODO.1)).unwrap_or_default()
 }
 
 /// Puts aside what was changed since then, or came with its folder, and runs what it did not before. Of what is
 /// left to do the other lines stay.
-pub(super) fn disarm(
+pub(super) fn sanitize(
     git: &OwnedFd,
     path: &Path,
     since: Moment,
@@ -56,15 +56,15 @@ pub(super) fn disarm(
         if changed(&stat).max(changed(&fstat(&folder).ok()?)) < since {
             return None;
         }
-        let text = disarm::read(&folder, name);
+        let text = sanitize::read(&folder, name);
         let left = left(text.as_deref());
         if text.is_some() && text == left {
             return None;
         }
-        let kept = disarm::aside(&folder, name.as_ref())?;
+        let kept = sanitize::aside(&folder, name.as_ref())?;
         if let Some(left) = left {
             // Where that cannot be, git says that there is none.
-            let _ = disarm::write(&folder, name, &left);
+            let _ = sanitize::write(&folder, name, &left);
         }
         let path = path.join(of);
         let (path, kept) = (path.join(name), path.join(kept));

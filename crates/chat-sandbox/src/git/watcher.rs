@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, readlinkat, statat};
 
-use super::disarm::{self, SETTINGS};
+use super::sanitize::{self, SETTINGS};
 use super::walk::{Met, walk};
 use super::{Moment, PutAside, WhyAside, changed, id, rebase};
 use crate::view::{Protection, View};
@@ -31,16 +31,16 @@ const COARSE: Duration = Duration::from_millis(20);
 
 /// Looks through a project.
 #[derive(Debug)]
-pub(crate) struct Patrol {
+pub(crate) struct GitWatcher {
     area: Arc<Area>,
-    looking: Option<JoinHandle<Look>>,
+    looking: Option<JoinHandle<WatchReport>>,
     next: Instant,
     found: Vec<PutAside>,
 }
 
-/// What came of it.
+/// What a look through the project found.
 #[derive(Debug, Default)]
-pub(crate) struct Look {
+pub(crate) struct WatchReport {
     pub(crate) put_aside: Vec<PutAside>,
     /// Whether some of the project was not come to.
     pub(crate) is_cut: bool,
@@ -53,7 +53,7 @@ struct Area {
     roots: Vec<(PathBuf, OwnedFd)>,
     since: Moment,
     /// Repositories that were there before.
-    known: Arc<Before>,
+    known: Arc<KnownRepositories>,
     /// What the command cannot change, at all.
     unchangeable: HashSet<PathBuf>,
     /// What it can write to, be it beneath such.
@@ -65,21 +65,21 @@ struct Area {
 }
 
 /// Repositories, by the path of their data.
-type Before = HashMap<PathBuf, Known>;
+type KnownRepositories = HashMap<PathBuf, KnownRepository>;
 
 /// What was there in a project before any of the commands that run there: what one of them writes
 /// did not stand there before for another one that begins meanwhile.
-static BEFORE: Mutex<Option<HashMap<PathBuf, Weak<Before>>>> = Mutex::new(None);
+static BEFORE: Mutex<Option<HashMap<PathBuf, Weak<KnownRepositories>>>> = Mutex::new(None);
 
 #[derive(Debug)]
-struct Known {
+struct KnownRepository {
     id: (u64, u64),
     /// Whether the command cannot change what matters of it.
     is_protected: bool,
-    before: disarm::Before,
+    before: sanitize::Before,
 }
 
-impl Patrol {
+impl GitWatcher {
     /// One for a command that is about to begin.
     pub(crate) fn new(view: &View) -> Self {
         let open = |path: &PathBuf| {
@@ -131,19 +131,19 @@ impl Patrol {
             Some(_) => {}
             None => {
                 let area = self.area.clone();
-                let thread = std::thread::Builder::new().name("sandbox-patrol".into());
+                let thread = std::thread::Builder::new().name("sandbox-git".into());
                 self.looking = thread.spawn(move || area.look()).ok();
             }
         }
     }
 
     /// Looks for the last time: nothing of the command runs any more.
-    pub(crate) fn finish(&mut self) -> Look {
+    pub(crate) fn finish(&mut self) -> WatchReport {
         self.gather();
         let last = self.area.look();
         let mut put_aside = std::mem::take(&mut self.found);
         put_aside.extend(last.put_aside);
-        Look { put_aside, ..last }
+        WatchReport { put_aside, ..last }
     }
 
     /// Trusts no protection from now on.
@@ -155,23 +155,23 @@ impl Patrol {
     fn gather(&mut self) {
         if let Some(Ok(look)) = self.looking.take().map(JoinHandle::join) {
             self.next = Instant::now() + look.took * REST;
-            self.found.extend(look.put_aside);
+            self.found.extend(report.put_aside);
         }
     }
 }
 
 impl Area {
-    fn look(&self) -> Look {
+    fn look(&self) -> WatchReport {
         let began = Instant::now();
-        let mut look = Look::default();
+        let mut report = WatchReport::default();
         let is_exposed = self.is_exposed.load(Ordering::Acquire);
         for (root, folder) in &self.roots {
             let is_closed = |path: &Path| !is_exposed && self.is_closed(&root.join(path));
-            let meet = |met: Met<'_>| look.put_aside.extend(self.meet(root, &met, is_exposed));
-            look.is_cut |= !walk(folder, self.since, began + LONGEST, is_closed, meet);
+            let meet = |met: Met<'_>| report.put_aside.extend(self.meet(root, &met, is_exposed));
+            report.is_cut |= !walk(folder, self.since, began + LONGEST, is_closed, meet);
         }
-        look.took = began.elapsed();
-        look
+        report.took = began.elapsed();
+        report
     }
 
     /// Whether the command can change nothing beneath a folder.
@@ -190,9 +190,9 @@ impl Area {
                 let there = fstat(folder).map(|stat| id(&stat));
                 let known = self.known.get(&path).filter(|known| there == Ok(known.id));
                 let before = known.map(|known| &known.before);
-                let mut put = rebase::disarm(folder, &path, self.since, before);
+                let mut put = rebase::sanitize(folder, &path, self.since, before);
                 if !known.is_some_and(|known| known.is_protected && !is_exposed) {
-                    put.extend(disarm::data(folder, &path, self.since, before));
+                    put.extend(sanitize::data(folder, &path, self.since, before));
                 }
                 put
             }
@@ -225,7 +225,7 @@ impl Area {
                 }
                 let put = put_aside(folder, name, path);
                 for put in &put {
-                    disarm::say_where_it_led(folder, &put.kept);
+                    sanitize::say_where_it_led(folder, &put.kept);
                 }
                 put
             }
@@ -241,7 +241,7 @@ fn leads_away(folder: &OwnedFd, name: &OsStr) -> bool {
 }
 
 /// What is known of the repositories of a project where a command begins.
-fn known(view: &View) -> Arc<Before> {
+fn known(view: &View) -> Arc<KnownRepositories> {
     let mut before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner);
     let before = before.get_or_insert_default();
     if let Some(known) = before.get(&view.project).and_then(Weak::upgrade) {
@@ -253,22 +253,22 @@ fn known(view: &View) -> Arc<Before> {
     known
 }
 
-fn look(view: &View) -> Before {
+fn look(view: &View) -> KnownRepositories {
     // The part of its own that a linked work tree has, has no settings but this.
     let settings =
         |it: &Protection| ["config", "gitdir"].iter().any(|name| it.path().ends_with(name));
     let protected = view.protected.iter().filter(|it| settings(it));
     let protected = protected.filter_map(|it| it.path().parent()).map(|path| (path, true));
     let seen = view.seen.iter().map(|path| (path.as_path(), false));
-    let known = protected
-        .chain(seen)
-        .filter_map(|(path, is_protected)| Some((path.to_owned(), Known::of(path, is_protected)?)));
+    let known = protected.chain(seen).filter_map(|(path, is_protected)| {
+        Some((path.to_owned(), KnownRepository::of(path, is_protected)?))
+    });
     known.collect()
 }
 
 /// Puts something aside that leads git elsewhere.
 fn put_aside(folder: &OwnedFd, name: &OsStr, path: PathBuf) -> Vec<PutAside> {
-    let kept = disarm::aside(folder, name);
+    let kept = sanitize::aside(folder, name);
     let aside = kept.map(|kept| PutAside {
         kept: path.with_file_name(kept),
         path,
@@ -277,7 +277,7 @@ fn put_aside(folder: &OwnedFd, name: &OsStr, path: PathBuf) -> Vec<PutAside> {
     aside.into_iter().collect()
 }
 
-impl Known {
+impl KnownRepository {
     /// The repository whose data is this, if it is one already. One that the command completes
     /// is not known.
     fn of(path: &Path, is_protected: bool) -> Option<Self> {
@@ -288,8 +288,8 @@ impl Known {
             return None;
         }
         let id = id(&fstat(&folder).ok()?);
-        let settings = SETTINGS.map(|name| disarm::read(&folder, name).unwrap_or_default());
-        let before = disarm::Before { settings, rebase: rebase::todo(&folder) };
+        let settings = SETTINGS.map(|name| sanitize::read(&folder, name).unwrap_or_default());
+        let before = sanitize::Before { settings, rebase: rebase::todo(&folder) };
         Some(Self { id, is_protected, before })
     }
 }

@@ -3,15 +3,15 @@
 //! Its arguments are done in order, so a later one may cover an earlier one. No place is a
 //! symbolic link: bubblewrap would follow it.
 
-mod handed;
+mod inherited_fds;
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use self::handed::{Copied, Small};
-pub(crate) use self::handed::{Handed, Rest};
+pub(crate) use self::inherited_fds::{ArgumentsPipe, InheritedFds};
+use self::inherited_fds::{Copied, SmallFile};
 use crate::command::{Command, Limits};
 use crate::view::{Etc, Guard, Protection, View};
 
@@ -54,7 +54,7 @@ impl Arguments {
         }
     }
 
-    fn copy(&mut self, small: &Small, place: &Path) {
+    fn copy(&mut self, small: &SmallFile, place: &Path) {
         self.on("--perms", if small.is_program { "0555" } else { "0444" });
         let file = small.file.as_raw_fd().to_string();
         self.add(["--file".as_ref(), file.as_ref(), place.as_os_str()]);
@@ -74,7 +74,11 @@ impl Arguments {
 
 /// The arguments that a command's bounds are known by at once; what is to be run follows them. Those
 /// of its view are read when they are told.
-pub(crate) fn arguments(command: &Command, handed: &Handed, rest: &OwnedFd) -> Vec<OsString> {
+pub(crate) fn arguments(
+    command: &Command,
+    inherited_fds: &InheritedFds,
+    rest: &OwnedFd,
+) -> Vec<OsString> {
     let mut to = Arguments::default();
     for flag in [
         "--unshare-user",
@@ -92,7 +96,7 @@ pub(crate) fn arguments(command: &Command, handed: &Handed, rest: &OwnedFd) -> V
         to.flag("--unshare-net");
     }
     to.on("--cap-drop", "ALL");
-    if let Some(filter) = &handed.filter {
+    if let Some(filter) = &inherited_fds.filter {
         to.on("--seccomp", filter.as_raw_fd().to_string());
     }
     to.on("--args", rest.as_raw_fd().to_string());
@@ -100,16 +104,16 @@ pub(crate) fn arguments(command: &Command, handed: &Handed, rest: &OwnedFd) -> V
     to.0
 }
 
-/// The arguments that are [told](Rest::tell) when the view is known.
+/// The arguments that are [told](ArgumentsPipe::tell) when the view is known.
 pub(crate) fn rest(
     view: &View,
     etc: Option<&Etc>,
     guard: &Guard,
     command: &Command,
-    handed: &Handed,
+    inherited_fds: &InheritedFds,
 ) -> Vec<OsString> {
     let mut to = Arguments::default();
-    system(&mut to, view, etc, &handed.copies, &command.limits);
+    system(&mut to, view, etc, &inherited_fds.copies, &command.limits);
     project(&mut to, view, guard);
     for hidden in &view.hidden {
         if hidden.is_dir() {

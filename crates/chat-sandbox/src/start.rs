@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 
-use crate::bubblewrap::{self, Handed, Rest};
+use crate::bubblewrap::{self, ArgumentsPipe, InheritedFds};
 use crate::command::Command;
 use crate::descriptors;
 use crate::environment;
@@ -43,12 +43,12 @@ pub(crate) fn in_bubblewrap(
     descriptors::keep();
     let scoped = landlock::version().is_some_and(|version| version >= landlock::SCOPES);
     let doors = Doors::of_namespaces(command.network, scoped);
-    let handed = Arc::new(Handed::new(&view, etc.is_some(), seccomp::file(doors)?));
-    let (rest, read) = Rest::new().map_err(Error::Start)?;
+    let inherited_fds = Arc::new(InheritedFds::new(&view, etc.is_some(), seccomp::file(doors)?));
+    let (rest, read) = ArgumentsPipe::new().map_err(Error::Start)?;
     let (gate, stdin) = Gate::told().map_err(Error::Start)?;
     let mut process = std::process::Command::new(program);
     process
-        .args(bubblewrap::arguments(&command, &handed, &read))
+        .args(bubblewrap::arguments(&command, &inherited_fds, &read))
         .args(["/bin/sh", "-c", shell::WITH_LIMITS, "sh"])
         .args(shell::limits(&command.limits))
         .arg(shell)
@@ -56,10 +56,10 @@ pub(crate) fn in_bubblewrap(
         .arg(&command.text)
         .stdin(stdin);
     surround(&mut process, &command, shell, &home, Path::new(bubblewrap::SCRATCH));
-    let handing = handed.clone();
+    let to_inherit = inherited_fds.clone();
     // Nobody else has it read: then it is heard where bubblewrap has ended.
-    let starting = spawner::stay(move || handing.start(&read, process))?;
-    let told = tell(&mut view, etc, &command, &handed, &rest);
+    let starting = spawner::stay(move || to_inherit.start(&read, process))?;
+    let told = tell(&mut view, etc, &command, &inherited_fds, &rest);
     let child = starting.child()?;
     let space = Space::of(&child);
     let mut started = Started::new(child, Family::Space(space), gate, &command);
@@ -86,8 +86,8 @@ fn tell(
     view: &mut View,
     etc: Option<Arc<Etc>>,
     command: &Command,
-    handed: &Handed,
-    rest: &Rest,
+    inherited_fds: &InheritedFds,
+    rest: &ArgumentsPipe,
 ) -> Result<Told, Error> {
     if etc.is_some() {
         view.add_system(&command.hidden, command.network)?;
@@ -98,7 +98,7 @@ fn tell(
     let protected = view.protected.iter().filter_map(Protection::mounted);
     let masked = view.masked.iter().map(PathBuf::as_path);
     let exposure = Exposure::new(protected.chain(guard.stand_ins()).chain(masked));
-    let words = bubblewrap::rest(view, etc.as_deref(), &guard, command, handed);
+    let words = bubblewrap::rest(view, etc.as_deref(), &guard, command, inherited_fds);
     rest.tell(&words).map_err(Error::Start)?;
     Ok(Told { guard, exposure: Some(exposure), etc })
 }

@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Files that bubblewrap is handed open. It closes each that it is told of when it has read it: one
 /// that it is not told of would be the command's, who could write to it.
 #[derive(Debug)]
-pub(crate) struct Handed {
+pub(crate) struct InheritedFds {
     pub(super) filter: Option<OwnedFd>,
     /// By where they are seen.
     pub(super) copies: HashMap<PathBuf, Copied>,
@@ -38,24 +38,24 @@ pub(crate) struct Handed {
 
 /// Where bubblewrap waits for what it is to show, while it has begun.
 #[derive(Debug)]
-pub(crate) struct Rest(OwnedFd);
+pub(crate) struct ArgumentsPipe(OwnedFd);
 
 /// Something small of the system's or of tool chains: copied, it costs no mount.
 #[derive(Debug)]
 pub(super) enum Copied {
-    File(Small),
-    Folder(Vec<Small>),
+    File(SmallFile),
+    Folder(Vec<SmallFile>),
 }
 
 #[derive(Debug)]
-pub(super) struct Small {
+pub(super) struct SmallFile {
     /// Its name in a folder.
     pub(super) name: OsString,
     pub(super) file: OwnedFd,
     pub(super) is_program: bool,
 }
 
-impl Handed {
+impl InheritedFds {
     /// The filter, and what is copied of the view as far as it is known. `has_etc` says that
     /// [`Etc`] is shown, and nothing else there.
     pub(crate) fn new(view: &View, has_etc: bool, filter: Option<OwnedFd>) -> Self {
@@ -96,7 +96,7 @@ impl Handed {
     }
 }
 
-impl Rest {
+impl ArgumentsPipe {
     /// One, and where bubblewrap reads it.
     pub(crate) fn new() -> io::Result<(Self, OwnedFd)> {
         let (read, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
@@ -143,7 +143,7 @@ impl Copied {
     fn of(path: &Path) -> Option<Self> {
         let found = open_at(CWD, path)?;
         if !FileType::from_raw_mode(fstat(&found).ok()?.st_mode).is_dir() {
-            return Some(Self::File(Small::of(OsString::new(), found)?));
+            return Some(Self::File(SmallFile::of(OsString::new(), found)?));
         }
         let mut names = Vec::new();
         for entry in Dir::read_from(&found).ok()? {
@@ -160,13 +160,13 @@ impl Copied {
         let mut files = Vec::new();
         for name in names {
             let file = open_at(&found, Path::new(&name))?;
-            files.push(Small::of(name, file)?);
+            files.push(SmallFile::of(name, file)?);
         }
         Some(Self::Folder(files))
     }
 }
 
-impl Small {
+impl SmallFile {
     fn of(name: OsString, file: OwnedFd) -> Option<Self> {
         let found = fstat(&file).ok()?;
         let is_file = FileType::from_raw_mode(found.st_mode).is_file();
@@ -193,7 +193,7 @@ mod tests {
     /// The names in a folder that is copied, and whether each is a program.
     fn copied(folder: &Path) -> Option<Vec<(String, bool)>> {
         let Copied::Folder(files) = Copied::of(folder)? else { panic!("it is a folder") };
-        let told = |small: Small| (small.name.into_string().unwrap(), small.is_program);
+        let told = |small: SmallFile| (small.name.into_string().unwrap(), small.is_program);
         let mut told: Vec<_> = files.into_iter().map(told).collect();
         told.sort();
         Some(told)
@@ -229,7 +229,10 @@ mod tests {
         assert_eq!(copied(folder.path()).unwrap().len(), FEW);
         std::fs::write(at("d"), "").unwrap();
         assert_eq!(copied(folder.path()), None);
-        assert!(matches!(Copied::of(&at("b")), Some(Copied::File(Small { is_program: true, .. }))));
+        assert!(matches!(
+            Copied::of(&at("b")),
+            Some(Copied::File(SmallFile { is_program: true, .. }))
+        ));
     }
 
     #[test]
@@ -242,7 +245,8 @@ mod tests {
             ["/etc/toolchain/env", "/nowhere/home/env", "/elsewhere/env"].map(PathBuf::from);
         view.readable.extend(places.iter().map(|place| (file.clone(), place.clone())));
         let handed = |has_etc| {
-            let mut places: Vec<_> = Handed::new(&view, has_etc, None).copies.into_keys().collect();
+            let mut places: Vec<_> =
+                InheritedFds::new(&view, has_etc, None).copies.into_keys().collect();
             places.sort();
             places
         };
@@ -250,10 +254,10 @@ mod tests {
         assert_eq!(handed(true), places[1..2]);
     }
 
-    fn pipe() -> (File, Rest) {
+    fn pipe() -> (File, ArgumentsPipe) {
         let (read, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).unwrap();
         rustix::io::ioctl_fionbio(&write, true).unwrap();
-        (read.into(), Rest(write))
+        (read.into(), ArgumentsPipe(write))
     }
 
     #[test]

@@ -185,8 +185,8 @@ fn project(to: &mut Arguments, view: &View, guard: &Guard) {
     for (path, how) in protected {
         to.bind(how, path, path);
     }
-    for stand_in in guard.stand_ins() {
-        to.bind("--ro-bind", stand_in, stand_in);
+    for placeholder in guard.placeholders() {
+        to.bind("--ro-bind", placeholder, placeholder);
     }
     for masked in &view.masked {
         to.bind("--ro-bind", Path::new(MASK), masked);

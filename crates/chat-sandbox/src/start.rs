@@ -97,7 +97,7 @@ fn tell(
     let guard = Guard::new(view, true)?;
     let protected = view.protected.iter().filter_map(Protection::mounted);
     let masked = view.masked.iter().map(PathBuf::as_path);
-    let exposure = Exposure::new(protected.chain(guard.stand_ins()).chain(masked));
+    let exposure = Exposure::new(protected.chain(guard.placeholders()).chain(masked));
     let words = bubblewrap::rest(view, etc.as_deref(), &guard, command, inherited_fds);
     rest.tell(&words).map_err(Error::Start)?;
     Ok(Told { guard, exposure: Some(exposure), etc })

@@ -11,8 +11,8 @@ mod home;
 mod identity;
 mod nested;
 mod own;
+mod placeholder;
 mod project;
-mod stand_in;
 mod system;
 
 use std::path::{Path, PathBuf};

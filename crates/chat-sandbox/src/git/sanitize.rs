@@ -84,7 +84,7 @@ pub(super) fn data(
     put
 }
 
-/// Whether `commondir` names another folder, and not that which it is in, as a stand-in does.
+/// Whether `commondir` names another folder, and not that which it is in, as a placeholder does.
 fn leads_away(folder: &OwnedFd) -> bool {
     read(folder, "commondir").is_none_or(|text| text != b"./.\n")
 }

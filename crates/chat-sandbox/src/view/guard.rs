@@ -1,4 +1,4 @@
-//! Holds the stand-ins of a command for as long as it runs.
+//! Holds the placeholders of a command for as long as it runs.
 //!
 //! Commands that overlap share them. Each has a shared lock on each, and the last one takes them
 //! away: removing one sooner would take it out of the other command's view too, and with it the
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 
-use super::stand_in::StandIn;
+use super::placeholder::Placeholder;
 use super::{Protection, View, nested};
 use crate::error::Error;
 use crate::git::{PutAside, WhyAside};
@@ -31,32 +31,32 @@ pub(crate) struct Guard {
     nested: Option<nested::Keep>,
 }
 
-/// A stand-in, or what turned out to be in its place, with a shared lock.
+/// A placeholder, or what turned out to be in its place, with a shared lock.
 #[derive(Debug)]
 struct Held {
     path: PathBuf,
-    stand_in: StandIn,
+    placeholder: Placeholder,
     file: File,
 }
 
 impl Guard {
-    /// Makes the stand-ins, if the bounds can make use of them, and holds those that are there.
+    /// Makes the placeholders, if the bounds can make use of them, and holds those that are there.
     /// Where one cannot be made, what comes into being is put aside at the end.
-    pub(crate) fn new(view: &mut View, stand_ins: bool) -> Result<Self, Error> {
+    pub(crate) fn new(view: &mut View, placeholders: bool) -> Result<Self, Error> {
         let mut guard = Self::of_nothing();
         guard.nested = view.nested.take();
         for protection in &view.protected {
-            let (path, stand_in) = match protection {
+            let (path, placeholder) = match protection {
                 Protection::Pinned(_) | Protection::ReadOnly(_) => continue,
-                Protection::Absent(path, _) if !stand_ins => {
+                Protection::Absent(path, _) if !placeholders => {
                     guard.put_aside.push(path.clone());
                     continue;
                 }
-                Protection::Absent(path, stand_in) | Protection::Held(path, stand_in) => {
-                    (path, *stand_in)
+                Protection::Absent(path, placeholder) | Protection::Held(path, placeholder) => {
+                    (path, *placeholder)
                 }
             };
-            match hold(path, stand_in)? {
+            match hold(path, placeholder)? {
                 Some(held) => guard.held.push(held),
                 None => guard.put_aside.push(path.clone()),
             }
@@ -82,7 +82,7 @@ impl Guard {
     }
 
     /// What stands in.
-    pub(crate) fn stand_ins(&self) -> impl Iterator<Item = &Path> {
+    pub(crate) fn placeholders(&self) -> impl Iterator<Item = &Path> {
         self.held.iter().map(|held| held.path.as_path())
     }
 
@@ -105,9 +105,9 @@ impl Guard {
     /// back is only still open: closing it may wait for the disk.
     pub(crate) fn take_away(&mut self) -> Vec<File> {
         let mut open = Vec::new();
-        for Held { path, stand_in, file } in self.held.drain(..) {
+        for Held { path, placeholder, file } in self.held.drain(..) {
             if alone(&file) && is_the_same(&file, &path) {
-                stand_in.take_away(&path);
+                placeholder.take_away(&path);
             }
             open.push(unlocked(file));
         }
@@ -129,11 +129,11 @@ impl Drop for Guard {
     }
 }
 
-/// Makes the stand-in unless something is there, and locks what is there. None where nothing can
+/// Makes the placeholder unless something is there, and locks what is there. None where nothing can
 /// be made, as in a project that this user may not write to.
-fn hold(path: &Path, stand_in: StandIn) -> Result<Option<Held>, Error> {
+fn hold(path: &Path, placeholder: Placeholder) -> Result<Option<Held>, Error> {
     for _ in 0..ATTEMPTS {
-        let made = stand_in.make(path);
+        let made = placeholder.make(path);
         let how = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = match open(path, how, Mode::empty()) {
             Ok(file) => File::from(file),
@@ -147,7 +147,7 @@ fn hold(path: &Path, stand_in: StandIn) -> Result<Option<Held>, Error> {
         };
         let locked = flock(&file, FlockOperation::NonBlockingLockShared);
         if locked != Err(rustix::io::Errno::WOULDBLOCK) && is_the_same(&file, path) {
-            return Ok(Some(Held { path: path.to_owned(), stand_in, file }));
+            return Ok(Some(Held { path: path.to_owned(), placeholder, file }));
         }
         // Another command is taking it away.
         std::thread::sleep(APART);

@@ -50,7 +50,7 @@ fn the_end_of_one_command_takes_nothing_from_the_protection_of_another() {
             let said = other.spool().excerpt().to_string();
             assert!(exit.put_aside.is_empty(), "{exit:?}");
             assert!(!said.lines().any(|line| line == "evil" || line.ends_with("/x")), "{said}");
-            // Nothing came into being, and no stand-in stays.
+            // Nothing came into being, and no placeholder stays.
             let mut left = names(&scene.project(""));
             left.retain(|name| !name.contains("-may-") && !before.contains(name));
             assert!(left.is_empty(), "{left:?}");

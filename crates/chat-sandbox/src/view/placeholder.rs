@@ -17,7 +17,7 @@ const MARK: u32 = 0o1000;
 
 /// What stands there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum StandIn {
+pub(crate) enum Placeholder {
     /// An empty folder, of which git takes no notice.
     Folder,
     /// Settings of git's that set nothing.
@@ -26,7 +26,7 @@ pub(crate) enum StandIn {
     SameFolder,
 }
 
-impl StandIn {
+impl Placeholder {
     fn text(self) -> Option<&'static str> {
         match self {
             Self::Folder => None,

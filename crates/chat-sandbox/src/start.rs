@@ -10,9 +10,9 @@ use crate::command::Command;
 use crate::descriptors;
 use crate::environment;
 use crate::error::Error;
-use crate::exposure::Exposure;
 use crate::git::GitWatcher;
 use crate::landlock::{self, Bounds};
+use crate::mount_watch::MountWatch;
 use crate::processes::{self, Family, Space};
 use crate::seccomp::{self, Doors};
 use crate::shell::{self, Gate};
@@ -59,14 +59,14 @@ pub(crate) fn in_bubblewrap(
     let to_inherit = inherited_fds.clone();
     // Nobody else has it read: then it is heard where bubblewrap has ended.
     let starting = spawner::stay(move || to_inherit.start(&read, process))?;
-    let told = tell(&mut view, etc, &command, &inherited_fds, &rest);
+    let held = tell(&mut view, etc, &command, &inherited_fds, &rest);
     let child = starting.child()?;
     let space = Space::of(&child);
     let mut started = Started::new(child, Family::Space(space), gate, &command);
     // On an error it is ended first, lest it do by halves what it was told by halves.
-    let told = told?;
+    let held = held?;
     drop(rest);
-    (started.guard, started.exposure, started.etc) = (told.guard, told.exposure, told.etc);
+    (started.guard, started.mount_watch, started.etc) = (held.guard, held.mount_watch, held.etc);
     // It mounts now, and then the command waits.
     started.git_watcher = Some(GitWatcher::new(&view));
     started.family = Arc::new(Family::Space(Space::with_first(&started.child)));
@@ -75,9 +75,9 @@ pub(crate) fn in_bubblewrap(
 }
 
 /// What bubblewrap was told of that must be held while the command runs.
-struct Told {
+struct HeldResources {
     guard: Guard,
-    exposure: Option<Exposure>,
+    mount_watch: Option<MountWatch>,
     etc: Option<Arc<Etc>>,
 }
 
@@ -88,7 +88,7 @@ fn tell(
     command: &Command,
     inherited_fds: &InheritedFds,
     rest: &ArgumentsPipe,
-) -> Result<Told, Error> {
+) -> Result<HeldResources, Error> {
     if etc.is_some() {
         view.add_system(&command.hidden, command.network)?;
     }
@@ -97,10 +97,10 @@ fn tell(
     let guard = Guard::new(view, true)?;
     let protected = view.protected.iter().filter_map(Protection::mounted);
     let masked = view.masked.iter().map(PathBuf::as_path);
-    let exposure = Exposure::new(protected.chain(guard.placeholders()).chain(masked));
+    let mount_watch = MountWatch::new(protected.chain(guard.placeholders()).chain(masked));
     let words = bubblewrap::rest(view, etc.as_deref(), &guard, command, inherited_fds);
     rest.tell(&words).map_err(Error::Start)?;
-    Ok(Told { guard, exposure: Some(exposure), etc })
+    Ok(HeldResources { guard, mount_watch: Some(mount_watch), etc })
 }
 
 /// Bound by this version of Landlock, which binds this thread for good.

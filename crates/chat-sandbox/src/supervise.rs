@@ -20,9 +20,9 @@ use tokio::sync::watch;
 use crate::at_exit::Live;
 use crate::command::{Command, Limits};
 use crate::error::Error;
-use crate::exposure::Exposure;
 use crate::git::GitWatcher;
 use crate::limits::Watch;
+use crate::mount_watch::MountWatch;
 use crate::output::{Channel, Follow, Spool, Stream};
 use crate::processes::{self, Family};
 use crate::running::{Control, Ended, Exit, Running};
@@ -51,7 +51,7 @@ pub(crate) struct Started {
     pub(crate) git_watcher: Option<GitWatcher>,
     pub(crate) gate: Gate,
     /// Notices where its protection is taken away.
-    pub(crate) exposure: Option<Exposure>,
+    pub(crate) mount_watch: Option<MountWatch>,
     /// What it sees at `/etc`, where that is a copy.
     pub(crate) etc: Option<Arc<Etc>>,
     /// Its own folder for passing files, where it has one on disk; gone with it.
@@ -70,7 +70,7 @@ impl Started {
             guard: Guard::of_nothing(),
             git_watcher: None,
             gate,
-            exposure: None,
+            mount_watch: None,
             etc: None,
             scratch: None,
         }
@@ -152,13 +152,13 @@ pub(crate) fn begin(mut started: Started, spool: Spool) -> Result<(Running, Foll
         .name("sandbox-command".into())
         .spawn(move || {
             let (exit, stood_in) = supervisor.run();
-            let exposure = supervisor.started.exposure.take();
+            let mount_watch = supervisor.started.mount_watch.take();
             drop(supervisor);
             drop(live);
             told.send_replace(Some(exit));
             // The kernel takes many milliseconds to close what it tells of names by, and a disk
             // some tenths of one to forget a folder.
-            drop((exposure, stood_in));
+            drop((mount_watch, stood_in));
         })
         .map_err(Error::Start)?;
     let id = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -218,8 +218,8 @@ impl Supervisor {
         }
         let look = self.watch.next();
         let git_watcher = self.started.git_watcher.as_ref().map(GitWatcher::next);
-        let exposure = self.started.exposure.as_ref().and_then(Exposure::next);
-        let look = [git_watcher, exposure].into_iter().flatten().fold(look, Instant::min);
+        let mount_watch = self.started.mount_watch.as_ref().and_then(MountWatch::next);
+        let look = [git_watcher, mount_watch].into_iter().flatten().fold(look, Instant::min);
         self.deadline().map_or(look, |deadline| deadline.min(look))
     }
 
@@ -236,9 +236,9 @@ impl Supervisor {
                 vec![PollFd::new(&self.process, PollFlags::IN), PollFd::new(wake, PollFlags::IN)];
             let pipes = self.pipes.iter().filter_map(|(_, pipe)| pipe.as_ref());
             fds.extend(pipes.filter(|_| !held_up).map(|pipe| PollFd::new(pipe, PollFlags::IN)));
-            let exposure = self.started.exposure.as_ref().and_then(Exposure::events);
-            let exposure = exposure.filter(|_| self.ending.is_none());
-            fds.extend(exposure.iter().map(|events| PollFd::new(events, PollFlags::IN)));
+            let mount_watch = self.started.mount_watch.as_ref().and_then(MountWatch::events);
+            let mount_watch = mount_watch.filter(|_| self.ending.is_none());
+            fds.extend(mount_watch.iter().map(|events| PollFd::new(events, PollFlags::IN)));
             let left = until.saturating_duration_since(Instant::now());
             let _ = poll(&mut fds, Some(&timespec(left)));
             let mut happened = fds.iter().map(|fd| !fd.revents().is_empty());
@@ -287,7 +287,7 @@ impl Supervisor {
 
     /// Whether its protection was taken away; nothing is taken for protected from then on.
     fn is_exposed(&self) -> bool {
-        let is_exposed = self.started.exposure.as_ref().is_some_and(Exposure::happened);
+        let is_exposed = self.started.mount_watch.as_ref().is_some_and(MountWatch::happened);
         if let Some(git_watcher) = self.started.git_watcher.as_ref().filter(|_| is_exposed) {
             git_watcher.expose();
         }

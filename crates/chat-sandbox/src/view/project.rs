@@ -136,7 +136,7 @@ pub(super) fn repository(view: &mut View, git: PathBuf) {
 fn inside(view: &mut View, git: &Path) {
     let of = |(name, placeholder): &(&str, Placeholder)| protect(git.join(name), *placeholder);
     match GIT.iter().map(of).collect::<Result<Vec<_>, _>>() {
-        Ok(protections) if bears_stand_ins(git) => view.protected.extend(protections),
+        Ok(protections) if bears_placeholders(git) => view.protected.extend(protections),
         // Hooks that lie elsewhere, say: then nothing of git's may be changed.
         _ => view.protected.push(Protection::ReadOnly(git.to_owned())),
     }
@@ -144,7 +144,7 @@ fn inside(view: &mut View, git: &Path) {
 
 /// Whether a placeholder for `commondir` means nothing here. Where git finds that file, it takes no
 /// notice of `core.worktree` and `core.bare`.
-fn bears_stand_ins(git: &Path) -> bool {
+fn bears_placeholders(git: &Path) -> bool {
     if git.join("commondir").exists() && !Placeholder::SameFolder.is_at(&git.join("commondir")) {
         return true;
     }

@@ -20,7 +20,7 @@ const OFTEN: Duration = Duration::from_millis(100);
 
 /// Watches over what is protected.
 #[derive(Debug)]
-pub(crate) struct Exposure {
+pub(crate) struct MountWatch {
     /// None where the kernel gives no more of them.
     events: Option<Events>,
     placed: Vec<(PathBuf, Option<Id>)>,
@@ -44,7 +44,7 @@ struct Id {
     made: Option<(i64, u32)>,
 }
 
-impl Exposure {
+impl MountWatch {
     /// Watches over these from now on.
     pub(crate) fn new<'a>(protected: impl Iterator<Item = &'a Path>) -> Self {
         let protected: Vec<PathBuf> = protected.map(Path::to_owned).collect();
@@ -65,10 +65,10 @@ impl Exposure {
 
     /// Whether anything is not what it was, or was not in between. It is said once.
     pub(crate) fn happened(&self) -> bool {
-        match self.events.as_ref().map(Events::told) {
-            Some(Told::Nothing) => false,
-            Some(Told::Replaced) => true,
-            Some(Told::Less) | None => self.is_not_as_before(),
+        match self.events.as_ref().map(Events::summary) {
+            Some(EventSummary::Nothing) => false,
+            Some(EventSummary::Replaced) => true,
+            Some(EventSummary::Incomplete) | None => self.is_not_as_before(),
         }
     }
 
@@ -77,14 +77,14 @@ impl Exposure {
     }
 }
 
-/// What events told.
-enum Told {
+/// What the events say together.
+enum EventSummary {
     /// That nothing protected was touched.
     Nothing,
     /// That something came to a protected name, or went from it.
     Replaced,
     /// Less than what happened.
-    Less,
+    Incomplete,
 }
 
 impl Events {
@@ -110,22 +110,22 @@ impl Events {
     }
 
     /// Reads what there is.
-    fn told(&self) -> Told {
+    fn summary(&self) -> EventSummary {
         let mut buffer = [MaybeUninit::uninit(); 4096];
         let mut reader = Reader::new(&self.queue, &mut buffer);
-        let mut told = Told::Nothing;
+        let mut summary = EventSummary::Nothing;
         while let Ok(event) = reader.next() {
             let Some(name) = event.file_name() else {
                 // There were too many, or a folder is watched no more.
-                told = Told::Less;
+                summary = EventSummary::Incomplete;
                 continue;
             };
             let names = self.names.get(&event.wd());
             if names.is_some_and(|names| names.contains(OsStr::from_bytes(name.to_bytes()))) {
-                return Told::Replaced;
+                return EventSummary::Replaced;
             }
         }
-        told
+        summary
     }
 }
 
@@ -152,17 +152,17 @@ mod tests {
     fn what_is_replaced_is_noticed_and_what_is_only_written_is_not() {
         let folder = tempfile::tempdir().unwrap();
         let [file, other] = ["file", "other"].map(|name| folder.path().join(name));
-        for told in [true, false] {
+        for by_events in [true, false] {
             std::fs::write(&file, "one").unwrap();
-            let mut exposure = Exposure::new(std::iter::once(&*file));
-            if !told {
-                exposure.events = None;
+            let mut mount_watch = MountWatch::new(std::iter::once(&*file));
+            if !by_events {
+                mount_watch.events = None;
             }
             std::fs::write(&file, "two").unwrap();
             std::fs::write(&other, "three").unwrap();
-            assert!(!exposure.happened());
+            assert!(!mount_watch.happened());
             std::fs::rename(&other, &file).unwrap();
-            assert!(exposure.happened());
+            assert!(mount_watch.happened());
         }
     }
 
@@ -170,14 +170,14 @@ mod tests {
     /// replaced twice can have the number that it had: git writes settings twice for one remote.
     #[test]
     fn what_is_replaced_by_a_file_of_the_same_number_is_noticed() {
-        for told in [true, false] {
+        for by_events in [true, false] {
             let folder = tempfile::tempdir().unwrap();
             let [file, other] = ["file", "other"].map(|name| folder.path().join(name));
             std::fs::write(&file, "one").unwrap();
             wait_for_another_time(&file);
-            let mut exposure = Exposure::new(std::iter::once(&*file));
-            if !told {
-                exposure.events = None;
+            let mut mount_watch = MountWatch::new(std::iter::once(&*file));
+            if !by_events {
+                mount_watch.events = None;
             }
             let mut numbers = Vec::new();
             for _ in 0..2 {
@@ -187,8 +187,10 @@ mod tests {
             }
             let is_same = file.symlink_metadata().unwrap().ino() == numbers[0];
             let keeps_time = file.metadata().unwrap().created().is_ok();
-            eprintln!("told: {told}, the same again: {is_same}, with times: {keeps_time}");
-            assert!(exposure.happened() || !told && !keeps_time, "told: {told}");
+            eprintln!(
+                "by events: {by_events}, the same again: {is_same}, with times: {keeps_time}"
+            );
+            assert!(mount_watch.happened() || !by_events && !keeps_time, "by events: {by_events}");
         }
     }
 

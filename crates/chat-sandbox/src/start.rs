@@ -45,7 +45,7 @@ pub(crate) fn in_bubblewrap(
     let doors = Doors::of_namespaces(command.network, scoped);
     let inherited_fds = Arc::new(InheritedFds::new(&view, etc.is_some(), seccomp::file(doors)?));
     let (rest, read) = ArgumentsPipe::new().map_err(Error::Start)?;
-    let (gate, stdin) = Gate::told().map_err(Error::Start)?;
+    let (gate, stdin) = Gate::socket().map_err(Error::Start)?;
     let mut process = std::process::Command::new(program);
     process
         .args(bubblewrap::arguments(&command, &inherited_fds, &read))

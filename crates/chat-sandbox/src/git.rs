@@ -16,20 +16,20 @@ use std::path::PathBuf;
 use rustix::fs::Stat;
 pub(crate) use watcher::GitWatcher;
 
-/// What was put aside, under another name beside.
+/// A file that was quarantined: it lies beside its old place under another name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PutAside {
+pub struct QuarantinedFile {
     /// Where it was.
     pub path: PathBuf,
     /// Where it is now; of a link, a file that says where it led.
     pub kept: PathBuf,
     /// Why it may not stay.
-    pub why: WhyAside,
+    pub why: QuarantineReason,
 }
 
-/// Why something was put aside.
+/// Why a file was quarantined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum WhyAside {
+pub enum QuarantineReason {
     /// The project may not have it: what git, Natter or others believe at once.
     Protected,
     /// It can make git run programs, or leads git elsewhere. Of settings those that are known to

@@ -39,7 +39,7 @@ mod wake;
 
 pub use command::{Command, Judge, Limits, Secrets, TIME_LIMIT};
 pub use error::Error;
-pub use git::{PutAside, WhyAside};
+pub use git::{QuarantineReason, QuarantinedFile};
 pub use output::{Chunk, Decoder, Excerpt, Follow, Keep, Part, Span, Spool, Stream};
 pub use probe::WhyNot;
 pub use processes::end_orphans;

@@ -195,16 +195,16 @@ impl Supervisor {
         self.spool.finish();
         self.control.channel.end();
         let signalled = self.started.gate.tells_of_a_signal();
-        let mut put_aside = self.started.guard.put_aside();
+        let mut quarantined = self.started.guard.quarantined();
         let look = self.started.git_watcher.as_mut().map(GitWatcher::finish).unwrap_or_default();
-        put_aside.extend(look.put_aside);
+        quarantined.extend(look.quarantined);
         let stood_in = self.started.guard.take_away();
         let status = self.started.wait();
         let exit = Exit {
             ended: self.ending.unwrap_or_else(|| ended(&status, signalled)),
             took,
             left_running,
-            put_aside,
+            quarantined,
             is_partly_unseen: look.is_cut,
         };
         (exit, stood_in)

@@ -11,7 +11,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, statat};
 
 use super::sanitize::{self, Before};
-use super::{Moment, PutAside, WhyAside, changed, walk};
+use super::{Moment, QuarantineReason, QuarantinedFile, changed, walk};
 
 /// A check of what a file may hold.
 type Check = fn(&[u8]) -> bool;
@@ -46,7 +46,7 @@ pub(super) fn sanitize(
     path: &Path,
     since: Moment,
     before: Option<&Before>,
-) -> Vec<PutAside> {
+) -> Vec<QuarantinedFile> {
     let before = before.map_or(&[][..], |before| &before.rebase);
     let mut put = Vec::new();
     let mut look = |(of, name): (&str, &str), left: Left<'_>| {
@@ -68,7 +68,7 @@ pub(super) fn sanitize(
         }
         let path = path.join(of);
         let (path, kept) = (path.join(name), path.join(kept));
-        put.push(PutAside { path, kept, why: WhyAside::RunsPrograms });
+        put.push(QuarantinedFile { path, kept, why: QuarantineReason::RunsPrograms });
         Some(())
     };
     look(TODO, &|text| Some(text.map_or_else(Vec::new, |text| without_programs(text, before))));

@@ -14,7 +14,7 @@ use rustix::io::Errno;
 
 use super::settings::without_programs;
 use super::walk::let_owner;
-use super::{Moment, PutAside, WhyAside, changed};
+use super::{Moment, QuarantineReason, QuarantinedFile, changed};
 
 /// Settings longer than this are not read, but put aside whole.
 const LONGEST: u64 = 1 << 20;
@@ -38,7 +38,7 @@ pub(super) fn data(
     path: &Path,
     since: Moment,
     before: Option<&Before>,
-) -> Vec<PutAside> {
+) -> Vec<QuarantinedFile> {
     let look = |name: &str| statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok();
     let is_new = |stat: &Stat| changed(stat) >= since;
     let hooks = look("hooks").map(|stat| Hooks::of(folder, &stat, since));
@@ -53,10 +53,10 @@ pub(super) fn data(
     let mut put = Vec::new();
     let mut aside = |name: &str| {
         let kept = aside(folder, name.as_ref());
-        put.extend(kept.map(|kept| PutAside {
+        put.extend(kept.map(|kept| QuarantinedFile {
             path: path.join(name),
             kept: path.join(kept),
-            why: WhyAside::RunsPrograms,
+            why: QuarantineReason::RunsPrograms,
         }));
     };
     let nothing = Before::default();

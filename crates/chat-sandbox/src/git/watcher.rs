@@ -14,7 +14,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, readlinkat, statat};
 
 use super::sanitize::{self, SETTINGS};
 use super::walk::{Met, walk};
-use super::{Moment, PutAside, WhyAside, changed, id, rebase};
+use super::{Moment, QuarantineReason, QuarantinedFile, changed, id, rebase};
 use crate::view::{Protection, View};
 
 /// How soon after the beginning, and how long apart at least.
@@ -35,13 +35,13 @@ pub(crate) struct GitWatcher {
     area: Arc<Area>,
     looking: Option<JoinHandle<WatchReport>>,
     next: Instant,
-    found: Vec<PutAside>,
+    found: Vec<QuarantinedFile>,
 }
 
 /// What a look through the project found.
 #[derive(Debug, Default)]
 pub(crate) struct WatchReport {
-    pub(crate) put_aside: Vec<PutAside>,
+    pub(crate) quarantined: Vec<QuarantinedFile>,
     /// Whether some of the project was not come to.
     pub(crate) is_cut: bool,
     took: Duration,
@@ -141,9 +141,9 @@ impl GitWatcher {
     pub(crate) fn finish(&mut self) -> WatchReport {
         self.gather();
         let last = self.area.look();
-        let mut put_aside = std::mem::take(&mut self.found);
-        put_aside.extend(last.put_aside);
-        WatchReport { put_aside, ..last }
+        let mut quarantined = std::mem::take(&mut self.found);
+        quarantined.extend(last.quarantined);
+        WatchReport { quarantined, ..last }
     }
 
     /// Trusts no protection from now on.
@@ -155,7 +155,7 @@ impl GitWatcher {
     fn gather(&mut self) {
         if let Some(Ok(look)) = self.looking.take().map(JoinHandle::join) {
             self.next = Instant::now() + look.took * REST;
-            self.found.extend(report.put_aside);
+            self.found.extend(look.quarantined);
         }
     }
 }
@@ -167,7 +167,7 @@ impl Area {
         let is_exposed = self.is_exposed.load(Ordering::Acquire);
         for (root, folder) in &self.roots {
             let is_closed = |path: &Path| !is_exposed && self.is_closed(&root.join(path));
-            let meet = |met: Met<'_>| report.put_aside.extend(self.meet(root, &met, is_exposed));
+            let meet = |met: Met<'_>| report.quarantined.extend(self.meet(root, &met, is_exposed));
             report.is_cut |= !walk(folder, self.since, began + LONGEST, is_closed, meet);
         }
         report.took = began.elapsed();
@@ -183,7 +183,7 @@ impl Area {
                 && !is_open()
     }
 
-    fn meet(&self, root: &Path, met: &Met<'_>, is_exposed: bool) -> Vec<PutAside> {
+    fn meet(&self, root: &Path, met: &Met<'_>, is_exposed: bool) -> Vec<QuarantinedFile> {
         match met {
             Met::Data { folder, path } => {
                 let path = root.join(path);
@@ -203,7 +203,7 @@ impl Area {
                 if !is_new || !is_exposed && self.unchangeable.contains(&path) {
                     return Vec::new();
                 }
-                put_aside(folder, name, path)
+                quarantined(folder, name, path)
             }
             Met::Link { folder, name, path, within } => {
                 let Ok(stat) = statat(folder, *name, AtFlags::SYMLINK_NOFOLLOW) else {
@@ -223,7 +223,7 @@ impl Area {
                 {
                     return Vec::new();
                 }
-                let put = put_aside(folder, name, path);
+                let put = quarantined(folder, name, path);
                 for put in &put {
                     sanitize::say_where_it_led(folder, &put.kept);
                 }
@@ -267,12 +267,12 @@ fn look(view: &View) -> KnownRepositories {
 }
 
 /// Puts something aside that leads git elsewhere.
-fn put_aside(folder: &OwnedFd, name: &OsStr, path: PathBuf) -> Vec<PutAside> {
+fn quarantined(folder: &OwnedFd, name: &OsStr, path: PathBuf) -> Vec<QuarantinedFile> {
     let kept = sanitize::aside(folder, name);
-    let aside = kept.map(|kept| PutAside {
+    let aside = kept.map(|kept| QuarantinedFile {
         kept: path.with_file_name(kept),
         path,
-        why: WhyAside::RunsPrograms,
+        why: QuarantineReason::RunsPrograms,
     });
     aside.into_iter().collect()
 }

@@ -15,7 +15,7 @@ use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 use super::placeholder::Placeholder;
 use super::{Protection, View, nested};
 use crate::error::Error;
-use crate::git::{PutAside, WhyAside};
+use crate::git::{QuarantineReason, QuarantinedFile};
 
 /// How often, and how long apart, one is tried for that another command is just taking away.
 const ATTEMPTS: u32 = 200;
@@ -27,7 +27,7 @@ pub(crate) struct Guard {
     held: Vec<Held>,
     /// Folders made for the command to write to.
     made: Vec<(PathBuf, File)>,
-    put_aside: Vec<PathBuf>,
+    quarantined: Vec<PathBuf>,
     nested: Option<nested::Keep>,
 }
 
@@ -49,7 +49,7 @@ impl Guard {
             let (path, placeholder) = match protection {
                 Protection::Pinned(_) | Protection::ReadOnly(_) => continue,
                 Protection::Absent(path, _) if !placeholders => {
-                    guard.put_aside.push(path.clone());
+                    guard.quarantined.push(path.clone());
                     continue;
                 }
                 Protection::Absent(path, placeholder) | Protection::Held(path, placeholder) => {
@@ -58,7 +58,7 @@ impl Guard {
             };
             match hold(path, placeholder)? {
                 Some(held) => guard.held.push(held),
-                None => guard.put_aside.push(path.clone()),
+                None => guard.quarantined.push(path.clone()),
             }
         }
         Ok(guard)
@@ -66,7 +66,7 @@ impl Guard {
 
     /// That of a command without a view.
     pub(crate) fn of_nothing() -> Self {
-        Self { held: Vec::new(), made: Vec::new(), put_aside: Vec::new(), nested: None }
+        Self { held: Vec::new(), made: Vec::new(), quarantined: Vec::new(), nested: None }
     }
 
     /// Makes folders that may be written to, and takes them away again if they stay empty.
@@ -87,15 +87,15 @@ impl Guard {
     }
 
     /// Puts aside what came into being against the bounds, and says what that was.
-    pub(crate) fn put_aside(&mut self) -> Vec<PutAside> {
+    pub(crate) fn quarantined(&mut self) -> Vec<QuarantinedFile> {
         let mut found = Vec::new();
-        for path in self.put_aside.drain(..) {
+        for path in self.quarantined.drain(..) {
             if path.symlink_metadata().is_err() {
                 continue;
             }
             let kept = aside(&path);
             if std::fs::rename(&path, &kept).is_ok() {
-                found.push(PutAside { path, kept, why: WhyAside::Protected });
+                found.push(QuarantinedFile { path, kept, why: QuarantineReason::Protected });
             }
         }
         found

@@ -20,7 +20,7 @@ use crate::settings::ToolSettings;
 
 pub use aliases::{Alias, Form};
 pub use arguments::{Checked, check, repair};
-pub use bounds::{Bounds, Enforcement, Gap, WhyNot};
+pub use bounds::{Bounds, Enforcement, Gap, UnavailableReason};
 pub use changes::{Changes, Looked};
 pub use context::{AskedSoFar, Denied, PermissionCheck, PermissionGrant, ToolContext, ToolHost};
 pub use info::{Hint, HintText, OutputForm, Target, ToolGroup, ToolIcon, ToolInfo, ToolKind};

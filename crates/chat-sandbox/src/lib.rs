@@ -41,7 +41,7 @@ pub use command::{Command, Judge, Limits, Secrets, TIME_LIMIT};
 pub use error::Error;
 pub use git::{QuarantineReason, QuarantinedFile};
 pub use output::{Chunk, Decoder, Excerpt, Follow, Keep, Part, Span, Spool, Stream};
-pub use probe::WhyNot;
+pub use probe::UnavailableReason;
 pub use processes::end_orphans;
 pub use running::{Ended, Exit, Limit, Running};
 pub use sandbox::{Enforcement, Gap, Preference, Sandbox};

@@ -195,7 +195,7 @@ impl Supervisor {
         self.spool.finish();
         self.control.channel.end();
         let signalled = self.started.gate.tells_of_a_signal();
-        let mut quarantined = self.started.guard.quarantined();
+        let mut quarantined = self.started.guard.quarantine();
         let look = self.started.git_watcher.as_mut().map(GitWatcher::finish).unwrap_or_default();
         quarantined.extend(look.quarantined);
         let stood_in = self.started.guard.take_away();

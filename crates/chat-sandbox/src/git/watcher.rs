@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, readlinkat, statat};
 
 use super::sanitize::{self, SETTINGS};
-use super::walk::{Met, walk};
+use super::walk::{GitEntry, walk};
 use super::{Moment, QuarantineReason, QuarantinedFile, changed, id, rebase};
 use crate::view::{Protection, View};
 
@@ -167,7 +167,8 @@ impl Area {
         let is_exposed = self.is_exposed.load(Ordering::Acquire);
         for (root, folder) in &self.roots {
             let is_closed = |path: &Path| !is_exposed && self.is_closed(&root.join(path));
-            let meet = |met: Met<'_>| report.quarantined.extend(self.meet(root, &met, is_exposed));
+            let meet =
+                |met: GitEntry<'_>| report.quarantined.extend(self.meet(root, &met, is_exposed));
             report.is_cut |= !walk(folder, self.since, began + LONGEST, is_closed, meet);
         }
         report.took = began.elapsed();
@@ -183,9 +184,9 @@ impl Area {
                 && !is_open()
     }
 
-    fn meet(&self, root: &Path, met: &Met<'_>, is_exposed: bool) -> Vec<QuarantinedFile> {
+    fn meet(&self, root: &Path, met: &GitEntry<'_>, is_exposed: bool) -> Vec<QuarantinedFile> {
         match met {
-            Met::Data { folder, path } => {
+            GitEntry::Data { folder, path } => {
                 let path = root.join(path);
                 let there = fstat(folder).map(|stat| id(&stat));
                 let known = self.known.get(&path).filter(|known| there == Ok(known.id));
@@ -196,16 +197,16 @@ impl Area {
                 }
                 put
             }
-            Met::Pointer { folder, name, path } => {
+            GitEntry::Pointer { folder, name, path } => {
                 let path = root.join(path);
                 let stat = statat(folder, *name, AtFlags::SYMLINK_NOFOLLOW);
                 let is_new = stat.is_ok_and(|stat| changed(&stat) >= self.since);
                 if !is_new || !is_exposed && self.unchangeable.contains(&path) {
                     return Vec::new();
                 }
-                quarantined(folder, name, path)
+                quarantine(folder, name, path)
             }
-            Met::Link { folder, name, path, within } => {
+            GitEntry::Link { folder, name, path, within } => {
                 let Ok(stat) = statat(folder, *name, AtFlags::SYMLINK_NOFOLLOW) else {
                     return Vec::new();
                 };
@@ -223,7 +224,7 @@ impl Area {
                 {
                     return Vec::new();
                 }
-                let put = quarantined(folder, name, path);
+                let put = quarantine(folder, name, path);
                 for put in &put {
                     sanitize::say_where_it_led(folder, &put.kept);
                 }
@@ -267,7 +268,7 @@ fn look(view: &View) -> KnownRepositories {
 }
 
 /// Puts something aside that leads git elsewhere.
-fn quarantined(folder: &OwnedFd, name: &OsStr, path: PathBuf) -> Vec<QuarantinedFile> {
+fn quarantine(folder: &OwnedFd, name: &OsStr, path: PathBuf) -> Vec<QuarantinedFile> {
     let kept = sanitize::aside(folder, name);
     let aside = kept.map(|kept| QuarantinedFile {
         kept: path.with_file_name(kept),

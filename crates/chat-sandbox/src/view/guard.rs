@@ -87,7 +87,7 @@ impl Guard {
     }
 
     /// Puts aside what came into being against the bounds, and says what that was.
-    pub(crate) fn quarantined(&mut self) -> Vec<QuarantinedFile> {
+    pub(crate) fn quarantine(&mut self) -> Vec<QuarantinedFile> {
         let mut found = Vec::new();
         for path in self.quarantined.drain(..) {
             if path.symlink_metadata().is_err() {

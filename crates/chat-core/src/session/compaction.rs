@@ -94,7 +94,7 @@ impl Session {
     ) -> Result<bool> {
         let client = self.services.clients.client(&resolved.model).await?;
         let surroundings =
-            self.current_surroundings(&*resolved.agent, &resolved.model, self.place()).await?;
+            self.current_surroundings(&*resolved.agent, &resolved.model, self.scope()).await?;
         let history = self.lock().transcript.branch().unwrap_or_default();
         let tools = surroundings.tools.specs();
         let context_window = self

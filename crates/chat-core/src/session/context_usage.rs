@@ -53,7 +53,7 @@ impl ContextUsageReader<'_> {
         // The rules and what there is besides may be others than when it was measured last.
         let surroundings = self
             .session
-            .current_surroundings(&*resolved.agent, &resolved.model, self.session.place())
+            .current_surroundings(&*resolved.agent, &resolved.model, self.session.scope())
             .await?;
         let (agent, context_window) = (Arc::clone(&resolved.agent), ContextWindow::default());
         let mut measured =
@@ -140,10 +140,10 @@ impl ContextUsageReader<'_> {
         let resolved = self.resolve(request)?;
         let stored = !self.session.fid.as_str().is_empty();
         let mut history = if stored { self.session.transcript().await? } else { Vec::new() };
-        let place = self.session.place().of(request);
-        let project = place.project.clone();
+        let scope = self.session.scope().of(request);
+        let project = scope.project.clone();
         let surroundings =
-            self.session.current_surroundings(&*resolved.agent, &resolved.model, place).await?;
+            self.session.current_surroundings(&*resolved.agent, &resolved.model, scope).await?;
         let rejected = self.session.review().rejected(project.clone(), &history).await;
         let builder = UserMessageBuilder::gather(
             &self.session.services,

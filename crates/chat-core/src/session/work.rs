@@ -50,7 +50,7 @@ impl RunningTurn {
         let environment = tokio::select! {
             biased;
             () = cancel.cancelled() => return self.stopped().await,
-            environment = self.session.gather_environment(&resolved.model, self.session.place()) => environment,
+            environment = self.session.gather_environment(&resolved.model, self.session.scope()) => environment,
         };
         let environment = match environment {
             Ok(environment) => environment,

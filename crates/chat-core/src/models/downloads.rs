@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::download::{self, Ended, Job, Place, Plan, Progress};
+use super::download::{self, DownloadFolder, DownloadPlan, Ended, Job, Progress};
 use super::hub::{Hub, RemoteModel};
 use super::library::{Installed, Library};
 use crate::error::{Error, Kind, Result};
@@ -84,8 +84,8 @@ pub(crate) struct Downloader {
 }
 
 struct Entry {
-    place: Place,
-    plan: Plan,
+    folder: DownloadFolder,
+    plan: DownloadPlan,
     work: Work,
 }
 
@@ -130,18 +130,18 @@ impl Downloader {
     pub fn list(&self) -> Vec<Download> {
         let mut entries = self.lock();
         // Read under the lock: what ends meanwhile would be taken for one that waits.
-        let on_disk = Place::all(&self.library);
+        let on_disk = DownloadFolder::all(&self.library);
         // What another program brought to its end or threw away is no more.
         entries.retain(|entry| {
             !matches!(entry.work, Work::Paused | Work::Failed(_))
-                || on_disk.iter().any(|(place, _)| *place == entry.place)
+                || on_disk.iter().any(|(folder, _)| *folder == entry.folder)
         });
-        for (place, plan) in on_disk {
-            let known = entries.iter_mut().find(|entry| entry.place == place);
+        for (folder, plan) in on_disk {
+            let known = entries.iter_mut().find(|entry| entry.folder == folder);
             match known {
                 Some(Entry { work: Work::Done { .. }, .. }) | None => {
-                    entries.retain(|entry| entry.place != place);
-                    entries.push(Entry { place, plan, work: Work::Paused });
+                    entries.retain(|entry| entry.folder != folder);
+                    entries.push(Entry { folder, plan, work: Work::Paused });
                 }
                 Some(entry) => entry.plan = plan,
             }
@@ -149,7 +149,7 @@ impl Downloader {
         let all: Vec<_> = entries.iter().map(Entry::download).collect();
         drop(entries);
         let elsewhere = all.iter().any(|it| it.state == DownloadState::Elsewhere);
-        if elsewhere || Place::is_one_begun(&self.library) {
+        if elsewhere || DownloadFolder::is_one_begun(&self.library) {
             look_again(&self.runtime, &self.closing, &self.looking, &self.tell);
         }
         all
@@ -160,7 +160,7 @@ impl Downloader {
         let (runtime, closing) = (self.runtime.clone(), self.closing.clone());
         let (looking, tell) = (Arc::clone(&self.looking), Arc::clone(&self.tell));
         self.watch.get_or_init(|| {
-            let folder = Place::folder(&self.library).inspect_err(
+            let folder = DownloadFolder::folder(&self.library).inspect_err(
                 |error| tracing::warn!(%error, "downloads of other programs are not heard of"),
             );
             Watch::new(&folder.ok()?, move || look_again(&runtime, &closing, &looking, &tell))
@@ -170,25 +170,25 @@ impl Downloader {
     /// Begins to download a model that the site has just told of, or goes on with it. Gives its
     /// id. One that is installed already is done at once. Looks at the disk.
     pub fn start(self: &Arc<Self>, model: RemoteModel) -> Result<String> {
-        let place = Place::of(&self.library, &model);
+        let folder = DownloadFolder::of(&self.library, &model);
         let name = download::name_for(&model);
         if let Some(there) = self.library.downloaded(&model)? {
             // A plan may be left of it, where a program ended before it had cleared up.
-            if place.plan().is_ok()
-                && let Ok(_lock) = place.lock()
+            if folder.plan().is_ok()
+                && let Ok(_lock) = folder.lock()
             {
-                place.clear()?;
+                folder.clear()?;
             }
-            let (id, plan) = (place.id().to_owned(), Plan::new(there.name.clone(), model));
+            let (id, plan) = (folder.id().to_owned(), DownloadPlan::new(there.name.clone(), model));
             let mut entries = self.lock();
-            entries.retain(|entry| entry.place != place);
-            entries.push(Entry { place, plan, work: Work::Done { model: there.name } });
+            entries.retain(|entry| entry.folder != folder);
+            entries.push(Entry { folder, plan, work: Work::Done { model: there.name } });
             drop(entries);
             (self.tell)(Told::Downloads);
             return Ok(id);
         }
-        place.prepare(&Plan::new(name, model.clone()))?;
-        self.run(place, Some(model))
+        folder.prepare(&DownloadPlan::new(name, model.clone()))?;
+        self.run(folder, Some(model))
     }
 
     /// Goes on with a download that is paused or failed. Does nothing where it runs.
@@ -196,14 +196,14 @@ impl Downloader {
     /// # Errors
     /// `ModelStorage` where there is no such download any more.
     pub fn resume(self: &Arc<Self>, id: &str) -> Result<()> {
-        let place = self.place(id).ok_or(Kind::ModelStorage)?;
-        self.run(place, None).map(drop)
+        let folder = self.folder(id).ok_or(Kind::ModelStorage)?;
+        self.run(folder, None).map(drop)
     }
 
     /// Stops a download; what had arrived stays.
     pub fn pause(&self, id: &str) {
         let mut entries = self.lock();
-        if let Some(entry) = entries.iter_mut().find(|entry| entry.place.id() == id)
+        if let Some(entry) = entries.iter_mut().find(|entry| entry.folder.id() == id)
             && let Work::Running { stop, .. } = &entry.work
         {
             // The task marks it as paused when it has let go of its file.
@@ -218,19 +218,19 @@ impl Downloader {
     pub async fn cancel(&self, id: &str) -> Result<()> {
         self.pause(id);
         self.settled(id).await;
-        let place = self.place(id);
-        if let Some(place) = place {
+        let folder = self.folder(id);
+        if let Some(folder) = folder {
             let clearing = tokio::task::spawn_blocking(move || {
                 // With the lock in hand nobody writes there.
-                match place.lock() {
+                match folder.lock() {
                     // Another program threw it away just now.
-                    Err(_) if place.plan().is_err() => Ok(()),
-                    lock => lock.and_then(|_lock| place.clear()),
+                    Err(_) if folder.plan().is_err() => Ok(()),
+                    lock => lock.and_then(|_lock| folder.clear()),
                 }
             });
             clearing.await.unwrap_or_else(|_| Err(Kind::Internal.into()))?;
         }
-        self.lock().retain(|entry| entry.place.id() != id);
+        self.lock().retain(|entry| entry.folder.id() != id);
         (self.tell)(Told::Downloads);
         Ok(())
     }
@@ -249,7 +249,7 @@ impl Downloader {
             Work::Running { progress, stop } if stop.is_cancelled() => Some(Arc::clone(progress)),
             _ => None,
         };
-        let found = self.lock().iter().find(|entry| entry.place.id() == id).and_then(stopping);
+        let found = self.lock().iter().find(|entry| entry.folder.id() == id).and_then(stopping);
         if let Some(progress) = found {
             progress.ended().await;
         }
@@ -257,36 +257,36 @@ impl Downloader {
 
     /// The id that the download of a model has.
     pub fn id_of(&self, model: &RemoteModel) -> String {
-        Place::of(&self.library, model).id().to_owned()
+        DownloadFolder::of(&self.library, model).id().to_owned()
     }
 
-    fn place(&self, id: &str) -> Option<Place> {
+    fn folder(&self, id: &str) -> Option<DownloadFolder> {
         let known =
-            self.lock().iter().find(|entry| entry.place.id() == id).map(|e| e.place.clone());
-        let on_disk = || Place::all(&self.library).into_iter().map(|(place, _)| place);
-        known.filter(|place| place.plan().is_ok()).or_else(|| on_disk().find(|p| p.id() == id))
+            self.lock().iter().find(|entry| entry.folder.id() == id).map(|e| e.folder.clone());
+        let on_disk = || DownloadFolder::all(&self.library).into_iter().map(|(folder, _)| folder);
+        known.filter(|folder| folder.plan().is_ok()).or_else(|| on_disk().find(|p| p.id() == id))
     }
 
-    fn run(self: &Arc<Self>, place: Place, fresh: Option<RemoteModel>) -> Result<String> {
-        let id = place.id().to_owned();
+    fn run(self: &Arc<Self>, folder: DownloadFolder, fresh: Option<RemoteModel>) -> Result<String> {
+        let id = folder.id().to_owned();
         let mut entries = self.lock();
         let running =
-            |entry: &Entry| entry.place == place && matches!(entry.work, Work::Running { .. });
+            |entry: &Entry| entry.folder == folder && matches!(entry.work, Work::Running { .. });
         if entries.iter().any(running) {
             return Ok(id);
         }
-        let plan = place.plan()?;
+        let plan = folder.plan()?;
         let tell = Arc::clone(&self.tell);
         let progress = Arc::new(Progress::new(move || tell(Told::Downloads)));
         let stop = self.closing.child_token();
         let work = Work::Running { progress: Arc::clone(&progress), stop: stop.clone() };
-        entries.retain(|entry| entry.place != place);
-        entries.push(Entry { place: place.clone(), plan, work });
+        entries.retain(|entry| entry.folder != folder);
+        entries.push(Entry { folder: folder.clone(), plan, work });
         drop(entries);
         let job = Job {
             hub: Arc::clone(&self.hub),
             library: self.library.clone(),
-            place: place.clone(),
+            folder: folder.clone(),
             progress: Arc::clone(&progress),
             stop,
         };
@@ -295,7 +295,7 @@ impl Downloader {
             async move {
                 let ended = job.run(fresh).await;
                 if let Some(this) = weak.upgrade() {
-                    this.take_end(&place, ended);
+                    this.take_end(&folder, ended);
                 }
                 progress.end();
                 tell(Told::Downloads);
@@ -306,11 +306,11 @@ impl Downloader {
         Ok(id)
     }
 
-    fn take_end(&self, place: &Place, ended: Result<Installed, Ended>) {
+    fn take_end(&self, folder: &DownloadFolder, ended: Result<Installed, Ended>) {
         let mut arrived = false;
         let mut entries = self.lock();
-        if let Some(entry) = entries.iter_mut().find(|entry| entry.place == *place) {
-            if let Ok(plan) = place.plan() {
+        if let Some(entry) = entries.iter_mut().find(|entry| entry.folder == *folder) {
+            if let Ok(plan) = folder.plan() {
                 entry.plan = plan;
             }
             entry.work = match ended {
@@ -368,16 +368,16 @@ impl Entry {
             }
             Work::Failed(error) => {
                 let state = DownloadState::Failed(error.clone());
-                (self.place.received(&self.plan), model.size(), state)
+                (self.folder.received(&self.plan), model.size(), state)
             }
             Work::Paused => {
-                let taken = self.place.is_taken();
+                let taken = self.folder.is_taken();
                 let state = if taken { DownloadState::Elsewhere } else { DownloadState::Paused };
-                (self.place.received(&self.plan), model.size(), state)
+                (self.folder.received(&self.plan), model.size(), state)
             }
         };
         Download {
-            id: self.place.id().to_owned(),
+            id: self.folder.id().to_owned(),
             name: self.plan.name.clone(),
             repository: model.repository.clone(),
             file: model.file.clone(),

@@ -27,14 +27,14 @@ const VERSION: u32 = 1;
 
 /// The folder of one download.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::models) struct Place {
+pub(in crate::models) struct DownloadFolder {
     id: String,
     folder: PathBuf,
 }
 
 /// What a download is to become.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::models) struct Plan {
+pub(in crate::models) struct DownloadPlan {
     version: u32,
     /// What the model is to be called.
     pub name: String,
@@ -42,13 +42,13 @@ pub(in crate::models) struct Plan {
     pub model: RemoteModel,
 }
 
-impl Plan {
+impl DownloadPlan {
     pub fn new(name: String, model: RemoteModel) -> Self {
         Self { version: VERSION, name, model }
     }
 }
 
-impl Place {
+impl DownloadFolder {
     /// Where a model is downloaded to: always the same, so that it is gone on with.
     pub fn of(library: &Library, model: &RemoteModel) -> Self {
         let whole = Sha256::digest(format!("{}\n{}", model.repository, model.file));
@@ -57,14 +57,14 @@ impl Place {
     }
 
     /// The downloads that were begun and are not done. Plans that cannot be read are none.
-    pub fn all(library: &Library) -> Vec<(Self, Plan)> {
+    pub fn all(library: &Library) -> Vec<(Self, DownloadPlan)> {
         let entries = fs::read_dir(library.folder().join(FOLDER)).into_iter().flatten().flatten();
         let mut places: Vec<_> = entries
             .filter_map(|entry| {
                 let id = entry.file_name().into_string().ok()?;
-                let place = Self { folder: entry.path(), id };
-                let plan = place.plan().ok()?;
-                Some((place, plan))
+                let found = Self { folder: entry.path(), id };
+                let plan = found.plan().ok()?;
+                Some((found, plan))
             })
             .collect();
         places.sort_by(|(a, _), (b, _)| a.id.cmp(&b.id));
@@ -95,10 +95,10 @@ impl Place {
     }
 
     /// The plan.
-    pub fn plan(&self) -> Result<Plan> {
+    pub fn plan(&self) -> Result<DownloadPlan> {
         let path = self.plan_path();
         let content = fs::read(&path).map_err(|e| fault_of(&path, &e))?;
-        let plan: Plan = serde_json::from_slice(&content)
+        let plan: DownloadPlan = serde_json::from_slice(&content)
             .map_err(|error| Error::new(Kind::ModelStorage).with_detail(error.to_string()))?;
         // The names in it become names of files here.
         let safe = plan.model.parts.iter().all(|part| {
@@ -113,7 +113,7 @@ impl Place {
     }
 
     /// Writes the plan where there is none yet that can be read.
-    pub fn prepare(&self, plan: &Plan) -> Result<()> {
+    pub fn prepare(&self, plan: &DownloadPlan) -> Result<()> {
         disk::private_folder(&self.folder).map_err(|e| fault_of(&self.folder, &e))?;
         if self.plan().is_ok() {
             return Ok(());
@@ -122,7 +122,7 @@ impl Place {
     }
 
     /// Throws away what had arrived, and writes another plan.
-    pub fn begin_anew(&self, plan: &Plan) -> Result<()> {
+    pub fn begin_anew(&self, plan: &DownloadPlan) -> Result<()> {
         let files = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         for file in files.map(|entry| entry.path()) {
             if file.extension().is_some_and(|kind| kind == "part" || kind == "gguf") {
@@ -132,7 +132,7 @@ impl Place {
         self.write(plan)
     }
 
-    fn write(&self, plan: &Plan) -> Result<()> {
+    fn write(&self, plan: &DownloadPlan) -> Result<()> {
         let path = self.plan_path();
         let content = serde_json::to_vec_pretty(plan).map_err(|_| Kind::Internal)?;
         disk::replace(&path, &content).map_err(|e| fault_of(&path, &e))
@@ -187,7 +187,7 @@ impl Place {
     }
 
     /// How many bytes have arrived, for those who only look.
-    pub fn received(&self, plan: &Plan) -> u64 {
+    pub fn received(&self, plan: &DownloadPlan) -> u64 {
         let sizes = plan.model.parts.iter().map(|part| {
             let name = part.file_name();
             let there = [self.part(name), self.folder.join(name)];
@@ -202,7 +202,7 @@ impl Place {
     }
 
     /// Gives the gathered files the names that they have in the repository.
-    pub fn unpart(&self, plan: &Plan) -> Result<Vec<PathBuf>> {
+    pub fn unpart(&self, plan: &DownloadPlan) -> Result<Vec<PathBuf>> {
         let mut files = Vec::new();
         for part in &plan.model.parts {
             let (from, to) = (self.part(part.file_name()), self.folder.join(part.file_name()));

@@ -89,7 +89,7 @@ pub(super) fn session_key(db: &DbHandle, fid: &Fid) -> Outcome<i64> {
 }
 
 /// A message's row as far as it can be found without reading its content.
-struct Place {
+struct MessageRow {
     key: i64,
     id: MessageId,
     parent: Option<MessageId>,
@@ -97,22 +97,22 @@ struct Place {
 }
 
 /// The messages of a session that can be found, by their keys.
-fn places(db: &DbHandle, session: i64) -> Outcome<BTreeMap<i64, Place>> {
+fn message_rows(db: &DbHandle, session: i64) -> Outcome<BTreeMap<i64, MessageRow>> {
     let mut statement = db.connection.prepare_cached(
         "SELECT id, parent, role FROM messages NOT INDEXED WHERE key = ?1 AND session = ?2",
     )?;
     let mut found = BTreeMap::new();
     for key in survey(&db.connection, "messages")?.keys {
-        let place = statement.query_row(params![key, session], |row| {
-            Ok(Place {
+        let row = statement.query_row(params![key, session], |row| {
+            Ok(MessageRow {
                 key,
                 id: MessageId::from_bytes(row.get(0)?),
                 parent: row.get::<_, Option<[u8; 16]>>(1)?.map(MessageId::from_bytes),
                 role: super::columns::read_word(row.get_ref(2)?.as_str().unwrap_or_default()),
             })
         });
-        if let Ok(place) = place {
-            found.insert(key, place);
+        if let Ok(row) = row {
+            found.insert(key, row);
         }
     }
     Ok(found)
@@ -126,14 +126,14 @@ pub(super) fn page(
     limit: usize,
 ) -> Outcome<Page> {
     let (session, written) = sessions::key_and_writer(db, fid)?;
-    let by_key = places(db, session)?;
+    let by_key = message_rows(db, session)?;
     let by_id: HashMap<MessageId, i64> = by_key.values().map(|p| (p.id, p.key)).collect();
     let head = || -> Outcome<Option<MessageId>> {
         let sql = "SELECT head FROM sessions NOT INDEXED WHERE key = ?1";
         let head = or_damage(db.connection.query_row(sql, [session], |row| {
             Ok(row.get::<_, Option<[u8; 16]>>(0)?.map(MessageId::from_bytes))
         }))?;
-        Ok(head.unwrap_or_else(|| by_key.values().next_back().map(|place| place.id)))
+        Ok(head.unwrap_or_else(|| by_key.values().next_back().map(|row| row.id)))
     };
     // Walked from the head on, also for an earlier page: only so it is known in which place a
     // message is that cannot be found.
@@ -148,11 +148,11 @@ pub(super) fn page(
     {
         let message = if let Some(key) = by_id.get(&id) {
             below = *key;
-            let place = &by_key[key];
-            next = place.parent;
-            if skipping.is_some() { None } else { Some(read(db, place, written)?) }
+            let row = &by_key[key];
+            next = row.parent;
+            if skipping.is_some() { None } else { Some(read(db, row, written)?) }
         } else {
-            next = by_key.range(..below).next_back().map(|(_, place)| place.id);
+            next = by_key.range(..below).next_back().map(|(_, row)| row.id);
             Some(placeholder(id, next, None))
         };
         match skipping {
@@ -165,12 +165,12 @@ pub(super) fn page(
     Ok(Page { messages, more: next.is_some_and(|id| !seen.contains(&id)) })
 }
 
-fn read(db: &DbHandle, place: &Place, written: bool) -> Outcome<Message> {
-    match messages::one(db, place.key, written) {
+fn read(db: &DbHandle, row: &MessageRow, written: bool) -> Outcome<Message> {
+    match messages::one(db, row.key, written) {
         Ok(Some(message)) => Ok(message),
-        Ok(None) => Ok(placeholder(place.id, place.parent, place.role)),
+        Ok(None) => Ok(placeholder(row.id, row.parent, row.role)),
         Err(Fault::Known(error)) => Err(error.into()),
-        Err(fault) if fault.is_damage() => Ok(placeholder(place.id, place.parent, place.role)),
+        Err(fault) if fault.is_damage() => Ok(placeholder(row.id, row.parent, row.role)),
         Err(fault) => Err(fault),
     }
 }

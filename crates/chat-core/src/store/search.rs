@@ -124,7 +124,7 @@ fn in_titles(db: &DbHandle, query: &Query) -> Outcome<Titled> {
 }
 
 /// Where a message has it.
-struct Place {
+struct TextMatch {
     message: MessageId,
     excerpt: String,
     marks: Vec<Range<usize>>,
@@ -154,11 +154,11 @@ impl<'a> Hits<'a> {
         self.found.len() >= self.limit
     }
 
-    fn add(&mut self, session: i64, place: Option<Place>) -> Outcome<()> {
+    fn add(&mut self, session: i64, text_match: Option<TextMatch>) -> Outcome<()> {
         self.seen.insert(session);
         let session = sessions::by_key(self.db, session, &mut self.living)?;
-        self.found.push(match place {
-            Some(Place { message, excerpt, marks }) => {
+        self.found.push(match text_match {
+            Some(TextMatch { message, excerpt, marks }) => {
                 Hit { session, excerpt: Some(excerpt), marks, message: Some(message) }
             }
             None => Hit { session, excerpt: None, marks: Vec::new(), message: None },
@@ -173,14 +173,14 @@ impl<'a> Hits<'a> {
                 break;
             }
             if !self.seen.contains(session) {
-                let place = self.newest_in(*session)?;
-                self.add(*session, place)?;
+                let text_match = self.newest_in(*session)?;
+                self.add(*session, text_match)?;
             }
         }
         Ok(())
     }
 
-    fn newest_in(&mut self, session: i64) -> Outcome<Option<Place>> {
+    fn newest_in(&mut self, session: i64) -> Outcome<Option<TextMatch>> {
         let by_parts = (PARTS, self.query.parts.as_deref(), Fit::Parts);
         let by_words = (WORDS, self.query.exact.as_deref(), Fit::Words);
         let ways =
@@ -198,9 +198,9 @@ impl<'a> Hits<'a> {
             while self.in_vain > 0
                 && let Some(row) = rows.next()?
             {
-                let place = self.place(row.get(0)?, fit)?;
-                if place.is_some() {
-                    return Ok(place);
+                let text_match = self.text_match(row.get(0)?, fit)?;
+                if text_match.is_some() {
+                    return Ok(text_match);
                 }
             }
         }
@@ -255,8 +255,8 @@ impl<'a> Hits<'a> {
                 if self.is_full() || self.in_vain == 0 {
                     return Ok(());
                 }
-                if let Some(place) = self.place(message, Fit::Parts)? {
-                    self.add(session, Some(place))?;
+                if let Some(text_match) = self.text_match(message, Fit::Parts)? {
+                    self.add(session, Some(text_match))?;
                     break;
                 }
             }
@@ -285,8 +285,8 @@ impl<'a> Hits<'a> {
                 continue;
             }
             key = row.get(1)?;
-            if let Some(place) = self.place(key, fit)? {
-                self.add(session, Some(place))?;
+            if let Some(text_match) = self.text_match(key, fit)? {
+                self.add(session, Some(text_match))?;
             }
         }
         Ok(key)
@@ -311,26 +311,26 @@ impl<'a> Hits<'a> {
             }
             let session = row.get(0)?;
             if !self.seen.contains(&session)
-                && let Some(place) = self.place(row.get(1)?, Fit::Parts)?
+                && let Some(text_match) = self.text_match(row.get(1)?, Fit::Parts)?
             {
-                self.add(session, Some(place))?;
+                self.add(session, Some(text_match))?;
             }
         }
         Ok(true)
     }
 
     /// Where a message has all words. Where it has not, one text fewer may be read in vain.
-    fn place(&mut self, key: i64, fit: Fit) -> Outcome<Option<Place>> {
+    fn text_match(&mut self, key: i64, fit: Fit) -> Outcome<Option<TextMatch>> {
         let text = messages::plain_text(self.db, key)?;
-        let place = text.and_then(|(message, text)| {
+        let text_match = text.and_then(|(message, text)| {
             let excerpt = excerpt(&text, self.query.find(&text, fit)?);
             let marks = self.query.places(&excerpt, fit);
-            Some(Place { message, excerpt, marks })
+            Some(TextMatch { message, excerpt, marks })
         });
-        if place.is_none() {
+        if text_match.is_none() {
             self.in_vain = self.in_vain.saturating_sub(1);
         }
-        Ok(place)
+        Ok(text_match)
     }
 }
 

@@ -44,7 +44,7 @@ pub use record::{
     SessionRecord,
 };
 
-use db_handle::{DbHandle, Places};
+use db_handle::{DbHandle, StorePaths};
 use fault::Outcome;
 use readers::Readers;
 use writer::Writer;
@@ -70,7 +70,7 @@ pub struct Store {
 struct Inner {
     readers: Readers,
     writer: Option<Writer>,
-    places: Arc<Places>,
+    paths: Arc<StorePaths>,
     /// Held shared for as long as the database is open.
     lock: Option<File>,
 }
@@ -104,9 +104,9 @@ impl Store {
     /// where one must be upgraded or repaired first; `DiskFull`, `Storage`. A damaged file is no
     /// error: it is repaired, or used as far as it can be read where another process has it.
     pub fn open(folders: &Folders) -> Result<Opened> {
-        let open::Parts { places, writer, lock, notice, earlier } = open::open(folders)?;
-        let readers = Readers::new(Arc::clone(&places));
-        let inner = Arc::new(Inner { readers, writer, places, lock });
+        let open::Parts { paths, writer, lock, notice, earlier } = open::open(folders)?;
+        let readers = Readers::new(Arc::clone(&paths));
+        let inner = Arc::new(Inner { readers, writer, paths, lock });
         Ok(Opened { store: Self { inner }, notice, earlier })
     }
 
@@ -337,7 +337,7 @@ impl Store {
             return Ok(Vec::new());
         }
         let recovered = self.write(journal::recover).await?;
-        self.inner.places.owners.clear_dead();
+        self.inner.paths.owners.clear_dead();
         Ok(recovered)
     }
 
@@ -346,18 +346,18 @@ impl Store {
     /// # Errors
     /// `ReadOnly`, `Storage`: it is told again.
     pub fn notice_was_shown(&self) -> Result<()> {
-        let database = &self.inner.places.database;
+        let database = &self.inner.paths.database;
         repair::was_told(database).map_err(|error| disk::fault(database, &error))
     }
 
     /// The backups that there are, oldest first. Looks into a folder.
     pub fn backups(&self) -> Vec<Backup> {
-        backups::list(&self.inner.places.backups)
+        backups::list(&self.inner.paths.backups)
     }
 
     /// Whether it is time for another backup.
     pub fn backup_is_due(&self) -> bool {
-        self.inner.writer.is_some() && backups::is_due(&self.inner.places.backups)
+        self.inner.writer.is_some() && backups::is_due(&self.inner.paths.backups)
     }
 
     /// Makes a backup while the database is in use. Blocks: after each step it rests for as long as
@@ -367,8 +367,8 @@ impl Store {
     /// # Errors
     /// `DiskFull`, `Storage`: also where the database turns out to be damaged.
     pub fn back_up(&self, pace: &dyn Fn() -> Option<Duration>) -> Result<Option<Backup>> {
-        let places = &self.inner.places;
-        backups::make(places, backups::Purpose::Safety, pace).map_err(|fault| places.told(fault))
+        let paths = &self.inner.paths;
+        backups::make(paths, backups::Purpose::Safety, pace).map_err(|fault| paths.told(fault))
     }
 
     /// Makes the chats what a backup holds. What they are now is kept as a backup first.
@@ -378,18 +378,18 @@ impl Store {
     /// store's.
     pub async fn restore_backup(&self, path: &std::path::Path) -> Result<()> {
         let Some(writer) = &self.inner.writer else {
-            return Err(Kind::ReadOnly { path: self.inner.places.database.clone() }.into());
+            return Err(Kind::ReadOnly { path: self.inner.paths.database.clone() }.into());
         };
         let (inner, path) = (Arc::downgrade(&self.inner), path.to_owned());
         writer
             .apart(move |db| {
                 let Some(inner) = inner.upgrade() else { return Err(db_handle::gone().into()) };
-                let backup = backups::find(&db.places.backups, &path)?;
+                let backup = backups::find(&db.paths.backups, &path)?;
                 let lock = inner.lock.as_ref().ok_or(Kind::DatabaseInUse)?;
-                let fault = |error| crate::settings::disk::fault(&db.places.database, &error);
+                let fault = |error| crate::settings::disk::fault(&db.paths.database, &error);
                 let alone = open::alone(lock).map_err(fault)?;
                 let done = if alone {
-                    backups::restore(&mut db.connection, &db.places, &backup)
+                    backups::restore(&mut db.connection, &db.paths, &backup)
                 } else {
                     Err(Kind::DatabaseInUse.into())
                 };
@@ -403,7 +403,7 @@ impl Store {
     /// What other processes changed, as it is noticed.
     pub fn changes(&self) -> Changes {
         let others = self.inner.writer.as_ref().map(Writer::others);
-        Changes::new(others, &self.inner.places.database, Arc::downgrade(&self.inner))
+        Changes::new(others, &self.inner.paths.database, Arc::downgrade(&self.inner))
     }
 
     /// Waits until all that was handed over is on disk.
@@ -425,7 +425,7 @@ impl Store {
     ) -> Result<T> {
         match &self.inner.writer {
             Some(writer) => writer.write(operation).await,
-            None => Err(Kind::ReadOnly { path: self.inner.places.database.clone() }.into()),
+            None => Err(Kind::ReadOnly { path: self.inner.paths.database.clone() }.into()),
         }
     }
 

@@ -27,7 +27,7 @@ pub(super) fn name(data: &[u8]) -> String {
 
 /// Keeps a picture that a message needs. Durable when it returns.
 pub(super) fn keep(db: &DbHandle, message: i64, hash: &str, data: &[u8]) -> Outcome<()> {
-    let folder = &db.places.attachments;
+    let folder = &db.paths.attachments;
     let path = folder.join(hash);
     // A file of another size is what a full disk or a broken one left of it.
     if fs::metadata(&path).map_or(true, |file| file.len() != data.len() as u64) {
@@ -48,7 +48,7 @@ pub(super) fn read(db: &DbHandle, hash: &str) -> Arc<[u8]> {
     if hash.len() != 64 || !hash.bytes().all(|b| b.is_ascii_hexdigit()) {
         return Arc::default();
     }
-    let path = db.places.attachments.join(hash);
+    let path = db.paths.attachments.join(hash);
     match fs::read(&path) {
         Ok(data) => data.into(),
         Err(error) => {
@@ -60,9 +60,9 @@ pub(super) fn read(db: &DbHandle, hash: &str) -> Arc<[u8]> {
 
 /// Removes the files that no message needs.
 pub(super) fn sweep(db: &DbHandle) -> Outcome<()> {
-    let Ok(entries) = fs::read_dir(&db.places.attachments) else { return Ok(()) };
+    let Ok(entries) = fs::read_dir(&db.paths.attachments) else { return Ok(()) };
     // Who goes back to a backup has the pictures of its chats as well.
-    let in_backups = backups::pictures(&db.places.backups)?;
+    let in_backups = backups::pictures(&db.paths.backups)?;
     let mut needed: HashSet<String> = {
         let mut statement =
             db.connection.prepare_cached("SELECT DISTINCT hash FROM attachments")?;

@@ -12,7 +12,7 @@ use crate::error::{Error, Kind};
 
 /// Where things are, and who is alive: the same for all connections of a store.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(super) struct StorePaths {
     /// The database's file.
     pub(super) database: PathBuf,
     /// The folder of attachments.
@@ -27,7 +27,7 @@ pub(super) struct Places {
     pub(super) immutable: bool,
 }
 
-impl Places {
+impl StorePaths {
     /// Another connection, for reading.
     pub(super) fn reading(&self) -> rusqlite::Result<Connection> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -94,7 +94,7 @@ pub(super) struct DbHandle {
     /// The connection; the writer's or a reader's.
     pub(super) connection: Connection,
     /// The folders about it.
-    pub(super) places: Arc<Places>,
+    pub(super) paths: Arc<StorePaths>,
 }
 
 impl DbHandle {

@@ -233,7 +233,7 @@ fn leftover(db: &DbHandle, session: i64, called: jiff::Timestamp) -> Outcome<Opt
     let Some(fid) = db.find(sql, [session], |row| row.get::<_, String>(0))? else {
         return Ok(None);
     };
-    let entries = fs::read_dir(db.places.outputs.join(fid)).into_iter().flatten().flatten();
+    let entries = fs::read_dir(db.paths.outputs.join(fid)).into_iter().flatten().flatten();
     let written = entries.filter_map(|entry| {
         let metadata = entry.metadata().ok().filter(fs::Metadata::is_file)?;
         let modified = jiff::Timestamp::try_from(metadata.modified().ok()?).ok()?;
@@ -261,7 +261,7 @@ pub(super) fn recover(db: &DbHandle) -> Outcome<Vec<Fid>> {
         let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         rows.collect::<Result<_, _>>()?
     };
-    let owners = &db.places.owners;
+    let owners = &db.paths.owners;
     let mut living = super::owner::Living::new(owners);
     let mut recovered = Vec::new();
     for (key, fid, owner) in candidates {

@@ -108,7 +108,7 @@ pub(super) fn read(db: &DbHandle, row: &Row<'_>) -> Outcome<Message> {
         Err(fault) => {
             tracing::error!("message {id} cannot be read");
             if is_damage(&fault) {
-                db.places.suspect();
+                db.paths.suspect();
                 return Ok(missing::placeholder(id, parent, role));
             }
             let detail = "the stored message cannot be read";

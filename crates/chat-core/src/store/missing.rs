@@ -51,7 +51,7 @@ pub(super) fn or_else<T>(
 ) -> Outcome<T> {
     match usual() {
         Err(fault) if fault.is_damage() => {
-            db.places.suspect();
+            db.paths.suspect();
             damaged()
         }
         done => done,
@@ -60,7 +60,7 @@ pub(super) fn or_else<T>(
 
 /// The sessions that can be read, newest first.
 pub(super) fn newest(db: &DbHandle, limit: usize) -> Outcome<Vec<SessionRecord>> {
-    let mut living = Living::new(&db.places.owners);
+    let mut living = Living::new(&db.paths.owners);
     let mut found = Vec::new();
     for key in survey(&db.connection, "sessions")?.keys {
         match sessions::readable(db, key, &mut living) {

@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 use rusqlite::InterruptHandle;
 use tokio::sync::oneshot;
 
-use super::db_handle::{DbHandle, Places, gone, join};
+use super::db_handle::{DbHandle, StorePaths, gone, join};
 use super::fault::Outcome;
 use crate::error::Result;
 
@@ -26,7 +26,7 @@ type AtWork = Arc<Mutex<Option<InterruptHandle>>>;
 /// The readers' door. Dropping it breaks off what they are reading and ends them.
 #[derive(Debug)]
 pub(super) struct Readers {
-    places: Arc<Places>,
+    paths: Arc<StorePaths>,
     jobs: OnceLock<mpsc::Sender<Job>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
     end: Arc<End>,
@@ -47,9 +47,9 @@ impl std::fmt::Debug for End {
 
 impl Readers {
     /// Starts nothing yet.
-    pub(super) fn new(places: Arc<Places>) -> Self {
+    pub(super) fn new(paths: Arc<StorePaths>) -> Self {
         let (threads, end) = (Mutex::default(), Arc::default());
-        Self { places, jobs: OnceLock::new(), threads, end }
+        Self { paths, jobs: OnceLock::new(), threads, end }
     }
 
     /// Runs a question on one state of the database. Dropping the future breaks it off.
@@ -60,15 +60,15 @@ impl Readers {
         let (answer, answered) = oneshot::channel();
         let at_work = AtWork::default();
         let mut asker = Asker { answered, at_work: Arc::clone(&at_work) };
-        let places = Arc::clone(&self.places);
+        let paths = Arc::clone(&self.paths);
         let end = Arc::clone(&self.end);
         let job: Job = Box::new(move |db| {
             // Whoever asked may be gone: a search that was typed over.
             let wanted = || !answer.is_closed() && !end.begun.load(Ordering::Acquire);
             if wanted() {
-                let result = ask(db, &places, &end, &at_work, wanted, question);
+                let result = ask(db, &paths, &end, &at_work, wanted, question);
                 if let Some(result) = result.transpose() {
-                    let _ = answer.send(result.map_err(|fault| places.told(fault)));
+                    let _ = answer.send(result.map_err(|fault| paths.told(fault)));
                 }
             }
         });
@@ -128,7 +128,7 @@ impl<T> Drop for Asker<T> {
 /// Gives none where nobody wants to know any more.
 fn ask<T>(
     db: &mut Option<DbHandle>,
-    places: &Arc<Places>,
+    paths: &Arc<StorePaths>,
     end: &End,
     at_work: &AtWork,
     wanted: impl Fn() -> bool,
@@ -137,9 +137,9 @@ fn ask<T>(
     let db = match db {
         Some(db) => db,
         none => {
-            let connection = places.reading()?;
+            let connection = paths.reading()?;
             locked(&end.open).push(connection.get_interrupt_handle());
-            none.insert(DbHandle { connection, places: Arc::clone(places) })
+            none.insert(DbHandle { connection, paths: Arc::clone(paths) })
         }
     };
     let transaction = db.connection.unchecked_transaction()?;

@@ -145,7 +145,7 @@ struct Hits<'a> {
 
 impl<'a> Hits<'a> {
     fn new(db: &'a DbHandle, query: &'a Query, limit: usize) -> Self {
-        let living = Living::new(&db.places.owners);
+        let living = Living::new(&db.paths.owners);
         let (found, seen) = (Vec::new(), HashSet::new());
         Self { db, query, living, limit, found, seen, in_vain: READ_IN_VAIN }
     }

@@ -101,7 +101,7 @@ pub(super) fn newest(db: &DbHandle, limit: usize) -> Outcome<Vec<SessionRecord>>
 }
 
 fn newest_by_index(db: &DbHandle, limit: usize) -> Outcome<Vec<SessionRecord>> {
-    let mut living = Living::new(&db.places.owners);
+    let mut living = Living::new(&db.paths.owners);
     let mut statement = db.connection.prepare_cached(&format!(
         "SELECT {} FROM sessions WHERE deleted IS NULL ORDER BY updated DESC, key DESC \
          LIMIT ?1",
@@ -115,7 +115,7 @@ fn newest_by_index(db: &DbHandle, limit: usize) -> Outcome<Vec<SessionRecord>> {
 /// One session that is not deleted.
 pub(super) fn one(db: &DbHandle, fid: &Fid) -> Outcome<SessionRecord> {
     let by_index = || {
-        let mut living = Living::new(&db.places.owners);
+        let mut living = Living::new(&db.paths.owners);
         db.find(
             &format!("SELECT {} FROM sessions WHERE fid = ?1 AND deleted IS NULL", *COLUMNS),
             [fid.as_str()],
@@ -123,7 +123,7 @@ pub(super) fn one(db: &DbHandle, fid: &Fid) -> Outcome<SessionRecord> {
         )
     };
     let by_key = || {
-        let mut living = Living::new(&db.places.owners);
+        let mut living = Living::new(&db.paths.owners);
         readable(db, missing::session_key(db, fid)?, &mut living)
     };
     missing::or_else(db, by_index, by_key)?.ok_or_else(|| not_found(fid).into())
@@ -172,7 +172,7 @@ pub(super) fn key(db: &DbHandle, fid: &Fid) -> Outcome<i64> {
 
 /// The key of a session, deleted or not, and whether a living process writes it: this or another.
 pub(super) fn key_and_writer(db: &DbHandle, fid: &Fid) -> Outcome<(i64, bool)> {
-    let owners = &db.places.owners;
+    let owners = &db.paths.owners;
     let key = key(db, fid)?;
     let by_key = "SELECT owner FROM sessions NOT INDEXED WHERE key = ?1";
     let owner: Option<String> = db.find(by_key, [key], |row| row.get(0))?.flatten();
@@ -197,14 +197,15 @@ pub(super) fn insert(db: &DbHandle, new: &NewSession, time: Timestamp) -> Outcom
         ("unread", &meta.unread),
         ("created", &time),
         ("updated", &time),
-        ("owner", &db.places.owners.id()),
+        ("owner", &db.paths.owners.id()),
         ("project", &columns::path(meta.project.as_deref())),
         ("mode", &word(&meta.mode)?),
         ("rules", &columns::rules(&new.rules)?),
     ];
     let names: Vec<_> = values.iter().map(|(name, _)| *name).collect();
-    let places: Vec<_> = (1..=values.len()).map(|at| format!("?{at}")).collect();
-    let sql = format!("INSERT INTO sessions ({}) VALUES ({})", names.join(", "), places.join(", "));
+    let placeholders: Vec<_> = (1..=values.len()).map(|at| format!("?{at}")).collect();
+    let sql =
+        format!("INSERT INTO sessions ({}) VALUES ({})", names.join(", "), placeholders.join(", "));
     db.run(&sql, rusqlite::params_from_iter(values.iter().map(|(_, value)| value)))?;
     Ok((db.connection.last_insert_rowid(), fid))
 }
@@ -235,7 +236,7 @@ fn free_fid(db: &DbHandle, now: &Zoned) -> Outcome<Fid> {
 /// Makes this process the owner of a session, and gives its key. What a dead owner left
 /// unfinished is ended as interrupted.
 pub(super) fn own(db: &DbHandle, fid: &Fid, even_deleted: bool) -> Outcome<i64> {
-    let owners = &db.places.owners;
+    let owners = &db.paths.owners;
     let (key, owner, deleted) = db
         .find(
             "SELECT key, owner, deleted IS NOT NULL FROM sessions WHERE fid = ?1",
@@ -278,14 +279,14 @@ pub(super) fn touch(db: &DbHandle, key: i64, time: Timestamp) -> Outcome<()> {
 pub(super) fn release(db: &DbHandle, fid: &Fid) -> Outcome<()> {
     db.run(
         "UPDATE sessions SET owner = NULL WHERE fid = ?1 AND owner = ?2",
-        [fid.as_str(), db.places.owners.id()],
+        [fid.as_str(), db.paths.owners.id()],
     )?;
     Ok(())
 }
 
 /// Gives all sessions up, at the end.
 pub(super) fn release_all(db: &DbHandle) -> Outcome<()> {
-    db.run("UPDATE sessions SET owner = NULL WHERE owner = ?1", [db.places.owners.id()])?;
+    db.run("UPDATE sessions SET owner = NULL WHERE owner = ?1", [db.paths.owners.id()])?;
     Ok(())
 }
 
@@ -356,8 +357,8 @@ pub(super) fn restore(db: &DbHandle, fid: &Fid) -> Outcome<SessionRecord> {
 pub(super) fn expired(db: &DbHandle, age: Duration) -> Outcome<Vec<(Fid, Option<PathBuf>)>> {
     let age = SignedDuration::try_from(age).unwrap_or(SignedDuration::MAX);
     let before = Timestamp::now().checked_sub(age).unwrap_or(Timestamp::MIN);
-    let mut living = Living::new(&db.places.owners);
-    let own = db.places.owners.id();
+    let mut living = Living::new(&db.paths.owners);
+    let own = db.paths.owners.id();
     let mut statement = db
         .connection
         .prepare_cached("SELECT fid, project, owner FROM sessions WHERE deleted <= ?1")?;
@@ -377,8 +378,8 @@ pub(super) fn expired(db: &DbHandle, age: Duration) -> Outcome<Vec<(Fid, Option<
 
 /// Removes these sessions, where they are deleted and no living process writes them.
 pub(super) fn remove(db: &DbHandle, fids: &[Fid]) -> Outcome<()> {
-    let mut living = Living::new(&db.places.owners);
-    let own = db.places.owners.id();
+    let mut living = Living::new(&db.paths.owners);
+    let own = db.paths.owners.id();
     for fid in fids {
         let found: Option<(i64, Option<String>)> = db.find(
             "SELECT key, owner FROM sessions WHERE fid = ?1 AND deleted IS NOT NULL",
@@ -397,7 +398,7 @@ pub(super) fn remove(db: &DbHandle, fids: &[Fid]) -> Outcome<()> {
         db.run("DELETE FROM sessions WHERE key = ?1", [key])?;
         // Only what is a name in that folder: it is deleted whole.
         if Path::new(fid.as_str()).file_name().is_some_and(|name| name == fid.as_str()) {
-            match fs::remove_dir_all(db.places.outputs.join(fid.as_str())) {
+            match fs::remove_dir_all(db.paths.outputs.join(fid.as_str())) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     tracing::warn!(%error, "what tools wrote was not deleted");
                 }

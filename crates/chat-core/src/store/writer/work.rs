@@ -130,7 +130,7 @@ impl Work {
 
     /// Other processes are not told: what they show does not change.
     fn index_some(&mut self) {
-        if backups::is_at_work(&self.db.places.backups) {
+        if backups::is_at_work(&self.db.paths.backups) {
             // Until it is done nothing can leave the log, which would grow with each step.
             self.indexing = Indexing::Waiting;
             return;
@@ -148,7 +148,7 @@ impl Work {
             Err(fault) => fault,
         };
         let is_passing = fault.is_passing();
-        let error = self.db.places.told(fault);
+        let error = self.db.paths.told(fault);
         if !is_passing {
             tracing::warn!("older messages are not indexed until the next start: {error}");
             return Indexing::Done;
@@ -227,7 +227,7 @@ impl Work {
     }
 
     fn attempt(&self, group: &mut [Box<dyn Operation>]) -> Result<()> {
-        let told = |error: rusqlite::Error| self.db.places.told(error.into());
+        let told = |error: rusqlite::Error| self.db.paths.told(error.into());
         let connection = &self.db.connection;
         connection.execute_batch("BEGIN IMMEDIATE").map_err(told)?;
         for operation in &mut *group {
@@ -283,11 +283,11 @@ mod tests {
         // The store's own writer has looked already, and found none.
         let unindexed = "INSERT INTO unindexed SELECT max(key) + 1 FROM messages";
         store.write(move |db| db.run(unindexed, [])).await.unwrap();
-        let places = Arc::clone(&store.inner.places);
-        let connection = Connection::open(&places.database).unwrap();
+        let paths = Arc::clone(&store.inner.paths);
+        let connection = Connection::open(&paths.database).unwrap();
         set_up(&connection).unwrap();
-        let signal = Signal::open(&places.database);
-        let db = DbHandle { connection, places };
+        let signal = Signal::open(&paths.database);
+        let db = DbHandle { connection, paths };
         (store, Work::new(db, signal, Arc::default(), watch::channel(()).0))
     }
 
@@ -328,7 +328,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (store, mut work) = unindexed(folder.path(), "words").await;
         work.db.connection.busy_timeout(Duration::ZERO).unwrap();
-        let other = Connection::open(&store.inner.places.database).unwrap();
+        let other = Connection::open(&store.inner.paths.database).unwrap();
         other.execute_batch("BEGIN IMMEDIATE").unwrap();
         let mut rests = Vec::new();
         for _ in 0..8 {
@@ -365,7 +365,7 @@ mod tests {
         let (store, mut work) = unindexed(folder.path(), "words").await;
         let (jobs, queue) = mpsc::channel();
         work.indexing = Indexing::Failed { rest: FIRST_RETRY, until: Instant::now() };
-        let database = &store.inner.places.database;
+        let database = &store.inner.paths.database;
         std::thread::scope(|scope| {
             scope.spawn(move || {
                 let raw = Connection::open(database).unwrap();

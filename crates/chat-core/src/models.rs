@@ -14,7 +14,7 @@ mod name;
 
 pub use catalogue::{Offer, catalogue, offer, recommended};
 pub use downloads::{Download, DownloadStage, DownloadState};
-pub(crate) use downloads::{Downloader, Told};
+pub(crate) use downloads::{DownloadNews, Downloader};
 pub use facts::{Facts, Memory};
 pub use found::{Found, Places, Program, found};
 pub use hub::{Hub, HubOptions, RemoteFile, RemoteModel, Repository};

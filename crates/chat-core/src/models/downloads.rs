@@ -20,7 +20,7 @@ pub use super::download::Stage as DownloadStage;
 const AGAIN: Duration = Duration::from_secs(2);
 
 /// What somebody hears of it.
-pub(crate) enum Told {
+pub(crate) enum DownloadNews {
     /// A download began, went on, or ended.
     Downloads,
     /// A model arrived.
@@ -74,7 +74,7 @@ pub(crate) struct Downloader {
     hub: Arc<Hub>,
     library: Library,
     runtime: tokio::runtime::Handle,
-    tell: Arc<dyn Fn(Told) + Send + Sync>,
+    tell: Arc<dyn Fn(DownloadNews) + Send + Sync>,
     entries: Mutex<Vec<Entry>>,
     closing: CancellationToken,
     tasks: TaskTracker,
@@ -86,10 +86,10 @@ pub(crate) struct Downloader {
 struct Entry {
     folder: DownloadFolder,
     plan: DownloadPlan,
-    work: Work,
+    state: EntryState,
 }
 
-enum Work {
+enum EntryState {
     Running { progress: Arc<Progress>, stop: CancellationToken },
     Paused,
     Failed(Error),
@@ -107,7 +107,7 @@ impl Downloader {
     pub fn new(
         hub: Arc<Hub>,
         library: Library,
-        tell: impl Fn(Told) + Send + Sync + 'static,
+        tell: impl Fn(DownloadNews) + Send + Sync + 'static,
     ) -> Arc<Self> {
         Arc::new(Self {
             hub,
@@ -133,15 +133,15 @@ impl Downloader {
         let on_disk = DownloadFolder::all(&self.library);
         // What another program brought to its end or threw away is no more.
         entries.retain(|entry| {
-            !matches!(entry.work, Work::Paused | Work::Failed(_))
+            !matches!(entry.state, EntryState::Paused | EntryState::Failed(_))
                 || on_disk.iter().any(|(folder, _)| *folder == entry.folder)
         });
         for (folder, plan) in on_disk {
             let known = entries.iter_mut().find(|entry| entry.folder == folder);
             match known {
-                Some(Entry { work: Work::Done { .. }, .. }) | None => {
+                Some(Entry { state: EntryState::Done { .. }, .. }) | None => {
                     entries.retain(|entry| entry.folder != folder);
-                    entries.push(Entry { folder, plan, work: Work::Paused });
+                    entries.push(Entry { folder, plan, state: EntryState::Paused });
                 }
                 Some(entry) => entry.plan = plan,
             }
@@ -182,9 +182,9 @@ impl Downloader {
             let (id, plan) = (folder.id().to_owned(), DownloadPlan::new(there.name.clone(), model));
             let mut entries = self.lock();
             entries.retain(|entry| entry.folder != folder);
-            entries.push(Entry { folder, plan, work: Work::Done { model: there.name } });
+            entries.push(Entry { folder, plan, state: EntryState::Done { model: there.name } });
             drop(entries);
-            (self.tell)(Told::Downloads);
+            (self.tell)(DownloadNews::Downloads);
             return Ok(id);
         }
         folder.prepare(&DownloadPlan::new(name, model.clone()))?;
@@ -204,7 +204,7 @@ impl Downloader {
     pub fn pause(&self, id: &str) {
         let mut entries = self.lock();
         if let Some(entry) = entries.iter_mut().find(|entry| entry.folder.id() == id)
-            && let Work::Running { stop, .. } = &entry.work
+            && let EntryState::Running { stop, .. } = &entry.state
         {
             // The task marks it as paused when it has let go of its file.
             stop.cancel();
@@ -231,7 +231,7 @@ impl Downloader {
             clearing.await.unwrap_or_else(|_| Err(Kind::Internal.into()))?;
         }
         self.lock().retain(|entry| entry.folder.id() != id);
-        (self.tell)(Told::Downloads);
+        (self.tell)(DownloadNews::Downloads);
         Ok(())
     }
 
@@ -245,8 +245,10 @@ impl Downloader {
     /// Waits until a download that was told to stop has let go of its file. One that was not told
     /// so is not waited for.
     pub async fn settled(&self, id: &str) {
-        let stopping = |entry: &Entry| match &entry.work {
-            Work::Running { progress, stop } if stop.is_cancelled() => Some(Arc::clone(progress)),
+        let stopping = |entry: &Entry| match &entry.state {
+            EntryState::Running { progress, stop } if stop.is_cancelled() => {
+                Some(Arc::clone(progress))
+            }
             _ => None,
         };
         let found = self.lock().iter().find(|entry| entry.folder.id() == id).and_then(stopping);
@@ -270,18 +272,19 @@ impl Downloader {
     fn run(self: &Arc<Self>, folder: DownloadFolder, fresh: Option<RemoteModel>) -> Result<String> {
         let id = folder.id().to_owned();
         let mut entries = self.lock();
-        let running =
-            |entry: &Entry| entry.folder == folder && matches!(entry.work, Work::Running { .. });
+        let running = |entry: &Entry| {
+            entry.folder == folder && matches!(entry.state, EntryState::Running { .. })
+        };
         if entries.iter().any(running) {
             return Ok(id);
         }
         let plan = folder.plan()?;
         let tell = Arc::clone(&self.tell);
-        let progress = Arc::new(Progress::new(move || tell(Told::Downloads)));
+        let progress = Arc::new(Progress::new(move || tell(DownloadNews::Downloads)));
         let stop = self.closing.child_token();
-        let work = Work::Running { progress: Arc::clone(&progress), stop: stop.clone() };
+        let state = EntryState::Running { progress: Arc::clone(&progress), stop: stop.clone() };
         entries.retain(|entry| entry.folder != folder);
-        entries.push(Entry { folder: folder.clone(), plan, work });
+        entries.push(Entry { folder: folder.clone(), plan, state });
         drop(entries);
         let job = Job {
             hub: Arc::clone(&self.hub),
@@ -298,11 +301,11 @@ impl Downloader {
                     this.take_end(&folder, ended);
                 }
                 progress.end();
-                tell(Told::Downloads);
+                tell(DownloadNews::Downloads);
             },
             &self.runtime,
         );
-        (self.tell)(Told::Downloads);
+        (self.tell)(DownloadNews::Downloads);
         Ok(id)
     }
 
@@ -313,21 +316,21 @@ impl Downloader {
             if let Ok(plan) = folder.plan() {
                 entry.plan = plan;
             }
-            entry.work = match ended {
+            entry.state = match ended {
                 Ok(model) => {
                     arrived = true;
-                    Work::Done { model: model.name }
+                    EntryState::Done { model: model.name }
                 }
-                Err(Ended::Stopped) => Work::Paused,
+                Err(Ended::Stopped) => EntryState::Paused,
                 Err(Ended::Failed(error)) => {
                     tracing::warn!(%error, "a download failed");
-                    Work::Failed(error)
+                    EntryState::Failed(error)
                 }
             };
         }
         drop(entries);
         if arrived {
-            (self.tell)(Told::Library);
+            (self.tell)(DownloadNews::Library);
         }
     }
 
@@ -341,7 +344,7 @@ fn look_again(
     runtime: &tokio::runtime::Handle,
     closing: &CancellationToken,
     looking: &Arc<AtomicBool>,
-    tell: &Arc<dyn Fn(Told) + Send + Sync>,
+    tell: &Arc<dyn Fn(DownloadNews) + Send + Sync>,
 ) {
     if looking.swap(true, Ordering::AcqRel) {
         return;
@@ -350,27 +353,27 @@ fn look_again(
     runtime.spawn(closing.clone().run_until_cancelled_owned(async move {
         tokio::time::sleep(AGAIN).await;
         looking.store(false, Ordering::Release);
-        tell(Told::Downloads);
+        tell(DownloadNews::Downloads);
     }));
 }
 
 impl Entry {
     fn download(&self) -> Download {
         let model = &self.plan.model;
-        let (received, total, state) = match &self.work {
-            Work::Running { progress, .. } => {
+        let (received, total, state) = match &self.state {
+            EntryState::Running { progress, .. } => {
                 let look = progress.look();
                 let state = DownloadState::Running { stage: look.stage, speed: look.speed };
                 (look.received, model.size(), state)
             }
-            Work::Done { model: name } => {
+            EntryState::Done { model: name } => {
                 (model.size(), model.size(), DownloadState::Done { model: name.clone() })
             }
-            Work::Failed(error) => {
+            EntryState::Failed(error) => {
                 let state = DownloadState::Failed(error.clone());
                 (self.folder.received(&self.plan), model.size(), state)
             }
-            Work::Paused => {
+            EntryState::Paused => {
                 let taken = self.folder.is_taken();
                 let state = if taken { DownloadState::Elsewhere } else { DownloadState::Paused };
                 (self.folder.received(&self.plan), model.size(), state)

@@ -69,20 +69,20 @@ impl Tool for Stops {
 
 /// What a sink was told, in words.
 #[derive(Default)]
-struct Told {
+struct RecordingSink {
     heard: Mutex<Vec<String>>,
     tools: Registry,
     reply: Mutex<ReplyBuilder>,
 }
 
-impl Told {
+impl RecordingSink {
     fn note(&self, what: String) {
         self.heard.lock().unwrap().push(what);
     }
 }
 
 #[async_trait]
-impl ReplySink for Told {
+impl ReplySink for RecordingSink {
     fn context(&self) -> TurnContext {
         TurnContext {
             tools: self.tools.clone(),
@@ -179,7 +179,7 @@ async fn run(agent: Arc<dyn Agent>, server: &Server) -> (Outcome, Vec<String>) {
     (outcome, told)
 }
 
-fn turn(agent: &Arc<dyn Agent>, server: &Server) -> (TurnInput, Arc<Told>) {
+fn turn(agent: &Arc<dyn Agent>, server: &Server) -> (TurnInput, Arc<RecordingSink>) {
     let connection = Connection {
         name: "test".to_owned(),
         kind: None,
@@ -195,7 +195,7 @@ fn turn(agent: &Arc<dyn Agent>, server: &Server) -> (TurnInput, Arc<Told>) {
         parameters: json!({ "type": "object" }),
     });
     tools.register(Arc::new(Stops(ToolInfo { kind: ToolKind::Reads, ..info })));
-    let told = Arc::new(Told { tools: tools.clone(), ..Told::default() });
+    let told = Arc::new(RecordingSink { tools: tools.clone(), ..RecordingSink::default() });
     let input = TurnInput {
         agent: Arc::clone(agent),
         client: connect(&connection, ConnectionKind::OpenAi, None, timeouts).unwrap(),

@@ -27,20 +27,20 @@ fn openai_reply() -> OpenAiReply {
 
 /// What a model says, before a protocol makes bytes of it.
 #[derive(Clone, Debug)]
-enum Said {
+enum ReplyPiece {
     Text(String),
     Thinking(String),
     Call { name: String, arguments: Value },
 }
 
-fn said() -> impl Strategy<Value = Vec<Said>> {
+fn said() -> impl Strategy<Value = Vec<ReplyPiece>> {
     // Quotes, escapes, line breaks that are none in JSON, and characters of every length.
     let text = "([a-z \"\\\\\n\r\t\u{2028}éß日本🦀\u{0}]|data: |\\[DONE\\]){1,12}";
     prop::collection::vec(
         prop_oneof![
-            4 => text.prop_map(Said::Text),
-            2 => text.prop_map(Said::Thinking),
-            1 => ("[a-z_]{1,9}", text).prop_map(|(name, value)| Said::Call {
+            4 => text.prop_map(ReplyPiece::Text),
+            2 => text.prop_map(ReplyPiece::Thinking),
+            1 => ("[a-z_]{1,9}", text).prop_map(|(name, value)| ReplyPiece::Call {
                 name,
                 arguments: json!({ "value": value, "n": 7 }),
             }),
@@ -49,14 +49,14 @@ fn said() -> impl Strategy<Value = Vec<Said>> {
     )
 }
 
-fn ollama(said: &[Said], line_end: &str) -> String {
+fn ollama(said: &[ReplyPiece], line_end: &str) -> String {
     let mut calls = 0;
     let mut lines: Vec<Value> = said
         .iter()
         .map(|said| match said {
-            Said::Text(text) => json!({ "message": { "content": text } }),
-            Said::Thinking(text) => json!({ "message": { "content": "", "thinking": text } }),
-            Said::Call { name, arguments } => {
+            ReplyPiece::Text(text) => json!({ "message": { "content": text } }),
+            ReplyPiece::Thinking(text) => json!({ "message": { "content": "", "thinking": text } }),
+            ReplyPiece::Call { name, arguments } => {
                 let id = format!("id{calls}");
                 calls += 1;
                 let function = json!({ "name": name, "arguments": arguments });
@@ -68,14 +68,14 @@ fn ollama(said: &[Said], line_end: &str) -> String {
     lines.iter().flat_map(|line| [line.to_string(), line_end.to_owned()]).collect()
 }
 
-fn openai(said: &[Said], line_end: &str) -> String {
+fn openai(said: &[ReplyPiece], line_end: &str) -> String {
     let mut calls = 0;
     let mut deltas = Vec::new();
     for said in said {
         match said {
-            Said::Text(text) => deltas.push(json!({ "content": text })),
-            Said::Thinking(text) => deltas.push(json!({ "reasoning_content": text })),
-            Said::Call { name, arguments } => {
+            ReplyPiece::Text(text) => deltas.push(json!({ "content": text })),
+            ReplyPiece::Thinking(text) => deltas.push(json!({ "reasoning_content": text })),
+            ReplyPiece::Call { name, arguments } => {
                 let id = format!("id{calls}");
                 let function = json!({ "name": name, "arguments": "" });
                 let first = json!({ "index": calls, "id": id, "function": function });
@@ -103,14 +103,14 @@ fn openai(said: &[Said], line_end: &str) -> String {
 }
 
 /// What must come out.
-fn expected(said: &[Said]) -> Vec<Delta> {
+fn expected(said: &[ReplyPiece]) -> Vec<Delta> {
     let mut out = Batch::default();
     let mut calls = 0;
     for said in said {
         match said {
-            Said::Text(text) => out.text(text),
-            Said::Thinking(text) => out.thinking(text),
-            Said::Call { name, arguments } => {
+            ReplyPiece::Text(text) => out.text(text),
+            ReplyPiece::Thinking(text) => out.thinking(text),
+            ReplyPiece::Call { name, arguments } => {
                 out.call(calls, format!("id{calls}"), name.clone());
                 out.arguments(calls, &arguments.to_string());
                 calls += 1;

@@ -49,7 +49,7 @@ impl Program {
 
 /// A model that another program has.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct DiscoveredModel {
     /// Which program.
     pub program: Program,
     /// What it would be called here.
@@ -64,9 +64,9 @@ pub struct Found {
 
 /// Where other programs keep their models. Folders that are not there do no harm.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Places(pub Vec<(Program, PathBuf)>);
+pub struct ModelFolders(pub Vec<(Program, PathBuf)>);
 
-impl Places {
+impl ModelFolders {
     /// The usual places, and those that the environment and the programs' settings name.
     pub fn from_env() -> Self {
         let home = directories::BaseDirs::new();
@@ -117,7 +117,7 @@ fn lm_studio_choice(settings: &Path) -> Option<PathBuf> {
 ///
 /// # Errors
 /// Those of [`Library::list`].
-pub fn found(library: &Library, places: &Places) -> Result<Vec<Found>> {
+pub fn discover(library: &Library, places: &ModelFolders) -> Result<Vec<DiscoveredModel>> {
     let mut seen: HashSet<PathBuf> =
         library.list()?.iter().filter_map(|model| fs::canonicalize(&model.path).ok()).collect();
     let mut all = Vec::new();
@@ -134,7 +134,7 @@ pub fn found(library: &Library, places: &Places) -> Result<Vec<Found>> {
             let Ok(header) = facts::read(&path) else { continue };
             let name = words.map_or_else(|| name::of_file(&path), |words| name::of_words(&words));
             let (size, facts) = (header.size(), Facts::of(&header));
-            all.push(Found { program: *program, name, path, size, facts });
+            all.push(DiscoveredModel { program: *program, name, path, size, facts });
         }
     }
     all.sort_by(|a, b| (&a.name, a.program, &a.path).cmp(&(&b.name, b.program, &b.path)));
@@ -259,10 +259,10 @@ mod tests {
         symlink("../../blobs/123", hub.join("snapshots/abc/D-Instruct-Q8_0.gguf")).unwrap();
         symlink("../../blobs/gone", hub.join("snapshots/abc/E.gguf")).unwrap();
 
-        let mut places = Places::of(Some(home), |_| None);
+        let mut places = ModelFolders::of(Some(home), |_| None);
         places.0.retain(|(_, path)| path.starts_with(home));
         let installed = Library::open(home.join("models"));
-        let all = found(&installed, &places).unwrap();
+        let all = discover(&installed, &places).unwrap();
         let names: Vec<_> = all.iter().map(|f| (f.name.as_str(), f.program)).collect();
         let expected = [
             ("a", Program::LmStudio),
@@ -281,7 +281,7 @@ mod tests {
             (added.name.as_str(), &added.path, added.owned),
             ("qwen3-8b-f32", &all[4].path, false)
         );
-        assert_eq!(found(&installed, &places).unwrap().len(), 4);
+        assert_eq!(discover(&installed, &places).unwrap().len(), 4);
     }
 
     #[test]
@@ -291,7 +291,7 @@ mod tests {
             "HF_HOME" => Some(PathBuf::from("/big/hf")),
             _ => None,
         };
-        let places = Places::of(None, set).0;
+        let places = ModelFolders::of(None, set).0;
         assert_eq!(places[0], (Program::Ollama, "/big/ollama".into()));
         assert!(places.contains(&(Program::HuggingFace, "/big/hf/hub".into())));
     }

@@ -26,7 +26,7 @@ use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 
 pub use built_in::{BuiltIn, EngineOptions};
-pub use detect::{Found, Probe, detect_kind, detect_program, find_local, guess_kind};
+pub use detect::{DetectedServer, Probe, detect_kind, detect_program, find_local, guess_kind};
 pub(crate) use json::without_halves;
 pub use model::{Capabilities, ModelInfo, Price};
 pub(crate) use prose::text as as_text;

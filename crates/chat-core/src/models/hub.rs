@@ -108,8 +108,8 @@ impl Hub {
             ("direction", "-1"),
             ("limit", &limit),
         ]);
-        let found: Vec<Found> = self.http.json(url, &Asked::Search).await?.0;
-        let repositories = found.into_iter().filter_map(Found::repository);
+        let found: Vec<RepositoryEntry> = self.http.json(url, &Asked::Search).await?.0;
+        let repositories = found.into_iter().filter_map(RepositoryEntry::repository);
         Ok(repositories.take(FOUND_LIMIT).collect())
     }
 
@@ -188,7 +188,7 @@ pub(super) fn is_repository(name: &str) -> bool {
 
 /// A repository as a search tells of it. Everything but its name may be missing.
 #[derive(Deserialize)]
-struct Found {
+struct RepositoryEntry {
     id: Option<String>,
     #[serde(default)]
     downloads: u64,
@@ -201,7 +201,7 @@ struct Found {
     gated: serde_json::Value,
 }
 
-impl Found {
+impl RepositoryEntry {
     fn repository(self) -> Option<Repository> {
         let name = self.id.filter(|name| is_repository(name))?;
         let licence = self.tags.iter().find_map(|tag| tag.strip_prefix("license:"));
@@ -295,8 +295,8 @@ mod tests {
     fn a_found_repository_may_say_little() {
         let found = r#"[{"id":"a/b"},{"id":"../x"},{},
             {"id":"c/d","downloads":5,"likes":2,"gated":"auto","tags":["gguf","license:mit"]}]"#;
-        let found: Vec<Found> = serde_json::from_str(found).unwrap();
-        let found: Vec<_> = found.into_iter().filter_map(Found::repository).collect();
+        let found: Vec<RepositoryEntry> = serde_json::from_str(found).unwrap();
+        let found: Vec<_> = found.into_iter().filter_map(RepositoryEntry::repository).collect();
         assert_eq!(found.len(), 2);
         assert!(!found[0].closed && found[1].closed);
         assert_eq!((found[1].licence.as_deref(), found[1].downloads), (Some("mit"), 5));

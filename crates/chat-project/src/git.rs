@@ -5,7 +5,7 @@
 //! folder of ours with settings of ours, in which objects, references and index are the project's. So nothing that
 //! a project says is believed that could run anything.
 
-mod place;
+mod location;
 mod private;
 mod run;
 mod settings;
@@ -16,7 +16,7 @@ use std::sync::atomic::AtomicBool;
 
 use chat_permission::path::Project;
 
-use place::Place;
+use location::RepositoryLocation;
 use private::Private;
 use run::{Ended, Program};
 pub use status::{Change, Changed, Head, State};
@@ -62,7 +62,7 @@ pub enum Trouble {
 /// The repository that a project lies in.
 #[derive(Clone, Debug)]
 pub struct Repository {
-    place: Place,
+    location: RepositoryLocation,
     project: PathBuf,
 }
 
@@ -80,20 +80,20 @@ pub struct Diff {
 /// # Errors
 /// What claims to be it is not to be trusted.
 pub fn find(project: &Project) -> Result<Option<Repository>, Trouble> {
-    let found = Place::find(project.root())?;
-    Ok(found.map(|place| Repository { place, project: project.root().to_owned() }))
+    let found = RepositoryLocation::find(project.root())?;
+    Ok(found.map(|location| Repository { location, project: project.root().to_owned() }))
 }
 
 impl Repository {
     /// The folder that the repository's files lie in: the project, or one above it.
     pub fn work_tree(&self) -> &Path {
-        &self.place.work_tree
+        &self.location.work_tree
     }
 
     /// What the next commit goes to, as the repository's own file says: no program is run for it. The name of a
     /// branch, or the beginning of a commit's.
     pub fn head(&self) -> Option<String> {
-        let head = place::short_file(&self.place.own.join("HEAD"))?;
+        let head = location::short_file(&self.location.own.join("HEAD"))?;
         let branch =
             head.trim().strip_prefix("ref: ").map(|name| name.trim_start_matches("refs/heads/"));
         let name = branch.unwrap_or_else(|| head.trim().get(..12).unwrap_or_default());
@@ -112,12 +112,12 @@ impl Repository {
 
     fn looked_at(&self, given_up: &AtomicBool) -> Result<State, Trouble> {
         let program = Program::find(&self.project).ok_or(Trouble::NoGit)?;
-        let private = Private::new(&self.place, &program, given_up)?;
+        let private = Private::new(&self.location, &program, given_up)?;
         let mut command = private.command(&program, &self.project);
         command.args(["status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all"]);
         command.args(["--ignore-submodules=all", "--", "."]);
         let Ended { output, is_cut } = run::run(command, LONGEST_STATE, given_up)?;
-        let beneath = self.project.strip_prefix(&self.place.work_tree).unwrap_or(Path::new(""));
+        let beneath = self.project.strip_prefix(&self.location.work_tree).unwrap_or(Path::new(""));
         Ok(status::read(&output, is_cut, beneath))
     }
 
@@ -132,7 +132,7 @@ impl Repository {
 
     fn compared(&self, most: usize, given_up: &AtomicBool) -> Result<Diff, Trouble> {
         let program = Program::find(&self.project).ok_or(Trouble::NoGit)?;
-        let private = Private::new(&self.place, &program, given_up)?;
+        let private = Private::new(&self.location, &program, given_up)?;
         let mut head = private.command(&program, &self.project);
         head.args(["rev-parse", "--quiet", "--verify", "HEAD"]);
         let base = match run::run(head, 256, given_up) {
@@ -155,24 +155,24 @@ impl Repository {
     /// shown another's. Who commits meanwhile has it looked at again.
     fn steady<T>(&self, mut look: impl FnMut() -> Result<T, Trouble>) -> Result<T, Trouble> {
         for _ in 0..TRIES {
-            let before = self.place.marks()?;
+            let before = self.location.marks()?;
             let found = look()?;
-            if self.place.marks()? == before {
+            if self.location.marks()? == before {
                 return Ok(found);
             }
         }
-        Err(Trouble::Foreign(self.place.common.clone()))
+        Err(Trouble::Foreign(self.location.common.clone()))
     }
 
     /// Folders in which everything is git's own.
     pub(crate) fn folders(&self) -> Vec<PathBuf> {
-        vec![self.place.own.clone(), self.place.common.clone()]
+        vec![self.location.own.clone(), self.location.common.clone()]
     }
 
     /// Folders that change with the state.
     pub(crate) fn watched(&self) -> Vec<PathBuf> {
         let mut folders = self.folders();
-        folders.push(self.place.common.join("refs/heads"));
+        folders.push(self.location.common.join("refs/heads"));
         folders.dedup();
         folders.retain(|folder| folder.is_dir());
         folders

@@ -17,7 +17,7 @@ const LONGEST: u64 = 8 * 1024;
 
 /// Where a repository lies.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct RepositoryLocation {
     /// The folder that its files lie in.
     pub work_tree: PathBuf,
     /// What is this work tree's own: `HEAD`, index.
@@ -30,13 +30,13 @@ pub(super) struct Place {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Marks([Option<(u64, u64, i64, i64)>; 4]);
 
-impl Place {
+impl RepositoryLocation {
     /// The repository that a folder lies in.
     pub fn find(folder: &Path) -> Result<Option<Self>, Trouble> {
         for work_tree in folder.ancestors() {
             let git = work_tree.join(".git");
             let Ok(found) = git.symlink_metadata() else { continue };
-            let place = if found.is_dir() && git.join("HEAD").exists() {
+            let location = if found.is_dir() && git.join("HEAD").exists() {
                 Self { work_tree: work_tree.to_owned(), own: git.clone(), common: git.clone() }
             } else if found.is_file() {
                 linked(work_tree, &git).ok_or_else(|| Trouble::Foreign(git.clone()))?
@@ -45,7 +45,11 @@ impl Place {
             } else {
                 continue;
             };
-            return if place.is_whole() { Ok(Some(place)) } else { Err(Trouble::Foreign(git)) };
+            return if location.is_whole() {
+                Ok(Some(location))
+            } else {
+                Err(Trouble::Foreign(git))
+            };
         }
         Ok(None)
     }
@@ -88,25 +92,25 @@ fn has_no_links(folder: &Path) -> bool {
 }
 
 /// The repository that a file `.git` leads to: one of several work trees, or a submodule.
-fn linked(work_tree: &Path, git: &Path) -> Option<Place> {
+fn linked(work_tree: &Path, git: &Path) -> Option<RepositoryLocation> {
     let own = fs::canonicalize(named(git, "gitdir:")?).ok()?;
     let common = match named(&own.join("commondir"), "") {
         Some(common) => fs::canonicalize(common).ok()?,
         None => own.clone(),
     };
-    let place = Place { work_tree: work_tree.to_owned(), own, common };
-    let names_it = if place.own == place.common {
+    let location = RepositoryLocation { work_tree: work_tree.to_owned(), own, common };
+    let names_it = if location.own == location.common {
         // A submodule's lies beneath that of the repository around it.
         let above = work_tree.ancestors().skip(1);
         above
             .filter_map(|above| fs::canonicalize(above.join(".git/modules")).ok())
-            .any(|modules| place.own.starts_with(modules))
+            .any(|modules| location.own.starts_with(modules))
     } else {
-        let back = named(&place.own.join("gitdir"), "")?;
-        place.own.starts_with(&place.common)
+        let back = named(&location.own.join("gitdir"), "")?;
+        location.own.starts_with(&location.common)
             && fs::canonicalize(back).ok()? == fs::canonicalize(git).ok()?
     };
-    names_it.then_some(place)
+    names_it.then_some(location)
 }
 
 /// The path that a file of git's names, from that file's folder on.

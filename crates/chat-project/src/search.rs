@@ -37,7 +37,7 @@ impl Favoured {
 
 /// A file or folder that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FileMatch {
     /// Its path from the project on.
     pub path: PathBuf,
     /// The same to be shown: what is not UTF-8 is replaced.
@@ -59,7 +59,7 @@ pub fn search(
     favoured: &Favoured,
     most: usize,
     given_up: &AtomicBool,
-) -> Option<Vec<Found>> {
+) -> Option<Vec<FileMatch>> {
     let wanted = Wanted::new(query);
     let ranks: HashMap<&Path, usize> =
         favoured.0.iter().enumerate().rev().map(|(rank, path)| (path.as_path(), rank)).collect();
@@ -135,7 +135,7 @@ fn best(
     Some(found)
 }
 
-fn described(paths: &Paths, place: usize, wanted: &Wanted, matcher: &mut Matcher) -> Found {
+fn described(paths: &Paths, place: usize, wanted: &Wanted, matcher: &mut Matcher) -> FileMatch {
     let (path, name) = paths.bytes(place);
     let (folders, name) = path.split_at(name);
     let (folders, name) = (String::from_utf8_lossy(folders), String::from_utf8_lossy(name));
@@ -148,7 +148,7 @@ fn described(paths: &Paths, place: usize, wanted: &Wanted, matcher: &mut Matcher
         positions
     });
     let positions = in_name.or_else(|| wanted.positions(&shown, matcher)).unwrap_or_default();
-    Found { path: paths.get(place).to_owned(), shown, positions }
+    FileMatch { path: paths.get(place).to_owned(), shown, positions }
 }
 
 #[cfg(test)]

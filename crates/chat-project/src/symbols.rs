@@ -23,7 +23,7 @@ const ENOUGH: usize = 2_000;
 
 /// A definition that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FoundSymbol {
+pub struct SymbolMatch {
     /// Its file, from the project on.
     pub path: PathBuf,
     /// Its name.
@@ -45,13 +45,13 @@ pub fn symbols(
     favoured: &Favoured,
     most: usize,
     given_up: &AtomicBool,
-) -> Option<Vec<FoundSymbol>> {
+) -> Option<Vec<SymbolMatch>> {
     if query.chars().count() < 2 {
         return Some(Vec::new());
     }
     let letters = AhoCorasick::builder().ascii_case_insensitive(true).build([query]).ok()?;
     let begun = Instant::now();
-    let mut found: Vec<(Rank, FoundSymbol)> = Vec::new();
+    let mut found: Vec<(Rank, SymbolMatch)> = Vec::new();
     let favoured = favoured.paths();
     let others = (0..paths.len()).map(|place| paths.get(place));
     let dear: HashSet<&Path> = favoured.iter().map(PathBuf::as_path).collect();
@@ -68,7 +68,7 @@ pub fn symbols(
             if let Some(fit) = fit(&symbol.name, query) {
                 let Symbol { name, lines, .. } = symbol;
                 let rank = (fit, dear, name.len());
-                found.push((rank, FoundSymbol { path: path.to_owned(), name, lines }));
+                found.push((rank, SymbolMatch { path: path.to_owned(), name, lines }));
             }
         }
     }
@@ -142,7 +142,7 @@ mod tests {
         let tree = walk(project, &given_up, drop).unwrap().unwrap();
         let favoured = Favoured::new(favoured.iter().map(PathBuf::from).collect());
         let found = symbols(project, tree.paths(), query, &favoured, 10, &given_up).unwrap();
-        let told = |found: FoundSymbol| {
+        let told = |found: SymbolMatch| {
             format!("{} {}:{}", found.name, found.path.display(), found.lines.0)
         };
         found.into_iter().map(told).collect()

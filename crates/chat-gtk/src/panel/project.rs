@@ -14,7 +14,7 @@ use crate::chat_widget::{Finder, Finding, Pointed};
 use chat_permission::path::{Project, Surroundings};
 use chat_project::git::{self, Change, Head};
 use chat_project::tree::{Kind, Tree};
-use chat_project::{Event, Favoured, Files, Found, kinds, search, symbols};
+use chat_project::{Event, Favoured, FileMatch, Files, kinds, search, symbols};
 use gtk::{gio, glib};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -172,7 +172,7 @@ impl ProjectFiles {
         query: String,
         most: usize,
         given_up: Arc<AtomicBool>,
-    ) -> Option<Vec<Found>> {
+    ) -> Option<Vec<FileMatch>> {
         let tree = self.tree()?;
         let favoured = Favoured::new(self.shared.open.borrow().clone());
         let look = move || search(tree.paths(), &query, &favoured, most, &given_up);
@@ -201,7 +201,7 @@ impl Finder for ProjectFiles {
                 let letters = query.trim_end_matches('/');
                 let folders = search(tree.folder_paths(), letters, &favoured, most, &given_up)?;
                 // Who types a folder's name means that, and not what is in it.
-                let is_named = |folder: &Found| begins_name_of(&query, &folder.path);
+                let is_named = |folder: &FileMatch| begins_name_of(&query, &folder.path);
                 let (named, folders): (Vec<_>, Vec<_>) = folders.into_iter().partition(is_named);
                 let folder = Pointed::Folder;
                 let found =

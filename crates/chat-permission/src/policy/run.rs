@@ -1,13 +1,13 @@
 //! Judges a command: each of its parts, each file that the shell opens for it, its folder, its sandbox, its network.
 
-use super::{Found, Rules, Why, paths};
+use super::{Findings, Rules, Why, paths};
 use crate::command::{Reads, Simple, Word, changes_folder, hands_over, reads_code};
 use crate::path::{Guard, Kind};
 use crate::pattern::{CommandPattern, Fit, HostPattern, Pattern};
 use crate::{Action, Effect, Mode, Rule, Run, Target};
 
 /// Judges a command.
-pub(super) fn judge(rules: Rules<'_>, mode: Mode, run: &Run, found: &mut Found) {
+pub(super) fn judge(rules: Rules<'_>, mode: Mode, run: &Run, found: &mut Findings) {
     let may_read = run.sandboxed && !run.network && run.folder.is_inside();
     if mode == Mode::Plan && !(may_read && run.parts.is_ok()) {
         found.refuse(Why::Mode);
@@ -56,7 +56,7 @@ pub(super) fn judge(rules: Rules<'_>, mode: Mode, run: &Run, found: &mut Found) 
 
 /// A command may reach any host, those of this machine and the local network too: any that is denied stands in its way.
 /// What allows it is a rule for each of its parts.
-fn network(rules: Rules<'_>, found: &mut Found) {
+fn network(rules: Rules<'_>, found: &mut Findings) {
     let is_any = |rule: &&Rule| {
         matches!(rule.pattern(), Pattern::Host(HostPattern::Any | HostPattern::LocalAny))
     };
@@ -84,7 +84,7 @@ fn judge_part(
     mode: Mode,
     part: &Simple,
     Around { network, moves, reads }: Around<'_>,
-    found: &mut Found,
+    found: &mut Findings,
 ) {
     // In another folder there may be a repository of its own, whose settings name programs.
     let elsewhere = moves && part.words.first().and_then(Word::literal) == Some("git");
@@ -151,7 +151,7 @@ fn judge_part(
 
 /// Whether what a part reads passes unasked, and else why not.
 fn only_reads(rules: Rules<'_>, mode: Mode, reads: &Reads) -> Result<(), Why> {
-    let mut found = Found::default();
+    let mut found = Findings::default();
     for path in &reads.paths {
         paths::judge(rules, mode, Action::Read, path, &mut found);
         // It may read all that is in there.

@@ -9,8 +9,8 @@ use chat_core::tool::ToolFailure;
 
 use crate::diff::Diff;
 use crate::marks::{Mark, Marks};
-use crate::place::{Place, failed};
 use crate::spec::{size, still_wanted};
+use crate::tool_path::{ToolPath, failed};
 
 /// A file that is edited is held in memory, several times.
 const LIMIT: u64 = 16 * 1024 * 1024;
@@ -19,7 +19,7 @@ const LIMIT: u64 = 16 * 1024 * 1024;
 ///
 /// # Errors
 /// It cannot be read, or is too long.
-pub fn read(place: &Place) -> Result<Vec<u8>, ToolFailure> {
+pub fn read(place: &ToolPath) -> Result<Vec<u8>, ToolFailure> {
     let file = place.project.open_file(&place.path).map_err(|error| failed(&error))?;
     let mut reader: Take<File> = file.take(LIMIT + 1);
     let mut bytes = Vec::new();
@@ -40,7 +40,7 @@ pub fn read(place: &Place) -> Result<Vec<u8>, ToolFailure> {
 /// # Errors
 /// They are others by now, it cannot be written, or nobody waits for it any more.
 pub fn replace(
-    place: &Place,
+    place: &ToolPath,
     old: &[u8],
     new: &[u8],
     marks: &Marks,
@@ -65,7 +65,7 @@ pub fn preview(diff: &Diff) -> Preview {
 }
 
 /// And after.
-pub fn view(place: &Place, diff: Diff, created: bool) -> ToolView {
+pub fn view(place: &ToolPath, diff: Diff, created: bool) -> ToolView {
     let Diff { text: diff, added, removed } = diff;
     ToolView::Edited { path: place.shown(), diff, added, removed, created }
 }
@@ -83,7 +83,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("a"), "a").unwrap();
         let project = Arc::new(Project::open(folder.path(), &Surroundings::default()).unwrap());
-        let place = Place { path: project.resolve("a").unwrap(), project };
+        let place = ToolPath { path: project.resolve("a").unwrap(), project };
         let write = |stopped| {
             let given_up = AtomicBool::new(stopped);
             replace(&place, b"a", b"b", &Marks::default(), &given_up)

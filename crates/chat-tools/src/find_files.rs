@@ -16,8 +16,8 @@ use serde_json::Value;
 
 use crate::aliases;
 use crate::list_files::{more, within_bytes};
-use crate::place::Place;
 use crate::spec::{arguments, on_disk, spec};
+use crate::tool_path::ToolPath;
 use crate::walk::{self, Beneath, FileType};
 
 /// Paths that one call gives.
@@ -85,7 +85,7 @@ impl Tool for FindFiles {
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let Arguments { glob, path } = arguments(given)?;
         let matcher = walk::glob(&glob)?;
-        let place = Place::new(&context, path.as_deref().unwrap_or("."))?;
+        let place = ToolPath::new(&context, path.as_deref().unwrap_or("."))?;
         place.may_read(&context).await?;
         place.must_be_folder()?;
         on_disk(move |given_up| {

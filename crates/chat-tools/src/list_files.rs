@@ -16,8 +16,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::aliases;
-use crate::place::Place;
 use crate::spec::{arguments, on_disk, spec};
+use crate::tool_path::ToolPath;
 use crate::walk::{self, Beneath, FileType};
 
 /// Entries that one call gives.
@@ -86,7 +86,7 @@ impl Tool for ListFiles {
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let Arguments { path, depth } = arguments(given)?;
-        let place = Place::new(&context, path.as_deref().unwrap_or("."))?;
+        let place = ToolPath::new(&context, path.as_deref().unwrap_or("."))?;
         place.may_read(&context).await?;
         place.must_be_folder()?;
         let depth = depth.unwrap_or(DEPTH).max(1);

@@ -22,8 +22,8 @@ use tokio::time::{Instant, sleep_until};
 use crate::aliases;
 use crate::command::{Background, Commands, Tail, exit_of, plain, put_aside, told};
 use crate::outputs;
-use crate::place::Place;
 use crate::spec::{arguments, on_disk, spec};
+use crate::tool_path::ToolPath;
 
 /// Seconds that a call may ask for. What takes longer belongs in the background.
 const LONGEST: u64 = 3600;
@@ -130,7 +130,7 @@ impl Tool for RunCommand {
         if text.trim().is_empty() {
             return Err(ToolFailure::new("The command is empty."));
         }
-        let place = Place::new(&context, folder.as_deref().unwrap_or("."))?;
+        let place = ToolPath::new(&context, folder.as_deref().unwrap_or("."))?;
         if !place.path.is_inside() {
             let root = place.project.root().display();
             return Err(ToolFailure::new(format!(
@@ -227,7 +227,7 @@ struct Leaves {
 }
 
 impl Leaves {
-    fn new(place: &Place, run: &Run) -> Self {
+    fn new(place: &ToolPath, run: &Run) -> Self {
         let outside = Run::new(&place.project, run.command(), run.folder().clone(), false, true);
         Self { inside: Request::Run(run.clone()), outside: Request::Run(outside) }
     }
@@ -255,7 +255,7 @@ impl Leaves {
 
 /// The secrets of the project, of which a command sees those that it names, having got leave, and those that may be
 /// read unasked.
-fn secrets(context: &ToolContext, place: &Place, named: Vec<ResolvedPath>) -> Secrets {
+fn secrets(context: &ToolContext, place: &ToolPath, named: Vec<ResolvedPath>) -> Secrets {
     let (names, project) = (place.project.secrets().clone(), Arc::clone(&place.project));
     let host = Arc::clone(&context.host);
     Secrets {

@@ -14,7 +14,7 @@ use chat_permission::path::Error as PathError;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, unlinkat};
 use rustix::io::Errno;
 
-use crate::place::Place;
+use crate::tool_path::ToolPath;
 
 /// Names that are tried for a file, since the trash has others of its name.
 const NAMES: usize = 10_000;
@@ -68,7 +68,7 @@ impl Trash {
     ///
     /// # Errors
     /// It was not: it lies where it lay.
-    pub fn put(&self, place: &Place) -> Result<(), Error> {
+    pub fn put(&self, place: &ToolPath) -> Result<(), Error> {
         if let Some(home) = &self.home {
             DirBuilder::new().recursive(true).mode(0o700).create(home)?;
             match (Folder { path: home.clone(), top: None }).take(place) {
@@ -114,7 +114,7 @@ fn of_volume(path: &Path) -> Result<Vec<Folder>, Error> {
 
 impl Folder {
     /// Takes something in, under a name that is free here.
-    fn take(&self, place: &Place) -> Result<(), Error> {
+    fn take(&self, place: &ToolPath) -> Result<(), Error> {
         let (files, infos) = self.open()?;
         let real = place.path.real();
         let own = real.file_name().unwrap_or_default();
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     /// A volume that is a project, with a file, and its trash.
-    fn volume() -> (tempfile::TempDir, Place, Folder) {
+    fn volume() -> (tempfile::TempDir, ToolPath, Folder) {
         let folder = tempfile::tempdir().unwrap();
         let top = folder.path().canonicalize().unwrap().join("volume");
         std::fs::create_dir_all(top.join(".Trash-7")).unwrap();
@@ -217,7 +217,7 @@ mod tests {
         let project = Arc::new(Project::open(&top, &Surroundings::default()).unwrap());
         let path = project.resolve("file").unwrap();
         let trash = Folder { path: top.join(".Trash-7"), top: Some(top) };
-        (folder, Place { project, path }, trash)
+        (folder, ToolPath { project, path }, trash)
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub use rustix::fs::FileType;
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
-use crate::place::{Place, failed};
+use crate::tool_path::{ToolPath, failed};
 
 /// Entries after which a walk gives up counting.
 pub const COUNTED: usize = 100_000;
@@ -35,7 +35,7 @@ pub fn glob(pattern: &str) -> Result<GlobMatcher, ToolFailure> {
 /// nothing which was swapped in is read.
 #[derive(Debug)]
 pub struct Beneath {
-    place: Place,
+    place: ToolPath,
     folder: OwnedFd,
 }
 
@@ -44,7 +44,7 @@ impl Beneath {
     ///
     /// # Errors
     /// It cannot be opened any more.
-    pub fn new(place: Place) -> Result<Self, ToolFailure> {
+    pub fn new(place: ToolPath) -> Result<Self, ToolFailure> {
         let folder = place.project.open_folder(&place.path).map_err(|error| failed(&error))?;
         Ok(Self { place, folder })
     }

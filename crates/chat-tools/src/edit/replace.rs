@@ -2,7 +2,7 @@
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::find::Place;
+use super::find::Occurrence;
 use super::lines::Lines;
 use super::quotes;
 use super::refusal::Reason;
@@ -16,7 +16,7 @@ pub fn replacement(
     lines: &Lines,
     old: &[&str],
     new: &str,
-    place: &Place,
+    place: &Occurrence,
 ) -> Result<String, Reason> {
     let new: Vec<&str> = new.split('\n').collect();
     let fitted = match &place.shift {

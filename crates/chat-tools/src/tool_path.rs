@@ -10,14 +10,14 @@ use rustix::fs::{Dir, Mode, OFlags};
 
 /// A path that was resolved, in its project.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct ToolPath {
     /// The project.
     pub project: Arc<Project>,
     /// Where it is.
     pub path: ResolvedPath,
 }
 
-impl Place {
+impl ToolPath {
     /// Where a path leads. What lies there may not be told before leave was given.
     ///
     /// # Errors
@@ -268,8 +268,10 @@ mod tests {
         }
         let project = Project::open(&root.join("project"), &Surroundings::default()).unwrap();
         let project = Arc::new(project);
-        let at =
-            |given| Place { project: Arc::clone(&project), path: project.resolve(given).unwrap() };
+        let at = |given| ToolPath {
+            project: Arc::clone(&project),
+            path: project.resolve(given).unwrap(),
+        };
         let place = at("sub/main.r");
         assert_eq!(place.near(), ["main.rs"]);
         assert_eq!(at("alonf").near(), ["alone"]);

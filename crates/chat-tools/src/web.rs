@@ -3,6 +3,7 @@
 
 pub(crate) mod answer;
 mod charset;
+pub(crate) mod content;
 pub(crate) mod destination;
 mod dom;
 pub(crate) mod file_name;
@@ -10,5 +11,4 @@ pub(crate) mod long;
 pub mod network;
 pub(crate) mod page;
 pub(crate) mod search;
-pub(crate) mod shown;
 pub(crate) mod trouble;

@@ -19,12 +19,12 @@ use serde_json::Value;
 
 use crate::spec::{arguments, on_disk, size, spec, still_wanted};
 use crate::web::answer::{Answer, Budget, Step, ask};
+use crate::web::content::{PageContent, content_of, heading};
 use crate::web::destination::{self, Destination};
 use crate::web::file_name;
 use crate::web::long;
 use crate::web::network::{Network, System};
 use crate::web::page::Form;
-use crate::web::shown::{Shown, heading, shown};
 use crate::web::trouble::Trouble;
 
 pub use given::Pages;
@@ -234,17 +234,17 @@ async fn show(
     context: &ToolContext,
 ) -> Result<ToolOutput, ToolFailure> {
     // Reading a page takes a while, and it may be made to take long.
-    let (shown, answer) = on_disk(move |_| Ok((shown(&answer, form), answer))).await?;
+    let (shown, answer) = on_disk(move |_| Ok((content_of(&answer, form), answer))).await?;
     let bytes = answer.bytes.len() as u64;
     let length = size(bytes);
     let mut output = ToolOutput::default();
     let (title, body, note) = match shown {
-        Shown::Text { title, text, note } => (title, long::head(text, context).await?, note),
-        Shown::Picture(mime) if context.sees && answer.cut.is_none() && bytes <= PICTURE => {
+        PageContent::Text { title, text, note } => (title, long::head(text, context).await?, note),
+        PageContent::Picture(mime) if context.sees && answer.cut.is_none() && bytes <= PICTURE => {
             output.pictures.push((mime.to_owned(), answer.bytes.into()));
             (None, format!("A picture ({mime}, {length})."), None)
         }
-        Shown::Picture(mime) => {
+        PageContent::Picture(mime) => {
             let why = if context.sees {
                 "It is too large to be shown"
             } else {
@@ -252,7 +252,7 @@ async fn show(
             };
             (None, format!("A picture ({mime}, {length}). {why}. {TO_FILE}"), None)
         }
-        Shown::Other(what) => {
+        PageContent::Other(what) => {
             (None, format!("This is {what} ({length}), which is no text. {TO_FILE}"), None)
         }
     };

@@ -12,10 +12,10 @@ use reqwest::Url;
 
 use super::REDIRECTS;
 use crate::web::answer::{Answer, Budget, Step, ask};
+use crate::web::content::{PageContent, content_of, heading};
 use crate::web::destination::{self, Destination};
 use crate::web::network::{Network, System};
 use crate::web::page::Form;
-use crate::web::shown::{Shown, heading, shown};
 use crate::web::trouble::Trouble;
 
 /// Reads such pages.
@@ -47,14 +47,15 @@ async fn page(url: &str, network: &dyn Network, settings: &ToolSettings) -> Resu
     let given = destination::parse(url).map_err(|trouble| failed(fault(trouble)))?;
     let answer = follow(given, network, settings).await.map_err(failed)?;
     // Reading a page takes a while, and it may be made to take long.
-    let reading = tokio::task::spawn_blocking(move || (shown(&answer, Form::Markdown), answer));
+    let reading =
+        tokio::task::spawn_blocking(move || (content_of(&answer, Form::Markdown), answer));
     let (shown, Answer { url: at, cut, .. }) =
         reading.await.map_err(|_| Error::new(Kind::Internal))?;
     match shown {
-        Shown::Text { title, text, note } => {
+        PageContent::Text { title, text, note } => {
             Ok(format!("{}\n\n{text}", heading(&at, title.as_deref(), cut, note)))
         }
-        Shown::Picture(_) | Shown::Other(_) => Err(failed(PageFault::NoText)),
+        PageContent::Picture(_) | PageContent::Other(_) => Err(failed(PageFault::NoText)),
     }
 }
 

@@ -8,7 +8,7 @@ use super::page::{self, Form};
 
 /// What a model gets of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Shown {
+pub enum PageContent {
     /// Text.
     Text {
         /// The page's title.
@@ -33,23 +33,23 @@ enum Kind {
 }
 
 /// What a model gets of an answer. Takes a while: not for a thread that others wait for.
-pub fn shown(answer: &Answer, form: Form) -> Shown {
+pub fn content_of(answer: &Answer, form: Form) -> PageContent {
     let text = |is_page| charset::decode(&answer.bytes, answer.charset.as_deref(), is_page);
     match kind(&answer.mime, &answer.bytes) {
         Kind::Page => {
             let page = page::read(&text(true), &answer.url, form);
             let note = page.whole.then_some("No readable part stood out: this is the whole page.");
-            Shown::Text { title: page.title, text: page.text, note }
+            PageContent::Text { title: page.title, text: page.text, note }
         }
         Kind::Text => {
             let is_marked_up = answer.mime.ends_with("xml") || answer.bytes.starts_with(b"<?xml");
-            Shown::Text { title: None, text: text(is_marked_up), note: None }
+            PageContent::Text { title: None, text: text(is_marked_up), note: None }
         }
-        Kind::Picture(mime) => Shown::Picture(mime),
+        Kind::Picture(mime) => PageContent::Picture(mime),
         Kind::Other if answer.mime.is_empty() => {
-            Shown::Other("something of no known type".to_owned())
+            PageContent::Other("something of no known type".to_owned())
         }
-        Kind::Other => Shown::Other(answer.mime.clone()),
+        Kind::Other => PageContent::Other(answer.mime.clone()),
     }
 }
 
@@ -166,7 +166,8 @@ mod tests {
     #[case("text/html", b"<p>words", "words")]
     #[case("", b"\n <!DOCTYPE html><p>words", "words")]
     fn text_is_text(#[case] mime: &str, #[case] bytes: &[u8], #[case] text: &str) {
-        let Shown::Text { text: shown, .. } = shown(&answer(mime, bytes), Form::Full) else {
+        let PageContent::Text { text: shown, .. } = content_of(&answer(mime, bytes), Form::Full)
+        else {
             panic!("{mime} is no text");
         };
         assert_eq!(shown, text);
@@ -182,7 +183,7 @@ mod tests {
         #[case] bytes: &[u8],
         #[case] picture: &'static str,
     ) {
-        assert_eq!(shown(&answer(mime, bytes), Form::Markdown), Shown::Picture(picture));
+        assert_eq!(content_of(&answer(mime, bytes), Form::Markdown), PageContent::Picture(picture));
     }
 
     #[rstest]
@@ -192,7 +193,10 @@ mod tests {
     #[case("", b"\0\0", "something of no known type")]
     #[case("audio/ogg", b"OggS", "audio/ogg")]
     fn other_things_are_named(#[case] mime: &str, #[case] bytes: &[u8], #[case] what: &str) {
-        assert_eq!(shown(&answer(mime, bytes), Form::Markdown), Shown::Other(what.to_owned()));
+        assert_eq!(
+            content_of(&answer(mime, bytes), Form::Markdown),
+            PageContent::Other(what.to_owned())
+        );
     }
 
     #[test]

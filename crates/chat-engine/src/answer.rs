@@ -8,7 +8,7 @@ use tokio::sync::mpsc::{self, UnboundedReceiver};
 
 use crate::draft::Wanted;
 use crate::failure::Failure;
-use crate::inference::{Facts, Finish, Grammar, Job, Order, Progress, Said, Timings};
+use crate::inference::{Facts, Finish, Grammar, Job, JobEvent, Order, Progress, Timings};
 use crate::models::Use;
 use crate::output::{Expected, Piece, Sorter};
 use crate::prompt::reasoning_tags::ReasoningTags;
@@ -56,7 +56,7 @@ pub enum Event {
 pub struct Answer {
     model: Use,
     request: Option<Box<(ChatBody, Sampling)>>,
-    said: Option<UnboundedReceiver<Said>>,
+    said: Option<UnboundedReceiver<JobEvent>>,
     sorter: Sorter,
     ready: VecDeque<Event>,
     over: bool,
@@ -87,7 +87,7 @@ impl Answer {
             }
             if let Some(said) = &mut self.said {
                 let said = said.recv().await;
-                self.hear(said.unwrap_or(Said::Failed(Failure::Gone)));
+                self.hear(said.unwrap_or(JobEvent::Failed(Failure::Gone)));
             } else {
                 self.load().await;
             }
@@ -139,16 +139,16 @@ impl Answer {
         Ok(())
     }
 
-    fn hear(&mut self, said: Said) {
+    fn hear(&mut self, said: JobEvent) {
         let mut pieces = Vec::new();
         match said {
-            Said::Read { done, total, cached } => {
+            JobEvent::Read { done, total, cached } => {
                 self.ready.push_back(Event::Reading { done, total, cached });
             }
-            Said::Queued => self.ready.push_back(Event::Queued),
-            Said::Working => self.ready.push_back(Event::Working),
-            Said::Text(text) => self.sorter.take(&text, &mut pieces),
-            Said::End { finish, timings } => {
+            JobEvent::Queued => self.ready.push_back(Event::Queued),
+            JobEvent::Working => self.ready.push_back(Event::Working),
+            JobEvent::Text(text) => self.sorter.take(&text, &mut pieces),
+            JobEvent::End { finish, timings } => {
                 self.sorter.end(&mut pieces);
                 let reason = match finish {
                     Finish::Length => "length",
@@ -158,7 +158,7 @@ impl Answer {
                 self.ready.extend(pieces.drain(..).map(Event::Piece));
                 self.ready.push_back(Event::End { reason, timings });
             }
-            Said::Failed(failure) => self.ready.push_back(Event::Failed(failure)),
+            JobEvent::Failed(failure) => self.ready.push_back(Event::Failed(failure)),
         }
         self.ready.extend(pieces.into_iter().map(Event::Piece));
     }

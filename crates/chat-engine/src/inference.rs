@@ -69,12 +69,12 @@ pub struct Job {
     /// Words of the model's own that are said all the same: they tell apart what it writes.
     pub spoken: Vec<&'static str>,
     /// Who listens.
-    pub said: UnboundedSender<Said>,
+    pub said: UnboundedSender<JobEvent>,
 }
 
 /// What comes of a job.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Said {
+pub enum JobEvent {
     /// So much of the prompt is read.
     Read {
         /// Tokens that are read.

@@ -17,8 +17,8 @@ use llama_cpp_2::model::LlamaModel;
 use self::reading::Reading;
 use super::context::Context;
 use super::picker::Picker;
-use super::slot::{Slot, Work};
-use super::{Job, Limits, Order, Said, embed, exact, vocabulary};
+use super::slot::{RunningJob, Slot};
+use super::{Job, JobEvent, Limits, Order, embed, exact, vocabulary};
 use crate::draft::{Costs, Drafts};
 use crate::failure::Failure;
 use crate::known::Common;
@@ -137,11 +137,11 @@ impl Worker<'_> {
         self.pulse = Instant::now();
         let at_work = self.slots.iter().filter_map(|slot| slot.at_work.as_ref());
         for work in at_work {
-            work.tell(Said::Working);
+            work.tell(JobEvent::Working);
         }
         for waiting in &self.waiting {
             // Who has gone is seen when it is its turn.
-            let _ = waiting.job.said.send(Said::Queued);
+            let _ = waiting.job.said.send(JobEvent::Queued);
         }
     }
 
@@ -151,14 +151,14 @@ impl Worker<'_> {
         for waiting in self.waiting.iter_mut().filter(|waiting| !waiting.told) {
             waiting.told = true;
             // Who has gone is seen when it is its turn.
-            let _ = waiting.job.said.send(Said::Queued);
+            let _ = waiting.job.said.send(JobEvent::Queued);
         }
     }
 
     /// Begins what waits, as far as there is a place for it, in the order in which it came.
     fn begin_waiting(&mut self) {
         for slot in &mut self.slots {
-            if slot.at_work.as_ref().is_some_and(Work::is_given_up) {
+            if slot.at_work.as_ref().is_some_and(RunningJob::is_given_up) {
                 slot.at_work = None;
             }
         }
@@ -182,14 +182,14 @@ impl Worker<'_> {
             let Some(Waiting { job, .. }) = self.waiting.pop_front() else { return };
             let said = job.said.clone();
             if let Err(failure) = self.begin(job) {
-                let _ = said.send(Said::Failed(failure));
+                let _ = said.send(JobEvent::Failed(failure));
             }
         }
     }
 
     fn refuse(&mut self, failure: Failure) {
         if let Some(Waiting { job, .. }) = self.waiting.pop_front() {
-            let _ = job.said.send(Said::Failed(failure));
+            let _ = job.said.send(JobEvent::Failed(failure));
         }
     }
 
@@ -253,7 +253,7 @@ impl Worker<'_> {
         let prompt = || slot.known.ids().chain(rest.iter().map(|token| token.id));
         picker.accept_prompt(prompt());
         let drafts = Drafts::new(prompt(), job.drafts, reach);
-        slot.at_work = Some(Work::new(job, picker, drafts, rest, kept));
+        slot.at_work = Some(RunningJob::new(job, picker, drafts, rest, kept));
         Ok(())
     }
 

@@ -13,7 +13,7 @@ use minijinja::{Environment, Error, ErrorKind, Value};
 use minijinja_contrib::pycompat::unknown_method_callback;
 use serde::Serialize;
 
-use super::{apart, json};
+use super::{json, template_process};
 use crate::failure::Failure;
 use crate::request::Message;
 
@@ -105,7 +105,7 @@ impl Template {
     /// too much; `Images`.
     pub fn render(&self, given: &Given<'_>) -> Result<String, Failure> {
         if let Some(program) = &self.program {
-            return apart::render(program, (&self.source, &self.bos, &self.eos), given);
+            return template_process::render(program, (&self.source, &self.bos, &self.eos), given);
         }
         match self.render_as(given, Shape::Plain) {
             // Some templates have no word for the system, and say so.

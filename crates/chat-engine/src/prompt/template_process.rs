@@ -28,7 +28,7 @@ const SECONDS: u64 = 20;
 
 /// What is to be rendered, of what was read.
 #[derive(Deserialize)]
-struct Asked {
+struct ReceivedRequest {
     source: String,
     bos: String,
     eos: String,
@@ -39,7 +39,7 @@ struct Asked {
 
 /// The same, as it is written.
 #[derive(Serialize)]
-struct Ask<'a> {
+struct RenderRequest<'a> {
     source: &'a str,
     bos: &'a str,
     eos: &'a str,
@@ -64,15 +64,15 @@ pub(super) fn render(
 ) -> Result<String, Failure> {
     let Given { messages, tools, kwargs } = given;
     let failed = |error: &dyn std::fmt::Display| Failure::Compute(error.to_string());
-    let ask = Ask { source, bos, eos, messages, tools, kwargs };
-    let ask = serde_json::to_vec(&ask).map_err(|error| failed(&error))?;
-    let limit = MEMORY + MEMORY_PER_BYTE * ask.len() as u64;
+    let request = RenderRequest { source, bos, eos, messages, tools, kwargs };
+    let request = serde_json::to_vec(&request).map_err(|error| failed(&error))?;
+    let limit = MEMORY + MEMORY_PER_BYTE * request.len() as u64;
     let mut command = Command::new(program);
     command.arg(ARGUMENT).arg(limit.to_string()).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().map_err(|error| failed(&error))?;
     if let Some(mut stdin) = child.stdin.take() {
         // One that died says nothing, which is seen below.
-        let _ = stdin.write_all(&ask);
+        let _ = stdin.write_all(&request);
     }
     let output = child.wait_with_output().map_err(|error| failed(&error))?;
     match serde_json::from_slice(&output.stdout) {
@@ -111,8 +111,8 @@ fn limited(limit: Option<OsString>) -> io::Result<()> {
 fn answer() -> io::Result<()> {
     let mut asked = Vec::new();
     io::stdin().lock().read_to_end(&mut asked)?;
-    let asked: Asked = serde_json::from_slice(&asked)?;
-    let Asked { source, bos, eos, messages, tools, kwargs } = asked;
+    let asked: ReceivedRequest = serde_json::from_slice(&asked)?;
+    let ReceivedRequest { source, bos, eos, messages, tools, kwargs } = asked;
     let given = Given { messages: &messages, tools, kwargs };
     let rendered = Template::new(&source, &bos, &eos).and_then(|template| template.render(&given));
     let rendered = match rendered {

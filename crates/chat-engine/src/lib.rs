@@ -10,13 +10,13 @@ pub mod draft;
 pub mod failure;
 #[cfg(feature = "llama")]
 pub mod inference;
-pub mod known;
 pub mod life;
 pub mod memory;
 #[cfg(feature = "llama")]
 pub mod models;
 pub mod output;
 pub mod prompt;
+pub mod prompt_cache;
 pub mod request;
 #[cfg(feature = "llama")]
 pub mod run;

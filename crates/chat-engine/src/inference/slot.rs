@@ -9,13 +9,13 @@ use super::picker::Picker;
 use super::{Finish, Job, JobEvent, Timings, vocabulary};
 use crate::draft::Drafts;
 use crate::failure::Failure;
-use crate::known::{Known, Token};
 use crate::output::StopTexts;
+use crate::prompt_cache::{PromptCache, Token};
 
 /// A place for one conversation, and what it remembers.
 #[derive(Default)]
 pub(super) struct Slot {
-    pub known: Known,
+    pub cache: PromptCache,
     pub at_work: Option<RunningJob>,
     /// When it was used last: the one that waits longest is taken for something new.
     pub used: u64,

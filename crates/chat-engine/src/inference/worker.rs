@@ -21,7 +21,7 @@ use super::slot::{RunningJob, Slot};
 use super::{Job, JobEvent, Limits, Order, embed, exact, vocabulary};
 use crate::draft::{Costs, Drafts};
 use crate::failure::Failure;
-use crate::known::Common;
+use crate::prompt_cache::CachedPrefix;
 
 /// So long nobody who waits is left without a sign of life.
 const PULSE: Duration = Duration::from_secs(5);
@@ -222,14 +222,14 @@ impl Worker<'_> {
         let prompt = job.prompt.as_str();
         let free = self.slots.iter().enumerate().filter(|(_, slot)| slot.at_work.is_none());
         let best = free.max_by_key(|(_, slot)| {
-            (slot.known.common(prompt).tokens, std::cmp::Reverse(slot.used))
+            (slot.cache.common(prompt).tokens, std::cmp::Reverse(slot.used))
         });
         let Some((at, slot)) = best else { return Err(Failure::Gone) };
-        let mut common = slot.known.common(prompt);
+        let mut common = slot.cache.common(prompt);
         let mut rest = vocabulary::read(self.model, &prompt[common.bytes..], common.tokens == 0);
         if rest.is_empty() {
             // A vocabulary may have no token for what is left, and something must be evaluated.
-            common = Common::default();
+            common = CachedPrefix::default();
             rest = vocabulary::read(self.model, prompt, true);
         }
         if rest.is_empty() {
@@ -249,8 +249,8 @@ impl Worker<'_> {
         self.clock += 1;
         let slot = &mut self.slots[at];
         slot.used = self.clock;
-        slot.known.truncate(kept);
-        let prompt = || slot.known.ids().chain(rest.iter().map(|token| token.id));
+        slot.cache.truncate(kept);
+        let prompt = || slot.cache.ids().chain(rest.iter().map(|token| token.id));
         picker.accept_prompt(prompt());
         let drafts = Drafts::new(prompt(), job.drafts, reach);
         slot.at_work = Some(RunningJob::new(job, picker, drafts, rest, kept));
@@ -275,7 +275,7 @@ impl Worker<'_> {
     /// Takes a conversation's memory back to so many tokens. Gives whether that went.
     fn forget(&mut self, at: usize, tokens: usize) -> bool {
         let Some(context) = &mut self.context else { return false };
-        if tokens > 0 && tokens == self.slots[at].known.len() {
+        if tokens > 0 && tokens == self.slots[at].cache.len() {
             return true;
         }
         if tokens > 0 && context.take_back(at as u32, tokens) {

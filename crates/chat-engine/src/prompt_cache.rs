@@ -7,7 +7,7 @@ use crate::prompt::guard;
 
 /// The tokens in memory, each with the text that it stands for.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub struct PromptCache {
     tokens: Vec<Entry>,
     text: Vec<u8>,
 }
@@ -34,14 +34,14 @@ pub struct Token {
 
 /// How much of a prompt is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Common {
+pub struct CachedPrefix {
     /// So many tokens of the memory.
     pub tokens: usize,
     /// So many bytes of the prompt.
     pub bytes: usize,
 }
 
-impl Known {
+impl PromptCache {
     /// How many tokens there are.
     pub fn len(&self) -> usize {
         self.tokens.len()
@@ -72,7 +72,7 @@ impl Known {
 
     /// How much of a prompt is known. At least its last token never is, since what follows is
     /// reckoned from that.
-    pub fn common(&self, prompt: &str) -> Common {
+    pub fn common(&self, prompt: &str) -> CachedPrefix {
         let same = self.text.iter().zip(prompt.as_bytes()).take_while(|(a, b)| a == b).count();
         let mut tokens = self.tokens.partition_point(|entry| entry.end <= same);
         // A token without a text of its own belongs to the one after it.
@@ -85,7 +85,7 @@ impl Known {
                 tokens -= 1;
             }
         }
-        Common { tokens, bytes: self.end(tokens) }
+        CachedPrefix { tokens, bytes: self.end(tokens) }
     }
 
     fn end(&self, tokens: usize) -> usize {
@@ -110,8 +110,8 @@ impl Known {
 mod tests {
     use super::*;
 
-    fn known<P: AsRef<[u8]>>(pieces: &[P]) -> Known {
-        let mut known = Known::default();
+    fn known<P: AsRef<[u8]>>(pieces: &[P]) -> PromptCache {
+        let mut known = PromptCache::default();
         for (id, piece) in pieces.iter().enumerate() {
             let piece = piece.as_ref().to_owned();
             let special = piece.starts_with(b"<");
@@ -155,12 +155,12 @@ mod tests {
     #[test]
     fn what_ends_inside_a_character_is_known_up_to_where_it_can_be_cut() {
         let part: &[&[u8]] = &[b"Hi", b" you", b"\xF0"];
-        assert_eq!(known(part).common("Hi you😀"), Common { tokens: 1, bytes: 2 });
+        assert_eq!(known(part).common("Hi you😀"), CachedPrefix { tokens: 1, bytes: 2 });
         let part: &[&[u8]] = &[b"Hi", b"\xF0"];
-        assert_eq!(known(part).common("Hi😀"), Common::default());
+        assert_eq!(known(part).common("Hi😀"), CachedPrefix::default());
         // Where nothing of it was known, the character itself is no hindrance.
         let whole: &[&[u8]] = &[b"Hi", b"\xF0", b"\x9F\x98\x80"];
-        assert_eq!(known(whole).common("Hi😀!"), Common { tokens: 3, bytes: 6 });
+        assert_eq!(known(whole).common("Hi😀!"), CachedPrefix { tokens: 3, bytes: 6 });
     }
 
     #[test]
@@ -182,6 +182,6 @@ mod tests {
         let mut known = known(TURN);
         known.truncate(3);
         assert_eq!((known.len(), known.ids().collect::<Vec<_>>()), (3, vec![0, 1, 2]));
-        assert_eq!(known.common("<user>Hi there"), Common { tokens: 3, bytes: 8 });
+        assert_eq!(known.common("<user>Hi there"), CachedPrefix { tokens: 3, bytes: 8 });
     }
 }

@@ -1,4 +1,4 @@
-//! How to work: agents, and the handlers that they make for each request.
+//! Defines agents, and the handlers that they make for each request.
 
 mod code_assistant;
 mod compaction;

@@ -1,4 +1,4 @@
-//! What a conversation consists of: messages, their parts, and the request that makes them.
+//! Defines messages, their parts, and the requests that make them.
 
 mod asking;
 mod at_words;

@@ -1,4 +1,4 @@
-//! Models on this machine: which there are, what they are, and where more come from.
+//! Manages the models on this machine, and finds more of them.
 
 mod catalogue;
 mod discovery;

@@ -1,5 +1,5 @@
-//! What is kept on disk: sessions, messages, the journal of replies being written, and the search
-//! index. SQLite in WAL mode; one writer thread commits in groups.
+//! Stores sessions, messages, the journal of replies being written, and the search index on disk.
+//! SQLite in WAL mode; one writer thread commits in groups.
 
 mod attachments;
 mod backups;

@@ -1,4 +1,5 @@
-//! The code assistant: works on a project by tools, after the project's own rules.
+//! Defines the code assistant, which works on a project by tools and follows the project's own
+//! rules.
 
 use std::fmt::Write;
 

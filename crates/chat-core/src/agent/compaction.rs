@@ -1,4 +1,5 @@
-//! Decides what of a conversation goes out in short: pure, by what is measured alone.
+//! Decides which parts of a conversation are shortened. Pure: it depends on the measured sizes
+//! alone.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Makes a conversation fit its model's window, before each round of a request and when the person
-//! wants it.
+//! Makes a conversation fit its model's context window, before each round of a request and when the
+//! user asks for it.
 
 use std::sync::Arc;
 

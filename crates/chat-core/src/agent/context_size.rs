@@ -1,5 +1,5 @@
-//! How much of a model's window messages take: counted in bytes, and told in tokens by the scale that
-//! the server's own counts give.
+//! Measures how much of a model's context window messages take: counted in bytes, and converted to
+//! tokens by the scale that the server's own counts give.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Makes what a round sends fit the model's window.
+//! Makes what a round sends fit the model's context window.
 
 use std::sync::Arc;
 

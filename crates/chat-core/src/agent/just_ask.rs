@@ -1,4 +1,4 @@
-//! The default agent: what the person says goes to the model. In a project it has tools.
+//! Defines the default agent: what the user says goes to the model. In a project it has tools.
 
 use super::{Agent, DEFAULT, PromptContext, Surroundings};
 use crate::client::ToolChoice;

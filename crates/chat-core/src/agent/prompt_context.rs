@@ -1,7 +1,7 @@
-//! What a model is told, with a message, of what its user has before them: open files, cursor,
-//! selection and the plan. It moves with every keystroke, so that it stands in the newest message
-//! and never in the instructions, whose change would have the server read the whole chat again. What
-//! an earlier message says already, and the model still reads, is not said again.
+//! Describes to the model what the user has in front of them: open files, cursor, selection and the
+//! plan. This changes with every keystroke, so that it stands in the newest message and never in the
+//! instructions, whose change would have the server read the whole chat again. What an earlier
+//! message says already, and the model still reads, is not said again.
 
 use std::fmt::Write;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What a turn reads of its session, and tells it.
+//! Defines how a turn reads from its session and reports to it.
 
 use std::sync::Arc;
 

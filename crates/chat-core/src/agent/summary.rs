@@ -1,4 +1,4 @@
-//! Has a model sum up the earlier part of a conversation, in a request of its own.
+//! Has a model summarize the earlier part of a conversation, in a request of its own.
 
 use std::fmt::Write;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Notices when a model makes the same calls again and again, and each says the same again.
+//! Detects a model that repeats the same tool calls and gets the same results.
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};

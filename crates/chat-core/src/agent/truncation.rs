@@ -1,4 +1,4 @@
-//! Earlier messages in short, as the markers of a conversation say it. The messages themselves stay.
+//! Shortens earlier messages as the markers of a conversation say. The messages themselves stay.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The state of a turn, and what each of its rounds does.
+//! Holds the state of a turn and runs its rounds.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -1,5 +1,5 @@
-//! Notices when a model goes round in circles: while its text comes, and without looking anything
-//! up. Pure: what it says depends on the text alone, however that is cut into pieces.
+//! Detects a model that repeats itself, while its text arrives. Pure: the verdict depends on the
+//! text alone, however that is cut into pieces.
 //!
 //! Three observers read along. What a person may well have asked for (tables, logs, code, dumps,
 //! refrains, a line a hundred times) repeats, too: so each has bounds that such texts do not reach.

@@ -1,4 +1,4 @@
-//! Finds out what a server speaks, and which servers run on this machine.
+//! Detects which protocol a server speaks, and which servers run on this machine.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What both protocols need of HTTP: one server's connection, its key, and errors as kinds.
+//! Holds what both protocols need of HTTP: one server's connection, its key, and errors as kinds.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Ollama's own protocol. Its `/v1` is not used: it cannot set the context window, and then cuts
-//! long conversations without a word.
+//! Speaks Ollama's own protocol. Its `/v1` is not used: it cannot set the context window, and then
+//! cuts long conversations without a word.
 
 mod models;
 mod reply;

@@ -1,4 +1,4 @@
-//! The protocol of OpenAI's chat completions, as spoken by many servers.
+//! Speaks the protocol of OpenAI's chat completions, as many servers do.
 
 mod attempt;
 mod calls;

@@ -1,5 +1,5 @@
-//! Why a server refused, as a kind: from its status, and from its words where they say more.
-//! The wordings are those of Ollama, llama.cpp, vLLM, LM Studio, LiteLLM, OpenRouter, OpenAI, Anthropic,
+//! Classifies why a server refused: by its status, and by its words where they say more. The
+//! wordings are those of Ollama, llama.cpp, vLLM, LM Studio, LiteLLM, OpenRouter, OpenAI, Anthropic,
 //! Gemini, Mistral and DeepSeek.
 
 mod wording;

@@ -1,4 +1,4 @@
-//! A request and a reply as every protocol has them.
+//! Defines a request and a reply for all protocols.
 
 use std::sync::Arc;
 

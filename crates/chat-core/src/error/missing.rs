@@ -1,4 +1,4 @@
-//! What a damaged database lost.
+//! Counts the messages that a damaged database lost.
 
 use serde::{Deserialize, Serialize};
 

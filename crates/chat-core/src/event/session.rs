@@ -1,4 +1,4 @@
-//! What happens in a session.
+//! Defines the events of a session.
 
 use std::ops::Range;
 use std::sync::Arc;

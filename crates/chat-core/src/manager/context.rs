@@ -1,4 +1,4 @@
-//! What fills a model's window: measured, shown, and made shorter.
+//! Measures and previews the context window of a session, and compacts the conversation.
 
 use tokio_util::task::AbortOnDropHandle;
 

@@ -1,4 +1,4 @@
-//! How the Manager starts and ends.
+//! Starts and ends the Manager.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, RwLock};

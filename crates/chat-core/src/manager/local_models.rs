@@ -1,4 +1,4 @@
-//! Models on this machine: which are installed, and how they come and go.
+//! Manages the models on this machine: lists, adds and removes them.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What waits for the person's answer, and what they answer.
+//! Lists the pending approvals of all sessions and takes the user's answers.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! A message and its parts.
+//! Defines a message and its parts.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! How full a model's window is, and what a request consists of: as data for people.
+//! Defines how full a model's context window is, and what a request consists of.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What a person may set about how a model answers.
+//! Defines the options for how a model answers.
 
 use std::hash::{Hash, Hasher};
 

@@ -1,5 +1,5 @@
-//! Thoughts that came as text: where a template puts the opening tag into the prompt, only the
-//! closing one arrives, and tells at the end of a reply what was thought.
+//! Splits reasoning from a whole reply that has only the closing tag, as it comes where a template
+//! puts the opening one into the prompt.
 
 use super::Part;
 

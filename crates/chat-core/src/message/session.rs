@@ -1,4 +1,4 @@
-//! What is known of a session besides its messages.
+//! Defines what is known of a session besides its messages.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,5 @@
-//! Models that other programs have on this machine: offered where they lie, never copied.
+//! Discovers the models that other programs have on this machine. They are offered where they lie,
+//! never copied.
 //!
 //! Ollama keeps a file by its hash and names it in a manifest; LM Studio, llama.cpp and Hugging
 //! Face's cache keep files under the names that they have in their repositories.

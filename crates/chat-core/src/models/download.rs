@@ -1,5 +1,5 @@
-//! One model on its way here: asked for, fetched in pieces that survive an interruption, checked,
-//! and only then put among the models.
+//! Downloads one model: fetches it in pieces that survive an interruption, checks it, and only then
+//! adds it to the models.
 //!
 //! What has arrived lies in a hidden folder of its own below the library's, with a plan that says
 //! what it is to become. A lock keeps other programs from writing there at the same time.

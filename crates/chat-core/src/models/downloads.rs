@@ -1,5 +1,5 @@
-//! All downloads: those that run here, those that wait to be gone on with, and those that another
-//! program runs.
+//! Keeps the list of downloads: those that run here, those that can be resumed, and those that
+//! another program runs.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};

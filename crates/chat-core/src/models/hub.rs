@@ -1,4 +1,4 @@
-//! The site that models come from: Hugging Face, or a mirror of it. What it has, and the files.
+//! Searches Hugging Face, or a mirror of it, for models, and lists their files.
 //!
 //! The paths and fields are those of its public API: `GET /api/models?search=…&filter=gguf`,
 //! `GET /api/models/{repo}/tree/{revision}?recursive=true` (each file's size, and its SHA-256 as

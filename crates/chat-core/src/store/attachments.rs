@@ -1,4 +1,4 @@
-//! Pictures, kept beside the database by the hash of their bytes: a picture sent twice is kept
+//! Stores pictures next to the database by the hash of their bytes: a picture sent twice is kept
 //! once, and the database stays small.
 //!
 //! Files are made and removed only inside a writing transaction, of which there is one at a time

@@ -1,4 +1,4 @@
-//! Backups of the database: whole copies beside it, made by SQLite while it is in use.
+//! Makes backups of the database: whole copies next to it, made by SQLite while it is in use.
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};

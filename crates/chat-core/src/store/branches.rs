@@ -1,4 +1,4 @@
-//! The branches of a session: which replies stand beside each other, and where a branch ends.
+//! Reads the branches of a session: which replies are siblings, and where a branch ends.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! What an operation works with: a connection to the database and the folders about it.
+//! Defines what an operation works with: a connection to the database and its paths.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! Replies while they are written: what arrived is only ever appended, and becomes part of the
-//! message's row once, at the end.
+//! Journals replies while they are written: what arrives is only ever appended, and becomes part of
+//! the message's row once, at the end.
 
 use std::fs;
 

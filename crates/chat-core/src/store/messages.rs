@@ -1,4 +1,4 @@
-//! Messages as rows, and the way from a head back to the root.
+//! Reads and writes the rows of messages, and walks from a head back to the root.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -1,4 +1,4 @@
-//! Opening the database: locks, versions, and what to do with a file that is damaged, newer
+//! Opens the database: takes locks, migrates versions, and handles a file that is damaged, newer
 //! than the program, or cannot be written.
 //!
 //! A large file must not slow the start, so it is not checked as a whole each time: its header,

@@ -1,6 +1,6 @@
-//! The threads that read. Each has its own connection, so that a long search holds up neither
-//! the writer nor the opening of a chat. Started with the first question; bound to no runtime.
-//! A question that nobody waits for any more is broken off.
+//! Runs the threads that read. Each has its own connection, so that a long search holds up neither
+//! the writer nor the opening of a chat. Started with the first question; bound to no runtime. A
+//! question that nobody waits for any more is broken off.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};

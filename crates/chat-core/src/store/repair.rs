@@ -1,4 +1,4 @@
-//! Puts a new database in the place of a damaged one. Whoever does this holds the lock alone.
+//! Replaces a damaged database with a new one. Whoever does this holds the lock alone.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};

@@ -1,5 +1,5 @@
-//! Finding sessions by what stands in them. Two indexes propose messages: that of trigrams finds
-//! parts of words and identifiers; that of words finds short ones, and all without regard to accents.
+//! Searches sessions by their text. Two indexes propose messages: that of trigrams finds parts of
+//! words and identifiers; that of words finds short ones, and all without regard to accents.
 
 mod query;
 

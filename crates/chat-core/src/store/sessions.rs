@@ -1,4 +1,4 @@
-//! Sessions as rows: making, listing, changing, claiming and deleting them.
+//! Creates, lists, changes, claims and deletes the rows of sessions.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;

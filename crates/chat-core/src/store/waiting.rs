@@ -1,4 +1,4 @@
-//! Messages that wait until their session is free: what a person typed is on disk from then on.
+//! Stores the messages that wait until their session is free.
 
 use rusqlite::params;
 use serde::{Deserialize, Serialize};

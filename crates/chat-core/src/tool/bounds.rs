@@ -1,4 +1,4 @@
-//! What keeps commands in bounds on this machine, as data for people.
+//! Defines what confines commands on this machine, as data.
 
 /// What keeps commands in bounds on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]

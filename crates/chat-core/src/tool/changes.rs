@@ -1,5 +1,5 @@
-//! What a call does to the project's files: kept in the project's journal, so that the person can
-//! review it and take it back.
+//! Records what a call does to the project's files in the project's journal, so that the user can
+//! review and undo it.
 
 use std::path::Path;
 use std::sync::Arc;

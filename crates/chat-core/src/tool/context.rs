@@ -1,4 +1,4 @@
-//! How a running tool reaches what is around it; never a client.
+//! Defines how a running tool reaches its session, its project and the user; never a client.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! The journals of the projects that are worked in: what tools change is kept there.
+//! Keeps the journals of the open projects, which record what tools change.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

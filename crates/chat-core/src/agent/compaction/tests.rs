@@ -1,4 +1,4 @@
-//! What is decided for conversations that are too long.
+//! Tests the decisions about conversations that are too long.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A handler with a sink that only listens.
+//! Tests handlers with a sink that only listens.
 
 use std::path::PathBuf;
 use std::sync::Mutex;

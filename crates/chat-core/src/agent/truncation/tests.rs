@@ -1,4 +1,4 @@
-//! What goes out of histories with markers.
+//! Tests how histories with markers are shortened.
 
 use proptest::prelude::*;
 use serde_json::json;

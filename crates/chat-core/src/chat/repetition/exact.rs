@@ -1,4 +1,4 @@
-//! The same bytes again and again.
+//! Detects the same bytes again and again.
 
 use super::Circle;
 

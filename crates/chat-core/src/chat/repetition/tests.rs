@@ -1,4 +1,4 @@
-//! What is noticed depends on the text, and on nothing else.
+//! Tests that the verdict depends on the text alone.
 
 use proptest::prelude::*;
 use rstest::rstest;

@@ -1,4 +1,4 @@
-//! Lines and sentences that are the same but for a number or a word.
+//! Detects lines and sentences that differ only by a number or a word.
 
 use std::collections::{HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};

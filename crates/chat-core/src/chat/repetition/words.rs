@@ -1,4 +1,4 @@
-//! The same few words in ever other orders.
+//! Detects the same few words in ever new orders.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};

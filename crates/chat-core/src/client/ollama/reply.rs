@@ -1,4 +1,4 @@
-//! What comes back: one JSON object a line, the last one with the counts.
+//! Decodes a reply: one JSON object a line, the last one with the counts.
 
 use serde::Deserialize;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! The body of a chat request.
+//! Builds the body of a chat request.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! What comes back: events with pieces of the first choice, the usage near the end, `[DONE]`; or
-//! one object with all of it.
+//! Decodes a reply: events with pieces of the first choice, the usage near the end, `[DONE]`; or one
+//! object with all of it.
 
 use serde::Deserialize;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Statuses and sentences of real servers, and what they mean.
+//! Tests the statuses and sentences of real servers.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Both decoders as pure machines: whatever a reply holds and wherever its bytes are torn, the same
-//! deltas come out; and no bytes make them panic.
+//! Tests both decoders as pure machines: whatever a reply holds and wherever its bytes are torn, the
+//! same deltas come out; and no bytes make them panic.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

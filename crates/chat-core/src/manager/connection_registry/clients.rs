@@ -1,4 +1,4 @@
-//! The connections' clients, as sessions get them.
+//! Gives sessions the clients of the connections.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Where the pieces of a download lie, and the plan of what they are to become.
+//! Manages the folder of a download: its pieces, and the plan of what they become.
 
 use std::fmt::Write as _;
 use std::fs::{self, File, TryLockError};

@@ -1,4 +1,4 @@
-//! One file on its way here, piece by piece, and what a server can do wrong meanwhile.
+//! Downloads one file piece by piece, and checks what the server sends.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};

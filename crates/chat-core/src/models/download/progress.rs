@@ -1,4 +1,4 @@
-//! How far a download is, and how fast.
+//! Tracks the progress and the speed of a download.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! The site over HTTP: short questions and files, the token, and errors as kinds.
+//! Talks to the hub over HTTP: small requests and files, the token, and errors as kinds.
 
 use std::sync::OnceLock;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Models come, are found, and go, with two programs at once and on damaged lists.
+//! Tests how models come, are found, and go, with two programs at once and on damaged lists.
 
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;

@@ -1,4 +1,4 @@
-//! `natter-cli ask`: one question, one answer.
+//! Runs `natter-cli ask`: one question, one answer.
 
 use std::io::Read as _;
 

@@ -1,4 +1,4 @@
-//! `natter-cli chat`: a conversation, line by line.
+//! Runs `natter-cli chat`: a conversation, line by line.
 
 mod background;
 mod command;

@@ -1,4 +1,4 @@
-//! `natter-cli connections`: the servers.
+//! Runs `natter-cli connections`: the servers.
 
 use std::fmt::Write as _;
 use std::io::BufRead as _;

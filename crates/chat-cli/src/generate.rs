@@ -1,4 +1,4 @@
-//! Shell completions and manual pages, made of the command line's own definition.
+//! Generates shell completions and manual pages from the command line's own definition.
 
 use std::io;
 use std::path::Path;

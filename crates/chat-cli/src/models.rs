@@ -1,4 +1,4 @@
-//! `natter-cli models`: what can be talked to, and what is on this computer or could be.
+//! Runs `natter-cli models`: lists what can be talked to, and manages what is on this computer.
 
 mod local;
 mod pull;

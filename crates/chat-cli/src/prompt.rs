@@ -1,4 +1,4 @@
-//! What a tool asks, as it is shown at a terminal, and what the typed answer means.
+//! Shows what a tool asks at a terminal, and parses the typed answer.
 
 use chat_core::message::{Answer, Ask, Asked, PermissionRequest, Preview, Question};
 use chat_core::permission::{BadRule, Effect, Rule, Scope};

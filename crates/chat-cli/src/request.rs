@@ -1,4 +1,4 @@
-//! Makes a request of what the command line says.
+//! Builds a request from the command line.
 
 use std::fs::File;
 use std::io::{self, Read as _};

@@ -1,4 +1,4 @@
-//! `natter-cli rules`: what was allowed and denied for longer.
+//! Runs `natter-cli rules`: what was allowed and denied for longer.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! The words of this program that the window does not have. Plain literals on one line each, and no
-//! lone apostrophes, for xgettext.
+//! Words everything that the window does not say. Plain literals on one line each, and no lone
+//! apostrophes, for xgettext.
 
 mod asking;
 mod context;

@@ -1,4 +1,4 @@
-//! `natter-cli sessions`, `rename` and `delete`.
+//! Runs `natter-cli sessions`, `rename` and `delete`.
 
 use std::fmt::Write as _;
 use std::io::BufRead as _;

@@ -1,4 +1,4 @@
-//! `natter-cli show` and `export`: a stored chat as text, Markdown or JSON.
+//! Runs `natter-cli show` and `export`: a stored chat as text, Markdown or JSON.
 
 mod entries;
 mod markdown;

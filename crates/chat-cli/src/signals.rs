@@ -1,4 +1,4 @@
-//! Ctrl+C and the other wishes to end.
+//! Listens for Ctrl+C and the other signals to end.
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 

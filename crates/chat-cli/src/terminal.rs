@@ -1,4 +1,4 @@
-//! What stands at the other end of our output: a terminal or not, with colours or not.
+//! Detects whether our output goes to a terminal, and whether that has colours.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

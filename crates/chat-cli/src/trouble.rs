@@ -1,4 +1,4 @@
-//! What can end a command early, how it is told, and the exit codes.
+//! Defines what can end a command early, how it is reported, and the exit codes.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;

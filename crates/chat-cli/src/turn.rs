@@ -1,5 +1,5 @@
-//! One request from its sending to its end: follows what the session tells, shows it, and listens
-//! for Ctrl+C and for what the person answers to questions of tools.
+//! Runs one request from start to end: follows the session's events, shows them, and listens for
+//! Ctrl+C and for the user's answers to tools.
 
 mod asking;
 mod bounds;

@@ -1,4 +1,4 @@
-//! An answer as it comes about: the model is loaded, the prompt is read, the text is told apart.
+//! Makes an answer: loads the model, reads the prompt, and splits the text into its parts.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
-//! Tokens that probably come next, since the same words were followed by them before: in the prompt, or
-//! in the answer itself. They are evaluated together with the token that was chosen, which costs less than one
-//! after another, and only those stay that would have been chosen anyhow.
+//! Drafts the tokens that probably come next, since they followed the same words before: in the
+//! prompt, or in the answer itself. They are evaluated together with the token that was chosen,
+//! which costs less than one after another, and only those stay that would have been chosen anyhow.
 
 mod costs;
 mod lookup;

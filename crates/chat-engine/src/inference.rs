@@ -1,4 +1,4 @@
-//! llama.cpp: a loaded model, and the thread that computes with it.
+//! Runs llama.cpp: a loaded model, and the thread that computes with it.
 
 mod context;
 mod embed;

@@ -1,5 +1,5 @@
-//! Natter's built-in engine: llama.cpp behind OpenAI's protocol on a Unix socket, in a program of
-//! its own, so that a crash in C++ ends a reply and never the window.
+//! Runs Natter's built-in engine: llama.cpp behind OpenAI's protocol on a Unix socket, in a program
+//! of its own, so that a crash in C++ ends a reply and never the window.
 
 #[cfg(feature = "llama")]
 pub mod answer;

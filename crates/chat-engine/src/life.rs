@@ -1,4 +1,4 @@
-//! How long the engine lives: as long as a front end holds a lease.
+//! Keeps the engine alive as long as a front end holds a lease.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! How a conversation becomes the text that a model goes on with.
+//! Turns a conversation into the text that a model continues.
 
 pub mod fallback;
 pub mod guard;

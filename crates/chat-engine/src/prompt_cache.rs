@@ -1,4 +1,5 @@
-//! What a model's memory holds already, so that a conversation that goes on is not read again.
+//! Caches the prompt that a model's memory holds, so that a conversation that goes on is not read
+//! again.
 //!
 //! It is compared by text and not by tokens: what a model wrote is kept as the tokens that it chose,
 //! and reading its text again could give others.

@@ -1,4 +1,4 @@
-//! The engine's life from start to end.
+//! Runs the engine from start to end.
 
 use std::io::{self, Write};
 use std::path::PathBuf;

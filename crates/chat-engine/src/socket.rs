@@ -1,4 +1,4 @@
-//! The engine's place: a lock, and then a socket that only its owner may open.
+//! Opens the engine's socket, which only its owner may use, behind a lock.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;

@@ -1,4 +1,5 @@
-//! Brings files to a state, three-way: what was changed on disk since stays, or the file is left alone.
+//! Applies changes to files three-way: what was changed on disk since stays, or the file is left
+//! alone.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

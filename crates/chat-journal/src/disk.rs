@@ -1,4 +1,4 @@
-//! The project's files as they lie on disk: read and written beneath the project, without following a link.
+//! Reads and writes the project's files on disk, without following a link.
 
 use std::ffi::OsStr;
 use std::io::Read;

@@ -1,4 +1,4 @@
-//! What the log holds, line by line. Stored: a field may come, none may change its meaning.
+//! Defines the entries of the log. Stored: fields may be added, but none may change its meaning.
 
 use std::fmt;
 use std::path::PathBuf;

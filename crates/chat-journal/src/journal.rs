@@ -1,4 +1,4 @@
-//! The journal of a project, and its checkpoints.
+//! Opens the journal of a project, and makes its checkpoints.
 
 use std::fs::DirBuilder;
 use std::os::unix::ffi::OsStrExt;

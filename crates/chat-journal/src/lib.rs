@@ -1,5 +1,5 @@
-//! What happened to a project's files: one journal a project, which holds every change of every session, and the
-//! views of it.
+//! Records what happened to a project's files: one journal a project holds every change of every
+//! session.
 //!
 //! [`Journal`] keeps contents in a shadow git repository outside the project, and what happened in a log that is
 //! only ever appended to. From these two come [checkpoints](Journal::checkpoint), the

@@ -1,4 +1,4 @@
-//! One at a time: the lock that processes share.
+//! Defines the lock that processes share.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

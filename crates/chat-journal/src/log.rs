@@ -1,5 +1,5 @@
-//! The log: a line an entry, each with its checksum, only ever appended to. What a crash left half written at its
-//! end is no entry and is cut off by the next one.
+//! Reads and appends to the log: a line an entry, each with its checksum. What a crash left half
+//! written at its end is no entry and is cut off by the next one.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};

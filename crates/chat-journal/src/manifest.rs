@@ -1,4 +1,5 @@
-//! What the files of a project were when they were last read, so that what did not change need not be read again.
+//! Keeps what the files of a project were when they were last read, so that unchanged ones need not
+//! be read again.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};

@@ -1,4 +1,5 @@
-//! What lies at a path: a file or a link with its contents, or nothing; and how the journal names it.
+//! Defines what lies at a path: a file or a link with its contents, or nothing; and how the journal
+//! names it.
 
 use std::fmt;
 use std::str::FromStr;

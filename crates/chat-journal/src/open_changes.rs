@@ -1,4 +1,4 @@
-//! What a session did and nobody reviewed yet, followed entry by entry.
+//! Follows, entry by entry, the changes of a session that nobody reviewed yet.
 //!
 //! For each path stand two states: `base`, which is the file without the session's open changes, and `now`, which
 //! is the file with them. They differ by what the session did alone: whatever somebody else changed in between is

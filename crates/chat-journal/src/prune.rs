@@ -1,5 +1,5 @@
-//! What is old goes: checkpoints beyond their age, and the oldest where the store is too large. What a change in
-//! review still needs stays.
+//! Removes old checkpoints: those beyond their age, and the oldest where the store is too large.
+//! What a change in review still needs stays.
 
 use std::collections::{BTreeMap, HashSet};
 

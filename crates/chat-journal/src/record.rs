@@ -1,4 +1,4 @@
-//! What tools and commands did, on its way into the log.
+//! Records in the log what tools and commands did.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};

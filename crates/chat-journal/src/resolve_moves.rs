@@ -1,4 +1,4 @@
-//! Files that change places: changes that are in each other's way are taken apart into what is to lie at each path.
+//! Resolves moves that are in each other's way into what is to lie at each path.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

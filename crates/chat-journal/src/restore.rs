@@ -1,4 +1,4 @@
-//! Going back to a checkpoint, and taking that back.
+//! Restores a checkpoint, and undoes that.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

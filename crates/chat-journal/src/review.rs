@@ -1,4 +1,4 @@
-//! What a session did that nobody reviewed yet, and the person's answer to it.
+//! Reviews a session's changes: lists them, and takes the user's answer.
 
 mod answer;
 mod list;

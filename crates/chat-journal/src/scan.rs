@@ -1,4 +1,4 @@
-//! A look at the whole project: what changed since the last one is read and kept.
+//! Scans the whole project: what changed since the last scan is read and kept.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};

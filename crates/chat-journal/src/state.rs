@@ -1,4 +1,4 @@
-//! What a journal holds in memory, and how contents go to the shadow repository and come from it.
+//! Holds a journal's state in memory, and stores and loads contents in the shadow repository.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! What a model's tools may do, and what must be asked: rules, modes, and the policy, a pure function
-//! `(rules, mode, request) -> decision`.
+//! Decides what a model's tools may do, and what must be asked: rules, modes, and the policy, a pure
+//! function `(rules, mode, request) -> decision`.
 //!
 //! Nothing that a model says is believed. Paths are resolved on disk before they are judged
 //! ([`path::Project::resolve`]) and opened without following any link when they are used

@@ -1,4 +1,4 @@
-//! Paths beneath a project: where a path really leads, and what lies there.
+//! Resolves paths beneath a project: where a path really leads, and what lies there.
 //!
 //! A path is resolved once, link by link, and judged by the components of what it really is: never by its text.
 //! What is done to it afterwards goes through [`Project::open_file`] and its neighbours, which follow no link at

@@ -1,4 +1,4 @@
-//! What stands behind a rule's colon: paths, commands, or hosts.
+//! Defines the patterns of rules: paths, commands, or hosts.
 
 mod command;
 mod host;

@@ -1,4 +1,4 @@
-//! The policy: what passes, what asks, what is refused. Pure: it looks at nothing but its arguments.
+//! Decides what passes, what asks and what is refused. Pure: it looks at nothing but its arguments.
 //!
 //! | mode | read in project | write in project | run | network | outside the project |
 //! |---|---|---|---|---|---|

@@ -1,4 +1,4 @@
-//! Rules, `ACTION:PATTERN`, and what a person's remembered answer consists of.
+//! Parses rules, `ACTION:PATTERN`, and defines remembered answers.
 
 mod wider;
 

@@ -1,4 +1,4 @@
-//! The files below a folder of a project, as a list.
+//! Lists the files below a folder of a project.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;

@@ -1,4 +1,4 @@
-//! Git's state of a project: branch, what changed, and the changes as text.
+//! Reads the git state of a project: branch, changed files, and the changes as text.
 //!
 //! The `git` program does the work, but not in the project's own repository, whose settings may name programs to be
 //! run (`core.fsmonitor`, filters, hooks, `textconv`, `sshCommand`, and whatever a later git may add). It gets a

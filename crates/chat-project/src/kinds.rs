@@ -1,4 +1,4 @@
-//! Of which kinds a project's files mostly are.
+//! Finds the kinds that most files of a project have.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;

@@ -1,5 +1,5 @@
-//! Finds what a project's files define by a part of its name, without an index: the files whose text has these
-//! letters at all are few, and only those are parsed.
+//! Finds definitions in a project's files by a part of their names, without an index: the files
+//! whose text has these letters at all are few, and only those are parsed.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The files of a project while it is open: the tree, and what changes in it.
+//! Watches the files of an open project: the tree, and its changes.
 //!
 //! One thread walks, then waits. Folders are watched one by one, as many as the system's bounds surely allow: those
 //! that are shown, those of open files, and those that changed last. The others are asked for their time, in

@@ -1,4 +1,5 @@
-//! The view and the bounds as bubblewrap's command line, <https://github.com/containers/bubblewrap>.
+//! Turns the view and the bounds into bubblewrap's command line,
+//! <https://github.com/containers/bubblewrap>.
 //!
 //! Its arguments are done in order, so a later one may cover an earlier one. No place is a
 //! symbolic link: bubblewrap would follow it.

@@ -1,5 +1,5 @@
-//! Repositories that a command makes or changes in a project: what in them would have a person's
-//! git run programs later, outside the sandbox, is put aside. Nothing is destroyed.
+//! Sanitizes the repositories that a command makes or changes in a project: what would have the
+//! user's git run programs later, outside the sandbox, is quarantined. Nothing is destroyed.
 //!
 //! Protecting them beforehand is not possible: they are not there yet. So the project is looked
 //! through while the command runs and when it has ended. All is done by open folders that were

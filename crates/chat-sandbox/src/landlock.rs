@@ -1,5 +1,5 @@
-//! The view and the bounds by Landlock, <https://docs.kernel.org/userspace-api/landlock.html>,
-//! where bubblewrap cannot start.
+//! Enforces the view and the bounds by Landlock,
+//! <https://docs.kernel.org/userspace-api/landlock.html>, where bubblewrap cannot start.
 //!
 //! Both Landlock and the filter bind a thread and what it starts. So a fresh thread is bound, and
 //! starts the command; nothing of ours runs between fork and exec.

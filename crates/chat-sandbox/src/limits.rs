@@ -1,5 +1,5 @@
-//! Looks now and then whether a command uses more than it may, where the kernel keeps no such
-//! limit for all of its processes together.
+//! Checks now and then whether a command uses more than it may, where the kernel has no such limit
+//! for all of its processes together.
 
 use std::fs::File;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! A command's processes: finds all of them, and ends them.
+//! Finds and ends all processes of a command.
 //!
 //! In bubblewrap they are what descends from it: its own space of process numbers keeps orphans
 //! inside. Elsewhere a process could leave its parent, its group and its session. What it cannot

@@ -1,4 +1,4 @@
-//! A command that runs: the handle that its owner holds.
+//! Defines the handle of a running command.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

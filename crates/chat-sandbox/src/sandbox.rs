@@ -1,4 +1,4 @@
-//! The door of this crate: what is enforced here, and the running of commands in it.
+//! Runs commands in the sandbox, and tells what is enforced here.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

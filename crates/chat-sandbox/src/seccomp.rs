@@ -1,6 +1,6 @@
-//! Which system calls a command may not make: one list for every back end, made into programs for
-//! the kernel. What is not named here passes: the bounds of files, network and processes are
-//! drawn by namespaces or Landlock, and this closes the doors that lead round them.
+//! Lists the system calls that a command may not make, for every back end, and compiles them into
+//! programs for the kernel. What is not named here passes: the bounds of files, network and
+//! processes are drawn by namespaces or Landlock, and this closes the doors that lead round them.
 //!
 //! Tracing is not forbidden: sanitizers and debuggers need it, and both back ends keep it inside.
 

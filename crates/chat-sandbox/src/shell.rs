@@ -1,4 +1,4 @@
-//! How a command reaches its shell: with its limits set before the first word of it is read.
+//! Starts the shell of a command, with its limits set before the first word is read.
 
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};

@@ -1,4 +1,4 @@
-//! The thread that stays with a command: takes its output, keeps its limits, and sees to its end.
+//! Supervises a command on a thread: takes its output, keeps its limits, and sees to its end.
 //!
 //! One thread a command, which sleeps in `poll`: no step of it can be held up by another command,
 //! and what the disk delays delays the command alone.

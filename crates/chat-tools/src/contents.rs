@@ -1,4 +1,4 @@
-//! The contents of a file that is to be changed: read whole, and changed only while they are the same.
+//! Reads and changes the contents of a file: read whole, and changed only while they are the same.
 
 use std::fs::File;
 use std::io::{Read, Take};

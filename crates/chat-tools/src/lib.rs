@@ -1,5 +1,5 @@
-//! What a model may do: each tool in its own file, with its name, schema, description, code and
-//! tests.
+//! Defines what a model may do: each tool in its own file, with its name, schema, description, code
+//! and tests.
 //!
 //! Every path passes through `tool_path`, which resolves it, and asks for leave before anything is told or
 //! done. What a tool says to the model is plain English, and lets it mend its call.

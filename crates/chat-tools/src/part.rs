@@ -1,4 +1,4 @@
-//! A part of a long text, as a model reads it: numbered lines, within bounds, and how to go on.
+//! Reads a part of a long text for a model: numbered lines, within limits, and how to go on.
 
 use std::io::{self, BufRead};
 

@@ -1,4 +1,4 @@
-//! Where a call's path leads, and leave to go there. Every path of a tool passes through here.
+//! Resolves the path of a call, and asks for permission. Every path of a tool passes through here.
 
 use std::sync::Arc;
 

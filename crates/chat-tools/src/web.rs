@@ -1,5 +1,5 @@
-//! What the tools of the web have in common: which addresses may be reached and how, and what a
-//! model gets of what is there.
+//! Holds what the web tools share: which addresses may be reached and how, and what a model gets of
+//! what is there.
 
 pub(crate) mod answer;
 mod charset;

@@ -1,4 +1,4 @@
-//! The commands of a conversation about what runs in its background: `/commands`, `/end`.
+//! Runs the commands about background commands: `/commands`, `/end`.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The commands of a conversation about the window of its model: `/context`, `/prompt`, `/compact`.
+//! Runs the commands about the context window: `/context`, `/prompt`, `/compact`.
 
 use chat_core::message::Fid;
 use chat_edge::words;

@@ -1,4 +1,4 @@
-//! The commands of a conversation about what tools may do: `/project`, `/mode`, `/rules`.
+//! Runs the commands about permissions: `/project`, `/mode`, `/rules`.
 
 use std::path::PathBuf;
 

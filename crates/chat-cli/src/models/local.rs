@@ -1,4 +1,4 @@
-//! Models on this computer, those that other programs have, and those that could be fetched.
+//! Lists models on this computer, those that other programs have, and those that can be downloaded.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! `natter-cli models pull`: a model is fetched, visibly, and goes on where it was stopped.
+//! Runs `natter-cli models pull`: downloads a model with progress, and resumes where it was stopped.
 
 use chat_core::error::{Error, Kind};
 use chat_core::models::{self, Download, DownloadStage, DownloadState, RemoteModel};

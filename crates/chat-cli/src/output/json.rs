@@ -1,5 +1,5 @@
-//! A conversation for programs: one JSON object a line for each event. `docs/cli.md` describes
-//! them; what is there stays.
+//! Writes a conversation for programs: one JSON object a line for each event. `docs/cli.md`
+//! describes them; what is there stays.
 
 mod views;
 

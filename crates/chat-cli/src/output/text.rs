@@ -1,4 +1,4 @@
-//! A conversation for people: the answer on standard output, all else on standard error.
+//! Writes a conversation for people: the answer on standard output, all else on standard error.
 
 use std::collections::HashSet;
 use std::io::Write as _;

@@ -1,5 +1,5 @@
-//! What tools ask while a request runs: shown one after the other, and answered by what the person
-//! types. Where nobody can be asked, that is the answer.
+//! Asks the user what tools ask while a request runs, one after the other. Where nobody can be
+//! asked, that is the answer.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Counts the messages that a damaged database lost.
+//! Defines which messages a damaged database lost.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Words for what keeps the commands of tools in bounds on this machine, and for what does not.
+//! Words what confines the commands of tools on this machine, and what does not.
 
 use chat_core::tool::{Bounds, Enforcement, Gap, UnavailableReason};
 use gettextrs::gettext;

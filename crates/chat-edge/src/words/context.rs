@@ -1,4 +1,4 @@
-//! Words for what fills the window of a model.
+//! Words what fills the context window of a model.
 
 use chat_core::message::{ContextUsage, Filling, PromptPreview};
 use gettextrs::gettext;

@@ -1,4 +1,4 @@
-//! The levels of thinking by their names, which are the same in every language.
+//! Names the levels of thinking, the same in every language.
 
 use chat_core::message::Thinking;
 

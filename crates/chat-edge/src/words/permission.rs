@@ -1,4 +1,4 @@
-//! Words for what tools ask leave for: what it is, why it is asked, which rules there are.
+//! Words permissions: what is asked for, why it is asked, which rules there are.
 
 use chat_core::message::{PermissionRequest, Preview};
 use chat_core::permission::command::Unparsable;

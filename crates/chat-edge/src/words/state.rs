@@ -1,4 +1,4 @@
-//! Words for states: what a request does, how a message ended, levels of thinking, agents.
+//! Words states: what a request does, how a message ended, levels of thinking, agents.
 
 use std::time::Duration;
 

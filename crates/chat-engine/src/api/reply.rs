@@ -1,4 +1,4 @@
-//! How an answer is written on the wire: chunks of a stream, or one object.
+//! Writes an answer on the wire: chunks of a stream, or one object.
 
 use std::time::SystemTime;
 

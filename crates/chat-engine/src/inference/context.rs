@@ -1,6 +1,6 @@
-//! A model's memory, and what is evaluated into it. llama.cpp asks between the steps of an
-//! evaluation, some hundreds for a token, whether it is still wanted: one that nobody waits for ends in
-//! its middle.
+//! Holds a model's memory, and evaluates tokens into it. llama.cpp asks between the steps of an
+//! evaluation, some hundreds for a token, whether it is still wanted: one that nobody waits for ends
+//! in its middle.
 
 use std::ffi::c_void;
 use std::ops::Deref;

@@ -1,4 +1,4 @@
-//! One conversation in a model's memory.
+//! Defines a slot: one conversation in a model's memory.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Text to tokens and back, as a model's vocabulary has them.
+//! Converts text to tokens and back with a model's vocabulary.
 
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::token::LlamaToken;

@@ -1,4 +1,5 @@
-//! The thread that computes with one model: all its conversations, one evaluation after another.
+//! Runs the thread that computes with one model: all its conversations, one evaluation after
+//! another.
 
 mod reading;
 mod step;

@@ -1,4 +1,4 @@
-//! Tells apart what a model writes, while it writes.
+//! Splits what a model writes, while it writes.
 
 use super::call::CallReader;
 use super::stop::begun;

@@ -1,4 +1,5 @@
-//! Chat templates for files that lost theirs, by architecture: as the makers' model cards give them.
+//! Provides chat templates for files that lost theirs, by architecture: as the makers' model cards
+//! give them.
 
 /// The template of models of an architecture that have these words of their own. None where it is not
 /// known how one chats with them: one architecture has models of many makers, and a turn that ends with

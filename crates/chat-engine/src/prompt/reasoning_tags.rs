@@ -1,4 +1,4 @@
-//! Between which words a model thinks.
+//! Defines the tags between which a model reasons.
 
 use super::template::Template;
 

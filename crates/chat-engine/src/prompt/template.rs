@@ -1,7 +1,7 @@
-//! A model's own chat template: Jinja, as Hugging Face's tools render it
+//! Renders a model's own chat template: Jinja, as Hugging Face's tools render it
 //! (`transformers/utils/chat_template_utils.py`). A template comes with a file from anywhere: it can
-//! read nothing but what it is given, and its steps and what it says are counted, and its memory is limited
-//! where a process of its own runs it (`apart`).
+//! read nothing but what it is given, and its steps and what it says are counted, and its memory is
+//! limited where a process of its own runs it (`apart`).
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! Accepting and rejecting.
+//! Accepts and rejects changes.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! A session's open changes as they are shown, held against what lies on disk by now.
+//! Lists a session's open changes, compared with what lies on disk by now.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Changes that the user took back, as the model that made them is told: each in the direction in which it was made.
+//! Reports the changes that the user rejected to the model that made them, each in the direction in
+//! which it was made.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -1,4 +1,5 @@
-//! Taking an answer back: what was rejected lies there again, and what was accepted is to be reviewed again.
+//! Undoes an answer: what was rejected lies there again, and what was accepted is to be reviewed
+//! again.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What the text of a word is once its quotation marks are gone, and which commands hide in it.
+//! Unquotes a word, and finds the commands that hide in it.
 
 use brush_parser::ParserOptions;
 use brush_parser::word::{WordPiece, WordPieceWithSource, parse, parse_heredoc};

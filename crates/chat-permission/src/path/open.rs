@@ -1,5 +1,5 @@
-//! Opens what was resolved, without following any link on the way: neither one that was swapped in since, nor one
-//! that leads out.
+//! Opens a resolved path without following any link on the way: neither one that was swapped in
+//! since, nor one that leads out.
 
 use std::ffi::OsStr;
 use std::fs::File;

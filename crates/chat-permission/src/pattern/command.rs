@@ -1,4 +1,4 @@
-//! Patterns of commands: the first words of one simple command.
+//! Matches patterns of commands: the first words of one simple command.
 //!
 //! `cargo test *` is `cargo test` with any further words or none; without the `*` it is exactly these words. A
 //! word that has blanks or characters of the shell's stands in single quotation marks: `git commit -m 'a * b'`;

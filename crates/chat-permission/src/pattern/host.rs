@@ -1,4 +1,5 @@
-//! Patterns of hosts: a name, an address, `*.example.org` for every name below it, or `*` for all.
+//! Matches patterns of hosts: a name, an address, `*.example.org` for every name below it, or `*`
+//! for all.
 //!
 //! Whoever answers for a name decides where it leads, so that none of these is leave for this machine or the local
 //! network, an address itself excepted. `local printer.example` is: the host wherever it leads. `local *` was

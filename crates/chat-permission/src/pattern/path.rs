@@ -1,4 +1,4 @@
-//! Patterns of paths: globs as in a `.gitignore`, relative to the project, or absolute.
+//! Matches patterns of paths: globs as in a `.gitignore`, relative to the project, or absolute.
 //!
 //! - `src/**`, `docs/*.md`: with a slash within, from the project's root on.
 //! - `*.rs`: without one, at any depth of the project.

@@ -1,4 +1,4 @@
-//! Where a repository really lies, and whether it is the project's own.
+//! Finds where a repository really lies, and whether it is the project's own.
 //!
 //! A project may come with a `.git` that was made to show what lies in another repository, which would then go to a
 //! model as its changes. So what leads elsewhere is believed only where it is named in turn from there.

@@ -1,5 +1,5 @@
-//! A repository of ours with the project's contents: no setting of the project's is in it but those that were
-//! picked by name, none of which can run anything.
+//! Makes a private repository with the project's contents: it has only those of the project's
+//! settings that were picked by name, none of which can run anything.
 
 use std::ffi::OsString;
 use std::fs;

@@ -1,4 +1,4 @@
-//! What is looked for, and how well a text has it.
+//! Parses a query, and rates how well a text matches it.
 
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Matcher, Utf32Str};

@@ -1,4 +1,4 @@
-//! Which folders are watched: a pure function of the tree and of what is wanted.
+//! Chooses which folders are watched: a pure function of the tree and of what is wanted.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Asks what is not watched whether it changed: a look at each folder, and at open files.
+//! Polls what is not watched for changes: each folder, and open files.
 
 use std::collections::BTreeMap;
 use std::fs::File;

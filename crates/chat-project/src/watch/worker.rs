@@ -1,4 +1,4 @@
-//! The thread that lists, watches and tells.
+//! Runs the thread that lists, watches and reports.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;

@@ -1,5 +1,5 @@
-//! What bubblewrap is handed by open files: the filter, what is copied instead of mounted, and the
-//! end of its arguments.
+//! Passes open files to bubblewrap: the filter, what is copied instead of mounted, and the end of
+//! its arguments.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};

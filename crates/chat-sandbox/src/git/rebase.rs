@@ -1,5 +1,5 @@
-//! What git keeps of a rebase, or of a series of picks, that stopped: what it holds may name programs, which the
-//! person's git runs when it goes on, or their shell when it shows how far it is.
+//! Sanitizes the state of a rebase, or of a series of picks, that stopped: it may name programs,
+//! which the person's git runs when it goes on, or their shell when it shows how far it is.
 //!
 //! The formats are those of `git rebase --interactive`, <https://git-scm.com/docs/git-rebase>, where a line is a
 //! word, or its letter, and what it is about; of `sequencer.c` in git's sources; and of its `git-prompt.sh`, which

@@ -1,4 +1,4 @@
-//! Takes from git's data what makes git run programs, and keeps it beside.
+//! Removes from git's data what makes git run programs, and keeps it next to it.
 
 use std::fs::File;
 use std::io::{Read, Write};

@@ -1,4 +1,4 @@
-//! Goes through all folders beneath one that is open, without following a link.
+//! Walks all folders beneath an open one, without following a link.
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;

@@ -1,4 +1,5 @@
-//! Looks through a project for as long as a command runs there, and once more when it has ended.
+//! Watches the git repositories of a project while a command runs there, and checks once more when
+//! it has ended.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;

@@ -1,4 +1,5 @@
-//! Repositories and settings in folders of the project, protected as those at its top are.
+//! Finds repositories and settings in folders of the project, which are protected like those at its
+//! top.
 //!
 //! Looked for as far as that costs a command little: some folders deep, some thousand entries.
 

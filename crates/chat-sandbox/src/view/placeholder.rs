@@ -1,4 +1,4 @@
-//! What stands where something protected may not come into being, for as long as a command runs.
+//! Makes placeholders where something protected may not come into being while a command runs.
 //!
 //! Each kind means nothing to git, and each can be told from what a person made: so one that a
 //! killed program left behind is taken away after the next command.

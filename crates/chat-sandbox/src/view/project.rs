@@ -1,4 +1,4 @@
-//! The project's part of the view: writable, but for what would start programs outside the
+//! Builds the project's part of the view: writable, but for what would start programs outside the
 //! sandbox later (git's hooks and settings), and what tells Natter what to do.
 //!
 //! What does not exist yet may not come into being either, not even while the command runs: a

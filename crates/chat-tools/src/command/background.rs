@@ -1,5 +1,6 @@
-//! Commands in the background: they go on after their call, and end with the session, with the request
-//! that began them where that is stopped, with the person's next stop, or when the model stops them.
+//! Runs commands in the background: they go on after their call, and end with the session, with the
+//! request that began them where that is stopped, with the person's next stop, or when the model
+//! stops them.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;

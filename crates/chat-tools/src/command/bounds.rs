@@ -1,4 +1,4 @@
-//! What keeps commands in bounds here, as the engine tells it.
+//! Reports what confines commands here.
 
 use async_trait::async_trait;
 use chat_core::tool::{Bounds, BoundsReport, Enforcement, Gap, UnavailableReason};

@@ -1,4 +1,4 @@
-//! How a command ended, for the model and for people.
+//! Describes how a command ended, for the model and for people.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Where a text stands in another: exactly, or as near as it comes.
+//! Finds a text in another: exactly, or as near as it comes.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! What comes in the place of a text that was found: the new text, in the file's own way.
+//! Builds the replacement of a text that was found, in the file's own style.
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 

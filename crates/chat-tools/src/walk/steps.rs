@@ -1,5 +1,4 @@
-//! The steps of a walk: from one folder that is open to the next, so that no link which is swapped in under
-//! way leads out.
+//! Walks from one open folder to the next, so that no link that is swapped in meanwhile leads out.
 
 use std::ffi::OsStr;
 use std::ops::ControlFlow;

@@ -1,5 +1,4 @@
-//! One question to one server: a redirect to be judged anew, or what it answers, within limits of
-//! size and time.
+//! Sends one request to one server, within limits of size and time. A redirect is judged again.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! What a model gets of an answer: text, a picture, or what it is.
+//! Chooses what a model gets of an answer: text, a picture, or a description.
 
 use reqwest::Url;
 

@@ -1,4 +1,4 @@
-//! An address that was looked up and judged, and the connection to exactly that.
+//! Resolves and judges an address, and connects to exactly that.
 
 use std::error::Error as _;
 use std::net::{IpAddr, SocketAddr};

@@ -1,4 +1,4 @@
-//! What goes wrong on the way to a page, as the model is told.
+//! Explains to the model what goes wrong on the way to a page.
 
 use thiserror::Error;
 

@@ -1,4 +1,4 @@
-//! A page that the person themselves named: nobody is asked for leave, and redirects lead only to the
+//! Fetches a page that the user named: no permission is asked for, and redirects lead only to the
 //! open internet, or to the host that was named, where that still lies where it lay.
 
 use std::sync::Arc;

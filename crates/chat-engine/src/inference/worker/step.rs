@@ -1,5 +1,5 @@
-//! One evaluation: a token of each answer and some of the prompts, or one answer and a draft of how it
-//! goes on.
+//! Runs one evaluation: a token of each answer and some of the prompts, or one answer and a draft of
+//! how it goes on.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! What is told apart, however the text is cut.
+//! Tests how output is split, however the text is cut.
 
 use super::*;
 use crate::prompt::template::Template;

@@ -50,7 +50,8 @@ impl Round {
         self.folders = folders;
         let known = |old: &BTreeMap<PathBuf, Option<FileStamp>>, paths: Vec<PathBuf>| {
             let with = |path: PathBuf| {
-                let stamp = old.get(&path).copied().unwrap_or_else(|| look(root, &path).map(file_stamp));
+                let stamp =
+                    old.get(&path).copied().unwrap_or_else(|| look(root, &path).map(file_stamp));
                 (path, stamp)
             };
             paths.into_iter().map(with).collect()

@@ -5,7 +5,7 @@ use rstest::rstest;
 
 use super::*;
 
-fn read(text: &str) -> Option<Circle> {
+fn read(text: &str) -> Option<DetectedLoop> {
     Repetition::default().read(text)
 }
 

@@ -102,7 +102,9 @@ impl Answer {
                 let Some(request) = self.request.take() else { return };
                 // A template comes with a file from anywhere, and may take its time.
                 let model = Arc::clone(&facts);
-                let asked = tokio::task::spawn_blocking(move || Asked::new(&model, *request)).await;
+                let asked =
+                    tokio::task::spawn_blocking(move || PreparedRequest::new(&model, *request))
+                        .await;
                 let asked = asked.unwrap_or(Err(Failure::Gone));
                 if let Err(failure) = asked.and_then(|asked| self.ask(&facts, asked)) {
                     self.ready.push_back(Event::Failed(failure));
@@ -119,7 +121,7 @@ impl Answer {
         }
     }
 
-    fn ask(&mut self, facts: &Facts, asked: Asked) -> Result<(), Failure> {
+    fn ask(&mut self, facts: &Facts, asked: PreparedRequest) -> Result<(), Failure> {
         let spoken = asked.expected.words();
         self.sorter = Sorter::new(asked.expected);
         let (said, hear) = mpsc::unbounded_channel();
@@ -165,7 +167,7 @@ impl Answer {
 }
 
 /// What a request becomes for one model.
-struct Asked {
+struct PreparedRequest {
     prompt: String,
     expected: Expected,
     grammar: Option<Grammar>,
@@ -175,7 +177,7 @@ struct Asked {
     drafts: Wanted,
 }
 
-impl Asked {
+impl PreparedRequest {
     fn new(facts: &Facts, request: (ChatBody, Sampling)) -> Result<Self, Failure> {
         let (body, mut sampling) = request;
         let template = facts.template.as_ref().map_err(Clone::clone)?;
@@ -310,7 +312,7 @@ mod tests {
                 serde_json::from_value(body.clone()).unwrap(),
                 serde_json::from_value(body).unwrap(),
             );
-            Asked::new(&facts, request).unwrap().expected.thinking
+            PreparedRequest::new(&facts, request).unwrap().expected.thinking
         };
         assert!(thinking(json!({})));
         assert!(!thinking(json!({ "response_format": { "type": "json_object" } })));

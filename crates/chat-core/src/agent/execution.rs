@@ -10,7 +10,7 @@ use futures_util::future::join_all;
 
 use super::{Turn, tool_loop_detection};
 use crate::message::{Message, Part, ToolCall, ToolResult};
-use crate::tool::{self, AskedSoFar, Registry, ToolContext, ToolFailure, ToolOutput};
+use crate::tool::{self, CallApproval, Registry, ToolContext, ToolFailure, ToolOutput};
 
 /// How long a tool has, once the user stopped the turn, to give what it has.
 const LAST_WORD: Duration = Duration::from_secs(1);
@@ -108,7 +108,7 @@ impl Turn {
                 .unwrap_or_else(|_| Err(ToolFailure::new("the tool itself failed"))),
             () = last_word => Err(ToolFailure::new(STOPPED)),
         };
-        let AskedSoFar { waited, verdict, needs } = context.answered();
+        let CallApproval { waited, verdict, needs } = context.answered();
         let took = Some(began.elapsed().saturating_sub(waited));
         let (mut result, pictures) = match outcome {
             Ok(ToolOutput { text, view, pictures }) => {

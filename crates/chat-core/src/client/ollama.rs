@@ -15,7 +15,7 @@ use tokio::sync::OnceCell;
 use self::window::{Bounds, Windows};
 use super::frames::Framing;
 use super::http::Http;
-use super::refusal::{self, Asked};
+use super::refusal::{self, SentRequest};
 use super::stream::Patience;
 use super::{
     Client, ContextWindow, ModelInfo, Reply, Request, SentReasoning, Timeouts, address, stream,
@@ -32,7 +32,7 @@ pub(super) use reply::OllamaReply;
 #[derive(Debug)]
 pub(super) struct Ollama {
     http: Arc<Http>,
-    /// What bounds the window of each model that was asked for. Asked once, so that the window that
+    /// What bounds the window of each model that was asked for. SentRequest once, so that the window that
     /// requests ask for stays the same: another one makes the server load the model again.
     bounds: Mutex<HashMap<String, Arc<OnceCell<Bounds>>>>,
     windows: Windows,
@@ -135,7 +135,7 @@ impl Ollama {
         let body = request::body(&request, window).map_err(|error| {
             self.http.named(Error::new(Kind::Internal).with_detail(error.to_string()))
         })?;
-        let asked = Asked {
+        let asked = SentRequest {
             model: request.model,
             window: Some(window),
             largest,

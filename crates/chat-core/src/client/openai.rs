@@ -27,7 +27,7 @@ use self::refused::Refused;
 use self::request::Dialect;
 use super::frames::Framing;
 use super::http::Http;
-use super::refusal::{self, Asked};
+use super::refusal::{self, SentRequest};
 use super::stream::Patience;
 use super::{
     Client, ContextWindow, ModelInfo, Recipient, RefusedData, Reply, Request, SentReasoning,
@@ -149,7 +149,7 @@ impl OpenAi {
 
     /// The server's answer to a request that it accepts. What it refuses of earlier reasoning is sent
     /// as it wants it, but no body twice; what it then accepts is remembered.
-    async fn accepted(&self, request: &Request, asked: &Asked) -> Result<Response> {
+    async fn accepted(&self, request: &Request, asked: &SentRequest) -> Result<Response> {
         let known = self.replay(&request.model);
         let mut attempt = Attempt::first(known);
         let mut body = self.body(request, attempt)?;
@@ -229,7 +229,7 @@ impl Client for OpenAi {
     }
 
     async fn chat(&self, request: Request) -> Result<Reply> {
-        let asked = Asked {
+        let asked = SentRequest {
             model: request.model.clone(),
             window: None,
             largest: None,

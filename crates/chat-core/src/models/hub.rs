@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use self::http::Asked;
+use self::http::HubRequest;
 pub use self::remote::{RemoteFile, RemoteModel};
 use super::file_pattern::FilePattern;
 use crate::error::{Error, Kind, Result};
@@ -108,7 +108,7 @@ impl Hub {
             ("direction", "-1"),
             ("limit", &limit),
         ]);
-        let found: Vec<RepositoryEntry> = self.http.json(url, &Asked::Search).await?.0;
+        let found: Vec<RepositoryEntry> = self.http.json(url, &HubRequest::Search).await?.0;
         let repositories = found.into_iter().filter_map(RepositoryEntry::repository);
         Ok(repositories.take(FOUND_LIMIT).collect())
     }
@@ -118,7 +118,7 @@ impl Hub {
     /// # Errors
     /// `RepositoryNotFound`, `RepositoryClosed`, and those of [`search`](Self::search).
     pub async fn models(&self, repository: &str) -> Result<Vec<RemoteModel>> {
-        let asked = Asked::Repository(repository.to_owned());
+        let asked = HubRequest::Repository(repository.to_owned());
         let Some((owner, name)) = repository.split_once('/').filter(|_| is_repository(repository))
         else {
             return Err(Kind::RepositoryNotFound { repository: repository.to_owned() }.into());
@@ -172,7 +172,7 @@ impl Hub {
         let segments: Vec<&str> =
             repository.split('/').chain(["resolve", REVISION]).chain(path.split('/')).collect();
         let url = self.http.url(&segments)?;
-        let asked = Asked::File { repository: repository.to_owned(), file: path.to_owned() };
+        let asked = HubRequest::File { repository: repository.to_owned(), file: path.to_owned() };
         self.http.file(url, from, &asked).await
     }
 }

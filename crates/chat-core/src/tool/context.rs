@@ -37,12 +37,12 @@ pub struct ToolContext {
     /// Keeps what the call does to the project's files.
     pub changes: Changes,
     /// What the person was asked for this call.
-    pub asked: Arc<Mutex<AskedSoFar>>,
+    pub asked: Arc<Mutex<CallApproval>>,
 }
 
 /// What the person was asked for one call.
 #[derive(Clone, Debug, Default)]
-pub struct AskedSoFar {
+pub struct CallApproval {
     /// How long their answers took.
     pub(crate) waited: Duration,
     /// What they answered last to a question of leave.
@@ -116,7 +116,7 @@ impl ToolContext {
     }
 
     /// What the person was asked so far.
-    pub(crate) fn answered(&self) -> AskedSoFar {
+    pub(crate) fn answered(&self) -> CallApproval {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

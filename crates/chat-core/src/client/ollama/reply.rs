@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use crate::client::batch::Batch;
 use crate::client::json::{Text, count, value, words};
 use crate::client::reasoning_parser::ReasoningParser;
-use crate::client::refusal::{self, Asked};
+use crate::client::refusal::{self, SentRequest};
 use crate::client::stream::{Decoder, Progress, invalid};
 use crate::client::{Delta, Finish};
 use crate::error::Result;
@@ -16,14 +16,14 @@ use crate::message::{ToolCallId, Usage};
 /// Decodes a reply, streaming or whole: both are such objects.
 #[derive(Debug)]
 pub(in crate::client) struct OllamaReply {
-    asked: Asked,
+    asked: SentRequest,
     calls: usize,
     reasoning_parser: ReasoningParser,
     over: bool,
 }
 
 impl OllamaReply {
-    pub fn new(asked: Asked) -> Self {
+    pub fn new(asked: SentRequest) -> Self {
         Self { asked, calls: 0, reasoning_parser: ReasoningParser::default(), over: false }
     }
 

@@ -11,7 +11,7 @@ use super::details::Details;
 use crate::client::batch::Batch;
 use crate::client::json::{Text, count, value};
 use crate::client::reasoning_parser::ReasoningParser;
-use crate::client::refusal::{self, Asked};
+use crate::client::refusal::{self, SentRequest};
 use crate::client::stream::{Decoder, Progress, invalid};
 use crate::client::{Delta, Finish, Preparing};
 use crate::error::{Kind, Result};
@@ -21,7 +21,7 @@ use crate::message::{Origin, ProviderData, Usage};
 #[derive(Debug)]
 pub(in crate::client) struct OpenAiReply {
     origin: Origin,
-    asked: Asked,
+    asked: SentRequest,
     details: Details,
     calls: Calls,
     reasoning_parser: ReasoningParser,
@@ -32,7 +32,7 @@ pub(in crate::client) struct OpenAiReply {
 
 impl OpenAiReply {
     /// Decodes what comes from there.
-    pub fn new(origin: Origin, asked: Asked) -> Self {
+    pub fn new(origin: Origin, asked: SentRequest) -> Self {
         Self {
             origin,
             asked,

@@ -13,10 +13,10 @@ use serde::Serialize;
 
 use crate::args::{ListModels, Models};
 use crate::engine::Program;
+use crate::error::{Outcome, Result, explain};
 use crate::output::line_of;
 use crate::say;
 use crate::terminal;
-use crate::trouble::{Outcome, Result, explain};
 
 /// Does what the command line says.
 pub async fn run(action: Models, program: &Program) -> Result<Outcome> {

@@ -4,9 +4,9 @@ use chat_core::message::Fid;
 use chat_edge::words;
 
 use super::Conversation;
+use crate::error::Result;
 use crate::say;
 use crate::terminal;
-use crate::trouble::Result;
 
 impl Conversation<'_> {
     /// Tells how full the window is, and what fills it.

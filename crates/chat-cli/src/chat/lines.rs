@@ -10,9 +10,9 @@ use rustyline::history::FileHistory;
 use rustyline::{Config, Editor};
 use tokio::sync::mpsc;
 
+use crate::error::{CliError, Result};
 use crate::say;
 use crate::terminal::{self, AsBefore, Terminal};
-use crate::trouble::{Result, Trouble};
 
 /// What came.
 #[derive(Debug, PartialEq, Eq)]
@@ -122,7 +122,7 @@ impl Source {
                 Ok(line) => Ok(Line::Text(line)),
                 Err(ReadlineError::Interrupted) => Ok(Line::Interrupted),
                 Err(ReadlineError::Eof) => Ok(Line::End),
-                Err(error) => Err(Trouble::Said(say::input_failed(&error.to_string()))),
+                Err(error) => Err(CliError::Said(say::input_failed(&error.to_string()))),
             },
             Self::Plain { prompts } => {
                 if *prompts {
@@ -151,6 +151,6 @@ fn plain_line() -> Result<Line> {
             let line = String::from_utf8_lossy(&bytes);
             Ok(Line::Text(line.trim_end_matches(['\r', '\n']).to_owned()))
         }
-        Err(error) => Err(Trouble::Said(say::input_failed(&error.to_string()))),
+        Err(error) => Err(CliError::Said(say::input_failed(&error.to_string()))),
     }
 }

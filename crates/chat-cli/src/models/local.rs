@@ -11,9 +11,9 @@ use serde::Serialize;
 
 use super::view::{FactsView, InstalledView, OfferView, RemoteView, WINDOW, facts_line};
 use crate::engine::Program;
+use crate::error::{Outcome, Result, explain};
 use crate::output::line_of;
 use crate::terminal;
-use crate::trouble::{Outcome, Result, explain};
 
 mod sentences;
 

@@ -14,9 +14,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{Calls, Done, Pieces, Sink, line_of};
+use crate::error::explain;
 use crate::say;
 use crate::terminal::{self, Terminal};
-use crate::trouble::explain;
 
 use views::ResultView;
 pub use views::{ErrorView, MessageView};

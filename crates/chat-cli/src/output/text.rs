@@ -13,9 +13,9 @@ use jiff::Timestamp;
 
 use super::tail::last_line;
 use super::{Done, Pieces, Sink, result_line};
+use crate::error::explain;
 use crate::say;
 use crate::terminal::{self, Terminal};
-use crate::trouble::explain;
 
 /// Shows a conversation as text.
 #[derive(Debug)]

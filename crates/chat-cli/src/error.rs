@@ -11,11 +11,11 @@ use crate::say;
 use crate::terminal::{self, Terminal};
 
 /// The result of a command.
-pub type Result<T, E = Trouble> = std::result::Result<T, E>;
+pub type Result<T, E = CliError> = std::result::Result<T, E>;
 
 /// Why a command ended early.
 #[derive(Debug)]
-pub enum Trouble {
+pub enum CliError {
     /// The engine says why.
     Engine(Error),
     /// This sentence says why.
@@ -28,7 +28,7 @@ pub enum Trouble {
     Stopped,
 }
 
-impl From<Error> for Trouble {
+impl From<Error> for CliError {
     fn from(error: Error) -> Self {
         Self::Engine(error)
     }
@@ -69,7 +69,7 @@ impl From<StopReason> for Outcome {
     }
 }
 
-impl Trouble {
+impl CliError {
     /// How a command that met this ended.
     pub fn outcome(&self) -> Outcome {
         match self {

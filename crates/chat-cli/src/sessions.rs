@@ -70,8 +70,8 @@ impl<'a> View<'a> {
             unread: session.unread,
             in_use: session.in_use,
             trouble: session.trouble.map(|trouble| match trouble {
-                message::Trouble::Failed => "failed",
-                message::Trouble::Interrupted => "interrupted",
+                message::ReplyFailure::Failed => "failed",
+                message::ReplyFailure::Interrupted => "interrupted",
             }),
             excerpt: None,
             incomplete: false,

@@ -15,7 +15,7 @@ use super::turn::RunningTurn;
 use crate::agent::{Outcome, ReplyEnd, TurnInput};
 use crate::error::{Error, Kind};
 use crate::event::{Event, SessionEvent, Stage, StopReason};
-use crate::message::{Ending, Message, ModelRef, Role, Trouble, Usage};
+use crate::message::{Ending, Message, ModelRef, ReplyFailure, Role, Usage};
 use crate::store::SessionPatch;
 
 impl RunningTurn {
@@ -169,7 +169,7 @@ impl RunningTurn {
             // Until here a stop was one of this request, also while it waited for the gate.
             let stopped = cancel.is_cancelled() || outcome.reason == StopReason::Stopped;
             if !went_well && !stopped {
-                state.trouble.get_or_insert(Trouble::Failed);
+                state.trouble.get_or_insert(ReplyFailure::Failed);
             }
             state.end_turn();
             let unread = !state.is_watched() && !state.record.unread && !state.halted;

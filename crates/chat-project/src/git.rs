@@ -34,7 +34,7 @@ const TRIES: usize = 3;
 
 /// Why git's state is not known.
 #[derive(Debug, thiserror::Error)]
-pub enum Trouble {
+pub enum GitError {
     /// There is no program `git`.
     #[error("there is no git")]
     NoGit,
@@ -79,7 +79,7 @@ pub struct Diff {
 ///
 /// # Errors
 /// What claims to be it is not to be trusted.
-pub fn find(project: &Project) -> Result<Option<Repository>, Trouble> {
+pub fn find(project: &Project) -> Result<Option<Repository>, GitError> {
     let found = RepositoryLocation::find(project.root())?;
     Ok(found.map(|location| Repository { location, project: project.root().to_owned() }))
 }
@@ -106,12 +106,12 @@ impl Repository {
     ///
     /// # Errors
     /// Git is not there, failed, or took too long; it was given up.
-    pub fn state(&self, given_up: &AtomicBool) -> Result<State, Trouble> {
+    pub fn state(&self, given_up: &AtomicBool) -> Result<State, GitError> {
         self.steady(|| self.looked_at(given_up))
     }
 
-    fn looked_at(&self, given_up: &AtomicBool) -> Result<State, Trouble> {
-        let program = Program::find(&self.project).ok_or(Trouble::NoGit)?;
+    fn looked_at(&self, given_up: &AtomicBool) -> Result<State, GitError> {
+        let program = Program::find(&self.project).ok_or(GitError::NoGit)?;
         let private = Private::new(&self.location, &program, given_up)?;
         let mut command = private.command(&program, &self.project);
         command.args(["status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all"]);
@@ -126,18 +126,18 @@ impl Repository {
     ///
     /// # Errors
     /// Git is not there, failed, or took too long; it was given up.
-    pub fn diff(&self, most: usize, given_up: &AtomicBool) -> Result<Diff, Trouble> {
+    pub fn diff(&self, most: usize, given_up: &AtomicBool) -> Result<Diff, GitError> {
         self.steady(|| self.compared(most, given_up))
     }
 
-    fn compared(&self, most: usize, given_up: &AtomicBool) -> Result<Diff, Trouble> {
-        let program = Program::find(&self.project).ok_or(Trouble::NoGit)?;
+    fn compared(&self, most: usize, given_up: &AtomicBool) -> Result<Diff, GitError> {
+        let program = Program::find(&self.project).ok_or(GitError::NoGit)?;
         let private = Private::new(&self.location, &program, given_up)?;
         let mut head = private.command(&program, &self.project);
         head.args(["rev-parse", "--quiet", "--verify", "HEAD"]);
         let base = match run::run(head, 256, given_up) {
             Ok(_) => "HEAD",
-            Err(Trouble::Failed) => EMPTY[usize::from(private.is_sha256())],
+            Err(GitError::Failed) => EMPTY[usize::from(private.is_sha256())],
             Err(trouble) => return Err(trouble),
         };
         let mut command = private.command(&program, &self.project);
@@ -153,7 +153,7 @@ impl Repository {
 
     /// What a look finds, unless the repository was exchanged while it was looked at: a command that runs may have
     /// shown another's. Who commits meanwhile has it looked at again.
-    fn steady<T>(&self, mut look: impl FnMut() -> Result<T, Trouble>) -> Result<T, Trouble> {
+    fn steady<T>(&self, mut look: impl FnMut() -> Result<T, GitError>) -> Result<T, GitError> {
         for _ in 0..TRIES {
             let before = self.location.marks()?;
             let found = look()?;
@@ -161,7 +161,7 @@ impl Repository {
                 return Ok(found);
             }
         }
-        Err(Trouble::Foreign(self.location.common.clone()))
+        Err(GitError::Foreign(self.location.common.clone()))
     }
 
     /// Folders in which everything is git's own.

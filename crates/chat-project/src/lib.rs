@@ -32,4 +32,4 @@ pub use rules::{Left, Rule, Rules, rules};
 pub use search::{Favoured, FileMatch, search};
 pub use symbols::{SymbolMatch, places, symbols};
 pub use tree::Tree;
-pub use watch::{Event, Files, MOST_TOLD, Trouble};
+pub use watch::{Event, Files, MOST_TOLD, WatchError};

@@ -40,12 +40,12 @@ pub enum Event {
     /// Git's state may be another.
     Git,
     /// Something is not as it should be.
-    Trouble(Trouble),
+    Error(WatchError),
 }
 
 /// What can be wrong with the whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trouble {
+pub enum WatchError {
     /// The project's folder is gone or cannot be read. The last tree stays, and nothing more is told: it must be
     /// opened again.
     Gone,

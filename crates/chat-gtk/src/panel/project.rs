@@ -260,9 +260,9 @@ async fn carry(shared: &std::rc::Weak<Shared>, mut told: UnboundedReceiver<Event
             match event {
                 Event::Rescanned | Event::Changed { .. } => (files, git) = (true, true),
                 Event::Git => git = true,
-                Event::Trouble(chat_project::Trouble::Gone) => gone = true,
+                Event::Error(chat_project::WatchError::Gone) => gone = true,
                 // Changes are noticed all the same, a little later.
-                Event::Trouble(_) => {}
+                Event::Error(_) => {}
             }
         }
         if files {

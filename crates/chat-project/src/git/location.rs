@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-use super::Trouble;
+use super::GitError;
 use crate::read;
 
 /// Bytes of a file that names a folder.
@@ -32,23 +32,23 @@ pub(super) struct Marks([Option<(u64, u64, i64, i64)>; 4]);
 
 impl RepositoryLocation {
     /// The repository that a folder lies in.
-    pub fn find(folder: &Path) -> Result<Option<Self>, Trouble> {
+    pub fn find(folder: &Path) -> Result<Option<Self>, GitError> {
         for work_tree in folder.ancestors() {
             let git = work_tree.join(".git");
             let Ok(found) = git.symlink_metadata() else { continue };
             let location = if found.is_dir() && git.join("HEAD").exists() {
                 Self { work_tree: work_tree.to_owned(), own: git.clone(), common: git.clone() }
             } else if found.is_file() {
-                linked(work_tree, &git).ok_or_else(|| Trouble::Foreign(git.clone()))?
+                linked(work_tree, &git).ok_or_else(|| GitError::Foreign(git.clone()))?
             } else if found.is_symlink() {
-                return Err(Trouble::Foreign(git));
+                return Err(GitError::Foreign(git));
             } else {
                 continue;
             };
             return if location.is_whole() {
                 Ok(Some(location))
             } else {
-                Err(Trouble::Foreign(git))
+                Err(GitError::Foreign(git))
             };
         }
         Ok(None)
@@ -56,13 +56,13 @@ impl RepositoryLocation {
 
     /// By which is told whether another repository's data took the place of this one's meanwhile, if only for a
     /// moment: each time something is moved, the kernel notes when.
-    pub fn marks(&self) -> Result<Marks, Trouble> {
+    pub fn marks(&self) -> Result<Marks, GitError> {
         let mark = |name: &str| {
             let found = self.common.join(name).symlink_metadata().ok()?;
             Some((found.dev(), found.ino(), found.ctime(), found.ctime_nsec()))
         };
         let marks = ["objects", "objects/info", "objects/pack", "refs"].map(mark);
-        if self.is_whole() { Ok(Marks(marks)) } else { Err(Trouble::Foreign(self.common.clone())) }
+        if self.is_whole() { Ok(Marks(marks)) } else { Err(GitError::Foreign(self.common.clone())) }
     }
 
     /// Whether all of it lies where it says, and no objects of another repository are in it.

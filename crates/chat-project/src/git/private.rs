@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 use super::location::{self, RepositoryLocation};
 use super::run::Program;
 use super::settings::Settings;
-use super::{Trouble, run};
+use super::{GitError, run};
 
 /// Git's folder for one look at a project. It goes when it is dropped.
 pub(super) struct Private {
@@ -25,12 +25,12 @@ impl Private {
         location: &RepositoryLocation,
         program: &Program,
         given_up: &AtomicBool,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, GitError> {
         let folder = tempfile::Builder::new().prefix("natter-git-").tempdir()?;
         let own = |name: &str| folder.path().join(name);
         fs::write(own("config"), "[core]\n\trepositoryformatversion = 0\n\tbare = false\n")?;
         let head = location::short_file(&location.own.join("HEAD"));
-        let head = head.ok_or_else(|| Trouble::Foreign(location.own.clone()))?;
+        let head = head.ok_or_else(|| GitError::Foreign(location.own.clone()))?;
         fs::write(own("HEAD"), &head)?;
         for name in ["objects", "refs", "packed-refs", "info", "shallow"] {
             let shared = location.common.join(name);
@@ -63,7 +63,7 @@ impl Private {
         program: &Program,
         head: &[u8],
         given_up: &AtomicBool,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), GitError> {
         let config = location.common.join("config");
         if !config.symlink_metadata().is_ok_and(|found| found.is_file()) {
             return Ok(());
@@ -76,7 +76,7 @@ impl Private {
         let branch = head.trim().strip_prefix("ref: refs/heads/");
         self.settings = Settings::picked(&listed, branch);
         if self.settings.has_table {
-            return Err(Trouble::Unsupported);
+            return Err(GitError::Unsupported);
         }
         if self.settings.is_sha256 {
             let text = "[core]\n\trepositoryformatversion = 1\n\tbare = false\n\

@@ -13,7 +13,7 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::dirty::Dirty;
 use super::round::{Round, compare};
-use super::{Event, Shared, Trouble, Wanted, lock, plan};
+use super::{Event, Shared, Wanted, WatchError, lock, plan};
 use crate::git::{self, Repository};
 use crate::tree::{Depth, Folder, Tree, refreshed, walk};
 
@@ -85,7 +85,7 @@ impl Worker {
 
     pub fn run(mut self) {
         if self.watcher.is_none() {
-            (self.tell)(Event::Trouble(Trouble::Unwatched));
+            (self.tell)(Event::Error(WatchError::Unwatched));
         }
         self.rescan();
         while !self.is_given_up() && !self.is_gone {
@@ -132,7 +132,7 @@ impl Worker {
     /// The folder is gone, or another has its name: it is not looked at any more.
     fn gone(&mut self) {
         self.is_gone = true;
-        (self.tell)(Event::Trouble(Trouble::Gone));
+        (self.tell)(Event::Error(WatchError::Gone));
     }
 
     fn hear(&mut self, event: notify::Result<notify::Event>) {

@@ -21,11 +21,11 @@ use crate::spec::{arguments, on_disk, size, spec, still_wanted};
 use crate::web::answer::{Answer, Budget, Step, ask};
 use crate::web::content::{PageContent, content_of, heading};
 use crate::web::destination::{self, Destination};
+use crate::web::error::WebError;
 use crate::web::file_name;
 use crate::web::long;
 use crate::web::network::{Network, System};
 use crate::web::page::Form;
-use crate::web::trouble::Trouble;
 
 pub use given::Pages;
 
@@ -115,7 +115,7 @@ impl WebFetch {
                 Step::Answer(answer) => return Ok(answer),
             }
         }
-        Err(Trouble::TooManyRedirects(REDIRECTS).into())
+        Err(WebError::TooManyRedirects(REDIRECTS).into())
     }
 }
 
@@ -169,14 +169,14 @@ impl Tool for WebFetch {
         let arguments = arguments(given)?;
         tokio::select! {
             biased;
-            () = context.cancel.cancelled() => Err(Trouble::Stopped.into()),
+            () = context.cancel.cancelled() => Err(WebError::Stopped.into()),
             done = self.fetch(arguments, &context) => done,
         }
     }
 }
 
-impl From<Trouble> for ToolFailure {
-    fn from(trouble: Trouble) -> Self {
+impl From<WebError> for ToolFailure {
+    fn from(trouble: WebError) -> Self {
         Self::new(trouble.to_string())
     }
 }

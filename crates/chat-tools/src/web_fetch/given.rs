@@ -14,9 +14,9 @@ use super::REDIRECTS;
 use crate::web::answer::{Answer, Budget, Step, ask};
 use crate::web::content::{PageContent, content_of, heading};
 use crate::web::destination::{self, Destination};
+use crate::web::error::WebError;
 use crate::web::network::{Network, System};
 use crate::web::page::Form;
-use crate::web::trouble::Trouble;
 
 /// Reads such pages.
 pub struct Pages(Arc<dyn Network>);
@@ -109,17 +109,18 @@ fn may_reach(reach: Reach, is_named: bool) -> bool {
     }
 }
 
-fn fault(trouble: Trouble) -> PageFault {
+fn fault(trouble: WebError) -> PageFault {
     match trouble {
-        Trouble::NoAddress(_) | Trouble::TooLong(_) | Trouble::Scheme(_) | Trouble::Credentials => {
-            PageFault::Address
-        }
-        Trouble::NoHost { host, .. }
-        | Trouble::Unreachable { host, .. }
-        | Trouble::BrokeOff { host, .. } => PageFault::Unreachable { host },
-        Trouble::TooLate { host, seconds } => PageFault::TooLate { host, seconds },
-        Trouble::Status { host, status } => PageFault::Refused { host, status },
-        Trouble::TooManyRedirects(_) | Trouble::BadRedirect { .. } | Trouble::Stopped => {
+        WebError::NoAddress(_)
+        | WebError::TooLong(_)
+        | WebError::Scheme(_)
+        | WebError::Credentials => PageFault::Address,
+        WebError::NoHost { host, .. }
+        | WebError::Unreachable { host, .. }
+        | WebError::BrokeOff { host, .. } => PageFault::Unreachable { host },
+        WebError::TooLate { host, seconds } => PageFault::TooLate { host, seconds },
+        WebError::Status { host, status } => PageFault::Refused { host, status },
+        WebError::TooManyRedirects(_) | WebError::BadRedirect { .. } | WebError::Stopped => {
             PageFault::Elsewhere
         }
     }

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 /// Why something was not fetched.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Trouble {
+pub enum WebError {
     /// The text is no address.
     #[error("`{0}` is no address. Give a whole one, such as https://example.org/page.")]
     NoAddress(String),
@@ -58,7 +58,7 @@ pub enum Trouble {
         /// The host.
         host: String,
         /// What is wrong with its aim.
-        why: Box<Trouble>,
+        why: Box<WebError>,
     },
     /// The server refused.
     #[error("{host} answered {status}.")]
@@ -73,7 +73,7 @@ pub enum Trouble {
     Stopped,
 }
 
-impl Trouble {
+impl WebError {
     /// A text that is no address, as much of it as says which.
     pub fn no_address(text: &str) -> Self {
         const SHOWN: usize = 200;

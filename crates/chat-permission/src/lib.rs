@@ -25,5 +25,5 @@ pub use path::ResolvedPath;
 pub use pattern::Pattern;
 pub use policy::{Decision, Why, decide, decide_all};
 pub use request::{Redirected, Request, Run, Target};
-pub use rule::{Action, BadRule, Effect, Entry, Rule, Scope};
-pub use secrets::{BadSecretFiles, SecretFiles};
+pub use rule::{Action, Effect, Entry, InvalidRule, Rule, Scope};
+pub use secrets::{InvalidSecretFiles, SecretFiles};

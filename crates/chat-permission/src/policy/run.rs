@@ -39,7 +39,7 @@ pub(super) fn judge(rules: Rules<'_>, mode: Mode, run: &Run, found: &mut Finding
             let moves = !is_root || parts.iter().any(changes_folder);
             for (at, part) in parts.iter().enumerate() {
                 let reads = run.reads.get(at).and_then(Option::as_ref).filter(|_| may_read);
-                let around = Around { network: run.network, moves, reads };
+                let around = CommandContext { network: run.network, moves, reads };
                 judge_part(rules, mode, part, around, found);
             }
         }
@@ -69,7 +69,7 @@ fn network(rules: Rules<'_>, found: &mut Findings) {
 
 /// What is known of a part from the whole command.
 #[derive(Clone, Copy)]
-struct Around<'a> {
+struct CommandContext<'a> {
     /// Whether the command has the network.
     network: bool,
     /// Whether it does not run in the project's own folder, or some part of it changes it.
@@ -83,7 +83,7 @@ fn judge_part(
     rules: Rules<'_>,
     mode: Mode,
     part: &Simple,
-    Around { network, moves, reads }: Around<'_>,
+    CommandContext { network, moves, reads }: CommandContext<'_>,
     found: &mut Findings,
 ) {
     // In another folder there may be a repository of its own, whose settings name programs.

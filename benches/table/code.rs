@@ -13,7 +13,7 @@ use chat_core::message::{Context, Excerpt, OpenFile, Selection};
 use chat_core::permission::path::{Project, Surroundings as Kept};
 use chat_core::review::diff::Diff;
 use chat_core::review::{Journal, Limits};
-use chat_project::{Event, Favoured, Files};
+use chat_project::{Event, Files, PreferredFiles};
 use chat_testkit::server::text;
 
 use super::Plan;
@@ -155,7 +155,7 @@ fn open(plan: &Plan) -> Result<Vec<Row>> {
         let hits = chat_project::search(
             paths,
             "part42 file",
-            &Favoured::default(),
+            &PreferredFiles::default(),
             50,
             &AtomicBool::new(false),
         );

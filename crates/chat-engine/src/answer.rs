@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 
-use crate::draft::Wanted;
+use crate::draft::DraftLimits;
 use crate::failure::Failure;
 use crate::inference::{Facts, Finish, Grammar, Job, JobEvent, Order, Progress, Timings};
 use crate::models::Use;
@@ -174,7 +174,7 @@ struct PreparedRequest {
     max_tokens: Option<u32>,
     sampling: Sampling,
     stop: Vec<String>,
-    drafts: Wanted,
+    drafts: DraftLimits,
 }
 
 impl PreparedRequest {
@@ -213,7 +213,7 @@ impl PreparedRequest {
         };
         let stop = body.stop.map(Stop::texts).unwrap_or_default();
         let max_tokens = body.max_tokens;
-        let drafts = Wanted { least: body.drafts_least, most: body.drafts_most };
+        let drafts = DraftLimits { least: body.drafts_least, most: body.drafts_most };
         Ok(Self { prompt, expected, grammar, max_tokens, sampling, stop, drafts })
     }
 }

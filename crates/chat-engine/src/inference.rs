@@ -20,7 +20,7 @@ pub use embed::LONGEST as LONGEST_TEXT;
 pub use grammar::Grammar;
 pub use load::{Facts, Loading, Progress, load};
 
-use crate::draft::{Drafts, Wanted};
+use crate::draft::{DraftLimits, Drafts};
 use crate::failure::Failure;
 use crate::request::Sampling;
 
@@ -65,7 +65,7 @@ pub struct Job {
     /// Where it ends.
     pub stop: Vec<String>,
     /// How many tokens are drafted at once: what is said is the same.
-    pub drafts: Wanted,
+    pub drafts: DraftLimits,
     /// Words of the model's own that are said all the same: they tell apart what it writes.
     pub spoken: Vec<&'static str>,
     /// Who listens.

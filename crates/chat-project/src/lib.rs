@@ -29,7 +29,7 @@ pub use below::below;
 pub use kinds::kinds;
 pub use program::program;
 pub use rules::{Left, Rule, Rules, rules};
-pub use search::{Favoured, FileMatch, search};
+pub use search::{FileMatch, PreferredFiles, search};
 pub use symbols::{SymbolMatch, places, symbols};
 pub use tree::Tree;
 pub use watch::{Event, Files, MOST_TOLD, WatchError};

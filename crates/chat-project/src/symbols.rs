@@ -10,7 +10,7 @@ use aho_corasick::AhoCorasick;
 use chat_outline::{Language, Symbol, outline};
 use chat_permission::path::{Project, ResolvedPath};
 
-use crate::search::Favoured;
+use crate::search::PreferredFiles;
 use crate::tree::Paths;
 use crate::{read, text};
 
@@ -42,7 +42,7 @@ pub fn symbols(
     project: &Project,
     paths: &Paths,
     query: &str,
-    favoured: &Favoured,
+    favoured: &PreferredFiles,
     most: usize,
     given_up: &AtomicBool,
 ) -> Option<Vec<SymbolMatch>> {
@@ -140,7 +140,7 @@ mod tests {
     fn names(project: &Project, query: &str, favoured: &[&str]) -> Vec<String> {
         let given_up = AtomicBool::new(false);
         let tree = walk(project, &given_up, drop).unwrap().unwrap();
-        let favoured = Favoured::new(favoured.iter().map(PathBuf::from).collect());
+        let favoured = PreferredFiles::new(favoured.iter().map(PathBuf::from).collect());
         let found = symbols(project, tree.paths(), query, &favoured, 10, &given_up).unwrap();
         let told = |found: SymbolMatch| {
             format!("{} {}:{}", found.name, found.path.display(), found.lines.0)
@@ -176,7 +176,8 @@ mod tests {
         let (_folder, project) = project(&[("a.rs", "fn run() {}")]);
         let tree = walk(&project, &AtomicBool::new(false), drop).unwrap().unwrap();
         let given_up = AtomicBool::new(true);
-        let found = symbols(&project, tree.paths(), "run", &Favoured::default(), 10, &given_up);
+        let found =
+            symbols(&project, tree.paths(), "run", &PreferredFiles::default(), 10, &given_up);
         assert_eq!(found, None);
     }
 }

@@ -64,7 +64,7 @@ pub struct Files {
 #[derive(Debug)]
 struct Shared {
     tree: Mutex<Arc<Tree>>,
-    wanted: Mutex<Wanted>,
+    wanted: Mutex<WatchRequest>,
     given_up: AtomicBool,
     /// Whether there were more messages than could wait.
     overflow: AtomicBool,
@@ -72,7 +72,7 @@ struct Shared {
 
 /// What is to be watched before all else.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Wanted {
+struct WatchRequest {
     shown: Vec<PathBuf>,
     open: Vec<PathBuf>,
     rescans: u64,

@@ -14,7 +14,7 @@ use crate::chat_widget::{Finder, Finding, Pointed};
 use chat_permission::path::{Project, Surroundings};
 use chat_project::git::{self, Change, Head};
 use chat_project::tree::{Kind, Tree};
-use chat_project::{Event, Favoured, FileMatch, Files, kinds, search, symbols};
+use chat_project::{Event, FileMatch, Files, PreferredFiles, kinds, search, symbols};
 use gtk::{gio, glib};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -174,7 +174,7 @@ impl ProjectFiles {
         given_up: Arc<AtomicBool>,
     ) -> Option<Vec<FileMatch>> {
         let tree = self.tree()?;
-        let favoured = Favoured::new(self.shared.open.borrow().clone());
+        let favoured = PreferredFiles::new(self.shared.open.borrow().clone());
         let look = move || search(tree.paths(), &query, &favoured, most, &given_up);
         gio::spawn_blocking(look).await.ok().flatten()
     }
@@ -190,7 +190,7 @@ const SYMBOLS: usize = 8;
 impl Finder for ProjectFiles {
     fn files(&self, query: &str, given_up: Arc<AtomicBool>) -> Finding {
         let tree = self.tree();
-        let favoured = Favoured::new(self.shared.open.borrow().clone());
+        let favoured = PreferredFiles::new(self.shared.open.borrow().clone());
         let query = query.to_owned();
         Box::pin(async move {
             let Some(tree) = tree else { return Vec::new() };
@@ -218,7 +218,7 @@ impl Finder for ProjectFiles {
 
     fn symbols(&self, query: &str, given_up: Arc<AtomicBool>) -> Finding {
         let (tree, project) = (self.tree(), self.shared.project.borrow().clone());
-        let favoured = Favoured::new(self.shared.open.borrow().clone());
+        let favoured = PreferredFiles::new(self.shared.open.borrow().clone());
         let query = query.to_owned();
         Box::pin(async move {
             let (Some(tree), Some(project)) = (tree, project) else { return Vec::new() };

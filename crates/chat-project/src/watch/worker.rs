@@ -13,7 +13,7 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::dirty::Dirty;
 use super::round::{Round, compare};
-use super::{Event, Shared, Wanted, WatchError, lock, plan};
+use super::{Event, Shared, WatchError, WatchRequest, lock, plan};
 use crate::git::{self, Repository};
 use crate::tree::{Depth, Folder, Tree, refreshed, walk};
 
@@ -40,7 +40,7 @@ pub(super) struct Worker {
     /// Git's folders, as far as they are watched.
     git_watched: BTreeSet<PathBuf>,
     git: Option<Repository>,
-    wanted: Wanted,
+    wanted: WatchRequest,
     dirty: Dirty,
     round: Round,
     /// The project's folder, open.
@@ -75,7 +75,7 @@ impl Worker {
             watched: BTreeSet::new(),
             git_watched: BTreeSet::new(),
             git: None,
-            wanted: Wanted::default(),
+            wanted: WatchRequest::default(),
             dirty: Dirty::default(),
             round: Round::default(),
             root: None,

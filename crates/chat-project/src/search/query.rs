@@ -10,7 +10,7 @@ use crate::letters::Letters;
 const EXACT: u32 = 4;
 
 /// What is looked for.
-pub(super) struct Wanted {
+pub(super) struct FileQuery {
     any_case: Pattern,
     /// The same to the letter, where the query has large ones.
     exact: Option<Pattern>,
@@ -19,7 +19,7 @@ pub(super) struct Wanted {
     word: Option<Vec<u8>>,
 }
 
-impl Wanted {
+impl FileQuery {
     pub(super) fn new(query: &str) -> Self {
         let pattern = |case| Pattern::new(query, case, Normalization::Smart, AtomKind::Fuzzy);
         let has_large = query.chars().any(char::is_uppercase);

@@ -16,7 +16,7 @@ use crate::output::json::ErrorView;
 use crate::output::line_of;
 use crate::say;
 use crate::signals::Signals;
-use crate::terminal::{self, Unseen};
+use crate::terminal::{self, HiddenInput};
 
 /// Does what is asked with the servers.
 pub async fn run(action: Option<Connections>, json: bool, program: &Program) -> Result<Outcome> {
@@ -188,7 +188,7 @@ async fn read_key(name: &str, program: &Program) -> Result<Key> {
     // A stop gives the terminal its echo back.
     let mut signals = Signals::new()?;
     let _unseen = program.terminal.input.then(|| {
-        let unseen = Unseen::begin();
+        let unseen = HiddenInput::begin();
         terminal::say(&terminal::clean(&say::connection_key(name)));
         unseen
     });

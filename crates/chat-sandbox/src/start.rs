@@ -14,7 +14,7 @@ use crate::git::GitWatcher;
 use crate::landlock::{self, Bounds};
 use crate::mount_watch::MountWatch;
 use crate::processes::{self, Family, Space};
-use crate::seccomp::{self, Doors};
+use crate::seccomp::{self, SyscallRestrictions};
 use crate::shell::{self, Gate};
 use crate::spawner;
 use crate::supervise::Started;
@@ -42,8 +42,9 @@ pub(crate) fn in_bubblewrap(
     }
     descriptors::keep();
     let scoped = landlock::version().is_some_and(|version| version >= landlock::SCOPES);
-    let doors = Doors::of_namespaces(command.network, scoped);
-    let inherited_fds = Arc::new(InheritedFds::new(&view, etc.is_some(), seccomp::file(doors)?));
+    let restrictions = SyscallRestrictions::of_namespaces(command.network, scoped);
+    let inherited_fds =
+        Arc::new(InheritedFds::new(&view, etc.is_some(), seccomp::file(restrictions)?));
     let (rest, read) = ArgumentsPipe::new().map_err(Error::Start)?;
     let (gate, stdin) = Gate::socket().map_err(Error::Start)?;
     let mut process = std::process::Command::new(program);

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 
 use crate::error::{CliError, Result};
 use crate::say;
-use crate::terminal::{self, AsBefore, Terminal};
+use crate::terminal::{self, RestoreTerminal, Terminal};
 
 /// What came.
 #[derive(Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct Lines {
     /// Whether a message was asked for that has not come yet.
     asked: bool,
     /// The editor changes how the terminal works, and a signal may end us while it reads.
-    _terminal: AsBefore,
+    _terminal: RestoreTerminal,
 }
 
 const PROMPT: &str = "> ";
@@ -48,7 +48,7 @@ impl Lines {
     pub fn start(terminal: Terminal, folders: &Folders) -> Self {
         let (ask, asked) = std::sync::mpsc::channel();
         let (answer, answers) = mpsc::channel(1);
-        let before = AsBefore::now();
+        let before = RestoreTerminal::now();
         let history = folders.state.join("chat-history");
         std::thread::spawn(move || {
             let mut source = Source::new(terminal, history);

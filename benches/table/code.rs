@@ -10,7 +10,7 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, anyhow};
 use chat_core::agent::{Agent, CodeAssistant, KnownContext, PromptContext, RuleFile, Surroundings};
 use chat_core::message::{Context, Excerpt, OpenFile, Selection};
-use chat_core::permission::path::{Project, Surroundings as Kept};
+use chat_core::permission::path::{PathEnvironment, Project};
 use chat_core::review::diff::Diff;
 use chat_core::review::{Journal, Limits};
 use chat_project::{Event, Files, PreferredFiles};
@@ -118,7 +118,7 @@ fn checkpoint(plan: &Plan) -> Result<Row> {
     let mut row = Row::new(what, "ms", Goal::AtMost(150.0));
     let (folder, state) = (tempfile::tempdir()?, tempfile::tempdir()?);
     fill(folder.path(), KEPT)?;
-    let project = Project::open(folder.path(), &Kept::default())?;
+    let project = Project::open(folder.path(), &PathEnvironment::default())?;
     let journal = Journal::open(&project, None, state.path(), Limits::default())?;
     journal.checkpoint("bench", "first")?;
     for round in 0..plan.rounds {
@@ -137,7 +137,7 @@ fn open(plan: &Plan) -> Result<Vec<Row>> {
     let folder = tempfile::tempdir()?;
     fill(folder.path(), MANY)?;
     for _ in 0..plan.rounds {
-        let project = Project::open(folder.path(), &Kept::default())?;
+        let project = Project::open(folder.path(), &PathEnvironment::default())?;
         let (told, events) = mpsc::channel();
         let began = Instant::now();
         let files = Files::open(project, move |event| drop(told.send(event)))?;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, ensure};
 use async_trait::async_trait;
 use chat_core::message::{Question, Todo, ToolCallId};
-use chat_core::permission::path::{Project, Surroundings};
+use chat_core::permission::path::{PathEnvironment, Project};
 use chat_core::permission::{Request, Why};
 use chat_core::tool::{Changes, Denied, PermissionCheck, PermissionGrant, ToolContext, ToolHost};
 use chat_sandbox::{Command, Keep, Preference, Sandbox, Spool};
@@ -240,7 +240,7 @@ fn context(project: &Path) -> Result<ToolContext> {
     Ok(ToolContext {
         cancel: CancellationToken::new(),
         call: ToolCallId::new("c1"),
-        project: Some(Arc::new(Project::open(project, &Surroundings::default())?)),
+        project: Some(Arc::new(Project::open(project, &PathEnvironment::default())?)),
         memory: Arc::default(),
         outputs: project.join("../outputs"),
         settings: Arc::default(),

@@ -188,14 +188,14 @@ fn clear(project: &Project, path: &Path) -> Result<(), PathError> {
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
-    use chat_permission::path::Surroundings;
+    use chat_permission::path::PathEnvironment;
 
     use super::*;
 
     #[test]
     fn each_kind_becomes_each_other() {
         let folder = tempfile::tempdir().unwrap();
-        let project = Project::open(folder.path(), &Surroundings::default()).unwrap();
+        let project = Project::open(folder.path(), &PathEnvironment::default()).unwrap();
         let node = |mode, text: &str| {
             Some(Node { mode, bytes: text.as_bytes().into(), permissions: None })
         };
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn what_was_the_persons_alone_is_that_again() {
         let folder = tempfile::tempdir().unwrap();
-        let project = Project::open(folder.path(), &Surroundings::default()).unwrap();
+        let project = Project::open(folder.path(), &PathEnvironment::default()).unwrap();
         let path = folder.path().join("a");
         for bits in [0o600, 0o640, 0o700, 0o400, 0o644] {
             std::fs::write(&path, "secret").unwrap();
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn only_folders_without_files_make_room() {
         let folder = tempfile::tempdir().unwrap();
-        let project = Project::open(folder.path(), &Surroundings::default()).unwrap();
+        let project = Project::open(folder.path(), &PathEnvironment::default()).unwrap();
         std::fs::create_dir_all(folder.path().join("a/b/c")).unwrap();
         std::fs::create_dir_all(folder.path().join("a/d")).unwrap();
         std::fs::write(folder.path().join("a/d/file"), "").unwrap();
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn what_changed_since_stays() {
         let folder = tempfile::tempdir().unwrap();
-        let project = Project::open(folder.path(), &Surroundings::default()).unwrap();
+        let project = Project::open(folder.path(), &PathEnvironment::default()).unwrap();
         let path = folder.path().join("a");
         std::fs::write(&path, "mine").unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn nothing_is_written_back_that_is_kept_from_tools() {
         let folder = tempfile::tempdir().unwrap();
-        let project = Project::open(folder.path(), &Surroundings::default()).unwrap();
+        let project = Project::open(folder.path(), &PathEnvironment::default()).unwrap();
         let node = Node { mode: Mode::File, bytes: b"{}".to_vec().into(), permissions: None };
         for name in [".mcp.json", ".git/config", ".natter/rules"] {
             let path = Path::new(name);

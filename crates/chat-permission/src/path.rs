@@ -22,7 +22,7 @@ pub use guarded::Guard;
 
 /// What the resolving of paths must know of the person's machine.
 #[derive(Clone, Debug, Default)]
-pub struct Surroundings {
+pub struct PathEnvironment {
     /// The home folder, for `~`.
     pub home: Option<PathBuf>,
     /// Natter's own folders: settings, data, state, sockets, cache. They need not exist.

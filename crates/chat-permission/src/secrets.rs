@@ -242,7 +242,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::path::Surroundings;
+    use crate::path::PathEnvironment;
 
     #[rstest]
     #[case(".env")]
@@ -304,7 +304,7 @@ mod tests {
             std::fs::write(root.join(name), "x").unwrap();
         }
         std::os::unix::fs::symlink(".env", root.join("link")).unwrap();
-        let project = Project::open(&root, &Surroundings::default()).unwrap();
+        let project = Project::open(&root, &PathEnvironment::default()).unwrap();
         let top = project.resolve(".").unwrap();
         let run = Run::new(&project, command, top, true, false);
         let secrets = run.secrets(&project);

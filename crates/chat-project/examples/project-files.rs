@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use chat_permission::path::{Project, Surroundings};
+use chat_permission::path::{PathEnvironment, Project};
 use chat_project::tree::walk;
 use chat_project::{PreferredFiles, git, search};
 
@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         make(made.path())?;
     }
     let folder = given.as_deref().map_or(made.path(), Path::new);
-    let project = Project::open(folder, &Surroundings::default())?;
+    let project = Project::open(folder, &PathEnvironment::default())?;
     let given_up = AtomicBool::new(false);
     let before = resident();
     for time in ["first", "again"] {

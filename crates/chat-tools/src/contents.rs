@@ -74,7 +74,7 @@ pub fn view(place: &ToolPath, diff: Diff, created: bool) -> ToolView {
 mod tests {
     use std::sync::Arc;
 
-    use chat_permission::path::{Project, Surroundings};
+    use chat_permission::path::{PathEnvironment, Project};
 
     use super::*;
 
@@ -82,7 +82,7 @@ mod tests {
     fn nothing_is_written_once_it_was_stopped() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("a"), "a").unwrap();
-        let project = Arc::new(Project::open(folder.path(), &Surroundings::default()).unwrap());
+        let project = Arc::new(Project::open(folder.path(), &PathEnvironment::default()).unwrap());
         let place = ToolPath { path: project.resolve("a").unwrap(), project };
         let write = |stopped| {
             let given_up = AtomicBool::new(stopped);

@@ -245,7 +245,7 @@ fn differing(one: &str, other: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use chat_permission::path::Surroundings;
+    use chat_permission::path::PathEnvironment;
 
     use super::*;
 
@@ -266,7 +266,7 @@ mod tests {
             std::fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
             std::fs::write(root.join(name), "").unwrap();
         }
-        let project = Project::open(&root.join("project"), &Surroundings::default()).unwrap();
+        let project = Project::open(&root.join("project"), &PathEnvironment::default()).unwrap();
         let project = Arc::new(project);
         let at = |given| ToolPath {
             project: Arc::clone(&project),

@@ -204,7 +204,7 @@ mod tests {
     use std::os::unix::fs::symlink;
     use std::sync::Arc;
 
-    use chat_permission::path::{Project, Surroundings};
+    use chat_permission::path::{PathEnvironment, Project};
 
     use super::*;
 
@@ -215,7 +215,7 @@ mod tests {
         std::fs::create_dir_all(top.join(".Trash-7")).unwrap();
         std::fs::create_dir(top.join("elsewhere")).unwrap();
         std::fs::write(top.join("file"), "x").unwrap();
-        let project = Arc::new(Project::open(&top, &Surroundings::default()).unwrap());
+        let project = Arc::new(Project::open(&top, &PathEnvironment::default()).unwrap());
         let path = project.resolve("file").unwrap();
         let trash = Folder { path: top.join(".Trash-7"), top: Some(top) };
         (folder, ToolPath { project, path }, trash)

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
 use chat_journal::Limits;
-use chat_permission::path::Surroundings;
+use chat_permission::path::PathEnvironment;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -79,7 +79,7 @@ impl Manager {
             agents: RwLock::new(options.agents),
             tools: options.tools,
             outputs: options.folders.outputs(),
-            kept: Surroundings { home: home.clone(), own: options.folders.all() },
+            kept: PathEnvironment { home: home.clone(), own: options.folders.all() },
             journals: Arc::new(Journals::new(
                 options.folders.state.clone(),
                 home,

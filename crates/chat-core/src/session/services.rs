@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use chat_permission::path::{Project, Surroundings};
+use chat_permission::path::{PathEnvironment, Project};
 use tokio_util::task::TaskTracker;
 
 use super::WaitingAsks;
@@ -30,7 +30,7 @@ pub(crate) struct SessionServices {
     /// Where long outputs of tools are kept, a folder for each session.
     pub outputs: PathBuf,
     /// The person's home, and where Natter's own files lie: no tool may touch these.
-    pub kept: Surroundings,
+    pub kept: PathEnvironment,
     /// The journals of the projects that are worked in.
     pub journals: Arc<Journals>,
     pub clients: Arc<dyn Clients>,

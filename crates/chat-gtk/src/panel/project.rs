@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::chat_widget::{Finder, Finding, Pointed};
-use chat_permission::path::{Project, Surroundings};
+use chat_permission::path::{PathEnvironment, Project};
 use chat_project::git::{self, Change, Head};
 use chat_project::tree::{Kind, Tree};
 use chat_project::{Event, FileMatch, Files, PreferredFiles, kinds, search, symbols};
@@ -244,7 +244,7 @@ fn begins_name_of(query: &str, folder: &Path) -> bool {
 }
 
 fn open(folder: &Path, tell: UnboundedSender<Event>) -> Option<(Project, Files)> {
-    let project = Project::open(folder, &Surroundings::default()).ok()?;
+    let project = Project::open(folder, &PathEnvironment::default()).ok()?;
     // Who listened may be gone.
     let files = Files::open(project.clone(), move |event| drop(tell.send(event))).ok()?;
     Some((project, files))

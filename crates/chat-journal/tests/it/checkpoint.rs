@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use chat_journal::{Change, ChangeSource, Error, Journal, LeftOutReason, Limits, Refusal};
-use chat_permission::path::{Project, Surroundings};
+use chat_permission::path::{PathEnvironment, Project};
 
 use crate::world::{SESSION, World, origin};
 
@@ -237,7 +237,7 @@ fn some_folders_get_no_journal() {
     let home = folder.path().join("home");
     std::fs::create_dir_all(home.join("project/state")).unwrap();
     let open = |path: &Path, state: &Path| {
-        let project = Project::open(path, &Surroundings::default()).unwrap();
+        let project = Project::open(path, &PathEnvironment::default()).unwrap();
         match Journal::open(&project, Some(&home), state, Limits::default()) {
             Ok(_) => None,
             Err(Error::Refused(why)) => Some(why),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use chat_journal::{
     Change, ChangeSource, FileChange, Journal, Limits, Node, Origin, Part, Rejection,
 };
-use chat_permission::path::{Project, Surroundings};
+use chat_permission::path::{PathEnvironment, Project};
 use tempfile::TempDir;
 
 /// Both folders are gone with it.
@@ -38,7 +38,7 @@ impl World {
 
     pub fn with(limits: Limits) -> Self {
         let (folder, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let project = Project::open(folder.path(), &Surroundings::default()).unwrap();
+        let project = Project::open(folder.path(), &PathEnvironment::default()).unwrap();
         let journal = Journal::open(&project, None, state.path(), limits).unwrap();
         Self { folder, state, project, journal }
     }

@@ -33,11 +33,11 @@ impl Fixture {
         ] {
             fs::write(at(name), name).unwrap();
         }
-        let surroundings = Surroundings {
+        let environment = PathEnvironment {
             home: Some(at("home")),
             own: vec![at("home/.config/natter"), at("home/data/natter")],
         };
-        let project = Project::open(&at("project"), &surroundings).unwrap();
+        let project = Project::open(&at("project"), &environment).unwrap();
         Self { folder, project }
     }
 
@@ -186,7 +186,7 @@ fn what_leads_nowhere_is_an_error() {
     assert!(matches!(error(&format!("{whole}b")), Error::TooLong));
     // Nothing is there that the system could refuse.
     assert!(matches!(error(&format!("none/{}", "a".repeat(256))), Error::TooLong));
-    let homeless = Project::open(&fixture.at("project"), &Surroundings::default()).unwrap();
+    let homeless = Project::open(&fixture.at("project"), &PathEnvironment::default()).unwrap();
     assert!(matches!(homeless.resolve("~/a"), Err(Error::NoHome)));
 }
 

@@ -2,7 +2,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Command;
 
-use chat_permission::path::Surroundings;
+use chat_permission::path::PathEnvironment;
 
 use super::*;
 
@@ -37,7 +37,7 @@ fn repository() -> tempfile::TempDir {
 }
 
 fn found(folder: &Path) -> Result<Option<Repository>, GitError> {
-    find(&Project::open(folder, &Surroundings::default()).unwrap())
+    find(&Project::open(folder, &PathEnvironment::default()).unwrap())
 }
 
 fn state(folder: &Path) -> State {

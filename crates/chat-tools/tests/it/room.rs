@@ -10,7 +10,7 @@ use chat_core::tool::{
     Changes, Denied, Memory, PermissionCheck, PermissionGrant, Tool, ToolContext, ToolFailure,
     ToolHost, ToolOutput, check,
 };
-use chat_permission::path::{Project, Surroundings};
+use chat_permission::path::{PathEnvironment, Project};
 use chat_permission::{
     Action, Decision, Effect, Entry, Mode, Request, Scope, Why, decide, decide_all,
 };
@@ -121,7 +121,7 @@ impl Room {
     }
 
     fn context(&self, project: &Path) -> ToolContext {
-        let project = Project::open(project, &Surroundings::default()).unwrap();
+        let project = Project::open(project, &PathEnvironment::default()).unwrap();
         ToolContext {
             cancel: self.cancel.clone(),
             call: ToolCallId::new("call"),

@@ -12,7 +12,7 @@ use chat_core::tool::{
     Changes, Denied, Memory, PermissionCheck, PermissionGrant, ToolContext, ToolFailure, ToolHost,
     ToolInfo, ToolOutput,
 };
-use chat_permission::path::{Project, Surroundings};
+use chat_permission::path::{PathEnvironment, Project};
 use chat_permission::{
     Action, Decision, Effect, Entry, Mode, Request, Scope, Why, decide, decide_all,
 };
@@ -177,7 +177,7 @@ impl World {
         let project = root.join("project");
         fs::create_dir(&project).unwrap();
         let surroundings =
-            Surroundings { home: Some(root.join("home")), own: vec![root.join("own")] };
+            PathEnvironment { home: Some(root.join("home")), own: vec![root.join("own")] };
         let host = Arc::new(Host::default());
         let context = ToolContext {
             cancel: tokio_util::sync::CancellationToken::new(),

@@ -5,24 +5,25 @@ use super::*;
 #[test]
 fn a_project_that_holds_natters_own_data_is_refused() {
     let fixture = Fixture::new();
-    let surroundings = Surroundings { home: None, own: vec![fixture.at("home/.config/natter")] };
+    let environment = PathEnvironment { home: None, own: vec![fixture.at("home/.config/natter")] };
     for name in ["home", "home/.config", "home/.config/natter", ""] {
         assert!(
-            matches!(Project::open(&fixture.at(name), &surroundings), Err(Error::Own(_))),
+            matches!(Project::open(&fixture.at(name), &environment), Err(Error::Own(_))),
             "{name}"
         );
     }
     symlink(fixture.at("home"), fixture.at("project2/home")).unwrap();
-    let linked = Surroundings { home: None, own: vec![fixture.at("project2/home/.config/natter")] };
+    let linked =
+        PathEnvironment { home: None, own: vec![fixture.at("project2/home/.config/natter")] };
     assert!(matches!(Project::open(&fixture.at("home"), &linked), Err(Error::Own(_))));
-    assert!(Project::open(&fixture.at("home/notes"), &surroundings).is_ok());
-    assert!(matches!(Project::open(&fixture.at("none"), &surroundings), Err(Error::NotFound(_))));
+    assert!(Project::open(&fixture.at("home/notes"), &environment).is_ok());
+    assert!(matches!(Project::open(&fixture.at("none"), &environment), Err(Error::NotFound(_))));
     assert!(matches!(
-        Project::open(&fixture.at("project2/secret"), &surroundings),
+        Project::open(&fixture.at("project2/secret"), &environment),
         Err(Error::NotAFolder(_))
     ));
     assert!(matches!(
-        Project::open(&fixture.at(&"a".repeat(300)), &surroundings),
+        Project::open(&fixture.at(&"a".repeat(300)), &environment),
         Err(Error::TooLong)
     ));
 }
@@ -31,15 +32,15 @@ fn a_project_that_holds_natters_own_data_is_refused() {
 #[test]
 fn a_project_is_not_what_a_link_leads_to_that_lies_in_its_place() {
     let fixture = Fixture::new();
-    let surroundings = Surroundings { home: None, own: Vec::new() };
+    let environment = PathEnvironment { home: None, own: Vec::new() };
     fs::create_dir_all(fixture.at("project/web/src")).unwrap();
     let [web, source] = [fixture.at("project/web"), fixture.at("project/web/src")];
-    assert!(Project::open(&web, &surroundings).is_ok());
+    assert!(Project::open(&web, &environment).is_ok());
     fs::rename(&web, fixture.at("project/was")).unwrap();
     symlink(fixture.at("home"), &web).unwrap();
     fs::create_dir(fixture.at("home/src")).unwrap();
     for folder in [&web, &source] {
-        assert!(matches!(Project::open(folder, &surroundings), Err(Error::Changed(_))));
+        assert!(matches!(Project::open(folder, &environment), Err(Error::Changed(_))));
     }
 }
 
@@ -50,12 +51,12 @@ fn a_project_that_holds_what_natters_own_file_leads_to_is_refused() {
     fs::create_dir_all(fixture.at("project/natter")).unwrap();
     fs::write(fixture.at("project/natter/config.toml"), "").unwrap();
     let file = fixture.at("home/.config/natter/config.toml");
-    let surroundings = Surroundings { home: None, own: vec![file.clone()] };
-    assert!(Project::open(&fixture.at("project"), &surroundings).is_ok());
+    let environment = PathEnvironment { home: None, own: vec![file.clone()] };
+    assert!(Project::open(&fixture.at("project"), &environment).is_ok());
     let _ = fs::remove_file(&file);
     symlink(fixture.at("project/natter/config.toml"), &file).unwrap();
     for name in ["project", "project/natter", "home/.config"] {
-        let opened = Project::open(&fixture.at(name), &surroundings);
+        let opened = Project::open(&fixture.at(name), &environment);
         assert!(matches!(opened, Err(Error::Own(_))), "{name}");
     }
     // Whoever writes a link on the way decides what it leads to.
@@ -63,10 +64,10 @@ fn a_project_that_holds_what_natters_own_file_leads_to_is_refused() {
     fs::rename(fixture.at("project/natter/config.toml"), fixture.at("kept/settings")).unwrap();
     symlink("../../kept/./settings", fixture.at("project/natter/config.toml")).unwrap();
     for name in ["project", "project/natter", "home/.config", "kept"] {
-        let opened = Project::open(&fixture.at(name), &surroundings);
+        let opened = Project::open(&fixture.at(name), &environment);
         assert!(matches!(opened, Err(Error::Own(_))), "{name}");
     }
-    assert!(Project::open(&fixture.at("project2"), &surroundings).is_ok());
+    assert!(Project::open(&fixture.at("project2"), &environment).is_ok());
 }
 
 #[test]
@@ -135,7 +136,7 @@ fn a_project_may_itself_lie_beneath_a_kept_name() {
     let fixture = Fixture::new();
     fs::create_dir_all(fixture.at("project2/.natter/tree/src")).unwrap();
     let project =
-        Project::open(&fixture.at("project2/.natter/tree"), &Surroundings::default()).unwrap();
+        Project::open(&fixture.at("project2/.natter/tree"), &PathEnvironment::default()).unwrap();
     assert_eq!(project.resolve("src/x").unwrap().guard(), Guard::Nothing);
     assert_eq!(project.resolve("../other").unwrap().guard(), Guard::Unwritable);
 }
@@ -192,7 +193,7 @@ fn a_work_tree_may_lie_in_the_folder_that_it_shares_with_others() {
     fs::write(fixture.at("common/HEAD"), "ref: refs/heads/main\n").unwrap();
     fs::write(fixture.at("common/worktrees/tree/commondir"), "../..\n").unwrap();
     fs::write(fixture.at("common/tree/.git"), "gitdir: ../worktrees/tree\n").unwrap();
-    let project = Project::open(&fixture.at("common/tree"), &Surroundings::default()).unwrap();
+    let project = Project::open(&fixture.at("common/tree"), &PathEnvironment::default()).unwrap();
     for (given, guard) in [
         ("src/x", Guard::Nothing),
         ("config", Guard::Nothing),

@@ -12,7 +12,7 @@ use crate::inference::{Facts, Finish, Grammar, Job, JobEvent, Order, Progress, T
 use crate::models::Use;
 use crate::output::{Expected, Piece, Sorter};
 use crate::prompt::reasoning_tags::ReasoningTags;
-use crate::prompt::template::Given;
+use crate::prompt::template::RenderInput;
 use crate::prompt::tools::{self, Calls, Style};
 use crate::request::{ChatBody, Format, Message, Sampling, Stop};
 
@@ -198,7 +198,7 @@ impl PreparedRequest {
         }
         let values = calls.tools().iter().map(|tool| tool.value.clone());
         let tools = if told { values.collect() } else { Vec::new() };
-        let prompt = template.render(&Given { messages: &messages, tools, kwargs })?;
+        let prompt = template.render(&RenderInput { messages: &messages, tools, kwargs })?;
         let (style, own) = (style.filter(|_| told), sampling.grammar.take());
         let grammar = grammar(&calls, style, body.response_format.as_ref(), own)?;
         // What holds an answer from its first word leaves no room for thoughts.

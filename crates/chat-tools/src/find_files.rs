@@ -18,7 +18,7 @@ use crate::aliases;
 use crate::list_files::{more, within_bytes};
 use crate::spec::{arguments, on_disk, spec};
 use crate::tool_path::ToolPath;
-use crate::walk::{self, Beneath, FileType};
+use crate::walk::{self, FileType, WalkRoot};
 
 /// Paths that one call gives.
 const ENTRIES: usize = 1000;
@@ -89,7 +89,7 @@ impl Tool for FindFiles {
         place.may_read(&context).await?;
         place.must_be_folder()?;
         on_disk(move |given_up| {
-            let beneath = Beneath::new(place)?;
+            let beneath = WalkRoot::new(place)?;
             let mut found: Vec<PathBuf> = Vec::new();
             beneath.walk(None, given_up, |entry| {
                 let is_wanted = entry.kind != FileType::Directory

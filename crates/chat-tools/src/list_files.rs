@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::aliases;
 use crate::spec::{arguments, on_disk, spec};
 use crate::tool_path::ToolPath;
-use crate::walk::{self, Beneath, FileType};
+use crate::walk::{self, FileType, WalkRoot};
 
 /// Entries that one call gives.
 const ENTRIES: usize = 1000;
@@ -92,7 +92,7 @@ impl Tool for ListFiles {
         let depth = depth.unwrap_or(DEPTH).max(1);
         on_disk(move |given_up| {
             let shown = place.shown();
-            let beneath = Beneath::new(place)?;
+            let beneath = WalkRoot::new(place)?;
             let found = collect(&beneath, depth, &*context.host, given_up);
             let (count, text) = (found.len(), tree(found, context.most));
             let text = if count == 0 {
@@ -115,7 +115,7 @@ struct Entry {
 }
 
 fn collect(
-    beneath: &Beneath,
+    beneath: &WalkRoot,
     depth: usize,
     host: &dyn ToolHost,
     given_up: &AtomicBool,

@@ -143,7 +143,7 @@ impl Tool for RunCommand {
         // Outside the sandbox nothing keeps it from the network: what denies that denies this.
         let reaches = network || !is_sandboxed;
         let run = Run::new(&place.project, &text, place.path.clone(), is_sandboxed, reaches);
-        let leaves = is_sandboxed.then(|| Leaves::new(&place, &run));
+        let leaves = is_sandboxed.then(|| SandboxEscape::new(&place, &run));
         let preview = Preview::Command {
             text: text.clone(),
             folder: place.path.real().to_owned(),
@@ -220,13 +220,13 @@ impl Tool for RunCommand {
 }
 
 /// A command that is to run in the sandbox, and may leave it.
-struct Leaves {
+struct SandboxEscape {
     inside: Request,
     /// The same as it would run outside: there nothing keeps it from the network.
     outside: Request,
 }
 
-impl Leaves {
+impl SandboxEscape {
     fn new(place: &ToolPath, run: &Run) -> Self {
         let outside = Run::new(&place.project, run.command(), run.folder().clone(), false, true);
         Self { inside: Request::Run(run.clone()), outside: Request::Run(outside) }

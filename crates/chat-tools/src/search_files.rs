@@ -21,7 +21,7 @@ use serde_json::Value;
 use crate::aliases;
 use crate::spec::{arguments, on_disk, spec};
 use crate::tool_path::{ToolPath, failed};
-use crate::walk::{self, Beneath};
+use crate::walk::{self, WalkRoot};
 
 use gather::{Gathered, Search};
 
@@ -134,7 +134,7 @@ fn search_in(
     given_up: &AtomicBool,
 ) -> Result<Gathered, ToolFailure> {
     if place.path.kind() == Kind::Folder {
-        return Ok(search.folder(&Beneath::new(place)?, given_up));
+        return Ok(search.folder(&WalkRoot::new(place)?, given_up));
     }
     place.must_be_file()?;
     let file = place.project.open_file(&place.path).map_err(|error| failed(&error))?;

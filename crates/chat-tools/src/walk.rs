@@ -34,12 +34,12 @@ pub fn glob(pattern: &str) -> Result<GlobMatcher, ToolFailure> {
 /// Opens the files that a walk through a folder meets: beneath it, without following any link, so that
 /// nothing which was swapped in is read.
 #[derive(Debug)]
-pub struct Beneath {
+pub struct WalkRoot {
     place: ToolPath,
     folder: OwnedFd,
 }
 
-impl Beneath {
+impl WalkRoot {
     /// The folder of a walk.
     ///
     /// # Errors

@@ -37,7 +37,7 @@ pub struct Template {
 
 /// What a conversation is rendered with.
 #[derive(Debug, Default)]
-pub struct Given<'a> {
+pub struct RenderInput<'a> {
     /// The conversation.
     pub messages: &'a [Message],
     /// The tools, as they came.
@@ -103,7 +103,7 @@ impl Template {
     /// # Errors
     /// `Template` where it refuses the conversation, calls what is not there, does not end, or takes
     /// too much; `Images`.
-    pub fn render(&self, given: &Given<'_>) -> Result<String, Failure> {
+    pub fn render(&self, given: &RenderInput<'_>) -> Result<String, Failure> {
         if let Some(program) = &self.program {
             return template_process::render(program, (&self.source, &self.bos, &self.eos), given);
         }
@@ -116,7 +116,7 @@ impl Template {
         }
     }
 
-    fn render_as(&self, given: &Given<'_>, shape: Shape) -> Result<String, Failure> {
+    fn render_as(&self, given: &RenderInput<'_>, shape: Shape) -> Result<String, Failure> {
         let mut messages = Vec::with_capacity(given.messages.len());
         for message in given.messages {
             messages.push(spoken(message)?);
@@ -242,7 +242,7 @@ mod tests {
 
     fn render(source: &str, messages: &[Message]) -> Result<String, Failure> {
         let template = Template::new(source, "<s>", "</s>")?;
-        template.render(&Given { messages, ..Given::default() })
+        template.render(&RenderInput { messages, ..RenderInput::default() })
     }
 
     #[test]

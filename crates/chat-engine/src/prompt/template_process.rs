@@ -12,7 +12,7 @@ use minijinja::Value;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
-use super::template::{Given, Template};
+use super::template::{RenderInput, Template};
 use crate::failure::Failure;
 use crate::request::Message;
 
@@ -60,9 +60,9 @@ enum Rendered {
 pub(super) fn render(
     program: &Path,
     (source, bos, eos): (&str, &str, &str),
-    given: &Given<'_>,
+    given: &RenderInput<'_>,
 ) -> Result<String, Failure> {
-    let Given { messages, tools, kwargs } = given;
+    let RenderInput { messages, tools, kwargs } = given;
     let failed = |error: &dyn std::fmt::Display| Failure::Compute(error.to_string());
     let request = RenderRequest { source, bos, eos, messages, tools, kwargs };
     let request = serde_json::to_vec(&request).map_err(|error| failed(&error))?;
@@ -113,7 +113,7 @@ fn answer() -> io::Result<()> {
     io::stdin().lock().read_to_end(&mut asked)?;
     let asked: ReceivedRequest = serde_json::from_slice(&asked)?;
     let ReceivedRequest { source, bos, eos, messages, tools, kwargs } = asked;
-    let given = Given { messages: &messages, tools, kwargs };
+    let given = RenderInput { messages: &messages, tools, kwargs };
     let rendered = Template::new(&source, &bos, &eos).and_then(|template| template.render(&given));
     let rendered = match rendered {
         Ok(prompt) => Rendered::Prompt(prompt),

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use chat_core::message::BackgroundCommand;
-use chat_core::tool::{self, Looked, Memory, ToolContext, ToolFailure};
+use chat_core::tool::{self, ChangeRecorder, Memory, ToolContext, ToolFailure};
 use chat_sandbox::{Exit, Part, Running, Spool};
 use jiff::Timestamp;
 use tokio::sync::watch;
@@ -54,7 +54,7 @@ impl Background {
         text: String,
         is_sandboxed: bool,
         running: Running,
-        looked: Looked,
+        looked: ChangeRecorder,
     ) -> Self {
         let spool = running.spool().clone();
         let stop = context.cancel.child_token();

@@ -12,7 +12,7 @@ use chat_project::entries::entries;
 use chat_project::ignored::Ignored;
 use rustix::fs::{FileType, Mode, OFlags};
 
-use super::Beneath;
+use super::WalkRoot;
 
 /// How deep a walk goes: each level keeps a folder open.
 const DEEPEST: usize = 128;
@@ -38,7 +38,7 @@ impl Entry<'_> {
     }
 }
 
-impl Beneath {
+impl WalkRoot {
     /// Walks through the folder, in the order of names, a folder before what is in it. Ends early where it was
     /// given up, or `each` says so.
     pub fn walk(

@@ -8,12 +8,12 @@ use std::sync::mpsc;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, anyhow};
-use chat_core::agent::{Agent, CodeAssistant, Known, RuleFile, Seen, Surroundings};
+use chat_core::agent::{Agent, CodeAssistant, KnownContext, PromptContext, RuleFile, Surroundings};
 use chat_core::message::{Context, Excerpt, OpenFile, Selection};
-use chat_core::permission::path::{Project, Surroundings as Kept};
+use chat_core::permission::path::{PathEnvironment, Project};
 use chat_core::review::diff::Diff;
 use chat_core::review::{Journal, Limits};
-use chat_project::{Event, Favoured, Files};
+use chat_project::{Event, Files, PreferredFiles};
 use chat_testkit::server::text;
 
 use super::Plan;
@@ -66,10 +66,10 @@ fn prompt(plan: &Plan) -> Row {
         ..OpenFile::default()
     };
     let context = Context { open_files: (0..20).map(file).collect(), ..Context::default() };
-    let known = Known::default();
+    let known = KnownContext::default();
     for _ in 0..plan.rounds {
         let began = Instant::now();
-        let seen = Seen {
+        let context = PromptContext {
             known: &known,
             context: &context,
             todos: &[],
@@ -77,7 +77,7 @@ fn prompt(plan: &Plan) -> Row {
             regained: None,
             project: around.project.as_deref(),
         };
-        black_box((CodeAssistant.system_prompt(&around), CodeAssistant.context(&seen)));
+        black_box((CodeAssistant.system_prompt(&around), CodeAssistant.context(&context)));
         black_box(around.tools.specs());
         row.natter.push(milliseconds(began));
     }
@@ -118,7 +118,7 @@ fn checkpoint(plan: &Plan) -> Result<Row> {
     let mut row = Row::new(what, "ms", Goal::AtMost(150.0));
     let (folder, state) = (tempfile::tempdir()?, tempfile::tempdir()?);
     fill(folder.path(), KEPT)?;
-    let project = Project::open(folder.path(), &Kept::default())?;
+    let project = Project::open(folder.path(), &PathEnvironment::default())?;
     let journal = Journal::open(&project, None, state.path(), Limits::default())?;
     journal.checkpoint("bench", "first")?;
     for round in 0..plan.rounds {
@@ -137,7 +137,7 @@ fn open(plan: &Plan) -> Result<Vec<Row>> {
     let folder = tempfile::tempdir()?;
     fill(folder.path(), MANY)?;
     for _ in 0..plan.rounds {
-        let project = Project::open(folder.path(), &Kept::default())?;
+        let project = Project::open(folder.path(), &PathEnvironment::default())?;
         let (told, events) = mpsc::channel();
         let began = Instant::now();
         let files = Files::open(project, move |event| drop(told.send(event)))?;
@@ -155,7 +155,7 @@ fn open(plan: &Plan) -> Result<Vec<Row>> {
         let hits = chat_project::search(
             paths,
             "part42 file",
-            &Favoured::default(),
+            &PreferredFiles::default(),
             50,
             &AtomicBool::new(false),
         );

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, ensure};
 use async_trait::async_trait;
 use chat_core::message::{Question, Todo, ToolCallId};
-use chat_core::permission::path::{Project, Surroundings};
+use chat_core::permission::path::{PathEnvironment, Project};
 use chat_core::permission::{Request, Why};
-use chat_core::tool::{Changes, Denied, Leave, ToolContext, ToolHost, Wish};
+use chat_core::tool::{Changes, Denied, PermissionCheck, PermissionGrant, ToolContext, ToolHost};
 use chat_sandbox::{Command, Keep, Preference, Sandbox, Spool};
 use chat_testkit::server::{Script, Server, text};
 use chat_testkit::ui::Desktop;
@@ -215,8 +215,8 @@ struct Anything;
 
 #[async_trait]
 impl ToolHost for Anything {
-    async fn permit(&self, _wish: Wish) -> Result<Leave, Denied> {
-        Ok(Leave::ByRule)
+    async fn permit(&self, _check: PermissionCheck) -> Result<PermissionGrant, Denied> {
+        Ok(PermissionGrant::ByRule)
     }
 
     fn refusal(&self, _request: &Request) -> Option<Why> {
@@ -240,7 +240,7 @@ fn context(project: &Path) -> Result<ToolContext> {
     Ok(ToolContext {
         cancel: CancellationToken::new(),
         call: ToolCallId::new("c1"),
-        project: Some(Arc::new(Project::open(project, &Surroundings::default())?)),
+        project: Some(Arc::new(Project::open(project, &PathEnvironment::default())?)),
         memory: Arc::default(),
         outputs: project.join("../outputs"),
         settings: Arc::default(),

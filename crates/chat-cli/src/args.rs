@@ -1,4 +1,4 @@
-//! The command line: what can be said, and its help.
+//! Defines the command line and its help.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

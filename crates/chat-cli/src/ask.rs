@@ -1,4 +1,4 @@
-//! `natter-cli ask`: one question, one answer.
+//! Runs `natter-cli ask`: one question, one answer.
 
 use std::io::Read as _;
 
@@ -6,11 +6,11 @@ use chat_core::message::ChatRequest;
 
 use crate::args::Ask;
 use crate::engine::Program;
+use crate::error::{CliError, Outcome, Result};
 use crate::output;
 use crate::request;
 use crate::say;
 use crate::signals::Signals;
-use crate::trouble::{Outcome, Result, Trouble};
 use crate::turn::Turns;
 
 /// Asks, shows the answer as it comes, and gives how it ended.
@@ -21,18 +21,18 @@ pub async fn run(args: Ask, program: &Program) -> Result<Outcome> {
         Turns { program, subscription: program.manager.subscribe(), signals: &mut signals };
     let request = tokio::select! {
         request = make(args, program) => request,
-        () = turns.signals.next() => Err(Trouble::Stopped),
+        () = turns.signals.next() => Err(CliError::Stopped),
     };
     let asked = match request {
         Ok(request) => turns.run(request, sink.as_mut()).await.map(|(_, done)| done),
-        Err(Trouble::Engine(error)) => Ok(turns.end_early(Some(error), sink.as_mut()).await),
-        Err(Trouble::Stopped) => Ok(turns.end_early(None, sink.as_mut()).await),
+        Err(CliError::Engine(error)) => Ok(turns.end_early(Some(error), sink.as_mut()).await),
+        Err(CliError::Stopped) => Ok(turns.end_early(None, sink.as_mut()).await),
         Err(trouble) => Err(trouble),
     };
     match asked {
         Ok(done) => Ok(done.reason.into()),
         // The request was stopped, for nobody reads its answer.
-        Err(Trouble::BrokenPipe) => Ok(Outcome::Stopped),
+        Err(CliError::BrokenPipe) => Ok(Outcome::Stopped),
         Err(trouble) => Err(trouble),
     }
 }
@@ -56,7 +56,7 @@ async fn prompt(given: String) -> Result<String> {
     });
     match read.await {
         Ok(Ok(bytes)) => Ok(String::from_utf8_lossy(&bytes).trim_end_matches('\n').to_owned()),
-        Ok(Err(error)) => Err(Trouble::Said(say::input_failed(&error.to_string()))),
-        Err(_) => Err(Trouble::Stopped),
+        Ok(Err(error)) => Err(CliError::Said(say::input_failed(&error.to_string()))),
+        Err(_) => Err(CliError::Stopped),
     }
 }

@@ -1,4 +1,4 @@
-//! `natter-cli chat`: a conversation, line by line.
+//! Runs `natter-cli chat`: a conversation, line by line.
 
 mod background;
 mod command;
@@ -12,12 +12,12 @@ use chat_core::permission::Rule;
 
 use crate::args::Request;
 use crate::engine::Program;
+use crate::error::{CliError, Outcome, Result};
 use crate::output::{self, Sink};
 use crate::request;
 use crate::say;
 use crate::signals::Signals;
 use crate::terminal;
-use crate::trouble::{Outcome, Result, Trouble};
 use crate::turn::Turns;
 
 use command::Command;
@@ -28,7 +28,7 @@ pub async fn run(args: Request, program: &Program) -> Result<Outcome> {
     let mut signals = Signals::new()?;
     let mut request = tokio::select! {
         request = request::make(&args, program) => request?,
-        () = signals.next() => return Err(Trouble::Stopped),
+        () = signals.next() => return Err(CliError::Stopped),
     };
     request.content.attachments = request::attachments(&args)?;
     let sink = output::sink(args.json, program.terminal, program.manager.tools());
@@ -58,7 +58,7 @@ impl Conversation<'_> {
         loop {
             let line = tokio::select! {
                 line = lines.next() => line?,
-                () = signals.next() => return Err(Trouble::Stopped),
+                () = signals.next() => return Err(CliError::Stopped),
             };
             let text = match line {
                 Line::Text(text) if text.trim().is_empty() => continue,
@@ -80,7 +80,7 @@ impl Conversation<'_> {
                         () = signals.next() => Ok(()),
                     };
                     if signals.ends_all() {
-                        return Err(Trouble::Stopped);
+                        return Err(CliError::Stopped);
                     }
                     if let Err(trouble) = obeyed {
                         self.survive(trouble)?;
@@ -89,7 +89,7 @@ impl Conversation<'_> {
                 None => {
                     let said = self.say(text, signals).await;
                     if signals.ends_all() {
-                        return Err(Trouble::Stopped);
+                        return Err(CliError::Stopped);
                     }
                     if let Err(trouble) = said {
                         self.survive(trouble)?;
@@ -219,10 +219,10 @@ impl Conversation<'_> {
     }
 
     /// A failed message or command does not end the conversation.
-    fn survive(&mut self, trouble: Trouble) -> Result<()> {
+    fn survive(&mut self, trouble: CliError) -> Result<()> {
         match trouble {
-            Trouble::BrokenPipe | Trouble::Stopped => Err(trouble),
-            Trouble::Engine(_) | Trouble::Said(_) | Trouble::Usage(_) => {
+            CliError::BrokenPipe | CliError::Stopped => Err(trouble),
+            CliError::Engine(_) | CliError::Said(_) | CliError::Usage(_) => {
                 trouble.tell(self.program.terminal);
                 self.last = Outcome::Failed;
                 Ok(())

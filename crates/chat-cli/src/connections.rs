@@ -1,4 +1,4 @@
-//! `natter-cli connections`: the servers.
+//! Runs `natter-cli connections`: the servers.
 
 use std::fmt::Write as _;
 use std::io::BufRead as _;
@@ -11,12 +11,12 @@ use serde::Serialize;
 
 use crate::args::Connections;
 use crate::engine::Program;
+use crate::error::{CliError, Outcome, Result};
 use crate::output::json::ErrorView;
 use crate::output::line_of;
 use crate::say;
 use crate::signals::Signals;
-use crate::terminal::{self, Unseen};
-use crate::trouble::{Outcome, Result, Trouble};
+use crate::terminal::{self, HiddenInput};
 
 /// Does what is asked with the servers.
 pub async fn run(action: Option<Connections>, json: bool, program: &Program) -> Result<Outcome> {
@@ -46,7 +46,7 @@ pub async fn run(action: Option<Connections>, json: bool, program: &Program) -> 
 async fn add(connection: Connection, key: Option<Key>, program: &Program) -> Result<Outcome> {
     let name = connection.name.clone();
     if name.trim().is_empty() || name.contains('/') {
-        return Err(Trouble::Usage(say::name_with_slash()));
+        return Err(CliError::Usage(say::name_with_slash()));
     }
     let kept = program.manager.connections().save(connection, key, None).await?;
     remark(&say::connection_added(&name));
@@ -61,7 +61,7 @@ async fn change_key(
     remove: bool,
     program: &Program,
 ) -> Result<Outcome> {
-    let missing = || Trouble::Said(say::no_connection(name));
+    let missing = || CliError::Said(say::no_connection(name));
     let connection = configured(name, program).ok_or_else(missing)?;
     let (source, key) = match env {
         Some(variable) => (KeySource::Env(variable), None),
@@ -92,7 +92,7 @@ async fn test(name: &str, program: &Program) -> Result<Outcome> {
         program.settled().await;
         let all = program.manager.connections().list();
         let found = all.into_iter().map(|state| state.connection).find(|c| c.name == name);
-        found.ok_or_else(|| Trouble::Said(say::no_connection(name)))?
+        found.ok_or_else(|| CliError::Said(say::no_connection(name)))?
     };
     let report = program.manager.connections().test(&connection, None).await?;
     let kind = report.kind.name();
@@ -110,10 +110,10 @@ async fn test(name: &str, program: &Program) -> Result<Outcome> {
 }
 
 /// Here a connection that is not there is one that was named, and not a chat's.
-fn named(error: Error) -> Trouble {
+fn named(error: Error) -> CliError {
     match &error.kind {
-        Kind::ConnectionMissing { name } => Trouble::Said(say::no_connection(name)),
-        _ => Trouble::Engine(error),
+        Kind::ConnectionMissing { name } => CliError::Said(say::no_connection(name)),
+        _ => CliError::Engine(error),
     }
 }
 
@@ -188,7 +188,7 @@ async fn read_key(name: &str, program: &Program) -> Result<Key> {
     // A stop gives the terminal its echo back.
     let mut signals = Signals::new()?;
     let _unseen = program.terminal.input.then(|| {
-        let unseen = Unseen::begin();
+        let unseen = HiddenInput::begin();
         terminal::say(&terminal::clean(&say::connection_key(name)));
         unseen
     });
@@ -198,13 +198,13 @@ async fn read_key(name: &str, program: &Program) -> Result<Key> {
     });
     let read = tokio::select! {
         read = reading => read,
-        () = signals.next() => return Err(Trouble::Stopped),
+        () = signals.next() => return Err(CliError::Stopped),
     };
     match read {
         Ok(Ok(line)) if !line.trim().is_empty() => Ok(Key::new(&line)),
-        Ok(Ok(_)) => Err(Trouble::Usage(say::empty_key())),
-        Ok(Err(error)) => Err(Trouble::Said(say::input_failed(&error.to_string()))),
-        Err(_) => Err(Trouble::Stopped),
+        Ok(Ok(_)) => Err(CliError::Usage(say::empty_key())),
+        Ok(Err(error)) => Err(CliError::Said(say::input_failed(&error.to_string()))),
+        Err(_) => Err(CliError::Stopped),
     }
 }
 

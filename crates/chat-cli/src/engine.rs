@@ -10,10 +10,10 @@ use chat_core::models::HubOptions;
 use chat_core::settings::Folders;
 use chat_edge::diagnostics::Diagnostics;
 
+use crate::error::{CliError, Result, explain};
 use crate::output::Output;
 use crate::say;
 use crate::terminal::{self, Terminal};
-use crate::trouble::{Result, Trouble, explain};
 
 /// How long the engine may take to store what it has when the program ends.
 const END: Duration = Duration::from_secs(10);
@@ -31,7 +31,7 @@ pub struct Program {
 
 /// Where everything is kept.
 pub fn folders() -> Result<Folders> {
-    Folders::from_env().ok_or_else(|| Trouble::Said(say::no_home()))
+    Folders::from_env().ok_or_else(|| CliError::Said(say::no_home()))
 }
 
 impl Program {

@@ -1,4 +1,4 @@
-//! Shell completions and manual pages, made of the command line's own definition.
+//! Generates shell completions and manual pages from the command line's own definition.
 
 use std::io;
 use std::path::Path;
@@ -8,8 +8,8 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 
 use crate::args::Cli;
+use crate::error::{CliError, Outcome, Result};
 use crate::say;
-use crate::trouble::{Outcome, Result, Trouble};
 
 /// Prints the completions for a shell.
 pub fn completions(shell: Shell) -> Result<Outcome> {
@@ -23,7 +23,7 @@ pub fn man(folder: Option<&Path>) -> Result<Outcome> {
     if let Some(folder) = folder {
         let written = std::fs::create_dir_all(folder)
             .and_then(|()| clap_mangen::generate_to(Cli::command(), folder));
-        written.map_err(|error| Trouble::Said(say::not_written(folder, &error.to_string())))?;
+        written.map_err(|error| CliError::Said(say::not_written(folder, &error.to_string())))?;
         return Ok(Outcome::Done);
     }
     let mut bytes = Vec::new();
@@ -35,7 +35,7 @@ pub fn man(folder: Option<&Path>) -> Result<Outcome> {
 fn print(bytes: &[u8]) -> Result<Outcome> {
     match io::Write::write_all(&mut io::stdout().lock(), bytes) {
         Ok(()) => Ok(Outcome::Done),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Trouble::BrokenPipe),
-        Err(error) => Err(Trouble::Said(say::output_failed(&error.to_string()))),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(CliError::BrokenPipe),
+        Err(error) => Err(CliError::Said(say::output_failed(&error.to_string()))),
     }
 }

@@ -1,4 +1,4 @@
-//! Reads a single line that a person types at a terminal, while other things go on.
+//! Reads a single line from the terminal while other things go on.
 
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::{AsFd as _, OwnedFd};

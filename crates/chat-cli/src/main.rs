@@ -8,6 +8,7 @@ mod ask;
 mod chat;
 mod connections;
 mod engine;
+mod error;
 mod generate;
 mod keyboard;
 mod models;
@@ -20,7 +21,6 @@ mod sessions;
 mod show;
 mod signals;
 mod terminal;
-mod trouble;
 mod turn;
 
 use std::process::ExitCode;
@@ -29,8 +29,8 @@ use chat_edge::diagnostics::Diagnostics;
 
 use args::{Cli, Command};
 use engine::Program;
+use error::{CliError, Outcome, Result};
 use terminal::Terminal;
-use trouble::{Outcome, Result, Trouble};
 
 fn main() -> ExitCode {
     let diagnostics = Diagnostics::from_env("natter-cli");
@@ -57,7 +57,7 @@ fn run(command: Command, terminal: Terminal, diagnostics: &Diagnostics) -> Resul
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
                 .build()
-                .map_err(|error| Trouble::Said(say::output_failed(&error.to_string())))?;
+                .map_err(|error| CliError::Said(say::output_failed(&error.to_string())))?;
             let outcome = runtime.block_on(async {
                 let stays = matches!(command, Command::Chat(_));
                 let program = Program::start(folders, terminal, diagnostics.clone(), stays).await?;

@@ -1,4 +1,4 @@
-//! `natter-cli models`: what can be talked to, and what is on this computer or could be.
+//! Runs `natter-cli models`: lists what can be talked to, and manages what is on this computer.
 
 mod local;
 mod pull;
@@ -13,10 +13,10 @@ use serde::Serialize;
 
 use crate::args::{ListModels, Models};
 use crate::engine::Program;
+use crate::error::{Outcome, Result, explain};
 use crate::output::line_of;
 use crate::say;
 use crate::terminal;
-use crate::trouble::{Outcome, Result, explain};
 
 /// Does what the command line says.
 pub async fn run(action: Models, program: &Program) -> Result<Outcome> {

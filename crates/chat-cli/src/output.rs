@@ -18,9 +18,9 @@ use chat_core::tool::Toolbox;
 use rustix::event::{PollFd, PollFlags, poll};
 use tokio::task::JoinHandle;
 
+use crate::error::{CliError, Result};
 use crate::say;
 use crate::terminal::Terminal;
-use crate::trouble::{Result, Trouble};
 
 pub use calls::{Calls, result_line};
 pub use lines::{line_of, lines_of};
@@ -136,7 +136,7 @@ impl Output {
             })
         };
         Ok(Self(Arc::new(
-            files().map_err(|error| Trouble::Said(say::output_failed(&error.to_string())))?,
+            files().map_err(|error| CliError::Said(say::output_failed(&error.to_string())))?,
         )))
     }
 
@@ -160,8 +160,8 @@ impl Files {
             match stream {
                 Stream::Output => {
                     write_all(&self.output, bytes).map_err(|error| match error.kind() {
-                        io::ErrorKind::BrokenPipe => Trouble::BrokenPipe,
-                        _ => Trouble::Said(say::output_failed(&error.to_string())),
+                        io::ErrorKind::BrokenPipe => CliError::BrokenPipe,
+                        _ => CliError::Said(say::output_failed(&error.to_string())),
                     })?;
                 }
                 // What cannot be said to the person must not keep the answer from its reader.

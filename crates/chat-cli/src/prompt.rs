@@ -1,7 +1,7 @@
-//! What a tool asks, as it is shown at a terminal, and what the typed answer means.
+//! Shows what a tool asks at a terminal, and parses the typed answer.
 
 use chat_core::message::{Answer, Ask, Asked, PermissionRequest, Preview, Question};
-use chat_core::permission::{BadRule, Effect, Rule, Scope};
+use chat_core::permission::{Effect, InvalidRule, Rule, Scope};
 use chat_edge::words::{self, visible};
 
 use crate::say;
@@ -125,7 +125,7 @@ fn chosen(choices: &[Choice], line: &str) -> Option<Answer> {
 
 /// An answer for longer with a rule of the person's own behind it, as `s run:cargo test *`. None where the line is no
 /// such answer; an error where the rule cannot be read.
-fn with_rule(choices: &[Choice], line: &str) -> Option<Result<Answer, BadRule>> {
+fn with_rule(choices: &[Choice], line: &str) -> Option<Result<Answer, InvalidRule>> {
     let (chosen, rule) = line.split_once(char::is_whitespace)?;
     let rule = rule.trim_start();
     let (action, what) = rule.split_once(':')?;

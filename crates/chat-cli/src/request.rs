@@ -1,4 +1,4 @@
-//! Makes a request of what the command line says.
+//! Builds a request from the command line.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -14,9 +14,9 @@ use rustix::fs::OFlags;
 
 use crate::args::Request;
 use crate::engine::Program;
+use crate::error::{CliError, Result};
 use crate::say;
 use crate::terminal;
-use crate::trouble::{Result, Trouble};
 
 /// The most that is read of a file to attach, in MB: far more than a model can read.
 const FILE_LIMIT_MB: u64 = 20;
@@ -67,9 +67,9 @@ pub async fn point_at(request: &mut ChatRequest, program: &Program) -> Result<()
 
 /// A folder to work in, by its real path.
 pub fn folder(given: &Path) -> Result<PathBuf> {
-    let unusable = |system: &str| Trouble::Usage(say::no_folder(given, system));
+    let unusable = |system: &str| CliError::Usage(say::no_folder(given, system));
     let path = given.canonicalize().map_err(|error| unusable(&error.to_string()))?;
-    if path.is_dir() { Ok(path) } else { Err(Trouble::Usage(say::not_a_folder(given))) }
+    if path.is_dir() { Ok(path) } else { Err(CliError::Usage(say::not_a_folder(given))) }
 }
 
 /// The model that is asked for. Servers are waited for only where the name alone does not say it.
@@ -117,7 +117,7 @@ async fn on(connection: &str, model: &str, program: &Program) -> Result<ModelRef
         return Ok(exact);
     }
     match answered(connection, program).await {
-        Err(Trouble::Engine(error)) if !matches!(error.kind, Kind::ConnectionMissing { .. }) => {
+        Err(CliError::Engine(error)) if !matches!(error.kind, Kind::ConnectionMissing { .. }) => {
             return Ok(exact);
         }
         answered => answered?,
@@ -134,7 +134,7 @@ async fn on(connection: &str, model: &str, program: &Program) -> Result<ModelRef
         [one] => Ok(one.clone()),
         _ => {
             let names: Vec<String> = shown.iter().map(ToString::to_string).collect();
-            Err(Trouble::Usage(say::ambiguous_model(model, &names)))
+            Err(CliError::Usage(say::ambiguous_model(model, &names)))
         }
     }
 }
@@ -190,7 +190,7 @@ async fn answered(connection: &str, program: &Program) -> Result<()> {
         let changed = |events: &[Event]| {
             events.iter().any(|event| matches!(event, Event::ConnectionsChanged))
         };
-        while !changed(&subscription.next().await.ok_or(Trouble::Stopped)?) {}
+        while !changed(&subscription.next().await.ok_or(CliError::Stopped)?) {}
     }
 }
 
@@ -200,19 +200,19 @@ pub fn attachments(args: &Request) -> Result<Vec<Attachment>> {
 }
 
 fn attachment(path: &Path) -> Result<Attachment> {
-    let unreadable = |error: io::Error| Trouble::Usage(say::no_file(path, &error.to_string()));
+    let unreadable = |error: io::Error| CliError::Usage(say::no_file(path, &error.to_string()));
     // A pipe that nobody writes to would make the opening wait.
     let mut how = File::options();
     how.read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
     let file = how.open(path).map_err(unreadable)?;
     if !file.metadata().map_err(unreadable)?.is_file() {
-        return Err(Trouble::Usage(say::not_a_file(path)));
+        return Err(CliError::Usage(say::not_a_file(path)));
     }
     // It may grow while it is read, and some files of the system do not tell their size.
     let mut bytes = Vec::new();
     file.take((FILE_LIMIT_MB << 20) + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > FILE_LIMIT_MB << 20 {
-        return Err(Trouble::Usage(say::too_large(path, FILE_LIMIT_MB)));
+        return Err(CliError::Usage(say::too_large(path, FILE_LIMIT_MB)));
     }
     if let Some(mime) = picture(&bytes) {
         return Ok(Attachment::Image { mime: mime.to_owned(), data: bytes.into() });
@@ -222,7 +222,7 @@ fn attachment(path: &Path) -> Result<Attachment> {
         .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
     match String::from_utf8(bytes) {
         Ok(text) if !text.contains('\0') => Ok(Attachment::File { name, text }),
-        _ => Err(Trouble::Usage(say::not_attachable(path))),
+        _ => Err(CliError::Usage(say::not_attachable(path))),
     }
 }
 
@@ -261,11 +261,11 @@ mod tests {
         ));
         assert_eq!(super::folder(folder.path()).ok(), folder.path().canonicalize().ok());
         for wrong in ["a.txt", "none"] {
-            assert!(matches!(super::folder(&folder.path().join(wrong)), Err(Trouble::Usage(_))));
+            assert!(matches!(super::folder(&folder.path().join(wrong)), Err(CliError::Usage(_))));
         }
-        assert!(matches!(make("a.bin", b"a\0b"), Err(Trouble::Usage(_))));
-        assert!(matches!(make("latin1.txt", b"Gr\xfc\xdfe"), Err(Trouble::Usage(_))));
-        assert!(matches!(attachment(&folder.path().join("none")), Err(Trouble::Usage(_))));
+        assert!(matches!(make("a.bin", b"a\0b"), Err(CliError::Usage(_))));
+        assert!(matches!(make("latin1.txt", b"Gr\xfc\xdfe"), Err(CliError::Usage(_))));
+        assert!(matches!(attachment(&folder.path().join("none")), Err(CliError::Usage(_))));
     }
 
     #[test]
@@ -278,12 +278,12 @@ mod tests {
         let link = folder.path().join("link");
         std::os::unix::fs::symlink("/dev/zero", &link).expect("a link");
         for other in [&pipe, &socket, &link, Path::new("/dev/zero"), folder.path()] {
-            assert!(matches!(attachment(other), Err(Trouble::Usage(_))), "{}", other.display());
+            assert!(matches!(attachment(other), Err(CliError::Usage(_))), "{}", other.display());
         }
         let large = folder.path().join("large");
         let file = File::create(&large).expect("a file");
         file.set_len((FILE_LIMIT_MB << 20) + 1).expect("room");
-        assert!(matches!(attachment(&large), Err(Trouble::Usage(_))));
+        assert!(matches!(attachment(&large), Err(CliError::Usage(_))));
         // Its size is told as none.
         assert!(matches!(
             attachment(Path::new("/proc/self/status")),

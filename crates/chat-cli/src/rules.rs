@@ -1,4 +1,4 @@
-//! `natter-cli rules`: what was allowed and denied for longer.
+//! Runs `natter-cli rules`: what was allowed and denied for longer.
 
 use std::path::PathBuf;
 
@@ -9,11 +9,11 @@ use serde::Serialize;
 
 use crate::args::Rules;
 use crate::engine::Program;
+use crate::error::{CliError, Outcome, Result};
 use crate::output::line_of;
 use crate::request;
 use crate::say;
 use crate::terminal;
-use crate::trouble::{Outcome, Result, Trouble};
 
 /// Does what is asked with the rules.
 pub async fn run(action: Option<Rules>, json: bool, program: &Program) -> Result<Outcome> {
@@ -82,7 +82,7 @@ async fn remove(rule: &Rule, project: Option<PathBuf>, program: &Program) -> Res
     let project = project.map(|given| request::folder(&given).unwrap_or(given));
     let meant = |of: Option<&PathBuf>| project.is_none() || of == project.as_ref();
     if !forget(rule, program, meant).await? {
-        return Err(Trouble::Said(say::no_rule(rule)));
+        return Err(CliError::Said(say::no_rule(rule)));
     }
     remark(&say::rule_removed(rule));
     Ok(Outcome::Done)

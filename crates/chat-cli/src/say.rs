@@ -1,5 +1,5 @@
-//! The words of this program that the window does not have. Plain literals on one line each, and no
-//! lone apostrophes, for xgettext.
+//! Words everything that the window does not say. Plain literals on one line each, and no lone
+//! apostrophes, for xgettext.
 
 mod asking;
 mod context;
@@ -7,7 +7,7 @@ mod context;
 use std::path::Path;
 
 use chat_core::client::Capabilities;
-use chat_core::message::{ModelRef, Trouble};
+use chat_core::message::{ModelRef, ReplyFailure};
 use chat_core::models::display_name;
 use chat_edge::words::{Action, fill};
 use gettextrs::{gettext, ngettext};
@@ -229,10 +229,10 @@ pub fn in_use() -> String {
     gettext("being written by another program")
 }
 
-pub fn last_reply(trouble: Trouble) -> String {
+pub fn last_reply(trouble: ReplyFailure) -> String {
     match trouble {
-        Trouble::Failed => gettext("last reply failed"),
-        Trouble::Interrupted => gettext("last reply interrupted"),
+        ReplyFailure::Failed => gettext("last reply failed"),
+        ReplyFailure::Interrupted => gettext("last reply interrupted"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `natter-cli sessions`, `rename` and `delete`.
+//! Runs `natter-cli sessions`, `rename` and `delete`.
 
 use std::fmt::Write as _;
 use std::io::BufRead as _;
@@ -14,10 +14,10 @@ use serde::Serialize;
 
 use crate::args;
 use crate::engine::Program;
+use crate::error::{CliError, Outcome, Result};
 use crate::output::line_of;
 use crate::say;
 use crate::terminal::{self, Terminal};
-use crate::trouble::{Outcome, Result, Trouble};
 
 /// As many as there are, for a list without a limit.
 const ALL: usize = 1_000_000;
@@ -70,8 +70,8 @@ impl<'a> View<'a> {
             unread: session.unread,
             in_use: session.in_use,
             trouble: session.trouble.map(|trouble| match trouble {
-                message::Trouble::Failed => "failed",
-                message::Trouble::Interrupted => "interrupted",
+                message::ReplyFailure::Failed => "failed",
+                message::ReplyFailure::Interrupted => "interrupted",
             }),
             excerpt: None,
             incomplete: false,
@@ -205,7 +205,7 @@ pub async fn delete(fids: Vec<String>, yes: bool, program: &Program) -> Result<O
             program.manager.sessions().open(&fid, 1, &subscription).await?.session.meta.title;
         let terminal = program.terminal;
         if !yes && !terminal.input {
-            return Err(Trouble::Said(say::nobody_to_ask()));
+            return Err(CliError::Said(say::nobody_to_ask()));
         }
         if !yes {
             terminal::say(&terminal::clean(&say::ask_delete(&title)));
@@ -228,7 +228,7 @@ async fn answer() -> Result<bool> {
     });
     match read.await {
         Ok(Ok(line)) => Ok(say::is_yes(&line)),
-        Ok(Err(error)) => Err(Trouble::Said(say::input_failed(&error.to_string()))),
+        Ok(Err(error)) => Err(CliError::Said(say::input_failed(&error.to_string()))),
         Err(_) => Ok(false),
     }
 }

@@ -1,4 +1,4 @@
-//! `natter-cli show` and `export`: a stored chat as text, Markdown or JSON.
+//! Runs `natter-cli show` and `export`: a stored chat as text, Markdown or JSON.
 
 mod entries;
 mod markdown;
@@ -17,11 +17,11 @@ use serde::Serialize;
 
 use crate::args;
 use crate::engine::Program;
+use crate::error::{CliError, Outcome, Result};
 use crate::output::json::MessageView;
 use crate::output::{Calls, lines_of};
 use crate::say;
 use crate::sessions;
-use crate::trouble::{Outcome, Result, Trouble};
 
 /// A stored chat, read.
 struct Chat {
@@ -53,7 +53,7 @@ pub async fn export(args: args::Export, program: &Program) -> Result<Outcome> {
     match args.output {
         None => program.output.print(program.terminal.clean_output(&text).into_owned()).await?,
         Some(path) => write(&path, &text, args.force).map_err(|error| {
-            Trouble::Said(match error.kind() {
+            CliError::Said(match error.kind() {
                 io::ErrorKind::AlreadyExists => say::file_exists(&path),
                 _ => say::not_written(&path, &error.to_string()),
             })

@@ -1,9 +1,9 @@
-//! Ctrl+C and the other wishes to end.
+//! Listens for Ctrl+C and the other signals to end.
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use crate::error::{CliError, Result};
 use crate::say;
-use crate::trouble::{Result, Trouble};
 
 /// SIGINT, SIGTERM and SIGHUP, which all mean: stop, keep what arrived, end.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ impl Signals {
     /// Listens from now on.
     pub fn new() -> Result<Self> {
         let listen = |kind| {
-            signal(kind).map_err(|error| Trouble::Said(say::input_failed(&error.to_string())))
+            signal(kind).map_err(|error| CliError::Said(say::input_failed(&error.to_string())))
         };
         Ok(Self {
             interrupt: listen(SignalKind::interrupt())?,

@@ -1,4 +1,4 @@
-//! What stands at the other end of our output: a terminal or not, with colours or not.
+//! Detects whether our output goes to a terminal, and whether that has colours.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -94,9 +94,9 @@ impl Colour {
 
 /// A terminal that does not show what is typed, until it is dropped.
 #[derive(Debug)]
-pub struct Unseen(Option<Termios>);
+pub struct HiddenInput(Option<Termios>);
 
-impl Unseen {
+impl HiddenInput {
     /// From now on. Where standard input is none it does nothing.
     pub fn begin() -> Self {
         let before = tcgetattr(std::io::stdin()).ok();
@@ -109,7 +109,7 @@ impl Unseen {
     }
 }
 
-impl Drop for Unseen {
+impl Drop for HiddenInput {
     fn drop(&mut self) {
         if let Some(before) = &self.0 {
             let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, before);
@@ -121,16 +121,16 @@ impl Drop for Unseen {
 
 /// A terminal that is as it was before, once this is dropped, whoever was reading from it.
 #[derive(Debug)]
-pub struct AsBefore(Option<Termios>);
+pub struct RestoreTerminal(Option<Termios>);
 
-impl AsBefore {
+impl RestoreTerminal {
     /// As it is now. Where standard input is no terminal there is nothing to give back.
     pub fn now() -> Self {
         Self(tcgetattr(std::io::stdin()).ok())
     }
 }
 
-impl Drop for AsBefore {
+impl Drop for RestoreTerminal {
     fn drop(&mut self) {
         if let Some(before) = &self.0 {
             let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, before);

@@ -1,5 +1,5 @@
-//! One request from its sending to its end: follows what the session tells, shows it, and listens
-//! for Ctrl+C and for what the person answers to questions of tools.
+//! Runs one request from start to end: follows the session's events, shows them, and listens for
+//! Ctrl+C and for the user's answers to tools.
 
 mod asking;
 mod bounds;
@@ -15,10 +15,10 @@ use chat_edge::diagnostics::Moment;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::engine::Program;
+use crate::error::{CliError, Result};
 use crate::output::{Done, Sink};
 use crate::say;
 use crate::signals::Signals;
-use crate::trouble::{Result, Trouble};
 
 use asking::Asking;
 use follower::{Followed, Follower};
@@ -176,7 +176,7 @@ impl Turns<'_> {
                     }
                 }
                 events = self.subscription.next(), if writing.is_none() && follower.done.is_none() => {
-                    let Some(events) = events else { return Err(Trouble::Stopped) };
+                    let Some(events) = events else { return Err(CliError::Stopped) };
                     let had = follower.text_bytes;
                     for event in events {
                         if follower.event(fid, event, sink) == Followed::Lost {
@@ -196,13 +196,13 @@ impl Turns<'_> {
                 }
                 () = self.signals.next() => {
                     if deadline.is_some() {
-                        return Err(Trouble::Stopped);
+                        return Err(CliError::Stopped);
                     }
                     deadline = Some(Instant::now() + PATIENCE);
                     self.program.manager.sessions().stop(fid);
                 }
                 () = sleep_until(deadline.unwrap_or(tick)), if deadline.is_some() => {
-                    return Err(Trouble::Stopped);
+                    return Err(CliError::Stopped);
                 }
                 () = sleep_until(tick), if ticking && follower.text_bytes == 0 => {
                     ticking = sink.tick();

@@ -1,22 +1,22 @@
-//! How to work: agents, and the handlers that they make for each request.
+//! Defines agents, and the handlers that they make for each request.
 
 mod code_assistant;
 mod compaction;
 mod compactor;
+mod context_size;
 mod execution;
 mod fitting;
 mod handler;
 mod history;
 mod just_ask;
-mod measure;
+mod prompt_context;
 mod registry;
-mod seen;
-mod short;
 mod sink;
-mod stuck;
 mod summary;
 mod surroundings;
 mod template;
+mod tool_loop_detection;
+mod truncation;
 mod turn;
 
 use std::sync::Arc;
@@ -27,14 +27,14 @@ use crate::tool::Registry;
 
 pub use code_assistant::{CODE_ASSISTANT, CodeAssistant, EDITOR_PANEL};
 pub(crate) use compactor::{Compactor, limit as compaction_limit};
+pub(crate) use context_size::{ContextSize, result_bytes, scale_of, tool_bytes};
 pub use handler::{AgentHandler, Outcome};
 pub(crate) use history::says_something;
 pub use history::{outgoing, system};
 pub use just_ask::JustAsk;
-pub(crate) use measure::{Load, result_bytes, scale_of, tool_bytes};
+pub(crate) use prompt_context::todos;
+pub use prompt_context::{KnownContext, PromptContext};
 pub use registry::AgentRegistry;
-pub(crate) use seen::todos;
-pub use seen::{Known, Seen};
 pub use sink::{ReplyEnd, ReplySink, TurnContext, TurnProgress};
 pub(crate) use surroundings::system as system_name;
 pub use surroundings::{ProjectStart, RuleFile, Surroundings};
@@ -64,7 +64,7 @@ pub trait Agent: Send + Sync {
 
     /// What the model is told of what the person has before them. Stored with the person's
     /// message, so that history goes out the same ever after.
-    fn context(&self, seen: &Seen<'_>) -> Vec<String>;
+    fn context(&self, context: &PromptContext<'_>) -> Vec<String>;
 
     /// The tools that it offers, of those that there are, and whether one must be called.
     fn configure_tools(&self, registry: &Registry) -> (Registry, ToolChoice);

@@ -76,6 +76,6 @@ mod reply_builder;
 
 pub use exchange::{Chat, Progress, ReplyTarget, Response};
 pub(crate) use live_text::LiveText;
-pub use repetition::{Circle, Repetition};
+pub use repetition::{DetectedLoop, Repetition};
 pub(crate) use reply_builder::Grown;
 pub use reply_builder::{ReplyBuilder, TextKind};

@@ -12,11 +12,11 @@ mod model;
 mod ollama;
 mod openai;
 mod prose;
+mod reasoning_parser;
 mod recipient;
 mod refusal;
 mod scrub;
 mod stream;
-mod thoughts;
 mod wire;
 
 use std::sync::Arc;
@@ -26,12 +26,12 @@ use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 
 pub use built_in::{BuiltIn, EngineOptions};
-pub use detect::{Found, Probe, detect_kind, detect_program, find_local, guess_kind};
+pub use detect::{DetectedServer, Probe, detect_kind, detect_program, find_local, guess_kind};
 pub(crate) use json::without_halves;
 pub use model::{Capabilities, ModelInfo, Price};
 pub(crate) use prose::text as as_text;
 pub use recipient::{Recipient, RefusedData};
-pub use wire::{Delta, Finish, Preparing, Request, Room, SentThoughts, ToolChoice};
+pub use wire::{ContextWindow, Delta, Finish, Preparing, Request, SentReasoning, ToolChoice};
 
 use crate::error::Result;
 use crate::message::Options;
@@ -51,9 +51,9 @@ pub trait Client: Send + Sync + std::fmt::Debug {
     async fn model(&self, name: &str) -> Result<ModelInfo>;
 
     /// The room that a model has for a request of so many tokens, as far as the client decides it.
-    async fn room(&self, model: &str, options: &Options, tokens: u64) -> Room {
+    async fn context_window(&self, model: &str, options: &Options, tokens: u64) -> ContextWindow {
         let _ = (model, options, tokens);
-        Room::default()
+        ContextWindow::default()
     }
 
     /// Sends a request. Resolves when the server has accepted it (which may take minutes while it

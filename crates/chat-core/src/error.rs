@@ -1,4 +1,4 @@
-//! What can go wrong, as kinds. The wording for people is made by the front ends.
+//! Defines what can go wrong, as kinds. Front ends word it for people.
 
 mod feature;
 mod missing;

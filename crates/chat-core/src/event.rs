@@ -1,4 +1,4 @@
-//! What the Manager tells its subscribers.
+//! Defines the events that the Manager sends to its subscribers.
 
 mod kinds;
 mod mailbox;

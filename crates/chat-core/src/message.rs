@@ -1,25 +1,25 @@
-//! What a conversation consists of: messages, their parts, and the request that makes them.
+//! Defines messages, their parts, and the requests that make them.
 
 mod asking;
 mod at_words;
 mod content;
 mod context;
+mod context_usage;
 mod id;
-mod meter;
 mod options;
 pub(crate) mod provider;
+pub(crate) mod reasoning;
 mod request;
 mod session;
-pub(crate) mod thoughts;
 mod tool;
 mod tree;
 
 pub use asking::{Answer, Ask, AskId, Asked, PermissionRequest, Preview, Question};
 pub use at_words::{AtTarget, AtWord, AtWords, at_words, may_begin_mention};
-pub use content::{Ending, Message, Part, Role, Trouble, Usage};
+pub use content::{Ending, Message, Part, ReplyFailure, Role, Usage};
 pub use context::{Context, Excerpt, Mention, OpenFile, Selection};
+pub use context_usage::{Compaction, ContextUsage, Filling, PromptPreview};
 pub use id::{Fid, MessageId, ModelRef, ToolCallId};
-pub use meter::{Compaction, Filling, Meter, PromptPreview};
 pub use options::{Options, Sampling, Thinking};
 pub use provider::{Origin, ProviderData};
 pub use request::{Attachment, ChatRequest, Content, Queued};

@@ -1,11 +1,11 @@
-//! Models on this machine: which there are, what they are, and where more come from.
+//! Manages the models on this machine, and finds more of them.
 
 mod catalogue;
+mod discovery;
 mod download;
 mod downloads;
 mod facts;
 mod file_pattern;
-mod found;
 mod hub;
 mod index;
 mod library;
@@ -13,10 +13,10 @@ mod machine;
 mod name;
 
 pub use catalogue::{Offer, catalogue, offer, recommended};
+pub use discovery::{DiscoveredModel, ModelFolders, Program, discover};
 pub use downloads::{Download, DownloadStage, DownloadState};
-pub(crate) use downloads::{Downloader, Told};
+pub(crate) use downloads::{DownloadNews, Downloader};
 pub use facts::{Facts, Memory};
-pub use found::{Found, Places, Program, found};
 pub use hub::{Hub, HubOptions, RemoteFile, RemoteModel, Repository};
 pub use library::{Installed, Library, LibraryChanges, Source};
 pub use machine::{Fit, fit, machine_memory};

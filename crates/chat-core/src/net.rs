@@ -1,4 +1,4 @@
-//! What all who use HTTP have in common.
+//! Holds what all users of HTTP share.
 
 use std::error::Error as _;
 use std::sync::Once;

@@ -6,7 +6,7 @@
 //! transcript through the session alone. What must not happen at once (beginning a request, opening
 //! from the store) passes the session's gate.
 //!
-//! The work on one side of it is in a view: `RunningTurn`, `Approvals`, `ContextUsage`, `Review`.
+//! The work on one side of it is in a view: `RunningTurn`, `Approvals`, `ContextUsageReader`, `Review`.
 //!
 //! Whoever takes several of its locks takes them in this order: `admission`, `gate`, `writing`, `state`.
 

@@ -1,12 +1,12 @@
-//! What is kept on disk: sessions, messages, the journal of replies being written, and the search
-//! index. SQLite in WAL mode; one writer thread commits in groups.
+//! Stores sessions, messages, the journal of replies being written, and the search index on disk.
+//! SQLite in WAL mode; one writer thread commits in groups.
 
 mod attachments;
 mod backups;
 mod branches;
 mod changes;
 mod columns;
-mod desk;
+mod db_handle;
 mod fault;
 mod indexing;
 mod journal;
@@ -44,7 +44,7 @@ pub use record::{
     SessionRecord,
 };
 
-use desk::{Desk, Places};
+use db_handle::{DbHandle, StorePaths};
 use fault::Outcome;
 use readers::Readers;
 use writer::Writer;
@@ -70,7 +70,7 @@ pub struct Store {
 struct Inner {
     readers: Readers,
     writer: Option<Writer>,
-    places: Arc<Places>,
+    paths: Arc<StorePaths>,
     /// Held shared for as long as the database is open.
     lock: Option<File>,
 }
@@ -104,9 +104,9 @@ impl Store {
     /// where one must be upgraded or repaired first; `DiskFull`, `Storage`. A damaged file is no
     /// error: it is repaired, or used as far as it can be read where another process has it.
     pub fn open(folders: &Folders) -> Result<Opened> {
-        let open::Parts { places, writer, lock, notice, earlier } = open::open(folders)?;
-        let readers = Readers::new(Arc::clone(&places));
-        let inner = Arc::new(Inner { readers, writer, places, lock });
+        let open::Parts { paths, writer, lock, notice, earlier } = open::open(folders)?;
+        let readers = Readers::new(Arc::clone(&paths));
+        let inner = Arc::new(Inner { readers, writer, paths, lock });
         Ok(Opened { store: Self { inner }, notice, earlier })
     }
 
@@ -118,17 +118,17 @@ impl Store {
         new: NewSession,
         messages: Vec<Arc<Message>>,
     ) -> Result<SessionRecord> {
-        self.write(move |desk| {
+        self.write(move |db| {
             let now = jiff::Timestamp::now();
             let begun = messages.first().map_or(now, |message| message.time);
-            let (key, fid) = sessions::insert(desk, &new, begun)?;
+            let (key, fid) = sessions::insert(db, &new, begun)?;
             for message in &messages {
-                messages::insert(desk, key, message)?;
+                messages::insert(db, key, message)?;
             }
             if let Some(last) = messages.last() {
-                sessions::advance(desk, key, last.id, last.time)?;
+                sessions::advance(db, key, last.id, last.time)?;
             }
-            sessions::one(desk, &fid)
+            sessions::one(db, &fid)
         })
         .await
     }
@@ -140,13 +140,13 @@ impl Store {
     /// `SessionInUse` where a living process has it, `SessionNotFound`.
     pub async fn claim(&self, fid: &Fid) -> Result<()> {
         let fid = fid.clone();
-        self.write(move |desk| sessions::own(desk, &fid, false).map(|_| ())).await
+        self.write(move |db| sessions::own(db, &fid, false).map(|_| ())).await
     }
 
     /// Gives a claimed session up.
     pub async fn release(&self, fid: &Fid) -> Result<()> {
         let fid = fid.clone();
-        self.write(move |desk| sessions::release(desk, &fid)).await
+        self.write(move |db| sessions::release(db, &fid)).await
     }
 
     /// Adds whole messages (indexed for search at once) or the beginnings of replies, and sets the
@@ -161,7 +161,7 @@ impl Store {
         head: MessageId,
     ) -> Result<()> {
         let fid = fid.clone();
-        self.write(move |desk| append(desk, &fid, &messages, head)).await
+        self.write(move |db| append(db, &fid, &messages, head)).await
     }
 
     /// The same with a message that waited and waits no longer. Where it does not wait any more,
@@ -177,10 +177,10 @@ impl Store {
         waiting: MessageId,
     ) -> Result<bool> {
         let fid = fid.clone();
-        self.write(move |desk| {
-            let waited = waiting::remove(desk, waiting)?;
+        self.write(move |db| {
+            let waited = waiting::remove(db, waiting)?;
             if waited {
-                append(desk, &fid, &messages, head)?;
+                append(db, &fid, &messages, head)?;
             }
             Ok(waited)
         })
@@ -190,18 +190,18 @@ impl Store {
     /// Keeps a message that must wait until its session is free. Durable when it returns.
     pub async fn enqueue(&self, fid: &Fid, queued: Queued) -> Result<()> {
         let fid = fid.clone();
-        self.write(move |desk| waiting::put(desk, sessions::key(desk, &fid)?, &queued)).await
+        self.write(move |db| waiting::put(db, sessions::key(db, &fid)?, &queued)).await
     }
 
     /// Forgets a message that waits. Says whether it waited still.
     pub async fn dequeue(&self, id: MessageId) -> Result<bool> {
-        self.write(move |desk| waiting::remove(desk, id)).await
+        self.write(move |db| waiting::remove(db, id)).await
     }
 
     /// What waits in a session, in order.
     pub async fn waiting(&self, fid: &Fid) -> Result<Vec<Queued>> {
         let fid = fid.clone();
-        self.read(move |desk| waiting::all(desk, sessions::key(desk, &fid)?)).await
+        self.read(move |db| waiting::all(db, sessions::key(db, &fid)?)).await
     }
 
     /// Appends what arrived of a reply. Durable when it returns; segments of one message must be
@@ -211,17 +211,17 @@ impl Store {
         if chat_sabotage::is_sabotaged("skip_journal") {
             return Ok(());
         }
-        self.write(move |desk| journal::append(desk, &segments)).await
+        self.write(move |db| journal::append(db, &segments)).await
     }
 
     /// Ends a reply: stores its final form, drops its journal, indexes it, touches the session.
     /// Works for a deleted session too, so that restoring it loses nothing.
     pub async fn fold(&self, fid: &Fid, message: Arc<Message>) -> Result<()> {
         let fid = fid.clone();
-        self.write(move |desk| {
-            let key = sessions::key(desk, &fid)?;
-            journal::fold(desk, key, &message)?;
-            sessions::touch(desk, key, jiff::Timestamp::now())
+        self.write(move |db| {
+            let key = sessions::key(db, &fid)?;
+            journal::fold(db, key, &message)?;
+            sessions::touch(db, key, jiff::Timestamp::now())
         })
         .await
     }
@@ -230,90 +230,90 @@ impl Store {
     /// again.
     pub async fn withdraw(&self, fid: &Fid, reply: &Message) -> Result<()> {
         let (fid, reply, parent) = (fid.clone(), reply.id, reply.parent);
-        self.write(move |desk| {
-            let key = sessions::key(desk, &fid)?;
-            journal::withdraw(desk, key, reply, parent)?;
-            sessions::touch(desk, key, jiff::Timestamp::now())
+        self.write(move |db| {
+            let key = sessions::key(db, &fid)?;
+            journal::withdraw(db, key, reply, parent)?;
+            sessions::touch(db, key, jiff::Timestamp::now())
         })
         .await
     }
 
     /// All sessions that are not deleted, newest first by last activity.
     pub async fn sessions(&self) -> Result<Vec<SessionRecord>> {
-        self.read(|desk| sessions::newest(desk, usize::MAX)).await
+        self.read(|db| sessions::newest(db, usize::MAX)).await
     }
 
     /// The newest of them.
     pub async fn recent(&self, limit: usize) -> Result<Vec<SessionRecord>> {
-        self.read(move |desk| sessions::newest(desk, limit)).await
+        self.read(move |db| sessions::newest(db, limit)).await
     }
 
     /// One session.
     pub async fn session(&self, fid: &Fid) -> Result<SessionRecord> {
         let fid = fid.clone();
-        self.read(move |desk| sessions::one(desk, &fid)).await
+        self.read(move |db| sessions::one(db, &fid)).await
     }
 
     /// Changes what is stored about a session, and gives the result. Needs no claim.
     pub async fn patch(&self, fid: &Fid, patch: SessionPatch) -> Result<SessionRecord> {
         let fid = fid.clone();
-        self.write(move |desk| sessions::patch(desk, &fid, &patch)).await
+        self.write(move |db| sessions::patch(db, &fid, &patch)).await
     }
 
     /// A page of the shown branch: the `limit` messages before `before`, or the last ones.
     /// A reply being written comes with what its journal holds.
     pub async fn page(&self, fid: &Fid, before: Option<MessageId>, limit: usize) -> Result<Page> {
         let fid = fid.clone();
-        self.read(move |desk| messages::page(desk, &fid, before, limit)).await
+        self.read(move |db| messages::page(db, &fid, before, limit)).await
     }
 
     /// The replies of a session that stand beside others, with those, the oldest first.
     pub async fn siblings(&self, fid: &Fid) -> Result<Vec<Vec<MessageId>>> {
         let fid = fid.clone();
-        self.read(move |desk| Ok(branches::Branches::read(desk, &fid)?.siblings())).await
+        self.read(move |db| Ok(branches::Branches::read(db, &fid)?.siblings())).await
     }
 
     /// Where the newest branch through a message ends; none where it is in the shown one already,
     /// or there is no such message.
     pub async fn end_of_branch(&self, fid: &Fid, message: MessageId) -> Result<Option<MessageId>> {
         let fid = fid.clone();
-        self.read(move |desk| Ok(branches::Branches::read(desk, &fid)?.end_of(message))).await
+        self.read(move |db| Ok(branches::Branches::read(db, &fid)?.end_of(message))).await
     }
 
     /// Marks a session deleted; [`restore`](Self::restore) takes that back until it is purged.
     pub async fn delete(&self, fid: &Fid) -> Result<()> {
         let fid = fid.clone();
-        self.write(move |desk| sessions::delete(desk, &fid)).await
+        self.write(move |db| sessions::delete(db, &fid)).await
     }
 
     /// Takes a deletion back.
     pub async fn restore(&self, fid: &Fid) -> Result<SessionRecord> {
         let fid = fid.clone();
-        self.write(move |desk| sessions::restore(desk, &fid)).await
+        self.write(move |db| sessions::restore(db, &fid)).await
     }
 
     /// Removes deleted sessions for good: those deleted longer ago than `age`. Those that a living
     /// process has claimed stay until it is done with them.
     pub async fn purge(&self, age: Duration) -> Result<()> {
-        let doomed = self.doomed(age).await?;
-        self.remove(doomed).await
+        let expired = self.expired(age).await?;
+        self.remove(expired).await
     }
 
     /// What [`purge`](Self::purge) removes, with the projects that these sessions worked in last.
-    pub async fn doomed(&self, age: Duration) -> Result<Vec<(Fid, Option<PathBuf>)>> {
+    pub async fn expired(&self, age: Duration) -> Result<Vec<(Fid, Option<PathBuf>)>> {
         if self.inner.writer.is_none() {
             return Ok(Vec::new());
         }
-        self.write(move |desk| sessions::doomed(desk, age)).await
+        self.write(move |db| sessions::expired(db, age)).await
     }
 
     /// Removes these sessions for good, where they still are deleted and nobody has claimed them.
-    pub async fn remove(&self, doomed: Vec<(Fid, Option<PathBuf>)>) -> Result<()> {
+    pub async fn remove(&self, expired: Vec<(Fid, Option<PathBuf>)>) -> Result<()> {
         if self.inner.writer.is_none() {
             return Ok(());
         }
-        let fids: Vec<Fid> = doomed.into_iter().map(|(fid, _)| fid).collect();
-        self.write(move |desk| sessions::remove(desk, &fids)).await?;
+        let fids: Vec<Fid> = expired.into_iter().map(|(fid, _)| fid).collect();
+        self.write(move |db| sessions::remove(db, &fids)).await?;
         // On its own, so that a picture goes only once no committed message needs it.
         self.write(attachments::sweep).await
     }
@@ -326,7 +326,7 @@ impl Store {
     /// Dropping the future breaks the search off.
     pub async fn search(&self, text: &str, limit: usize) -> Result<SearchResults> {
         let text = text.to_owned();
-        self.read(move |desk| search::search(desk, &text, limit)).await
+        self.read(move |db| search::search(db, &text, limit)).await
     }
 
     /// Ends the replies whose writers are dead as interrupted, folding what their journals hold.
@@ -337,7 +337,7 @@ impl Store {
             return Ok(Vec::new());
         }
         let recovered = self.write(journal::recover).await?;
-        self.inner.places.owners.clear_dead();
+        self.inner.paths.owners.clear_dead();
         Ok(recovered)
     }
 
@@ -346,18 +346,18 @@ impl Store {
     /// # Errors
     /// `ReadOnly`, `Storage`: it is told again.
     pub fn notice_was_shown(&self) -> Result<()> {
-        let database = &self.inner.places.database;
+        let database = &self.inner.paths.database;
         repair::was_told(database).map_err(|error| disk::fault(database, &error))
     }
 
     /// The backups that there are, oldest first. Looks into a folder.
     pub fn backups(&self) -> Vec<Backup> {
-        backups::list(&self.inner.places.backups)
+        backups::list(&self.inner.paths.backups)
     }
 
     /// Whether it is time for another backup.
     pub fn backup_is_due(&self) -> bool {
-        self.inner.writer.is_some() && backups::is_due(&self.inner.places.backups)
+        self.inner.writer.is_some() && backups::is_due(&self.inner.paths.backups)
     }
 
     /// Makes a backup while the database is in use. Blocks: after each step it rests for as long as
@@ -367,8 +367,8 @@ impl Store {
     /// # Errors
     /// `DiskFull`, `Storage`: also where the database turns out to be damaged.
     pub fn back_up(&self, pace: &dyn Fn() -> Option<Duration>) -> Result<Option<Backup>> {
-        let places = &self.inner.places;
-        backups::make(places, backups::Purpose::Safety, pace).map_err(|fault| places.told(fault))
+        let paths = &self.inner.paths;
+        backups::make(paths, backups::Purpose::Safety, pace).map_err(|fault| paths.told(fault))
     }
 
     /// Makes the chats what a backup holds. What they are now is kept as a backup first.
@@ -378,18 +378,18 @@ impl Store {
     /// store's.
     pub async fn restore_backup(&self, path: &std::path::Path) -> Result<()> {
         let Some(writer) = &self.inner.writer else {
-            return Err(Kind::ReadOnly { path: self.inner.places.database.clone() }.into());
+            return Err(Kind::ReadOnly { path: self.inner.paths.database.clone() }.into());
         };
         let (inner, path) = (Arc::downgrade(&self.inner), path.to_owned());
         writer
-            .apart(move |desk| {
-                let Some(inner) = inner.upgrade() else { return Err(desk::gone().into()) };
-                let backup = backups::find(&desk.places.backups, &path)?;
+            .apart(move |db| {
+                let Some(inner) = inner.upgrade() else { return Err(db_handle::gone().into()) };
+                let backup = backups::find(&db.paths.backups, &path)?;
                 let lock = inner.lock.as_ref().ok_or(Kind::DatabaseInUse)?;
-                let fault = |error| crate::settings::disk::fault(&desk.places.database, &error);
+                let fault = |error| crate::settings::disk::fault(&db.paths.database, &error);
                 let alone = open::alone(lock).map_err(fault)?;
                 let done = if alone {
-                    backups::restore(&mut desk.connection, &desk.places, &backup)
+                    backups::restore(&mut db.connection, &db.paths, &backup)
                 } else {
                     Err(Kind::DatabaseInUse.into())
                 };
@@ -403,7 +403,7 @@ impl Store {
     /// What other processes changed, as it is noticed.
     pub fn changes(&self) -> Changes {
         let others = self.inner.writer.as_ref().map(Writer::others);
-        Changes::new(others, &self.inner.places.database, Arc::downgrade(&self.inner))
+        Changes::new(others, &self.inner.paths.database, Arc::downgrade(&self.inner))
     }
 
     /// Waits until all that was handed over is on disk.
@@ -421,27 +421,27 @@ impl Store {
 
     async fn write<T: Send + 'static>(
         &self,
-        operation: impl Fn(&Desk) -> Outcome<T> + Send + 'static,
+        operation: impl Fn(&DbHandle) -> Outcome<T> + Send + 'static,
     ) -> Result<T> {
         match &self.inner.writer {
             Some(writer) => writer.write(operation).await,
-            None => Err(Kind::ReadOnly { path: self.inner.places.database.clone() }.into()),
+            None => Err(Kind::ReadOnly { path: self.inner.paths.database.clone() }.into()),
         }
     }
 
     async fn read<T: Send + 'static>(
         &self,
-        question: impl FnOnce(&Desk) -> Outcome<T> + Send + 'static,
+        question: impl FnOnce(&DbHandle) -> Outcome<T> + Send + 'static,
     ) -> Result<T> {
         self.inner.readers.read(question).await
     }
 }
 
-fn append(desk: &Desk, fid: &Fid, messages: &[Arc<Message>], head: MessageId) -> Outcome<()> {
-    let key = sessions::own(desk, fid, true)?;
+fn append(db: &DbHandle, fid: &Fid, messages: &[Arc<Message>], head: MessageId) -> Outcome<()> {
+    let key = sessions::own(db, fid, true)?;
     for message in messages {
-        messages::insert(desk, key, message)?;
+        messages::insert(db, key, message)?;
     }
     let time = messages.iter().map(|message| message.time).max();
-    sessions::advance(desk, key, head, time.unwrap_or(jiff::Timestamp::UNIX_EPOCH))
+    sessions::advance(db, key, head, time.unwrap_or(jiff::Timestamp::UNIX_EPOCH))
 }

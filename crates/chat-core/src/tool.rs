@@ -20,9 +20,9 @@ use crate::settings::ToolSettings;
 
 pub use aliases::{Alias, Form};
 pub use arguments::{Checked, check, repair};
-pub use bounds::{Bounds, Enforcement, Gap, WhyNot};
-pub use changes::{Changes, Looked};
-pub use context::{AskedSoFar, Denied, Leave, ToolContext, ToolHost, Wish};
+pub use bounds::{Bounds, Enforcement, Gap, UnavailableReason};
+pub use changes::{ChangeRecorder, Changes};
+pub use context::{CallApproval, Denied, PermissionCheck, PermissionGrant, ToolContext, ToolHost};
 pub use info::{Hint, HintText, OutputForm, Target, ToolGroup, ToolIcon, ToolInfo, ToolKind};
 pub use journals::Journals;
 pub use label::{CallData, Label, Labels, MsgId, N_, Tense, Text};

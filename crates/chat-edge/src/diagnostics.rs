@@ -1,5 +1,5 @@
-//! Measurements for those who look after speed: with `NATTER_DIAGNOSTICS=FILE` either program writes
-//! a JSON object when it ends.
+//! Measures the program's speed: with `NATTER_DIAGNOSTICS=FILE` either program writes a JSON object
+//! when it ends.
 //!
 //! Without the variable a [`Diagnostics`] is empty and its methods return at once.
 

@@ -1,4 +1,4 @@
-//! Translations: binds the gettext domain before anything is said.
+//! Sets up translations: binds the gettext domain before anything is said.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! The edge towards people that the window and the terminal share: sentences, logs, diagnostics.
+//! Presents the engine to people, for both the window and the terminal: sentences, logs,
+//! diagnostics.
 //!
 //! The engine speaks in kinds; here they become translated sentences, and the advice what a person
 //! can do. Neither program has its own words for what both say.

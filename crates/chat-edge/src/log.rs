@@ -1,5 +1,5 @@
-//! The log: a file a day in the state folder, the last seven kept. It holds no contents of chats
-//! and no keys: only our own lines at INFO, and warnings of others.
+//! Writes the log: a file a day in the state folder, the last seven kept. It holds no contents of
+//! chats and no keys: only our own lines at INFO, and warnings of others.
 //!
 //! Standard error stays free for what people read, unless `NATTER_LOG` asks for the log there:
 //! `NATTER_LOG=debug`, or `NATTER_LOG=chat_core=trace,info`.

@@ -1,4 +1,4 @@
-//! Words for what the engine tells: errors, stages, endings, levels, agents, tools.
+//! Words what the engine reports: errors, stages, endings, levels, agents, tools.
 //!
 //! Every message is a plain literal on one line, so that `xgettext`, which reads Rust as C, finds
 //! it; for the same reason no apostrophe stands alone in these files, neither lifetimes nor

@@ -1,4 +1,4 @@
-//! An answer as it comes about: the model is loaded, the prompt is read, the text is told apart.
+//! Makes an answer: loads the model, reads the prompt, and splits the text into its parts.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 
-use crate::draft::Wanted;
+use crate::draft::DraftLimits;
 use crate::failure::Failure;
-use crate::inference::{Facts, Finish, Grammar, Job, Order, Progress, Said, Timings};
+use crate::inference::{Facts, Finish, Grammar, Job, JobEvent, Order, Progress, Timings};
 use crate::models::Use;
 use crate::output::{Expected, Piece, Sorter};
-use crate::prompt::template::Given;
-use crate::prompt::thoughts::Thoughts;
+use crate::prompt::reasoning_tags::ReasoningTags;
+use crate::prompt::template::RenderInput;
 use crate::prompt::tools::{self, Calls, Style};
 use crate::request::{ChatBody, Format, Message, Sampling, Stop};
 
@@ -56,7 +56,7 @@ pub enum Event {
 pub struct Answer {
     model: Use,
     request: Option<Box<(ChatBody, Sampling)>>,
-    said: Option<UnboundedReceiver<Said>>,
+    said: Option<UnboundedReceiver<JobEvent>>,
     sorter: Sorter,
     ready: VecDeque<Event>,
     over: bool,
@@ -87,7 +87,7 @@ impl Answer {
             }
             if let Some(said) = &mut self.said {
                 let said = said.recv().await;
-                self.hear(said.unwrap_or(Said::Failed(Failure::Gone)));
+                self.hear(said.unwrap_or(JobEvent::Failed(Failure::Gone)));
             } else {
                 self.load().await;
             }
@@ -102,7 +102,9 @@ impl Answer {
                 let Some(request) = self.request.take() else { return };
                 // A template comes with a file from anywhere, and may take its time.
                 let model = Arc::clone(&facts);
-                let asked = tokio::task::spawn_blocking(move || Asked::new(&model, *request)).await;
+                let asked =
+                    tokio::task::spawn_blocking(move || PreparedRequest::new(&model, *request))
+                        .await;
                 let asked = asked.unwrap_or(Err(Failure::Gone));
                 if let Err(failure) = asked.and_then(|asked| self.ask(&facts, asked)) {
                     self.ready.push_back(Event::Failed(failure));
@@ -119,7 +121,7 @@ impl Answer {
         }
     }
 
-    fn ask(&mut self, facts: &Facts, asked: Asked) -> Result<(), Failure> {
+    fn ask(&mut self, facts: &Facts, asked: PreparedRequest) -> Result<(), Failure> {
         let spoken = asked.expected.words();
         self.sorter = Sorter::new(asked.expected);
         let (said, hear) = mpsc::unbounded_channel();
@@ -139,16 +141,16 @@ impl Answer {
         Ok(())
     }
 
-    fn hear(&mut self, said: Said) {
+    fn hear(&mut self, said: JobEvent) {
         let mut pieces = Vec::new();
         match said {
-            Said::Read { done, total, cached } => {
+            JobEvent::Read { done, total, cached } => {
                 self.ready.push_back(Event::Reading { done, total, cached });
             }
-            Said::Queued => self.ready.push_back(Event::Queued),
-            Said::Working => self.ready.push_back(Event::Working),
-            Said::Text(text) => self.sorter.take(&text, &mut pieces),
-            Said::End { finish, timings } => {
+            JobEvent::Queued => self.ready.push_back(Event::Queued),
+            JobEvent::Working => self.ready.push_back(Event::Working),
+            JobEvent::Text(text) => self.sorter.take(&text, &mut pieces),
+            JobEvent::End { finish, timings } => {
                 self.sorter.end(&mut pieces);
                 let reason = match finish {
                     Finish::Length => "length",
@@ -158,24 +160,24 @@ impl Answer {
                 self.ready.extend(pieces.drain(..).map(Event::Piece));
                 self.ready.push_back(Event::End { reason, timings });
             }
-            Said::Failed(failure) => self.ready.push_back(Event::Failed(failure)),
+            JobEvent::Failed(failure) => self.ready.push_back(Event::Failed(failure)),
         }
         self.ready.extend(pieces.into_iter().map(Event::Piece));
     }
 }
 
 /// What a request becomes for one model.
-struct Asked {
+struct PreparedRequest {
     prompt: String,
     expected: Expected,
     grammar: Option<Grammar>,
     max_tokens: Option<u32>,
     sampling: Sampling,
     stop: Vec<String>,
-    drafts: Wanted,
+    drafts: DraftLimits,
 }
 
-impl Asked {
+impl PreparedRequest {
     fn new(facts: &Facts, request: (ChatBody, Sampling)) -> Result<Self, Failure> {
         let (body, mut sampling) = request;
         let template = facts.template.as_ref().map_err(Clone::clone)?;
@@ -196,22 +198,22 @@ impl Asked {
         }
         let values = calls.tools().iter().map(|tool| tool.value.clone());
         let tools = if told { values.collect() } else { Vec::new() };
-        let prompt = template.render(&Given { messages: &messages, tools, kwargs })?;
+        let prompt = template.render(&RenderInput { messages: &messages, tools, kwargs })?;
         let (style, own) = (style.filter(|_| told), sampling.grammar.take());
         let grammar = grammar(&calls, style, body.response_format.as_ref(), own)?;
         // What holds an answer from its first word leaves no room for thoughts.
         let held = grammar.as_ref().is_some_and(Grammar::holds_all);
-        let thoughts = Thoughts::of(template);
+        let reasoning_tags = ReasoningTags::of(template);
         let expected = Expected {
-            thinking: !held && prompt.trim_end().ends_with(thoughts.begin),
-            thoughts,
+            thinking: !held && prompt.trim_end().ends_with(reasoning_tags.begin),
+            reasoning_tags,
             forced: matches!(calls, Calls::Must(_)),
             calls: style.filter(|_| matches!(calls, Calls::May(_)) && !held),
             tools: calls.tools().to_vec(),
         };
         let stop = body.stop.map(Stop::texts).unwrap_or_default();
         let max_tokens = body.max_tokens;
-        let drafts = Wanted { least: body.drafts_least, most: body.drafts_most };
+        let drafts = DraftLimits { least: body.drafts_least, most: body.drafts_most };
         Ok(Self { prompt, expected, grammar, max_tokens, sampling, stop, drafts })
     }
 }
@@ -310,7 +312,7 @@ mod tests {
                 serde_json::from_value(body.clone()).unwrap(),
                 serde_json::from_value(body).unwrap(),
             );
-            Asked::new(&facts, request).unwrap().expected.thinking
+            PreparedRequest::new(&facts, request).unwrap().expected.thinking
         };
         assert!(thinking(json!({})));
         assert!(!thinking(json!({ "response_format": { "type": "json_object" } })));

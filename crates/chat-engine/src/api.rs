@@ -1,4 +1,4 @@
-//! What is asked of the engine, and how it answers: OpenAI's protocol, and a lease.
+//! Serves the engine's HTTP API: OpenAI's protocol, and a lease.
 
 pub mod reply;
 

@@ -1,4 +1,5 @@
-//! What the processor must have for the built llama.cpp, whose fast paths are chosen when it is built.
+//! Checks that the processor has what the built llama.cpp needs, whose fast paths are chosen when it
+//! is built.
 
 /// What is lacking of it, by the makers' names. Nothing on a machine that can run models.
 pub fn lacking() -> Vec<&'static str> {

@@ -1,6 +1,6 @@
-//! Tokens that probably come next, since the same words were followed by them before: in the prompt, or
-//! in the answer itself. They are evaluated together with the token that was chosen, which costs less than one
-//! after another, and only those stay that would have been chosen anyhow.
+//! Drafts the tokens that probably come next, since they followed the same words before: in the
+//! prompt, or in the answer itself. They are evaluated together with the token that was chosen,
+//! which costs less than one after another, and only those stay that would have been chosen anyhow.
 
 mod costs;
 mod lookup;
@@ -15,7 +15,7 @@ pub const MOST: usize = 8;
 
 /// How long drafts are wanted, in tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct DraftLimits {
     /// Never fewer, where anything is found. 0 leaves it to what pays.
     pub least: usize,
     /// Never more, nor more than [`MOST`]. 0 is no drafts at all.
@@ -33,7 +33,7 @@ pub struct Drafts {
     guess: Option<(i32, usize)>,
     /// Whether it did.
     guessed: bool,
-    wanted: Wanted,
+    wanted: DraftLimits,
     /// No draft goes beyond so many tokens in memory.
     reach: usize,
     tried: usize,
@@ -42,7 +42,7 @@ pub struct Drafts {
 
 impl Drafts {
     /// For an answer to this prompt, while there are no more than `reach` tokens in memory.
-    pub fn new(prompt: impl Iterator<Item = i32>, mut wanted: Wanted, reach: usize) -> Self {
+    pub fn new(prompt: impl Iterator<Item = i32>, mut wanted: DraftLimits, reach: usize) -> Self {
         wanted.most = if reach > 0 { wanted.most.min(MOST) } else { 0 };
         let mut lookup = Lookup::default();
         if wanted.most > 0 {
@@ -124,10 +124,10 @@ mod tests {
 
     use super::*;
 
-    const ANY: Wanted = Wanted { least: 0, most: MOST };
-    const ALWAYS: Wanted = Wanted { least: MOST, most: MOST };
+    const ANY: DraftLimits = DraftLimits { least: 0, most: MOST };
+    const ALWAYS: DraftLimits = DraftLimits { least: MOST, most: MOST };
 
-    fn drafts(wanted: Wanted, reach: usize) -> Drafts {
+    fn drafts(wanted: DraftLimits, reach: usize) -> Drafts {
         Drafts::new([1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3].into_iter(), wanted, reach)
     }
 
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn who_wants_none_gets_none() {
         let costs = Costs::default();
-        for (wanted, reach) in [(Wanted { most: 0, ..ALWAYS }, 99), (ALWAYS, 0)] {
+        for (wanted, reach) in [(DraftLimits { most: 0, ..ALWAYS }, 99), (ALWAYS, 0)] {
             let mut drafts = drafts(wanted, reach);
             drafts.push(4);
             assert!(drafts.propose(1, 9, &costs).is_empty());
@@ -193,7 +193,7 @@ mod tests {
             least in 0..=MOST,
         ) {
             let costs = Costs::default();
-            let wanted = Wanted { least, most: MOST };
+            let wanted = DraftLimits { least, most: MOST };
             let mut drafts = Drafts::new([0, 1, 2, 3].into_iter(), wanted, usize::MAX);
             let mut written = vec![answer[0]];
             drafts.push(answer[0]);

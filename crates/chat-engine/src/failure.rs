@@ -1,5 +1,5 @@
-//! What can go wrong, and how it is said on the wire: as llama.cpp's server says it, where that has
-//! a word for it, so that clients know it already.
+//! Defines what can go wrong, and how it is said on the wire: as llama.cpp's server says it, so that
+//! clients know it already.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! llama.cpp: a loaded model, and the thread that computes with it.
+//! Runs llama.cpp: a loaded model, and the thread that computes with it.
 
 mod context;
 mod embed;
@@ -20,7 +20,7 @@ pub use embed::LONGEST as LONGEST_TEXT;
 pub use grammar::Grammar;
 pub use load::{Facts, Loading, Progress, load};
 
-use crate::draft::{Drafts, Wanted};
+use crate::draft::{DraftLimits, Drafts};
 use crate::failure::Failure;
 use crate::request::Sampling;
 
@@ -65,16 +65,16 @@ pub struct Job {
     /// Where it ends.
     pub stop: Vec<String>,
     /// How many tokens are drafted at once: what is said is the same.
-    pub drafts: Wanted,
+    pub drafts: DraftLimits,
     /// Words of the model's own that are said all the same: they tell apart what it writes.
     pub spoken: Vec<&'static str>,
     /// Who listens.
-    pub said: UnboundedSender<Said>,
+    pub said: UnboundedSender<JobEvent>,
 }
 
 /// What comes of a job.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Said {
+pub enum JobEvent {
     /// So much of the prompt is read.
     Read {
         /// Tokens that are read.

@@ -1,4 +1,4 @@
-//! How long the engine lives: as long as a front end holds a lease.
+//! Keeps the engine alive as long as a front end holds a lease.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,7 +35,7 @@ pub struct Lease {
 
 /// An answer that is being read.
 #[derive(Debug)]
-pub struct Work {
+pub struct ActiveAnswer {
     life: Arc<Life>,
 }
 
@@ -55,9 +55,9 @@ impl Life {
     }
 
     /// One more answer.
-    pub fn work(self: &Arc<Self>) -> Work {
+    pub fn work(self: &Arc<Self>) -> ActiveAnswer {
         self.held.send_modify(|held| held.work += 1);
-        Work { life: Arc::clone(self) }
+        ActiveAnswer { life: Arc::clone(self) }
     }
 
     /// Waits until nobody needs the engine, and ends it.
@@ -94,7 +94,7 @@ impl Drop for Lease {
     }
 }
 
-impl Drop for Work {
+impl Drop for ActiveAnswer {
     fn drop(&mut self) {
         self.life.held.send_modify(|held| held.work -= 1);
     }

@@ -2,15 +2,15 @@
 
 use std::process::ExitCode;
 
-use chat_engine::prompt::apart;
+use chat_engine::prompt::template_process;
 
 /// What is said where the processor cannot run the models; the front ends have a sentence for it.
 const OLD_PROCESSOR: u8 = 3;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().is_some_and(|first| first == apart::ARGUMENT) {
-        return apart::serve(arguments.next());
+    if arguments.next().is_some_and(|first| first == template_process::ARGUMENT) {
+        return template_process::serve(arguments.next());
     }
     let lacking = chat_engine::cpu::lacking();
     if !lacking.is_empty() {

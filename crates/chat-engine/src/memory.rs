@@ -1,4 +1,4 @@
-//! How much memory the machine has left.
+//! Measures how much memory the machine has left.
 
 /// What can be used without driving others out, in bytes (`MemAvailable` of proc(5)). None where the
 /// system does not say.

@@ -1,4 +1,4 @@
-//! The loaded models: who uses which, and which goes when memory or patience ends.
+//! Keeps the loaded models, and unloads them when memory or patience ends.
 
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;

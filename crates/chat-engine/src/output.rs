@@ -1,4 +1,4 @@
-//! What a model wrote, told apart: thoughts, answer, and calls of tools.
+//! Splits what a model wrote into reasoning, answer, and tool calls.
 
 mod call;
 mod gemma;

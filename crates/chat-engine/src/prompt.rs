@@ -1,9 +1,9 @@
-//! How a conversation becomes the text that a model goes on with.
+//! Turns a conversation into the text that a model continues.
 
-pub mod apart;
 pub mod fallback;
 pub mod guard;
 mod json;
+pub mod reasoning_tags;
 pub mod template;
-pub mod thoughts;
+pub mod template_process;
 pub mod tools;

@@ -1,4 +1,4 @@
-//! The bodies of requests, as OpenAI's protocol has them, with llama.cpp's additions.
+//! Parses the bodies of requests: OpenAI's protocol, with llama.cpp's additions.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The engine's life from start to end.
+//! Runs the engine from start to end.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::api::{Engine, router};
 use crate::inference::Limits;
 use crate::life::Life;
 use crate::models::Models;
-use crate::socket::{Place, Taken};
+use crate::socket::{EngineSocket, SocketClaim};
 
 /// A log of so many bytes is put aside, and a new one is begun.
 const LONGEST_LOG: u64 = 4 << 20;
@@ -51,20 +51,20 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     // The terminal's signals are not for us. It fails where we are a session's leader already.
     let _ = rustix::process::setsid();
     log(arguments)?;
-    let place = match Place::take(&arguments.socket)? {
-        Taken::Ours(place) => place,
-        Taken::Others => return say("taken"),
+    let socket = match EngineSocket::take(&arguments.socket)? {
+        SocketClaim::Ours(socket) => socket,
+        SocketClaim::Others => return say("taken"),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .max_blocking_threads(8)
         .enable_all()
         .build()?;
-    runtime.block_on(serve(arguments, &place))
+    runtime.block_on(serve(arguments, &socket))
 }
 
-async fn serve(arguments: &Arguments, place: &Place) -> anyhow::Result<()> {
-    let listener = place.listen()?;
+async fn serve(arguments: &Arguments, socket: &EngineSocket) -> anyhow::Result<()> {
+    let listener = socket.listen()?;
     let over = CancellationToken::new();
     let life = Life::new(over.clone());
     let patience = Duration::from_secs(arguments.idle);

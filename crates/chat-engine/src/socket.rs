@@ -1,4 +1,4 @@
-//! The engine's place: a lock, and then a socket that only its owner may open.
+//! Opens the engine's socket, which only its owner may use, behind a lock.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -18,9 +18,9 @@ const PATIENCE: Duration = Duration::from_secs(15);
 /// Between two looks at it.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// A place that is this engine's alone.
+/// The socket, which is this engine's alone.
 #[derive(Debug)]
-pub struct Place {
+pub struct EngineSocket {
     /// Held as long as the engine lives.
     _lock: File,
     /// The folder, open, where its path is too long to be named.
@@ -28,23 +28,23 @@ pub struct Place {
     path: PathBuf,
 }
 
-/// What became of the wish for a place.
+/// Whether the socket could be had.
 #[derive(Debug)]
-pub enum Taken {
+pub enum SocketClaim {
     /// It is ours.
-    Ours(Place),
+    Ours(EngineSocket),
     /// Another engine answers there.
     Others,
 }
 
-impl Place {
+impl EngineSocket {
     /// Takes the place at this path, or sees that an engine is there. One that is about to begin or
     /// to end is waited for.
     ///
     /// # Errors
     /// Where the folder cannot be written to; `TimedOut` where the one that is there neither answers
     /// nor ends.
-    pub fn take(path: &Path) -> io::Result<Taken> {
+    pub fn take(path: &Path) -> io::Result<SocketClaim> {
         let until = Instant::now() + PATIENCE;
         Self::take_waiting(path, || {
             std::thread::sleep(PAUSE);
@@ -53,7 +53,7 @@ impl Place {
     }
 
     /// The same; `wait` is called between two looks, and says whether there is to be another.
-    fn take_waiting(path: &Path, mut wait: impl FnMut() -> bool) -> io::Result<Taken> {
+    fn take_waiting(path: &Path, mut wait: impl FnMut() -> bool) -> io::Result<SocketClaim> {
         let lock = OpenOptions::new()
             .create(true)
             .truncate(false)
@@ -69,13 +69,13 @@ impl Place {
             }
             // It may have begun and not listen yet, or have ceased to listen and not ended yet.
             if UnixStream::connect(&reachable).is_ok() {
-                return Ok(Taken::Others);
+                return Ok(SocketClaim::Others);
             }
             if !wait() {
                 return Err(io::ErrorKind::TimedOut.into());
             }
         }
-        Ok(Taken::Ours(Self { _lock: lock, _folder: folder, path: reachable }))
+        Ok(SocketClaim::Ours(Self { _lock: lock, _folder: folder, path: reachable }))
     }
 
     /// Listens there.
@@ -98,7 +98,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for EngineSocket {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.path);
     }
@@ -129,41 +129,41 @@ mod tests {
     async fn a_place_is_one_engines_alone_and_free_when_it_ends() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("e.sock");
-        let Taken::Ours(place) = Place::take(&path).unwrap() else { panic!("taken") };
+        let SocketClaim::Ours(place) = EngineSocket::take(&path).unwrap() else { panic!("taken") };
         let listener = place.listen().unwrap();
         let mode = std::fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
-        assert!(matches!(Place::take(&path).unwrap(), Taken::Others));
+        assert!(matches!(EngineSocket::take(&path).unwrap(), SocketClaim::Others));
         drop((listener, place));
-        assert!(matches!(Place::take(&path).unwrap(), Taken::Ours(_)));
+        assert!(matches!(EngineSocket::take(&path).unwrap(), SocketClaim::Ours(_)));
     }
 
     #[tokio::test]
     async fn an_engine_that_has_begun_and_does_not_listen_yet_is_waited_for() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("e.sock");
-        let Taken::Ours(place) = Place::take(&path).unwrap() else { panic!("taken") };
+        let SocketClaim::Ours(place) = EngineSocket::take(&path).unwrap() else { panic!("taken") };
         let mut listener = None;
-        let other = Place::take_waiting(&path, || {
+        let other = EngineSocket::take_waiting(&path, || {
             let waited = listener.is_some();
             listener = Some(place.listen().unwrap());
             !waited
         });
-        assert!(matches!(other.unwrap(), Taken::Others));
+        assert!(matches!(other.unwrap(), SocketClaim::Others));
     }
 
     #[tokio::test]
     async fn an_engine_that_ends_is_waited_for_and_one_that_does_neither_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("e.sock");
-        let take = || match Place::take(&path).unwrap() {
-            Taken::Ours(place) => Some(place),
-            Taken::Others => None,
+        let take = || match EngineSocket::take(&path).unwrap() {
+            SocketClaim::Ours(place) => Some(place),
+            SocketClaim::Others => None,
         };
         let mut place = take();
-        let next = Place::take_waiting(&path, || place.take().is_some()).unwrap();
-        assert!(matches!(next, Taken::Ours(_)));
-        let error = Place::take_waiting(&path, || false).unwrap_err();
+        let next = EngineSocket::take_waiting(&path, || place.take().is_some()).unwrap();
+        assert!(matches!(next, SocketClaim::Ours(_)));
+        let error = EngineSocket::take_waiting(&path, || false).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
 
@@ -173,7 +173,7 @@ mod tests {
         let deep = folder.path().join("x".repeat(120));
         std::fs::create_dir(&deep).unwrap();
         let path = deep.join("e.sock");
-        let Taken::Ours(place) = Place::take(&path).unwrap() else { panic!("taken") };
+        let SocketClaim::Ours(place) = EngineSocket::take(&path).unwrap() else { panic!("taken") };
         let _listener = place.listen().unwrap();
         let (short, _folder) = reachable(&path).unwrap();
         UnixStream::connect(short).unwrap();

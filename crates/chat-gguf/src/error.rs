@@ -1,4 +1,4 @@
-//! What can be wrong with a file. The wording for people is made by the front ends.
+//! Defines what can be wrong with a file. Front ends word it for people.
 
 use std::io;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What the metadata says of the model. The names of the entries are those of ggml's
+//! Reads the facts about a model from its metadata. The names of the entries are those of ggml's
 //! `docs/gguf.md` and of llama.cpp's `llama-arch.cpp`.
 
 use crate::header::Header;

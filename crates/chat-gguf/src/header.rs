@@ -1,4 +1,4 @@
-//! The header as a whole: read, and held against the file.
+//! Reads the whole header, and checks it against the file.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};

@@ -1,4 +1,4 @@
-//! How much memory a model needs, before it is loaded.
+//! Estimates how much memory a model needs, before it is loaded.
 
 use crate::header::Header;
 

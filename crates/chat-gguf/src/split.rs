@@ -1,4 +1,4 @@
-//! Models in several files: `name-00001-of-00003.gguf`.
+//! Finds the parts of models in several files: `name-00001-of-00003.gguf`.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! A tensor's entry in the header, and how many bytes each type of tensor has.
+//! Reads a tensor's entry in the header, and knows how many bytes each type of tensor has.
 
 use std::io::{Read, Seek};
 

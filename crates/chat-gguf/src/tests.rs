@@ -1,4 +1,4 @@
-//! Whole files are understood, and no other file does harm.
+//! Tests that whole files are understood, and that no other file does harm.
 
 use std::io::Cursor;
 use std::path::Path;

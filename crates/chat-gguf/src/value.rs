@@ -1,4 +1,4 @@
-//! The values of a header's metadata. Long lists, such as a vocabulary, are passed over.
+//! Reads the values of a header's metadata. Long lists, such as a vocabulary, are skipped.
 
 use std::io::{Read, Seek};
 

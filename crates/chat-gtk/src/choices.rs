@@ -151,14 +151,14 @@ pub(crate) fn make_room(dropdown: &gtk::DropDown, narrow: bool) {
 pub(crate) fn thinking(output: impl Fn(Thinking) + 'static) -> Choices<Thinking> {
     let choices = Choices::new(&gettext("Thinking"), output);
     let describe = |level| match level {
-        Thinking::Habit => gettext("Nothing is said about it to the model"),
+        Thinking::Default => gettext("Nothing is said about it to the model"),
         Thinking::Off => gettext("It answers at once"),
         Thinking::On => gettext("It thinks before it answers"),
         Thinking::Low | Thinking::Medium | Thinking::High | Thinking::Max => String::new(),
     };
     // The line below the message is short: what is not set needs no words.
     let closed = |level| match level {
-        Thinking::Habit => String::new(),
+        Thinking::Default => String::new(),
         level => words::thinking(level),
     };
     let entry = |level| Entry {

@@ -7,8 +7,8 @@ use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use chat_journal::diff::Diff;
-use chat_journal::{By, Change, Journal, Limits, Node, Origin};
-use chat_permission::path::{Project, Surroundings};
+use chat_journal::{Change, ChangeSource, Journal, Limits, Node, Origin};
+use chat_permission::path::{PathEnvironment, Project};
 
 const FILES: usize = 10_000;
 const ROUNDS: usize = 20;
@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         std::fs::write(path.join(format!("f{number}")), format!("{number}\n").repeat(100))?;
     }
     std::fs::write(folder.path().join(".gitignore"), "target/\n*.o\n")?;
-    let project = Project::open(folder.path(), &Surroundings::default())?;
+    let project = Project::open(folder.path(), &PathEnvironment::default())?;
     let open = || Journal::open(&project, None, state.path(), Limits::default());
     let journal = open()?;
     let begin = Instant::now();
@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let (before, after) = (node(format!("{}\n", count - 1)), node(format!("{count}\n")));
         let change = Change { path: path.into(), from: None, before, after };
         let origin = Origin { session: "s".to_owned(), ..Origin::default() };
-        failed = journal.record(&origin, By::Tool, &[change]).err();
+        failed = journal.record(&origin, ChangeSource::Tool, &[change]).err();
     });
     println!("an edit recorded: {edit:.1?}");
     let review = median(ROUNDS, || failed = journal.changes("s").err());

@@ -1,4 +1,4 @@
-//! What changed between two texts, as plain data: lines, hunks, and the words inside changed lines.
+//! Computes what changed between two texts: lines, hunks, and the words inside changed lines.
 //!
 //! The same two texts always give the same answer, however busy the machine is: hunks are named by it.
 

@@ -1,4 +1,4 @@
-//! The project's files as they lie on disk: read and written beneath the project, without following a link.
+//! Reads and writes the project's files on disk, without following a link.
 
 use std::ffi::OsStr;
 use std::io::Read;
@@ -10,8 +10,8 @@ use chat_permission::path::{Error as PathError, Guard, Kind, Project};
 use rustix::fs::{AtFlags, Dir, Stat};
 use rustix::io::Errno;
 
+use crate::manifest;
 use crate::node::{Mode, Node, State};
-use crate::stat;
 use crate::walk::is_kept;
 
 /// Bytes of a file that are read at all: it is held in memory, several times.
@@ -65,13 +65,13 @@ fn read_once(project: &Project, path: &Path) -> Result<Option<(Node, Stat)>, Pat
             if bytes.len() as u64 > LARGEST {
                 return Err(too_large());
             }
-            let permissions = Some(stat::permissions(&stat));
-            Ok(Some((Node { mode: stat::mode(&stat), bytes: bytes.into(), permissions }, stat)))
+            let permissions = Some(manifest::permissions(&stat));
+            Ok(Some((Node { mode: manifest::mode(&stat), bytes: bytes.into(), permissions }, stat)))
         }
         Kind::Link => {
             let target = project.read_link(&entry)?;
             let stat = look(project, &entry)?;
-            if stat::mode(&stat) != Mode::Link {
+            if manifest::mode(&stat) != Mode::Link {
                 return Err(PathError::Changed(entry.real().to_owned()));
             }
             let bytes = target.as_bytes().into();
@@ -188,14 +188,14 @@ fn clear(project: &Project, path: &Path) -> Result<(), PathError> {
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
-    use chat_permission::path::Surroundings;
+    use chat_permission::path::PathEnvironment;
 
     use super::*;
 
     #[test]
     fn each_kind_becomes_each_other() {
         let folder = tempfile::tempdir().unwrap();
-        let project = Project::open(folder.path(), &Surroundings::default()).unwrap();
+        let project = Project::open(folder.path(), &PathEnvironment::default()).unwrap();
         let node = |mode, text: &str| {
             Some(Node { mode, bytes: text.as_bytes().into(), permissions: None })
         };
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn what_was_the_persons_alone_is_that_again() {
         let folder = tempfile::tempdir().unwrap();
-        let project = Project::open(folder.path(), &Surroundings::default()).unwrap();
+        let project = Project::open(folder.path(), &PathEnvironment::default()).unwrap();
         let path = folder.path().join("a");
         for bits in [0o600, 0o640, 0o700, 0o400, 0o644] {
             std::fs::write(&path, "secret").unwrap();
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn only_folders_without_files_make_room() {
         let folder = tempfile::tempdir().unwrap();
-        let project = Project::open(folder.path(), &Surroundings::default()).unwrap();
+        let project = Project::open(folder.path(), &PathEnvironment::default()).unwrap();
         std::fs::create_dir_all(folder.path().join("a/b/c")).unwrap();
         std::fs::create_dir_all(folder.path().join("a/d")).unwrap();
         std::fs::write(folder.path().join("a/d/file"), "").unwrap();
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn what_changed_since_stays() {
         let folder = tempfile::tempdir().unwrap();
-        let project = Project::open(folder.path(), &Surroundings::default()).unwrap();
+        let project = Project::open(folder.path(), &PathEnvironment::default()).unwrap();
         let path = folder.path().join("a");
         std::fs::write(&path, "mine").unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn nothing_is_written_back_that_is_kept_from_tools() {
         let folder = tempfile::tempdir().unwrap();
-        let project = Project::open(folder.path(), &Surroundings::default()).unwrap();
+        let project = Project::open(folder.path(), &PathEnvironment::default()).unwrap();
         let node = Node { mode: Mode::File, bytes: b"{}".to_vec().into(), permissions: None };
         for name in [".mcp.json", ".git/config", ".natter/rules"] {
             let path = Path::new(name);

@@ -1,4 +1,4 @@
-//! What the log holds, line by line. Stored: a field may come, none may change its meaning.
+//! Defines the entries of the log. Stored: fields may be added, but none may change its meaning.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::node::{Id, Kept};
+use crate::node::{Id, StoredNode};
 
 /// The number of an entry: later ones have greater numbers, and none is used twice.
 pub type Seq = u64;
@@ -27,7 +27,7 @@ pub struct Origin {
 /// How a change came to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum By {
+pub enum ChangeSource {
     /// A tool wrote it.
     Tool,
     /// A command did.
@@ -91,20 +91,20 @@ pub(crate) struct Entry {
     /// Milliseconds since 1970; those that were written together have the same.
     pub at: u64,
     #[serde(flatten)]
-    pub what: What,
+    pub kind: EntryKind,
 }
 
 impl Entry {
     /// The contents that it names.
-    pub fn kept(&self) -> impl Iterator<Item = Kept> + use<> {
-        self.what.kept()
+    pub fn kept(&self) -> impl Iterator<Item = StoredNode> + use<> {
+        self.kind.kept()
     }
 }
 
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-pub(crate) enum What {
+pub(crate) enum EntryKind {
     /// The project's state was kept.
     Checkpoint {
         session: String,
@@ -141,9 +141,9 @@ pub(crate) enum What {
         )]
         origin: Option<PathBuf>,
         /// The file without what is to be reviewed.
-        base: Option<Kept>,
+        base: Option<StoredNode>,
         /// The file with it.
-        now: Option<Kept>,
+        now: Option<StoredNode>,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         touched: bool,
     },
@@ -160,7 +160,7 @@ pub(crate) enum What {
     Forgotten { session: String },
 }
 
-impl What {
+impl EntryKind {
     /// Whether nothing of its session's is left to review after it.
     pub fn settles(&self) -> bool {
         match self {
@@ -183,7 +183,7 @@ impl What {
     }
 
     /// The contents that it names.
-    pub fn kept(&self) -> impl Iterator<Item = Kept> + use<> {
+    pub fn kept(&self) -> impl Iterator<Item = StoredNode> + use<> {
         let (before, after) = match self {
             Self::Change(change) => (change.before, change.after),
             Self::Reopened { base, now, .. } => (*base, *now),
@@ -206,14 +206,14 @@ impl What {
 pub(crate) struct Changed {
     #[serde(flatten)]
     pub origin: Origin,
-    pub by: By,
+    pub by: ChangeSource,
     #[serde(with = "crate::names::path")]
     pub path: PathBuf,
     /// Where it lay before, when it was moved. `before` lay there.
     #[serde(default, with = "crate::names::maybe_path", skip_serializing_if = "Option::is_none")]
     pub from: Option<PathBuf>,
-    pub before: Option<Kept>,
-    pub after: Option<Kept>,
+    pub before: Option<StoredNode>,
+    pub after: Option<StoredNode>,
     /// The restore that it is part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restore: Option<Seq>,

@@ -1,4 +1,4 @@
-//! What can go wrong with a journal.
+//! Defines what can go wrong with a journal.
 
 use std::io;
 use std::path::{Path, PathBuf};

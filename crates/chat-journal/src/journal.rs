@@ -1,4 +1,4 @@
-//! The journal of a project, and its checkpoints.
+//! Opens the journal of a project, and makes its checkpoints.
 
 use std::fs::DirBuilder;
 use std::os::unix::ffi::OsStrExt;
@@ -10,12 +10,12 @@ use std::time::Duration;
 use chat_permission::path::Project;
 use sha2::{Digest, Sha256};
 
-use crate::doing::Doings;
-use crate::entry::{Entry, Seq, What};
+use crate::direct_edits::DirectEdits;
+use crate::entry::{Entry, EntryKind, Seq};
 use crate::lock::Lock;
+use crate::manifest::LeftOut;
 use crate::node::Id;
 use crate::scan::Scan;
-use crate::stat::LeftOut;
 use crate::state::Inner;
 use crate::{Error, Refusal};
 
@@ -70,7 +70,7 @@ struct Shared {
     /// Which folder that was, by its device and number.
     folder: Option<(u64, u64)>,
     lock: Lock,
-    doings: Arc<Doings>,
+    direct_edits: Arc<DirectEdits>,
     inner: Mutex<Inner>,
 }
 
@@ -102,9 +102,9 @@ impl Journal {
         let folder = state.join("projects").join(name(root));
         make(&folder)?;
         let (inner, lock) = Inner::open(project.clone(), folder, limits)?;
-        let (project, doings) = (project.clone(), Arc::clone(&inner.doings));
+        let (project, direct_edits) = (project.clone(), Arc::clone(&inner.direct_edits));
         let folder = identity(root);
-        let shared = Shared { project, folder, lock, doings, inner: Mutex::new(inner) };
+        let shared = Shared { project, folder, lock, direct_edits, inner: Mutex::new(inner) };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -119,8 +119,8 @@ impl Journal {
         &self.shared.project
     }
 
-    pub(crate) fn doings(&self) -> &Doings {
-        &self.shared.doings
+    pub(crate) fn direct_edits(&self) -> &DirectEdits {
+        &self.shared.direct_edits
     }
 
     /// Whether a project has a journal in `state` already.
@@ -190,7 +190,7 @@ impl Inner {
         let tree = self.tree(&scan)?;
         let seq = self.log.next();
         let (session, message) = (session.to_owned(), message.to_owned());
-        self.append(vec![What::Checkpoint {
+        self.append(vec![EntryKind::Checkpoint {
             session: session.clone(),
             message: message.clone(),
             tree,
@@ -203,7 +203,8 @@ impl Inner {
 
 impl Checkpoint {
     fn of(entry: &Entry) -> Option<Self> {
-        let What::Checkpoint { session, message, before_restore: false, .. } = &entry.what else {
+        let EntryKind::Checkpoint { session, message, before_restore: false, .. } = &entry.kind
+        else {
             return None;
         };
         let (session, message) = (session.clone(), message.clone());

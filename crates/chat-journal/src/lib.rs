@@ -1,5 +1,5 @@
-//! What happened to a project's files: one journal a project, which holds every change of every session, and the
-//! views of it.
+//! Records what happened to a project's files: one journal a project holds every change of every
+//! session.
 //!
 //! [`Journal`] keeps contents in a shadow git repository outside the project, and what happened in a log that is
 //! only ever appended to. From these two come [checkpoints](Journal::checkpoint), the
@@ -13,39 +13,39 @@
 #![warn(missing_docs)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
-mod bring;
+mod apply;
 pub mod diff;
+mod direct_edits;
 mod disk;
-mod doing;
 mod entry;
 mod error;
-mod fold;
 mod git;
 mod journal;
 mod lock;
 mod log;
+mod manifest;
 mod merge;
 mod names;
 mod node;
+mod open_changes;
+mod prune;
 mod record;
+mod resolve_moves;
 mod restore;
 mod review;
 mod scan;
-mod stat;
 mod state;
-mod thin;
-mod untangle;
 mod walk;
 
-pub use bring::{Conflict, Reason};
-pub use entry::{By, HunkId, Origin, Seq};
+pub use apply::{Conflict, ConflictReason};
+pub use entry::{ChangeSource, HunkId, Origin, Seq};
 pub use error::{Error, Refusal};
 pub use journal::{Checkpoint, Journal, Limits};
+pub use manifest::{LeftOut, LeftOutReason};
 pub use merge::{merge_texts, merge_texts_marked};
 pub use node::{Mode, Node};
+pub use prune::Pruned;
 pub use record::{Change, Recorded};
 pub use restore::{Restored, RestoredFile};
 pub use review::{Answer, FileChange, FileKind, Hunk, Part, Rejection};
 pub use scan::Scan;
-pub use stat::{LeftOut, Why};
-pub use thin::Thinned;

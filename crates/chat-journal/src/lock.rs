@@ -1,4 +1,4 @@
-//! One at a time: the lock that processes share.
+//! Defines the lock that processes share.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub struct Lock {
 
 /// The lock, held until this is dropped.
 #[derive(Debug)]
-pub struct Held<'a>(&'a File);
+pub struct LockGuard<'a>(&'a File);
 
 impl Lock {
     pub fn open(path: &Path) -> Result<Self, Error> {
@@ -29,13 +29,13 @@ impl Lock {
     }
 
     /// Waits until no other process holds it. One that ends, however it ends, lets it go.
-    pub fn hold(&self) -> Result<Held<'_>, Error> {
+    pub fn hold(&self) -> Result<LockGuard<'_>, Error> {
         self.file.lock().map_err(Error::io(&self.path))?;
-        Ok(Held(&self.file))
+        Ok(LockGuard(&self.file))
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for LockGuard<'_> {
     fn drop(&mut self) {
         // It is let go in any case when the file is closed.
         let _ = self.0.unlock();

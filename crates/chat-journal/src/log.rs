@@ -1,5 +1,5 @@
-//! The log: a line an entry, each with its checksum, only ever appended to. What a crash left half written at its
-//! end is no entry and is cut off by the next one.
+//! Reads and appends to the log: a line an entry, each with its checksum. What a crash left half
+//! written at its end is no entry and is cut off by the next one.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::entry::{Entry, Seq, What};
+use crate::entry::{Entry, EntryKind, Seq};
 
 /// How the log is written. A greater one is not read.
 const VERSION: u32 = 1;
@@ -123,14 +123,14 @@ impl Log {
 
     /// Appends what happened, in one piece, and waits until the disk has it. The contents that it names must be
     /// on disk before. The numbers go up by one from [`Log::next`].
-    pub fn append(&mut self, happened: Vec<What>) -> Result<(), Error> {
+    pub fn append(&mut self, happened: Vec<EntryKind>) -> Result<(), Error> {
         if happened.is_empty() {
             return Ok(());
         }
         // No two are of one moment, so that each moment has a before and an after.
         let at = now().max(self.entries.last().map_or(0, |last| last.at + 1));
         let entries: Vec<Entry> =
-            (self.next..).zip(happened).map(|(seq, what)| Entry { seq, at, what }).collect();
+            (self.next..).zip(happened).map(|(seq, what)| Entry { seq, at, kind: what }).collect();
         let text: Vec<u8> = entries.iter().flat_map(line).collect();
         let write = || {
             let mut file = File::options().write(true).open(&self.path)?;

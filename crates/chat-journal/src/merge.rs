@@ -1,4 +1,4 @@
-//! Three-way merges of texts by their lines, and of what lies at a path.
+//! Merges texts three-way by their lines, and what lies at a path.
 
 use std::ops::Range;
 

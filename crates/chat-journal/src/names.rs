@@ -1,4 +1,4 @@
-//! Paths as text in the journal, whatever bytes they have.
+//! Writes paths as text in the journal, whatever bytes they have.
 
 use std::ffi::OsStr;
 use std::fmt::Write;

@@ -1,4 +1,5 @@
-//! What lies at a path: a file or a link with its contents, or nothing; and how the journal names it.
+//! Defines what lies at a path: a file or a link with its contents, or nothing; and how the journal
+//! names it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -63,9 +64,9 @@ impl Node {
         self.mode != Mode::Link && !self.bytes.iter().take(LOOKED_AT).any(|&byte| byte == 0)
     }
 
-    pub(crate) fn kept(&self) -> Kept {
+    pub(crate) fn kept(&self) -> StoredNode {
         let (mode, permissions) = (self.mode, self.permissions);
-        Kept { mode, id: Id::of(&self.bytes), size: self.bytes.len() as u64, permissions }
+        StoredNode { mode, id: Id::of(&self.bytes), size: self.bytes.len() as u64, permissions }
     }
 }
 
@@ -148,7 +149,7 @@ impl<'de> Deserialize<'de> for Id {
 
 /// A [`Node`] as the log names it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct Kept {
+pub(crate) struct StoredNode {
     pub mode: Mode,
     pub id: Id,
     pub size: u64,
@@ -156,13 +157,13 @@ pub(crate) struct Kept {
     pub permissions: Option<u16>,
 }
 
-impl PartialEq for Kept {
+impl PartialEq for StoredNode {
     fn eq(&self, other: &Self) -> bool {
         (self.mode, self.id) == (other.mode, other.id)
     }
 }
 
-impl Eq for Kept {}
+impl Eq for StoredNode {}
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,4 @@
-//! What tools and commands did, on its way into the log.
+//! Records in the log what tools and commands did.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use chat_permission::path::Error as PathError;
 
-use crate::entry::{By, Changed, Origin, Seq, What};
-use crate::node::{Id, Kept, Node};
+use crate::entry::{ChangeSource, Changed, EntryKind, Origin, Seq};
+use crate::manifest::ManifestEntry;
+use crate::node::{Id, Node, StoredNode};
 use crate::scan::Scan;
-use crate::stat::Known;
 use crate::state::Inner;
 use crate::{Error, Journal, disk};
 
@@ -49,7 +49,7 @@ impl Journal {
     pub fn record(
         &self,
         origin: &Origin,
-        by: By,
+        by: ChangeSource,
         changes: &[Change],
     ) -> Result<Vec<Recorded>, Error> {
         self.with(|inner| {
@@ -81,7 +81,7 @@ impl Journal {
                 from: found.from,
                 before: found.before,
                 after: found.after,
-                ..Changed::new(origin, By::Command)
+                ..Changed::new(origin, ChangeSource::Command)
             });
             let recorded = inner.record(changed.collect())?;
             Ok((recorded, new))
@@ -94,12 +94,12 @@ impl Journal {
     /// The disk says no.
     pub fn forget(&self, session: &str) -> Result<(), Error> {
         self.with(|inner| {
-            let mut of_session = inner.log.entries().iter().map(|entry| &entry.what);
+            let mut of_session = inner.log.entries().iter().map(|entry| &entry.kind);
             let last = of_session.rfind(|what| what.session() == session);
-            if last.is_none_or(What::settles) {
+            if last.is_none_or(EntryKind::settles) {
                 return Ok(());
             }
-            inner.append(vec![What::Forgotten { session: session.to_owned() }])
+            inner.append(vec![EntryKind::Forgotten { session: session.to_owned() }])
         })
     }
 }
@@ -111,7 +111,7 @@ impl Change {
     }
 
     /// As the log has it.
-    pub(crate) fn kept(&self, origin: &Origin, by: By) -> Changed {
+    pub(crate) fn kept(&self, origin: &Origin, by: ChangeSource) -> Changed {
         Changed {
             path: self.path.clone(),
             from: self.from.clone(),
@@ -123,7 +123,7 @@ impl Change {
 }
 
 impl Changed {
-    pub fn new(origin: &Origin, by: By) -> Self {
+    pub fn new(origin: &Origin, by: ChangeSource) -> Self {
         Self {
             origin: origin.clone(),
             by,
@@ -141,21 +141,21 @@ impl Changed {
 }
 
 /// What was recorded of a path.
-struct Step {
+struct RecordedStep {
     seq: Seq,
-    by: By,
+    by: ChangeSource,
     /// What lay there before.
-    met: Option<Kept>,
+    met: Option<StoredNode>,
     /// What lay there afterwards.
-    left: Option<Kept>,
+    left: Option<StoredNode>,
 }
 
 /// A path that is not what it was.
-struct Found {
+struct Difference {
     path: PathBuf,
     from: Option<PathBuf>,
-    before: Option<Kept>,
-    after: Option<Kept>,
+    before: Option<StoredNode>,
+    after: Option<StoredNode>,
 }
 
 impl Inner {
@@ -170,12 +170,12 @@ impl Inner {
                 deleted: change.after.is_none(),
             })
             .collect();
-        self.append(changed.into_iter().map(What::Change).collect())?;
+        self.append(changed.into_iter().map(EntryKind::Change).collect())?;
         Ok(recorded)
     }
 
     /// What differs between two looks, less what was recorded in between.
-    fn differing(&self, old: &Scan, new: &Scan) -> Vec<Found> {
+    fn differing(&self, old: &Scan, new: &Scan) -> Vec<Difference> {
         let steps = self.steps(old.next);
         let (was, is) = (&old.manifest, &new.manifest);
         let mut paths: BTreeSet<&OsStr> = steps.keys().copied().collect();
@@ -183,13 +183,14 @@ impl Inner {
             paths.extend(was.files.keys().map(OsString::as_os_str));
             paths.extend(is.files.keys().map(OsString::as_os_str));
         }
-        let kept = Known::kept;
+        let kept = ManifestEntry::kept;
         let gone = was.files.iter().filter(|(path, _)| !is.files.contains_key(*path));
-        let gone: HashMap<Id, Vec<&Known>> = gone.fold(HashMap::new(), |mut gone, (_, known)| {
-            gone.entry(known.id).or_default().push(known);
-            gone
-        });
-        let has_moved = |known: &Known| {
+        let gone: HashMap<Id, Vec<&ManifestEntry>> =
+            gone.fold(HashMap::new(), |mut gone, (_, known)| {
+                gone.entry(known.id).or_default().push(known);
+                gone
+            });
+        let has_moved = |known: &ManifestEntry| {
             gone.get(&known.id).is_some_and(|gone| gone.iter().any(|one| known.is_same_file(one)))
         };
         let mut found = Vec::new();
@@ -207,8 +208,16 @@ impl Inner {
                 }
                 // What the person met, where it is not what they had made when it was looked at.
                 let is_known = step.met == before || step.left == before;
-                if step.by == By::Person && !is_known && (before.is_some() || now.is_some()) {
-                    found.push(Found { path: path.into(), from: None, before, after: step.met });
+                if step.by == ChangeSource::Person
+                    && !is_known
+                    && (before.is_some() || now.is_some())
+                {
+                    found.push(Difference {
+                        path: path.into(),
+                        from: None,
+                        before,
+                        after: step.met,
+                    });
                 }
                 before = step.left;
             }
@@ -226,22 +235,23 @@ impl Inner {
                 // It was there, and is ignored no longer.
                 continue;
             }
-            found.push(Found { path: path.into(), from: None, before, after });
+            found.push(Difference { path: path.into(), from: None, before, after });
         }
         found
     }
 
     /// What was recorded from an entry on, by paths.
-    fn steps(&self, from: Seq) -> HashMap<&OsStr, Vec<Step>> {
-        let mut steps: HashMap<&OsStr, Vec<Step>> = HashMap::new();
+    fn steps(&self, from: Seq) -> HashMap<&OsStr, Vec<RecordedStep>> {
+        let mut steps: HashMap<&OsStr, Vec<RecordedStep>> = HashMap::new();
         for entry in self.log.entries().iter().filter(|entry| entry.seq >= from) {
-            let What::Change(change) = &entry.what else { continue };
+            let EntryKind::Change(change) = &entry.kind else { continue };
             if let Some(from) = &change.from {
-                let step = Step { seq: entry.seq, by: change.by, met: change.before, left: None };
+                let step =
+                    RecordedStep { seq: entry.seq, by: change.by, met: change.before, left: None };
                 steps.entry(from.as_os_str()).or_default().push(step);
             }
             let (by, met, left) = (change.by, change.before, change.after);
-            let step = Step { seq: entry.seq, by, met, left };
+            let step = RecordedStep { seq: entry.seq, by, met, left };
             steps.entry(change.path.as_os_str()).or_default().push(step);
         }
         steps
@@ -254,7 +264,7 @@ impl Inner {
 }
 
 /// Makes one of a file that went and one that came with the same contents: it was moved.
-fn moved(found: Vec<Found>) -> Vec<Found> {
+fn moved(found: Vec<Difference>) -> Vec<Difference> {
     let mut gone: HashMap<Id, Vec<PathBuf>> = HashMap::new();
     for one in &found {
         if let (Some(before), None) = (one.before, one.after)
@@ -264,7 +274,7 @@ fn moved(found: Vec<Found>) -> Vec<Found> {
         }
     }
     let mut sources = BTreeSet::new();
-    let mut all: Vec<Found> = Vec::with_capacity(found.len());
+    let mut all: Vec<Difference> = Vec::with_capacity(found.len());
     for mut one in found {
         if let (None, Some(after)) = (one.before, one.after)
             && let Some(paths) = gone.get_mut(&after.id)

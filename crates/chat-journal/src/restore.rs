@@ -1,14 +1,14 @@
-//! Going back to a checkpoint, and taking that back.
+//! Restores a checkpoint, and undoes that.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::bring::{Brought, Conflict, Wish};
-use crate::entry::{By, Changed, Entry, Origin, Seq, What};
-use crate::fold::Fold;
+use crate::apply::{AppliedChange, Conflict, PlannedChange};
+use crate::entry::{ChangeSource, Changed, Entry, EntryKind, Origin, Seq};
 use crate::node::Node;
+use crate::open_changes::OpenChanges;
+use crate::resolve_moves::resolve_moves;
 use crate::state::Inner;
-use crate::untangle::untangle;
 use crate::{Error, Journal};
 
 /// What going back did.
@@ -47,30 +47,33 @@ impl Journal {
     pub fn restore(&self, session: &str, checkpoint: Seq) -> Result<Restored, Error> {
         self.with(|inner| {
             let known = inner.log.find(checkpoint);
-            if !known.is_some_and(|entry| matches!(entry.what, What::Checkpoint { .. })) {
+            if !known.is_some_and(|entry| matches!(entry.kind, EntryKind::Checkpoint { .. })) {
                 return Err(Error::NoCheckpoint(checkpoint));
             }
             let since: Vec<Entry> = inner
                 .log
                 .entries()
                 .iter()
-                .filter(|entry| entry.seq > checkpoint && matches!(entry.what, What::Change(_)))
+                .filter(|entry| {
+                    entry.seq > checkpoint && matches!(entry.kind, EntryKind::Change(_))
+                })
                 .cloned()
                 .collect();
             let contents = inner.load(since.iter().flat_map(Entry::kept))?;
-            let mut fold = Fold::default();
+            let mut open = OpenChanges::default();
             for entry in &since {
-                fold.follow(entry.seq, &entry.what, &contents, true);
+                open.follow(entry.seq, &entry.kind, &contents, true);
             }
-            let wish = |(at, piece): (PathBuf, crate::fold::Piece)| Wish {
-                to: piece.origin.unwrap_or_else(|| at.clone()),
-                at,
-                now: piece.now,
-                then: piece.base,
-                touched: piece.touched,
-            };
-            let wishes = fold.pieces.into_iter().map(wish).collect();
-            inner.restore(session, checkpoint, false, wishes)
+            let planned =
+                |(at, open_file): (PathBuf, crate::open_changes::OpenFile)| PlannedChange {
+                    to: open_file.origin.unwrap_or_else(|| at.clone()),
+                    at,
+                    now: open_file.now,
+                    then: open_file.base,
+                    touched: open_file.touched,
+                };
+            let changes = open.files.into_iter().map(planned).collect();
+            inner.restore(session, checkpoint, false, changes)
         })
     }
 
@@ -82,7 +85,7 @@ impl Journal {
     pub fn undo_restore(&self, session: &str, restore: Seq) -> Result<Restored, Error> {
         self.with(|inner| {
             let known = inner.log.find(restore);
-            if !known.is_some_and(|entry| matches!(entry.what, What::Restored { .. })) {
+            if !known.is_some_and(|entry| matches!(entry.kind, EntryKind::Restored { .. })) {
                 return Err(Error::NoRestore(restore));
             }
             let done: Vec<Entry> = inner
@@ -93,15 +96,16 @@ impl Journal {
                 .cloned()
                 .collect();
             let contents = inner.load(done.iter().flat_map(Entry::kept))?;
-            let wishes = done.iter().filter_map(|entry| Wish::back(entry, &contents)).collect();
-            inner.restore(session, restore, true, wishes)
+            let changes =
+                done.iter().filter_map(|entry| PlannedChange::back(entry, &contents)).collect();
+            inner.restore(session, restore, true, changes)
         })
     }
 }
 
 impl Entry {
     fn is_of(&self, restore: Seq) -> bool {
-        matches!(&self.what, What::Change(change) if change.restore == Some(restore))
+        matches!(&self.kind, EntryKind::Change(change) if change.restore == Some(restore))
     }
 }
 
@@ -111,35 +115,36 @@ impl Inner {
         session: &str,
         to: Seq,
         undoes: bool,
-        wishes: Vec<Wish>,
+        changes: Vec<PlannedChange>,
     ) -> Result<Restored, Error> {
         let before = self.checkpoint(session, "", true)?.seq;
-        let (brought, conflicts) = self.bring(untangle(wishes))?;
+        let (applied, conflicts) = self.apply(resolve_moves(changes))?;
         let seq = self.log.next();
         let origin = Origin { session: session.to_owned(), ..Origin::default() };
-        let mut happened = vec![What::Restored { session: session.to_owned(), to, undoes, before }];
+        let mut happened =
+            vec![EntryKind::Restored { session: session.to_owned(), to, undoes, before }];
         let mut changed = BTreeMap::new();
-        for Brought { wish, before, after } in brought {
-            if before == after && !wish.moves() {
+        for AppliedChange { planned, before, after } in applied {
+            if before == after && !planned.moves() {
                 continue;
             }
-            let from = wish.moves().then(|| wish.at.clone());
-            happened.push(What::Change(Changed {
-                path: wish.to.clone(),
+            let from = planned.moves().then(|| planned.at.clone());
+            happened.push(EntryKind::Change(Changed {
+                path: planned.to.clone(),
                 from: from.clone(),
                 before: before.as_ref().map(Node::kept),
                 after: after.as_ref().map(Node::kept),
                 restore: Some(seq),
                 undoes: undoes.then_some(to),
-                ..Changed::new(&origin, By::Restore)
+                ..Changed::new(&origin, ChangeSource::Restore)
             }));
             let file = RestoredFile {
-                path: wish.to.clone(),
+                path: planned.to.clone(),
                 from,
                 created: before.is_none(),
                 deleted: after.is_none(),
             };
-            changed.insert(wish.to, file);
+            changed.insert(planned.to, file);
         }
         self.append(happened)?;
         Ok(Restored { seq, before, changed: changed.into_values().collect(), conflicts })

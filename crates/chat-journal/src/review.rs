@@ -1,16 +1,16 @@
-//! What a session did that nobody reviewed yet, and the person's answer to it.
+//! Reviews a session's changes: lists them, and takes the user's answer.
 
 mod answer;
 mod list;
-mod told;
+mod rejections;
 mod undo;
 
 use std::path::{Path, PathBuf};
 
-use crate::bring::Conflict;
-use crate::entry::{HunkId, Seq, What};
-use crate::fold::Fold;
+use crate::apply::Conflict;
+use crate::entry::{EntryKind, HunkId, Seq};
 use crate::node::{Mode, Node};
+use crate::open_changes::OpenChanges;
 use crate::state::Inner;
 use crate::{Error, Journal, diff};
 
@@ -128,9 +128,9 @@ impl Journal {
     /// `git` fails, or the disk says no.
     pub fn changes(&self, session: &str) -> Result<Vec<FileChange>, Error> {
         self.with(|inner| {
-            let fold = inner.fold(session)?;
-            let pieces = fold.pieces.clone();
-            Ok(pieces.iter().filter_map(|(path, piece)| inner.listed(path, piece)).collect())
+            let open = inner.open_changes(session)?;
+            let files = open.files.clone();
+            Ok(files.iter().filter_map(|(path, open_file)| inner.listed(path, open_file)).collect())
         })
     }
 
@@ -176,42 +176,47 @@ impl Journal {
 
 impl Inner {
     fn all_of(&mut self, session: &str) -> Result<Vec<(PathBuf, Part)>, Error> {
-        Ok(self.fold(session)?.pieces.keys().map(|path| (path.clone(), Part::File)).collect())
+        Ok(self
+            .open_changes(session)?
+            .files
+            .keys()
+            .map(|path| (path.clone(), Part::File))
+            .collect())
     }
 
     /// What was open of a session before an entry.
-    fn fold_until(&mut self, session: &str, end: Seq) -> Result<Fold, Error> {
-        let of_session = self.log.entries().iter().filter(|entry| entry.what.session() == session);
+    fn fold_until(&mut self, session: &str, end: Seq) -> Result<OpenChanges, Error> {
+        let of_session = self.log.entries().iter().filter(|entry| entry.kind.session() == session);
         let mut before: Vec<_> = of_session.take_while(|entry| entry.seq < end).collect();
-        let settled = before.iter().rposition(|entry| entry.what.settles());
+        let settled = before.iter().rposition(|entry| entry.kind.settles());
         let before: Vec<_> = before.drain(settled.map_or(0, |at| at + 1)..).cloned().collect();
         let contents = self.load(before.iter().flat_map(crate::entry::Entry::kept))?;
-        let mut fold = Fold::default();
+        let mut open = OpenChanges::default();
         for entry in &before {
-            fold.follow(entry.seq, &entry.what, &contents, false);
+            open.follow(entry.seq, &entry.kind, &contents, false);
         }
-        Ok(fold)
+        Ok(open)
     }
 
     /// What is open of a session, as far as the log goes.
-    pub fn fold(&mut self, session: &str) -> Result<&Fold, Error> {
+    pub fn open_changes(&mut self, session: &str) -> Result<&OpenChanges, Error> {
         let entries = self.log.entries();
-        let (mut fold, from) = self.folds.remove(session).unwrap_or_else(|| {
+        let (mut open, from) = self.open_changes.remove(session).unwrap_or_else(|| {
             // After the last moment at which nothing was open.
-            let settled = |what: &What| what.session() == session && what.settles();
-            let from = entries.iter().rposition(|entry| settled(&entry.what));
-            (Fold::default(), from.map_or(0, |at| at + 1))
+            let settled = |what: &EntryKind| what.session() == session && what.settles();
+            let from = entries.iter().rposition(|entry| settled(&entry.kind));
+            (OpenChanges::default(), from.map_or(0, |at| at + 1))
         });
         let new: Vec<_> = entries[from..]
             .iter()
-            .filter(|entry| entry.what.session() == session)
+            .filter(|entry| entry.kind.session() == session)
             .cloned()
             .collect();
         let end = entries.len();
         let contents = self.load(new.iter().flat_map(crate::entry::Entry::kept))?;
         for entry in &new {
-            fold.follow(entry.seq, &entry.what, &contents, false);
+            open.follow(entry.seq, &entry.kind, &contents, false);
         }
-        Ok(&self.folds.entry(session.to_owned()).insert_entry((fold, end)).into_mut().0)
+        Ok(&self.open_changes.entry(session.to_owned()).insert_entry((open, end)).into_mut().0)
     }
 }

@@ -1,4 +1,4 @@
-//! A look at the whole project: what changed since the last one is read and kept.
+//! Scans the whole project: what changed since the last scan is read and kept.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -11,10 +11,10 @@ use rustix::fs::Stat;
 use crate::entry::Seq;
 use crate::git::{Import, TreeChange};
 use crate::log::nanoseconds;
+use crate::manifest::{LeftOut, LeftOutReason, Manifest, ManifestEntry};
 use crate::node::{Id, Node};
-use crate::stat::{Known, LeftOut, Manifest, Why};
 use crate::state::Inner;
-use crate::walk::{Met, look, walk};
+use crate::walk::{WalkEntry, look, walk};
 use crate::{Error, disk};
 
 /// The project as it was at a moment, to be held against a later one. Cheap to clone.
@@ -39,8 +39,8 @@ impl Scan {
     }
 }
 
-/// A look under way.
-struct Look<'a> {
+/// A scan under way.
+struct Scanner<'a> {
     inner: &'a mut Inner,
     import: Option<Import>,
     taken: HashSet<Id>,
@@ -56,19 +56,19 @@ impl Inner {
         let mut met = walk(&folder, &root);
         let old = Arc::clone(&self.manifest);
         self.keep_in_sight(&folder, &old, &mut met);
-        let mut look = Look { inner: self, import: None, taken: HashSet::new() };
-        let mut changed: Vec<(OsString, Known)> = Vec::new();
+        let mut scanner = Scanner { inner: self, import: None, taken: HashSet::new() };
+        let mut changed: Vec<(OsString, ManifestEntry)> = Vec::new();
         let mut left_out = Vec::new();
-        let (mut room, mut still) = (look.inner.limits.project_size, Vec::new());
-        for Met { path, stat } in &met {
+        let (mut room, mut still) = (scanner.inner.limits.project_size, Vec::new());
+        for WalkEntry { path, stat } in &met {
             let size = stat.st_size as u64;
             let leave = |why| (path.clone(), LeftOut { path: path.into(), size, why });
-            if size > look.inner.limits.file_size {
-                left_out.push(leave(Why::TooLarge));
+            if size > scanner.inner.limits.file_size {
+                left_out.push(leave(LeftOutReason::TooLarge));
                 continue;
             }
             let Some(rest) = room.checked_sub(size) else {
-                left_out.push(leave(Why::NoRoom));
+                left_out.push(leave(LeftOutReason::NoRoom));
                 continue;
             };
             room = rest;
@@ -76,14 +76,14 @@ impl Inner {
                 still.push(path);
                 continue;
             }
-            match look.read(path)? {
-                Read::Known(known) => changed.push((path.clone(), known)),
+            match scanner.read(path)? {
+                Read::ManifestEntry(known) => changed.push((path.clone(), known)),
                 Read::Gone => {}
-                Read::TooLarge => left_out.push(leave(Why::TooLarge)),
-                Read::Unreadable => left_out.push(leave(Why::Unreadable)),
+                Read::TooLarge => left_out.push(leave(LeftOutReason::TooLarge)),
+                Read::Unreadable => left_out.push(leave(LeftOutReason::Unreadable)),
             }
         }
-        let Look { import, taken, .. } = look;
+        let Scanner { import, taken, .. } = scanner;
         if let Some(import) = import {
             import.finish(None)?;
             self.stored.extend(taken);
@@ -105,16 +105,16 @@ impl Inner {
 
     /// Adds what was known and was not met, where it is there still. It is ignored by now, and who looks after it
     /// no more would not hear what a command does to a file that it has ignored before.
-    fn keep_in_sight(&self, folder: &OwnedFd, old: &Manifest, met: &mut Vec<Met>) {
+    fn keep_in_sight(&self, folder: &OwnedFd, old: &Manifest, met: &mut Vec<WalkEntry>) {
         let seen: HashSet<&OsStr> = met.iter().map(|met| met.path.as_os_str()).collect();
         let missed = old.files.keys().filter(|path| !seen.contains(path.as_os_str()));
         let there = missed.filter_map(|path| {
             let stat = look(folder, path);
             // A kernel, or a container around us, that does not know the call.
             let stat = stat.unwrap_or_else(|_| disk::found(&self.project, Path::new(path)));
-            Some(Met { path: path.clone(), stat: stat? })
+            Some(WalkEntry { path: path.clone(), stat: stat? })
         });
-        let mut there: Vec<Met> = there.collect();
+        let mut there: Vec<WalkEntry> = there.collect();
         there.sort_by(|one, other| one.path.cmp(&other.path));
         met.extend(there);
     }
@@ -159,7 +159,7 @@ impl Inner {
     }
 }
 
-fn same(one: &Known, other: &Known) -> bool {
+fn same(one: &ManifestEntry, other: &ManifestEntry) -> bool {
     (one.id, one.mode) == (other.id, other.mode)
 }
 
@@ -176,13 +176,13 @@ impl Manifest {
 }
 
 enum Read {
-    Known(Known),
+    ManifestEntry(ManifestEntry),
     Gone,
     TooLarge,
     Unreadable,
 }
 
-impl Look<'_> {
+impl Scanner<'_> {
     fn read(&mut self, path: &OsStr) -> Result<Read, Error> {
         let at = nanoseconds();
         let (node, stat): (Node, Stat) = match disk::read_with(&self.inner.project, Path::new(path))
@@ -208,9 +208,9 @@ impl Look<'_> {
                 import.blob(&node.bytes);
             }
         }
-        let mut known = Known::new(&stat, id, at);
+        let mut known = ManifestEntry::new(&stat, id, at);
         // It may have grown while it was read: then it is read again.
         known.size = size;
-        Ok(Read::Known(known))
+        Ok(Read::ManifestEntry(known))
     }
 }

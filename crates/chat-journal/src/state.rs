@@ -1,4 +1,4 @@
-//! What a journal holds in memory, and how contents go to the shadow repository and come from it.
+//! Holds a journal's state in memory, and stores and loads contents in the shadow repository.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
@@ -6,18 +6,18 @@ use std::sync::Arc;
 
 use chat_permission::path::Project;
 
-use crate::doing::Doings;
-use crate::entry::What;
-use crate::fold::Fold;
+use crate::direct_edits::DirectEdits;
+use crate::entry::EntryKind;
 use crate::git::Git;
 use crate::lock::Lock;
 use crate::log::Log;
-use crate::node::{Id, Kept, Node, State};
-use crate::stat::Manifest;
+use crate::manifest::Manifest;
+use crate::node::{Id, Node, State, StoredNode};
+use crate::open_changes::OpenChanges;
 use crate::{Error, Limits};
 
 /// Bytes of contents that are held in memory, so that what was just written need not be read back.
-const HELD: usize = 48 * 1024 * 1024;
+const CACHE_BYTES: usize = 48 * 1024 * 1024;
 /// Packs that lie beside each other before they are gathered.
 const PACKS: usize = 40;
 
@@ -33,12 +33,12 @@ pub struct Inner {
     /// The last tree, and what it is the tree of.
     pub rooted: Option<(Id, Arc<Manifest>)>,
     /// How far each session's review was followed.
-    pub folds: HashMap<String, (Fold, usize)>,
+    pub open_changes: HashMap<String, (OpenChanges, usize)>,
     /// What surely is in the repository.
     pub stored: HashSet<Id>,
-    pub held: Held,
+    pub held: ContentCache,
     /// What was done and is not in the log yet.
-    pub doings: Arc<Doings>,
+    pub direct_edits: Arc<DirectEdits>,
 }
 
 impl Inner {
@@ -60,10 +60,10 @@ impl Inner {
             log,
             manifest,
             rooted,
-            folds: HashMap::new(),
+            open_changes: HashMap::new(),
             stored: HashSet::new(),
-            held: Held::default(),
-            doings: Arc::default(),
+            held: ContentCache::default(),
+            direct_edits: Arc::default(),
         };
         drop(held);
         Ok((inner, lock))
@@ -73,7 +73,7 @@ impl Inner {
     pub fn sync(&mut self) -> Result<(), Error> {
         if self.log.sync()? {
             // Whatever nothing names any more is gone from the repository.
-            self.folds.clear();
+            self.open_changes.clear();
             self.stored.clear();
             self.rooted = None;
         }
@@ -115,11 +115,14 @@ impl Inner {
     }
 
     /// Sees that contents are in memory, with one question to git. What is missing there is named.
-    pub fn load(&mut self, wanted: impl IntoIterator<Item = Kept>) -> Result<Contents, Error> {
+    pub fn load(
+        &mut self,
+        wanted: impl IntoIterator<Item = StoredNode>,
+    ) -> Result<Contents, Error> {
         let mut contents = Contents(HashMap::new());
         let mut missing = Vec::new();
         let mut asked = HashSet::new();
-        for Kept { id, .. } in wanted {
+        for StoredNode { id, .. } in wanted {
             match self.held.get(id) {
                 Some(bytes) => drop(contents.0.insert(id, bytes)),
                 None if asked.insert(id) => missing.push(id),
@@ -141,7 +144,7 @@ impl Inner {
     }
 
     /// What happened, once the contents are stored.
-    pub fn append(&mut self, happened: Vec<What>) -> Result<(), Error> {
+    pub fn append(&mut self, happened: Vec<EntryKind>) -> Result<(), Error> {
         self.log.append(happened)
     }
 }
@@ -152,8 +155,8 @@ pub struct Contents(HashMap<Id, Arc<[u8]>>);
 
 impl Contents {
     /// What the log names; it was asked for before.
-    pub fn state(&self, kept: Option<Kept>) -> State {
-        let Kept { mode, id, permissions, .. } = kept?;
+    pub fn state(&self, kept: Option<StoredNode>) -> State {
+        let StoredNode { mode, id, permissions, .. } = kept?;
         let bytes = self.0.get(&id).map(Arc::clone)?;
         Some(Node { mode, bytes, permissions })
     }
@@ -161,25 +164,25 @@ impl Contents {
 
 /// The contents that were used last.
 #[derive(Debug, Default)]
-pub struct Held {
+pub struct ContentCache {
     contents: HashMap<Id, Arc<[u8]>>,
     order: VecDeque<Id>,
     size: usize,
 }
 
-impl Held {
+impl ContentCache {
     pub fn get(&self, id: Id) -> Option<Arc<[u8]>> {
         self.contents.get(&id).map(Arc::clone)
     }
 
     pub fn put(&mut self, id: Id, bytes: Arc<[u8]>) {
-        if bytes.len() > HELD / 4 || self.contents.contains_key(&id) {
+        if bytes.len() > CACHE_BYTES / 4 || self.contents.contains_key(&id) {
             return;
         }
         self.size += bytes.len();
         self.contents.insert(id, bytes);
         self.order.push_back(id);
-        while self.size > HELD {
+        while self.size > CACHE_BYTES {
             let Some(oldest) = self.order.pop_front() else { break };
             if let Some(bytes) = self.contents.remove(&oldest) {
                 self.size -= bytes.len();

@@ -23,20 +23,20 @@ const DEEPEST: usize = 128;
 const CACHE_TAG: &str = "CACHEDIR.TAG";
 const CACHE_SIGNATURE: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
 
-/// A file or a link that was met.
+/// A file or a link in the project.
 #[derive(Debug)]
-pub struct Met {
+pub struct WalkEntry {
     /// From the project's root on.
     pub path: OsString,
     pub stat: Stat,
 }
 
 /// All of them, in the order of names. What cannot be looked at is not among them.
-pub fn walk(folder: &OwnedFd, root: &Path) -> Vec<Met> {
-    let mut walk = Walk { root, met: Vec::new() };
+pub fn walk(folder: &OwnedFd, root: &Path) -> Vec<WalkEntry> {
+    let mut walk = Walker { root, entries: Vec::new() };
     let ignored = Ignored::begin(folder.as_fd(), root);
     walk.folder(folder, OsStr::new(""), &ignored, 1);
-    walk.met
+    walk.entries
 }
 
 /// What lies at a path beneath an open folder, if it is a file or a link, and no link lies on the way.
@@ -57,12 +57,12 @@ pub fn is_kept(stat: &Stat) -> bool {
     matches!(kind, FileType::RegularFile | FileType::Symlink)
 }
 
-struct Walk<'a> {
+struct Walker<'a> {
     root: &'a Path,
-    met: Vec<Met>,
+    entries: Vec<WalkEntry>,
 }
 
-impl Walk<'_> {
+impl Walker<'_> {
     fn folder(&mut self, folder: &OwnedFd, path: &OsStr, ignored: &Arc<Ignored>, depth: usize) {
         // What cannot be listed has nothing in it.
         let found = entries(folder, &AtomicBool::new(false)).unwrap_or_default();
@@ -88,7 +88,7 @@ impl Walk<'_> {
                 if let Ok(stat) = rustix::fs::statat(folder, &name, AtFlags::SYMLINK_NOFOLLOW)
                     && is_kept(&stat)
                 {
-                    self.met.push(Met { path: below, stat });
+                    self.entries.push(WalkEntry { path: below, stat });
                 }
                 continue;
             }

@@ -1,5 +1,5 @@
-//! What a model's tools may do, and what must be asked: rules, modes, and the policy, a pure function
-//! `(rules, mode, request) -> decision`.
+//! Decides what a model's tools may do, and what must be asked: rules, modes, and the policy, a pure
+//! function `(rules, mode, request) -> decision`.
 //!
 //! Nothing that a model says is believed. Paths are resolved on disk before they are judged
 //! ([`path::Project::resolve`]) and opened without following any link when they are used
@@ -25,5 +25,5 @@ pub use path::ResolvedPath;
 pub use pattern::Pattern;
 pub use policy::{Decision, Why, decide, decide_all};
 pub use request::{Redirected, Request, Run, Target};
-pub use rule::{Action, BadRule, Effect, Entry, Rule, Scope};
-pub use secrets::{BadSecretFiles, SecretFiles};
+pub use rule::{Action, Effect, Entry, InvalidRule, Rule, Scope};
+pub use secrets::{InvalidSecretFiles, SecretFiles};

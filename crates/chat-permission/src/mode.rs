@@ -1,4 +1,4 @@
-//! How much a session may do unasked.
+//! Defines how much a session may do without asking.
 
 use std::fmt;
 use std::str::FromStr;

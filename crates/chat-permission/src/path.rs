@@ -1,4 +1,4 @@
-//! Paths beneath a project: where a path really leads, and what lies there.
+//! Resolves paths beneath a project: where a path really leads, and what lies there.
 //!
 //! A path is resolved once, link by link, and judged by the components of what it really is: never by its text.
 //! What is done to it afterwards goes through [`Project::open_file`] and its neighbours, which follow no link at
@@ -22,7 +22,7 @@ pub use guarded::Guard;
 
 /// What the resolving of paths must know of the person's machine.
 #[derive(Clone, Debug, Default)]
-pub struct Surroundings {
+pub struct PathEnvironment {
     /// The home folder, for `~`.
     pub home: Option<PathBuf>,
     /// Natter's own folders: settings, data, state, sockets, cache. They need not exist.

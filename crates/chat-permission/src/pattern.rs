@@ -1,4 +1,4 @@
-//! What stands behind a rule's colon: paths, commands, or hosts.
+//! Defines the patterns of rules: paths, commands, or hosts.
 
 mod command;
 mod host;
@@ -26,7 +26,7 @@ pub enum Pattern {
 
 /// A text that is no pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BadPattern {
+pub enum InvalidPattern {
     /// Nothing stands there.
     #[error("the pattern is empty")]
     Empty,
@@ -54,7 +54,7 @@ pub enum BadPattern {
 
 impl Pattern {
     /// Reads a pattern of this action.
-    pub fn of(action: Action, text: &str) -> Result<Self, BadPattern> {
+    pub fn of(action: Action, text: &str) -> Result<Self, InvalidPattern> {
         match action {
             Action::Read | Action::Write => PathPattern::new(text).map(Self::Path),
             Action::Run => CommandPattern::new(text).map(Self::Command),

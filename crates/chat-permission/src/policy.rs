@@ -1,4 +1,4 @@
-//! The policy: what passes, what asks, what is refused. Pure: it looks at nothing but its arguments.
+//! Decides what passes, what asks and what is refused. Pure: it looks at nothing but its arguments.
 //!
 //! | mode | read in project | write in project | run | network | outside the project |
 //! |---|---|---|---|---|---|
@@ -104,7 +104,7 @@ pub fn decide(rules: &[Entry], mode: Mode, request: &Request) -> Decision {
 /// where one is, and is asked for once, with all the rules that it would need.
 pub fn decide_all(rules: &[Entry], mode: Mode, requests: &[Request]) -> Decision {
     let rules = Rules(rules);
-    let mut found = Found::default();
+    let mut found = Findings::default();
     for request in requests {
         match request {
             Request::Read { path } => paths::judge(rules, mode, Action::Read, path, &mut found),
@@ -118,7 +118,7 @@ pub fn decide_all(rules: &[Entry], mode: Mode, requests: &[Request]) -> Decision
     found.decision(mode)
 }
 
-fn network(rules: Rules<'_>, host: &str, private: bool, leads_to: &[IpAddr], found: &mut Found) {
+fn network(rules: Rules<'_>, host: &str, private: bool, leads_to: &[IpAddr], found: &mut Findings) {
     let Some(host) = Host::new(host) else {
         return found.obstacle(Why::NoHost, None);
     };
@@ -173,13 +173,13 @@ impl<'a> Rules<'a> {
 
 /// What was found while a request was judged.
 #[derive(Default)]
-struct Found {
+struct Findings {
     refused: Option<Why>,
     /// Each with the rule that would take it away, where one could.
     obstacles: Vec<(Why, Option<Rule>)>,
 }
 
-impl Found {
+impl Findings {
     fn refuse(&mut self, why: Why) {
         self.refused = self.refused.take().into_iter().chain([why]).min();
     }

@@ -1,4 +1,5 @@
-//! Where an address leads: to the open internet, or to what is near and not meant for a model.
+//! Classifies where an address leads: to the open internet, or to what is near and not meant for a
+//! model.
 //!
 //! A pure function of the address, after the special-purpose registries of IANA for IPv4 and IPv6
 //! (RFC 6890 and its successors). What carries an IPv4 address within it (mapped, translated,

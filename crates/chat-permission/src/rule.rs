@@ -1,4 +1,4 @@
-//! Rules, `ACTION:PATTERN`, and what a person's remembered answer consists of.
+//! Parses rules, `ACTION:PATTERN`, and defines remembered answers.
 
 mod wider;
 
@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::pattern::{BadPattern, CommandPattern, HostPattern, Pattern};
+use crate::pattern::{CommandPattern, HostPattern, InvalidPattern, Pattern};
 
 /// What a tool wants to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -45,13 +45,13 @@ impl fmt::Display for Action {
 }
 
 impl FromStr for Action {
-    type Err = BadRule;
+    type Err = InvalidRule;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Self::ALL
             .into_iter()
             .find(|action| action.name() == text)
-            .ok_or_else(|| BadRule::Action(text.to_owned()))
+            .ok_or_else(|| InvalidRule::Action(text.to_owned()))
     }
 }
 
@@ -71,7 +71,7 @@ const RUN_WITH_NETWORK: &str = "run+network";
 
 /// A text that is no rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BadRule {
+pub enum InvalidRule {
     /// There is no colon.
     #[error("a rule has the form ACTION:PATTERN, such as `run:cargo test *`")]
     Form,
@@ -80,12 +80,12 @@ pub enum BadRule {
     Action(String),
     /// What stands behind the colon is no pattern of this action.
     #[error(transparent)]
-    Pattern(#[from] BadPattern),
+    Pattern(#[from] InvalidPattern),
 }
 
 impl Rule {
     /// The rule of this action for `pattern`, written as behind a rule's colon.
-    pub fn new(action: Action, pattern: &str) -> Result<Self, BadRule> {
+    pub fn new(action: Action, pattern: &str) -> Result<Self, InvalidRule> {
         Ok(Self { action, pattern: Pattern::of(action, pattern)?, with_network: false })
     }
 
@@ -136,10 +136,10 @@ impl fmt::Display for Rule {
 }
 
 impl FromStr for Rule {
-    type Err = BadRule;
+    type Err = InvalidRule;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (action, pattern) = text.split_once(':').ok_or(BadRule::Form)?;
+        let (action, pattern) = text.split_once(':').ok_or(InvalidRule::Form)?;
         match action.trim() {
             RUN_WITH_NETWORK => Ok(Self { with_network: true, ..Self::new(Action::Run, pattern)? }),
             action => Self::new(action.parse()?, pattern),
@@ -227,12 +227,12 @@ mod tests {
 
     #[test]
     fn what_is_no_rule_says_what_is_wrong() {
-        assert_eq!("ls".parse::<Rule>(), Err(BadRule::Form));
+        assert_eq!("ls".parse::<Rule>(), Err(InvalidRule::Form));
         assert!("network+run:ls".parse::<Rule>().is_err());
-        assert_eq!("look:src".parse::<Rule>(), Err(BadRule::Action("look".to_owned())));
-        assert!(matches!("run:".parse::<Rule>(), Err(BadRule::Pattern(_))));
-        assert!(matches!("read:".parse::<Rule>(), Err(BadRule::Pattern(_))));
-        assert!(matches!("network:".parse::<Rule>(), Err(BadRule::Pattern(_))));
+        assert_eq!("look:src".parse::<Rule>(), Err(InvalidRule::Action("look".to_owned())));
+        assert!(matches!("run:".parse::<Rule>(), Err(InvalidRule::Pattern(_))));
+        assert!(matches!("read:".parse::<Rule>(), Err(InvalidRule::Pattern(_))));
+        assert!(matches!("network:".parse::<Rule>(), Err(InvalidRule::Pattern(_))));
         assert!(serde_json::from_str::<Rule>("\"look:src\"").is_err());
     }
 

@@ -87,7 +87,7 @@ struct Compiled {
 /// A text that is no pattern of secret files.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{pattern}` is no pattern of files: {reason}")]
-pub struct BadSecretFiles {
+pub struct InvalidSecretFiles {
     /// As it was written.
     pub pattern: String,
     /// What is wrong with it.
@@ -101,18 +101,18 @@ impl SecretFiles {
     /// One of them is no pattern.
     pub fn new<T: Into<String>>(
         patterns: impl IntoIterator<Item = T>,
-    ) -> Result<Self, BadSecretFiles> {
+    ) -> Result<Self, InvalidSecretFiles> {
         let patterns: Vec<String> = patterns.into_iter().map(Into::into).collect();
         let mut globs = GlobSetBuilder::new();
         for pattern in &patterns {
-            let bad = |reason: String| BadSecretFiles { pattern: pattern.clone(), reason };
+            let bad = |reason: String| InvalidSecretFiles { pattern: pattern.clone(), reason };
             let glob = GlobBuilder::new(&glob(pattern).map_err(bad)?)
                 .literal_separator(true)
                 .backslash_escape(true)
                 .build();
             globs.add(glob.map_err(|error| bad(error.kind().to_string()))?);
         }
-        let whole = |error: globset::Error| BadSecretFiles {
+        let whole = |error: globset::Error| InvalidSecretFiles {
             pattern: patterns.join(" "),
             reason: error.kind().to_string(),
         };
@@ -242,7 +242,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::path::Surroundings;
+    use crate::path::PathEnvironment;
 
     #[rstest]
     #[case(".env")]
@@ -304,7 +304,7 @@ mod tests {
             std::fs::write(root.join(name), "x").unwrap();
         }
         std::os::unix::fs::symlink(".env", root.join("link")).unwrap();
-        let project = Project::open(&root, &Surroundings::default()).unwrap();
+        let project = Project::open(&root, &PathEnvironment::default()).unwrap();
         let top = project.resolve(".").unwrap();
         let run = Run::new(&project, command, top, true, false);
         let secrets = run.secrets(&project);

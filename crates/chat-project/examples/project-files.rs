@@ -7,9 +7,9 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use chat_permission::path::{Project, Surroundings};
+use chat_permission::path::{PathEnvironment, Project};
 use chat_project::tree::walk;
-use chat_project::{Favoured, git, search};
+use chat_project::{PreferredFiles, git, search};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let made = tempfile::tempdir()?;
@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         make(made.path())?;
     }
     let folder = given.as_deref().map_or(made.path(), Path::new);
-    let project = Project::open(folder, &Surroundings::default())?;
+    let project = Project::open(folder, &PathEnvironment::default())?;
     let given_up = AtomicBool::new(false);
     let before = resident();
     for time in ["first", "again"] {
@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("  the process: {} KiB more", resident().saturating_sub(before));
         for query in ["s", "main", "modfile7", "src module 47 file_1", "zzzq"] {
             let begun = Instant::now();
-            let found = search(tree.paths(), query, &Favoured::default(), 100, &given_up);
+            let found = search(tree.paths(), query, &PreferredFiles::default(), 100, &given_up);
             let took = begun.elapsed();
             println!(
                 "  search “{query}”: {took:?}, {} shown",

@@ -1,4 +1,4 @@
-//! The files below a folder of a project, as a list.
+//! Lists the files below a folder of a project.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -24,7 +24,7 @@ pub fn below(project: &Project, folder: &Path, most: usize) -> Result<Vec<PathBu
 
 #[cfg(test)]
 mod tests {
-    use chat_permission::path::Surroundings;
+    use chat_permission::path::PathEnvironment;
 
     use super::*;
 
@@ -37,7 +37,7 @@ mod tests {
             std::fs::write(path, "").unwrap();
         }
         std::fs::write(folder.path().join(".gitignore"), "*.log\n").unwrap();
-        let project = Project::open(folder.path(), &Surroundings::default()).unwrap();
+        let project = Project::open(folder.path(), &PathEnvironment::default()).unwrap();
         let list = |folder: &str, most| {
             let found = below(&project, Path::new(folder), most).unwrap();
             found.iter().map(|path| path.display().to_string()).collect::<Vec<_>>()

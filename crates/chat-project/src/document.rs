@@ -1,4 +1,5 @@
-//! One file in an editor: read with all that must be kept, and written back only while it is still the same.
+//! Reads a file for an editor with all that must be kept, and writes it back only while it is still
+//! the same.
 
 mod endings;
 mod stamp;

@@ -1,4 +1,4 @@
-//! What is in one folder, read through the folder itself.
+//! Lists the entries of one folder, through the folder itself.
 
 use std::ffi::{OsStr, OsString};
 use std::io;

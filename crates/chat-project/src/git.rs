@@ -1,11 +1,11 @@
-//! Git's state of a project: branch, what changed, and the changes as text.
+//! Reads the git state of a project: branch, changed files, and the changes as text.
 //!
 //! The `git` program does the work, but not in the project's own repository, whose settings may name programs to be
 //! run (`core.fsmonitor`, filters, hooks, `textconv`, `sshCommand`, and whatever a later git may add). It gets a
 //! folder of ours with settings of ours, in which objects, references and index are the project's. So nothing that
 //! a project says is believed that could run anything.
 
-mod place;
+mod location;
 mod private;
 mod run;
 mod settings;
@@ -16,7 +16,7 @@ use std::sync::atomic::AtomicBool;
 
 use chat_permission::path::Project;
 
-use place::Place;
+use location::RepositoryLocation;
 use private::Private;
 use run::{Ended, Program};
 pub use status::{Change, Changed, Head, State};
@@ -34,7 +34,7 @@ const TRIES: usize = 3;
 
 /// Why git's state is not known.
 #[derive(Debug, thiserror::Error)]
-pub enum Trouble {
+pub enum GitError {
     /// There is no program `git`.
     #[error("there is no git")]
     NoGit,
@@ -62,7 +62,7 @@ pub enum Trouble {
 /// The repository that a project lies in.
 #[derive(Clone, Debug)]
 pub struct Repository {
-    place: Place,
+    location: RepositoryLocation,
     project: PathBuf,
 }
 
@@ -79,21 +79,21 @@ pub struct Diff {
 ///
 /// # Errors
 /// What claims to be it is not to be trusted.
-pub fn find(project: &Project) -> Result<Option<Repository>, Trouble> {
-    let found = Place::find(project.root())?;
-    Ok(found.map(|place| Repository { place, project: project.root().to_owned() }))
+pub fn find(project: &Project) -> Result<Option<Repository>, GitError> {
+    let found = RepositoryLocation::find(project.root())?;
+    Ok(found.map(|location| Repository { location, project: project.root().to_owned() }))
 }
 
 impl Repository {
     /// The folder that the repository's files lie in: the project, or one above it.
     pub fn work_tree(&self) -> &Path {
-        &self.place.work_tree
+        &self.location.work_tree
     }
 
     /// What the next commit goes to, as the repository's own file says: no program is run for it. The name of a
     /// branch, or the beginning of a commit's.
     pub fn head(&self) -> Option<String> {
-        let head = place::short_file(&self.place.own.join("HEAD"))?;
+        let head = location::short_file(&self.location.own.join("HEAD"))?;
         let branch =
             head.trim().strip_prefix("ref: ").map(|name| name.trim_start_matches("refs/heads/"));
         let name = branch.unwrap_or_else(|| head.trim().get(..12).unwrap_or_default());
@@ -106,18 +106,18 @@ impl Repository {
     ///
     /// # Errors
     /// Git is not there, failed, or took too long; it was given up.
-    pub fn state(&self, given_up: &AtomicBool) -> Result<State, Trouble> {
+    pub fn state(&self, given_up: &AtomicBool) -> Result<State, GitError> {
         self.steady(|| self.looked_at(given_up))
     }
 
-    fn looked_at(&self, given_up: &AtomicBool) -> Result<State, Trouble> {
-        let program = Program::find(&self.project).ok_or(Trouble::NoGit)?;
-        let private = Private::new(&self.place, &program, given_up)?;
+    fn looked_at(&self, given_up: &AtomicBool) -> Result<State, GitError> {
+        let program = Program::find(&self.project).ok_or(GitError::NoGit)?;
+        let private = Private::new(&self.location, &program, given_up)?;
         let mut command = private.command(&program, &self.project);
         command.args(["status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all"]);
         command.args(["--ignore-submodules=all", "--", "."]);
         let Ended { output, is_cut } = run::run(command, LONGEST_STATE, given_up)?;
-        let beneath = self.project.strip_prefix(&self.place.work_tree).unwrap_or(Path::new(""));
+        let beneath = self.project.strip_prefix(&self.location.work_tree).unwrap_or(Path::new(""));
         Ok(status::read(&output, is_cut, beneath))
     }
 
@@ -126,18 +126,18 @@ impl Repository {
     ///
     /// # Errors
     /// Git is not there, failed, or took too long; it was given up.
-    pub fn diff(&self, most: usize, given_up: &AtomicBool) -> Result<Diff, Trouble> {
+    pub fn diff(&self, most: usize, given_up: &AtomicBool) -> Result<Diff, GitError> {
         self.steady(|| self.compared(most, given_up))
     }
 
-    fn compared(&self, most: usize, given_up: &AtomicBool) -> Result<Diff, Trouble> {
-        let program = Program::find(&self.project).ok_or(Trouble::NoGit)?;
-        let private = Private::new(&self.place, &program, given_up)?;
+    fn compared(&self, most: usize, given_up: &AtomicBool) -> Result<Diff, GitError> {
+        let program = Program::find(&self.project).ok_or(GitError::NoGit)?;
+        let private = Private::new(&self.location, &program, given_up)?;
         let mut head = private.command(&program, &self.project);
         head.args(["rev-parse", "--quiet", "--verify", "HEAD"]);
         let base = match run::run(head, 256, given_up) {
             Ok(_) => "HEAD",
-            Err(Trouble::Failed) => EMPTY[usize::from(private.is_sha256())],
+            Err(GitError::Failed) => EMPTY[usize::from(private.is_sha256())],
             Err(trouble) => return Err(trouble),
         };
         let mut command = private.command(&program, &self.project);
@@ -153,26 +153,26 @@ impl Repository {
 
     /// What a look finds, unless the repository was exchanged while it was looked at: a command that runs may have
     /// shown another's. Who commits meanwhile has it looked at again.
-    fn steady<T>(&self, mut look: impl FnMut() -> Result<T, Trouble>) -> Result<T, Trouble> {
+    fn steady<T>(&self, mut look: impl FnMut() -> Result<T, GitError>) -> Result<T, GitError> {
         for _ in 0..TRIES {
-            let before = self.place.marks()?;
+            let before = self.location.marks()?;
             let found = look()?;
-            if self.place.marks()? == before {
+            if self.location.marks()? == before {
                 return Ok(found);
             }
         }
-        Err(Trouble::Foreign(self.place.common.clone()))
+        Err(GitError::Foreign(self.location.common.clone()))
     }
 
     /// Folders in which everything is git's own.
     pub(crate) fn folders(&self) -> Vec<PathBuf> {
-        vec![self.place.own.clone(), self.place.common.clone()]
+        vec![self.location.own.clone(), self.location.common.clone()]
     }
 
     /// Folders that change with the state.
     pub(crate) fn watched(&self) -> Vec<PathBuf> {
         let mut folders = self.folders();
-        folders.push(self.place.common.join("refs/heads"));
+        folders.push(self.location.common.join("refs/heads"));
         folders.dedup();
         folders.retain(|folder| folder.is_dir());
         folders

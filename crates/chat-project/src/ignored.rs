@@ -1,4 +1,4 @@
-//! What ignore files say, those of a folder and of all above it. They are read as data that anybody may
+//! Reads ignore files, those of a folder and of all above it. They are read as data that anybody may
 //! have put there: no link is followed, no pipe is waited for, and nothing endless is read.
 
 use std::fs::File;

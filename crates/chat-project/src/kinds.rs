@@ -1,4 +1,4 @@
-//! Of which kinds a project's files mostly are.
+//! Finds the kinds that most files of a project have.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -24,7 +24,7 @@ pub fn kinds(paths: &Paths, most: usize) -> Vec<PathBuf> {
 mod tests {
     use std::sync::atomic::AtomicBool;
 
-    use chat_permission::path::{Project, Surroundings};
+    use chat_permission::path::{PathEnvironment, Project};
 
     use super::*;
     use crate::tree::walk;
@@ -35,7 +35,7 @@ mod tests {
         for name in ["a.rs", "b.rs", "c.rs", "d.md", "e.md", "f.toml", "LICENSE", ".hidden"] {
             std::fs::write(folder.path().join(name), "").unwrap();
         }
-        let project = Project::open(folder.path(), &Surroundings::default()).unwrap();
+        let project = Project::open(folder.path(), &PathEnvironment::default()).unwrap();
         let tree = walk(&project, &AtomicBool::new(false), |_| {}).unwrap().unwrap();
         let names = |most| {
             let kinds = kinds(tree.paths(), most);

@@ -1,4 +1,5 @@
-//! Which letters a text has, at a glance: most paths have not all that are looked for, and need no closer look.
+//! Summarizes which letters a text has: most paths lack some of those that are looked for, and need
+//! no closer look.
 
 /// Letters and digits have a bit of their own, other ASCII shares those that are left. The last bit stands for all
 /// that is not ASCII: who has that may have anything.

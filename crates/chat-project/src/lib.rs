@@ -1,6 +1,7 @@
-//! A project folder, as the window, the agent and the terminal need it: its files and what changes in them
-//! ([`Files`]), finding among them ([`search()`]) and in them ([`symbols()`]), git's state ([`git`]), the project's rules ([`rules()`]), and the
-//! reading and writing of one file ([`document`]).
+//! Provides a project folder as the window, the agent and the terminal need it: its files and what
+//! changes in them ([`Files`]), finding among them ([`search()`]) and in them ([`symbols()`]), git's
+//! state ([`git`]), the project's rules ([`rules()`]), and the reading and writing of one file
+//! ([`document`]).
 //!
 //! What lies in a project is data that anybody may have put there: no link is followed out of it, no program that
 //! it names is run, nothing endless is read. All of this blocks: who has an event loop calls it from a thread.
@@ -28,7 +29,7 @@ pub use below::below;
 pub use kinds::kinds;
 pub use program::program;
 pub use rules::{Left, Rule, Rules, rules};
-pub use search::{Favoured, Found, search};
-pub use symbols::{FoundSymbol, places, symbols};
+pub use search::{FileMatch, PreferredFiles, search};
+pub use symbols::{SymbolMatch, places, symbols};
 pub use tree::Tree;
-pub use watch::{Event, Files, MOST_TOLD, Trouble};
+pub use watch::{Event, Files, MOST_TOLD, WatchError};

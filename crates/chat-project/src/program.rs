@@ -1,4 +1,4 @@
-//! Finds the programs that Natter starts itself, outside of any bounds.
+//! Finds the programs that Natter starts itself, outside of the sandbox.
 
 use std::env;
 use std::ffi::OsStr;

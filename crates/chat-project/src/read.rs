@@ -1,4 +1,4 @@
-//! Reads a file that nobody vouches for, up to a bound.
+//! Reads an untrusted file, up to a limit.
 
 use std::fs::File;
 use std::io::{self, Read};

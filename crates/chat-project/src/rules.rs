@@ -1,4 +1,4 @@
-//! The project's own rules for whoever works in it: `AGENTS.md`, or what other programs read in its place.
+//! Reads the project's own rules: `AGENTS.md`, or what other programs read in its place.
 
 use std::path::{Path, PathBuf};
 

@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use nucleo_matcher::{Config, Matcher};
 
 use crate::tree::Paths;
-use wanted::Wanted;
+use query::FileQuery;
 
-mod wanted;
+mod query;
 
 /// Threads that one search has at most: some milliseconds of work are not worth more.
 const MOST_THREADS: usize = 4;
@@ -22,9 +22,9 @@ const STEP: usize = 1_024;
 /// Files that stand before others where nothing else tells them apart, the dearest first: those that are open, then
 /// those that were.
 #[derive(Clone, Debug, Default)]
-pub struct Favoured(Vec<PathBuf>);
+pub struct PreferredFiles(Vec<PathBuf>);
 
-impl Favoured {
+impl PreferredFiles {
     /// These, by their paths from the project on.
     pub fn new(paths: Vec<PathBuf>) -> Self {
         Self(paths)
@@ -37,7 +37,7 @@ impl Favoured {
 
 /// A file or folder that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FileMatch {
     /// Its path from the project on.
     pub path: PathBuf,
     /// The same to be shown: what is not UTF-8 is replaced.
@@ -56,11 +56,11 @@ type Rank = (Reverse<u32>, usize, usize, usize);
 pub fn search(
     paths: &Paths,
     query: &str,
-    favoured: &Favoured,
+    favoured: &PreferredFiles,
     most: usize,
     given_up: &AtomicBool,
-) -> Option<Vec<Found>> {
-    let wanted = Wanted::new(query);
+) -> Option<Vec<FileMatch>> {
+    let wanted = FileQuery::new(query);
     let ranks: HashMap<&Path, usize> =
         favoured.0.iter().enumerate().rev().map(|(rank, path)| (path.as_path(), rank)).collect();
     let threads = if paths.len() < ALONE { 1 } else { available().min(MOST_THREADS) };
@@ -96,7 +96,7 @@ fn matcher() -> Matcher {
 fn best(
     paths: &Paths,
     places: std::ops::Range<usize>,
-    wanted: &Wanted,
+    wanted: &FileQuery,
     ranks: &HashMap<&Path, usize>,
     most: usize,
     given_up: &AtomicBool,
@@ -135,7 +135,7 @@ fn best(
     Some(found)
 }
 
-fn described(paths: &Paths, place: usize, wanted: &Wanted, matcher: &mut Matcher) -> Found {
+fn described(paths: &Paths, place: usize, wanted: &FileQuery, matcher: &mut Matcher) -> FileMatch {
     let (path, name) = paths.bytes(place);
     let (folders, name) = path.split_at(name);
     let (folders, name) = (String::from_utf8_lossy(folders), String::from_utf8_lossy(name));
@@ -148,7 +148,7 @@ fn described(paths: &Paths, place: usize, wanted: &Wanted, matcher: &mut Matcher
         positions
     });
     let positions = in_name.or_else(|| wanted.positions(&shown, matcher)).unwrap_or_default();
-    Found { path: paths.get(place).to_owned(), shown, positions }
+    FileMatch { path: paths.get(place).to_owned(), shown, positions }
 }
 
 #[cfg(test)]

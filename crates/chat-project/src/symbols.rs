@@ -1,5 +1,5 @@
-//! Finds what a project's files define by a part of its name, without an index: the files whose text has these
-//! letters at all are few, and only those are parsed.
+//! Finds definitions in a project's files by a part of their names, without an index: the files
+//! whose text has these letters at all are few, and only those are parsed.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use aho_corasick::AhoCorasick;
 use chat_outline::{Language, Symbol, outline};
 use chat_permission::path::{Project, ResolvedPath};
 
-use crate::search::Favoured;
+use crate::search::PreferredFiles;
 use crate::tree::Paths;
 use crate::{read, text};
 
@@ -23,7 +23,7 @@ const ENOUGH: usize = 2_000;
 
 /// A definition that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FoundSymbol {
+pub struct SymbolMatch {
     /// Its file, from the project on.
     pub path: PathBuf,
     /// Its name.
@@ -42,16 +42,16 @@ pub fn symbols(
     project: &Project,
     paths: &Paths,
     query: &str,
-    favoured: &Favoured,
+    favoured: &PreferredFiles,
     most: usize,
     given_up: &AtomicBool,
-) -> Option<Vec<FoundSymbol>> {
+) -> Option<Vec<SymbolMatch>> {
     if query.chars().count() < 2 {
         return Some(Vec::new());
     }
     let letters = AhoCorasick::builder().ascii_case_insensitive(true).build([query]).ok()?;
     let begun = Instant::now();
-    let mut found: Vec<(Rank, FoundSymbol)> = Vec::new();
+    let mut found: Vec<(Rank, SymbolMatch)> = Vec::new();
     let favoured = favoured.paths();
     let others = (0..paths.len()).map(|place| paths.get(place));
     let dear: HashSet<&Path> = favoured.iter().map(PathBuf::as_path).collect();
@@ -68,7 +68,7 @@ pub fn symbols(
             if let Some(fit) = fit(&symbol.name, query) {
                 let Symbol { name, lines, .. } = symbol;
                 let rank = (fit, dear, name.len());
-                found.push((rank, FoundSymbol { path: path.to_owned(), name, lines }));
+                found.push((rank, SymbolMatch { path: path.to_owned(), name, lines }));
             }
         }
     }
@@ -121,7 +121,7 @@ fn fit(name: &str, query: &str) -> Option<u8> {
 
 #[cfg(test)]
 mod tests {
-    use chat_permission::path::Surroundings;
+    use chat_permission::path::PathEnvironment;
 
     use super::*;
     use crate::tree::walk;
@@ -133,16 +133,16 @@ mod tests {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
         }
-        let project = Project::open(folder.path(), &Surroundings::default()).unwrap();
+        let project = Project::open(folder.path(), &PathEnvironment::default()).unwrap();
         (folder, project)
     }
 
     fn names(project: &Project, query: &str, favoured: &[&str]) -> Vec<String> {
         let given_up = AtomicBool::new(false);
         let tree = walk(project, &given_up, drop).unwrap().unwrap();
-        let favoured = Favoured::new(favoured.iter().map(PathBuf::from).collect());
+        let favoured = PreferredFiles::new(favoured.iter().map(PathBuf::from).collect());
         let found = symbols(project, tree.paths(), query, &favoured, 10, &given_up).unwrap();
-        let told = |found: FoundSymbol| {
+        let told = |found: SymbolMatch| {
             format!("{} {}:{}", found.name, found.path.display(), found.lines.0)
         };
         found.into_iter().map(told).collect()
@@ -176,7 +176,8 @@ mod tests {
         let (_folder, project) = project(&[("a.rs", "fn run() {}")]);
         let tree = walk(&project, &AtomicBool::new(false), drop).unwrap().unwrap();
         let given_up = AtomicBool::new(true);
-        let found = symbols(&project, tree.paths(), "run", &Favoured::default(), 10, &given_up);
+        let found =
+            symbols(&project, tree.paths(), "run", &PreferredFiles::default(), 10, &given_up);
         assert_eq!(found, None);
     }
 }

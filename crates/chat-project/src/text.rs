@@ -1,4 +1,4 @@
-//! The text of a file: how its bytes are read, and how they are put back.
+//! Decodes the bytes of a file as text, and encodes them again.
 
 /// How a file's text is written down. Anything else is no text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,4 +1,5 @@
-//! The files of a project, as one snapshot: what changes makes a new one, which shares all that stayed.
+//! Holds the files of a project as one snapshot: a change makes a new one, which shares all that
+//! stayed.
 //!
 //! A folder holds its names in one piece and eight bytes an entry, so that 100,000 files take a few megabytes.
 

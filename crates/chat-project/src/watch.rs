@@ -1,4 +1,4 @@
-//! The files of a project while it is open: the tree, and what changes in it.
+//! Watches the files of an open project: the tree, and its changes.
 //!
 //! One thread walks, then waits. Folders are watched one by one, as many as the system's bounds surely allow: those
 //! that are shown, those of open files, and those that changed last. The others are asked for their time, in
@@ -40,12 +40,12 @@ pub enum Event {
     /// Git's state may be another.
     Git,
     /// Something is not as it should be.
-    Trouble(Trouble),
+    Error(WatchError),
 }
 
 /// What can be wrong with the whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trouble {
+pub enum WatchError {
     /// The project's folder is gone or cannot be read. The last tree stays, and nothing more is told: it must be
     /// opened again.
     Gone,
@@ -64,7 +64,7 @@ pub struct Files {
 #[derive(Debug)]
 struct Shared {
     tree: Mutex<Arc<Tree>>,
-    wanted: Mutex<Wanted>,
+    wanted: Mutex<WatchRequest>,
     given_up: AtomicBool,
     /// Whether there were more messages than could wait.
     overflow: AtomicBool,
@@ -72,7 +72,7 @@ struct Shared {
 
 /// What is to be watched before all else.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Wanted {
+struct WatchRequest {
     shown: Vec<PathBuf>,
     open: Vec<PathBuf>,
     rescans: u64,

@@ -1,4 +1,4 @@
-//! The program's end waits for its commands' end: their processes, and what stands in a person's
+//! Makes the program's exit wait for its commands: for their processes, and for what stands in a
 //! project while they run. Else a command in the background would leave that behind, whose thread
 //! the program's end cuts off. What was kept for later commands goes then too.
 

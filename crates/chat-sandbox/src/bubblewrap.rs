@@ -1,17 +1,18 @@
-//! The view and the bounds as bubblewrap's command line, <https://github.com/containers/bubblewrap>.
+//! Turns the view and the bounds into bubblewrap's command line,
+//! <https://github.com/containers/bubblewrap>.
 //!
 //! Its arguments are done in order, so a later one may cover an earlier one. No place is a
 //! symbolic link: bubblewrap would follow it.
 
-mod handed;
+mod inherited_fds;
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use self::handed::{Copied, Small};
-pub(crate) use self::handed::{Handed, Rest};
+pub(crate) use self::inherited_fds::{ArgumentsPipe, InheritedFds};
+use self::inherited_fds::{Copied, SmallFile};
 use crate::command::{Command, Limits};
 use crate::view::{Etc, Guard, Protection, View};
 
@@ -54,7 +55,7 @@ impl Arguments {
         }
     }
 
-    fn copy(&mut self, small: &Small, place: &Path) {
+    fn copy(&mut self, small: &SmallFile, place: &Path) {
         self.on("--perms", if small.is_program { "0555" } else { "0444" });
         let file = small.file.as_raw_fd().to_string();
         self.add(["--file".as_ref(), file.as_ref(), place.as_os_str()]);
@@ -74,7 +75,11 @@ impl Arguments {
 
 /// The arguments that a command's bounds are known by at once; what is to be run follows them. Those
 /// of its view are read when they are told.
-pub(crate) fn arguments(command: &Command, handed: &Handed, rest: &OwnedFd) -> Vec<OsString> {
+pub(crate) fn arguments(
+    command: &Command,
+    inherited_fds: &InheritedFds,
+    rest: &OwnedFd,
+) -> Vec<OsString> {
     let mut to = Arguments::default();
     for flag in [
         "--unshare-user",
@@ -92,7 +97,7 @@ pub(crate) fn arguments(command: &Command, handed: &Handed, rest: &OwnedFd) -> V
         to.flag("--unshare-net");
     }
     to.on("--cap-drop", "ALL");
-    if let Some(filter) = &handed.filter {
+    if let Some(filter) = &inherited_fds.filter {
         to.on("--seccomp", filter.as_raw_fd().to_string());
     }
     to.on("--args", rest.as_raw_fd().to_string());
@@ -100,16 +105,16 @@ pub(crate) fn arguments(command: &Command, handed: &Handed, rest: &OwnedFd) -> V
     to.0
 }
 
-/// The arguments that are [told](Rest::tell) when the view is known.
+/// The arguments that are [told](ArgumentsPipe::tell) when the view is known.
 pub(crate) fn rest(
     view: &View,
     etc: Option<&Etc>,
     guard: &Guard,
     command: &Command,
-    handed: &Handed,
+    inherited_fds: &InheritedFds,
 ) -> Vec<OsString> {
     let mut to = Arguments::default();
-    system(&mut to, view, etc, &handed.copies, &command.limits);
+    system(&mut to, view, etc, &inherited_fds.copies, &command.limits);
     project(&mut to, view, guard);
     for hidden in &view.hidden {
         if hidden.is_dir() {
@@ -181,8 +186,8 @@ fn project(to: &mut Arguments, view: &View, guard: &Guard) {
     for (path, how) in protected {
         to.bind(how, path, path);
     }
-    for stand_in in guard.stand_ins() {
-        to.bind("--ro-bind", stand_in, stand_in);
+    for placeholder in guard.placeholders() {
+        to.bind("--ro-bind", placeholder, placeholder);
     }
     for masked in &view.masked {
         to.bind("--ro-bind", Path::new(MASK), masked);

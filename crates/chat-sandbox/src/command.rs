@@ -1,4 +1,4 @@
-//! What is to be run, and how far it may go.
+//! Defines a command to run and its limits.
 
 use std::ffi::OsString;
 use std::fmt;

@@ -1,5 +1,5 @@
-//! Files that this process was given open by who started it, and that no command shall have: a
-//! desktop or a terminal may have left them open.
+//! Marks inherited files, so that they are closed in commands: a desktop or a terminal may have left
+//! them open.
 
 use std::sync::Once;
 

@@ -1,6 +1,6 @@
-//! Which variables a command is given. Those not named here are not passed on: keys and tokens
-//! lie in variables of any name, and sockets of the session (its bus, its agents for keys, its
-//! screen) are named by them.
+//! Chooses the environment variables of a command. Those not named here are not passed on: keys and
+//! tokens lie in variables of any name, and sockets of the session (its bus, its agents for keys,
+//! its screen) are named by them.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;

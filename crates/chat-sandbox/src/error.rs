@@ -1,4 +1,4 @@
-//! Why a command could not be started.
+//! Defines why a command could not be started.
 
 use std::io;
 use std::path::PathBuf;

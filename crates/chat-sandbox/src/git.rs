@@ -1,35 +1,35 @@
-//! Repositories that a command makes or changes in a project: what in them would have a person's
-//! git run programs later, outside the sandbox, is put aside. Nothing is destroyed.
+//! Sanitizes the repositories that a command makes or changes in a project: what would have the
+//! user's git run programs later, outside the sandbox, is quarantined. Nothing is destroyed.
 //!
 //! Protecting them beforehand is not possible: they are not there yet. So the project is looked
 //! through while the command runs and when it has ended. All is done by open folders that were
 //! reached without following a link: a command that runs may swap whatever it likes.
 
-mod disarm;
-mod patrol;
 mod rebase;
+mod sanitize;
 mod settings;
 mod walk;
+mod watcher;
 
 use std::path::PathBuf;
 
-pub(crate) use patrol::Patrol;
 use rustix::fs::Stat;
+pub(crate) use watcher::GitWatcher;
 
-/// What was put aside, under another name beside.
+/// A file that was quarantined: it lies beside its old place under another name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PutAside {
+pub struct QuarantinedFile {
     /// Where it was.
     pub path: PathBuf,
     /// Where it is now; of a link, a file that says where it led.
     pub kept: PathBuf,
     /// Why it may not stay.
-    pub why: WhyAside,
+    pub why: QuarantineReason,
 }
 
-/// Why something was put aside.
+/// Why a file was quarantined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum WhyAside {
+pub enum QuarantineReason {
     /// The project may not have it: what git, Natter or others believe at once.
     Protected,
     /// It can make git run programs, or leads git elsewhere. Of settings those that are known to

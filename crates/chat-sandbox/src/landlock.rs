@@ -1,5 +1,5 @@
-//! The view and the bounds by Landlock, <https://docs.kernel.org/userspace-api/landlock.html>,
-//! where bubblewrap cannot start.
+//! Enforces the view and the bounds by Landlock,
+//! <https://docs.kernel.org/userspace-api/landlock.html>, where bubblewrap cannot start.
 //!
 //! Both Landlock and the filter bind a thread and what it starts. So a fresh thread is bound, and
 //! starts the command; nothing of ours runs between fork and exec.
@@ -17,7 +17,7 @@ use landlock::{
 };
 
 use crate::error::Error;
-use crate::seccomp::{self, Doors};
+use crate::seccomp::{self, SyscallRestrictions};
 use crate::view::{Protection, View};
 
 /// Versions of Landlock whose bounds are known here, the newest first. A kernel that has more is
@@ -85,7 +85,7 @@ pub(crate) struct Bounds {
     devices: Vec<PathBuf>,
     writable: Vec<PathBuf>,
     network: bool,
-    doors: Doors,
+    restrictions: SyscallRestrictions,
 }
 
 impl Bounds {
@@ -121,7 +121,7 @@ impl Bounds {
             devices: DEVICES.iter().map(PathBuf::from).collect(),
             writable,
             network,
-            doors: Doors::of_landlock(network, version),
+            restrictions: SyscallRestrictions::of_landlock(network, version),
         })
     }
 
@@ -135,7 +135,7 @@ impl Bounds {
             Ok(_) => {}
             Err(error) => return Err(Error::Landlock(error.to_string())),
         }
-        if let Some(program) = seccomp::program(self.doors)? {
+        if let Some(program) = seccomp::program(self.restrictions)? {
             seccompiler::apply_filter(&program)
                 .map_err(|error| Error::Filter(std::io::Error::other(error.to_string())))?;
         }

@@ -1,5 +1,5 @@
-//! Looks now and then whether a command uses more than it may, where the kernel keeps no such
-//! limit for all of its processes together.
+//! Checks now and then whether a command uses more than it may, where the kernel has no such limit
+//! for all of its processes together.
 
 use std::fs::File;
 use std::path::Path;
@@ -30,7 +30,7 @@ const ASKING: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub(crate) struct Watch {
     bounds: Arc<Bounds>,
-    looking: Option<JoinHandle<Look>>,
+    looking: Option<JoinHandle<UsageSample>>,
     pause: Duration,
     next: Instant,
 }
@@ -46,7 +46,7 @@ struct Bounds {
 
 /// What came of a look.
 #[derive(Debug)]
-struct Look {
+struct UsageSample {
     too_much: Option<Limit>,
     /// Whether it comes near to what it may use.
     is_near: bool,
@@ -97,7 +97,7 @@ impl Watch {
 }
 
 impl Bounds {
-    fn look(&self) -> Look {
+    fn look(&self) -> UsageSample {
         let began = Instant::now();
         let used = self.family.usage();
         let near = |used: u64, limit: u64| used > limit / 8;
@@ -112,7 +112,7 @@ impl Bounds {
         } else {
             self.is_full().then_some(Limit::Disk)
         };
-        Look { too_much, is_near, took: began.elapsed() }
+        UsageSample { too_much, is_near, took: began.elapsed() }
     }
 
     fn is_full(&self) -> bool {

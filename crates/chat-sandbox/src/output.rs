@@ -1,4 +1,4 @@
-//! A command's output: as it comes, in short for a model, and whole on disk. None of it is ever
+//! Keeps a command's output: live, as an excerpt for a model, and whole on disk. None of it is ever
 //! held in memory in full.
 
 mod decoder;

@@ -20,7 +20,7 @@ const SIGN: i32 = 117;
 /// Why a way of enforcing bounds is not used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum WhyNot {
+pub enum UnavailableReason {
     /// The program `bwrap` is not installed.
     NotInstalled,
     /// The system forbids the namespaces that bubblewrap needs: `AppArmor`, a switch of the
@@ -47,9 +47,9 @@ pub(crate) async fn probe(preference: Preference) -> Sandbox {
     let mut why_not = Vec::new();
     let bubblewrap = async {
         if !matches!(preference, Preference::Best | Preference::Bubblewrap) {
-            return Err(WhyNot::NotWanted);
+            return Err(UnavailableReason::NotWanted);
         }
-        let program = find("bwrap").ok_or(WhyNot::NotInstalled)?;
+        let program = find("bwrap").ok_or(UnavailableReason::NotInstalled)?;
         let sandbox = Sandbox::new(Enforcement::Bubblewrap, Some(program), None);
         attempt(&sandbox).await.map(|()| sandbox)
     };
@@ -59,9 +59,9 @@ pub(crate) async fn probe(preference: Preference) -> Sandbox {
     }
     let landlock = async {
         if !matches!(preference, Preference::Best | Preference::Landlock) {
-            return Err(WhyNot::NotWanted);
+            return Err(UnavailableReason::NotWanted);
         }
-        let version = landlock::version().ok_or(WhyNot::NotInKernel)?;
+        let version = landlock::version().ok_or(UnavailableReason::NotInKernel)?;
         let sandbox = Sandbox::new(Enforcement::Landlock, None, Some(version));
         attempt(&sandbox).await.map(|()| sandbox)
     };
@@ -74,8 +74,8 @@ pub(crate) async fn probe(preference: Preference) -> Sandbox {
     }
 }
 
-async fn attempt(sandbox: &Sandbox) -> Result<(), WhyNot> {
-    let failed = |error: &dyn std::fmt::Display| WhyNot::Failed(error.to_string());
+async fn attempt(sandbox: &Sandbox) -> Result<(), UnavailableReason> {
+    let failed = |error: &dyn std::fmt::Display| UnavailableReason::Failed(error.to_string());
     let folder = tempfile::tempdir().map_err(|error| failed(&error))?;
     let project = folder.path().join("project");
     std::fs::create_dir(&project).map_err(|error| failed(&error))?;
@@ -89,17 +89,17 @@ async fn attempt(sandbox: &Sandbox) -> Result<(), WhyNot> {
         return Ok(());
     }
     if matches!(exit.ended, Ended::TimedOut(_)) {
-        return Err(WhyNot::NoAnswer);
+        return Err(UnavailableReason::NoAnswer);
     }
     let said = spool.excerpt().to_string();
     match said.trim() {
-        "" => Err(WhyNot::Failed(format!("{:?}", exit.ended))),
+        "" => Err(UnavailableReason::Failed(format!("{:?}", exit.ended))),
         said => Err(judge(said)),
     }
 }
 
 /// What bubblewrap's complaint means. Its words are those of `bubblewrap.c` and `network.c`.
-fn judge(said: &str) -> WhyNot {
+fn judge(said: &str) -> UnavailableReason {
     let forbidden = [
         "setting up uid map",
         "namespace",
@@ -108,11 +108,11 @@ fn judge(said: &str) -> WhyNot {
         "Can't mount proc",
     ];
     if said.starts_with("bwrap:") && forbidden.iter().any(|words| said.contains(words)) {
-        WhyNot::NamespacesForbidden
+        UnavailableReason::NamespacesForbidden
     } else if said.starts_with("bwrap: Unknown option") {
-        WhyNot::TooOld
+        UnavailableReason::TooOld
     } else {
-        WhyNot::Failed(said.to_owned())
+        UnavailableReason::Failed(said.to_owned())
     }
 }
 
@@ -139,10 +139,10 @@ mod tests {
             "bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted",
             "bwrap: Can't mount proc on /newroot/proc: Operation not permitted",
         ] {
-            assert_eq!(judge(said), WhyNot::NamespacesForbidden, "{said}");
+            assert_eq!(judge(said), UnavailableReason::NamespacesForbidden, "{said}");
         }
-        assert_eq!(judge("bwrap: Unknown option --add-seccomp-fd"), WhyNot::TooOld);
+        assert_eq!(judge("bwrap: Unknown option --add-seccomp-fd"), UnavailableReason::TooOld);
         let other = "bwrap: Can't find source path /project: No such file or directory";
-        assert_eq!(judge(other), WhyNot::Failed(other.into()));
+        assert_eq!(judge(other), UnavailableReason::Failed(other.into()));
     }
 }

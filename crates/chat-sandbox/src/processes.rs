@@ -1,4 +1,4 @@
-//! A command's processes: finds all of them, and ends them.
+//! Finds and ends all processes of a command.
 //!
 //! In bubblewrap they are what descends from it: its own space of process numbers keeps orphans
 //! inside. Elsewhere a process could leave its parent, its group and its session. What it cannot
@@ -114,7 +114,7 @@ pub(crate) fn ends_within(process: &OwnedFd, most: Duration) -> bool {
 
 /// What the processes of a command use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Use {
+pub(crate) struct ResourceUsage {
     pub(crate) processes: u32,
     /// Bytes.
     pub(crate) memory: u64,
@@ -161,9 +161,9 @@ impl Family {
     }
 
     /// What they use.
-    pub(crate) fn usage(&self) -> Use {
+    pub(crate) fn usage(&self) -> ResourceUsage {
         let members = self.members();
-        Use { processes: members.len() as u32, memory: memory::at_most(&members) }
+        ResourceUsage { processes: members.len() as u32, memory: memory::at_most(&members) }
     }
 
     /// What they use, counting what they share once: slower.

@@ -1,4 +1,4 @@
-//! A command that runs: the handle that its owner holds.
+//! Defines the handle of a running command.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use crate::git::PutAside;
+use crate::git::QuarantinedFile;
 use crate::output::{Channel, Follow, Spool};
 use crate::wake::Wake;
 
@@ -51,7 +51,7 @@ pub struct Exit {
     /// ends them, and nobody counts.
     pub left_running: u32,
     /// What it made that may not stay.
-    pub put_aside: Vec<PutAside>,
+    pub quarantined: Vec<QuarantinedFile>,
     /// Whether the project is so large that not all of it was looked through for such.
     pub is_partly_unseen: bool,
 }
@@ -125,7 +125,7 @@ impl Running {
                 ended: Ended::Stopped,
                 took: Duration::ZERO,
                 left_running: 0,
-                put_aside: Vec::new(),
+                quarantined: Vec::new(),
                 is_partly_unseen: true,
             },
         }

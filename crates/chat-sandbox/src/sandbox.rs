@@ -1,4 +1,4 @@
-//! The door of this crate: what is enforced here, and the running of commands in it.
+//! Runs commands in the sandbox, and tells what is enforced here.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::command::Command;
 use crate::error::Error;
 use crate::landlock;
 use crate::output::{Follow, Spool};
-use crate::probe::{self, WhyNot};
+use crate::probe::{self, UnavailableReason};
 use crate::running::Running;
 use crate::spawner;
 use crate::start;
@@ -71,7 +71,7 @@ struct Inner {
     enforcement: Enforcement,
     bubblewrap: Option<PathBuf>,
     landlock: Option<u8>,
-    why_not: Vec<(Enforcement, WhyNot)>,
+    why_not: Vec<(Enforcement, UnavailableReason)>,
     /// Runs the commands.
     shell: PathBuf,
 }
@@ -102,7 +102,7 @@ impl Sandbox {
         }))
     }
 
-    pub(crate) fn with_reasons(self, why_not: Vec<(Enforcement, WhyNot)>) -> Self {
+    pub(crate) fn with_reasons(self, why_not: Vec<(Enforcement, UnavailableReason)>) -> Self {
         Self(Arc::new(Inner {
             enforcement: self.0.enforcement,
             bubblewrap: self.0.bubblewrap.clone(),
@@ -118,7 +118,7 @@ impl Sandbox {
     }
 
     /// Why nothing better does: each better way, and why it is not used.
-    pub fn why_not(&self) -> &[(Enforcement, WhyNot)] {
+    pub fn why_not(&self) -> &[(Enforcement, UnavailableReason)] {
         &self.0.why_not
     }
 

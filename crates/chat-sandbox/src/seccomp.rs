@@ -1,6 +1,6 @@
-//! Which system calls a command may not make: one list for every back end, made into programs for
-//! the kernel. What is not named here passes: the bounds of files, network and processes are
-//! drawn by namespaces or Landlock, and this closes the doors that lead round them.
+//! Lists the system calls that a command may not make, for every back end, and compiles them into
+//! programs for the kernel. What is not named here passes: the bounds of files, network and
+//! processes are drawn by namespaces or Landlock, and this closes the doors that lead round them.
 //!
 //! Tracing is not forbidden: sanitizers and debuggers need it, and both back ends keep it inside.
 
@@ -20,8 +20,11 @@ use crate::error::Error;
 
 /// What the filter must close besides, since nothing else does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each door is open or shut, whatever others are")]
-pub(crate) struct Doors {
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each restriction holds or not, whatever others are"
+)]
+pub(crate) struct SyscallRestrictions {
     /// No sockets of the Internet.
     pub(crate) internet: bool,
     /// No sockets by path: where they cannot be hidden, a session's bus would start any program.
@@ -34,7 +37,7 @@ pub(crate) struct Doors {
     pub(crate) truncate: bool,
 }
 
-impl Doors {
+impl SyscallRestrictions {
     /// What bubblewrap leaves to the filter: its namespaces do the rest. But abstract sockets of
     /// the session come with the network, unless `scoped`: then no program inside has any by path
     /// either.
@@ -129,13 +132,13 @@ const TERMINAL: &[u64] = &[0x5412 /* TIOCSTI */, 0x541C /* TIOCLINUX */];
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// The program, or none where the run is sabotaged. The kernel asks it for each system call.
-pub(crate) fn program(doors: Doors) -> Result<Option<BpfProgram>, Error> {
+pub(crate) fn program(restrictions: SyscallRestrictions) -> Result<Option<BpfProgram>, Error> {
     if chat_sabotage::is_sabotaged("no_seccomp") {
         return Ok(None);
     }
     let mut one = joined(vec![
-        refusing(forbidden(doors)?, libc::EPERM)?,
-        refusing(unknown(doors), libc::ENOSYS)?,
+        refusing(forbidden(restrictions)?, libc::EPERM)?,
+        refusing(unknown(restrictions), libc::ENOSYS)?,
         refusing(families()?, libc::EAFNOSUPPORT)?,
     ]);
     if cfg!(target_arch = "x86_64") {
@@ -145,14 +148,16 @@ pub(crate) fn program(doors: Doors) -> Result<Option<BpfProgram>, Error> {
 }
 
 /// The program as a file, in the form that bubblewrap reads.
-pub(crate) fn file(doors: Doors) -> Result<Option<OwnedFd>, Error> {
-    static MADE: Mutex<Vec<(Doors, Vec<u8>)>> = Mutex::new(Vec::new());
+pub(crate) fn file(restrictions: SyscallRestrictions) -> Result<Option<OwnedFd>, Error> {
+    static MADE: Mutex<Vec<(SyscallRestrictions, Vec<u8>)>> = Mutex::new(Vec::new());
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-    if !made.iter().any(|(other, _)| *other == doors) {
-        let Some(program) = program(doors)? else { return Ok(None) };
-        made.push((doors, program.iter().flat_map(bytes).collect()));
+    if !made.iter().any(|(other, _)| *other == restrictions) {
+        let Some(program) = program(restrictions)? else { return Ok(None) };
+        made.push((restrictions, program.iter().flat_map(bytes).collect()));
     }
-    let Some((_, text)) = made.iter().find(|(other, _)| *other == doors) else { return Ok(None) };
+    let Some((_, text)) = made.iter().find(|(other, _)| *other == restrictions) else {
+        return Ok(None);
+    };
     Ok(Some(sealed(text).map_err(Error::Filter)?))
 }
 
@@ -184,13 +189,13 @@ fn joined(programs: Vec<BpfProgram>) -> BpfProgram {
     one
 }
 
-fn forbidden(doors: Doors) -> Result<Rules, Error> {
-    let shared = if doors.shared { SHARED } else { &[] };
+fn forbidden(restrictions: SyscallRestrictions) -> Result<Rules, Error> {
+    let shared = if restrictions.shared { SHARED } else { &[] };
     let always = FORBIDDEN.iter().chain(shared);
     let mut rules: Rules = always.map(|call| (*call, Vec::new())).collect();
     let mut add = |call, conditions| rule(&mut rules, call, conditions);
 
-    if !doors.shared {
+    if !restrictions.shared {
         let large = SeccompCmpOp::Gt;
         let large = SeccompCondition::new(1, SeccompCmpArgLen::Qword, large, LARGEST_PIECE);
         add(libc::SYS_shmget, vec![large.map_err(wrong)?])?;
@@ -214,15 +219,15 @@ fn forbidden(doors: Doors) -> Result<Rules, Error> {
     // Limits of others, which may be the person's programs.
     let others = condition(0, SeccompCmpOp::Ne, 0)?;
     add(libc::SYS_prlimit64, vec![others, changes])?;
-    if doors.internet {
+    if restrictions.internet {
         add(libc::SYS_socket, vec![equal(0, libc::AF_INET as u64)?])?;
         add(libc::SYS_socket, vec![equal(0, libc::AF_INET6 as u64)?])?;
     }
-    if doors.local {
+    if restrictions.local {
         // Pairs stay: they reach nobody else.
         add(libc::SYS_socket, vec![equal(0, libc::AF_UNIX as u64)?])?;
     }
-    if doors.truncate {
+    if restrictions.truncate {
         let reading = (libc::O_ACCMODE | libc::O_TRUNC) as u64;
         let emptying = libc::O_TRUNC as u64;
         add(libc::SYS_openat, vec![masked(2, reading, emptying)?])?;
@@ -233,9 +238,9 @@ fn forbidden(doors: Doors) -> Result<Rules, Error> {
     Ok(rules)
 }
 
-fn unknown(doors: Doors) -> Rules {
+fn unknown(restrictions: SyscallRestrictions) -> Rules {
     let mut rules: Rules = UNKNOWN.iter().map(|call| (*call, Vec::new())).collect();
-    if doors.truncate {
+    if restrictions.truncate {
         // Its flags lie in memory.
         rules.insert(libc::SYS_openat2, Vec::new());
     }
@@ -328,13 +333,13 @@ mod tests {
     #[test]
     fn every_combination_of_doors_makes_a_program_that_the_kernel_can_take() {
         for bits in 0..16 {
-            let doors = Doors {
+            let restrictions = SyscallRestrictions {
                 internet: bits & 1 != 0,
                 local: bits & 2 != 0,
                 shared: bits & 4 != 0,
                 truncate: bits & 8 != 0,
             };
-            let program = program(doors).unwrap().unwrap();
+            let program = program(restrictions).unwrap().unwrap();
             // The kernel's own limit.
             assert!((4..4096).contains(&program.len()), "{}", program.len());
         }
@@ -374,10 +379,10 @@ mod tests {
 
     #[test]
     fn sockets_of_the_session_are_closed_by_whoever_can() {
-        let local = |network, scoped| Doors::of_namespaces(network, scoped).local;
+        let local = |network, scoped| SyscallRestrictions::of_namespaces(network, scoped).local;
         assert!(local(true, false));
         assert!(!local(true, true) && !local(false, false) && !local(false, true));
-        assert!(Doors::of_landlock(true, 6).local);
+        assert!(SyscallRestrictions::of_landlock(true, 6).local);
     }
 
     #[test]

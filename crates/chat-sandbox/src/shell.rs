@@ -1,4 +1,4 @@
-//! How a command reaches its shell: with its limits set before the first word of it is read.
+//! Starts the shell of a command, with its limits set before the first word is read.
 
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
@@ -71,22 +71,22 @@ pub(crate) enum Gate {
     /// Its standard input.
     Input,
     /// Its standard input is the other end of this, and its signals are told here.
-    Told(UnixStream),
+    Socket(UnixStream),
 }
 
 impl Gate {
     /// One that tells of signals, and the end for the command.
-    pub(crate) fn told() -> io::Result<(Self, Stdio)> {
+    pub(crate) fn socket() -> io::Result<(Self, Stdio)> {
         let (own, other) = UnixStream::pair()?;
         own.set_nonblocking(true)?;
-        Ok((Self::Told(own), OwnedFd::from(other).into()))
+        Ok((Self::Socket(own), OwnedFd::from(other).into()))
     }
 
     /// Lets a command go that waits. Where it has ended instead, its end tells why.
     pub(crate) fn open(&mut self, child: &mut Child) {
         let _ = match self {
             Self::Input => child.stdin.take().map_or(Ok(()), |mut gate| gate.write_all(b"\n")),
-            Self::Told(gate) => gate.write_all(b"\n"),
+            Self::Socket(gate) => gate.write_all(b"\n"),
         };
     }
 
@@ -94,7 +94,7 @@ impl Gate {
     pub(crate) fn tells_of_a_signal(&mut self) -> bool {
         match self {
             Self::Input => false,
-            Self::Told(gate) => gate.read(&mut [0]).is_ok_and(|length| length > 0),
+            Self::Socket(gate) => gate.read(&mut [0]).is_ok_and(|length| length > 0),
         }
     }
 }
@@ -133,7 +133,7 @@ mod tests {
     /// How it ended, and whether it was told to have been by a signal: with `sh` as a machine may
     /// have it.
     fn ended(program: &str, text: &str) -> (Option<i32>, bool) {
-        let (mut gate, stdin) = Gate::told().unwrap();
+        let (mut gate, stdin) = Gate::socket().unwrap();
         let mut shell = std::process::Command::new(program);
         shell.arg0("sh").args(["-c", WITH_LIMITS, "sh", "1000000", "256", "100000"]);
         shell.args(["/bin/sh", "-c", text]).env_clear().stdin(stdin);

@@ -1,4 +1,4 @@
-//! The threads that start commands.
+//! Runs the threads that start commands.
 //!
 //! bubblewrap is started from one that stays: `--die-with-parent` ends the sandbox when the thread
 //! that started it ends, not only the program. That thread binds itself first, where the kernel

@@ -1,20 +1,20 @@
-//! The start of a command, in each of the three ways.
+//! Starts a command, in each of the three ways.
 
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 
-use crate::bubblewrap::{self, Handed, Rest};
+use crate::bubblewrap::{self, ArgumentsPipe, InheritedFds};
 use crate::command::Command;
 use crate::descriptors;
 use crate::environment;
 use crate::error::Error;
-use crate::exposure::Exposure;
-use crate::git::Patrol;
+use crate::git::GitWatcher;
 use crate::landlock::{self, Bounds};
+use crate::mount_watch::MountWatch;
 use crate::processes::{self, Family, Space};
-use crate::seccomp::{self, Doors};
+use crate::seccomp::{self, SyscallRestrictions};
 use crate::shell::{self, Gate};
 use crate::spawner;
 use crate::supervise::Started;
@@ -42,13 +42,14 @@ pub(crate) fn in_bubblewrap(
     }
     descriptors::keep();
     let scoped = landlock::version().is_some_and(|version| version >= landlock::SCOPES);
-    let doors = Doors::of_namespaces(command.network, scoped);
-    let handed = Arc::new(Handed::new(&view, etc.is_some(), seccomp::file(doors)?));
-    let (rest, read) = Rest::new().map_err(Error::Start)?;
-    let (gate, stdin) = Gate::told().map_err(Error::Start)?;
+    let restrictions = SyscallRestrictions::of_namespaces(command.network, scoped);
+    let inherited_fds =
+        Arc::new(InheritedFds::new(&view, etc.is_some(), seccomp::file(restrictions)?));
+    let (rest, read) = ArgumentsPipe::new().map_err(Error::Start)?;
+    let (gate, stdin) = Gate::socket().map_err(Error::Start)?;
     let mut process = std::process::Command::new(program);
     process
-        .args(bubblewrap::arguments(&command, &handed, &read))
+        .args(bubblewrap::arguments(&command, &inherited_fds, &read))
         .args(["/bin/sh", "-c", shell::WITH_LIMITS, "sh"])
         .args(shell::limits(&command.limits))
         .arg(shell)
@@ -56,28 +57,28 @@ pub(crate) fn in_bubblewrap(
         .arg(&command.text)
         .stdin(stdin);
     surround(&mut process, &command, shell, &home, Path::new(bubblewrap::SCRATCH));
-    let handing = handed.clone();
+    let to_inherit = inherited_fds.clone();
     // Nobody else has it read: then it is heard where bubblewrap has ended.
-    let starting = spawner::stay(move || handing.start(&read, process))?;
-    let told = tell(&mut view, etc, &command, &handed, &rest);
+    let starting = spawner::stay(move || to_inherit.start(&read, process))?;
+    let held = tell(&mut view, etc, &command, &inherited_fds, &rest);
     let child = starting.child()?;
     let space = Space::of(&child);
     let mut started = Started::new(child, Family::Space(space), gate, &command);
     // On an error it is ended first, lest it do by halves what it was told by halves.
-    let told = told?;
+    let held = held?;
     drop(rest);
-    (started.guard, started.exposure, started.etc) = (told.guard, told.exposure, told.etc);
+    (started.guard, started.mount_watch, started.etc) = (held.guard, held.mount_watch, held.etc);
     // It mounts now, and then the command waits.
-    started.patrol = Some(Patrol::new(&view));
+    started.git_watcher = Some(GitWatcher::new(&view));
     started.family = Arc::new(Family::Space(Space::with_first(&started.child)));
     Etc::prepare(&view, command.network);
     Ok(started)
 }
 
 /// What bubblewrap was told of that must be held while the command runs.
-struct Told {
+struct HeldResources {
     guard: Guard,
-    exposure: Option<Exposure>,
+    mount_watch: Option<MountWatch>,
     etc: Option<Arc<Etc>>,
 }
 
@@ -86,9 +87,9 @@ fn tell(
     view: &mut View,
     etc: Option<Arc<Etc>>,
     command: &Command,
-    handed: &Handed,
-    rest: &Rest,
-) -> Result<Told, Error> {
+    inherited_fds: &InheritedFds,
+    rest: &ArgumentsPipe,
+) -> Result<HeldResources, Error> {
     if etc.is_some() {
         view.add_system(&command.hidden, command.network)?;
     }
@@ -97,10 +98,10 @@ fn tell(
     let guard = Guard::new(view, true)?;
     let protected = view.protected.iter().filter_map(Protection::mounted);
     let masked = view.masked.iter().map(PathBuf::as_path);
-    let exposure = Exposure::new(protected.chain(guard.stand_ins()).chain(masked));
-    let words = bubblewrap::rest(view, etc.as_deref(), &guard, command, handed);
+    let mount_watch = MountWatch::new(protected.chain(guard.placeholders()).chain(masked));
+    let words = bubblewrap::rest(view, etc.as_deref(), &guard, command, inherited_fds);
     rest.tell(&words).map_err(Error::Start)?;
-    Ok(Told { guard, exposure: Some(exposure), etc })
+    Ok(HeldResources { guard, mount_watch: Some(mount_watch), etc })
 }
 
 /// Bound by this version of Landlock, which binds this thread for good.
@@ -115,7 +116,7 @@ pub(crate) fn in_landlock(version: u8, shell: &Path, command: Command) -> Result
     view::furnish(&view, &home).map_err(Error::Start)?;
     let mut guard = Guard::new(&mut view, false)?;
     guard.make_writable(landlock::build_folders(&view.project));
-    let patrol = Some(Patrol::new(&view));
+    let git_watcher = Some(GitWatcher::new(&view));
     let bounds = Bounds::of(&view, scratch.path(), command.network, version)?;
     let mut process = gated(shell, &command);
     surround(&mut process, &command, shell, &home, scratch.path());
@@ -124,7 +125,7 @@ pub(crate) fn in_landlock(version: u8, shell: &Path, command: Command) -> Result
     let family = Family::Marked(processes::mark());
     let mut started = Started::new(child, family, Gate::Input, &command);
     started.guard = guard;
-    started.patrol = patrol;
+    started.git_watcher = git_watcher;
     // Of exposure there is none: it bounds files, and a new one is granted to nobody.
     started.scratch = Some(scratch);
     Ok(started)

@@ -1,4 +1,4 @@
-//! The thread that stays with a command: takes its output, keeps its limits, and sees to its end.
+//! Supervises a command on a thread: takes its output, keeps its limits, and sees to its end.
 //!
 //! One thread a command, which sleeps in `poll`: no step of it can be held up by another command,
 //! and what the disk delays delays the command alone.
@@ -20,9 +20,9 @@ use tokio::sync::watch;
 use crate::at_exit::Live;
 use crate::command::{Command, Limits};
 use crate::error::Error;
-use crate::exposure::Exposure;
-use crate::git::Patrol;
+use crate::git::GitWatcher;
 use crate::limits::Watch;
+use crate::mount_watch::MountWatch;
 use crate::output::{Channel, Follow, Spool, Stream};
 use crate::processes::{self, Family};
 use crate::running::{Control, Ended, Exit, Running};
@@ -48,10 +48,10 @@ pub(crate) struct Started {
     pub(crate) limits: Limits,
     pub(crate) guard: Guard,
     /// Looks after repositories, where anything is enforced.
-    pub(crate) patrol: Option<Patrol>,
+    pub(crate) git_watcher: Option<GitWatcher>,
     pub(crate) gate: Gate,
     /// Notices where its protection is taken away.
-    pub(crate) exposure: Option<Exposure>,
+    pub(crate) mount_watch: Option<MountWatch>,
     /// What it sees at `/etc`, where that is a copy.
     pub(crate) etc: Option<Arc<Etc>>,
     /// Its own folder for passing files, where it has one on disk; gone with it.
@@ -68,9 +68,9 @@ impl Started {
             limit: command.limit,
             limits: command.limits,
             guard: Guard::of_nothing(),
-            patrol: None,
+            git_watcher: None,
             gate,
-            exposure: None,
+            mount_watch: None,
             etc: None,
             scratch: None,
         }
@@ -152,13 +152,13 @@ pub(crate) fn begin(mut started: Started, spool: Spool) -> Result<(Running, Foll
         .name("sandbox-command".into())
         .spawn(move || {
             let (exit, stood_in) = supervisor.run();
-            let exposure = supervisor.started.exposure.take();
+            let mount_watch = supervisor.started.mount_watch.take();
             drop(supervisor);
             drop(live);
             told.send_replace(Some(exit));
             // The kernel takes many milliseconds to close what it tells of names by, and a disk
             // some tenths of one to forget a folder.
-            drop((exposure, stood_in));
+            drop((mount_watch, stood_in));
         })
         .map_err(Error::Start)?;
     let id = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -195,16 +195,16 @@ impl Supervisor {
         self.spool.finish();
         self.control.channel.end();
         let signalled = self.started.gate.tells_of_a_signal();
-        let mut put_aside = self.started.guard.put_aside();
-        let look = self.started.patrol.as_mut().map(Patrol::finish).unwrap_or_default();
-        put_aside.extend(look.put_aside);
+        let mut quarantined = self.started.guard.quarantine();
+        let look = self.started.git_watcher.as_mut().map(GitWatcher::finish).unwrap_or_default();
+        quarantined.extend(look.quarantined);
         let stood_in = self.started.guard.take_away();
         let status = self.started.wait();
         let exit = Exit {
             ended: self.ending.unwrap_or_else(|| ended(&status, signalled)),
             took,
             left_running,
-            put_aside,
+            quarantined,
             is_partly_unseen: look.is_cut,
         };
         (exit, stood_in)
@@ -217,9 +217,9 @@ impl Supervisor {
             return Instant::now() + LAST_WORDS;
         }
         let look = self.watch.next();
-        let patrol = self.started.patrol.as_ref().map(Patrol::next);
-        let exposure = self.started.exposure.as_ref().and_then(Exposure::next);
-        let look = [patrol, exposure].into_iter().flatten().fold(look, Instant::min);
+        let git_watcher = self.started.git_watcher.as_ref().map(GitWatcher::next);
+        let mount_watch = self.started.mount_watch.as_ref().and_then(MountWatch::next);
+        let look = [git_watcher, mount_watch].into_iter().flatten().fold(look, Instant::min);
         self.deadline().map_or(look, |deadline| deadline.min(look))
     }
 
@@ -236,9 +236,9 @@ impl Supervisor {
                 vec![PollFd::new(&self.process, PollFlags::IN), PollFd::new(wake, PollFlags::IN)];
             let pipes = self.pipes.iter().filter_map(|(_, pipe)| pipe.as_ref());
             fds.extend(pipes.filter(|_| !held_up).map(|pipe| PollFd::new(pipe, PollFlags::IN)));
-            let exposure = self.started.exposure.as_ref().and_then(Exposure::events);
-            let exposure = exposure.filter(|_| self.ending.is_none());
-            fds.extend(exposure.iter().map(|events| PollFd::new(events, PollFlags::IN)));
+            let mount_watch = self.started.mount_watch.as_ref().and_then(MountWatch::events);
+            let mount_watch = mount_watch.filter(|_| self.ending.is_none());
+            fds.extend(mount_watch.iter().map(|events| PollFd::new(events, PollFlags::IN)));
             let left = until.saturating_duration_since(Instant::now());
             let _ = poll(&mut fds, Some(&timespec(left)));
             let mut happened = fds.iter().map(|fd| !fd.revents().is_empty());
@@ -267,8 +267,8 @@ impl Supervisor {
             return;
         }
         let now = Instant::now();
-        if let Some(patrol) = &mut self.started.patrol {
-            patrol.look(now);
+        if let Some(git_watcher) = &mut self.started.git_watcher {
+            git_watcher.look(now);
         }
         let over = self.deadline().is_some_and(|deadline| now >= deadline);
         self.ending = if self.control.stop.load(Ordering::Acquire) {
@@ -287,9 +287,9 @@ impl Supervisor {
 
     /// Whether its protection was taken away; nothing is taken for protected from then on.
     fn is_exposed(&self) -> bool {
-        let is_exposed = self.started.exposure.as_ref().is_some_and(Exposure::happened);
-        if let Some(patrol) = self.started.patrol.as_ref().filter(|_| is_exposed) {
-            patrol.expose();
+        let is_exposed = self.started.mount_watch.as_ref().is_some_and(MountWatch::happened);
+        if let Some(git_watcher) = self.started.git_watcher.as_ref().filter(|_| is_exposed) {
+            git_watcher.expose();
         }
         is_exposed
     }

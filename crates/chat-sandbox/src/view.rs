@@ -1,4 +1,4 @@
-//! What a command sees of the files: plain data, worked out once for each command, from which
+//! Defines what a command sees of the files: plain data, computed once for each command, from which
 //! either back end makes its bounds.
 //!
 //! Nothing is visible that is not named here. So what nobody thought of (keys, mail, browsers, the
@@ -11,8 +11,8 @@ mod home;
 mod identity;
 mod nested;
 mod own;
+mod placeholder;
 mod project;
-mod stand_in;
 mod system;
 
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! The names and forms in which models give arguments: they were trained with other programs' tools.
+//! Lists other names and forms in which models give arguments: they were trained with other
+//! programs' tools.
 
 use chat_core::tool::{Alias, Form};
 

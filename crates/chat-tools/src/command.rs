@@ -1,4 +1,4 @@
-//! What the tools for commands share: those in the background, and how an end is told.
+//! Holds what the tools for commands share.
 
 mod background;
 mod bounds;

@@ -1,4 +1,4 @@
-//! The contents of a file that is to be changed: read whole, and changed only while they are the same.
+//! Reads and changes the contents of a file: read whole, and changed only while they are the same.
 
 use std::fs::File;
 use std::io::{Read, Take};
@@ -9,8 +9,8 @@ use chat_core::tool::ToolFailure;
 
 use crate::diff::Diff;
 use crate::marks::{Mark, Marks};
-use crate::place::{Place, failed};
 use crate::spec::{size, still_wanted};
+use crate::tool_path::{ToolPath, failed};
 
 /// A file that is edited is held in memory, several times.
 const LIMIT: u64 = 16 * 1024 * 1024;
@@ -19,7 +19,7 @@ const LIMIT: u64 = 16 * 1024 * 1024;
 ///
 /// # Errors
 /// It cannot be read, or is too long.
-pub fn read(place: &Place) -> Result<Vec<u8>, ToolFailure> {
+pub fn read(place: &ToolPath) -> Result<Vec<u8>, ToolFailure> {
     let file = place.project.open_file(&place.path).map_err(|error| failed(&error))?;
     let mut reader: Take<File> = file.take(LIMIT + 1);
     let mut bytes = Vec::new();
@@ -40,7 +40,7 @@ pub fn read(place: &Place) -> Result<Vec<u8>, ToolFailure> {
 /// # Errors
 /// They are others by now, it cannot be written, or nobody waits for it any more.
 pub fn replace(
-    place: &Place,
+    place: &ToolPath,
     old: &[u8],
     new: &[u8],
     marks: &Marks,
@@ -65,7 +65,7 @@ pub fn preview(diff: &Diff) -> Preview {
 }
 
 /// And after.
-pub fn view(place: &Place, diff: Diff, created: bool) -> ToolView {
+pub fn view(place: &ToolPath, diff: Diff, created: bool) -> ToolView {
     let Diff { text: diff, added, removed } = diff;
     ToolView::Edited { path: place.shown(), diff, added, removed, created }
 }
@@ -74,7 +74,7 @@ pub fn view(place: &Place, diff: Diff, created: bool) -> ToolView {
 mod tests {
     use std::sync::Arc;
 
-    use chat_permission::path::{Project, Surroundings};
+    use chat_permission::path::{PathEnvironment, Project};
 
     use super::*;
 
@@ -82,8 +82,8 @@ mod tests {
     fn nothing_is_written_once_it_was_stopped() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("a"), "a").unwrap();
-        let project = Arc::new(Project::open(folder.path(), &Surroundings::default()).unwrap());
-        let place = Place { path: project.resolve("a").unwrap(), project };
+        let project = Arc::new(Project::open(folder.path(), &PathEnvironment::default()).unwrap());
+        let place = ToolPath { path: project.resolve("a").unwrap(), project };
         let write = |stopped| {
             let given_up = AtomicBool::new(stopped);
             replace(&place, b"a", b"b", &Marks::default(), &given_up)

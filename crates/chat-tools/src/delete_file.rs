@@ -13,8 +13,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::aliases;
-use crate::place::Place;
 use crate::spec::{arguments, on_disk, spec, still_wanted};
+use crate::tool_path::ToolPath;
 use crate::trash::Trash;
 
 /// Deletes files.
@@ -75,7 +75,7 @@ impl Tool for DeleteFile {
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let Arguments { path } = arguments(given)?;
-        let place = Place::entry(&context, &path)?;
+        let place = ToolPath::entry(&context, &path)?;
         place.may_write(&context, Preview::Delete).await?;
         if place.path.kind() == Kind::Missing {
             return Err(place.missing());

@@ -1,4 +1,4 @@
-//! What a change changes, as people read it.
+//! Computes the unified diff of two texts.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};

@@ -18,7 +18,7 @@ use serde::Deserialize;
 pub use find::Tolerance;
 pub use refusal::{Near, Reason, Refusal};
 
-use find::Place;
+use find::Occurrence;
 use lines::Lines;
 
 /// How large a text may become, in bytes: as large as one that may be edited.
@@ -159,7 +159,7 @@ fn apply_one(content: &str, edit: &Edit) -> Result<(String, Note), Reason> {
 }
 
 /// Leaves those places that do not overlap, from the beginning, as every editor does.
-fn apart(places: &mut Vec<Place>) {
+fn apart(places: &mut Vec<Occurrence>) {
     let mut end = 0;
     places.retain(|place| {
         let free = place.start >= end;
@@ -171,7 +171,7 @@ fn apart(places: &mut Vec<Place>) {
 }
 
 /// All that differs at any of the places.
-fn widest(places: &[Place]) -> Tolerance {
+fn widest(places: &[Occurrence]) -> Tolerance {
     places.iter().fold(Tolerance::default(), |all, place| Tolerance {
         trailing: all.trailing || place.tolerance.trailing,
         quotes: all.quotes || place.tolerance.quotes,

@@ -17,8 +17,8 @@ use crate::contents;
 use crate::diff::Diff;
 use crate::edit::{Applied, Edit, Note, apply};
 use crate::marks::Marks;
-use crate::place::Place;
 use crate::spec::{arguments, on_disk, spec};
+use crate::tool_path::ToolPath;
 
 /// Edits files.
 pub struct EditFile(ToolInfo);
@@ -97,7 +97,7 @@ impl Tool for EditFile {
         if edits.is_empty() {
             return Err(ToolFailure::new("`edits` is empty."));
         }
-        let place = Place::new(&context, &path)?;
+        let place = ToolPath::new(&context, &path)?;
         place.must_be_open(&context).await?;
         let read = place.clone();
         let prepared = on_disk(move |_| prepare(&read, &edits)).await;
@@ -128,7 +128,7 @@ impl Tool for EditFile {
 }
 
 /// Reads a file and applies edits to it.
-fn prepare(place: &Place, edits: &[Edit]) -> Result<Ready, ToolFailure> {
+fn prepare(place: &ToolPath, edits: &[Edit]) -> Result<Ready, ToolFailure> {
     place.must_be_file()?;
     let old = contents::read(place)?;
     let Some((before, encoding)) = text::decode(&old) else {
@@ -145,7 +145,7 @@ fn prepare(place: &Place, edits: &[Edit]) -> Result<Ready, ToolFailure> {
 }
 
 /// That a file's encoding does not have a character.
-fn lacks(place: &Place, encoding: Encoding, character: char) -> ToolFailure {
+fn lacks(place: &ToolPath, encoding: Encoding, character: char) -> ToolFailure {
     let told = encoding.told().unwrap_or("UTF-8");
     ToolFailure::new(format!(
         "{} is {told}, which does not have “{character}”. Write it in another way.",

@@ -16,9 +16,9 @@ use serde_json::Value;
 
 use crate::aliases;
 use crate::list_files::{more, within_bytes};
-use crate::place::Place;
 use crate::spec::{arguments, on_disk, spec};
-use crate::walk::{self, Beneath, FileType};
+use crate::tool_path::ToolPath;
+use crate::walk::{self, FileType, WalkRoot};
 
 /// Paths that one call gives.
 const ENTRIES: usize = 1000;
@@ -85,11 +85,11 @@ impl Tool for FindFiles {
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let Arguments { glob, path } = arguments(given)?;
         let matcher = walk::glob(&glob)?;
-        let place = Place::new(&context, path.as_deref().unwrap_or("."))?;
+        let place = ToolPath::new(&context, path.as_deref().unwrap_or("."))?;
         place.may_read(&context).await?;
         place.must_be_folder()?;
         on_disk(move |given_up| {
-            let beneath = Beneath::new(place)?;
+            let beneath = WalkRoot::new(place)?;
             let mut found: Vec<PathBuf> = Vec::new();
             beneath.walk(None, given_up, |entry| {
                 let is_wanted = entry.kind != FileType::Directory

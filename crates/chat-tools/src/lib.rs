@@ -1,7 +1,7 @@
-//! What a model may do: each tool in its own file, with its name, schema, description, code and
-//! tests.
+//! Defines what a model may do: each tool in its own file, with its name, schema, description, code
+//! and tests.
 //!
-//! Every path passes through `place`, which resolves it, and asks for leave before anything is told or
+//! Every path passes through `tool_path`, which resolves it, and asks for leave before anything is told or
 //! done. What a tool says to the model is plain English, and lets it mend its call.
 
 #![warn(missing_docs)]
@@ -24,13 +24,13 @@ mod move_file;
 mod outline;
 mod outputs;
 mod part;
-mod place;
 mod read_file;
 mod read_output;
 mod run_command;
 mod search_files;
 mod spec;
 mod stop_command;
+mod tool_path;
 mod trash;
 mod update_todos;
 mod walk;

@@ -16,9 +16,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::aliases;
-use crate::place::Place;
 use crate::spec::{arguments, on_disk, spec};
-use crate::walk::{self, Beneath, FileType};
+use crate::tool_path::ToolPath;
+use crate::walk::{self, FileType, WalkRoot};
 
 /// Entries that one call gives.
 const ENTRIES: usize = 1000;
@@ -86,13 +86,13 @@ impl Tool for ListFiles {
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let Arguments { path, depth } = arguments(given)?;
-        let place = Place::new(&context, path.as_deref().unwrap_or("."))?;
+        let place = ToolPath::new(&context, path.as_deref().unwrap_or("."))?;
         place.may_read(&context).await?;
         place.must_be_folder()?;
         let depth = depth.unwrap_or(DEPTH).max(1);
         on_disk(move |given_up| {
             let shown = place.shown();
-            let beneath = Beneath::new(place)?;
+            let beneath = WalkRoot::new(place)?;
             let found = collect(&beneath, depth, &*context.host, given_up);
             let (count, text) = (found.len(), tree(found, context.most));
             let text = if count == 0 {
@@ -115,7 +115,7 @@ struct Entry {
 }
 
 fn collect(
-    beneath: &Beneath,
+    beneath: &WalkRoot,
     depth: usize,
     host: &dyn ToolHost,
     given_up: &AtomicBool,

@@ -1,4 +1,5 @@
-//! Which files a session has read, as they were then: what it has not seen it does not overwrite.
+//! Remembers which files a session has read, as they were then: it does not overwrite what it has
+//! not seen.
 
 use std::collections::HashMap;
 use std::fs::Metadata;

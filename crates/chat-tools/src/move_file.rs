@@ -14,8 +14,8 @@ use serde_json::Value;
 
 use crate::aliases;
 use crate::marks::Marks;
-use crate::place::{Place, failed};
 use crate::spec::{arguments, on_disk, spec, still_wanted};
+use crate::tool_path::{ToolPath, failed};
 
 /// Moves files.
 pub struct MoveFile(ToolInfo);
@@ -73,8 +73,8 @@ impl Tool for MoveFile {
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let Arguments { from, to } = arguments(given)?;
-        let from = Place::entry(&context, &from)?;
-        let to = Place::entry(&context, &to)?;
+        let from = ToolPath::entry(&context, &from)?;
+        let to = ToolPath::entry(&context, &to)?;
         let requests = vec![
             Request::Write { path: from.path.clone() },
             // By its new name it could be read.

@@ -17,8 +17,8 @@ use serde_json::Value;
 
 use crate::aliases;
 use crate::contents;
-use crate::place::Place;
 use crate::spec::{arguments, on_disk, spec};
+use crate::tool_path::ToolPath;
 
 /// The most definitions that are told.
 const MOST: usize = 400;
@@ -80,7 +80,7 @@ impl Tool for Outline {
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let Arguments { path } = arguments(given)?;
-        let place = Place::new(&context, &path)?;
+        let place = ToolPath::new(&context, &path)?;
         place.may_read(&context).await?;
         place.must_be_file()?;
         on_disk(move |_| {

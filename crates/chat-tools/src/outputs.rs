@@ -1,4 +1,4 @@
-//! Where long outputs of a session are kept, and the names that models know them by.
+//! Stores the long outputs of a session, and names them for models.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

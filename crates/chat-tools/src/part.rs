@@ -1,4 +1,4 @@
-//! A part of a long text, as a model reads it: numbered lines, within bounds, and how to go on.
+//! Reads a part of a long text for a model: numbered lines, within limits, and how to go on.
 
 use std::io::{self, BufRead};
 
@@ -67,7 +67,7 @@ pub enum Without {
 
 /// The raw lines of a range, and what is around them.
 #[derive(Default)]
-struct Found {
+struct CollectedLines {
     lines: Vec<Line>,
     /// How many lines there are, as far as was read, and whether that was to the end.
     total: u64,
@@ -90,7 +90,8 @@ struct Line {
 /// # Errors
 /// There is none.
 pub fn read(mut reader: impl BufRead, before: &[u8], range: Range) -> Result<Part, Without> {
-    let mut found = Found { hash: Sha256::new_with_prefix(before), ..Found::default() };
+    let mut found =
+        CollectedLines { hash: Sha256::new_with_prefix(before), ..CollectedLines::default() };
     collect(&mut reader, range, &mut found).map_err(Without::Io)?;
     if found.lines.iter().any(|line| line.bytes.contains(&0)) {
         return Err(Without::Binary);
@@ -119,7 +120,7 @@ pub fn read(mut reader: impl BufRead, before: &[u8], range: Range) -> Result<Par
 /// # Errors
 /// There is none.
 pub fn of_text(text: &str, range: Range, told: Option<&str>) -> Result<Part, Without> {
-    let mut found = Found::default();
+    let mut found = CollectedLines::default();
     collect(&mut text.as_bytes(), range, &mut found).map_err(Without::Io)?;
     if found.lines.is_empty() && found.total > 0 {
         return Err(Without::Beyond(found.total));
@@ -141,7 +142,7 @@ fn whole_characters(line: &Line) -> &[u8] {
 }
 
 /// Reads the lines of a range, and counts the others.
-fn collect(reader: &mut impl BufRead, range: Range, found: &mut Found) -> io::Result<()> {
+fn collect(reader: &mut impl BufRead, range: Range, found: &mut CollectedLines) -> io::Result<()> {
     let (mut line, mut taken, mut read) = (Line::default(), 0, 0);
     let mut begun = false;
     loop {
@@ -190,7 +191,12 @@ fn collect(reader: &mut impl BufRead, range: Range, found: &mut Found) -> io::Re
 }
 
 /// Lines as a model reads them.
-fn written(lines: &[(String, usize)], found: &Found, range: Range, told: Option<&str>) -> Part {
+fn written(
+    lines: &[(String, usize)],
+    found: &CollectedLines,
+    range: Range,
+    told: Option<&str>,
+) -> Part {
     use std::fmt::Write as _;
     let hash = found.whole.then(|| found.hash.clone().finalize().into());
     let mut text = String::new();

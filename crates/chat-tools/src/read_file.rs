@@ -20,8 +20,8 @@ use crate::aliases;
 use crate::lines::with_lines;
 use crate::marks::{self, Mark, Marks};
 use crate::part::{self, Part, Range, Without};
-use crate::place::{Place, failed};
 use crate::spec::{arguments, on_disk, size, spec};
+use crate::tool_path::{ToolPath, failed};
 
 /// A picture that goes to a model: more than this servers refuse.
 const PICTURE: u64 = 5 * 1024 * 1024;
@@ -102,7 +102,7 @@ impl Tool for ReadFile {
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let Arguments { path, from, to } = arguments(given)?;
         let range = Range::new(from, to, context.most)?;
-        let place = Place::new(&context, &path)?;
+        let place = ToolPath::new(&context, &path)?;
         place.may_read(&context).await?;
         place.must_be_file()?;
         let marks = context.memory.get::<Marks>();
@@ -165,7 +165,7 @@ impl Read for Bounded<'_> {
     }
 }
 
-fn broken(place: &Place, error: &std::io::Error) -> ToolFailure {
+fn broken(place: &ToolPath, error: &std::io::Error) -> ToolFailure {
     ToolFailure::new(format!("{} could not be read: {error}.", place.shown()))
 }
 
@@ -195,7 +195,7 @@ fn read(
 
 /// A picture, for a model that sees.
 fn picture(
-    place: &Place,
+    place: &ToolPath,
     reader: BufReader<Bounded<'_>>,
     mime: &str,
     length: u64,

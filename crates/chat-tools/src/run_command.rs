@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use chat_core::message::{Preview, ToolView};
 use chat_core::tool::{
-    CallData, Denied, Hint, HintText, Label, Labels, Leave, N_, OutputForm, Tense, Tool,
+    CallData, Denied, Hint, HintText, Label, Labels, N_, OutputForm, PermissionGrant, Tense, Tool,
     ToolContext, ToolFailure, ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
 };
 use chat_permission::{Action, Request, ResolvedPath, Run, Why};
@@ -22,8 +22,8 @@ use tokio::time::{Instant, sleep_until};
 use crate::aliases;
 use crate::command::{Background, Commands, Tail, exit_of, plain, put_aside, told};
 use crate::outputs;
-use crate::place::Place;
 use crate::spec::{arguments, on_disk, spec};
+use crate::tool_path::ToolPath;
 
 /// Seconds that a call may ask for. What takes longer belongs in the background.
 const LONGEST: u64 = 3600;
@@ -130,7 +130,7 @@ impl Tool for RunCommand {
         if text.trim().is_empty() {
             return Err(ToolFailure::new("The command is empty."));
         }
-        let place = Place::new(&context, folder.as_deref().unwrap_or("."))?;
+        let place = ToolPath::new(&context, folder.as_deref().unwrap_or("."))?;
         if !place.path.is_inside() {
             let root = place.project.root().display();
             return Err(ToolFailure::new(format!(
@@ -143,7 +143,7 @@ impl Tool for RunCommand {
         // Outside the sandbox nothing keeps it from the network: what denies that denies this.
         let reaches = network || !is_sandboxed;
         let run = Run::new(&place.project, &text, place.path.clone(), is_sandboxed, reaches);
-        let leaves = is_sandboxed.then(|| Leaves::new(&place, &run));
+        let leaves = is_sandboxed.then(|| SandboxEscape::new(&place, &run));
         let preview = Preview::Command {
             text: text.clone(),
             folder: place.path.real().to_owned(),
@@ -154,11 +154,11 @@ impl Tool for RunCommand {
         let named = run.secrets(&place.project);
         let reads = named.iter().map(|path| Request::Read { path: path.clone() });
         let requests = [Request::Run(run)].into_iter().chain(reads).collect();
-        let leave = context.permit_command(requests, preview).await?;
-        if let Some(leaves) = leaves.as_ref().filter(|_| leave == Leave::OutsideSandbox) {
+        let grant = context.permit_command(requests, preview).await?;
+        if let Some(leaves) = leaves.as_ref().filter(|_| grant == PermissionGrant::OutsideSandbox) {
             leaves.must_be_allowed(&context)?;
         }
-        let is_sandboxed = is_sandboxed && leave != Leave::OutsideSandbox;
+        let is_sandboxed = is_sandboxed && grant != PermissionGrant::OutsideSandbox;
         let sandbox = if is_sandboxed { sandbox } else { Sandbox::probe(Preference::None).await };
         let commands = context.memory.get::<Commands>();
         if background {
@@ -220,14 +220,14 @@ impl Tool for RunCommand {
 }
 
 /// A command that is to run in the sandbox, and may leave it.
-struct Leaves {
+struct SandboxEscape {
     inside: Request,
     /// The same as it would run outside: there nothing keeps it from the network.
     outside: Request,
 }
 
-impl Leaves {
-    fn new(place: &Place, run: &Run) -> Self {
+impl SandboxEscape {
+    fn new(place: &ToolPath, run: &Run) -> Self {
         let outside = Run::new(&place.project, run.command(), run.folder().clone(), false, true);
         Self { inside: Request::Run(run.clone()), outside: Request::Run(outside) }
     }
@@ -255,7 +255,7 @@ impl Leaves {
 
 /// The secrets of the project, of which a command sees those that it names, having got leave, and those that may be
 /// read unasked.
-fn secrets(context: &ToolContext, place: &Place, named: Vec<ResolvedPath>) -> Secrets {
+fn secrets(context: &ToolContext, place: &ToolPath, named: Vec<ResolvedPath>) -> Secrets {
     let (names, project) = (place.project.secrets().clone(), Arc::clone(&place.project));
     let host = Arc::clone(&context.host);
     Secrets {

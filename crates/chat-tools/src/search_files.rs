@@ -19,9 +19,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::aliases;
-use crate::place::{Place, failed};
 use crate::spec::{arguments, on_disk, spec};
-use crate::walk::{self, Beneath};
+use crate::tool_path::{ToolPath, failed};
+use crate::walk::{self, WalkRoot};
 
 use gather::{Gathered, Search};
 
@@ -102,7 +102,7 @@ impl Tool for SearchFiles {
         let given = pattern.clone();
         let matcher = on_disk(move |_| matcher(&given, ignore_case)).await?;
         let glob = glob.as_deref().map(walk::glob).transpose()?;
-        let place = Place::new(&context, path.as_deref().unwrap_or("."))?;
+        let place = ToolPath::new(&context, path.as_deref().unwrap_or("."))?;
         place.may_read(&context).await?;
         if place.path.kind() == Kind::Missing {
             return Err(place.missing());
@@ -129,12 +129,12 @@ fn matcher(pattern: &str, ignore_case: bool) -> Result<RegexMatcher, ToolFailure
 }
 
 fn search_in(
-    place: Place,
+    place: ToolPath,
     search: &Search,
     given_up: &AtomicBool,
 ) -> Result<Gathered, ToolFailure> {
     if place.path.kind() == Kind::Folder {
-        return Ok(search.folder(&Beneath::new(place)?, given_up));
+        return Ok(search.folder(&WalkRoot::new(place)?, given_up));
     }
     place.must_be_file()?;
     let file = place.project.open_file(&place.path).map_err(|error| failed(&error))?;
@@ -143,15 +143,15 @@ fn search_in(
 
 /// Leaves those files out that a rule forbids to read, though their folder may be searched, and secrets. That they
 /// match is not told either: who may ask often enough would learn what is in them.
-fn allowed(context: &ToolContext, place: &Place, found: &mut Gathered) {
+fn allowed(context: &ToolContext, place: &ToolPath, found: &mut Gathered) {
     if place.path.kind() != Kind::Folder {
         return;
     }
     found.files.retain(|shown, _| {
         // What has several names by now, or leads elsewhere, was not what was searched.
-        let is_same = |file: &Place| {
+        let is_same = |file: &ToolPath| {
             file.path.is_inside() == place.path.is_inside() && !file.path.has_several_links()
         };
-        Place::new(context, shown).is_ok_and(|file| is_same(&file) && file.is_open(context))
+        ToolPath::new(context, shown).is_ok_and(|file| is_same(&file) && file.is_open(context))
     });
 }

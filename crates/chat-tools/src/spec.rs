@@ -1,4 +1,4 @@
-//! What every tool needs: how it is told to a model, and how its arguments are read.
+//! Describes tools to a model, and reads their arguments.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,5 +1,6 @@
-//! The desktop's trash, as the freedesktop.org specification 1.0 has it: that of the home folder, or of
-//! the volume that a file lies on. A file is renamed into it, and never copied or removed.
+//! Moves files to the desktop's trash, by the freedesktop.org specification 1.0: that of the home
+//! folder, or of the volume that a file lies on. A file is renamed into it, and never copied or
+//! removed.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -14,7 +15,7 @@ use chat_permission::path::Error as PathError;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, unlinkat};
 use rustix::io::Errno;
 
-use crate::place::Place;
+use crate::tool_path::ToolPath;
 
 /// Names that are tried for a file, since the trash has others of its name.
 const NAMES: usize = 10_000;
@@ -68,7 +69,7 @@ impl Trash {
     ///
     /// # Errors
     /// It was not: it lies where it lay.
-    pub fn put(&self, place: &Place) -> Result<(), Error> {
+    pub fn put(&self, place: &ToolPath) -> Result<(), Error> {
         if let Some(home) = &self.home {
             DirBuilder::new().recursive(true).mode(0o700).create(home)?;
             match (Folder { path: home.clone(), top: None }).take(place) {
@@ -114,7 +115,7 @@ fn of_volume(path: &Path) -> Result<Vec<Folder>, Error> {
 
 impl Folder {
     /// Takes something in, under a name that is free here.
-    fn take(&self, place: &Place) -> Result<(), Error> {
+    fn take(&self, place: &ToolPath) -> Result<(), Error> {
         let (files, infos) = self.open()?;
         let real = place.path.real();
         let own = real.file_name().unwrap_or_default();
@@ -203,21 +204,21 @@ mod tests {
     use std::os::unix::fs::symlink;
     use std::sync::Arc;
 
-    use chat_permission::path::{Project, Surroundings};
+    use chat_permission::path::{PathEnvironment, Project};
 
     use super::*;
 
     /// A volume that is a project, with a file, and its trash.
-    fn volume() -> (tempfile::TempDir, Place, Folder) {
+    fn volume() -> (tempfile::TempDir, ToolPath, Folder) {
         let folder = tempfile::tempdir().unwrap();
         let top = folder.path().canonicalize().unwrap().join("volume");
         std::fs::create_dir_all(top.join(".Trash-7")).unwrap();
         std::fs::create_dir(top.join("elsewhere")).unwrap();
         std::fs::write(top.join("file"), "x").unwrap();
-        let project = Arc::new(Project::open(&top, &Surroundings::default()).unwrap());
+        let project = Arc::new(Project::open(&top, &PathEnvironment::default()).unwrap());
         let path = project.resolve("file").unwrap();
         let trash = Folder { path: top.join(".Trash-7"), top: Some(top) };
-        (folder, Place { project, path }, trash)
+        (folder, ToolPath { project, path }, trash)
     }
 
     #[test]

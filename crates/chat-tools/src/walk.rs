@@ -14,7 +14,7 @@ pub use rustix::fs::FileType;
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
-use crate::place::{Place, failed};
+use crate::tool_path::{ToolPath, failed};
 
 /// Entries after which a walk gives up counting.
 pub const COUNTED: usize = 100_000;
@@ -34,17 +34,17 @@ pub fn glob(pattern: &str) -> Result<GlobMatcher, ToolFailure> {
 /// Opens the files that a walk through a folder meets: beneath it, without following any link, so that
 /// nothing which was swapped in is read.
 #[derive(Debug)]
-pub struct Beneath {
-    place: Place,
+pub struct WalkRoot {
+    place: ToolPath,
     folder: OwnedFd,
 }
 
-impl Beneath {
+impl WalkRoot {
     /// The folder of a walk.
     ///
     /// # Errors
     /// It cannot be opened any more.
-    pub fn new(place: Place) -> Result<Self, ToolFailure> {
+    pub fn new(place: ToolPath) -> Result<Self, ToolFailure> {
         let folder = place.project.open_folder(&place.path).map_err(|error| failed(&error))?;
         Ok(Self { place, folder })
     }

@@ -19,13 +19,13 @@ use serde_json::Value;
 
 use crate::spec::{arguments, on_disk, size, spec, still_wanted};
 use crate::web::answer::{Answer, Budget, Step, ask};
+use crate::web::content::{PageContent, content_of, heading};
 use crate::web::destination::{self, Destination};
+use crate::web::error::WebError;
 use crate::web::file_name;
 use crate::web::long;
 use crate::web::network::{Network, System};
 use crate::web::page::Form;
-use crate::web::shown::{Shown, heading, shown};
-use crate::web::trouble::Trouble;
 
 pub use given::Pages;
 
@@ -115,7 +115,7 @@ impl WebFetch {
                 Step::Answer(answer) => return Ok(answer),
             }
         }
-        Err(Trouble::TooManyRedirects(REDIRECTS).into())
+        Err(WebError::TooManyRedirects(REDIRECTS).into())
     }
 }
 
@@ -169,14 +169,14 @@ impl Tool for WebFetch {
         let arguments = arguments(given)?;
         tokio::select! {
             biased;
-            () = context.cancel.cancelled() => Err(Trouble::Stopped.into()),
+            () = context.cancel.cancelled() => Err(WebError::Stopped.into()),
             done = self.fetch(arguments, &context) => done,
         }
     }
 }
 
-impl From<Trouble> for ToolFailure {
-    fn from(trouble: Trouble) -> Self {
+impl From<WebError> for ToolFailure {
+    fn from(trouble: WebError) -> Self {
         Self::new(trouble.to_string())
     }
 }
@@ -234,17 +234,17 @@ async fn show(
     context: &ToolContext,
 ) -> Result<ToolOutput, ToolFailure> {
     // Reading a page takes a while, and it may be made to take long.
-    let (shown, answer) = on_disk(move |_| Ok((shown(&answer, form), answer))).await?;
+    let (shown, answer) = on_disk(move |_| Ok((content_of(&answer, form), answer))).await?;
     let bytes = answer.bytes.len() as u64;
     let length = size(bytes);
     let mut output = ToolOutput::default();
     let (title, body, note) = match shown {
-        Shown::Text { title, text, note } => (title, long::head(text, context).await?, note),
-        Shown::Picture(mime) if context.sees && answer.cut.is_none() && bytes <= PICTURE => {
+        PageContent::Text { title, text, note } => (title, long::head(text, context).await?, note),
+        PageContent::Picture(mime) if context.sees && answer.cut.is_none() && bytes <= PICTURE => {
             output.pictures.push((mime.to_owned(), answer.bytes.into()));
             (None, format!("A picture ({mime}, {length})."), None)
         }
-        Shown::Picture(mime) => {
+        PageContent::Picture(mime) => {
             let why = if context.sees {
                 "It is too large to be shown"
             } else {
@@ -252,7 +252,7 @@ async fn show(
             };
             (None, format!("A picture ({mime}, {length}). {why}. {TO_FILE}"), None)
         }
-        Shown::Other(what) => {
+        PageContent::Other(what) => {
             (None, format!("This is {what} ({length}), which is no text. {TO_FILE}"), None)
         }
     };

@@ -20,8 +20,8 @@ use serde_json::Value;
 use crate::spec::{arguments, spec};
 use crate::web::answer::Budget;
 use crate::web::destination::{self, USER_AGENT, innermost, provide_tls};
+use crate::web::error::WebError;
 use crate::web::search::{self, Hit, Query};
-use crate::web::trouble::Trouble;
 
 /// Results where a call does not say how many.
 const COUNT: usize = 8;
@@ -167,7 +167,7 @@ impl Tool for WebSearch {
         let arguments = arguments(given)?;
         tokio::select! {
             biased;
-            () = context.cancel.cancelled() => Err(Trouble::Stopped.into()),
+            () = context.cancel.cancelled() => Err(WebError::Stopped.into()),
             done = self.search(arguments, &context) => done,
         }
     }
@@ -217,13 +217,13 @@ async fn send(
     client: &Client,
     request: Request,
     host: &str,
-) -> Result<(StatusCode, Vec<u8>), Trouble> {
+) -> Result<(StatusCode, Vec<u8>), WebError> {
     let host = || host.to_owned();
     let response = client.execute(request).await;
     let mut response = response
-        .map_err(|error| Trouble::Unreachable { host: host(), words: innermost(&error) })?;
+        .map_err(|error| WebError::Unreachable { host: host(), words: innermost(&error) })?;
     let mut body = Vec::new();
-    let broke_off = |words| Trouble::BrokeOff { host: host(), words };
+    let broke_off = |words| WebError::BrokeOff { host: host(), words };
     while let Some(more) = response.chunk().await.map_err(|error| broke_off(innermost(&error)))? {
         if body.len() + more.len() > ANSWER {
             return Err(broke_off("it is longer than any answer".to_owned()));

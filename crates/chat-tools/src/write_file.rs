@@ -17,8 +17,8 @@ use crate::aliases;
 use crate::contents;
 use crate::diff::Diff;
 use crate::marks::{Mark, Marks};
-use crate::place::{Place, failed};
 use crate::spec::{arguments, on_disk, spec, still_wanted};
+use crate::tool_path::{ToolPath, failed};
 
 /// Writes files.
 pub struct WriteFile(ToolInfo);
@@ -94,7 +94,7 @@ impl Tool for WriteFile {
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let Arguments { path, content } = arguments(given)?;
-        let place = Place::new(&context, &path)?;
+        let place = ToolPath::new(&context, &path)?;
         if !place.path.is_inside() {
             place.must_be_open(&context).await?;
         }
@@ -110,7 +110,7 @@ impl Tool for WriteFile {
 /// not told unasked.
 async fn may_write(
     context: &ToolContext,
-    place: &Place,
+    place: &ToolPath,
     preview: Preview,
 ) -> Result<(), ToolFailure> {
     if place.path.is_inside() {
@@ -122,7 +122,7 @@ async fn may_write(
 
 async fn create(
     context: &ToolContext,
-    place: Place,
+    place: ToolPath,
     content: String,
 ) -> Result<ToolOutput, ToolFailure> {
     let diff = Diff::new("", &content);
@@ -143,7 +143,7 @@ async fn create(
 
 async fn replace(
     context: &ToolContext,
-    place: Place,
+    place: ToolPath,
     content: String,
 ) -> Result<ToolOutput, ToolFailure> {
     let marks = context.memory.get::<Marks>();
@@ -169,7 +169,7 @@ async fn replace(
 }
 
 /// Reads a file that is to be replaced, and sees that the session knows it.
-fn prepare(place: &Place, known: Option<&Mark>, content: &str) -> Result<Ready, ToolFailure> {
+fn prepare(place: &ToolPath, known: Option<&Mark>, content: &str) -> Result<Ready, ToolFailure> {
     place.must_be_file()?;
     let shown = place.shown();
     let old = contents::read(place)?;

@@ -1,4 +1,4 @@
-//! The commands of a conversation about what runs in its background: `/commands`, `/end`.
+//! Runs the commands about background commands: `/commands`, `/end`.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use chat_edge::words;
 use jiff::Timestamp;
 
 use super::Conversation;
+use crate::error::{CliError, Result};
 use crate::say;
-use crate::trouble::{Result, Trouble};
 
 impl Conversation<'_> {
     /// Lists the commands that run in the background of this chat.
@@ -31,7 +31,7 @@ impl Conversation<'_> {
             None => false,
         };
         if !ended {
-            return Err(Trouble::Said(say::no_such_command(id)));
+            return Err(CliError::Said(say::no_such_command(id)));
         }
         self.remark(&say::command_ended(id));
         Ok(())

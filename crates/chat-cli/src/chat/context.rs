@@ -1,24 +1,24 @@
-//! The commands of a conversation about the window of its model: `/context`, `/prompt`, `/compact`.
+//! Runs the commands about the context window: `/context`, `/prompt`, `/compact`.
 
 use chat_core::message::Fid;
 use chat_edge::words;
 
 use super::Conversation;
+use crate::error::Result;
 use crate::say;
 use crate::terminal;
-use crate::trouble::Result;
 
 impl Conversation<'_> {
     /// Tells how full the window is, and what fills it.
     pub(super) async fn context(&mut self) -> Result<()> {
         let Some(fid) = self.begun() else { return Ok(()) };
-        let meter = self.program.manager.context().meter(&fid).await?;
-        let mut lines = vec![words::fullness(&meter)];
-        let fills = meter.fills.iter();
+        let usage = self.program.manager.context().usage(&fid).await?;
+        let mut lines = vec![words::fullness(&usage)];
+        let fills = usage.fills.iter();
         lines.extend(
             fills.map(|(filling, tokens)| format!("{tokens:>9}  {}", words::filling(*filling))),
         );
-        lines.extend(words::cost(&meter));
+        lines.extend(words::cost(&usage));
         self.program.output.print(lines.join("\n") + "\n").await
     }
 

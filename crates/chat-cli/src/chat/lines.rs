@@ -10,9 +10,9 @@ use rustyline::history::FileHistory;
 use rustyline::{Config, Editor};
 use tokio::sync::mpsc;
 
+use crate::error::{CliError, Result};
 use crate::say;
-use crate::terminal::{self, AsBefore, Terminal};
-use crate::trouble::{Result, Trouble};
+use crate::terminal::{self, RestoreTerminal, Terminal};
 
 /// What came.
 #[derive(Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct Lines {
     /// Whether a message was asked for that has not come yet.
     asked: bool,
     /// The editor changes how the terminal works, and a signal may end us while it reads.
-    _terminal: AsBefore,
+    _terminal: RestoreTerminal,
 }
 
 const PROMPT: &str = "> ";
@@ -48,7 +48,7 @@ impl Lines {
     pub fn start(terminal: Terminal, folders: &Folders) -> Self {
         let (ask, asked) = std::sync::mpsc::channel();
         let (answer, answers) = mpsc::channel(1);
-        let before = AsBefore::now();
+        let before = RestoreTerminal::now();
         let history = folders.state.join("chat-history");
         std::thread::spawn(move || {
             let mut source = Source::new(terminal, history);
@@ -122,7 +122,7 @@ impl Source {
                 Ok(line) => Ok(Line::Text(line)),
                 Err(ReadlineError::Interrupted) => Ok(Line::Interrupted),
                 Err(ReadlineError::Eof) => Ok(Line::End),
-                Err(error) => Err(Trouble::Said(say::input_failed(&error.to_string()))),
+                Err(error) => Err(CliError::Said(say::input_failed(&error.to_string()))),
             },
             Self::Plain { prompts } => {
                 if *prompts {
@@ -151,6 +151,6 @@ fn plain_line() -> Result<Line> {
             let line = String::from_utf8_lossy(&bytes);
             Ok(Line::Text(line.trim_end_matches(['\r', '\n']).to_owned()))
         }
-        Err(error) => Err(Trouble::Said(say::input_failed(&error.to_string()))),
+        Err(error) => Err(CliError::Said(say::input_failed(&error.to_string()))),
     }
 }

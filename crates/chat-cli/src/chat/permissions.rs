@@ -1,4 +1,4 @@
-//! The commands of a conversation about what tools may do: `/project`, `/mode`, `/rules`.
+//! Runs the commands about permissions: `/project`, `/mode`, `/rules`.
 
 use std::path::PathBuf;
 
@@ -6,10 +6,10 @@ use chat_core::permission::{Entry, Mode, Rule, Scope};
 use chat_edge::words;
 
 use super::Conversation;
+use crate::error::{CliError, Result};
 use crate::request;
 use crate::rules;
 use crate::say;
-use crate::trouble::{Result, Trouble};
 
 impl Conversation<'_> {
     /// Tells the folder, or works in another one from the next message on.
@@ -32,7 +32,7 @@ impl Conversation<'_> {
     pub(super) async fn mode(&mut self, given: Option<&str>) -> Result<()> {
         let mode = match given {
             Some(given) => {
-                let mode: Mode = given.parse().map_err(|_| Trouble::Usage(say::no_mode(given)))?;
+                let mode: Mode = given.parse().map_err(|_| CliError::Usage(say::no_mode(given)))?;
                 self.request.mode = Some(mode);
                 mode
             }
@@ -69,7 +69,7 @@ impl Conversation<'_> {
 
     /// Takes a rule back that holds here, in every scope.
     pub(super) async fn forget(&mut self, given: &str) -> Result<()> {
-        let rule: Rule = given.parse().map_err(|bad| Trouble::Usage(words::bad_rule(&bad)))?;
+        let rule: Rule = given.parse().map_err(|bad| CliError::Usage(words::bad_rule(&bad)))?;
         let folder = self.folder().await?;
         let mut was_there = self.request.allow.contains(&rule);
         self.request.allow.retain(|known| *known != rule);
@@ -80,7 +80,7 @@ impl Conversation<'_> {
         let here = |project: Option<&PathBuf>| project.is_none() || project == folder.as_ref();
         was_there |= rules::forget(&rule, self.program, here).await?;
         if !was_there {
-            return Err(Trouble::Said(say::no_rule(&rule)));
+            return Err(CliError::Said(say::no_rule(&rule)));
         }
         self.remark(&say::rule_removed(&rule));
         Ok(())

@@ -1,4 +1,4 @@
-//! Models on this computer, those that other programs have, and those that could be fetched.
+//! Lists models on this computer, those that other programs have, and those that can be downloaded.
 
 use std::path::{Path, PathBuf};
 
@@ -11,9 +11,9 @@ use serde::Serialize;
 
 use super::view::{FactsView, InstalledView, OfferView, RemoteView, WINDOW, facts_line};
 use crate::engine::Program;
+use crate::error::{Outcome, Result, explain};
 use crate::output::line_of;
 use crate::terminal;
-use crate::trouble::{Outcome, Result, explain};
 
 mod sentences;
 

@@ -1,4 +1,4 @@
-//! `natter-cli models pull`: a model is fetched, visibly, and goes on where it was stopped.
+//! Runs `natter-cli models pull`: downloads a model with progress, and resumes where it was stopped.
 
 use chat_core::error::{Error, Kind};
 use chat_core::models::{self, Download, DownloadStage, DownloadState, RemoteModel};
@@ -8,11 +8,11 @@ use serde_json::json;
 
 use super::view::{DownloadView, InstalledView};
 use crate::engine::Program;
+use crate::error::{CliError, Outcome, Result};
 use crate::output::json::ErrorView;
 use crate::output::line_of;
 use crate::signals::Signals;
 use crate::terminal;
-use crate::trouble::{Outcome, Result, Trouble};
 
 /// The quantisation that is taken where nothing is said: small, and close to the original.
 const USUAL: &str = "*Q4_K_M*.gguf";
@@ -22,22 +22,22 @@ pub async fn run(name: &str, file: Option<&str>, json: bool, program: &Program) 
     let mut signals = Signals::new()?;
     let fetched = tokio::select! {
         fetched = fetch(name, file, json, program) => fetched,
-        () = signals.next() => Err(Trouble::Stopped),
+        () = signals.next() => Err(CliError::Stopped),
     };
     clear_line(program);
     let reason = match &fetched {
         Ok(_) => "complete",
-        Err(Trouble::Stopped) => "stopped",
+        Err(CliError::Stopped) => "stopped",
         Err(_) => "error",
     };
-    if matches!(fetched, Err(Trouble::Stopped)) && !program.manager.downloads().list().is_empty() {
+    if matches!(fetched, Err(CliError::Stopped)) && !program.manager.downloads().list().is_empty() {
         super::remark(&gettext(
             "Stopped. What has arrived is kept: the same command goes on with it.",
         ));
     }
     if json {
         let mut last = String::new();
-        if let Err(Trouble::Engine(error)) = &fetched {
+        if let Err(CliError::Engine(error)) = &fetched {
             let sentence = words::sentence(error);
             last.push_str(&typed("error", &ErrorView::new(error, &sentence)));
         }
@@ -69,7 +69,7 @@ async fn fetch(name: &str, file: Option<&str>, json: bool, program: &Program) ->
         }
         last = Some(download);
         if events.next().await.is_none() {
-            return Err(Trouble::Stopped);
+            return Err(CliError::Stopped);
         }
     }
 }
@@ -96,7 +96,7 @@ async fn wanted(name: &str, file: Option<&str>, program: &Program) -> Result<Rem
         }
         let files: Vec<_> = all.iter().map(|model| model.file.as_str()).collect();
         let sentence = gettext("“{name}” has several models. Say which with --file: {files}");
-        return Err(Trouble::Usage(fill(
+        return Err(CliError::Usage(fill(
             &sentence,
             &[("name", name), ("files", &files.join(", "))],
         )));

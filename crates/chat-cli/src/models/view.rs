@@ -1,4 +1,4 @@
-//! Models on this computer, or that could be, as programs and people get them.
+//! Defines local and available models as programs and people get them.
 
 use chat_core::client::Capabilities;
 use chat_core::models::{

@@ -1,4 +1,4 @@
-//! The calls of a conversation, for the results that come after them.
+//! Remembers the calls of a conversation, for the results that come after them.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! A conversation for programs: one JSON object a line for each event.
+//! Writes a conversation for programs: one JSON object a line for each event.
 //! `docs/user/terminal.md` describes them; what is there stays.
 
 mod views;
@@ -14,9 +14,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{Calls, Done, Pieces, Sink, line_of};
+use crate::error::explain;
 use crate::say;
 use crate::terminal::{self, Terminal};
-use crate::trouble::explain;
 
 use views::ResultView;
 pub use views::{ErrorView, MessageView};

@@ -1,4 +1,4 @@
-//! Plain data as JSON, for programs, and for a terminal that it may be shown at.
+//! Writes plain data as JSON, for programs and terminals.
 
 use std::fmt::Write as _;
 

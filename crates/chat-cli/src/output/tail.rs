@@ -1,4 +1,4 @@
-//! The last line of what a running command writes.
+//! Shows the last line of what a running command writes.
 
 use chat_edge::words::one_line;
 

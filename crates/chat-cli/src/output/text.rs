@@ -1,4 +1,4 @@
-//! A conversation for people: the answer on standard output, all else on standard error.
+//! Writes a conversation for people: the answer on standard output, all else on standard error.
 
 use std::collections::HashSet;
 use std::io::Write as _;
@@ -13,9 +13,9 @@ use jiff::Timestamp;
 
 use super::tail::last_line;
 use super::{Done, Pieces, Sink, result_line};
+use crate::error::explain;
 use crate::say;
 use crate::terminal::{self, Terminal};
-use crate::trouble::explain;
 
 /// Shows a conversation as text.
 #[derive(Debug)]

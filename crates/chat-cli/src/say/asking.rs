@@ -1,4 +1,4 @@
-//! The words around what tools ask. The letter in brackets is what is typed for an answer: each
+//! Words the questions of tools. The letter in brackets is what is typed for an answer: each
 //! language has its own, and no two answers may share one.
 
 use std::path::Path;

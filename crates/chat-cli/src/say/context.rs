@@ -1,4 +1,4 @@
-//! What is said about the window of a model.
+//! Words the context window of a model.
 
 use gettextrs::gettext;
 

@@ -1,4 +1,4 @@
-//! A chat as it is read: its messages, with the calls of tools and what came of them.
+//! Prepares a chat to be read: its messages, with the tool calls and their results.
 
 use chat_core::message::{Message, Part, Role, ToolCall, ToolResult};
 use chat_core::tool::Toolbox;

@@ -1,4 +1,4 @@
-//! A chat as a Markdown document, with thinking and attached files.
+//! Writes a chat as a Markdown document, with thinking and attached files.
 
 use std::fmt::Write as _;
 

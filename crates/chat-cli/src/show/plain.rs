@@ -1,4 +1,4 @@
-//! A chat as text to read in a terminal.
+//! Writes a chat as text to read in a terminal.
 
 use std::fmt::Write as _;
 

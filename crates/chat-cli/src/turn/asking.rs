@@ -1,5 +1,5 @@
-//! What tools ask while a request runs: shown one after the other, and answered by what the person
-//! types. Where nobody can be asked, that is the answer.
+//! Asks the user what tools ask while a request runs, one after the other. Where nobody can be
+//! asked, that is the answer.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use chat_core::event::{Failure, SessionPlaceholder};
 use chat_core::message::{Answer, Ask, Asked, Fid, ModelRef};
 
 use crate::engine::Program;
+use crate::error::explain;
 use crate::keyboard::{Reading, Typed};
 use crate::output::Sink;
 use crate::prompt::Prompt;
 use crate::terminal;
-use crate::trouble::explain;
 
 /// The questions of one request.
 pub(super) struct Asking<'a> {

@@ -1,5 +1,4 @@
-//! Says once, where a command runs, what keeps it in bounds on this computer, if that is less than it
-//! should be.
+//! Warns once, when a command runs, if less confines it on this computer than should.
 
 use std::iter::once;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! What was shown of a request already, so that each byte and each event is shown once.
+//! Tracks what was shown of a request, so that each byte and each event is shown once.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

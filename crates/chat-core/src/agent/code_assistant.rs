@@ -1,9 +1,10 @@
-//! The code assistant: works on a project by tools, after the project's own rules.
+//! Defines the code assistant, which works on a project by tools and follows the project's own
+//! rules.
 
 use std::fmt::Write;
 
 use super::template::fill;
-use super::{Agent, Seen, Surroundings};
+use super::{Agent, PromptContext, Surroundings};
 use crate::client::ToolChoice;
 use crate::tool::{Hint, HintText, Registry, ToolKind};
 
@@ -96,8 +97,8 @@ impl Agent for CodeAssistant {
         }))
     }
 
-    fn context(&self, seen: &Seen<'_>) -> Vec<String> {
-        seen.describe()
+    fn context(&self, context: &PromptContext<'_>) -> Vec<String> {
+        context.describe()
     }
 
     fn configure_tools(&self, registry: &Registry) -> (Registry, ToolChoice) {

@@ -1,10 +1,11 @@
-//! Decides what of a conversation goes out in short: pure, by what is measured alone.
+//! Decides which parts of a conversation are shortened. Pure: it depends on the measured sizes
+//! alone.
 
 use std::sync::Arc;
 
-use super::measure::{Load, Scale};
-use super::{Agent, Surroundings, short};
-use crate::client::SentThoughts;
+use super::context_size::{ContextSize, Scale};
+use super::{Agent, Surroundings, truncation};
+use crate::client::SentReasoning;
 use crate::message::{Compaction, Message, MessageId, Part, Role, ToolSpec};
 
 /// How old results are shortened first: so many of the newest rounds stay whole, and of each
@@ -51,19 +52,19 @@ pub(super) struct Measure<'a> {
     pub around: &'a Surroundings,
     pub tools: &'a [ToolSpec],
     pub scale: Scale,
-    pub thoughts: &'a SentThoughts,
+    pub reasoning: &'a SentReasoning,
 }
 
 impl Measure<'_> {
     /// What a request has with this history, in tokens.
     pub(super) fn tokens(&self, history: &[Arc<Message>]) -> u64 {
         let messages = self.agent.build_messages(history, self.around);
-        Load::of(&messages, self.thoughts).and_tools(self.tools).tokens(self.scale)
+        ContextSize::of(&messages, self.reasoning).and_tools(self.tools).tokens(self.scale)
     }
 
     /// The history with these markers at its end.
     fn tokens_with(&self, history: &[Arc<Message>], compactions: &[Compaction]) -> u64 {
-        let marker = short::marker(compactions.to_vec());
+        let marker = truncation::marker(compactions.to_vec());
         let mut history = history.to_vec();
         history.push(Arc::new(marker));
         self.tokens(&history)
@@ -123,7 +124,7 @@ impl Measure<'_> {
         let budget = self.scale.bytes(stays);
         let (mut stays, mut turn, mut round, mut fits) = (0, None, None, true);
         for at in (from..history.len()).rev() {
-            stays += weight(&history[at], self.thoughts);
+            stays += weight(&history[at], self.reasoning);
             // The newest round stays, whatever it takes.
             fits = stays <= budget || round.is_none();
             if !fits {
@@ -135,7 +136,7 @@ impl Measure<'_> {
             }
         }
         let at = turn.or(round).filter(|_| !fits)?;
-        let gone: u64 = history[from..at].iter().map(|m| weight(m, self.thoughts)).sum();
+        let gone: u64 = history[from..at].iter().map(|m| weight(m, self.reasoning)).sum();
         (self.scale.tokens(gone) >= gain(goal.limit)).then_some(at)
     }
 }
@@ -184,12 +185,12 @@ fn shrink(history: &[Arc<Message>], (whole, keep): (usize, u32)) -> Option<Compa
 }
 
 /// What a message takes at most once its results are short, in bytes.
-fn weight(message: &Arc<Message>, thoughts: &SentThoughts) -> u64 {
+fn weight(message: &Arc<Message>, reasoning: &SentReasoning) -> u64 {
     let results = message.parts.iter().map(|part| match part {
         Part::ToolResult(result) => (result.text.len() as u64).saturating_sub(RESULT),
         _ => 0,
     });
-    let all = Load::of(std::slice::from_ref(message), thoughts).bytes();
+    let all = ContextSize::of(std::slice::from_ref(message), reasoning).bytes();
     all - results.sum::<u64>()
 }
 

@@ -1,15 +1,15 @@
-//! Makes a conversation fit its model's window, before each round of a request and when the person
-//! wants it.
+//! Makes a conversation fit its model's context window, before each round of a request and when the
+//! user asks for it.
 
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
 use super::compaction::{self, Goal, Measure};
-use super::measure::scale_of;
+use super::context_size::scale_of;
 use super::summary::Summary;
-use super::{Agent, Surroundings, short};
-use crate::client::{Client, Room, SentThoughts};
+use super::{Agent, Surroundings, truncation};
+use crate::client::{Client, ContextWindow, SentReasoning};
 use crate::error::{Error, Result};
 use crate::message::{Message, ModelRef, Options, Part, Thinking, ToolSpec, Usage};
 
@@ -39,8 +39,8 @@ pub(crate) struct Compacted {
 
 /// From how many tokens on a conversation is made shorter; none where it never is, or where the
 /// window is not known.
-pub(crate) fn limit(room: &Room, percent: u8, options: &Options) -> Option<u64> {
-    let window = u64::from(room.largest.or(room.now)?);
+pub(crate) fn limit(context_window: &ContextWindow, percent: u8, options: &Options) -> Option<u64> {
+    let window = u64::from(context_window.largest.or(context_window.now)?);
     if percent == 0 {
         return None;
     }
@@ -54,10 +54,10 @@ impl Compactor {
         &'a self,
         history: &[Arc<Message>],
         tools: &'a [ToolSpec],
-        thoughts: &'a SentThoughts,
+        reasoning: &'a SentReasoning,
     ) -> Measure<'a> {
-        let scale = scale_of(&*self.agent, history, &self.around, thoughts);
-        Measure { agent: &*self.agent, around: &self.around, tools, scale, thoughts }
+        let scale = scale_of(&*self.agent, history, &self.around, reasoning);
+        Measure { agent: &*self.agent, around: &self.around, tools, scale, reasoning }
     }
 
     /// Makes a history that is too long shorter: first old results, then by a summary, and where
@@ -66,21 +66,24 @@ impl Compactor {
         &self,
         history: &[Arc<Message>],
         tools: &[ToolSpec],
-        room: &Room,
+        context_window: &ContextWindow,
         limit: u64,
         wanted: bool,
     ) -> Compacted {
-        let measure = self.measure(history, tools, &room.thoughts);
-        let goal = Goal::new(limit, room.largest.or(room.now).map_or(limit, u64::from));
+        let measure = self.measure(history, tools, &context_window.reasoning);
+        let goal = Goal::new(
+            limit,
+            context_window.largest.or(context_window.now).map_or(limit, u64::from),
+        );
         if !wanted && let Some(shrunk) = measure.shrink_gently(history, goal) {
-            return Compacted { marker: Some(short::marker(vec![shrunk])), error: None };
+            return Compacted { marker: Some(truncation::marker(vec![shrunk])), error: None };
         }
         let mut decided = Vec::new();
         let (mut error, mut usage) = (None, None);
         let boundary =
             if wanted { compaction::newest_turn(history) } else { measure.boundary(history, goal) };
         if let Some(at) = boundary {
-            match self.sum_up(&history[..at], &measure, room).await {
+            match self.sum_up(&history[..at], &measure, context_window).await {
                 Ok(Some((text, spent))) => {
                     decided.push(compaction::summed(history[at - 1].id, text));
                     usage = Some(spent);
@@ -93,7 +96,7 @@ impl Compactor {
         let marker = (!decided.is_empty()).then(|| Message {
             usage,
             model: Some(self.model.clone()),
-            ..short::marker(decided)
+            ..truncation::marker(decided)
         });
         Compacted { marker, error }
     }
@@ -102,9 +105,9 @@ impl Compactor {
         &self,
         messages: &[Arc<Message>],
         measure: &Measure<'_>,
-        room: &Room,
+        context_window: &ContextWindow,
     ) -> Result<Option<(String, Usage)>> {
-        let window = room.largest.or(room.now).unwrap_or(UNKNOWN);
+        let window = context_window.largest.or(context_window.now).unwrap_or(UNKNOWN);
         let from = compaction::summed_up(messages).map_or(0, |at| at + 1);
         let thinks = messages.iter().flat_map(|message| &message.parts);
         let thinks = { thinks }.any(|part| matches!(part, Part::Thinking { .. }));
@@ -113,10 +116,10 @@ impl Compactor {
             model: &self.model.model,
             options: &self.options,
             // Thoughts would spend what a summary may have.
-            thinking: if thinks || self.thinking != Thinking::Habit {
+            thinking: if thinks || self.thinking != Thinking::Default {
                 Thinking::Off
             } else {
-                Thinking::Habit
+                Thinking::Default
             },
             most: measure.scale.bytes(u64::from(window) / 2) as usize,
             tokens: (window / 8).clamp(*SUMMARY.start(), *SUMMARY.end()),

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt;
 use futures_util::future::join_all;
 
-use super::{Turn, stuck};
+use super::{Turn, tool_loop_detection};
 use crate::message::{Message, Part, ToolCall, ToolResult};
-use crate::tool::{self, AskedSoFar, Registry, ToolContext, ToolFailure, ToolOutput};
+use crate::tool::{self, CallApproval, Registry, ToolContext, ToolFailure, ToolOutput};
 
 /// How long a tool has, once the user stopped the turn, to give what it has.
 const LAST_WORD: Duration = Duration::from_secs(1);
@@ -71,7 +71,7 @@ impl Turn {
     ) -> Answered {
         let (mut result, pictures) = self.attempt(tools, call, context).await;
         if self.known_rounds().add(call, &result) {
-            result.text = stuck::told(&result.text);
+            result.text = tool_loop_detection::with_note(&result.text);
         }
         (result, pictures)
     }
@@ -108,7 +108,7 @@ impl Turn {
                 .unwrap_or_else(|_| Err(ToolFailure::new("the tool itself failed"))),
             () = last_word => Err(ToolFailure::new(STOPPED)),
         };
-        let AskedSoFar { waited, verdict, needs } = context.answered();
+        let CallApproval { waited, verdict, needs } = context.answered();
         let took = Some(began.elapsed().saturating_sub(waited));
         let (mut result, pictures) = match outcome {
             Ok(ToolOutput { text, view, pictures }) => {

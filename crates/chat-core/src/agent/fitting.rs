@@ -1,10 +1,10 @@
-//! Makes what a round sends fit the model's window.
+//! Makes what a round sends fit the model's context window.
 
 use std::sync::Arc;
 
 use super::compactor::limit;
 use super::{Turn, TurnContext, TurnProgress};
-use crate::client::SentThoughts;
+use crate::client::SentReasoning;
 use crate::error::{Kind, Result};
 use crate::message::Message;
 
@@ -23,22 +23,22 @@ impl Turn {
         let build =
             |history: &[Arc<Message>]| compactor.agent.build_messages(history, &compactor.around);
         let mut messages = chat.messages().is_empty().then(|| build(&history));
-        let measured = |history: &[Arc<Message>], thoughts: &SentThoughts| {
-            let measure = compactor.measure(history, tools, thoughts);
+        let measured = |history: &[Arc<Message>], reasoning: &SentReasoning| {
+            let measure = compactor.measure(history, tools, reasoning);
             (measure.tokens(history), measure.scale.measured)
         };
-        let (mut tokens, _) = measured(&history, &SentThoughts { text: true, data_of: None });
-        let room = tokio::select! {
+        let (mut tokens, _) = measured(&history, &SentReasoning { text: true, data_of: None });
+        let context_window = tokio::select! {
             biased;
             () = compactor.cancel.cancelled() => return Ok(messages),
-            room = sink.room(&compactor.options, tokens) => room,
+            context_window = sink.context_window(&compactor.options, tokens) => context_window,
         };
         let mut sure;
-        (tokens, sure) = measured(&history, &room.thoughts);
-        let limit = limit(&room, context.compact_at, &compactor.options);
+        (tokens, sure) = measured(&history, &context_window.reasoning);
+        let limit = limit(&context_window, context.compact_at, &compactor.options);
         if let Some(limit) = limit.filter(|limit| tokens > *limit) {
             sink.progress(TurnProgress::Compacting);
-            let compacted = compactor.compact(&history, tools, &room, limit, false).await;
+            let compacted = compactor.compact(&history, tools, &context_window, limit, false).await;
             if let Some(error) = compacted.error {
                 sink.progress(TurnProgress::Notice(error));
             }
@@ -46,10 +46,10 @@ impl Turn {
                 sink.add_marker(marker).await?;
                 history = sink.context().history;
                 messages = Some(build(&history));
-                (tokens, sure) = measured(&history, &room.thoughts);
+                (tokens, sure) = measured(&history, &context_window.reasoning);
             }
         }
-        if let Some(window) = room.largest
+        if let Some(window) = context_window.largest
             && sure
             && tokens * 100 > u64::from(window) * SURELY_FULL
             && !compactor.cancel.is_cancelled()

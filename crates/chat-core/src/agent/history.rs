@@ -1,9 +1,9 @@
-//! Which messages of a conversation go out to a model, and how gaps in it are filled.
+//! Selects the messages of a conversation that go out to a model, and fills gaps in it.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::short::shortened;
+use super::truncation::shortened;
 use crate::error::Kind;
 use crate::message::{Ending, Message, MessageId, Part, Role, ToolCall, ToolResult};
 

@@ -1,6 +1,6 @@
-//! The default agent: what the person says goes to the model. In a project it has tools.
+//! Defines the default agent: what the user says goes to the model. In a project it has tools.
 
-use super::{Agent, DEFAULT, Seen, Surroundings};
+use super::{Agent, DEFAULT, PromptContext, Surroundings};
 use crate::client::ToolChoice;
 use crate::tool::Registry;
 
@@ -33,8 +33,8 @@ impl Agent for JustAsk {
         ))
     }
 
-    fn context(&self, seen: &Seen<'_>) -> Vec<String> {
-        seen.describe()
+    fn context(&self, context: &PromptContext<'_>) -> Vec<String> {
+        context.describe()
     }
 
     fn configure_tools(&self, registry: &Registry) -> (Registry, ToolChoice) {

@@ -1,4 +1,4 @@
-//! Keeps the agents that there are.
+//! Keeps the registered agents.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What a turn reads of its session, and tells it.
+//! Defines how a turn reads from its session and reports to it.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use crate::client::{Delta, Preparing, Room};
+use crate::client::{ContextWindow, Delta, Preparing};
 use crate::error::{Error, Result};
 use crate::message::{Ending, Message, Options, Part, ToolCall, Usage};
 use crate::settings::ToolSettings;
@@ -20,9 +20,9 @@ pub trait ReplySink: Send + Sync {
     fn context(&self) -> TurnContext;
 
     /// The window that the model has for a request of so many tokens. Its server may be asked.
-    async fn room(&self, options: &Options, tokens: u64) -> Room {
+    async fn context_window(&self, options: &Options, tokens: u64) -> ContextWindow {
         let _ = (options, tokens);
-        Room::default()
+        ContextWindow::default()
     }
 
     /// Whether somebody sees the reply come.

@@ -1,11 +1,11 @@
-//! Has a model sum up the earlier part of a conversation, in a request of its own.
+//! Has a model summarize the earlier part of a conversation, in a request of its own.
 
 use std::fmt::Write;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::{short, system};
+use super::{system, truncation};
 use crate::chat::Chat;
 use crate::client::Client;
 use crate::error::{Kind, Result};
@@ -94,7 +94,7 @@ fn pieces(messages: &[Arc<Message>], most: usize) -> Vec<String> {
     for message in messages {
         let mut text = told(message);
         if text.len() > most {
-            text = short::head_and_tail(&text, most.saturating_sub(200));
+            text = truncation::head_and_tail(&text, most.saturating_sub(200));
             text.push('\n');
         }
         match pieces.last_mut() {

@@ -1,4 +1,4 @@
-//! What a request is made in, for an agent's instructions.
+//! Defines the surroundings of a request, from which an agent writes its instructions.
 
 use std::fmt::Write;
 use std::path::PathBuf;

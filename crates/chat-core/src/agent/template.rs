@@ -1,4 +1,4 @@
-//! A system prompt's template: blocks of text with places to fill.
+//! Parses the template of a system prompt: blocks of text with placeholders.
 
 /// Fills a template. A place is `{name}`; what is put in is never looked at for further places.
 /// Blocks are parted by blank lines; one whose places are all empty vanishes, with the tags or the

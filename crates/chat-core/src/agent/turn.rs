@@ -1,4 +1,4 @@
-//! The state of a turn, and what each of its rounds does.
+//! Holds the state of a turn and runs its rounds.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
 use super::compactor::Compactor;
-use super::stuck::Rounds;
+use super::tool_loop_detection::Rounds;
 use super::{
     Agent, AgentHandler, Outcome, ReplyEnd, ReplySink, Surroundings, TurnContext, TurnProgress,
 };

@@ -140,7 +140,7 @@ impl Chat {
         Self {
             client,
             model: model.into(),
-            thinking: Thinking::Habit,
+            thinking: Thinking::Default,
             options: Options::default(),
             tools: Vec::new(),
             tool_choice: ToolChoice::Auto,

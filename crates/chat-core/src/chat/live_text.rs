@@ -1,4 +1,4 @@
-//! A text that grows while others read it.
+//! Holds a text that grows while others read it.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

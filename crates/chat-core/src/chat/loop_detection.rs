@@ -1,4 +1,4 @@
-//! Decides what becomes of a reply that looks like a loop.
+//! Decides what to do with a reply that looks like a loop.
 
 use super::repetition::Repetition;
 use crate::client::Delta;

@@ -1,5 +1,5 @@
-//! Notices when a model goes round in circles: while its text comes, and without looking anything
-//! up. Pure: what it says depends on the text alone, however that is cut into pieces.
+//! Detects a model that repeats itself, while its text arrives. Pure: the verdict depends on the
+//! text alone, however that is cut into pieces.
 //!
 //! Three observers read along. What a person may well have asked for (tables, logs, code, dumps,
 //! refrains, a line a hundred times) repeats, too: so each has bounds that such texts do not reach.
@@ -15,12 +15,12 @@ use words::Words;
 
 /// A text that goes round in circles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Circle {
+pub struct DetectedLoop {
     /// From which byte on nothing new was said. What stands before is worth keeping.
     pub from: usize,
 }
 
-impl Circle {
+impl DetectedLoop {
     /// The same circle where it goes on, from where it began.
     fn still(before: Option<Self>, now: Option<Self>) -> Option<Self> {
         now.map(|now| before.unwrap_or(now))
@@ -37,7 +37,7 @@ pub struct Repetition {
 
 impl Repetition {
     /// Reads more of the text, and says whether its end goes round in circles.
-    pub fn read(&mut self, more: &str) -> Option<Circle> {
+    pub fn read(&mut self, more: &str) -> Option<DetectedLoop> {
         let exact = self.exact.read(more.as_bytes());
         let units = self.units.read(more);
         let words = self.words.read(more);

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::live_text::LiveText;
 use crate::client::{Delta, without_halves};
-use crate::message::thoughts::sort_thoughts;
+use crate::message::reasoning::split_reasoning;
 use crate::message::{Part, ProviderData, ToolCall, ToolCallId, Usage};
 
 /// Which kind of text grew.
@@ -166,7 +166,7 @@ impl ReplyBuilder {
             last.took.get_or_insert(last.began.elapsed());
         }
         let mut parts = self.text_parts();
-        sort_thoughts(&mut parts);
+        split_reasoning(&mut parts);
         for call in &mut self.calls {
             // It keeps this id however often it is built.
             let id = call.id.get_or_insert_with(|| ToolCallId::generate().as_str().to_owned());

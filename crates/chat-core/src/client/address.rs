@@ -1,4 +1,4 @@
-//! A server's address as a person types it.
+//! Parses a server's address as a person types it.
 
 use std::net::IpAddr;
 

@@ -1,4 +1,4 @@
-//! Deltas that go to the reader together.
+//! Collects the deltas that go to the reader together.
 
 use super::Delta;
 

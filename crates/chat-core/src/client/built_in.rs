@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use futures_util::StreamExt;
 
 use self::engine::Engine;
-use super::{Capabilities, Client, ModelInfo, Reply, Request, Room, Timeouts};
+use super::{Capabilities, Client, ContextWindow, ModelInfo, Reply, Request, Timeouts};
 use crate::error::{Error, Kind, Result};
 use crate::message::Options;
 use crate::models::{CONNECTION, Installed, Library, recommended};
@@ -87,13 +87,13 @@ impl Client for BuiltIn {
         self.ask(move |library| library.find(&name)).await.map(|model| info(&model))
     }
 
-    async fn room(&self, model: &str, options: &Options, _tokens: u64) -> Room {
+    async fn context_window(&self, model: &str, options: &Options, _tokens: u64) -> ContextWindow {
         let name = model.to_owned();
         let Ok(installed) = self.ask(move |library| library.find(&name)).await else {
-            return Room::default();
+            return ContextWindow::default();
         };
         let window = Some(window(options, &installed));
-        Room { now: window, largest: window, ..Room::default() }
+        ContextWindow { now: window, largest: window, ..ContextWindow::default() }
     }
 
     async fn chat(&self, mut request: Request) -> Result<Reply> {

@@ -1,4 +1,4 @@
-//! Finds out what a server speaks, and which servers run on this machine.
+//! Detects which protocol a server speaks, and which servers run on this machine.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ const NEAR: Duration = Duration::from_millis(1_500);
 
 /// A server that was found on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct DetectedServer {
     /// A connection to it, named after the program (`Ollama`).
     pub connection: Connection,
 }
@@ -142,12 +142,12 @@ pub async fn detect_kind(
 
 /// The servers among the candidates that answer, in their order. A program that is something else
 /// is none; one that says what it is gets that name.
-pub async fn find_local(probe: &Probe) -> Vec<Found> {
-    let mut found: Vec<Found> = Vec::new();
+pub async fn find_local(probe: &Probe) -> Vec<DetectedServer> {
+    let mut found: Vec<DetectedServer> = Vec::new();
     let answers = join_all(probe.candidates.iter().map(look)).await;
     for connection in answers.into_iter().flatten() {
         if found.iter().all(|other| other.connection.url != connection.url) {
-            found.push(Found { connection });
+            found.push(DetectedServer { connection });
         }
     }
     found

@@ -1,4 +1,4 @@
-//! What both protocols need of HTTP: one server's connection, its key, and errors as kinds.
+//! Holds what both protocols need of HTTP: one server's connection, its key, and errors as kinds.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use reqwest::redirect::Policy;
 use reqwest::{RequestBuilder, Response, Url};
 use serde::de::DeserializeOwned;
 
-use super::refusal::{self, Asked};
+use super::refusal::{self, SentRequest};
 use super::{Timeouts, address};
 use crate::error::{Error, Kind, Result};
 use crate::message::Origin;
@@ -91,12 +91,12 @@ impl Http {
     /// A short question.
     pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T> {
         let client = self.client()?;
-        self.ask(client.get(address::join(&self.base, path)), &Asked::default()).await
+        self.ask(client.get(address::join(&self.base, path)), &SentRequest::default()).await
     }
 
     /// The same at another address of the server.
     pub async fn get_at<T: DeserializeOwned>(&self, url: Url) -> Result<T> {
-        self.ask(self.client()?.get(url), &Asked::default()).await
+        self.ask(self.client()?.get(url), &SentRequest::default()).await
     }
 
     /// A short question with a body, about a model.
@@ -106,13 +106,13 @@ impl Http {
         body: Vec<u8>,
         model: &str,
     ) -> Result<T> {
-        let asked = Asked { model: model.to_owned(), ..Asked::default() };
+        let asked = SentRequest { model: model.to_owned(), ..SentRequest::default() };
         let request = self.client()?.post(address::join(&self.base, path)).body(body);
         self.ask(request.header(CONTENT_TYPE, "application/json"), &asked).await
     }
 
     /// Sends a chat request; gives the answer when the server has accepted it, be it minutes.
-    pub async fn chat(&self, path: &str, body: Vec<u8>, asked: &Asked) -> Result<Response> {
+    pub async fn chat(&self, path: &str, body: Vec<u8>, asked: &SentRequest) -> Result<Response> {
         let request = self
             .client()?
             .post(address::join(&self.base, path))
@@ -136,7 +136,11 @@ impl Http {
         Ok(String::from_utf8_lossy(&body).into_owned())
     }
 
-    async fn ask<T: DeserializeOwned>(&self, request: RequestBuilder, asked: &Asked) -> Result<T> {
+    async fn ask<T: DeserializeOwned>(
+        &self,
+        request: RequestBuilder,
+        asked: &SentRequest,
+    ) -> Result<T> {
         let request = self.authorized(request)?.timeout(self.timeouts.question);
         let response = request.send().await.map_err(|error| self.named(transport(&error)))?;
         if !response.status().is_success() {
@@ -151,13 +155,13 @@ impl Http {
         })
     }
 
-    async fn refusal(&self, response: Response, asked: &Asked) -> Error {
+    async fn refusal(&self, response: Response, asked: &SentRequest) -> Error {
         let status = response.status().as_u16();
         let headers: HeaderMap = response.headers().clone();
         let body = tokio::time::timeout(self.timeouts.question, read(response, ERROR_LIMIT)).await;
         // The status says enough where the words do not come.
         let body = body.ok().and_then(Result::ok).unwrap_or_default();
-        let asked = Asked { key: self.key.clone(), ..asked.clone() };
+        let asked = SentRequest { key: self.key.clone(), ..asked.clone() };
         self.named(refusal::of_status(status, &headers, &body, &asked))
     }
 

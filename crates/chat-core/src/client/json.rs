@@ -1,5 +1,5 @@
-//! Reading JSON from servers that disagree about types: borrowed where it can be, lenient where
-//! it must be.
+//! Reads JSON from servers that disagree about types: borrowed where it can be, lenient where it
+//! must be.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What is known about a model.
+//! Defines what is known about a model.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,5 @@
-//! Ollama's own protocol. Its `/v1` is not used: it cannot set the context window, and then cuts
-//! long conversations without a word.
+//! Speaks Ollama's own protocol. Its `/v1` is not used: it cannot set the context window, and then
+//! cuts long conversations without a word.
 
 mod models;
 mod reply;
@@ -15,9 +15,11 @@ use tokio::sync::OnceCell;
 use self::window::{Bounds, Windows};
 use super::frames::Framing;
 use super::http::Http;
-use super::refusal::{self, Asked};
+use super::refusal::{self, SentRequest};
 use super::stream::Patience;
-use super::{Client, ModelInfo, Reply, Request, Room, SentThoughts, Timeouts, address, stream};
+use super::{
+    Client, ContextWindow, ModelInfo, Reply, Request, SentReasoning, Timeouts, address, stream,
+};
 use crate::error::{Error, Kind, Result};
 use crate::message::Options;
 use crate::models::machine_memory;
@@ -30,7 +32,7 @@ pub(super) use reply::OllamaReply;
 #[derive(Debug)]
 pub(super) struct Ollama {
     http: Arc<Http>,
-    /// What bounds the window of each model that was asked for. Asked once, so that the window that
+    /// What bounds the window of each model that was asked for. SentRequest once, so that the window that
     /// requests ask for stays the same: another one makes the server load the model again.
     bounds: Mutex<HashMap<String, Arc<OnceCell<Bounds>>>>,
     windows: Windows,
@@ -84,13 +86,13 @@ impl Client for Ollama {
         models::one(&self.http, name).await
     }
 
-    async fn room(&self, model: &str, options: &Options, tokens: u64) -> Room {
+    async fn context_window(&self, model: &str, options: &Options, tokens: u64) -> ContextWindow {
         let bounds = self.bounds_of(model).await;
         let ceiling = bounds.ceiling(self.memory);
         let now = self.windows.fitting(model, options, bounds, ceiling, tokens);
         let largest = if options.context_window.is_some() { now } else { ceiling.max(now) };
-        let thoughts = SentThoughts { text: true, data_of: None };
-        Room { now: Some(now), largest: Some(largest), thoughts }
+        let reasoning = SentReasoning { text: true, data_of: None };
+        ContextWindow { now: Some(now), largest: Some(largest), reasoning }
     }
 
     async fn chat(&self, request: Request) -> Result<Reply> {
@@ -133,7 +135,7 @@ impl Ollama {
         let body = request::body(&request, window).map_err(|error| {
             self.http.named(Error::new(Kind::Internal).with_detail(error.to_string()))
         })?;
-        let asked = Asked {
+        let asked = SentRequest {
             model: request.model,
             window: Some(window),
             largest,

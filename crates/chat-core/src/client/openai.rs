@@ -1,4 +1,4 @@
-//! The protocol of OpenAI's chat completions, as spoken by many servers.
+//! Speaks the protocol of OpenAI's chat completions, as many servers do.
 
 mod attempt;
 mod calls;
@@ -27,11 +27,11 @@ use self::refused::Refused;
 use self::request::Dialect;
 use super::frames::Framing;
 use super::http::Http;
-use super::refusal::{self, Asked};
+use super::refusal::{self, SentRequest};
 use super::stream::Patience;
 use super::{
-    Client, ModelInfo, Recipient, RefusedData, Reply, Request, Room, SentThoughts, Timeouts,
-    address, stream,
+    Client, ContextWindow, ModelInfo, Recipient, RefusedData, Reply, Request, SentReasoning,
+    Timeouts, address, stream,
 };
 use crate::error::{Error, Kind, Result};
 use crate::message::{Message, Options, Origin, ProviderData};
@@ -149,7 +149,7 @@ impl OpenAi {
 
     /// The server's answer to a request that it accepts. What it refuses of earlier reasoning is sent
     /// as it wants it, but no body twice; what it then accepts is remembered.
-    async fn accepted(&self, request: &Request, asked: &Asked) -> Result<Response> {
+    async fn accepted(&self, request: &Request, asked: &SentRequest) -> Result<Response> {
         let known = self.replay(&request.model);
         let mut attempt = Attempt::first(known);
         let mut body = self.body(request, attempt)?;
@@ -221,15 +221,15 @@ impl Client for OpenAi {
         models::one(&self.http, name).await
     }
 
-    async fn room(&self, model: &str, _options: &Options, _tokens: u64) -> Room {
+    async fn context_window(&self, model: &str, _options: &Options, _tokens: u64) -> ContextWindow {
         let replay = self.replay(model);
         let data_of = self.recipient(model, Attempt::first(replay)).map(Arc::new);
-        let thoughts = SentThoughts { text: replay.fills_window(), data_of };
-        Room { thoughts, ..Room::default() }
+        let reasoning = SentReasoning { text: replay.fills_window(), data_of };
+        ContextWindow { reasoning, ..ContextWindow::default() }
     }
 
     async fn chat(&self, request: Request) -> Result<Reply> {
-        let asked = Asked {
+        let asked = SentRequest {
             model: request.model.clone(),
             window: None,
             largest: None,

@@ -1,5 +1,5 @@
-//! A message's parts as the text that a model reads: the same parts always give the same bytes,
-//! so that a server need not read the history anew.
+//! Renders a message's parts as the text that a model reads: the same parts always give the same
+//! bytes, so that a server need not read the history anew.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -56,14 +56,14 @@ fn paragraph(out: &mut String) {
 
 /// All thinking of a message.
 pub(super) fn thinking(message: &Message) -> Cow<'_, str> {
-    let mut thoughts = message.parts.iter().filter_map(|part| match part {
+    let mut reasoning = message.parts.iter().filter_map(|part| match part {
         Part::Thinking { text, .. } => Some(text.as_str()),
         _ => None,
     });
-    match (thoughts.next(), thoughts.next()) {
+    match (reasoning.next(), reasoning.next()) {
         (None, _) => Cow::Borrowed(""),
         (Some(one), None) => Cow::Borrowed(one),
-        (Some(one), Some(two)) => Cow::Owned([one, two].into_iter().chain(thoughts).collect()),
+        (Some(one), Some(two)) => Cow::Owned([one, two].into_iter().chain(reasoning).collect()),
     }
 }
 

@@ -1,5 +1,5 @@
-//! Why a server refused, as a kind: from its status, and from its words where they say more.
-//! The wordings are those of Ollama, llama.cpp, vLLM, LM Studio, LiteLLM, OpenRouter, OpenAI, Anthropic,
+//! Classifies why a server refused: by its status, and by its words where they say more. The
+//! wordings are those of Ollama, llama.cpp, vLLM, LM Studio, LiteLLM, OpenRouter, OpenAI, Anthropic,
 //! Gemini, Mistral and DeepSeek.
 
 mod wording;
@@ -20,7 +20,7 @@ use crate::settings::Key;
 
 /// What was asked, to say what was refused and to keep it out of the error.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct SentRequest {
     /// The model's name.
     pub model: String,
     /// The window that was asked for, in tokens.
@@ -51,7 +51,12 @@ struct Words {
 }
 
 /// The error of an answer whose status is not 200.
-pub(super) fn of_status(status: u16, headers: &HeaderMap, body: &[u8], asked: &Asked) -> Error {
+pub(super) fn of_status(
+    status: u16,
+    headers: &HeaderMap,
+    body: &[u8],
+    asked: &SentRequest,
+) -> Error {
     let value = json::value(body);
     if value.is_null() {
         let text = String::from_utf8_lossy(body);
@@ -81,7 +86,7 @@ pub(super) fn of_status(status: u16, headers: &HeaderMap, body: &[u8], asked: &A
 }
 
 /// The error of an error object under status 200: `{"error": …}`, or what stands in it.
-pub(super) fn of_object(value: &Value, asked: &Asked) -> Error {
+pub(super) fn of_object(value: &Value, asked: &SentRequest) -> Error {
     let words = Words::of(value);
     let status = words.status.unwrap_or(0);
     let kind = by_wording(&words, status, asked).unwrap_or_else(|| match status {
@@ -106,7 +111,7 @@ fn is_html(body: &[u8]) -> bool {
     start.starts_with(b"<!doctype") || start.starts_with(b"<html")
 }
 
-fn by_status(status: u16, headers: &HeaderMap, words: &Words, asked: &Asked) -> Kind {
+fn by_status(status: u16, headers: &HeaderMap, words: &Words, asked: &SentRequest) -> Kind {
     match status {
         401 => Kind::Unauthorized {
             signin_url: words.signin_url.clone(),
@@ -135,7 +140,7 @@ fn by_status(status: u16, headers: &HeaderMap, words: &Words, asked: &Asked) -> 
 }
 
 /// What the words say more than the status, if they do.
-fn by_wording(words: &Words, status: u16, asked: &Asked) -> Option<Kind> {
+fn by_wording(words: &Words, status: u16, asked: &SentRequest) -> Option<Kind> {
     let message = words.message.to_lowercase();
     if wording::is_filtered(&message, &words.code, &words.kind) {
         return Some(Kind::ContentFiltered);
@@ -173,7 +178,7 @@ fn by_wording(words: &Words, status: u16, asked: &Asked) -> Option<Kind> {
     None
 }
 
-fn clean(message: &str, asked: &Asked) -> String {
+fn clean(message: &str, asked: &SentRequest) -> String {
     let texts =
         asked.messages.iter().flat_map(|message| &message.parts).filter_map(|part| match part {
             Part::Text(text)

@@ -1,5 +1,5 @@
-//! Takes a person's words and keys out of a server's: some servers repeat in an error what they
-//! were sent, and an error is stored, shown and logged.
+//! Removes the user's words and keys from a server's messages: some servers repeat in an error what
+//! they were sent, and an error is stored, shown and logged.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Turns an answer's body into batches of deltas: reads, cuts, decodes, and watches for silence.
+//! Turns a reply's body into batches of deltas: reads, cuts, decodes, and watches for silence.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};

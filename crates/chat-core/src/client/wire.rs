@@ -1,4 +1,4 @@
-//! A request and a reply as every protocol has them.
+//! Defines a request and a reply for all protocols.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ impl Request {
             messages,
             tools: Vec::new(),
             tool_choice: ToolChoice::Auto,
-            thinking: Thinking::Habit,
+            thinking: Thinking::Default,
             options: Options::default(),
             sampling: Sampling::default(),
             stream: true,
@@ -45,27 +45,27 @@ impl Request {
     }
 }
 
-/// The room that a model has for a request.
+/// The context window that a model has for a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Room {
+pub struct ContextWindow {
     /// The window that the request will have, in tokens, where that is known.
     pub now: Option<u32>,
     /// The largest window that a longer one could have.
     pub largest: Option<u32>,
     /// What goes back to the model of what it thought earlier.
-    pub thoughts: SentThoughts,
+    pub reasoning: SentReasoning,
 }
 
 /// What goes back to a model of what it thought earlier.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SentThoughts {
+pub struct SentReasoning {
     /// Whether their text does.
     pub text: bool,
     /// The model itself, where what it sent along with them does, in place of their text.
     pub data_of: Option<Arc<Recipient>>,
 }
 
-impl SentThoughts {
+impl SentReasoning {
     /// What goes back of this, in bytes.
     pub(crate) fn bytes(&self, data: &ProviderData) -> u64 {
         let json = self.data_of.as_ref().and_then(|model| model.json(data));

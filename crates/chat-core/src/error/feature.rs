@@ -1,4 +1,4 @@
-//! What a model or a server may not be able to do.
+//! Defines the features that a model or a server may lack.
 
 use serde::{Deserialize, Serialize};
 

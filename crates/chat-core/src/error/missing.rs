@@ -1,4 +1,4 @@
-//! What a damaged database lost.
+//! Defines which messages a damaged database lost.
 
 use serde::{Deserialize, Serialize};
 

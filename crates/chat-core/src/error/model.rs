@@ -1,4 +1,4 @@
-//! What can be wrong with a model's file.
+//! Defines what can be wrong with a model's file.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Why a page of the web that a person named could not be had.
+//! Defines why a web page that the user named could not be fetched.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Why what tools change can be neither reviewed nor taken back.
+//! Defines why changes of tools can be neither reviewed nor undone.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! The events and the plain data in them.
+//! Defines the events and the plain data in them.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;

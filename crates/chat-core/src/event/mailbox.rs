@@ -1,4 +1,4 @@
-//! A subscriber's mailbox: what is new and not yet taken.
+//! Collects the events that a subscriber has not taken yet.
 //!
 //! It is a set of what is dirty, in the order in which it became so: one entry for each thing that
 //! an event can be about, and for a growing text the place up to which it was taken. So it is

@@ -1,4 +1,4 @@
-//! What happens in a session.
+//! Defines the events of a session.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Stage;
 use crate::chat::TextKind;
 use crate::message::{
-    Ask, BackgroundCommand, Message, MessageId, Meter, Queued, Todo, ToolCallId, ToolResult,
+    Ask, BackgroundCommand, ContextUsage, Message, MessageId, Queued, Todo, ToolCallId, ToolResult,
 };
 
 /// Something that happened in a session, for those who watch it.
@@ -80,9 +80,9 @@ pub enum SessionEvent {
     /// Files of the project were changed for the session, or what is to be reviewed of it was.
     FilesChanged,
     /// How full the model's window is changed: a message ended or went out.
-    MeterChanged {
+    ContextUsageChanged {
         /// How full it is now.
-        meter: Meter,
+        usage: ContextUsage,
     },
     /// What waits to be sent changed.
     QueueChanged {
@@ -110,7 +110,7 @@ pub(super) enum SessionKey {
     Asks,
     Todos,
     Files,
-    Meter,
+    ContextUsage,
     Queue,
     Stage,
 }
@@ -128,7 +128,7 @@ impl SessionEvent {
             Self::AsksChanged { .. } => SessionKey::Asks,
             Self::TodosChanged { .. } => SessionKey::Todos,
             Self::FilesChanged => SessionKey::Files,
-            Self::MeterChanged { .. } => SessionKey::Meter,
+            Self::ContextUsageChanged { .. } => SessionKey::ContextUsage,
             Self::QueueChanged { .. } => SessionKey::Queue,
             Self::StageChanged { .. } => SessionKey::Stage,
         }

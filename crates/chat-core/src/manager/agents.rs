@@ -1,4 +1,4 @@
-//! Lists the agents, and takes in those that are registered later.
+//! Lists the agents, and registers more.
 
 use std::sync::{Arc, PoisonError};
 

@@ -1,4 +1,4 @@
-//! Backups of the chats: one a day, and going back to one.
+//! Makes a backup of the chats once a day, and restores one.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What tools run for the person: commands in the background, and what keeps these in bounds.
+//! Manages commands in the background, and reports what confines them.
 
 use super::{Fid, Manager, Result};
 use crate::message::BackgroundCommand;

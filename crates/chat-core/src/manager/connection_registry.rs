@@ -1,4 +1,4 @@
-//! The connections: how each is, which models it has, and its client.
+//! Keeps the state, the models and the client of each connection.
 
 mod asking;
 mod clients;

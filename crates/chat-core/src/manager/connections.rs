@@ -1,4 +1,4 @@
-//! The connections as a front end sees and keeps them: listed, asked, tried, stored, removed, and their keys with them.
+//! Lists, tests, stores and removes connections, with their keys.
 
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
-//! What fills a model's window: measured, shown, and made shorter.
+//! Measures and previews the context window of a session, and compacts the conversation.
 
 use tokio_util::task::AbortOnDropHandle;
 
 use super::{Error, Fid, Kind, Manager, Result};
 use crate::error::Feature;
-use crate::message::{AtWords, ChatRequest, Meter, PromptPreview};
+use crate::message::{AtWords, ChatRequest, ContextUsage, PromptPreview};
 use crate::session::{Session, at_words};
 
 /// What goes out to a session's model, and how full its window is. From [`Manager::context`].
@@ -13,12 +13,12 @@ pub struct SessionContext(pub(super) Manager);
 
 impl SessionContext {
     /// How full the window of a session's model is, and what the chat cost. Those who watch the
-    /// session hear of changes by [`SessionEvent::MeterChanged`](crate::event::SessionEvent::MeterChanged), when a
+    /// session hear of changes by [`SessionEvent::ContextUsageChanged`](crate::event::SessionEvent::ContextUsageChanged), when a
     /// message ended or went out. Asks a server for its window and tools where nobody knows them.
     ///
     /// # Errors
     /// `SessionNotFound`, `NoModel`, `AgentMissing`, `ProjectMissing`, and the store's.
-    pub async fn meter(&self, fid: &Fid) -> Result<Meter> {
+    pub async fn usage(&self, fid: &Fid) -> Result<ContextUsage> {
         let (this, fid) = (self.0.clone(), fid.clone());
         self.0.run(async move { this.session(&fid).await?.context_usage().current().await }).await
     }

@@ -1,4 +1,4 @@
-//! Models on their way to this machine.
+//! Manages the downloads of models.
 
 use std::sync::Arc;
 

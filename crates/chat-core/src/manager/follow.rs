@@ -1,4 +1,4 @@
-//! What other processes change, and how subscribers hear of it.
+//! Follows what other processes change, and tells subscribers.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -1,11 +1,11 @@
-//! How the Manager starts and ends.
+//! Starts and ends the Manager.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
 use chat_journal::Limits;
-use chat_permission::path::Surroundings;
+use chat_permission::path::PathEnvironment;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -13,7 +13,7 @@ use super::connection_registry::ConnectionRegistry;
 use super::{Inner, Kind, Manager, Result, SessionServices, SettingsFile, StartOptions};
 use crate::client::{BuiltIn, Client as _, EngineOptions};
 use crate::event::{Event, Hub};
-use crate::models::{self, CONNECTION, Downloader, Library, Told};
+use crate::models::{self, CONNECTION, DownloadNews, Downloader, Library};
 use crate::session::WaitingAsks;
 use crate::store::{Opened, Store};
 use crate::tool::Journals;
@@ -65,8 +65,8 @@ impl Manager {
         let site = Arc::new(models::Hub::new(options.hub));
         let (told, asked) = (Arc::clone(&hub), Arc::clone(&connections));
         let downloads = Downloader::new(site, library.clone(), move |what| match what {
-            Told::Downloads => told.tell(&Event::DownloadsChanged),
-            Told::Library => {
+            DownloadNews::Downloads => told.tell(&Event::DownloadsChanged),
+            DownloadNews::Library => {
                 asked.ask(CONNECTION.to_owned());
                 told.tell(&Event::ModelsChanged);
             }
@@ -79,7 +79,7 @@ impl Manager {
             agents: RwLock::new(options.agents),
             tools: options.tools,
             outputs: options.folders.outputs(),
-            kept: Surroundings { home: home.clone(), own: options.folders.all() },
+            kept: PathEnvironment { home: home.clone(), own: options.folders.all() },
             journals: Arc::new(Journals::new(
                 options.folders.state.clone(),
                 home,

@@ -1,9 +1,9 @@
-//! Models on this machine: which are installed, and how they come and go.
+//! Manages the models on this machine: lists, adds and removes them.
 
 use std::path::PathBuf;
 
 use super::{Event, Kind, Manager, Result};
-use crate::models::{self, CONNECTION, Facts, Found, Installed, Library, Places};
+use crate::models::{self, CONNECTION, DiscoveredModel, Facts, Installed, Library, ModelFolders};
 
 /// The files of models on this machine: those installed, and those that could be. From [`Manager::local_models`].
 #[derive(Clone, Debug)]
@@ -61,15 +61,15 @@ impl LocalModels {
     ///
     /// # Errors
     /// `ModelStorage`, `ReadOnly`.
-    pub async fn found(&self) -> Result<Vec<Found>> {
-        self.ask(|library| models::found(library, &Places::from_env())).await
+    pub async fn found(&self) -> Result<Vec<DiscoveredModel>> {
+        self.ask(|library| models::discover(library, &ModelFolders::from_env())).await
     }
 
     /// Adds a model that another program has, under the name that it has there.
     ///
     /// # Errors
     /// As [`add`](Self::add).
-    pub async fn add_found(&self, found: Found) -> Result<Installed> {
+    pub async fn add_found(&self, found: DiscoveredModel) -> Result<Installed> {
         self.change(move |library| library.add_as(&found.path, Some(&found.name))).await
     }
 

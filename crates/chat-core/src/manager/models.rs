@@ -1,4 +1,4 @@
-//! The models that can be talked to: listed, found by name.
+//! Lists the available models and finds them by name.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What waits for the person's answer, and what they answer.
+//! Lists the pending approvals of all sessions and takes the user's answers.
 
 use std::path::Path;
 
@@ -39,8 +39,8 @@ impl Permissions {
                     approvals.put_back(pending);
                     return Err(error);
                 }
-                let waited = pending.settle(answer);
-                // What the new rules settle besides.
+                let waited = pending.resolve(answer);
+                // What the new rules decide besides.
                 approvals.rejudge();
                 Ok(waited)
             })

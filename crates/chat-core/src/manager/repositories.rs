@@ -1,4 +1,4 @@
-//! Where more models come from: repositories, searched and listed.
+//! Searches and lists the repositories that models come from.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The review of what tools changed in a session's project, and the way back.
+//! Reviews the changes that tools made in a session's project, and undoes them.
 
 use std::path::{Path, PathBuf};
 

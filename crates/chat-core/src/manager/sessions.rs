@@ -1,4 +1,4 @@
-//! The Manager's sessions: found, listed, opened, changed.
+//! Finds, lists, opens and changes sessions.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The settings as a front end reads and changes them.
+//! Reads and changes the settings for a front end.
 
 use std::sync::Arc;
 

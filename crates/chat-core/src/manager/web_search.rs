@@ -1,4 +1,4 @@
-//! Where the web is searched, as the person keeps it, and the key with it.
+//! Configures the web search and its key.
 
 use super::{Connection, Kept, Key, KeySource, Manager, Result, client};
 use crate::settings::{SearchProvider, SearchSettings};

@@ -1,4 +1,4 @@
-//! What waits for the person's answer, and what they answer.
+//! Defines what waits for the user's answer, and the answers.
 
 use std::path::PathBuf;
 

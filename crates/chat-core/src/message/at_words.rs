@@ -1,4 +1,5 @@
-//! Finds what a text points at with an `@`: `@src/main.rs`, `@src/main.rs:10-20`, `@src/`, `@"with blanks.txt"`.
+//! Parses the `@` mentions of a text: `@src/main.rs`, `@src/main.rs:10-20`, `@src/`, `@"with
+//! blanks.txt"`.
 
 use std::ops::Range;
 use std::path::{Component, Path, PathBuf};

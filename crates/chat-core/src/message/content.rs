@@ -1,4 +1,4 @@
-//! A message and its parts.
+//! Defines a message and its parts.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -208,10 +208,10 @@ pub enum Ending {
 
 impl Ending {
     /// What it says about a reply that wants the person's attention; none for all others.
-    pub fn trouble(self) -> Option<Trouble> {
+    pub fn trouble(self) -> Option<ReplyFailure> {
         match self {
-            Self::Failed => Some(Trouble::Failed),
-            Self::Interrupted => Some(Trouble::Interrupted),
+            Self::Failed => Some(ReplyFailure::Failed),
+            Self::Interrupted => Some(ReplyFailure::Interrupted),
             Self::Complete | Self::Length | Self::Stopped => None,
         }
     }
@@ -219,7 +219,7 @@ impl Ending {
 
 /// How a session's last reply ended, where it wants the person's attention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Trouble {
+pub enum ReplyFailure {
     /// An error ended it.
     Failed,
     /// The program or the stream ended before it did: it can be gone on with.

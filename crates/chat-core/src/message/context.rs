@@ -1,4 +1,4 @@
-//! What a person has before them when they send a message, and what they point at in it.
+//! Defines what the user has in front of them when they send a message, and what they mention in it.
 
 use std::path::PathBuf;
 

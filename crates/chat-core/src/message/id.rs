@@ -1,4 +1,4 @@
-//! The ids of sessions, messages, tool calls and models.
+//! Defines the ids of sessions, messages, tool calls and models.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What a person may set about how a model answers.
+//! Defines the options for how a model answers.
 
 use std::hash::{Hash, Hasher};
 
@@ -78,9 +78,10 @@ impl Options {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Thinking {
-    /// The model's own habit: nothing is said about it on the wire.
+    /// The model's own default: nothing is said about it on the wire. Stored as `habit`.
     #[default]
-    Habit,
+    #[serde(rename = "habit", alias = "default")]
+    Default,
     /// Not at all.
     Off,
     /// On, without a level.

@@ -1,4 +1,4 @@
-//! What a server wants back with a part of a reply.
+//! Defines what a server wants back with a part of a reply.
 
 use std::fmt::Write;
 

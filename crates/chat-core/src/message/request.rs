@@ -1,4 +1,4 @@
-//! What a front end sends to the Manager.
+//! Defines the requests that a front end sends to the Manager.
 
 use std::path::PathBuf;
 use std::sync::Arc;

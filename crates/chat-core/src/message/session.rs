@@ -1,11 +1,11 @@
-//! What is known of a session besides its messages.
+//! Defines what is known of a session besides its messages.
 
 use std::path::PathBuf;
 
 use chat_permission::Mode;
 use jiff::Timestamp;
 
-use super::{Fid, ModelRef, Options, Thinking, Trouble};
+use super::{Fid, ModelRef, Options, ReplyFailure, Thinking};
 
 /// A session without its messages: what its row in the store says, what the list of chats shows, and
 /// what its next request is made with.
@@ -30,7 +30,7 @@ pub struct SessionMeta {
     /// Whether a reply came that nobody has looked at.
     pub unread: bool,
     /// What became of the last reply, where it failed or was interrupted.
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<ReplyFailure>,
     /// When it began.
     pub created: Timestamp,
     /// When it last had a message.

@@ -1,4 +1,4 @@
-//! Tools as they stand in messages: what a model asks for, what came of it, and what is shown.
+//! Defines tools as they stand in messages: calls, results, and how these are shown.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The tree that a session's messages form, and the branch that is shown.
+//! Holds the tree of a session's messages, and the branch that is shown.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! The models that Natter offers of itself: `data/models.toml`, which ships inside the program.
-//! It says where to look; what is there now the repository tells.
+//! Reads the catalogue of recommended models, `data/models.toml`, which ships inside the program. It
+//! says where to look; the repository says what is there now.
 
 use std::path::Path;
 use std::sync::LazyLock;

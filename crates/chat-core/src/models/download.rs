@@ -1,18 +1,18 @@
-//! One model on its way here: asked for, fetched in pieces that survive an interruption, checked,
-//! and only then put among the models.
+//! Downloads one model: fetches it in pieces that survive an interruption, checks it, and only then
+//! adds it to the models.
 //!
 //! What has arrived lies in a hidden folder of its own below the library's, with a plan that says
 //! what it is to become. A lock keeps other programs from writing there at the same time.
 
+mod folder;
 mod part;
-mod place;
 mod progress;
 
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-pub(super) use self::place::{Place, Plan};
+pub(super) use self::folder::{DownloadFolder, DownloadPlan};
 pub(super) use self::progress::Progress;
 pub use self::progress::Stage;
 use super::hub::{Hub, RemoteModel};
@@ -40,7 +40,7 @@ impl<E: Into<Error>> From<E> for Ended {
 pub(super) struct Job {
     pub hub: Arc<Hub>,
     pub library: Library,
-    pub place: Place,
+    pub folder: DownloadFolder,
     pub progress: Arc<Progress>,
     /// Ends it, between two pieces.
     pub stop: CancellationToken,
@@ -50,9 +50,9 @@ impl Job {
     /// Fetches what the plan says, or goes on with it. `fresh` is what the site has said just now;
     /// where it is none it is asked again, since what is there may have changed.
     pub async fn run(self, fresh: Option<RemoteModel>) -> Result<Installed, Ended> {
-        let lock = self.blocking(Place::lock).await?;
+        let lock = self.blocking(DownloadFolder::lock).await?;
         self.progress.enter(Stage::Asking);
-        let mut plan = self.blocking(Place::plan).await?;
+        let mut plan = self.blocking(DownloadFolder::plan).await?;
         let model = if let Some(model) = fresh {
             model
         } else {
@@ -63,20 +63,20 @@ impl Job {
         let (library, wanted) = (self.library.clone(), model.clone());
         if let Some(there) = self.blocking(move |_| library.downloaded(&wanted)).await? {
             // The program ended when it was among the models already.
-            self.blocking(Place::clear).await?;
+            self.blocking(DownloadFolder::clear).await?;
             return Ok(there);
         }
         if plan.model != model {
             // Another file stands there now: what had arrived is no part of it.
             plan.model = model;
             let changed = plan.clone();
-            self.blocking(move |place| place.begin_anew(&changed)).await?;
+            self.blocking(move |folder| folder.begin_anew(&changed)).await?;
         }
         let names: Vec<String> =
             plan.model.parts.iter().map(|p| p.file_name().to_owned()).collect();
-        let arrived = self.blocking(move |place| place.arrived(&names)).await?;
+        let arrived = self.blocking(move |folder| folder.arrived(&names)).await?;
         let needed = plan.model.size().saturating_sub(arrived);
-        let free = self.blocking(Place::free).await?;
+        let free = self.blocking(DownloadFolder::free).await?;
         if needed > 0 && needed.saturating_add(SPARE) > free {
             return Err(Kind::DiskTooSmall { needed: needed + SPARE, free }.into());
         }
@@ -86,7 +86,7 @@ impl Job {
         }
         self.progress.enter(Stage::Checking);
         let library = self.library.clone();
-        let installed = self.blocking(move |place| place.finish(&library, &plan, hashes)).await?;
+        let installed = self.blocking(move |folder| folder.finish(&library, &plan, hashes)).await?;
         drop(lock);
         Ok(installed)
     }
@@ -94,17 +94,22 @@ impl Job {
     /// Does something with the disk on a thread where it may wait.
     async fn blocking<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Place) -> Result<T> + Send + 'static,
+        work: impl FnOnce(&DownloadFolder) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let place = self.place.clone();
-        let done = tokio::task::spawn_blocking(move || work(&place)).await;
+        let folder = self.folder.clone();
+        let done = tokio::task::spawn_blocking(move || work(&folder)).await;
         done.unwrap_or_else(|_| Err(Kind::Internal.into()))
     }
 }
 
-impl Place {
+impl DownloadFolder {
     /// Puts the whole and checked files among the models, and clears up.
-    fn finish(&self, library: &Library, plan: &Plan, hashes: Vec<String>) -> Result<Installed> {
+    fn finish(
+        &self,
+        library: &Library,
+        plan: &DownloadPlan,
+        hashes: Vec<String>,
+    ) -> Result<Installed> {
         let files = self.unpart(plan)?;
         if let Err(error) = facts::read(&files[0]) {
             // It is just what the site has, and no model.

@@ -1,5 +1,5 @@
-//! All downloads: those that run here, those that wait to be gone on with, and those that another
-//! program runs.
+//! Keeps the list of downloads: those that run here, those that can be resumed, and those that
+//! another program runs.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::download::{self, Ended, Job, Place, Plan, Progress};
+use super::download::{self, DownloadFolder, DownloadPlan, Ended, Job, Progress};
 use super::hub::{Hub, RemoteModel};
 use super::library::{Installed, Library};
 use crate::error::{Error, Kind, Result};
@@ -20,7 +20,7 @@ pub use super::download::Stage as DownloadStage;
 const AGAIN: Duration = Duration::from_secs(2);
 
 /// What somebody hears of it.
-pub(crate) enum Told {
+pub(crate) enum DownloadNews {
     /// A download began, went on, or ended.
     Downloads,
     /// A model arrived.
@@ -74,7 +74,7 @@ pub(crate) struct Downloader {
     hub: Arc<Hub>,
     library: Library,
     runtime: tokio::runtime::Handle,
-    tell: Arc<dyn Fn(Told) + Send + Sync>,
+    tell: Arc<dyn Fn(DownloadNews) + Send + Sync>,
     entries: Mutex<Vec<Entry>>,
     closing: CancellationToken,
     tasks: TaskTracker,
@@ -84,12 +84,12 @@ pub(crate) struct Downloader {
 }
 
 struct Entry {
-    place: Place,
-    plan: Plan,
-    work: Work,
+    folder: DownloadFolder,
+    plan: DownloadPlan,
+    state: EntryState,
 }
 
-enum Work {
+enum EntryState {
     Running { progress: Arc<Progress>, stop: CancellationToken },
     Paused,
     Failed(Error),
@@ -107,7 +107,7 @@ impl Downloader {
     pub fn new(
         hub: Arc<Hub>,
         library: Library,
-        tell: impl Fn(Told) + Send + Sync + 'static,
+        tell: impl Fn(DownloadNews) + Send + Sync + 'static,
     ) -> Arc<Self> {
         Arc::new(Self {
             hub,
@@ -130,18 +130,18 @@ impl Downloader {
     pub fn list(&self) -> Vec<Download> {
         let mut entries = self.lock();
         // Read under the lock: what ends meanwhile would be taken for one that waits.
-        let on_disk = Place::all(&self.library);
+        let on_disk = DownloadFolder::all(&self.library);
         // What another program brought to its end or threw away is no more.
         entries.retain(|entry| {
-            !matches!(entry.work, Work::Paused | Work::Failed(_))
-                || on_disk.iter().any(|(place, _)| *place == entry.place)
+            !matches!(entry.state, EntryState::Paused | EntryState::Failed(_))
+                || on_disk.iter().any(|(folder, _)| *folder == entry.folder)
         });
-        for (place, plan) in on_disk {
-            let known = entries.iter_mut().find(|entry| entry.place == place);
+        for (folder, plan) in on_disk {
+            let known = entries.iter_mut().find(|entry| entry.folder == folder);
             match known {
-                Some(Entry { work: Work::Done { .. }, .. }) | None => {
-                    entries.retain(|entry| entry.place != place);
-                    entries.push(Entry { place, plan, work: Work::Paused });
+                Some(Entry { state: EntryState::Done { .. }, .. }) | None => {
+                    entries.retain(|entry| entry.folder != folder);
+                    entries.push(Entry { folder, plan, state: EntryState::Paused });
                 }
                 Some(entry) => entry.plan = plan,
             }
@@ -149,7 +149,7 @@ impl Downloader {
         let all: Vec<_> = entries.iter().map(Entry::download).collect();
         drop(entries);
         let elsewhere = all.iter().any(|it| it.state == DownloadState::Elsewhere);
-        if elsewhere || Place::is_one_begun(&self.library) {
+        if elsewhere || DownloadFolder::is_one_begun(&self.library) {
             look_again(&self.runtime, &self.closing, &self.looking, &self.tell);
         }
         all
@@ -160,7 +160,7 @@ impl Downloader {
         let (runtime, closing) = (self.runtime.clone(), self.closing.clone());
         let (looking, tell) = (Arc::clone(&self.looking), Arc::clone(&self.tell));
         self.watch.get_or_init(|| {
-            let folder = Place::folder(&self.library).inspect_err(
+            let folder = DownloadFolder::folder(&self.library).inspect_err(
                 |error| tracing::warn!(%error, "downloads of other programs are not heard of"),
             );
             Watch::new(&folder.ok()?, move || look_again(&runtime, &closing, &looking, &tell))
@@ -170,25 +170,25 @@ impl Downloader {
     /// Begins to download a model that the site has just told of, or goes on with it. Gives its
     /// id. One that is installed already is done at once. Looks at the disk.
     pub fn start(self: &Arc<Self>, model: RemoteModel) -> Result<String> {
-        let place = Place::of(&self.library, &model);
+        let folder = DownloadFolder::of(&self.library, &model);
         let name = download::name_for(&model);
         if let Some(there) = self.library.downloaded(&model)? {
             // A plan may be left of it, where a program ended before it had cleared up.
-            if place.plan().is_ok()
-                && let Ok(_lock) = place.lock()
+            if folder.plan().is_ok()
+                && let Ok(_lock) = folder.lock()
             {
-                place.clear()?;
+                folder.clear()?;
             }
-            let (id, plan) = (place.id().to_owned(), Plan::new(there.name.clone(), model));
+            let (id, plan) = (folder.id().to_owned(), DownloadPlan::new(there.name.clone(), model));
             let mut entries = self.lock();
-            entries.retain(|entry| entry.place != place);
-            entries.push(Entry { place, plan, work: Work::Done { model: there.name } });
+            entries.retain(|entry| entry.folder != folder);
+            entries.push(Entry { folder, plan, state: EntryState::Done { model: there.name } });
             drop(entries);
-            (self.tell)(Told::Downloads);
+            (self.tell)(DownloadNews::Downloads);
             return Ok(id);
         }
-        place.prepare(&Plan::new(name, model.clone()))?;
-        self.run(place, Some(model))
+        folder.prepare(&DownloadPlan::new(name, model.clone()))?;
+        self.run(folder, Some(model))
     }
 
     /// Goes on with a download that is paused or failed. Does nothing where it runs.
@@ -196,15 +196,15 @@ impl Downloader {
     /// # Errors
     /// `ModelStorage` where there is no such download any more.
     pub fn resume(self: &Arc<Self>, id: &str) -> Result<()> {
-        let place = self.place(id).ok_or(Kind::ModelStorage)?;
-        self.run(place, None).map(drop)
+        let folder = self.folder(id).ok_or(Kind::ModelStorage)?;
+        self.run(folder, None).map(drop)
     }
 
     /// Stops a download; what had arrived stays.
     pub fn pause(&self, id: &str) {
         let mut entries = self.lock();
-        if let Some(entry) = entries.iter_mut().find(|entry| entry.place.id() == id)
-            && let Work::Running { stop, .. } = &entry.work
+        if let Some(entry) = entries.iter_mut().find(|entry| entry.folder.id() == id)
+            && let EntryState::Running { stop, .. } = &entry.state
         {
             // The task marks it as paused when it has let go of its file.
             stop.cancel();
@@ -218,20 +218,20 @@ impl Downloader {
     pub async fn cancel(&self, id: &str) -> Result<()> {
         self.pause(id);
         self.settled(id).await;
-        let place = self.place(id);
-        if let Some(place) = place {
+        let folder = self.folder(id);
+        if let Some(folder) = folder {
             let clearing = tokio::task::spawn_blocking(move || {
                 // With the lock in hand nobody writes there.
-                match place.lock() {
+                match folder.lock() {
                     // Another program threw it away just now.
-                    Err(_) if place.plan().is_err() => Ok(()),
-                    lock => lock.and_then(|_lock| place.clear()),
+                    Err(_) if folder.plan().is_err() => Ok(()),
+                    lock => lock.and_then(|_lock| folder.clear()),
                 }
             });
             clearing.await.unwrap_or_else(|_| Err(Kind::Internal.into()))?;
         }
-        self.lock().retain(|entry| entry.place.id() != id);
-        (self.tell)(Told::Downloads);
+        self.lock().retain(|entry| entry.folder.id() != id);
+        (self.tell)(DownloadNews::Downloads);
         Ok(())
     }
 
@@ -245,11 +245,13 @@ impl Downloader {
     /// Waits until a download that was told to stop has let go of its file. One that was not told
     /// so is not waited for.
     pub async fn settled(&self, id: &str) {
-        let stopping = |entry: &Entry| match &entry.work {
-            Work::Running { progress, stop } if stop.is_cancelled() => Some(Arc::clone(progress)),
+        let stopping = |entry: &Entry| match &entry.state {
+            EntryState::Running { progress, stop } if stop.is_cancelled() => {
+                Some(Arc::clone(progress))
+            }
             _ => None,
         };
-        let found = self.lock().iter().find(|entry| entry.place.id() == id).and_then(stopping);
+        let found = self.lock().iter().find(|entry| entry.folder.id() == id).and_then(stopping);
         if let Some(progress) = found {
             progress.ended().await;
         }
@@ -257,36 +259,37 @@ impl Downloader {
 
     /// The id that the download of a model has.
     pub fn id_of(&self, model: &RemoteModel) -> String {
-        Place::of(&self.library, model).id().to_owned()
+        DownloadFolder::of(&self.library, model).id().to_owned()
     }
 
-    fn place(&self, id: &str) -> Option<Place> {
+    fn folder(&self, id: &str) -> Option<DownloadFolder> {
         let known =
-            self.lock().iter().find(|entry| entry.place.id() == id).map(|e| e.place.clone());
-        let on_disk = || Place::all(&self.library).into_iter().map(|(place, _)| place);
-        known.filter(|place| place.plan().is_ok()).or_else(|| on_disk().find(|p| p.id() == id))
+            self.lock().iter().find(|entry| entry.folder.id() == id).map(|e| e.folder.clone());
+        let on_disk = || DownloadFolder::all(&self.library).into_iter().map(|(folder, _)| folder);
+        known.filter(|folder| folder.plan().is_ok()).or_else(|| on_disk().find(|p| p.id() == id))
     }
 
-    fn run(self: &Arc<Self>, place: Place, fresh: Option<RemoteModel>) -> Result<String> {
-        let id = place.id().to_owned();
+    fn run(self: &Arc<Self>, folder: DownloadFolder, fresh: Option<RemoteModel>) -> Result<String> {
+        let id = folder.id().to_owned();
         let mut entries = self.lock();
-        let running =
-            |entry: &Entry| entry.place == place && matches!(entry.work, Work::Running { .. });
+        let running = |entry: &Entry| {
+            entry.folder == folder && matches!(entry.state, EntryState::Running { .. })
+        };
         if entries.iter().any(running) {
             return Ok(id);
         }
-        let plan = place.plan()?;
+        let plan = folder.plan()?;
         let tell = Arc::clone(&self.tell);
-        let progress = Arc::new(Progress::new(move || tell(Told::Downloads)));
+        let progress = Arc::new(Progress::new(move || tell(DownloadNews::Downloads)));
         let stop = self.closing.child_token();
-        let work = Work::Running { progress: Arc::clone(&progress), stop: stop.clone() };
-        entries.retain(|entry| entry.place != place);
-        entries.push(Entry { place: place.clone(), plan, work });
+        let state = EntryState::Running { progress: Arc::clone(&progress), stop: stop.clone() };
+        entries.retain(|entry| entry.folder != folder);
+        entries.push(Entry { folder: folder.clone(), plan, state });
         drop(entries);
         let job = Job {
             hub: Arc::clone(&self.hub),
             library: self.library.clone(),
-            place: place.clone(),
+            folder: folder.clone(),
             progress: Arc::clone(&progress),
             stop,
         };
@@ -295,39 +298,39 @@ impl Downloader {
             async move {
                 let ended = job.run(fresh).await;
                 if let Some(this) = weak.upgrade() {
-                    this.take_end(&place, ended);
+                    this.take_end(&folder, ended);
                 }
                 progress.end();
-                tell(Told::Downloads);
+                tell(DownloadNews::Downloads);
             },
             &self.runtime,
         );
-        (self.tell)(Told::Downloads);
+        (self.tell)(DownloadNews::Downloads);
         Ok(id)
     }
 
-    fn take_end(&self, place: &Place, ended: Result<Installed, Ended>) {
+    fn take_end(&self, folder: &DownloadFolder, ended: Result<Installed, Ended>) {
         let mut arrived = false;
         let mut entries = self.lock();
-        if let Some(entry) = entries.iter_mut().find(|entry| entry.place == *place) {
-            if let Ok(plan) = place.plan() {
+        if let Some(entry) = entries.iter_mut().find(|entry| entry.folder == *folder) {
+            if let Ok(plan) = folder.plan() {
                 entry.plan = plan;
             }
-            entry.work = match ended {
+            entry.state = match ended {
                 Ok(model) => {
                     arrived = true;
-                    Work::Done { model: model.name }
+                    EntryState::Done { model: model.name }
                 }
-                Err(Ended::Stopped) => Work::Paused,
+                Err(Ended::Stopped) => EntryState::Paused,
                 Err(Ended::Failed(error)) => {
                     tracing::warn!(%error, "a download failed");
-                    Work::Failed(error)
+                    EntryState::Failed(error)
                 }
             };
         }
         drop(entries);
         if arrived {
-            (self.tell)(Told::Library);
+            (self.tell)(DownloadNews::Library);
         }
     }
 
@@ -341,7 +344,7 @@ fn look_again(
     runtime: &tokio::runtime::Handle,
     closing: &CancellationToken,
     looking: &Arc<AtomicBool>,
-    tell: &Arc<dyn Fn(Told) + Send + Sync>,
+    tell: &Arc<dyn Fn(DownloadNews) + Send + Sync>,
 ) {
     if looking.swap(true, Ordering::AcqRel) {
         return;
@@ -350,34 +353,34 @@ fn look_again(
     runtime.spawn(closing.clone().run_until_cancelled_owned(async move {
         tokio::time::sleep(AGAIN).await;
         looking.store(false, Ordering::Release);
-        tell(Told::Downloads);
+        tell(DownloadNews::Downloads);
     }));
 }
 
 impl Entry {
     fn download(&self) -> Download {
         let model = &self.plan.model;
-        let (received, total, state) = match &self.work {
-            Work::Running { progress, .. } => {
+        let (received, total, state) = match &self.state {
+            EntryState::Running { progress, .. } => {
                 let look = progress.look();
                 let state = DownloadState::Running { stage: look.stage, speed: look.speed };
                 (look.received, model.size(), state)
             }
-            Work::Done { model: name } => {
+            EntryState::Done { model: name } => {
                 (model.size(), model.size(), DownloadState::Done { model: name.clone() })
             }
-            Work::Failed(error) => {
+            EntryState::Failed(error) => {
                 let state = DownloadState::Failed(error.clone());
-                (self.place.received(&self.plan), model.size(), state)
+                (self.folder.received(&self.plan), model.size(), state)
             }
-            Work::Paused => {
-                let taken = self.place.is_taken();
+            EntryState::Paused => {
+                let taken = self.folder.is_taken();
                 let state = if taken { DownloadState::Elsewhere } else { DownloadState::Paused };
-                (self.place.received(&self.plan), model.size(), state)
+                (self.folder.received(&self.plan), model.size(), state)
             }
         };
         Download {
-            id: self.place.id().to_owned(),
+            id: self.folder.id().to_owned(),
             name: self.plan.name.clone(),
             repository: model.repository.clone(),
             file: model.file.clone(),

@@ -1,4 +1,4 @@
-//! What a model's file says of the model, in a form that is kept and shown.
+//! Defines what is known of a model from its file, as it is kept and shown.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Patterns of file names, as the catalogue has them: `*` is any text, `?` any one character.
+//! Matches file names with the patterns of the catalogue: `*` is any text, `?` any one character.
 
 use globset::{GlobBuilder, GlobMatcher};
 

@@ -1,4 +1,4 @@
-//! The site that models come from: Hugging Face, or a mirror of it. What it has, and the files.
+//! Searches Hugging Face, or a mirror of it, for models, and lists their files.
 //!
 //! The paths and fields are those of its public API: `GET /api/models?search=…&filter=gguf`,
 //! `GET /api/models/{repo}/tree/{revision}?recursive=true` (each file's size, and its SHA-256 as
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use self::http::Asked;
+use self::http::HubRequest;
 pub use self::remote::{RemoteFile, RemoteModel};
 use super::file_pattern::FilePattern;
 use crate::error::{Error, Kind, Result};
@@ -108,8 +108,8 @@ impl Hub {
             ("direction", "-1"),
             ("limit", &limit),
         ]);
-        let found: Vec<Found> = self.http.json(url, &Asked::Search).await?.0;
-        let repositories = found.into_iter().filter_map(Found::repository);
+        let found: Vec<RepositoryEntry> = self.http.json(url, &HubRequest::Search).await?.0;
+        let repositories = found.into_iter().filter_map(RepositoryEntry::repository);
         Ok(repositories.take(FOUND_LIMIT).collect())
     }
 
@@ -118,7 +118,7 @@ impl Hub {
     /// # Errors
     /// `RepositoryNotFound`, `RepositoryClosed`, and those of [`search`](Self::search).
     pub async fn models(&self, repository: &str) -> Result<Vec<RemoteModel>> {
-        let asked = Asked::Repository(repository.to_owned());
+        let asked = HubRequest::Repository(repository.to_owned());
         let Some((owner, name)) = repository.split_once('/').filter(|_| is_repository(repository))
         else {
             return Err(Kind::RepositoryNotFound { repository: repository.to_owned() }.into());
@@ -172,7 +172,7 @@ impl Hub {
         let segments: Vec<&str> =
             repository.split('/').chain(["resolve", REVISION]).chain(path.split('/')).collect();
         let url = self.http.url(&segments)?;
-        let asked = Asked::File { repository: repository.to_owned(), file: path.to_owned() };
+        let asked = HubRequest::File { repository: repository.to_owned(), file: path.to_owned() };
         self.http.file(url, from, &asked).await
     }
 }
@@ -188,7 +188,7 @@ pub(super) fn is_repository(name: &str) -> bool {
 
 /// A repository as a search tells of it. Everything but its name may be missing.
 #[derive(Deserialize)]
-struct Found {
+struct RepositoryEntry {
     id: Option<String>,
     #[serde(default)]
     downloads: u64,
@@ -201,7 +201,7 @@ struct Found {
     gated: serde_json::Value,
 }
 
-impl Found {
+impl RepositoryEntry {
     fn repository(self) -> Option<Repository> {
         let name = self.id.filter(|name| is_repository(name))?;
         let licence = self.tags.iter().find_map(|tag| tag.strip_prefix("license:"));
@@ -295,8 +295,8 @@ mod tests {
     fn a_found_repository_may_say_little() {
         let found = r#"[{"id":"a/b"},{"id":"../x"},{},
             {"id":"c/d","downloads":5,"likes":2,"gated":"auto","tags":["gguf","license:mit"]}]"#;
-        let found: Vec<Found> = serde_json::from_str(found).unwrap();
-        let found: Vec<_> = found.into_iter().filter_map(Found::repository).collect();
+        let found: Vec<RepositoryEntry> = serde_json::from_str(found).unwrap();
+        let found: Vec<_> = found.into_iter().filter_map(RepositoryEntry::repository).collect();
         assert_eq!(found.len(), 2);
         assert!(!found[0].closed && found[1].closed);
         assert_eq!((found[1].licence.as_deref(), found[1].downloads), (Some("mit"), 5));

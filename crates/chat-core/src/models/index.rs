@@ -1,5 +1,5 @@
-//! The list of installed models on disk: `index.json` in the models' folder. Two programs may
-//! change it at once: a lock on a file of its own, and a rename.
+//! Reads and writes the list of installed models, `index.json` in the models' folder. Two programs
+//! may change it at once: a lock on a file of its own, and a rename.
 
 use std::fs::{self, File};
 use std::io::ErrorKind;

@@ -1,5 +1,5 @@
-//! The models that are installed: those that were downloaded into a folder of Natter's, and files
-//! elsewhere that the person added.
+//! Manages the installed models: those that were downloaded into a folder of Natter's, and files
+//! elsewhere that the user added.
 
 mod changes;
 mod incoming;

@@ -1,4 +1,4 @@
-//! How much room this machine has, in its memory and on its disks, and what fits into it.
+//! Measures the memory and the disk space of this machine, and tells what fits.
 
 use std::fs;
 use std::path::Path;

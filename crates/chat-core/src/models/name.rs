@@ -1,5 +1,5 @@
-//! Names of models: short ones that people type, `smollm2-135m` for `SmolLM2-135M-Instruct.Q4_1.gguf`, and
-//! the one that every program shows for a model.
+//! Makes the names of models: short ones that people type, `smollm2-135m` for
+//! `SmolLM2-135M-Instruct.Q4_1.gguf`, and the one that every program shows for a model.
 
 use std::path::Path;
 

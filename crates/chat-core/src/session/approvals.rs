@@ -15,11 +15,11 @@ use crate::error::Result;
 use crate::event::SessionEvent;
 use crate::message::{Ask, AskId, Asked, PermissionRequest, Preview, Question, ToolCall};
 use crate::store::SessionPatch;
-use crate::tool::{Denied, Leave, Wish};
+use crate::tool::{Denied, PermissionCheck, PermissionGrant};
 
 /// What was decided without asking.
 enum Judged {
-    Settled(Result<Leave, Denied>),
+    Decided(Result<PermissionGrant, Denied>),
     Open(PermissionRequest),
 }
 
@@ -58,17 +58,17 @@ impl Approvals<'_> {
     pub(super) async fn permit(
         &self,
         call: &ToolCall,
-        wish: Wish,
+        check: PermissionCheck,
         project: Option<&Arc<Project>>,
         cancel: &CancellationToken,
-    ) -> Result<Leave, Denied> {
-        match self.judge(&wish.requests, wish.preview, project) {
-            Judged::Settled(leave) => leave,
+    ) -> Result<PermissionGrant, Denied> {
+        match self.judge(&check.requests, check.preview, project) {
+            Judged::Decided(grant) => grant,
             Judged::Open(asked) => {
                 let what = Asked::Permission(asked);
-                let about = Some((wish.requests, project.cloned()));
+                let about = Some((check.requests, project.cloned()));
                 match self.wait_for(call, what, about, cancel).await {
-                    Answered::Granted(leave) => Ok(leave),
+                    Answered::Granted(grant) => Ok(grant),
                     // Words are no leave.
                     Answered::Text(message) => Err(Denied::ByPerson { message: Some(message) }),
                     Answered::Denied(denied) => Err(denied),
@@ -132,9 +132,9 @@ impl Approvals<'_> {
     ) -> Judged {
         let (rules, mode) = self.rules_of(project);
         match decide_all(&rules, mode, requests) {
-            Decision::Pass => Judged::Settled(Ok(Leave::ByRule)),
+            Decision::Pass => Judged::Decided(Ok(PermissionGrant::ByRule)),
             Decision::Refuse { why, allowed_by } => {
-                Judged::Settled(Err(Denied::ByRule { why, allowed_by }))
+                Judged::Decided(Err(Denied::ByRule { why, allowed_by }))
             }
             Decision::Ask { why, always } => Judged::Open(PermissionRequest {
                 // Nothing asks for nothing: that passes.
@@ -221,7 +221,7 @@ impl Approvals<'_> {
         self.rejudge();
     }
 
-    /// Rules or the mode changed: what they settle now waits no longer.
+    /// Rules or the mode changed: what they decide now waits no longer.
     pub(crate) fn rejudge(&self) {
         let project = {
             let state = self.session.lock();

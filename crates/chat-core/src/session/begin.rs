@@ -39,13 +39,13 @@ pub(super) struct ResolvedRequest {
 impl ResolvedRequest {
     /// Waits until what the request needs is known: servers may still be looked for. Nobody else
     /// is to wait for that, so that it comes before the gate.
-    async fn settle(
+    async fn wait_until_known(
         services: &SessionServices,
         request: &ChatRequest,
         known: Option<&SessionRecord>,
     ) {
         let model = request.model.as_ref().or(known.and_then(|known| known.model.as_ref()));
-        services.clients.settle(model.map(|model| model.connection.as_str())).await;
+        services.clients.wait_until_known(model.map(|model| model.connection.as_str())).await;
     }
 
     /// Fills in what the request leaves open.
@@ -109,7 +109,7 @@ impl Session {
         request: ChatRequest,
         register: impl FnOnce(&Arc<Self>),
     ) -> Result<(Fid, MessageId)> {
-        ResolvedRequest::settle(services, &request, None).await;
+        ResolvedRequest::wait_until_known(services, &request, None).await;
         let resolved = ResolvedRequest::resolve(services, &request, None)?;
         let builder = UserMessageBuilder::gather(
             services,
@@ -177,14 +177,14 @@ impl Session {
     /// Waits until it is a request's turn and what it needs is known.
     pub(super) async fn get_ready(&self, request: &ChatRequest) -> MutexGuard<'_, ()> {
         let turn = self.admission.lock().await;
-        self.settle(request).await;
+        self.wait_until_known(request).await;
         turn
     }
 
     /// Waits until what a request needs is known.
-    pub(super) async fn settle(&self, request: &ChatRequest) {
+    pub(super) async fn wait_until_known(&self, request: &ChatRequest) {
         let known = self.lock().record.clone();
-        ResolvedRequest::settle(&self.services, request, Some(&known)).await;
+        ResolvedRequest::wait_until_known(&self.services, request, Some(&known)).await;
     }
 
     /// Stores what the person said and starts the work. Does not where it `waited`, and waits no

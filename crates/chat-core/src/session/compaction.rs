@@ -94,10 +94,14 @@ impl Session {
     ) -> Result<bool> {
         let client = self.services.clients.client(&resolved.model).await?;
         let surroundings =
-            self.current_surroundings(&*resolved.agent, &resolved.model, self.place()).await?;
+            self.current_surroundings(&*resolved.agent, &resolved.model, self.scope()).await?;
         let history = self.lock().transcript.branch().unwrap_or_default();
         let tools = surroundings.tools.specs();
-        let room = self.services.clients.room(&resolved.model, &resolved.options, u64::MAX).await;
+        let context_window = self
+            .services
+            .clients
+            .context_window(&resolved.model, &resolved.options, u64::MAX)
+            .await;
         let compactor = Compactor {
             agent: resolved.agent,
             around: surroundings,
@@ -107,8 +111,8 @@ impl Session {
             options: resolved.options,
             cancel: cancel.clone(),
         };
-        let limit = compaction_limit(&room, 100, &compactor.options).unwrap_or(NO_LIMIT);
-        let compacted = compactor.compact(&history, &tools, &room, limit, true).await;
+        let limit = compaction_limit(&context_window, 100, &compactor.options).unwrap_or(NO_LIMIT);
+        let compacted = compactor.compact(&history, &tools, &context_window, limit, true).await;
         let marker = match (compacted.marker, compacted.error) {
             (_, Some(error)) => return Err(error.on(&compactor.model.connection)),
             (None, None) => return Ok(false),

@@ -8,11 +8,11 @@ use super::compaction::holds;
 use super::parts::last_usage::Measured;
 use super::user_message::UserMessageBuilder;
 use super::{Session, SessionServices};
-use crate::agent::{Load, compaction_limit, outgoing, scale_of, tool_bytes};
-use crate::client::{Price, Room, as_text};
+use crate::agent::{ContextSize, compaction_limit, outgoing, scale_of, tool_bytes};
+use crate::client::{ContextWindow, Price, as_text};
 use crate::error::Result;
 use crate::message::{
-    ChatRequest, Message, Meter, ModelRef, Options, Part, PromptPreview, Role, SessionMeta,
+    ChatRequest, ContextUsage, Message, ModelRef, Options, Part, PromptPreview, Role, SessionMeta,
 };
 use crate::store::SessionRecord;
 
@@ -29,17 +29,17 @@ impl Session {
     }
 
     /// A view of how full its model's window is.
-    pub(crate) fn context_usage(self: &Arc<Self>) -> ContextUsage<'_> {
-        ContextUsage { session: self }
+    pub(crate) fn context_usage(self: &Arc<Self>) -> ContextUsageReader<'_> {
+        ContextUsageReader { session: self }
     }
 }
 
 /// Measures how full the window of a session's model is. From [`Session::context_usage`].
-pub(crate) struct ContextUsage<'a> {
+pub(crate) struct ContextUsageReader<'a> {
     session: &'a Arc<Session>,
 }
 
-impl ContextUsage<'_> {
+impl ContextUsageReader<'_> {
     fn resolve(&self, request: &ChatRequest) -> Result<ResolvedRequest> {
         let record = self.session.lock().record.clone();
         let known = Some(&record).filter(|record| !record.fid.as_str().is_empty());
@@ -47,41 +47,47 @@ impl ContextUsage<'_> {
     }
 
     /// How full the window is. Asks the model's server about it where nobody did before.
-    pub(crate) async fn current(&self) -> Result<Meter> {
+    pub(crate) async fn current(&self) -> Result<ContextUsage> {
         let history = self.session.transcript().await?;
         let resolved = self.resolve(&ChatRequest::default())?;
         // The rules and what there is besides may be others than when it was measured last.
         let surroundings = self
             .session
-            .current_surroundings(&*resolved.agent, &resolved.model, self.session.place())
+            .current_surroundings(&*resolved.agent, &resolved.model, self.session.scope())
             .await?;
-        let (agent, room) = (Arc::clone(&resolved.agent), Room::default());
-        let mut measured = Measured { agent, surroundings, room, options: resolved.options };
+        let (agent, context_window) = (Arc::clone(&resolved.agent), ContextWindow::default());
+        let mut measured =
+            Measured { agent, surroundings, context_window, options: resolved.options };
         let tokens = self.measure(&history, &measured).tokens;
-        measured.room =
-            self.session.services.clients.room(&resolved.model, &measured.options, tokens).await;
-        let meter = self.measure(&history, &measured);
+        measured.context_window = self
+            .session
+            .services
+            .clients
+            .context_window(&resolved.model, &measured.options, tokens)
+            .await;
+        let usage = self.measure(&history, &measured);
         // A slow server may answer when another model was chosen.
         let now = self.resolve(&ChatRequest::default())?;
         if (&now.model, &now.options) == (&resolved.model, &measured.options) {
             self.session.lock().last_usage.set_measured(measured);
         }
-        Ok(meter)
+        Ok(usage)
     }
 
-    fn measure(&self, history: &[Arc<Message>], measured: &Measured) -> Meter {
-        let Measured { agent, surroundings, room, options } = measured;
+    fn measure(&self, history: &[Arc<Message>], measured: &Measured) -> ContextUsage {
+        let Measured { agent, surroundings, context_window, options } = measured;
         let settings = self.session.services.clients.settings();
-        let scale = scale_of(&**agent, history, surroundings, &room.thoughts);
+        let scale = scale_of(&**agent, history, surroundings, &context_window.reasoning);
         let messages = agent.build_messages(history, surroundings);
-        let load = Load::of(&messages, &room.thoughts).and_tools(&surroundings.tools.specs());
-        let load = load.with_rules(surroundings);
-        Meter {
-            window: room.now,
-            tokens: load.tokens(scale),
-            limit: compaction_limit(room, settings.chat.compact_at, options),
+        let size = ContextSize::of(&messages, &context_window.reasoning)
+            .and_tools(&surroundings.tools.specs());
+        let size = size.with_rules(surroundings);
+        ContextUsage {
+            window: context_window.now,
+            tokens: size.tokens(scale),
+            limit: compaction_limit(context_window, settings.chat.compact_at, options),
             measured: scale.measured,
-            fills: load.fills(scale),
+            fills: size.fills(scale),
             cost: self.cost(history),
             shortened: history.iter().any(holds),
         }
@@ -103,11 +109,11 @@ impl ContextUsage<'_> {
     }
 
     /// Notes what a request is measured with, and tells those who watch.
-    pub(super) fn measured_with(&self, room: Room, options: &Options) {
+    pub(super) fn measured_with(&self, context_window: ContextWindow, options: &Options) {
         {
             let mut state = self.session.lock();
             let Ok(agent) = self.session.services.agent(&state.record.agent) else { return };
-            state.last_usage.measure_request(agent, room, options.clone());
+            state.last_usage.measure_request(agent, context_window, options.clone());
         }
         self.tell();
     }
@@ -122,9 +128,9 @@ impl ContextUsage<'_> {
             let Some(measured) = state.last_usage.measured().cloned() else { return };
             (state.transcript.branch().unwrap_or_default(), measured)
         };
-        let meter = self.measure(&history, &measured);
+        let usage = self.measure(&history, &measured);
         let mut state = self.session.lock();
-        if let Some(event) = state.last_usage.set_meter(meter) {
+        if let Some(event) = state.last_usage.set_context_usage(usage) {
             state.tell(event);
         }
     }
@@ -134,10 +140,10 @@ impl ContextUsage<'_> {
         let resolved = self.resolve(request)?;
         let stored = !self.session.fid.as_str().is_empty();
         let mut history = if stored { self.session.transcript().await? } else { Vec::new() };
-        let place = self.session.place().of(request);
-        let project = place.project.clone();
+        let scope = self.session.scope().of(request);
+        let project = scope.project.clone();
         let surroundings =
-            self.session.current_surroundings(&*resolved.agent, &resolved.model, place).await?;
+            self.session.current_surroundings(&*resolved.agent, &resolved.model, scope).await?;
         let rejected = self.session.review().rejected(project.clone(), &history).await;
         let builder = UserMessageBuilder::gather(
             &self.session.services,
@@ -153,21 +159,26 @@ impl ContextUsage<'_> {
         let context = as_text(&Message { parts: context, ..user.clone() }).into_owned();
         let messages = outgoing(&history).len();
         let specs = surroundings.tools.specs();
-        let room = self.session.services.clients.room(&resolved.model, &resolved.options, 0).await;
-        let scale = scale_of(&*resolved.agent, &history, &surroundings, &room.thoughts);
+        let context_window = self
+            .session
+            .services
+            .clients
+            .context_window(&resolved.model, &resolved.options, 0)
+            .await;
+        let scale = scale_of(&*resolved.agent, &history, &surroundings, &context_window.reasoning);
         let now = resolved.agent.build_messages(&history, &surroundings);
-        let now = Load::of(&now, &room.thoughts).and_tools(&specs).tokens(scale);
+        let now = ContextSize::of(&now, &context_window.reasoning).and_tools(&specs).tokens(scale);
         history.push(Arc::new(user));
         let out = resolved.agent.build_messages(&history, &surroundings);
-        let load = Load::of(&out, &room.thoughts).and_tools(&specs);
+        let size = ContextSize::of(&out, &context_window.reasoning).and_tools(&specs);
         let system = out.first().filter(|message| message.role == Role::System);
         Ok(PromptPreview {
             system: system.map(|message| message.plain_text()).unwrap_or_default(),
             context,
             tools: specs.iter().map(|tool| (tool.name.clone(), tool_bytes(tool))).collect(),
             messages,
-            bytes: load.bytes(),
-            tokens: load.tokens(scale),
+            bytes: size.bytes(),
+            tokens: size.tokens(scale),
             now,
         })
     }

@@ -17,14 +17,14 @@ use crate::tool::Registry;
 
 /// Where a request is made, and how far it may go.
 #[derive(Clone)]
-pub(super) struct Place {
+pub(super) struct RequestScope {
     pub project: Option<PathBuf>,
     /// The file that the person works on.
     active: Option<PathBuf>,
     mode: Mode,
 }
 
-impl Place {
+impl RequestScope {
     /// Where a request would be made that is sent now.
     pub(super) fn of(self, request: &ChatRequest) -> Self {
         Self {
@@ -71,9 +71,9 @@ struct Folder {
 
 impl Session {
     /// Where its last request was made.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn scope(&self) -> RequestScope {
         let state = self.lock();
-        Place {
+        RequestScope {
             project: state.record.project.clone(),
             active: state.active_file.clone(),
             mode: state.record.mode,
@@ -85,9 +85,9 @@ impl Session {
     pub(super) async fn gather_environment(
         &self,
         model: &ModelRef,
-        place: Place,
+        scope: RequestScope,
     ) -> Result<RequestEnvironment> {
-        let Place { project: folder, active, mode } = place;
+        let RequestScope { project: folder, active, mode } = scope;
         let folder = match folder {
             Some(folder) => {
                 let (path, kept) = (folder.clone(), self.services.kept.clone());
@@ -123,9 +123,9 @@ impl Session {
         &self,
         agent: &dyn Agent,
         model: &ModelRef,
-        place: Place,
+        scope: RequestScope,
     ) -> Result<Surroundings> {
-        let environment = self.gather_environment(model, place).await?;
+        let environment = self.gather_environment(model, scope).await?;
         let settings = self.services.clients.settings();
         let (name, with_project) = (agent.name(), environment.project.is_some());
         let offered = self.tools(name, with_project, environment.capabilities, &settings.tools);

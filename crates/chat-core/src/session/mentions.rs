@@ -284,7 +284,7 @@ fn cut(mut text: String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use chat_permission::path::Surroundings;
+    use chat_permission::path::PathEnvironment;
 
     use super::*;
 
@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn a_definition_is_found_where_it_stands_by_now() {
         let folder = tempfile::tempdir().unwrap();
-        let project = Project::open(folder.path(), &Surroundings::default()).unwrap();
+        let project = Project::open(folder.path(), &PathEnvironment::default()).unwrap();
         let file = folder.path().join("a.rs");
         let symbol = |from, to| Mention::Symbol {
             path: file.clone(),
@@ -329,7 +329,7 @@ mod tests {
     #[test]
     fn a_file_is_read_in_the_encoding_that_it_has() {
         let folder = tempfile::tempdir().unwrap();
-        let project = Project::open(folder.path(), &Surroundings::default()).unwrap();
+        let project = Project::open(folder.path(), &PathEnvironment::default()).unwrap();
         let path = folder.path().join("a.txt");
         for encoding in
             [Encoding::Utf8Marked, Encoding::Utf16Le, Encoding::Utf16Be, Encoding::Latin1]

@@ -104,7 +104,7 @@ fn plain(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use chat_permission::path::Surroundings;
+    use chat_permission::path::PathEnvironment;
 
     use super::*;
 
@@ -115,7 +115,7 @@ mod tests {
             std::fs::write(folder.path().join(name), "x").unwrap();
         }
         std::fs::create_dir(folder.path().join("src")).unwrap();
-        let project = Project::open(folder.path(), &Surroundings::default()).unwrap();
+        let project = Project::open(folder.path(), &PathEnvironment::default()).unwrap();
         let first = FirstLook::default();
         let start = first.at(&project);
         assert_eq!(start.entries, ["src/", "a\u{fffd}name", "b.rs"]);
@@ -141,7 +141,7 @@ mod tests {
         for number in 0..40 {
             std::fs::write(folder.path().join(format!("n{number:02}")), "").unwrap();
         }
-        let project = Project::open(folder.path(), &Surroundings::default()).unwrap();
+        let project = Project::open(folder.path(), &PathEnvironment::default()).unwrap();
         let start = FirstLook::default().at(&project);
         assert_eq!(start.changed.len(), CHANGED);
         assert!(start.changed.contains(&"modified a".to_owned()), "{:?}", start.changed);

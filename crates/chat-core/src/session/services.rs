@@ -6,12 +6,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use chat_permission::path::{Project, Surroundings};
+use chat_permission::path::{PathEnvironment, Project};
 use tokio_util::task::TaskTracker;
 
 use super::WaitingAsks;
 use crate::agent::{Agent, AgentRegistry};
-use crate::client::{Capabilities, Client, Price, Room};
+use crate::client::{Capabilities, Client, ContextWindow, Price};
 use crate::error::{Kind, Result};
 use crate::event::Hub;
 use crate::message::{ModelRef, Options};
@@ -30,7 +30,7 @@ pub(crate) struct SessionServices {
     /// Where long outputs of tools are kept, a folder for each session.
     pub outputs: PathBuf,
     /// The person's home, and where Natter's own files lie: no tool may touch these.
-    pub kept: Surroundings,
+    pub kept: PathEnvironment,
     /// The journals of the projects that are worked in.
     pub journals: Arc<Journals>,
     pub clients: Arc<dyn Clients>,
@@ -51,9 +51,9 @@ impl SessionServices {
     /// Removes sessions for good that were deleted longer ago than `age`, with what the journals of
     /// their projects keep for them.
     pub(crate) async fn purge(&self, age: Duration) -> Result<()> {
-        let doomed = self.store.doomed(age).await?;
+        let expired = self.store.expired(age).await?;
         let mut by_project: BTreeMap<PathBuf, Vec<String>> = BTreeMap::new();
-        for (fid, project) in &doomed {
+        for (fid, project) in &expired {
             if let Some(project) = project {
                 by_project.entry(project.clone()).or_default().push(fid.to_string());
             }
@@ -71,7 +71,7 @@ impl SessionServices {
             drop(journals.tidy());
         });
         forgetting.await.map_err(|_| Kind::Internal)?;
-        self.store.remove(doomed).await
+        self.store.remove(expired).await
     }
 
     /// Runs a task that the end of the program waits for.
@@ -85,7 +85,7 @@ impl SessionServices {
 pub(crate) trait Clients: Send + Sync {
     /// Waits until it is known whether there is such a connection; of none, whether there is a
     /// model to begin with.
-    async fn settle(&self, connection: Option<&str>);
+    async fn wait_until_known(&self, connection: Option<&str>);
 
     /// Whether there is such a connection.
     fn has(&self, connection: &str) -> bool;
@@ -110,7 +110,12 @@ pub(crate) trait Clients: Send + Sync {
 
     /// The room that a model has for a request of so many tokens. Its server may be asked, where
     /// the request is long enough for that to matter.
-    async fn room(&self, model: &ModelRef, options: &Options, tokens: u64) -> Room;
+    async fn context_window(
+        &self,
+        model: &ModelRef,
+        options: &Options,
+        tokens: u64,
+    ) -> ContextWindow;
 
     /// What a model costs, where its server tells.
     fn price(&self, model: &ModelRef) -> Option<Price>;

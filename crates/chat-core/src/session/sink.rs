@@ -11,14 +11,16 @@ use tokio_util::sync::CancellationToken;
 use super::approvals::Followed;
 use super::turn::RunningTurn;
 use crate::agent::{ReplyEnd, ReplySink, TurnContext, TurnProgress};
-use crate::client::{Capabilities, Delta, Room};
+use crate::client::{Capabilities, ContextWindow, Delta};
 use crate::error::{Kind, Result};
 use crate::event::Stage;
 use crate::message::{
     Message, MessageId, ModelRef, Options, Part, Question, Todo, ToolCall, Usage,
 };
 use crate::settings::ToolSettings;
-use crate::tool::{Changes, Denied, Leave, Registry, ToolContext, ToolHost, Wish};
+use crate::tool::{
+    Changes, Denied, PermissionCheck, PermissionGrant, Registry, ToolContext, ToolHost,
+};
 
 /// The session as a handler sees it.
 pub(super) struct Sink {
@@ -75,11 +77,11 @@ impl Host {
 
 #[async_trait]
 impl ToolHost for Host {
-    async fn permit(&self, wish: Wish) -> Result<Leave, Denied> {
+    async fn permit(&self, check: PermissionCheck) -> Result<PermissionGrant, Denied> {
         self.turn
             .session
             .approvals()
-            .permit(&self.call, wish, self.project.as_ref(), &self.cancel)
+            .permit(&self.call, check, self.project.as_ref(), &self.cancel)
             .await
     }
 
@@ -122,10 +124,11 @@ impl ReplySink for Sink {
         }
     }
 
-    async fn room(&self, options: &Options, tokens: u64) -> Room {
-        let room = self.turn.session.services.clients.room(&self.model, options, tokens).await;
-        self.turn.session.context_usage().measured_with(room.clone(), options);
-        room
+    async fn context_window(&self, options: &Options, tokens: u64) -> ContextWindow {
+        let context_window =
+            self.turn.session.services.clients.context_window(&self.model, options, tokens).await;
+        self.turn.session.context_usage().measured_with(context_window.clone(), options);
+        context_window
     }
 
     fn is_watched(&self) -> bool {

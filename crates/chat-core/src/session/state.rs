@@ -17,7 +17,7 @@ use super::parts::turns::Turns;
 use super::parts::watchers::Watchers;
 use crate::client::Delta;
 use crate::event::{Mailbox, SessionEvent, SessionPlaceholder, Snapshot, Stage, Status};
-use crate::message::{BackgroundCommand, Message, Queued, SessionMeta, Trouble};
+use crate::message::{BackgroundCommand, Message, Queued, ReplyFailure, SessionMeta};
 use crate::settings::Settings;
 use crate::store::SessionRecord;
 
@@ -39,7 +39,7 @@ pub(super) struct State {
     /// Ends the asking for a better title.
     pub titling: CancellationToken,
     /// What became of the last reply, where it failed or was interrupted.
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<ReplyFailure>,
     /// The file that the person last worked on when they sent something.
     pub active_file: Option<PathBuf>,
     watchers: Watchers,

@@ -75,7 +75,7 @@ async fn title_of(
     // A model that thinks would spend on that what a title may cost.
     let thinks = messages.iter().flat_map(|message| &message.parts);
     let thinks = thinks.into_iter().any(|part| matches!(part, Part::Thinking { .. }));
-    let thinking = if thinks { Thinking::Off } else { Thinking::Habit };
+    let thinking = if thinks { Thinking::Off } else { Thinking::Default };
     // The window must stay as it was, or Ollama loads the model anew.
     let options = Options { max_tokens: Some(TOKENS), ..known.or(&usage.options) };
     let reply = messages.last().map(|message| message.plain_text()).unwrap_or_default();

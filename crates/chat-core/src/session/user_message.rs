@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::review::Rejected;
 use super::{SessionServices, mentions};
-use crate::agent::{Agent, Known, Seen, todos};
+use crate::agent::{Agent, KnownContext, PromptContext, todos};
 use crate::message::{Attachment, ChatRequest, Ending, Message, MessageId, Part, Role, Todo};
 
 /// Builds a user's message from a request.
@@ -14,7 +14,7 @@ pub(super) struct UserMessageBuilder<'a> {
     project: Option<PathBuf>,
     todos: Vec<Todo>,
     /// What the model was told before.
-    known: Known,
+    known: KnownContext,
     /// What they pointed at.
     gathered: Vec<Part>,
     /// What they rejected of the model's changes, or wanted after all.
@@ -31,7 +31,7 @@ impl<'a> UserMessageBuilder<'a> {
         rejected: Rejected,
     ) -> Self {
         let gathered = mentions::gather(services, project.clone(), &request.context.mentions).await;
-        let (todos, known) = (todos(branch), Known::of(branch));
+        let (todos, known) = (todos(branch), KnownContext::of(branch));
         Self { request, project, todos, known, gathered, rejected }
     }
 
@@ -43,7 +43,7 @@ impl<'a> UserMessageBuilder<'a> {
             Attachment::File { name, text } => Part::File { name, text },
         });
         let mut parts: Vec<_> = attached.chain(self.gathered).collect();
-        let seen = Seen {
+        let context = PromptContext {
             context: &self.request.context,
             todos: &self.todos,
             rejected: self.rejected.gone.as_deref(),
@@ -51,7 +51,7 @@ impl<'a> UserMessageBuilder<'a> {
             project: self.project.as_deref(),
             known: &self.known,
         };
-        let told = agent.context(&seen).into_iter();
+        let told = agent.context(&context).into_iter();
         parts.extend(told.map(|text| Part::Context { text }));
         parts.push(Part::Text(content.text.clone()));
         Message { parts, ended: Some(Ending::Complete), ..Message::text(Role::User, parent, "") }

@@ -15,7 +15,7 @@ use super::turn::RunningTurn;
 use crate::agent::{Outcome, ReplyEnd, TurnInput};
 use crate::error::{Error, Kind};
 use crate::event::{Event, SessionEvent, Stage, StopReason};
-use crate::message::{Ending, Message, ModelRef, Role, Trouble, Usage};
+use crate::message::{Ending, Message, ModelRef, ReplyFailure, Role, Usage};
 use crate::store::SessionPatch;
 
 impl RunningTurn {
@@ -50,7 +50,7 @@ impl RunningTurn {
         let environment = tokio::select! {
             biased;
             () = cancel.cancelled() => return self.stopped().await,
-            environment = self.session.gather_environment(&resolved.model, self.session.place()) => environment,
+            environment = self.session.gather_environment(&resolved.model, self.session.scope()) => environment,
         };
         let environment = match environment {
             Ok(environment) => environment,
@@ -161,7 +161,7 @@ impl RunningTurn {
         // way: then it waits until it is sent.
         let went_well = matches!(outcome.reason, StopReason::Complete | StopReason::Limit);
         if went_well && let Some(next) = self.session.first_waiting() {
-            cancel.run_until_cancelled(self.session.settle(&next)).await;
+            cancel.run_until_cancelled(self.session.wait_until_known(&next)).await;
         }
         let gate = self.session.gate.lock().await;
         let (unread, troubled, stopped, next) = {
@@ -169,7 +169,7 @@ impl RunningTurn {
             // Until here a stop was one of this request, also while it waited for the gate.
             let stopped = cancel.is_cancelled() || outcome.reason == StopReason::Stopped;
             if !went_well && !stopped {
-                state.trouble.get_or_insert(Trouble::Failed);
+                state.trouble.get_or_insert(ReplyFailure::Failed);
             }
             state.end_turn();
             let unread = !state.is_watched() && !state.record.unread && !state.halted;

@@ -1,4 +1,4 @@
-//! A configured server.
+//! Defines a configured server.
 
 use std::borrow::Cow;
 use std::fmt;

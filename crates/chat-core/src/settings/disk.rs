@@ -1,5 +1,5 @@
-//! Files of ours: readable by their owner alone, replaced whole or not at all, and what the
-//! system says of them as kinds of errors.
+//! Reads and writes Natter's own files: readable by their owner alone, replaced atomically, with the
+//! system's errors as kinds.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};

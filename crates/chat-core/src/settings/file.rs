@@ -1,4 +1,4 @@
-//! `config.toml`: read, watched and written without losing a person's comments.
+//! Reads, watches and writes `config.toml` without losing the user's comments.
 
 use std::fs;
 use std::io::{self, ErrorKind};

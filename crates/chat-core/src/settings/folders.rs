@@ -1,4 +1,4 @@
-//! Where everything is kept.
+//! Defines the folders in which everything is kept.
 
 use std::path::PathBuf;
 

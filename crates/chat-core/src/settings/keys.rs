@@ -1,4 +1,4 @@
-//! Keys of connections: where they are kept, and how they never leak.
+//! Stores the API keys of connections so that they never leak.
 
 use std::collections::{BTreeMap, HashMap};
 use std::process::Stdio;

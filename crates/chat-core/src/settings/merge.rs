@@ -1,4 +1,4 @@
-//! Changed settings, put into the text that a person wrote: what did not change stays as it is,
+//! Merges changed settings into the text that the user wrote: everything else stays as it is,
 //! comments, order, spelling and unknown keys included.
 
 use toml::{Table as Plain, Value};

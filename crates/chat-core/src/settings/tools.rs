@@ -1,4 +1,4 @@
-//! The settings of tools, and what they are allowed for longer.
+//! Defines the settings of tools, and the permissions that were granted for longer.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The settings as data, with their defaults.
+//! Defines the settings as data, with their defaults.
 
 use std::collections::BTreeMap;
 

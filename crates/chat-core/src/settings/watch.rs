@@ -1,4 +1,4 @@
-//! Being told when a file changes, by the system and without polling.
+//! Watches a file for changes, by the system and without polling.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Pictures, kept beside the database by the hash of their bytes: a picture sent twice is kept
+//! Stores pictures next to the database by the hash of their bytes: a picture sent twice is kept
 //! once, and the database stays small.
 //!
 //! Files are made and removed only inside a writing transaction, of which there is one at a time
@@ -12,7 +12,7 @@ use rusqlite::params;
 use sha2::{Digest, Sha256};
 
 use super::backups;
-use super::desk::Desk;
+use super::db_handle::DbHandle;
 use super::fault::Outcome;
 use crate::settings::disk;
 
@@ -26,8 +26,8 @@ pub(super) fn name(data: &[u8]) -> String {
 }
 
 /// Keeps a picture that a message needs. Durable when it returns.
-pub(super) fn keep(desk: &Desk, message: i64, hash: &str, data: &[u8]) -> Outcome<()> {
-    let folder = &desk.places.attachments;
+pub(super) fn keep(db: &DbHandle, message: i64, hash: &str, data: &[u8]) -> Outcome<()> {
+    let folder = &db.paths.attachments;
     let path = folder.join(hash);
     // A file of another size is what a full disk or a broken one left of it.
     if fs::metadata(&path).map_or(true, |file| file.len() != data.len() as u64) {
@@ -35,7 +35,7 @@ pub(super) fn keep(desk: &Desk, message: i64, hash: &str, data: &[u8]) -> Outcom
             .and_then(|()| disk::replace(&path, data))
             .map_err(|error| disk::fault(&path, &error))?;
     }
-    desk.run(
+    db.run(
         "INSERT OR IGNORE INTO attachments (message, hash) VALUES (?1, ?2)",
         params![message, hash],
     )?;
@@ -43,12 +43,12 @@ pub(super) fn keep(desk: &Desk, message: i64, hash: &str, data: &[u8]) -> Outcom
 }
 
 /// Reads a picture. Empty where it is gone: the message is still worth showing.
-pub(super) fn read(desk: &Desk, hash: &str) -> Arc<[u8]> {
+pub(super) fn read(db: &DbHandle, hash: &str) -> Arc<[u8]> {
     // The name comes from the database, and must not lead elsewhere.
     if hash.len() != 64 || !hash.bytes().all(|b| b.is_ascii_hexdigit()) {
         return Arc::default();
     }
-    let path = desk.places.attachments.join(hash);
+    let path = db.paths.attachments.join(hash);
     match fs::read(&path) {
         Ok(data) => data.into(),
         Err(error) => {
@@ -59,13 +59,13 @@ pub(super) fn read(desk: &Desk, hash: &str) -> Arc<[u8]> {
 }
 
 /// Removes the files that no message needs.
-pub(super) fn sweep(desk: &Desk) -> Outcome<()> {
-    let Ok(entries) = fs::read_dir(&desk.places.attachments) else { return Ok(()) };
+pub(super) fn sweep(db: &DbHandle) -> Outcome<()> {
+    let Ok(entries) = fs::read_dir(&db.paths.attachments) else { return Ok(()) };
     // Who goes back to a backup has the pictures of its chats as well.
-    let in_backups = backups::pictures(&desk.places.backups)?;
+    let in_backups = backups::pictures(&db.paths.backups)?;
     let mut needed: HashSet<String> = {
         let mut statement =
-            desk.connection.prepare_cached("SELECT DISTINCT hash FROM attachments")?;
+            db.connection.prepare_cached("SELECT DISTINCT hash FROM attachments")?;
         let rows = statement.query_map([], |row| row.get(0))?;
         rows.collect::<Result<_, _>>()?
     };

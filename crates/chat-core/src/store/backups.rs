@@ -1,4 +1,4 @@
-//! Backups of the database: whole copies beside it, made by SQLite while it is in use.
+//! Makes backups of the database: whole copies next to it, made by SQLite while it is in use.
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 use rusqlite::backup::{self, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
-use super::desk::{Places, set_up};
+use super::db_handle::{StorePaths, set_up};
 use super::fault::{Fault, Outcome};
 use super::open::{check_all, check_pages};
 use super::{salvage, schema};
@@ -119,16 +119,16 @@ fn take(lock: &File, mut pause: impl FnMut()) -> bool {
 /// Makes a backup. After each step it rests for as long as `pace` says, and is given up where that
 /// says nothing. None then, and where another process is at it or the disk is too full.
 pub(super) fn make(
-    places: &Places,
+    paths: &StorePaths,
     purpose: Purpose,
     pace: &dyn Fn() -> Option<Duration>,
 ) -> Outcome<Option<Backup>> {
-    let folder = &places.backups;
+    let folder = &paths.backups;
     disk::private_folder(folder).map_err(|error| disk::fault(folder, &error))?;
     let lock_path = lock_of(folder);
     let lock = disk::private_file(&lock_path).map_err(|error| disk::fault(&lock_path, &error))?;
     match purpose {
-        Purpose::Safety if !take(&lock, || thread::sleep(LOCK_PAUSE)) || !has_room(places) => {
+        Purpose::Safety if !take(&lock, || thread::sleep(LOCK_PAUSE)) || !has_room(paths) => {
             return Ok(None);
         }
         Purpose::Safety => {}
@@ -139,7 +139,7 @@ pub(super) fn make(
     // Only one at a time comes so far.
     let part = unfinished(folder);
     salvage::remove(&part);
-    let made = copy(places, purpose, &part, pace);
+    let made = copy(paths, purpose, &part, pace);
     let finished = made
         .and_then(|whole| if whole { keep(folder, &part, purpose).map(Some) } else { Ok(None) });
     salvage::remove(&part);
@@ -148,13 +148,13 @@ pub(super) fn make(
 
 /// Copies the database as it is at this moment. Says whether that came to its end.
 fn copy(
-    places: &Places,
+    paths: &StorePaths,
     purpose: Purpose,
     part: &Path,
     pace: &dyn Fn() -> Option<Duration>,
 ) -> Outcome<bool> {
     disk::private_file(part).map_err(|error| disk::fault(part, &error))?;
-    let source = places.reading()?;
+    let source = paths.reading()?;
     // Held open: otherwise each commit in between would have the copy begin again.
     let snapshot = source.unchecked_transaction()?;
     snapshot.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
@@ -174,7 +174,7 @@ fn copy(
         && let Err(fault) = check_all(&target)
     {
         if fault.is_damage() {
-            places.suspect();
+            paths.suspect();
         }
         return Err(fault);
     }
@@ -209,9 +209,9 @@ fn keep(folder: &Path, part: &Path, purpose: Purpose) -> Outcome<Backup> {
     made.ok_or_else(|| crate::error::Kind::Internal.into())
 }
 
-fn has_room(places: &Places) -> bool {
-    let size = fs::metadata(&places.database).map_or(0, |file| file.len());
-    let free = rustix::fs::statvfs(&places.backups)
+fn has_room(paths: &StorePaths) -> bool {
+    let size = fs::metadata(&paths.database).map_or(0, |file| file.len());
+    let free = rustix::fs::statvfs(&paths.backups)
         .map_or(0, |disk| disk.f_bavail.saturating_mul(disk.f_frsize));
     free > size.saturating_mul(2).saturating_add(LEFT_FREE)
 }
@@ -266,11 +266,11 @@ pub(super) fn pictures(folder: &Path) -> Outcome<Vec<String>> {
 /// may work with it.
 pub(super) fn restore(
     connection: &mut Connection,
-    places: &Places,
+    paths: &StorePaths,
     backup: &Backup,
 ) -> Outcome<()> {
-    let source = open_good(&places.backups, backup)?;
-    make(places, Purpose::BeforeRestore, &|| Some(Duration::ZERO))?;
+    let source = open_good(&paths.backups, backup)?;
+    make(paths, Purpose::BeforeRestore, &|| Some(Duration::ZERO))?;
     let copying = backup::Backup::new(&source, connection)?;
     loop {
         match copying.step(-1)? {

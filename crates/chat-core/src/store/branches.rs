@@ -1,9 +1,9 @@
-//! The branches of a session: which replies stand beside each other, and where a branch ends.
+//! Reads the branches of a session: which replies are siblings, and where a branch ends.
 
 use std::collections::{HashMap, HashSet};
 
 use super::columns::word;
-use super::desk::Desk;
+use super::db_handle::DbHandle;
 use super::fault::Outcome;
 use super::sessions;
 use crate::message::{Fid, MessageId, Role};
@@ -18,10 +18,10 @@ pub(super) struct Branches {
 }
 
 impl Branches {
-    pub(super) fn read(desk: &Desk, fid: &Fid) -> Outcome<Self> {
-        let session = sessions::key(desk, fid)?;
+    pub(super) fn read(db: &DbHandle, fid: &Fid) -> Outcome<Self> {
+        let session = sessions::key(db, fid)?;
         let id = |bytes: Option<[u8; 16]>| bytes.map(MessageId::from_bytes);
-        let head = desk.find("SELECT head FROM sessions WHERE key = ?1", [session], |row| {
+        let head = db.find("SELECT head FROM sessions WHERE key = ?1", [session], |row| {
             Ok(id(row.get(0)?))
         })?;
         let reply = word(&Role::Assistant)?;
@@ -31,7 +31,7 @@ impl Branches {
             children: HashMap::new(),
             replies: HashSet::new(),
         };
-        let mut statement = desk.connection.prepare_cached(
+        let mut statement = db.connection.prepare_cached(
             "SELECT id, parent, role FROM messages WHERE session = ?1 ORDER BY key",
         )?;
         let mut rows = statement.query([session])?;

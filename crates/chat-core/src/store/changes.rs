@@ -1,5 +1,5 @@
-//! How processes hear of each other's commits: after each commit a byte of a file beside the
-//! database is written, which the others watch; SQLite's own count then tells whose it was.
+//! Tells processes of each other's commits: after each commit a byte of a file beside the database
+//! is written, which the others watch; SQLite's own count then tells whose it was.
 //!
 //! The log itself is no good for watching: SQLite writes it before the commit can be seen.
 

@@ -1,4 +1,4 @@
-//! How values of ours stand in the database's columns.
+//! Converts values to and from the database's columns.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What SQLite says, as kinds of errors.
+//! Converts SQLite's errors into kinds.
 
 use std::path::Path;
 

@@ -7,7 +7,7 @@
 
 use rusqlite::params;
 
-use super::desk::Desk;
+use super::db_handle::DbHandle;
 use super::fault::Outcome;
 use super::{messages, words};
 
@@ -16,23 +16,23 @@ const MESSAGES: usize = 200;
 const BYTES: usize = 128 * 1024;
 
 /// Whether there are messages that the index does not know yet.
-pub(super) fn is_unfinished(desk: &Desk) -> Outcome<bool> {
-    Ok(desk.find("SELECT 1 FROM unindexed", [], |_| Ok(()))?.is_some())
+pub(super) fn is_unfinished(db: &DbHandle) -> Outcome<bool> {
+    Ok(db.find("SELECT 1 FROM unindexed", [], |_| Ok(()))?.is_some())
 }
 
 /// Puts the text of a message into the index, in place of what it was.
-pub(super) fn index(desk: &Desk, key: i64, text: &str) -> Outcome<()> {
-    desk.run("DELETE FROM word_index WHERE rowid = ?1", [key])?;
+pub(super) fn index(db: &DbHandle, key: i64, text: &str) -> Outcome<()> {
+    db.run("DELETE FROM word_index WHERE rowid = ?1", [key])?;
     let words = words::of_text(text);
-    desk.run("INSERT INTO word_index (rowid, words) VALUES (?1, ?2)", params![key, words])?;
+    db.run("INSERT INTO word_index (rowid, words) VALUES (?1, ?2)", params![key, words])?;
     Ok(())
 }
 
 /// Indexes the next few messages. Says whether there are more.
-pub(super) fn step(desk: &Desk) -> Outcome<bool> {
-    let below: Option<i64> = desk.find("SELECT below FROM unindexed", [], |row| row.get(0))?;
+pub(super) fn step(db: &DbHandle) -> Outcome<bool> {
+    let below: Option<i64> = db.find("SELECT below FROM unindexed", [], |row| row.get(0))?;
     let Some(below) = below else { return Ok(false) };
-    let mut statement = desk.connection.prepare_cached(
+    let mut statement = db.connection.prepare_cached(
         "SELECT key, iif(ended IS NOT NULL AND role IN ('user', 'assistant'), parts, NULL) \
          FROM messages WHERE key < ?1 ORDER BY key DESC",
     )?;
@@ -52,11 +52,11 @@ pub(super) fn step(desk: &Desk) -> Outcome<bool> {
         count += 1;
     }
     for (key, text) in texts.iter().rev() {
-        index(desk, *key, text)?;
+        index(db, *key, text)?;
     }
     match last {
-        Some(last) => desk.run("UPDATE unindexed SET below = ?1", [last])?,
-        None => desk.run("DELETE FROM unindexed", [])?,
+        Some(last) => db.run("UPDATE unindexed SET below = ?1", [last])?,
+        None => db.run("DELETE FROM unindexed", [])?,
     };
     Ok(last.is_some())
 }

@@ -1,24 +1,24 @@
-//! Replies while they are written: what arrived is only ever appended, and becomes part of the
-//! message's row once, at the end.
+//! Journals replies while they are written: what arrives is only ever appended, and becomes part of
+//! the message's row once, at the end.
 
 use std::fs;
 
 use rusqlite::params;
 
 use super::columns::{self, word};
-use super::desk::Desk;
+use super::db_handle::DbHandle;
 use super::fault::Outcome;
 use super::record::{Segment, SegmentKind};
 use super::{messages, missing};
 use crate::error::{Error, Kind};
 use crate::message::provider::forget_cut;
-use crate::message::thoughts::sort_thoughts;
+use crate::message::reasoning::split_reasoning;
 use crate::message::{Ending, Fid, Message, MessageId, Part, Role, ToolCallId, ToolResult};
 
 /// Appends what arrived.
-pub(super) fn append(desk: &Desk, segments: &[Segment]) -> Outcome<()> {
+pub(super) fn append(db: &DbHandle, segments: &[Segment]) -> Outcome<()> {
     for segment in segments {
-        let appended = desk.run(
+        let appended = db.run(
             "INSERT INTO journal (message, seq, part, kind, text) \
              SELECT key, (SELECT coalesce(max(seq), 0) + 1 FROM journal WHERE message = key), \
              ?2, ?3, ?4 FROM messages WHERE id = ?1 AND ended IS NULL",
@@ -41,8 +41,8 @@ fn unknown(message: MessageId) -> Error {
 }
 
 /// Adds what the journal holds to the parts that the message began with.
-pub(super) fn complete(desk: &Desk, key: i64, parts: &mut Vec<Part>) -> Outcome<()> {
-    let mut statement = desk
+pub(super) fn complete(db: &DbHandle, key: i64, parts: &mut Vec<Part>) -> Outcome<()> {
+    let mut statement = db
         .connection
         .prepare_cached("SELECT part, kind, text FROM journal WHERE message = ?1 ORDER BY seq")?;
     let mut rows = statement.query([key])?;
@@ -86,31 +86,31 @@ fn add(parts: &mut Vec<Part>, at: usize, kind: Option<SegmentKind>, text: &str) 
 }
 
 /// Ends a reply in its final form.
-pub(super) fn fold(desk: &Desk, session: i64, message: &Message) -> Outcome<()> {
-    let key = desk
+pub(super) fn fold(db: &DbHandle, session: i64, message: &Message) -> Outcome<()> {
+    let key = db
         .find(
             "SELECT key FROM messages WHERE id = ?1 AND session = ?2",
             params![message.id.as_bytes(), session],
             |row| row.get(0),
         )?
         .ok_or_else(|| unknown(message.id))?;
-    messages::store_content(desk, key, message)?;
-    desk.run("DELETE FROM journal WHERE message = ?1", [key])?;
+    messages::store_content(db, key, message)?;
+    db.run("DELETE FROM journal WHERE message = ?1", [key])?;
     Ok(())
 }
 
 /// Takes a reply that is being written out of a session; `parent` is its head again.
 pub(super) fn withdraw(
-    desk: &Desk,
+    db: &DbHandle,
     session: i64,
     reply: MessageId,
     parent: Option<MessageId>,
 ) -> Outcome<()> {
-    desk.run(
+    db.run(
         "UPDATE sessions SET head = ?3 WHERE key = ?1 AND head = ?2",
         params![session, reply.as_bytes(), parent.as_ref().map(MessageId::as_bytes)],
     )?;
-    let gone = desk.run(
+    let gone = db.run(
         "DELETE FROM messages WHERE session = ?1 AND id = ?2 AND ended IS NULL",
         params![session, reply.as_bytes()],
     )?;
@@ -119,34 +119,34 @@ pub(super) fn withdraw(
 
 /// Ends a reply whose writer died.
 pub(super) fn broken_off(message: &mut Message) {
-    sort_thoughts(&mut message.parts);
+    split_reasoning(&mut message.parts);
     forget_cut(&mut message.parts);
     message.ended = Some(Ending::Interrupted);
 }
 
 /// Ends the unfinished replies of a session as interrupted, with what their journals hold, and
 /// says whether there were any.
-pub(super) fn interrupt(desk: &Desk, session: i64) -> Outcome<bool> {
+pub(super) fn interrupt(db: &DbHandle, session: i64) -> Outcome<bool> {
     let unfinished: Vec<Message> = {
-        let mut statement = desk.connection.prepare_cached(&format!(
+        let mut statement = db.connection.prepare_cached(&format!(
             "SELECT {} FROM messages WHERE session = ?1 AND ended IS NULL",
             messages::COLUMNS
         ))?;
         let mut rows = statement.query([session])?;
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
-            let mut message = messages::read(desk, row)?;
+            let mut message = messages::read(db, row)?;
             broken_off(&mut message);
             found.push(message);
         }
         found
     };
     for message in &unfinished {
-        fold(desk, session, message)?;
+        fold(db, session, message)?;
     }
     if !unfinished.is_empty() {
         // Nobody has seen yet what became of them.
-        desk.run("UPDATE sessions SET unread = 1 WHERE key = ?1", [session])?;
+        db.run("UPDATE sessions SET unread = 1 WHERE key = ?1", [session])?;
     }
     Ok(!unfinished.is_empty())
 }
@@ -154,21 +154,21 @@ pub(super) fn interrupt(desk: &Desk, session: i64) -> Outcome<bool> {
 /// Marks a round of tools that its process did not live to end: some call has no result, or nothing
 /// followed the results. What a command had written until then becomes its result. Says whether there
 /// was such a round.
-pub(super) fn interrupt_round(desk: &Desk, session: i64) -> Outcome<bool> {
+pub(super) fn interrupt_round(db: &DbHandle, session: i64) -> Outcome<bool> {
     let branch = {
         let mut found: Vec<(i64, Message)> = Vec::new();
         let sql = "SELECT head FROM sessions WHERE key = ?1";
-        let head = desk.find(sql, [session], |row| row.get::<_, Option<[u8; 16]>>(0))?;
+        let head = db.find(sql, [session], |row| row.get::<_, Option<[u8; 16]>>(0))?;
         let mut next = head.flatten();
         while let Some(id) = next {
             let sql = "SELECT key FROM messages WHERE id = ?1 AND session = ?2";
-            let key: Option<i64> = desk.find(sql, params![id, session], |row| row.get(0))?;
+            let key: Option<i64> = db.find(sql, params![id, session], |row| row.get(0))?;
             let Some(key) = key else { break };
             if found.iter().any(|(known, _)| *known == key) {
                 // A damaged file could hold a ring.
                 break;
             }
-            let Some(message) = messages::one(desk, key, true)? else { break };
+            let Some(message) = messages::one(db, key, true)? else { break };
             next =
                 message.parent.filter(|_| message.role != Role::Assistant).map(|p| *p.as_bytes());
             found.push((key, message));
@@ -185,14 +185,14 @@ pub(super) fn interrupt_round(desk: &Desk, session: i64) -> Outcome<bool> {
     }
     let answered: Vec<_> = later.iter().flat_map(|(_, message)| results(message)).collect();
     let open: Vec<_> = reply.tool_calls().filter(|call| !answered.contains(&&call.id)).collect();
-    set_interrupted(desk, *reply_key)?;
+    set_interrupted(db, *reply_key)?;
     if let Some((head, _)) = later.first() {
-        set_interrupted(desk, *head)?;
+        set_interrupted(db, *head)?;
     }
     // The newest output is this call's only where no other call of the reply can have written it.
     if let [call] = open[..]
         && answered.is_empty()
-        && let Some(text) = leftover(desk, session, reply.time)?
+        && let Some(text) = leftover(db, session, reply.time)?
     {
         let parent = later.first().map_or(reply.id, |(_, head)| head.id);
         let result = Message {
@@ -200,9 +200,9 @@ pub(super) fn interrupt_round(desk: &Desk, session: i64) -> Outcome<bool> {
             ended: Some(Ending::Interrupted),
             ..Message::text(Role::Tool, Some(parent), "")
         };
-        messages::insert(desk, session, &result)?;
+        messages::insert(db, session, &result)?;
         let sql = "UPDATE sessions SET head = ?2 WHERE key = ?1";
-        desk.run(sql, params![session, result.id.as_bytes()])?;
+        db.run(sql, params![session, result.id.as_bytes()])?;
     }
     Ok(true)
 }
@@ -214,9 +214,9 @@ fn results(message: &Message) -> impl Iterator<Item = &ToolCallId> {
     })
 }
 
-fn set_interrupted(desk: &Desk, key: i64) -> Outcome<()> {
+fn set_interrupted(db: &DbHandle, key: i64) -> Outcome<()> {
     let ended = word(&Ending::Interrupted)?;
-    desk.run("UPDATE messages SET ended = ?2 WHERE key = ?1", params![key, ended])?;
+    db.run("UPDATE messages SET ended = ?2 WHERE key = ?1", params![key, ended])?;
     Ok(())
 }
 
@@ -228,12 +228,12 @@ const CLOCK: jiff::SignedDuration = jiff::SignedDuration::from_millis(20);
 
 /// What the one command that ran had written, as far as it was kept: the newest output of the session,
 /// where it is younger than the call.
-fn leftover(desk: &Desk, session: i64, called: jiff::Timestamp) -> Outcome<Option<String>> {
+fn leftover(db: &DbHandle, session: i64, called: jiff::Timestamp) -> Outcome<Option<String>> {
     let sql = "SELECT fid FROM sessions WHERE key = ?1";
-    let Some(fid) = desk.find(sql, [session], |row| row.get::<_, String>(0))? else {
+    let Some(fid) = db.find(sql, [session], |row| row.get::<_, String>(0))? else {
         return Ok(None);
     };
-    let entries = fs::read_dir(desk.places.outputs.join(fid)).into_iter().flatten().flatten();
+    let entries = fs::read_dir(db.paths.outputs.join(fid)).into_iter().flatten().flatten();
     let written = entries.filter_map(|entry| {
         let metadata = entry.metadata().ok().filter(fs::Metadata::is_file)?;
         let modified = jiff::Timestamp::try_from(metadata.modified().ok()?).ok()?;
@@ -251,9 +251,9 @@ fn leftover(desk: &Desk, session: i64, called: jiff::Timestamp) -> Outcome<Optio
 
 /// Ends the unfinished replies of all sessions whose owners are dead, and frees these sessions.
 /// Gives those that had any.
-pub(super) fn recover(desk: &Desk) -> Outcome<Vec<Fid>> {
+pub(super) fn recover(db: &DbHandle) -> Outcome<Vec<Fid>> {
     let candidates: Vec<(i64, String, Option<String>)> = {
-        let mut statement = desk.connection.prepare_cached(
+        let mut statement = db.connection.prepare_cached(
             "SELECT key, fid, owner FROM sessions WHERE owner IS NOT NULL UNION \
              SELECT key, fid, owner FROM sessions \
              WHERE key IN (SELECT session FROM messages WHERE ended IS NULL)",
@@ -261,7 +261,7 @@ pub(super) fn recover(desk: &Desk) -> Outcome<Vec<Fid>> {
         let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         rows.collect::<Result<_, _>>()?
     };
-    let owners = &desk.places.owners;
+    let owners = &db.paths.owners;
     let mut living = super::owner::Living::new(owners);
     let mut recovered = Vec::new();
     for (key, fid, owner) in candidates {
@@ -271,15 +271,15 @@ pub(super) fn recover(desk: &Desk) -> Outcome<Vec<Fid>> {
         // Who gave a session up had nothing left to do in it.
         let owned = owner.is_some();
         let end = || {
-            let in_round = owned && interrupt_round(desk, key)?;
-            if interrupt(desk, key)? || in_round {
+            let in_round = owned && interrupt_round(db, key)?;
+            if interrupt(db, key)? || in_round {
                 recovered.push(Fid::new(fid));
             }
-            desk.run("UPDATE sessions SET owner = NULL WHERE key = ?1", [key])?;
+            db.run("UPDATE sessions SET owner = NULL WHERE key = ?1", [key])?;
             Ok(())
         };
         // What is damaged in one chat does not keep the others waiting.
-        missing::or_else(desk, end, || Ok(()))?;
+        missing::or_else(db, end, || Ok(()))?;
     }
     Ok(recovered)
 }

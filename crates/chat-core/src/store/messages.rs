@@ -1,4 +1,4 @@
-//! Messages as rows, and the way from a head back to the root.
+//! Reads and writes the rows of messages, and walks from a head back to the root.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::columns::{self, instant, json, nanoseconds, word};
-use super::desk::Desk;
+use super::db_handle::DbHandle;
 use super::fault::Outcome;
 use super::record::Page;
 use super::{attachments, indexing, journal, missing, sessions};
@@ -34,8 +34,8 @@ struct SpokenPart<'a> {
 }
 
 /// Adds a message to a session. Whole ones are indexed.
-pub(super) fn insert(desk: &Desk, session: i64, message: &Message) -> Outcome<()> {
-    desk.run(
+pub(super) fn insert(db: &DbHandle, session: i64, message: &Message) -> Outcome<()> {
+    db.run(
         "INSERT INTO messages (id, session, parent, role, parts, time, ended, error, connection, \
          model, usage) VALUES (?1, ?2, ?3, ?4, '[]', ?5, NULL, NULL, ?6, ?7, NULL)",
         params![
@@ -48,23 +48,23 @@ pub(super) fn insert(desk: &Desk, session: i64, message: &Message) -> Outcome<()
             message.model.as_ref().map(|m| &m.model),
         ],
     )?;
-    store_content(desk, desk.connection.last_insert_rowid(), message)
+    store_content(db, db.connection.last_insert_rowid(), message)
 }
 
 /// Stores what a message has become, and indexes it if it ended.
-pub(super) fn store_content(desk: &Desk, key: i64, message: &Message) -> Outcome<()> {
+pub(super) fn store_content(db: &DbHandle, key: i64, message: &Message) -> Outcome<()> {
     let mut parts = Vec::with_capacity(message.parts.len());
     for part in &message.parts {
         parts.push(match part {
             Part::Image { mime, data } => {
                 let hash = attachments::name(data);
-                attachments::keep(desk, key, &hash, data)?;
+                attachments::keep(db, key, &hash, data)?;
                 StoredPart::Picture { picture: hash.into(), mime: mime.into() }
             }
             part => StoredPart::Part(Cow::Borrowed(part)),
         });
     }
-    desk.run(
+    db.run(
         "UPDATE messages SET parts = ?2, ended = ?3, error = ?4, usage = ?5, connection = ?6, \
          model = ?7 WHERE key = ?1",
         params![
@@ -80,15 +80,15 @@ pub(super) fn store_content(desk: &Desk, key: i64, message: &Message) -> Outcome
     let spoken = matches!(message.role, Role::User | Role::Assistant);
     if message.ended.is_some() && spoken {
         // A damaged index is built again at the next start: no message waits for that.
-        missing::or_else(desk, || index(desk, key, &message.plain_text()), || Ok(()))?;
+        missing::or_else(db, || index(db, key, &message.plain_text()), || Ok(()))?;
     }
     Ok(())
 }
 
-fn index(desk: &Desk, key: i64, text: &str) -> Outcome<()> {
-    desk.run("DELETE FROM text_index WHERE rowid = ?1", [key])?;
-    desk.run("INSERT INTO text_index (rowid, text) VALUES (?1, ?2)", params![key, text])?;
-    indexing::index(desk, key, text)
+fn index(db: &DbHandle, key: i64, text: &str) -> Outcome<()> {
+    db.run("DELETE FROM text_index WHERE rowid = ?1", [key])?;
+    db.run("INSERT INTO text_index (rowid, text) VALUES (?1, ?2)", params![key, text])?;
+    indexing::index(db, key, text)
 }
 
 /// The columns that [`read`] takes, in its order.
@@ -96,19 +96,19 @@ pub(super) const COLUMNS: &str =
     "key, id, parent, role, parts, time, ended, error, connection, model, usage";
 
 /// Reads a message, a reply being written with what its journal holds.
-pub(super) fn read(desk: &Desk, row: &Row<'_>) -> Outcome<Message> {
+pub(super) fn read(db: &DbHandle, row: &Row<'_>) -> Outcome<Message> {
     let id = MessageId::from_bytes(row.get(1)?);
     let text = |column| row.get::<_, Option<String>>(column);
     let mut error = text(7)?.and_then(|json| serde_json::from_str(&json).ok());
     let parent = row.get::<_, Option<[u8; 16]>>(2)?.map(MessageId::from_bytes);
     let role = columns::read_word(row.get_ref(3)?.as_str().unwrap_or_default());
-    let parts = match read_parts(desk, row.get_ref(4)?.as_str().unwrap_or_default()) {
+    let parts = match read_parts(db, row.get_ref(4)?.as_str().unwrap_or_default()) {
         Ok(parts) => parts,
         // One broken row does not hide the rest of the chat.
         Err(fault) => {
             tracing::error!("message {id} cannot be read");
             if is_damage(&fault) {
-                desk.places.suspect();
+                db.paths.suspect();
                 return Ok(missing::placeholder(id, parent, role));
             }
             let detail = "the stored message cannot be read";
@@ -129,7 +129,7 @@ pub(super) fn read(desk: &Desk, row: &Row<'_>) -> Outcome<Message> {
     };
     if message.ended.is_none() {
         let (key, parts) = (row.get(0)?, &mut message.parts);
-        missing::or_else(desk, || journal::complete(desk, key, parts), || Ok(()))?;
+        missing::or_else(db, || journal::complete(db, key, parts), || Ok(()))?;
     }
     Ok(message)
 }
@@ -141,13 +141,13 @@ pub(super) fn is_damage(error: &serde_json::Error) -> bool {
 }
 
 /// A message by its key. `written`: whether a living process writes in its session.
-pub(super) fn one(desk: &Desk, key: i64, written: bool) -> Outcome<Option<Message>> {
-    let mut statement = desk
+pub(super) fn one(db: &DbHandle, key: i64, written: bool) -> Outcome<Option<Message>> {
+    let mut statement = db
         .connection
         .prepare_cached(&format!("SELECT {COLUMNS} FROM messages NOT INDEXED WHERE key = ?1"))?;
     let mut rows = statement.query([key])?;
     let Some(row) = rows.next()? else { return Ok(None) };
-    let mut message = read(desk, row)?;
+    let mut message = read(db, row)?;
     if !written && message.ended.is_none() {
         // Its writer is dead, and nobody has recovered it yet.
         journal::broken_off(&mut message);
@@ -155,11 +155,11 @@ pub(super) fn one(desk: &Desk, key: i64, written: bool) -> Outcome<Option<Messag
     Ok(Some(message))
 }
 
-fn read_parts(desk: &Desk, json: &str) -> serde_json::Result<Vec<Part>> {
+fn read_parts(db: &DbHandle, json: &str) -> serde_json::Result<Vec<Part>> {
     let stored: Vec<StoredPart<'_>> = serde_json::from_str(json)?;
     let part = |stored| match stored {
         StoredPart::Picture { picture, mime } => {
-            Part::Image { mime: mime.into_owned(), data: attachments::read(desk, &picture) }
+            Part::Image { mime: mime.into_owned(), data: attachments::read(db, &picture) }
         }
         StoredPart::Part(part) => part.into_owned(),
     };
@@ -168,8 +168,8 @@ fn read_parts(desk: &Desk, json: &str) -> serde_json::Result<Vec<Part>> {
 
 /// A message and its [text](Message::plain_text), of its stored parts alone: pictures are not read.
 /// None where there is none or it cannot be read.
-pub(super) fn plain_text(desk: &Desk, key: i64) -> Outcome<Option<(MessageId, String)>> {
-    desk.find("SELECT id, parts FROM messages WHERE key = ?1", [key], |row| {
+pub(super) fn plain_text(db: &DbHandle, key: i64) -> Outcome<Option<(MessageId, String)>> {
+    db.find("SELECT id, parts FROM messages WHERE key = ?1", [key], |row| {
         let text = spoken(row.get_ref(1)?.as_str().unwrap_or_default()).ok();
         Ok(text.zip(row.get(0).ok()).map(|(text, id)| (MessageId::from_bytes(id), text)))
     })
@@ -204,22 +204,27 @@ pub(super) fn spoken(json: &str) -> serde_json::Result<String> {
 /// The `limit` messages of the shown branch before `before`, or the last ones. Takes as long as
 /// these take: the chat's length does not matter. What cannot be read stands there as missing.
 pub(super) fn page(
-    desk: &Desk,
+    db: &DbHandle,
     fid: &Fid,
     before: Option<MessageId>,
     limit: usize,
 ) -> Outcome<Page> {
     missing::or_else(
-        desk,
-        || page_by_index(desk, fid, before, limit),
-        || missing::page(desk, fid, before, limit),
+        db,
+        || page_by_index(db, fid, before, limit),
+        || missing::page(db, fid, before, limit),
     )
 }
 
-fn page_by_index(desk: &Desk, fid: &Fid, before: Option<MessageId>, limit: usize) -> Outcome<Page> {
-    let (session, written) = sessions::key_and_writer(desk, fid)?;
+fn page_by_index(
+    db: &DbHandle,
+    fid: &Fid,
+    before: Option<MessageId>,
+    limit: usize,
+) -> Outcome<Page> {
+    let (session, written) = sessions::key_and_writer(db, fid)?;
     let link = |sql, params: &[&dyn rusqlite::ToSql]| -> Outcome<Option<MessageId>> {
-        let found = desk.find(sql, params, |row| row.get::<_, Option<[u8; 16]>>(0))?;
+        let found = db.find(sql, params, |row| row.get::<_, Option<[u8; 16]>>(0))?;
         Ok(found.flatten().map(MessageId::from_bytes))
     };
     let mut next = match before {
@@ -229,7 +234,7 @@ fn page_by_index(desk: &Desk, fid: &Fid, before: Option<MessageId>, limit: usize
             &[before.as_bytes(), &session],
         )?,
     };
-    let mut statement = desk.connection.prepare_cached(&format!(
+    let mut statement = db.connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM messages WHERE id = ?1 AND session = ?2"
     ))?;
     let mut messages = Vec::new();
@@ -241,7 +246,7 @@ fn page_by_index(desk: &Desk, fid: &Fid, before: Option<MessageId>, limit: usize
     {
         let mut rows = statement.query(params![id.as_bytes(), session])?;
         let Some(row) = rows.next()? else { break };
-        let mut message = read(desk, row)?;
+        let mut message = read(db, row)?;
         if !written && message.ended.is_none() {
             // Its writer is dead, and nobody has recovered it yet.
             journal::broken_off(&mut message);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use rusqlite::params;
 
-use super::desk::Desk;
+use super::db_handle::DbHandle;
 use super::fault::{Fault, Outcome};
 use super::messages;
 use super::owner::Living;
@@ -45,13 +45,13 @@ fn time_of(id: MessageId) -> Timestamp {
 
 /// Does something the usual way, and where the file is damaged, the other.
 pub(super) fn or_else<T>(
-    desk: &Desk,
+    db: &DbHandle,
     usual: impl FnOnce() -> Outcome<T>,
     damaged: impl FnOnce() -> Outcome<T>,
 ) -> Outcome<T> {
     match usual() {
         Err(fault) if fault.is_damage() => {
-            desk.places.suspect();
+            db.paths.suspect();
             damaged()
         }
         done => done,
@@ -59,11 +59,11 @@ pub(super) fn or_else<T>(
 }
 
 /// The sessions that can be read, newest first.
-pub(super) fn newest(desk: &Desk, limit: usize) -> Outcome<Vec<SessionRecord>> {
-    let mut living = Living::new(&desk.places.owners);
+pub(super) fn newest(db: &DbHandle, limit: usize) -> Outcome<Vec<SessionRecord>> {
+    let mut living = Living::new(&db.paths.owners);
     let mut found = Vec::new();
-    for key in survey(&desk.connection, "sessions")?.keys {
-        match sessions::readable(desk, key, &mut living) {
+    for key in survey(&db.connection, "sessions")?.keys {
+        match sessions::readable(db, key, &mut living) {
             Ok(Some(record)) => found.push((record.updated, key, record)),
             Ok(None) => {}
             Err(fault) if fault.is_damage() => {}
@@ -76,10 +76,10 @@ pub(super) fn newest(desk: &Desk, limit: usize) -> Outcome<Vec<SessionRecord>> {
 }
 
 /// The key of a session, found without an index.
-pub(super) fn session_key(desk: &Desk, fid: &Fid) -> Outcome<i64> {
+pub(super) fn session_key(db: &DbHandle, fid: &Fid) -> Outcome<i64> {
     let mut statement =
-        desk.connection.prepare_cached("SELECT fid FROM sessions NOT INDEXED WHERE key = ?1")?;
-    for key in survey(&desk.connection, "sessions")?.keys {
+        db.connection.prepare_cached("SELECT fid FROM sessions NOT INDEXED WHERE key = ?1")?;
+    for key in survey(&db.connection, "sessions")?.keys {
         let found = statement.query_row([key], |row| row.get::<_, String>(0));
         if found.is_ok_and(|found| found == fid.as_str()) {
             return Ok(key);
@@ -89,7 +89,7 @@ pub(super) fn session_key(desk: &Desk, fid: &Fid) -> Outcome<i64> {
 }
 
 /// A message's row as far as it can be found without reading its content.
-struct Place {
+struct MessageRow {
     key: i64,
     id: MessageId,
     parent: Option<MessageId>,
@@ -97,22 +97,22 @@ struct Place {
 }
 
 /// The messages of a session that can be found, by their keys.
-fn places(desk: &Desk, session: i64) -> Outcome<BTreeMap<i64, Place>> {
-    let mut statement = desk.connection.prepare_cached(
+fn message_rows(db: &DbHandle, session: i64) -> Outcome<BTreeMap<i64, MessageRow>> {
+    let mut statement = db.connection.prepare_cached(
         "SELECT id, parent, role FROM messages NOT INDEXED WHERE key = ?1 AND session = ?2",
     )?;
     let mut found = BTreeMap::new();
-    for key in survey(&desk.connection, "messages")?.keys {
-        let place = statement.query_row(params![key, session], |row| {
-            Ok(Place {
+    for key in survey(&db.connection, "messages")?.keys {
+        let row = statement.query_row(params![key, session], |row| {
+            Ok(MessageRow {
                 key,
                 id: MessageId::from_bytes(row.get(0)?),
                 parent: row.get::<_, Option<[u8; 16]>>(1)?.map(MessageId::from_bytes),
                 role: super::columns::read_word(row.get_ref(2)?.as_str().unwrap_or_default()),
             })
         });
-        if let Ok(place) = place {
-            found.insert(key, place);
+        if let Ok(row) = row {
+            found.insert(key, row);
         }
     }
     Ok(found)
@@ -120,20 +120,20 @@ fn places(desk: &Desk, session: i64) -> Outcome<BTreeMap<i64, Place>> {
 
 /// A page of a session's shown branch, as [`messages::page`] gives it.
 pub(super) fn page(
-    desk: &Desk,
+    db: &DbHandle,
     fid: &Fid,
     before: Option<MessageId>,
     limit: usize,
 ) -> Outcome<Page> {
-    let (session, written) = sessions::key_and_writer(desk, fid)?;
-    let by_key = places(desk, session)?;
+    let (session, written) = sessions::key_and_writer(db, fid)?;
+    let by_key = message_rows(db, session)?;
     let by_id: HashMap<MessageId, i64> = by_key.values().map(|p| (p.id, p.key)).collect();
     let head = || -> Outcome<Option<MessageId>> {
         let sql = "SELECT head FROM sessions NOT INDEXED WHERE key = ?1";
-        let head = or_damage(desk.connection.query_row(sql, [session], |row| {
+        let head = or_damage(db.connection.query_row(sql, [session], |row| {
             Ok(row.get::<_, Option<[u8; 16]>>(0)?.map(MessageId::from_bytes))
         }))?;
-        Ok(head.unwrap_or_else(|| by_key.values().next_back().map(|place| place.id)))
+        Ok(head.unwrap_or_else(|| by_key.values().next_back().map(|row| row.id)))
     };
     // Walked from the head on, also for an earlier page: only so it is known in which place a
     // message is that cannot be found.
@@ -148,11 +148,11 @@ pub(super) fn page(
     {
         let message = if let Some(key) = by_id.get(&id) {
             below = *key;
-            let place = &by_key[key];
-            next = place.parent;
-            if skipping.is_some() { None } else { Some(read(desk, place, written)?) }
+            let row = &by_key[key];
+            next = row.parent;
+            if skipping.is_some() { None } else { Some(read(db, row, written)?) }
         } else {
-            next = by_key.range(..below).next_back().map(|(_, place)| place.id);
+            next = by_key.range(..below).next_back().map(|(_, row)| row.id);
             Some(placeholder(id, next, None))
         };
         match skipping {
@@ -165,12 +165,12 @@ pub(super) fn page(
     Ok(Page { messages, more: next.is_some_and(|id| !seen.contains(&id)) })
 }
 
-fn read(desk: &Desk, place: &Place, written: bool) -> Outcome<Message> {
-    match messages::one(desk, place.key, written) {
+fn read(db: &DbHandle, row: &MessageRow, written: bool) -> Outcome<Message> {
+    match messages::one(db, row.key, written) {
         Ok(Some(message)) => Ok(message),
-        Ok(None) => Ok(placeholder(place.id, place.parent, place.role)),
+        Ok(None) => Ok(placeholder(row.id, row.parent, row.role)),
         Err(Fault::Known(error)) => Err(error.into()),
-        Err(fault) if fault.is_damage() => Ok(placeholder(place.id, place.parent, place.role)),
+        Err(fault) if fault.is_damage() => Ok(placeholder(row.id, row.parent, row.role)),
         Err(fault) => Err(fault),
     }
 }

@@ -1,4 +1,4 @@
-//! Opening the database: locks, versions, and what to do with a file that is damaged, newer
+//! Opens the database: takes locks, migrates versions, and handles a file that is damaged, newer
 //! than the program, or cannot be written.
 //!
 //! A large file must not slow the start, so it is not checked as a whole each time: its header,
@@ -16,7 +16,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::changes::Signal;
-use super::desk::{Desk, Places, set_up, suspect_mark};
+use super::db_handle::{DbHandle, StorePaths, set_up, suspect_mark};
 use super::fault::{Fault, Outcome};
 use super::owner::Owners;
 use super::survey::or_damage;
@@ -33,7 +33,7 @@ const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
 /// What was opened.
 pub(super) struct Parts {
-    pub(super) places: Arc<Places>,
+    pub(super) paths: Arc<StorePaths>,
     /// None where the file cannot be written.
     pub(super) writer: Option<Writer>,
     /// Held while the store is open: shared with other programs, alone while migrating.
@@ -123,7 +123,7 @@ pub(super) fn open(folders: &Folders) -> Result<Parts> {
     earlier.retain(|untold| notice.as_ref() != Some(untold));
     let notice = notice.or_else(|| earlier.pop());
     let owners = Owners::enter(&owners).map_err(|e| disk::fault(&owners, &e))?;
-    let places = Arc::new(Places {
+    let paths = Arc::new(StorePaths {
         attachments: folders.data.join("attachments"),
         backups,
         outputs: folders.outputs(),
@@ -131,10 +131,10 @@ pub(super) fn open(folders: &Folders) -> Result<Parts> {
         owners,
         immutable: false,
     });
-    let signal = Signal::open(&places.database);
-    let desk = Desk { connection, places: Arc::clone(&places) };
-    let writer = Writer::start(desk, signal).map_err(|e| disk::fault(&places.database, &e))?;
-    Ok(Parts { places, writer: Some(writer), lock: Some(lock), notice, earlier })
+    let signal = Signal::open(&paths.database);
+    let db = DbHandle { connection, paths: Arc::clone(&paths) };
+    let writer = Writer::start(db, signal).map_err(|e| disk::fault(&paths.database, &e))?;
+    Ok(Parts { paths, writer: Some(writer), lock: Some(lock), notice, earlier })
 }
 
 /// What a database is found to be.
@@ -315,7 +315,7 @@ fn open_for_reading(folders: &Folders, database: &Path, owners: &Path) -> Result
         // Neither can a new one be begun, nor a damaged one be kept aside.
         Header::Missing | Header::Foreign => return Err(read_only()),
     }
-    let places = |immutable| Places {
+    let paths = |immutable| StorePaths {
         attachments: folders.data.join("attachments"),
         backups: folders.backups(),
         outputs: folders.outputs(),
@@ -323,18 +323,18 @@ fn open_for_reading(folders: &Folders, database: &Path, owners: &Path) -> Result
         owners: Owners::watch_only(owners),
         immutable,
     };
-    let readable = |places: &Places| {
-        let version = places.reading().and_then(|connection| schema::version(&connection));
+    let readable = |paths: &StorePaths| {
+        let version = paths.reading().and_then(|connection| schema::version(&connection));
         version.is_ok_and(|version| version == schema::VERSION)
     };
     // Without a log there is nothing that SQLite would have to write in order to read.
     let log = fs::metadata(database.with_extension("db-wal"));
     let without_log =
         log.is_ok_and(|log| log.len() == 0) || !database.with_extension("db-wal").exists();
-    let places = Some(places(false))
+    let paths = Some(paths(false))
         .filter(readable)
-        .or_else(|| Some(places(true)).filter(|places| without_log && readable(places)))
+        .or_else(|| Some(paths(true)).filter(|paths| without_log && readable(paths)))
         .ok_or_else(read_only)?;
-    let (places, notice) = (Arc::new(places), Some(read_only()));
-    Ok(Parts { places, writer: None, lock: None, notice, earlier: Vec::new() })
+    let (paths, notice) = (Arc::new(paths), Some(read_only()));
+    Ok(Parts { paths, writer: None, lock: None, notice, earlier: Vec::new() })
 }

@@ -1,5 +1,5 @@
-//! Who is alive: each process that may write holds a locked file for as long as it lives. The
-//! system drops the lock with the process, however that ends.
+//! Tells which processes are alive: each process that may write holds a locked file for as long as
+//! it lives. The system drops the lock with the process, however that ends.
 
 use std::collections::HashMap;
 use std::fs::{self, File};

@@ -1,5 +1,5 @@
-//! What a person looks for, and where a text has it: without regard to case, accents, and the
-//! kinds of spaces, quotation marks and dashes.
+//! Matches text without regard to case, accents, and the kinds of spaces, quotation marks and
+//! dashes.
 
 use std::ops::Range;
 

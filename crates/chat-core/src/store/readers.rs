@@ -1,6 +1,6 @@
-//! The threads that read. Each has its own connection, so that a long search holds up neither
-//! the writer nor the opening of a chat. Started with the first question; bound to no runtime.
-//! A question that nobody waits for any more is broken off.
+//! Runs the threads that read. Each has its own connection, so that a long search holds up neither
+//! the writer nor the opening of a chat. Started with the first question; bound to no runtime. A
+//! question that nobody waits for any more is broken off.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,14 +11,14 @@ use std::thread::JoinHandle;
 use rusqlite::InterruptHandle;
 use tokio::sync::oneshot;
 
-use super::desk::{Desk, Places, gone, join};
+use super::db_handle::{DbHandle, StorePaths, gone, join};
 use super::fault::Outcome;
 use crate::error::Result;
 
 /// A search and the opening of a chat can go on at once.
 const THREADS: usize = 2;
 
-type Job = Box<dyn FnOnce(&mut Option<Desk>) + Send>;
+type Job = Box<dyn FnOnce(&mut Option<DbHandle>) + Send>;
 
 /// What breaks a question off; none before it is at work, and none when it is done.
 type AtWork = Arc<Mutex<Option<InterruptHandle>>>;
@@ -26,7 +26,7 @@ type AtWork = Arc<Mutex<Option<InterruptHandle>>>;
 /// The readers' door. Dropping it breaks off what they are reading and ends them.
 #[derive(Debug)]
 pub(super) struct Readers {
-    places: Arc<Places>,
+    paths: Arc<StorePaths>,
     jobs: OnceLock<mpsc::Sender<Job>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
     end: Arc<End>,
@@ -47,28 +47,28 @@ impl std::fmt::Debug for End {
 
 impl Readers {
     /// Starts nothing yet.
-    pub(super) fn new(places: Arc<Places>) -> Self {
+    pub(super) fn new(paths: Arc<StorePaths>) -> Self {
         let (threads, end) = (Mutex::default(), Arc::default());
-        Self { places, jobs: OnceLock::new(), threads, end }
+        Self { paths, jobs: OnceLock::new(), threads, end }
     }
 
     /// Runs a question on one state of the database. Dropping the future breaks it off.
     pub(super) async fn read<T: Send + 'static>(
         &self,
-        question: impl FnOnce(&Desk) -> Outcome<T> + Send + 'static,
+        question: impl FnOnce(&DbHandle) -> Outcome<T> + Send + 'static,
     ) -> Result<T> {
         let (answer, answered) = oneshot::channel();
         let at_work = AtWork::default();
         let mut asker = Asker { answered, at_work: Arc::clone(&at_work) };
-        let places = Arc::clone(&self.places);
+        let paths = Arc::clone(&self.paths);
         let end = Arc::clone(&self.end);
-        let job: Job = Box::new(move |desk| {
+        let job: Job = Box::new(move |db| {
             // Whoever asked may be gone: a search that was typed over.
             let wanted = || !answer.is_closed() && !end.begun.load(Ordering::Acquire);
             if wanted() {
-                let result = ask(desk, &places, &end, &at_work, wanted, question);
+                let result = ask(db, &paths, &end, &at_work, wanted, question);
                 if let Some(result) = result.transpose() {
-                    let _ = answer.send(result.map_err(|fault| places.told(fault)));
+                    let _ = answer.send(result.map_err(|fault| paths.told(fault)));
                 }
             }
         });
@@ -82,10 +82,10 @@ impl Readers {
         for _ in 0..THREADS {
             let queue = Arc::clone(&queue);
             let work = move || {
-                let mut desk = None;
+                let mut db = None;
                 while let Some(job) = next(&queue) {
                     // A panic is a bug in one question; the next ones still want answers.
-                    let _ = catch_unwind(AssertUnwindSafe(|| job(&mut desk)));
+                    let _ = catch_unwind(AssertUnwindSafe(|| job(&mut db)));
                 }
             };
             match std::thread::Builder::new().name("store-reader".to_owned()).spawn(work) {
@@ -127,30 +127,30 @@ impl<T> Drop for Asker<T> {
 
 /// Gives none where nobody wants to know any more.
 fn ask<T>(
-    desk: &mut Option<Desk>,
-    places: &Arc<Places>,
+    db: &mut Option<DbHandle>,
+    paths: &Arc<StorePaths>,
     end: &End,
     at_work: &AtWork,
     wanted: impl Fn() -> bool,
-    question: impl FnOnce(&Desk) -> Outcome<T>,
+    question: impl FnOnce(&DbHandle) -> Outcome<T>,
 ) -> Outcome<Option<T>> {
-    let desk = match desk {
-        Some(desk) => desk,
+    let db = match db {
+        Some(db) => db,
         none => {
-            let connection = places.reading()?;
+            let connection = paths.reading()?;
             locked(&end.open).push(connection.get_interrupt_handle());
-            none.insert(Desk { connection, places: Arc::clone(places) })
+            none.insert(DbHandle { connection, paths: Arc::clone(paths) })
         }
     };
-    let transaction = desk.connection.unchecked_transaction()?;
+    let transaction = db.connection.unchecked_transaction()?;
     let result = {
         // SQLite forgets an interruption when no statement runs. With this one open it also stops
         // what the question begins after it.
-        let mut open = desk.connection.prepare_cached("VALUES (1), (2)")?;
+        let mut open = db.connection.prepare_cached("VALUES (1), (2)")?;
         let mut open = open.query([])?;
         open.next()?;
-        *locked(at_work) = Some(desk.connection.get_interrupt_handle());
-        let result = wanted().then(|| question(desk)).transpose();
+        *locked(at_work) = Some(db.connection.get_interrupt_handle());
+        let result = wanted().then(|| question(db)).transpose();
         // The next question is another's.
         *locked(at_work) = None;
         result
@@ -177,8 +177,8 @@ mod tests {
     const ENDLESS: &str =
         "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n";
 
-    fn count(desk: &Desk, sql: &str) -> Outcome<Option<i64>> {
-        desk.find(sql, [], |row| row.get(0))
+    fn count(db: &DbHandle, sql: &str) -> Outcome<Option<i64>> {
+        db.find(sql, [], |row| row.get(0))
     }
 
     #[tokio::test]
@@ -187,9 +187,9 @@ mod tests {
         let store = Store::open(&Folders::below(folder.path())).unwrap().store;
         for _ in 0..2 * THREADS {
             let (begun, at_work) = oneshot::channel();
-            let asked = store.inner.readers.read(|desk| {
+            let asked = store.inner.readers.read(|db| {
                 let _ = begun.send(());
-                count(desk, ENDLESS)
+                count(db, ENDLESS)
             });
             tokio::select! {
                 biased;
@@ -197,7 +197,7 @@ mod tests {
                 at_work = at_work => at_work.unwrap(),
             }
         }
-        let answer = store.inner.readers.read(|desk| count(desk, "SELECT 7")).await;
+        let answer = store.inner.readers.read(|db| count(db, "SELECT 7")).await;
         assert_eq!(answer.unwrap(), Some(7));
     }
 
@@ -208,10 +208,10 @@ mod tests {
         let (begun, at_work) = oneshot::channel();
         let (go_on, may_go_on) = mpsc::channel::<()>();
         let (done, ended) = oneshot::channel();
-        let asked = store.inner.readers.read(move |desk| {
+        let asked = store.inner.readers.read(move |db| {
             let _ = begun.send(());
             let _ = may_go_on.recv();
-            let _ = done.send(count(desk, ENDLESS).is_err());
+            let _ = done.send(count(db, ENDLESS).is_err());
             Ok(())
         });
         tokio::select! {

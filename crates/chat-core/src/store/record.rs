@@ -1,4 +1,4 @@
-//! What goes into the store and comes out of it.
+//! Defines what goes into the store and comes out of it.
 
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::Arc;

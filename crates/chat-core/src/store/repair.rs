@@ -1,4 +1,4 @@
-//! Puts a new database in the place of a damaged one. Whoever does this holds the lock alone.
+//! Replaces a damaged database with a new one. Whoever does this holds the lock alone.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Zoned;
 
-use super::desk::suspect_mark;
+use super::db_handle::suspect_mark;
 use super::fault::Outcome;
 use super::salvage;
 use crate::error::Kind;

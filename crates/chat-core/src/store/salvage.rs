@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::desk::set_up;
+use super::db_handle::set_up;
 use super::fault::{Outcome, is_damage};
 use super::survey::Survey;
 use super::{backups, schema};

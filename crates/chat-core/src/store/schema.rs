@@ -1,4 +1,4 @@
-//! The versions of the database's tables: one file each, applied in order, counted by SQLite's
+//! Migrates the database's tables: one file a version, applied in order, counted by SQLite's
 //! `user_version`. A version that was released is never changed; a new one is added.
 
 use rusqlite::Connection;

@@ -1,5 +1,5 @@
-//! Finding sessions by what stands in them. Two indexes propose messages: that of trigrams finds
-//! parts of words and identifiers; that of words finds short ones, and all without regard to accents.
+//! Searches sessions by their text. Two indexes propose messages: that of trigrams finds parts of
+//! words and identifiers; that of words finds short ones, and all without regard to accents.
 
 mod query;
 
@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use rusqlite::params;
 
-use super::desk::Desk;
+use super::db_handle::DbHandle;
 use super::fault::Outcome;
 use super::indexing;
 use super::messages;
@@ -42,15 +42,15 @@ const WORDS: &str = "word_index";
 ///
 /// Short words are looked for as words of their own first, then at the beginnings of words; titles and
 /// messages that have them within longer words come last.
-pub(super) fn search(desk: &Desk, text: &str, limit: usize) -> Outcome<SearchResults> {
+pub(super) fn search(db: &DbHandle, text: &str, limit: usize) -> Outcome<SearchResults> {
     let query = Query::new(text);
     if query.is_empty() {
         return Ok(SearchResults::default());
     }
     let mut results = missing::or_else(
-        desk,
-        || found(desk, &query, limit),
-        || in_readable_titles(desk, &query, limit),
+        db,
+        || found(db, &query, limit),
+        || in_readable_titles(db, &query, limit),
     )?;
     if query.is_one_letter() {
         results.gaps.push(SearchGap::OneLetter);
@@ -62,17 +62,17 @@ pub(super) fn search(desk: &Desk, text: &str, limit: usize) -> Outcome<SearchRes
 }
 
 /// Looks through the titles that can be read: the index is damaged.
-fn in_readable_titles(desk: &Desk, query: &Query, limit: usize) -> Outcome<SearchResults> {
-    let sessions = sessions::newest(desk, usize::MAX)?.into_iter();
+fn in_readable_titles(db: &DbHandle, query: &Query, limit: usize) -> Outcome<SearchResults> {
+    let sessions = sessions::newest(db, usize::MAX)?.into_iter();
     let titled = sessions.filter(|session| query.find(&session.title, Fit::Parts).is_some());
     let hit = |session| Hit { session, excerpt: None, marks: Vec::new(), message: None };
     let gaps = vec![SearchGap::Damaged];
     Ok(SearchResults { hits: titled.take(limit).map(hit).collect(), gaps })
 }
 
-fn found(desk: &Desk, query: &Query, limit: usize) -> Outcome<SearchResults> {
-    let titled = in_titles(desk, query)?;
-    let mut hits = Hits::new(desk, query, limit);
+fn found(db: &DbHandle, query: &Query, limit: usize) -> Outcome<SearchResults> {
+    let titled = in_titles(db, query)?;
+    let mut hits = Hits::new(db, query, limit);
     hits.add_titled(&titled.words)?;
     if query.has_short_words() {
         hits.add_by_words()?;
@@ -87,7 +87,7 @@ fn found(desk: &Desk, query: &Query, limit: usize) -> Outcome<SearchResults> {
         let all = hits.add_by_reading()?;
         (!all).then_some(SearchGap::NewestOnly)
     } else {
-        indexing::is_unfinished(desk)?.then_some(SearchGap::Indexing)
+        indexing::is_unfinished(db)?.then_some(SearchGap::Indexing)
     };
     hits.add_titled(&titled.parts)?;
     Ok(SearchResults { hits: hits.found, gaps: gap.into_iter().collect() })
@@ -104,8 +104,8 @@ struct Titled {
     parts: Vec<i64>,
 }
 
-fn in_titles(desk: &Desk, query: &Query) -> Outcome<Titled> {
-    let mut statement = desk.connection.prepare_cached(
+fn in_titles(db: &DbHandle, query: &Query) -> Outcome<Titled> {
+    let mut statement = db.connection.prepare_cached(
         "SELECT key, title FROM sessions WHERE deleted IS NULL ORDER BY updated DESC",
     )?;
     let mut rows = statement.query([])?;
@@ -124,7 +124,7 @@ fn in_titles(desk: &Desk, query: &Query) -> Outcome<Titled> {
 }
 
 /// Where a message has it.
-struct Place {
+struct TextMatch {
     message: MessageId,
     excerpt: String,
     marks: Vec<Range<usize>>,
@@ -132,7 +132,7 @@ struct Place {
 
 /// What was found so far.
 struct Hits<'a> {
-    desk: &'a Desk,
+    db: &'a DbHandle,
     query: &'a Query,
     living: Living<'a>,
     limit: usize,
@@ -144,21 +144,21 @@ struct Hits<'a> {
 }
 
 impl<'a> Hits<'a> {
-    fn new(desk: &'a Desk, query: &'a Query, limit: usize) -> Self {
-        let living = Living::new(&desk.places.owners);
+    fn new(db: &'a DbHandle, query: &'a Query, limit: usize) -> Self {
+        let living = Living::new(&db.paths.owners);
         let (found, seen) = (Vec::new(), HashSet::new());
-        Self { desk, query, living, limit, found, seen, in_vain: READ_IN_VAIN }
+        Self { db, query, living, limit, found, seen, in_vain: READ_IN_VAIN }
     }
 
     fn is_full(&self) -> bool {
         self.found.len() >= self.limit
     }
 
-    fn add(&mut self, session: i64, place: Option<Place>) -> Outcome<()> {
+    fn add(&mut self, session: i64, text_match: Option<TextMatch>) -> Outcome<()> {
         self.seen.insert(session);
-        let session = sessions::by_key(self.desk, session, &mut self.living)?;
-        self.found.push(match place {
-            Some(Place { message, excerpt, marks }) => {
+        let session = sessions::by_key(self.db, session, &mut self.living)?;
+        self.found.push(match text_match {
+            Some(TextMatch { message, excerpt, marks }) => {
                 Hit { session, excerpt: Some(excerpt), marks, message: Some(message) }
             }
             None => Hit { session, excerpt: None, marks: Vec::new(), message: None },
@@ -173,14 +173,14 @@ impl<'a> Hits<'a> {
                 break;
             }
             if !self.seen.contains(session) {
-                let place = self.newest_in(*session)?;
-                self.add(*session, place)?;
+                let text_match = self.newest_in(*session)?;
+                self.add(*session, text_match)?;
             }
         }
         Ok(())
     }
 
-    fn newest_in(&mut self, session: i64) -> Outcome<Option<Place>> {
+    fn newest_in(&mut self, session: i64) -> Outcome<Option<TextMatch>> {
         let by_parts = (PARTS, self.query.parts.as_deref(), Fit::Parts);
         let by_words = (WORDS, self.query.exact.as_deref(), Fit::Words);
         let ways =
@@ -193,14 +193,14 @@ impl<'a> Hits<'a> {
                  (SELECT min(key) FROM messages WHERE session = ?2) AND \
                  (SELECT max(key) FROM messages WHERE session = ?2) ORDER BY {index}.rowid DESC"
             );
-            let mut statement = self.desk.connection.prepare_cached(&sql)?;
+            let mut statement = self.db.connection.prepare_cached(&sql)?;
             let mut rows = statement.query(params![asked, session])?;
             while self.in_vain > 0
                 && let Some(row) = rows.next()?
             {
-                let place = self.place(row.get(0)?, fit)?;
-                if place.is_some() {
-                    return Ok(place);
+                let text_match = self.text_match(row.get(0)?, fit)?;
+                if text_match.is_some() {
+                    return Ok(text_match);
                 }
             }
         }
@@ -232,7 +232,7 @@ impl<'a> Hits<'a> {
         self.in_vain = READ_IN_VAIN;
         let query = self.query;
         let Some(asked) = query.parts.as_deref() else { return Ok(()) };
-        if !is_common(self.desk, asked)? {
+        if !is_common(self.db, asked)? {
             return self.add_best(asked);
         }
         let below = self.add_newest(PARTS, asked, i64::MAX, Fit::Parts)?;
@@ -246,7 +246,7 @@ impl<'a> Hits<'a> {
     }
 
     fn add_best(&mut self, asked: &str) -> Outcome<()> {
-        let mut texts = in_texts(self.desk, asked)?;
+        let mut texts = in_texts(self.db, asked)?;
         let mut sessions: Vec<i64> =
             texts.keys().copied().filter(|session| !self.seen.contains(session)).collect();
         sessions.sort_unstable_by_key(|session| texts[session].first().map(|(place, _)| *place));
@@ -255,8 +255,8 @@ impl<'a> Hits<'a> {
                 if self.is_full() || self.in_vain == 0 {
                     return Ok(());
                 }
-                if let Some(place) = self.place(message, Fit::Parts)? {
-                    self.add(session, Some(place))?;
+                if let Some(text_match) = self.text_match(message, Fit::Parts)? {
+                    self.add(session, Some(text_match))?;
                     break;
                 }
             }
@@ -273,7 +273,7 @@ impl<'a> Hits<'a> {
              WHERE {index} MATCH ?1 AND s.deleted IS NULL AND {index}.rowid <= ?2 \
              ORDER BY {index}.rowid DESC"
         );
-        let mut statement = self.desk.connection.prepare_cached(&sql)?;
+        let mut statement = self.db.connection.prepare_cached(&sql)?;
         let mut rows = statement.query(params![asked, upto])?;
         let mut key = upto;
         while !self.is_full()
@@ -285,8 +285,8 @@ impl<'a> Hits<'a> {
                 continue;
             }
             key = row.get(1)?;
-            if let Some(place) = self.place(key, fit)? {
-                self.add(session, Some(place))?;
+            if let Some(text_match) = self.text_match(key, fit)? {
+                self.add(session, Some(text_match))?;
             }
         }
         Ok(key)
@@ -295,7 +295,7 @@ impl<'a> Hits<'a> {
     /// Adds sessions of which a text has the words, the newest first. Says whether there were no
     /// more messages than are looked through.
     fn add_by_reading(&mut self) -> Outcome<bool> {
-        let mut statement = self.desk.connection.prepare_cached(
+        let mut statement = self.db.connection.prepare_cached(
             "SELECT m.session, m.key FROM messages m CROSS JOIN sessions s ON s.key = m.session \
              WHERE m.role IN ('user', 'assistant') AND s.deleted IS NULL \
              ORDER BY m.key DESC LIMIT ?1",
@@ -311,32 +311,32 @@ impl<'a> Hits<'a> {
             }
             let session = row.get(0)?;
             if !self.seen.contains(&session)
-                && let Some(place) = self.place(row.get(1)?, Fit::Parts)?
+                && let Some(text_match) = self.text_match(row.get(1)?, Fit::Parts)?
             {
-                self.add(session, Some(place))?;
+                self.add(session, Some(text_match))?;
             }
         }
         Ok(true)
     }
 
     /// Where a message has all words. Where it has not, one text fewer may be read in vain.
-    fn place(&mut self, key: i64, fit: Fit) -> Outcome<Option<Place>> {
-        let text = messages::plain_text(self.desk, key)?;
-        let place = text.and_then(|(message, text)| {
+    fn text_match(&mut self, key: i64, fit: Fit) -> Outcome<Option<TextMatch>> {
+        let text = messages::plain_text(self.db, key)?;
+        let text_match = text.and_then(|(message, text)| {
             let excerpt = excerpt(&text, self.query.find(&text, fit)?);
             let marks = self.query.places(&excerpt, fit);
-            Some(Place { message, excerpt, marks })
+            Some(TextMatch { message, excerpt, marks })
         });
-        if place.is_none() {
+        if text_match.is_none() {
             self.in_vain = self.in_vain.saturating_sub(1);
         }
-        Ok(place)
+        Ok(text_match)
     }
 }
 
 /// Whether more messages may have it than are worth ranking.
-fn is_common(desk: &Desk, asked: &str) -> Outcome<bool> {
-    let beyond = desk.find(
+fn is_common(db: &DbHandle, asked: &str) -> Outcome<bool> {
+    let beyond = db.find(
         "SELECT 1 FROM text_index WHERE text_index MATCH ?1 LIMIT 1 OFFSET ?2",
         params![asked, RANKED],
         |_| Ok(()),
@@ -346,9 +346,9 @@ fn is_common(desk: &Desk, asked: &str) -> Outcome<bool> {
 
 /// The messages that may hold all words, by their sessions, each with its place among all: the best
 /// first. All of them are looked at, since a chat that is talked in much must not hide the others.
-fn in_texts(desk: &Desk, asked: &str) -> Outcome<HashMap<i64, Vec<(usize, i64)>>> {
+fn in_texts(db: &DbHandle, asked: &str) -> Outcome<HashMap<i64, Vec<(usize, i64)>>> {
     let mut texts: HashMap<i64, Vec<(usize, i64)>> = HashMap::new();
-    let mut statement = desk.connection.prepare_cached(
+    let mut statement = db.connection.prepare_cached(
         "SELECT m.session, m.key FROM text_index JOIN messages m ON m.key = text_index.rowid \
          JOIN sessions s ON s.key = m.session \
          WHERE text_index MATCH ?1 AND s.deleted IS NULL ORDER BY text_index.rank",

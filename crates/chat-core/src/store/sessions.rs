@@ -1,4 +1,4 @@
-//! Sessions as rows: making, listing, changing, claiming and deleting them.
+//! Creates, lists, changes, claims and deletes the rows of sessions.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp, Zoned};
 use rusqlite::{Row, ToSql, params};
 
 use super::columns::{self, instant, nanoseconds, word};
-use super::desk::Desk;
+use super::db_handle::DbHandle;
 use super::fault::Outcome;
 use super::journal;
 use super::missing;
@@ -96,13 +96,13 @@ fn record(row: &Row<'_>, living: &mut Living<'_>) -> rusqlite::Result<SessionRec
 }
 
 /// The newest sessions that are not deleted, newest first. Those that cannot be read are left out.
-pub(super) fn newest(desk: &Desk, limit: usize) -> Outcome<Vec<SessionRecord>> {
-    missing::or_else(desk, || newest_by_index(desk, limit), || missing::newest(desk, limit))
+pub(super) fn newest(db: &DbHandle, limit: usize) -> Outcome<Vec<SessionRecord>> {
+    missing::or_else(db, || newest_by_index(db, limit), || missing::newest(db, limit))
 }
 
-fn newest_by_index(desk: &Desk, limit: usize) -> Outcome<Vec<SessionRecord>> {
-    let mut living = Living::new(&desk.places.owners);
-    let mut statement = desk.connection.prepare_cached(&format!(
+fn newest_by_index(db: &DbHandle, limit: usize) -> Outcome<Vec<SessionRecord>> {
+    let mut living = Living::new(&db.paths.owners);
+    let mut statement = db.connection.prepare_cached(&format!(
         "SELECT {} FROM sessions WHERE deleted IS NULL ORDER BY updated DESC, key DESC \
          LIMIT ?1",
         *COLUMNS
@@ -113,26 +113,26 @@ fn newest_by_index(desk: &Desk, limit: usize) -> Outcome<Vec<SessionRecord>> {
 }
 
 /// One session that is not deleted.
-pub(super) fn one(desk: &Desk, fid: &Fid) -> Outcome<SessionRecord> {
+pub(super) fn one(db: &DbHandle, fid: &Fid) -> Outcome<SessionRecord> {
     let by_index = || {
-        let mut living = Living::new(&desk.places.owners);
-        desk.find(
+        let mut living = Living::new(&db.paths.owners);
+        db.find(
             &format!("SELECT {} FROM sessions WHERE fid = ?1 AND deleted IS NULL", *COLUMNS),
             [fid.as_str()],
             |row| record(row, &mut living),
         )
     };
     let by_key = || {
-        let mut living = Living::new(&desk.places.owners);
-        readable(desk, missing::session_key(desk, fid)?, &mut living)
+        let mut living = Living::new(&db.paths.owners);
+        readable(db, missing::session_key(db, fid)?, &mut living)
     };
-    missing::or_else(desk, by_index, by_key)?.ok_or_else(|| not_found(fid).into())
+    missing::or_else(db, by_index, by_key)?.ok_or_else(|| not_found(fid).into())
 }
 
 /// One session that is not deleted, by its key and without an index: what became of the reply at its
 /// head is not known then.
 pub(super) fn readable(
-    desk: &Desk,
+    db: &DbHandle,
     key: i64,
     living: &mut Living<'_>,
 ) -> Outcome<Option<SessionRecord>> {
@@ -140,7 +140,7 @@ pub(super) fn readable(
         let sql = format!(
             "SELECT {columns} FROM sessions NOT INDEXED WHERE key = ?1 AND deleted IS NULL"
         );
-        desk.find(&sql, [key], |row| record(row, living))
+        db.find(&sql, [key], |row| record(row, living))
     };
     match read(&COLUMNS) {
         Err(fault) if fault.is_damage() => read(&ROW_ALONE),
@@ -149,8 +149,8 @@ pub(super) fn readable(
 }
 
 /// One session by its key.
-pub(super) fn by_key(desk: &Desk, key: i64, living: &mut Living<'_>) -> Outcome<SessionRecord> {
-    desk.find(&format!("SELECT {} FROM sessions WHERE key = ?1", *COLUMNS), [key], |row| {
+pub(super) fn by_key(db: &DbHandle, key: i64, living: &mut Living<'_>) -> Outcome<SessionRecord> {
+    db.find(&format!("SELECT {} FROM sessions WHERE key = ?1", *COLUMNS), [key], |row| {
         record(row, living)
     })?
     .ok_or_else(|| Kind::Internal.into())
@@ -162,27 +162,27 @@ pub(super) fn not_found(fid: &Fid) -> Kind {
 }
 
 /// The key of a session, deleted or not.
-pub(super) fn key(desk: &Desk, fid: &Fid) -> Outcome<i64> {
+pub(super) fn key(db: &DbHandle, fid: &Fid) -> Outcome<i64> {
     let by_index = || {
-        desk.find("SELECT key FROM sessions WHERE fid = ?1", [fid.as_str()], |row| row.get(0))?
+        db.find("SELECT key FROM sessions WHERE fid = ?1", [fid.as_str()], |row| row.get(0))?
             .ok_or_else(|| not_found(fid).into())
     };
-    missing::or_else(desk, by_index, || missing::session_key(desk, fid))
+    missing::or_else(db, by_index, || missing::session_key(db, fid))
 }
 
 /// The key of a session, deleted or not, and whether a living process writes it: this or another.
-pub(super) fn key_and_writer(desk: &Desk, fid: &Fid) -> Outcome<(i64, bool)> {
-    let owners = &desk.places.owners;
-    let key = key(desk, fid)?;
+pub(super) fn key_and_writer(db: &DbHandle, fid: &Fid) -> Outcome<(i64, bool)> {
+    let owners = &db.paths.owners;
+    let key = key(db, fid)?;
     let by_key = "SELECT owner FROM sessions NOT INDEXED WHERE key = ?1";
-    let owner: Option<String> = desk.find(by_key, [key], |row| row.get(0))?.flatten();
+    let owner: Option<String> = db.find(by_key, [key], |row| row.get(0))?.flatten();
     let lives = |owner: String| owner == owners.id() || owners.lives_elsewhere(&owner);
     Ok((key, owner.is_some_and(lives)))
 }
 
 /// Makes a session that this process owns, and gives its key and id.
-pub(super) fn insert(desk: &Desk, new: &NewSession, time: Timestamp) -> Outcome<(i64, Fid)> {
-    let fid = free_fid(desk, &Zoned::now())?;
+pub(super) fn insert(db: &DbHandle, new: &NewSession, time: Timestamp) -> Outcome<(i64, Fid)> {
+    let fid = free_fid(db, &Zoned::now())?;
     let meta = &new.meta;
     let time = nanoseconds(time);
     let values: &[(&str, &dyn ToSql)] = &[
@@ -197,24 +197,25 @@ pub(super) fn insert(desk: &Desk, new: &NewSession, time: Timestamp) -> Outcome<
         ("unread", &meta.unread),
         ("created", &time),
         ("updated", &time),
-        ("owner", &desk.places.owners.id()),
+        ("owner", &db.paths.owners.id()),
         ("project", &columns::path(meta.project.as_deref())),
         ("mode", &word(&meta.mode)?),
         ("rules", &columns::rules(&new.rules)?),
     ];
     let names: Vec<_> = values.iter().map(|(name, _)| *name).collect();
-    let places: Vec<_> = (1..=values.len()).map(|at| format!("?{at}")).collect();
-    let sql = format!("INSERT INTO sessions ({}) VALUES ({})", names.join(", "), places.join(", "));
-    desk.run(&sql, rusqlite::params_from_iter(values.iter().map(|(_, value)| value)))?;
-    Ok((desk.connection.last_insert_rowid(), fid))
+    let placeholders: Vec<_> = (1..=values.len()).map(|at| format!("?{at}")).collect();
+    let sql =
+        format!("INSERT INTO sessions ({}) VALUES ({})", names.join(", "), placeholders.join(", "));
+    db.run(&sql, rusqlite::params_from_iter(values.iter().map(|(_, value)| value)))?;
+    Ok((db.connection.last_insert_rowid(), fid))
 }
 
 /// The first free id of this second. Looks at few even where thousands begin in one second.
-fn free_fid(desk: &Desk, now: &Zoned) -> Outcome<Fid> {
+fn free_fid(db: &DbHandle, now: &Zoned) -> Outcome<Fid> {
     let base = now.strftime("%Y-%m-%d-%H-%M-%S").to_string();
     let name = |n: u32| if n == 1 { base.clone() } else { format!("{base}-{n}") };
     let taken = |n: u32| -> Outcome<bool> {
-        Ok(desk.find("SELECT 1 FROM sessions WHERE fid = ?1", [name(n)], |_| Ok(()))?.is_some())
+        Ok(db.find("SELECT 1 FROM sessions WHERE fid = ?1", [name(n)], |_| Ok(()))?.is_some())
     };
     let mut free = 1;
     while taken(free)? {
@@ -234,9 +235,9 @@ fn free_fid(desk: &Desk, now: &Zoned) -> Outcome<Fid> {
 
 /// Makes this process the owner of a session, and gives its key. What a dead owner left
 /// unfinished is ended as interrupted.
-pub(super) fn own(desk: &Desk, fid: &Fid, even_deleted: bool) -> Outcome<i64> {
-    let owners = &desk.places.owners;
-    let (key, owner, deleted) = desk
+pub(super) fn own(db: &DbHandle, fid: &Fid, even_deleted: bool) -> Outcome<i64> {
+    let owners = &db.paths.owners;
+    let (key, owner, deleted) = db
         .find(
             "SELECT key, owner, deleted IS NOT NULL FROM sessions WHERE fid = ?1",
             [fid.as_str()],
@@ -250,24 +251,24 @@ pub(super) fn own(desk: &Desk, fid: &Fid, even_deleted: bool) -> Outcome<i64> {
         Some(owner) if owner == owners.id() => return Ok(key),
         Some(owner) if owners.lives_elsewhere(&owner) => return Err(Kind::SessionInUse.into()),
         Some(_) => {
-            journal::interrupt_round(desk, key)?;
+            journal::interrupt_round(db, key)?;
         }
         None => {}
     }
-    journal::interrupt(desk, key)?;
-    desk.run("UPDATE sessions SET owner = ?2 WHERE key = ?1", params![key, owners.id()])?;
+    journal::interrupt(db, key)?;
+    db.run("UPDATE sessions SET owner = ?2 WHERE key = ?1", params![key, owners.id()])?;
     Ok(key)
 }
 
 /// Sets the head, and when the session was last active.
-pub(super) fn advance(desk: &Desk, key: i64, head: MessageId, time: Timestamp) -> Outcome<()> {
-    desk.run("UPDATE sessions SET head = ?2 WHERE key = ?1", params![key, head.as_bytes()])?;
-    touch(desk, key, time)
+pub(super) fn advance(db: &DbHandle, key: i64, head: MessageId, time: Timestamp) -> Outcome<()> {
+    db.run("UPDATE sessions SET head = ?2 WHERE key = ?1", params![key, head.as_bytes()])?;
+    touch(db, key, time)
 }
 
 /// Notes when a session was last active; never an earlier time, whatever the clock does.
-pub(super) fn touch(desk: &Desk, key: i64, time: Timestamp) -> Outcome<()> {
-    desk.run(
+pub(super) fn touch(db: &DbHandle, key: i64, time: Timestamp) -> Outcome<()> {
+    db.run(
         "UPDATE sessions SET updated = ?2 WHERE key = ?1 AND updated < ?2",
         params![key, nanoseconds(time)],
     )?;
@@ -275,34 +276,34 @@ pub(super) fn touch(desk: &Desk, key: i64, time: Timestamp) -> Outcome<()> {
 }
 
 /// Gives a session up.
-pub(super) fn release(desk: &Desk, fid: &Fid) -> Outcome<()> {
-    desk.run(
+pub(super) fn release(db: &DbHandle, fid: &Fid) -> Outcome<()> {
+    db.run(
         "UPDATE sessions SET owner = NULL WHERE fid = ?1 AND owner = ?2",
-        [fid.as_str(), desk.places.owners.id()],
+        [fid.as_str(), db.paths.owners.id()],
     )?;
     Ok(())
 }
 
 /// Gives all sessions up, at the end.
-pub(super) fn release_all(desk: &Desk) -> Outcome<()> {
-    desk.run("UPDATE sessions SET owner = NULL WHERE owner = ?1", [desk.places.owners.id()])?;
+pub(super) fn release_all(db: &DbHandle) -> Outcome<()> {
+    db.run("UPDATE sessions SET owner = NULL WHERE owner = ?1", [db.paths.owners.id()])?;
     Ok(())
 }
 
 /// Changes a session's row and gives the result.
-pub(super) fn patch(desk: &Desk, fid: &Fid, patch: &SessionPatch) -> Outcome<SessionRecord> {
+pub(super) fn patch(db: &DbHandle, fid: &Fid, patch: &SessionPatch) -> Outcome<SessionRecord> {
     // Answers "not found" for deleted ones as well.
-    one(desk, fid)?;
-    let key = key(desk, fid)?;
+    one(db, fid)?;
+    let key = key(db, fid)?;
     if let Some((title, by_person)) = &patch.title {
-        desk.run(
+        db.run(
             "UPDATE sessions SET title = ?2, titled_by_person = ?3 \
              WHERE key = ?1 AND (?3 OR NOT titled_by_person)",
             params![key, title, by_person],
         )?;
     }
     let set = |name: &str, value: &dyn ToSql| {
-        desk.run(&format!("UPDATE sessions SET {name} = ?2 WHERE key = ?1"), params![key, value])
+        db.run(&format!("UPDATE sessions SET {name} = ?2 WHERE key = ?1"), params![key, value])
     };
     let change = &patch.change;
     if let Some(agent) = &change.agent {
@@ -333,13 +334,13 @@ pub(super) fn patch(desk: &Desk, fid: &Fid, patch: &SessionPatch) -> Outcome<Ses
     if let Some(unread) = patch.unread {
         set("unread", &unread)?;
     }
-    one(desk, fid)
+    one(db, fid)
 }
 
 /// Marks a session deleted. Deleting a deleted one is no error.
-pub(super) fn delete(desk: &Desk, fid: &Fid) -> Outcome<()> {
-    let key = key(desk, fid)?;
-    desk.run(
+pub(super) fn delete(db: &DbHandle, fid: &Fid) -> Outcome<()> {
+    let key = key(db, fid)?;
+    db.run(
         "UPDATE sessions SET deleted = ?2 WHERE key = ?1 AND deleted IS NULL",
         params![key, nanoseconds(Timestamp::now())],
     )?;
@@ -347,40 +348,40 @@ pub(super) fn delete(desk: &Desk, fid: &Fid) -> Outcome<()> {
 }
 
 /// Takes a deletion back.
-pub(super) fn restore(desk: &Desk, fid: &Fid) -> Outcome<SessionRecord> {
-    desk.run("UPDATE sessions SET deleted = NULL WHERE fid = ?1", [fid.as_str()])?;
-    one(desk, fid)
+pub(super) fn restore(db: &DbHandle, fid: &Fid) -> Outcome<SessionRecord> {
+    db.run("UPDATE sessions SET deleted = NULL WHERE fid = ?1", [fid.as_str()])?;
+    one(db, fid)
 }
 
 /// Sessions deleted longer ago than `age`, with their projects, but for those that a living process writes.
-pub(super) fn doomed(desk: &Desk, age: Duration) -> Outcome<Vec<(Fid, Option<PathBuf>)>> {
+pub(super) fn expired(db: &DbHandle, age: Duration) -> Outcome<Vec<(Fid, Option<PathBuf>)>> {
     let age = SignedDuration::try_from(age).unwrap_or(SignedDuration::MAX);
     let before = Timestamp::now().checked_sub(age).unwrap_or(Timestamp::MIN);
-    let mut living = Living::new(&desk.places.owners);
-    let own = desk.places.owners.id();
-    let mut statement = desk
+    let mut living = Living::new(&db.paths.owners);
+    let own = db.paths.owners.id();
+    let mut statement = db
         .connection
         .prepare_cached("SELECT fid, project, owner FROM sessions WHERE deleted <= ?1")?;
     let rows = statement.query_map([nanoseconds(before)], |row| {
         let project = row.get::<_, Option<String>>(1)?.map(PathBuf::from);
         Ok((Fid::new(row.get::<_, String>(0)?), project, row.get::<_, Option<String>>(2)?))
     })?;
-    let mut doomed = Vec::new();
+    let mut expired = Vec::new();
     for row in rows {
         let (fid, project, owner) = row?;
         if owner.is_none_or(|owner| owner != own && !living.elsewhere(&owner)) {
-            doomed.push((fid, project));
+            expired.push((fid, project));
         }
     }
-    Ok(doomed)
+    Ok(expired)
 }
 
 /// Removes these sessions, where they are deleted and no living process writes them.
-pub(super) fn remove(desk: &Desk, fids: &[Fid]) -> Outcome<()> {
-    let mut living = Living::new(&desk.places.owners);
-    let own = desk.places.owners.id();
+pub(super) fn remove(db: &DbHandle, fids: &[Fid]) -> Outcome<()> {
+    let mut living = Living::new(&db.paths.owners);
+    let own = db.paths.owners.id();
     for fid in fids {
-        let found: Option<(i64, Option<String>)> = desk.find(
+        let found: Option<(i64, Option<String>)> = db.find(
             "SELECT key, owner FROM sessions WHERE fid = ?1 AND deleted IS NOT NULL",
             [fid.as_str()],
             |row| Ok((row.get(0)?, row.get(1)?)),
@@ -391,13 +392,13 @@ pub(super) fn remove(desk: &Desk, fids: &[Fid]) -> Outcome<()> {
         }
         for index in ["text_index", "word_index"] {
             let of_session = "SELECT key FROM messages WHERE session = ?1";
-            desk.run(&format!("DELETE FROM {index} WHERE rowid IN ({of_session})"), [key])?;
+            db.run(&format!("DELETE FROM {index} WHERE rowid IN ({of_session})"), [key])?;
         }
         // Messages, journal and the list of attachments go with it.
-        desk.run("DELETE FROM sessions WHERE key = ?1", [key])?;
+        db.run("DELETE FROM sessions WHERE key = ?1", [key])?;
         // Only what is a name in that folder: it is deleted whole.
         if Path::new(fid.as_str()).file_name().is_some_and(|name| name == fid.as_str()) {
-            match fs::remove_dir_all(desk.places.outputs.join(fid.as_str())) {
+            match fs::remove_dir_all(db.paths.outputs.join(fid.as_str())) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     tracing::warn!(%error, "what tools wrote was not deleted");
                 }

@@ -13,7 +13,7 @@ use tokio::sync::{oneshot, watch};
 
 use self::work::Work;
 use super::changes::Signal;
-use super::desk::{Desk, gone, join};
+use super::db_handle::{DbHandle, gone, join};
 use super::fault::{Fault, Outcome};
 use crate::error::{Error, Kind, Result};
 
@@ -35,17 +35,17 @@ enum Job {
     Apart(Apart),
 }
 
-type Apart = Box<dyn FnOnce(&mut Desk) -> bool + Send>;
+type Apart = Box<dyn FnOnce(&mut DbHandle) -> bool + Send>;
 
 /// An operation with whoever waits for it. It may run twice: when the group that it was part of
 /// could not be committed, it is tried alone.
 trait Operation: Send {
     /// Runs inside the transaction and keeps the result.
-    fn run(&mut self, desk: &Desk);
+    fn run(&mut self, db: &DbHandle);
     /// What went wrong, if it did.
     fn fault(&self) -> Option<&Fault>;
     /// Answers with the kept result, or with why it did not reach the disk.
-    fn answer(self: Box<Self>, desk: &Desk, lost: Option<&Error>);
+    fn answer(self: Box<Self>, db: &DbHandle, lost: Option<&Error>);
 }
 
 struct Waiting<F, T> {
@@ -56,20 +56,20 @@ struct Waiting<F, T> {
 
 impl<F, T> Operation for Waiting<F, T>
 where
-    F: Fn(&Desk) -> Outcome<T> + Send,
+    F: Fn(&DbHandle) -> Outcome<T> + Send,
     T: Send,
 {
-    fn run(&mut self, desk: &Desk) {
-        self.result = Some(isolated(desk, &self.operation));
+    fn run(&mut self, db: &DbHandle) {
+        self.result = Some(isolated(db, &self.operation));
     }
 
     fn fault(&self) -> Option<&Fault> {
         self.result.as_ref().and_then(|result| result.as_ref().err())
     }
 
-    fn answer(self: Box<Self>, desk: &Desk, lost: Option<&Error>) {
+    fn answer(self: Box<Self>, db: &DbHandle, lost: Option<&Error>) {
         let result = match (self.result, lost) {
-            (Some(Err(fault)), _) => Err(desk.places.told(fault)),
+            (Some(Err(fault)), _) => Err(db.paths.told(fault)),
             (_, Some(error)) => Err(error.clone()),
             (Some(Ok(value)), None) => Ok(value),
             (None, None) => Err(gone()),
@@ -80,29 +80,29 @@ where
 }
 
 /// Runs an operation so that its failure, or panic, takes back its own changes alone.
-fn isolated<T>(desk: &Desk, operation: impl Fn(&Desk) -> Outcome<T>) -> Outcome<T> {
-    desk.run("SAVEPOINT operation", [])?;
-    let result = catch_unwind(AssertUnwindSafe(|| operation(desk))).unwrap_or_else(|_| {
+fn isolated<T>(db: &DbHandle, operation: impl Fn(&DbHandle) -> Outcome<T>) -> Outcome<T> {
+    db.run("SAVEPOINT operation", [])?;
+    let result = catch_unwind(AssertUnwindSafe(|| operation(db))).unwrap_or_else(|_| {
         Err(Error::new(Kind::Internal).with_detail("an operation of the store panicked").into())
     });
     // SQLite itself may have ended the transaction, with all savepoints, on a full disk.
-    if desk.connection.is_autocommit() {
+    if db.connection.is_autocommit() {
         return result.and(Err(Error::new(Kind::Storage).with_detail("transaction lost").into()));
     }
     if result.is_err() {
-        desk.run("ROLLBACK TO operation", [])?;
+        db.run("ROLLBACK TO operation", [])?;
     }
-    desk.run("RELEASE operation", [])?;
+    db.run("RELEASE operation", [])?;
     result
 }
 
 impl Writer {
     /// Starts the thread.
-    pub(super) fn start(desk: Desk, signal: Signal) -> std::io::Result<Self> {
+    pub(super) fn start(db: DbHandle, signal: Signal) -> std::io::Result<Self> {
         let (jobs, queue) = mpsc::channel();
         let commits = Arc::new(AtomicU64::new(0));
         let (told, others) = watch::channel(());
-        let mut work = Work::new(desk, signal, Arc::clone(&commits), told);
+        let mut work = Work::new(db, signal, Arc::clone(&commits), told);
         let thread = std::thread::Builder::new()
             .name("store-writer".to_owned())
             .spawn(move || work.run(&queue))?;
@@ -112,7 +112,7 @@ impl Writer {
     /// Hands an operation over and waits until it is on disk. It is done even when nobody waits.
     pub(super) async fn write<T: Send + 'static>(
         &self,
-        operation: impl Fn(&Desk) -> Outcome<T> + Send + 'static,
+        operation: impl Fn(&DbHandle) -> Outcome<T> + Send + 'static,
     ) -> Result<T> {
         let (answer, answered) = oneshot::channel();
         let waiting = Waiting { operation, result: None, answer };
@@ -124,11 +124,11 @@ impl Writer {
     /// afterwards as if another process had, where it went well.
     pub(super) async fn apart<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Desk) -> Outcome<T> + Send + 'static,
+        work: impl FnOnce(&mut DbHandle) -> Outcome<T> + Send + 'static,
     ) -> Result<T> {
         let (answer, answered) = oneshot::channel();
-        self.hand_over(Job::Apart(Box::new(move |desk| {
-            let done = work(desk).map_err(|fault| desk.places.told(fault));
+        self.hand_over(Job::Apart(Box::new(move |db| {
+            let done = work(db).map_err(|fault| db.paths.told(fault));
             let well = done.is_ok();
             let _ = answer.send(done);
             well
@@ -205,8 +205,8 @@ mod tests {
 
     fn store(folder: &std::path::Path) -> Store {
         let store = Store::open(&Folders::below(folder)).unwrap().store;
-        elsewhere(store.write(|desk| {
-            desk.run("CREATE TABLE noted (x INTEGER NOT NULL UNIQUE)", [])?;
+        elsewhere(store.write(|db| {
+            db.run("CREATE TABLE noted (x INTEGER NOT NULL UNIQUE)", [])?;
             Ok(())
         }))
         .unwrap();
@@ -232,7 +232,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = store(folder.path());
         let before = store.commits();
-        let note = |n: i64| store.write(move |desk| desk.run("INSERT INTO noted VALUES (?1)", [n]));
+        let note = |n: i64| store.write(move |db| db.run("INSERT INTO noted VALUES (?1)", [n]));
         let results = while_busy(&store, (0..200).map(note).collect()).await;
         assert!(results.iter().all(|result| *result == Ok(1)));
         assert_eq!(store.commits() - before, 2, "the busy one's, and one for the 200");
@@ -243,8 +243,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = store(folder.path());
         let note = |n: i64| {
-            store.write(move |desk| {
-                desk.run("INSERT INTO noted VALUES (?1)", [n % 5])?;
+            store.write(move |db| {
+                db.run("INSERT INTO noted VALUES (?1)", [n % 5])?;
                 if n == 3 {
                     return Err(Kind::NothingToSend.into());
                 }
@@ -266,7 +266,7 @@ mod tests {
                 Some(Kind::Storage)
             ]
         );
-        let noted = store.read(|desk| desk.find("SELECT sum(x) FROM noted", [], |row| row.get(0)));
+        let noted = store.read(|db| db.find("SELECT sum(x) FROM noted", [], |row| row.get(0)));
         assert_eq!(noted.await.unwrap(), Some(1 + 2));
     }
 
@@ -274,10 +274,10 @@ mod tests {
     async fn what_nobody_waits_for_is_done_all_the_same() {
         let folder = tempfile::tempdir().unwrap();
         let store = store(folder.path());
-        let note = store.write(|desk| desk.run("INSERT INTO noted VALUES (1)", []));
+        let note = store.write(|db| db.run("INSERT INTO noted VALUES (1)", []));
         assert!(futures_util::FutureExt::now_or_never(note).is_none());
         store.flush().await.unwrap();
-        let noted = store.read(|desk| desk.find("SELECT sum(x) FROM noted", [], |row| row.get(0)));
+        let noted = store.read(|db| db.find("SELECT sum(x) FROM noted", [], |row| row.get(0)));
         assert_eq!(noted.await.unwrap(), Some(1));
     }
 }

@@ -1,4 +1,4 @@
-//! Other ways in which models give a tool its arguments: data, which each tool declares.
+//! Defines other ways in which models give a tool its arguments, as data that each tool declares.
 
 use serde_json::{Map, Value};
 

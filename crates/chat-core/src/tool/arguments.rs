@@ -1,4 +1,4 @@
-//! What a model gives a tool: mended where there is only one way to read it, then held against the
+//! Repairs a call's arguments where there is only one way to read them, and checks them against the
 //! tool's schema.
 
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! What keeps commands in bounds on this machine, as data for people.
+//! Defines what confines commands on this machine, as data.
 
 /// What keeps commands in bounds on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -6,7 +6,7 @@ pub struct Bounds {
     /// What is used.
     pub enforcement: Enforcement,
     /// Each better way, and why it is not used.
-    pub why_not: Vec<(Enforcement, WhyNot)>,
+    pub why_not: Vec<(Enforcement, UnavailableReason)>,
     /// What is not kept that should be.
     pub gaps: Vec<Gap>,
 }
@@ -33,7 +33,7 @@ pub enum Enforcement {
 
 /// Why a way is not used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WhyNot {
+pub enum UnavailableReason {
     /// The program `bwrap` is not installed.
     NotInstalled,
     /// The system forbids the namespaces that it needs.

@@ -1,5 +1,5 @@
-//! What a call does to the project's files: kept in the project's journal, so that the person can
-//! review it and take it back.
+//! Records what a call does to the project's files in the project's journal, so that the user can
+//! review and undo it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -90,10 +90,10 @@ impl Changes {
     ///
     /// # Errors
     /// What there is cannot be kept.
-    pub fn look(&self) -> Result<Looked, ToolFailure> {
-        let Some((keeper, journal)) = self.begin()? else { return Ok(Looked(None)) };
+    pub fn look(&self) -> Result<ChangeRecorder, ToolFailure> {
+        let Some((keeper, journal)) = self.begin()? else { return Ok(ChangeRecorder(None)) };
         let scan = journal.scan().map_err(|error| unkept(&error))?;
-        Ok(Looked(Some((Arc::clone(keeper), journal, scan))))
+        Ok(ChangeRecorder(Some((Arc::clone(keeper), journal, scan))))
     }
 
     /// The journal, and the path as it knows it.
@@ -148,9 +148,9 @@ impl Keeper {
 
 /// A look at a project before something is done to it. What is other when it is dropped is kept.
 /// Dropping it blocks for as long as it takes to look at the project again.
-pub struct Looked(Option<(Arc<Keeper>, Journal, Scan)>);
+pub struct ChangeRecorder(Option<(Arc<Keeper>, Journal, Scan)>);
 
-impl Looked {
+impl ChangeRecorder {
     /// Keeps what is other by now, and looks on.
     pub fn keep(&mut self) {
         let Some((keeper, journal, scan)) = &mut self.0 else { return };
@@ -162,15 +162,15 @@ impl Looked {
     }
 }
 
-impl Drop for Looked {
+impl Drop for ChangeRecorder {
     fn drop(&mut self) {
         self.keep();
     }
 }
 
-impl std::fmt::Debug for Looked {
+impl std::fmt::Debug for ChangeRecorder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Looked").finish_non_exhaustive()
+        f.debug_struct("ChangeRecorder").finish_non_exhaustive()
     }
 }
 

@@ -1,4 +1,4 @@
-//! How a running tool reaches what is around it; never a client.
+//! Defines how a running tool reaches its session, its project and the user; never a client.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -37,12 +37,12 @@ pub struct ToolContext {
     /// Keeps what the call does to the project's files.
     pub changes: Changes,
     /// What the person was asked for this call.
-    pub asked: Arc<Mutex<AskedSoFar>>,
+    pub asked: Arc<Mutex<CallApproval>>,
 }
 
 /// What the person was asked for one call.
 #[derive(Clone, Debug, Default)]
-pub struct AskedSoFar {
+pub struct CallApproval {
     /// How long their answers took.
     pub(crate) waited: Duration,
     /// What they answered last to a question of leave.
@@ -66,7 +66,7 @@ impl ToolContext {
     /// # Errors
     /// It is not given for all of them.
     pub async fn permit_all(&self, requests: Vec<Request>, preview: Preview) -> Result<(), Denied> {
-        self.leave(requests, preview).await.map(drop)
+        self.judge(requests, preview).await.map(drop)
     }
 
     /// The same for a command, with all that it needs; says whether it is to run outside the sandbox.
@@ -77,25 +77,31 @@ impl ToolContext {
         &self,
         requests: Vec<Request>,
         preview: Preview,
-    ) -> Result<Leave, Denied> {
-        self.leave(requests, preview).await
+    ) -> Result<PermissionGrant, Denied> {
+        self.judge(requests, preview).await
     }
 
-    async fn leave(&self, requests: Vec<Request>, preview: Preview) -> Result<Leave, Denied> {
+    async fn judge(
+        &self,
+        requests: Vec<Request>,
+        preview: Preview,
+    ) -> Result<PermissionGrant, Denied> {
         let began = Instant::now();
-        let leave = self.host.permit(Wish { requests, preview }).await;
-        let verdict = match &leave {
-            Ok(Leave::ByPerson | Leave::OutsideSandbox) => Some(Verdict::Allowed),
+        let grant = self.host.permit(PermissionCheck { requests, preview }).await;
+        let verdict = match &grant {
+            Ok(PermissionGrant::ByPerson | PermissionGrant::OutsideSandbox) => {
+                Some(Verdict::Allowed)
+            }
             Err(Denied::ByPerson { message }) => Some(Verdict::Denied { message: message.clone() }),
-            Ok(Leave::ByRule) | Err(_) => None,
+            Ok(PermissionGrant::ByRule) | Err(_) => None,
         };
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         asked.waited += began.elapsed();
         asked.verdict = verdict.or(asked.verdict.take());
-        if let Err(Denied::ByRule { allowed_by, .. }) = &leave {
+        if let Err(Denied::ByRule { allowed_by, .. }) = &grant {
             asked.needs.clone_from(allowed_by);
         }
-        leave
+        grant
     }
 
     /// Asks the person a question of the model's.
@@ -110,7 +116,7 @@ impl ToolContext {
     }
 
     /// What the person was asked so far.
-    pub(crate) fn answered(&self) -> AskedSoFar {
+    pub(crate) fn answered(&self) -> CallApproval {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -133,7 +139,7 @@ impl std::fmt::Debug for ToolContext {
 
 /// What a tool wants to do: what is judged, and what the person is shown.
 #[derive(Clone, Debug)]
-pub struct Wish {
+pub struct PermissionCheck {
     /// What is judged, all of it together; the first names what is done, and to what.
     pub requests: Vec<Request>,
     /// The whole of what would be done.
@@ -143,9 +149,9 @@ pub struct Wish {
 /// What a tool may ask of its session for one call; implemented above, by the session.
 #[async_trait]
 pub trait ToolHost: Send + Sync {
-    /// Judges a wish by rules and mode, and asks the person where these do not tell. Ends with the
+    /// Judges it by rules and mode, and asks the person where these do not tell. Ends with the
     /// request.
-    async fn permit(&self, wish: Wish) -> Result<Leave, Denied>;
+    async fn permit(&self, check: PermissionCheck) -> Result<PermissionGrant, Denied>;
 
     /// Why rules or the mode forbid something; none where they do not. Nobody is asked, and what would be asked is
     /// not forbidden.
@@ -171,9 +177,9 @@ pub trait ToolHost: Send + Sync {
     fn on_todos(&self, todos: Vec<Todo>);
 }
 
-/// Where leave comes from.
+/// Where a permission comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Leave {
+pub enum PermissionGrant {
     /// A rule or the mode gives it.
     ByRule,
     /// The person gave it.
@@ -182,7 +188,7 @@ pub enum Leave {
     OutsideSandbox,
 }
 
-/// Why leave was not given.
+/// Why a permission was not given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Denied {
     /// The person said no, perhaps with a word to the model.

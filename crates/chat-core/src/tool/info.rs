@@ -1,4 +1,4 @@
-//! What is known of a tool without calling it.
+//! Defines what is known of a tool without calling it.
 
 use chat_permission::Action;
 use serde_json::Value;

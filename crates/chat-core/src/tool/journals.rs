@@ -1,4 +1,4 @@
-//! The journals of the projects that are worked in: what tools change is kept there.
+//! Keeps the journals of the open projects, which record what tools change.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -116,7 +116,7 @@ impl Journals {
         if journals.is_empty() {
             return None;
         }
-        in_background(move || journals.iter().try_for_each(|journal| journal.thin().map(drop)))
+        in_background(move || journals.iter().try_for_each(|journal| journal.prune().map(drop)))
     }
 
     fn lock(&self) -> MutexGuard<'_, Open> {
@@ -142,7 +142,7 @@ mod tests {
     use std::time::Duration;
 
     use chat_journal::Origin;
-    use chat_permission::path::Surroundings;
+    use chat_permission::path::PathEnvironment;
 
     use super::*;
 
@@ -153,7 +153,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("project")).unwrap();
         let root = folder.path().join("project");
-        let project = Project::open(&root, &Surroundings::default()).unwrap();
+        let project = Project::open(&root, &PathEnvironment::default()).unwrap();
         let journals = Journals::new(folder.path().join("state"), None, limits);
         (folder, journals, project)
     }
@@ -203,7 +203,7 @@ mod tests {
         std::fs::rename(&root, folder.path().join("elsewhere")).unwrap();
         std::fs::create_dir(&root).unwrap();
         std::fs::write(root.join("a"), "second").unwrap();
-        let project = Project::open(&root, &Surroundings::default()).unwrap();
+        let project = Project::open(&root, &PathEnvironment::default()).unwrap();
         let found = journals.of(&project).unwrap().look(Path::new("a")).unwrap().unwrap();
         assert_eq!(&*found.bytes, b"second");
     }

@@ -1,4 +1,4 @@
-//! What tools and their calls are called, as data: front ends translate it and fill it in.
+//! Defines the labels of tools and their calls, as data that front ends translate and fill in.
 
 use serde_json::Value;
 

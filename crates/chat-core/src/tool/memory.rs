@@ -1,4 +1,4 @@
-//! What the tools of one session remember from one call to the next.
+//! Keeps what the tools of one session remember from one call to the next.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! The tools that there are, by name.
+//! Keeps the tools by name.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

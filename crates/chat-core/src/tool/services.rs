@@ -1,4 +1,4 @@
-//! What tools' code does for the person themselves, without a model and without a call.
+//! Defines what the tools' code does for the user directly, without a model and without a call.
 
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use chat_core::chat::{Circle, Repetition};
+use chat_core::chat::{DetectedLoop, Repetition};
 
 /// A text of the corpus.
 struct Case {
@@ -105,7 +105,7 @@ fn fill(line: &str, turn: usize, dice: &mut Dice, out: &mut String) {
 }
 
 /// Where it is noticed, in the pieces that a model's tokens make.
-fn noticed(text: &str) -> Option<(usize, Circle)> {
+fn noticed(text: &str) -> Option<(usize, DetectedLoop)> {
     let mut reader = Repetition::default();
     let mut at = 0;
     while at < text.len() {

@@ -17,8 +17,8 @@ use std::time::Duration;
 
 use chat_core::error::{Error, Kind};
 use chat_core::message::{
-    Ending, Fid, Message, MessageId, ModelRef, Options, Origin, Part, ProviderData, Role,
-    SessionMeta, Thinking, ToolCall, ToolCallId, ToolResult, Trouble, Usage,
+    Ending, Fid, Message, MessageId, ModelRef, Options, Origin, Part, ProviderData, ReplyFailure,
+    Role, SessionMeta, Thinking, ToolCall, ToolCallId, ToolResult, Usage,
 };
 use chat_core::settings::Folders;
 use chat_core::store::{NewSession, Segment, SegmentKind, SessionPatch, Store};
@@ -358,7 +358,7 @@ async fn a_round_of_tools_that_was_killed_is_interrupted_and_keeps_what_was_writ
         let store = open(folder.path());
         assert_eq!(store.recover().await.unwrap(), std::slice::from_ref(&fid));
         let trouble = store.session(&fid).await.unwrap().trouble;
-        assert_eq!(trouble, Some(Trouble::Interrupted), "{answered}");
+        assert_eq!(trouble, Some(ReplyFailure::Interrupted), "{answered}");
         let messages = store.page(&fid, None, 9).await.unwrap().messages;
         assert_eq!(messages[1].ended, Some(Ending::Interrupted));
         let of = |message: &Message| match &message.parts[0] {

@@ -187,7 +187,7 @@ async fn a_server_that_refuses_both_ways_is_asked_no_third_time() {
 }
 
 #[rstest]
-#[case(Thinking::Habit, None, None)]
+#[case(Thinking::Default, None, None)]
 #[case(Thinking::Off, Some(json!(false)), None)]
 #[case(Thinking::On, Some(json!(true)), None)]
 #[case(Thinking::Low, Some(json!("low")), Some("low"))]

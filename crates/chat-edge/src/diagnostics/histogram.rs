@@ -1,4 +1,5 @@
-//! Counts of durations in buckets that grow by a quarter of an octave, and the worst ones exactly.
+//! Counts durations in buckets that grow by a quarter of an octave, and keeps the worst ones
+//! exactly.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What the system says about this process.
+//! Measures this process.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a person can do about an error: which buttons make sense, the best one first.
+//! Advises on an error: which buttons make sense, the best one first.
 
 use chat_core::error::{Error, Feature, Kind};
 use gettextrs::gettext;

@@ -1,6 +1,6 @@
-//! Words for what keeps the commands of tools in bounds on this machine, and for what does not.
+//! Words what confines the commands of tools on this machine, and what does not.
 
-use chat_core::tool::{Bounds, Enforcement, Gap, WhyNot};
+use chat_core::tool::{Bounds, Enforcement, Gap, UnavailableReason};
 use gettextrs::gettext;
 
 use super::{fill, visible};
@@ -41,23 +41,23 @@ fn reasons(bounds: &Bounds) -> impl Iterator<Item = String> {
             Enforcement::None => "",
         };
         match why {
-            WhyNot::NotInstalled => about(&gettext("{name} is not installed."), name),
-            WhyNot::NamespacesForbidden => {
+            UnavailableReason::NotInstalled => about(&gettext("{name} is not installed."), name),
+            UnavailableReason::NamespacesForbidden => {
                 about(&gettext("The system forbids the namespaces that {name} needs."), name)
             }
-            WhyNot::NotInKernel => {
+            UnavailableReason::NotInKernel => {
                 about(&gettext("The kernel has no {name}, or it is switched off."), name)
             }
-            WhyNot::TooOld => about(&gettext("{name} is too old."), name),
-            WhyNot::NoAnswer => about(
+            UnavailableReason::TooOld => about(&gettext("{name} is too old."), name),
+            UnavailableReason::NoAnswer => about(
                 &gettext("{name} gave no answer in time; start Natter again to try once more."),
                 name,
             ),
-            WhyNot::Failed(said) => {
+            UnavailableReason::Failed(said) => {
                 let text = gettext("{name} does not work here: {reason}");
                 fill(&text, &[("name", name), ("reason", &visible(said.trim()))])
             }
-            WhyNot::NotWanted => about(&gettext("{name} was switched off."), name),
+            UnavailableReason::NotWanted => about(&gettext("{name} was switched off."), name),
         }
     })
 }
@@ -99,8 +99,8 @@ mod tests {
         assert_eq!(bounds(&full).len(), 1);
         assert_eq!(why_not_full(&full), None);
         let why_not = vec![
-            (Enforcement::Bubblewrap, WhyNot::NotInstalled),
-            (Enforcement::Landlock, WhyNot::Failed("no\u{202e}pe\n".to_owned())),
+            (Enforcement::Bubblewrap, UnavailableReason::NotInstalled),
+            (Enforcement::Landlock, UnavailableReason::Failed("no\u{202e}pe\n".to_owned())),
         ];
         let gaps = vec![
             Gap::Signals,

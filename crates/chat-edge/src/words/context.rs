@@ -1,22 +1,22 @@
-//! Words for what fills the window of a model.
+//! Words what fills the context window of a model.
 
-use chat_core::message::{Filling, Meter, PromptPreview};
+use chat_core::message::{ContextUsage, Filling, PromptPreview};
 use gettextrs::gettext;
 
 use super::fill;
 
 /// How full the window is, in a line.
-pub fn fullness(meter: &Meter) -> String {
-    let tokens = grouped(meter.tokens);
-    let about = if meter.measured { "" } else { "~" };
+pub fn fullness(usage: &ContextUsage) -> String {
+    let tokens = grouped(usage.tokens);
+    let about = if usage.measured { "" } else { "~" };
     let tokens = format!("{about}{tokens}");
-    match meter.window {
+    match usage.window {
         Some(window) if window > 0 => fill(
             &gettext("{tokens} of {window} tokens ({percent} %)"),
             &[
                 ("tokens", &tokens),
                 ("window", &grouped(window.into())),
-                ("percent", &(meter.tokens * 100 / u64::from(window)).to_string()),
+                ("percent", &(usage.tokens * 100 / u64::from(window)).to_string()),
             ],
         ),
         _ => fill(
@@ -27,16 +27,16 @@ pub fn fullness(meter: &Meter) -> String {
 }
 
 /// The same in the least room: how much of the window, or how many tokens.
-pub fn share(meter: &Meter) -> String {
-    match meter.window {
+pub fn share(usage: &ContextUsage) -> String {
+    match usage.window {
         Some(window) if window > 0 => {
-            let percent = meter.tokens * 100 / u64::from(window);
+            let percent = usage.tokens * 100 / u64::from(window);
             fill(&gettext("{percent} %"), &[("percent", &percent.to_string())])
         }
-        _ if meter.tokens < 1000 => meter.tokens.to_string(),
+        _ if usage.tokens < 1000 => usage.tokens.to_string(),
         _ => fill(
             &gettext("{thousands}k"),
-            &[("thousands", &((meter.tokens + 500) / 1000).to_string())],
+            &[("thousands", &((usage.tokens + 500) / 1000).to_string())],
         ),
     }
 }
@@ -67,7 +67,7 @@ pub fn filling(filling: Filling) -> String {
         Filling::Context => gettext("Open files and selection"),
         Filling::Pictures => gettext("Pictures"),
         Filling::Answers => gettext("Answers"),
-        Filling::Thoughts => gettext("Thoughts"),
+        Filling::Reasoning => gettext("Thoughts"),
         Filling::Calls => gettext("Tool calls"),
         Filling::Results => gettext("Results of tools"),
         Filling::Summary => gettext("Summary of what was before"),
@@ -75,8 +75,8 @@ pub fn filling(filling: Filling) -> String {
 }
 
 /// What the chat cost, where that is known.
-pub fn cost(meter: &Meter) -> Option<String> {
-    let dollars = meter.cost? as f64 / 1e12;
+pub fn cost(usage: &ContextUsage) -> Option<String> {
+    let dollars = usage.cost? as f64 / 1e12;
     // Where cents are too coarse to say anything.
     let digits = if dollars < 1.0 { 4 } else { 2 };
     let amount = format!("{dollars:.digits$}");
@@ -112,24 +112,24 @@ mod tests {
 
     #[test]
     fn a_full_window_is_told() {
-        let meter = Meter {
+        let usage = ContextUsage {
             window: Some(8_192),
             tokens: 6_100,
             measured: true,
             cost: Some(12_340_000_000),
-            ..Meter::default()
+            ..ContextUsage::default()
         };
-        assert_eq!(fullness(&meter), "6\u{202f}100 of 8\u{202f}192 tokens (74 %)");
-        assert_eq!(share(&meter), "74 %");
-        assert_eq!(cost(&meter).unwrap(), "This chat cost $0.0123 so far.");
-        let unknown = Meter { window: None, measured: false, cost: None, ..meter };
+        assert_eq!(fullness(&usage), "6\u{202f}100 of 8\u{202f}192 tokens (74 %)");
+        assert_eq!(share(&usage), "74 %");
+        assert_eq!(cost(&usage).unwrap(), "This chat cost $0.0123 so far.");
+        let unknown = ContextUsage { window: None, measured: false, cost: None, ..usage };
         assert_eq!(
             fullness(&unknown),
             "~6\u{202f}100 tokens; the window of the model is not known"
         );
         assert_eq!(cost(&unknown), None);
         assert_eq!(share(&unknown), "6k");
-        assert_eq!(share(&Meter { tokens: 999, ..unknown }), "999");
+        assert_eq!(share(&ContextUsage { tokens: 999, ..unknown }), "999");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! One plain sentence for each kind of error: what happened, and what to do about it.
+//! Words each kind of error in one plain sentence: what happened, and what to do about it.
 
 use std::path::Path;
 

@@ -1,11 +1,11 @@
-//! The levels of thinking by their names, which are the same in every language.
+//! Names the levels of thinking, the same in every language.
 
 use chat_core::message::Thinking;
 
 /// The levels of thinking, in the order in which they are offered.
 pub fn thinking_levels() -> [Thinking; 7] {
     [
-        Thinking::Habit,
+        Thinking::Default,
         Thinking::Off,
         Thinking::On,
         Thinking::Low,
@@ -18,7 +18,7 @@ pub fn thinking_levels() -> [Thinking; 7] {
 /// The name of a level on command lines and in widgets that keep it; the same in every language.
 pub fn thinking_name(level: Thinking) -> &'static str {
     match level {
-        Thinking::Habit => "habit",
+        Thinking::Default => "habit",
         Thinking::Off => "off",
         Thinking::On => "on",
         Thinking::Low => "low",

@@ -1,4 +1,4 @@
-//! Sentences about models on this machine and where they come from.
+//! Words models on this machine and where they come from.
 
 use std::path::Path;
 

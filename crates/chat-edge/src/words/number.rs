@@ -1,4 +1,4 @@
-//! Numbers as the language of the words writes them.
+//! Formats numbers as the language of the words does.
 
 use gettextrs::gettext;
 

@@ -1,4 +1,4 @@
-//! Why a page that the person named could not be had.
+//! Explains why a page that the user named could not be fetched.
 
 use chat_core::error::PageFault;
 use gettextrs::{gettext, ngettext};

@@ -1,9 +1,9 @@
-//! Words for what tools ask leave for: what it is, why it is asked, which rules there are.
+//! Words permissions: what is asked for, why it is asked, which rules there are.
 
 use chat_core::message::{PermissionRequest, Preview};
 use chat_core::permission::command::Unparsable;
-use chat_core::permission::pattern::BadPattern;
-use chat_core::permission::{Action, BadRule, Effect, Mode, Scope, Why};
+use chat_core::permission::pattern::InvalidPattern;
+use chat_core::permission::{Action, Effect, InvalidRule, Mode, Scope, Why};
 use gettextrs::{gettext, ngettext};
 
 use super::{fill, one_line};
@@ -141,43 +141,43 @@ fn unparsable(why: &Unparsable) -> String {
 }
 
 /// What is wrong with a text that is no rule, with an example of one.
-pub fn bad_rule(bad: &BadRule) -> String {
+pub fn bad_rule(bad: &InvalidRule) -> String {
     match bad {
-        BadRule::Form => gettext(
+        InvalidRule::Form => gettext(
             "A rule is an action, a colon and a pattern. Write it like “run:cargo test *” or “read:/etc/hosts”.",
         ),
-        BadRule::Action(action) => about(
+        InvalidRule::Action(action) => about(
             &gettext(
                 "“{what}” is not an action. Use read, write, run, run+network or network, like “run:cargo test *”.",
             ),
             action,
         ),
-        BadRule::Pattern(BadPattern::Empty) => gettext(
+        InvalidRule::Pattern(InvalidPattern::Empty) => gettext(
             "Nothing stands behind the colon. Write it like “run:cargo test *” or “read:/etc/hosts”.",
         ),
-        BadRule::Pattern(BadPattern::Glob { pattern, .. }) => about(
+        InvalidRule::Pattern(InvalidPattern::Glob { pattern, .. }) => about(
             &gettext("“{what}” is no pattern of paths. Write it like “write:src/**”."),
             pattern,
         ),
-        BadRule::Pattern(BadPattern::Quotes(pattern)) => about(
+        InvalidRule::Pattern(InvalidPattern::Quotes(pattern)) => about(
             &gettext(
                 "The quotation marks of “{what}” do not fit. Write it like “run:git commit *”.",
             ),
             pattern,
         ),
-        BadRule::Pattern(BadPattern::Shell(pattern, _)) => about(
+        InvalidRule::Pattern(InvalidPattern::Shell(pattern, _)) => about(
             &gettext(
                 "“{what}” is more than one simple command: give each a rule of its own. Write it like “run:cargo test *”.",
             ),
             pattern,
         ),
-        BadRule::Pattern(BadPattern::Star(pattern)) => about(
+        InvalidRule::Pattern(InvalidPattern::Star(pattern)) => about(
             &gettext(
                 "In “{what}” the * does not stand alone at the end. Write it like “run:cargo test *”.",
             ),
             pattern,
         ),
-        BadRule::Pattern(BadPattern::Host(pattern)) => {
+        InvalidRule::Pattern(InvalidPattern::Host(pattern)) => {
             about(&gettext("“{what}” is no host. Write it like “network:*.example.org”."), pattern)
         }
     }

@@ -1,4 +1,4 @@
-//! What protocols are called.
+//! Names the protocols.
 
 use chat_core::settings::ConnectionKind;
 use gettextrs::gettext;

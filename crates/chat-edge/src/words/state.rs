@@ -1,4 +1,4 @@
-//! Words for states: what a request does, how a message ended, levels of thinking, agents.
+//! Words states: what a request does, how a message ended, levels of thinking, agents.
 
 use std::time::Duration;
 
@@ -116,7 +116,7 @@ pub fn stop_reason(reason: StopReason) -> Option<String> {
 /// A level of thinking, for people.
 pub fn thinking(level: Thinking) -> String {
     match level {
-        Thinking::Habit => gettext("As the model does"),
+        Thinking::Default => gettext("As the model does"),
         Thinking::Off => gettext("No thinking"),
         Thinking::On => gettext("Thinking"),
         Thinking::Low => gettext("A little thinking"),

@@ -1,4 +1,4 @@
-//! Every kind of error has a sentence that says something.
+//! Tests that every kind of error has a sentence.
 
 use std::path::PathBuf;
 use std::time::Duration;

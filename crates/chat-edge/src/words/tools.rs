@@ -1,4 +1,4 @@
-//! What a tool does or did, in one line.
+//! Describes what a tool does or did, in one line.
 
 use chat_core::message::{
     CommandExit, CommandLimit, TodoState, ToolCall, ToolResult, ToolView, Verdict,

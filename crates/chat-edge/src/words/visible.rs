@@ -1,4 +1,4 @@
-//! Text of a model or a tool, made so that everything in it is seen as what it is.
+//! Escapes text of a model or a tool, so that invisible characters are seen.
 
 use std::borrow::Cow;
 

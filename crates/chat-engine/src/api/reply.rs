@@ -1,4 +1,4 @@
-//! How an answer is written on the wire: chunks of a stream, or one object.
+//! Writes an answer on the wire: chunks of a stream, or one object.
 
 use std::time::SystemTime;
 
@@ -88,11 +88,11 @@ impl Writer {
 
     /// The whole answer as one object.
     pub fn whole(&self, pieces: &[Piece], reason: &str, timings: &Timings) -> Value {
-        let (mut text, mut thoughts, mut calls) = (String::new(), String::new(), Vec::new());
+        let (mut text, mut reasoning, mut calls) = (String::new(), String::new(), Vec::new());
         for piece in pieces {
             match piece {
                 Piece::Text(more) => text.push_str(more),
-                Piece::Thinking(more) => thoughts.push_str(more),
+                Piece::Thinking(more) => reasoning.push_str(more),
                 Piece::Call { index, name } => calls.push((*index, name.clone(), String::new())),
                 Piece::Arguments { text: more, .. } => {
                     if let Some((_, _, arguments)) = calls.last_mut() {
@@ -102,8 +102,8 @@ impl Writer {
             }
         }
         let mut message = json!({ "role": "assistant", "content": text });
-        if !thoughts.is_empty() {
-            message["reasoning_content"] = json!(thoughts);
+        if !reasoning.is_empty() {
+            message["reasoning_content"] = json!(reasoning);
         }
         if !calls.is_empty() {
             let calls = calls.into_iter().map(|(index, name, arguments)| {

@@ -1,4 +1,4 @@
-//! What an evaluation of so many tokens costs on this machine, learned on the way.
+//! Learns what an evaluation of so many tokens costs on this machine.
 
 use std::time::Duration;
 

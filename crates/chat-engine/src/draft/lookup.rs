@@ -21,7 +21,7 @@ pub struct Lookup {
 
 /// A place where the newest tokens stood before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct LookupMatch {
     /// Where they end there.
     end: usize,
     /// How many are the same, [`LONGEST`] at most.
@@ -38,10 +38,10 @@ impl Lookup {
     }
 
     /// Where most of the newest tokens stood before; the newest of such places.
-    pub fn find(&self) -> Option<Found> {
+    pub fn find(&self) -> Option<LookupMatch> {
         let last = self.tokens.len().checked_sub(1)?;
         let places = std::iter::successors(self.earlier[last], |&at| self.earlier[at]);
-        let found = places.take(PLACES).map(|end| Found { end, length: self.same(end) });
+        let found = places.take(PLACES).map(|end| LookupMatch { end, length: self.same(end) });
         // Of equals this keeps the first.
         found.reduce(|best, other| if other.length > best.length { other } else { best })
     }
@@ -53,7 +53,7 @@ impl Lookup {
     }
 
     /// Adds the tokens that followed a place. What repeats itself up to now is taken to go on so.
-    pub fn follow(&self, found: Found, count: usize, out: &mut Vec<i32>) {
+    pub fn follow(&self, found: LookupMatch, count: usize, out: &mut Vec<i32>) {
         let period = self.tokens.len() - 1 - found.end;
         let followed = &self.tokens[found.end + 1..];
         out.extend(followed.iter().cycle().take(count.min(count * period)));

@@ -1,5 +1,5 @@
-//! How long a draft may be: as long as gains most by what was right lately and by what it costs here, and
-//! never more than can be lost.
+//! Chooses how long a draft may be: as long as gains most by what was right lately and by what it
+//! costs here, and never more than can be lost.
 
 use super::{Costs, MOST};
 

@@ -1,6 +1,6 @@
-//! A model's memory, and what is evaluated into it. llama.cpp asks between the steps of an
-//! evaluation, some hundreds for a token, whether it is still wanted: one that nobody waits for ends in
-//! its middle.
+//! Holds a model's memory, and evaluates tokens into it. llama.cpp asks between the steps of an
+//! evaluation, some hundreds for a token, whether it is still wanted: one that nobody waits for ends
+//! in its middle.
 
 use std::ffi::c_void;
 use std::ops::Deref;
@@ -15,7 +15,7 @@ use llama_cpp_2::{DecodeError, LlamaContextLoadError};
 use llama_cpp_sys_2::llama_context_params;
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::Said;
+use super::JobEvent;
 
 /// What `llama_decode` gives where it was ended in its middle.
 const ENDED: i32 = 2;
@@ -39,10 +39,10 @@ pub(super) enum Evaluated {
 
 /// Who waits for the evaluation at hand.
 #[derive(Debug, Default)]
-struct Listeners(Mutex<Vec<UnboundedSender<Said>>>);
+struct Listeners(Mutex<Vec<UnboundedSender<JobEvent>>>);
 
 impl Listeners {
-    fn set(&self, listeners: Vec<UnboundedSender<Said>>) {
+    fn set(&self, listeners: Vec<UnboundedSender<JobEvent>>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = listeners;
     }
 
@@ -67,7 +67,7 @@ impl<'a> Context<'a> {
     pub fn evaluate(
         &mut self,
         batch: &mut LlamaBatch<'_>,
-        listeners: Vec<UnboundedSender<Said>>,
+        listeners: Vec<UnboundedSender<JobEvent>>,
     ) -> Result<Evaluated, DecodeError> {
         self.listeners.set(listeners);
         let decoded = self.context.decode(batch);

@@ -1,4 +1,4 @@
-//! Texts as vectors.
+//! Computes embeddings of texts.
 
 use std::num::NonZeroU32;
 

@@ -1,6 +1,7 @@
-//! Whether a model's scores are the same, to the last bit, for several tokens in one evaluation as for one
-//! after another. llama.cpp does not promise it: some of its kernels add in another order. Where they are
-//! not, the words of an answer that one can ask for again would depend on what was drafted.
+//! Tests whether a model's scores are the same, to the last bit, for several tokens in one
+//! evaluation as for one after another. llama.cpp does not promise it: some of its kernels add in
+//! another order. Where they are not, the words of an answer that one can ask for again would depend
+//! on what was drafted.
 
 use std::ops::RangeInclusive;
 

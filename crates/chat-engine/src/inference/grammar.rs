@@ -1,4 +1,4 @@
-//! What an answer must follow.
+//! Defines the grammar that an answer must follow.
 
 use llama_cpp_2::json_schema_to_grammar;
 use llama_cpp_2::model::LlamaModel;

@@ -1,4 +1,4 @@
-//! Loads a model: what is wrong with it is said before llama.cpp sees the file.
+//! Loads a model. Its file is checked before llama.cpp sees it.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! One conversation in a model's memory.
+//! Defines a slot: one conversation in a model's memory.
 
 use std::time::{Duration, Instant};
 
@@ -6,23 +6,23 @@ use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::token::LlamaToken;
 
 use super::picker::Picker;
-use super::{Finish, Job, Said, Timings, vocabulary};
+use super::{Finish, Job, JobEvent, Timings, vocabulary};
 use crate::draft::Drafts;
 use crate::failure::Failure;
-use crate::known::{Known, Token};
 use crate::output::StopTexts;
+use crate::prompt_cache::{PromptCache, Token};
 
 /// A place for one conversation, and what it remembers.
 #[derive(Default)]
 pub(super) struct Slot {
-    pub known: Known,
-    pub at_work: Option<Work>,
+    pub cache: PromptCache,
+    pub at_work: Option<RunningJob>,
     /// When it was used last: the one that waits longest is taken for something new.
     pub used: u64,
 }
 
 /// A job that was begun.
-pub(super) struct Work {
+pub(super) struct RunningJob {
     pub job: Box<Job>,
     pub picker: Picker,
     /// What is still to be read, in order, and how far that is.
@@ -42,7 +42,7 @@ pub(super) struct Work {
     reading: Duration,
 }
 
-impl Work {
+impl RunningJob {
     pub fn new(
         job: Box<Job>,
         picker: Picker,
@@ -78,7 +78,7 @@ impl Work {
         self.read < self.prompt.len()
     }
 
-    pub fn tell(&self, said: Said) {
+    pub fn tell(&self, said: JobEvent) {
         // Who has gone is seen by `is_given_up`.
         let _ = self.job.said.send(said);
     }
@@ -87,7 +87,7 @@ impl Work {
     pub fn was_read(&mut self, tokens: usize) {
         self.read += tokens;
         let (done, total) = (self.cached + self.read, self.cached + self.prompt.len());
-        self.tell(Said::Read { done, total, cached: self.cached });
+        self.tell(JobEvent::Read { done, total, cached: self.cached });
         if !self.is_reading() {
             self.reading = self.begun.elapsed();
         }
@@ -161,7 +161,7 @@ impl Work {
 
     fn say_text(&self, text: String) {
         if !text.is_empty() {
-            self.tell(Said::Text(text));
+            self.tell(JobEvent::Text(text));
         }
     }
 
@@ -179,10 +179,10 @@ impl Work {
         let writing = self.begun.elapsed().saturating_sub(self.reading);
         let read = (self.prompt.len(), self.reading);
         let timings = Timings::new(self.cached, read, (self.written, writing), &self.drafts);
-        self.tell(Said::End { finish, timings });
+        self.tell(JobEvent::End { finish, timings });
     }
 
     pub fn fail(&self, failure: Failure) {
-        self.tell(Said::Failed(failure));
+        self.tell(JobEvent::Failed(failure));
     }
 }

@@ -1,11 +1,11 @@
-//! Text to tokens and back, as a model's vocabulary has them.
+//! Converts text to tokens and back with a model's vocabulary.
 
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::token::LlamaToken;
 use llama_cpp_2::vocab::LlamaVocab;
 
-use crate::known::Token;
 use crate::prompt::guard::{Stretch, stretches};
+use crate::prompt_cache::Token;
 
 /// The text of a token; words of the model's own are written out.
 pub(super) fn piece(vocab: &LlamaVocab<'_>, token: LlamaToken) -> Vec<u8> {

@@ -1,4 +1,5 @@
-//! The thread that computes with one model: all its conversations, one evaluation after another.
+//! Runs the thread that computes with one model: all its conversations, one evaluation after
+//! another.
 
 mod reading;
 mod step;
@@ -17,11 +18,11 @@ use llama_cpp_2::model::LlamaModel;
 use self::reading::Reading;
 use super::context::Context;
 use super::picker::Picker;
-use super::slot::{Slot, Work};
-use super::{Job, Limits, Order, Said, embed, exact, vocabulary};
+use super::slot::{RunningJob, Slot};
+use super::{Job, JobEvent, Limits, Order, embed, exact, vocabulary};
 use crate::draft::{Costs, Drafts};
 use crate::failure::Failure;
-use crate::known::Common;
+use crate::prompt_cache::CachedPrefix;
 
 /// So long nobody who waits is left without a sign of life.
 const PULSE: Duration = Duration::from_secs(5);
@@ -137,11 +138,11 @@ impl Worker<'_> {
         self.pulse = Instant::now();
         let at_work = self.slots.iter().filter_map(|slot| slot.at_work.as_ref());
         for work in at_work {
-            work.tell(Said::Working);
+            work.tell(JobEvent::Working);
         }
         for waiting in &self.waiting {
             // Who has gone is seen when it is its turn.
-            let _ = waiting.job.said.send(Said::Queued);
+            let _ = waiting.job.said.send(JobEvent::Queued);
         }
     }
 
@@ -151,14 +152,14 @@ impl Worker<'_> {
         for waiting in self.waiting.iter_mut().filter(|waiting| !waiting.told) {
             waiting.told = true;
             // Who has gone is seen when it is its turn.
-            let _ = waiting.job.said.send(Said::Queued);
+            let _ = waiting.job.said.send(JobEvent::Queued);
         }
     }
 
     /// Begins what waits, as far as there is a place for it, in the order in which it came.
     fn begin_waiting(&mut self) {
         for slot in &mut self.slots {
-            if slot.at_work.as_ref().is_some_and(Work::is_given_up) {
+            if slot.at_work.as_ref().is_some_and(RunningJob::is_given_up) {
                 slot.at_work = None;
             }
         }
@@ -182,14 +183,14 @@ impl Worker<'_> {
             let Some(Waiting { job, .. }) = self.waiting.pop_front() else { return };
             let said = job.said.clone();
             if let Err(failure) = self.begin(job) {
-                let _ = said.send(Said::Failed(failure));
+                let _ = said.send(JobEvent::Failed(failure));
             }
         }
     }
 
     fn refuse(&mut self, failure: Failure) {
         if let Some(Waiting { job, .. }) = self.waiting.pop_front() {
-            let _ = job.said.send(Said::Failed(failure));
+            let _ = job.said.send(JobEvent::Failed(failure));
         }
     }
 
@@ -222,14 +223,14 @@ impl Worker<'_> {
         let prompt = job.prompt.as_str();
         let free = self.slots.iter().enumerate().filter(|(_, slot)| slot.at_work.is_none());
         let best = free.max_by_key(|(_, slot)| {
-            (slot.known.common(prompt).tokens, std::cmp::Reverse(slot.used))
+            (slot.cache.common(prompt).tokens, std::cmp::Reverse(slot.used))
         });
         let Some((at, slot)) = best else { return Err(Failure::Gone) };
-        let mut common = slot.known.common(prompt);
+        let mut common = slot.cache.common(prompt);
         let mut rest = vocabulary::read(self.model, &prompt[common.bytes..], common.tokens == 0);
         if rest.is_empty() {
             // A vocabulary may have no token for what is left, and something must be evaluated.
-            common = Common::default();
+            common = CachedPrefix::default();
             rest = vocabulary::read(self.model, prompt, true);
         }
         if rest.is_empty() {
@@ -249,11 +250,11 @@ impl Worker<'_> {
         self.clock += 1;
         let slot = &mut self.slots[at];
         slot.used = self.clock;
-        slot.known.truncate(kept);
-        let prompt = || slot.known.ids().chain(rest.iter().map(|token| token.id));
+        slot.cache.truncate(kept);
+        let prompt = || slot.cache.ids().chain(rest.iter().map(|token| token.id));
         picker.accept_prompt(prompt());
         let drafts = Drafts::new(prompt(), job.drafts, reach);
-        slot.at_work = Some(Work::new(job, picker, drafts, rest, kept));
+        slot.at_work = Some(RunningJob::new(job, picker, drafts, rest, kept));
         Ok(())
     }
 
@@ -275,7 +276,7 @@ impl Worker<'_> {
     /// Takes a conversation's memory back to so many tokens. Gives whether that went.
     fn forget(&mut self, at: usize, tokens: usize) -> bool {
         let Some(context) = &mut self.context else { return false };
-        if tokens > 0 && tokens == self.slots[at].known.len() {
+        if tokens > 0 && tokens == self.slots[at].cache.len() {
             return true;
         }
         if tokens > 0 && context.take_back(at as u32, tokens) {

@@ -1,4 +1,4 @@
-//! One call as JSON, read while it is written: `{"name": …, "arguments": …}` in either order.
+//! Parses one call as JSON while it is written: `{"name": …, "arguments": …}` in either order.
 
 /// What was read of it so far.
 #[derive(Debug, Default)]

@@ -1,5 +1,5 @@
-//! A call as Gemma 4 writes it: `call:NAME{key:value,…}`. Texts stand between `<|"|>`, and keys bare.
-//! Source: llama.cpp, `common/parsers/gemma4.cpp`.
+//! Parses a call as Gemma 4 writes it: `call:NAME{key:value,…}`. Texts stand between `<|"|>`, and
+//! keys bare. Source: llama.cpp, `common/parsers/gemma4.cpp`.
 
 use serde_json::{Map, Value};
 

@@ -1,9 +1,9 @@
-//! Tells apart what a model writes, while it writes.
+//! Splits what a model writes, while it writes.
 
 use super::call::CallReader;
 use super::stop::begun;
 use super::{Piece, gemma, tagged};
-use crate::prompt::thoughts::Thoughts;
+use crate::prompt::reasoning_tags::ReasoningTags;
 use crate::prompt::tools::{Style, Tool};
 
 /// What may come.
@@ -12,7 +12,7 @@ pub struct Expected {
     /// Whether the prompt ended inside the thoughts.
     pub thinking: bool,
     /// Between which words they stand.
-    pub thoughts: Thoughts,
+    pub reasoning_tags: ReasoningTags,
     /// How calls are written, where the model may call.
     pub calls: Option<Style>,
     /// Whether all of it is one call: a grammar holds it to that.
@@ -25,7 +25,7 @@ impl Expected {
     /// The words that tell one from the other and may be tokens of the model's own.
     pub fn words(&self) -> Vec<&'static str> {
         let calls = self.calls.map(Style::words).unwrap_or_default();
-        self.thoughts.words.iter().chain(calls).copied().collect()
+        self.reasoning_tags.words.iter().chain(calls).copied().collect()
     }
 }
 
@@ -117,7 +117,7 @@ impl Sorter {
             State::Start => self.start(),
             State::BeforeThinking => self.skip_space(State::Thinking),
             State::Thinking => {
-                let end = self.expected.thoughts.end;
+                let end = self.expected.reasoning_tags.end;
                 self.until(end, Piece::Thinking, State::AfterThinking, out)
             }
             State::AfterThinking => self.skip_space(State::Start),
@@ -168,9 +168,9 @@ impl Sorter {
         if words.is_empty() {
             return false;
         }
-        let begin = self.expected.thoughts.begin;
-        if let Some(thoughts) = words.strip_prefix(begin) {
-            self.held = thoughts.to_owned();
+        let begin = self.expected.reasoning_tags.begin;
+        if let Some(reasoning) = words.strip_prefix(begin) {
+            self.held = reasoning.to_owned();
             self.state = State::BeforeThinking;
         } else if begin.starts_with(words) {
             return false;

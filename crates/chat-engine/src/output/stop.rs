@@ -1,4 +1,4 @@
-//! Texts at which an answer ends, which may come in pieces.
+//! Finds the stop texts of an answer, which may come in pieces.
 
 /// The texts, and what could still become one.
 #[derive(Debug, Default)]

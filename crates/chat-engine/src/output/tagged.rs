@@ -1,5 +1,5 @@
-//! A call as tags: `<function=NAME><parameter=KEY>VALUE</parameter>…</function>`, as Qwen's newer
-//! models and Granite write it.
+//! Parses a call as tags: `<function=NAME><parameter=KEY>VALUE</parameter>…</function>`, as Qwen's
+//! newer models and Granite write it.
 
 use serde_json::{Map, Value};
 

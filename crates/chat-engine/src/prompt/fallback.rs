@@ -1,4 +1,5 @@
-//! Chat templates for files that lost theirs, by architecture: as the makers' model cards give them.
+//! Provides chat templates for files that lost theirs, by architecture: as the makers' model cards
+//! give them.
 
 /// The template of models of an architecture that have these words of their own. None where it is not
 /// known how one chats with them: one architecture has models of many makers, and a turn that ends with
@@ -74,7 +75,7 @@ const GRANITE: Fallback = Fallback {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prompt::template::{Given, Template};
+    use crate::prompt::template::{RenderInput, Template};
     use crate::request::Message;
 
     #[test]
@@ -96,7 +97,9 @@ mod tests {
             let source = template(architecture, &[fallback.ends.to_owned()]);
             assert_eq!(source, Some(fallback.source));
             let template = Template::new(fallback.source, "<bos>", "<eos>").unwrap();
-            let text = template.render(&Given { messages: &messages, ..Given::default() }).unwrap();
+            let text = template
+                .render(&RenderInput { messages: &messages, ..RenderInput::default() })
+                .unwrap();
             let places: Vec<_> = ["S", "U", "A", "V"].map(|part| text.find(part)).into();
             assert!(places.iter().all(Option::is_some), "{text}");
             assert!(places.is_sorted(), "{text}");

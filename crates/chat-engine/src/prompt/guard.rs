@@ -1,5 +1,6 @@
-//! Words of a model's own (`<|im_end|>`) in what people and tools say: they are text there, and must
-//! not end a turn. They are marked before the template runs, and the marks tell the tokenizer.
+//! Guards against a model's control tokens (`<|im_end|>`) in what people and tools say: they are
+//! text there, and must not end a turn. They are marked before the template runs, and the marks tell
+//! the tokenizer.
 
 use aho_corasick::{AhoCorasick, MatchKind};
 

@@ -1,4 +1,4 @@
-//! JSON as Python writes it: models were trained on `{"a": 1}`, not on `{"a":1}`.
+//! Writes JSON as Python does: models were trained on `{"a": 1}`, not on `{"a":1}`.
 
 use std::io;
 

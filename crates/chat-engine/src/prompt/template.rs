@@ -1,7 +1,7 @@
-//! A model's own chat template: Jinja, as Hugging Face's tools render it
+//! Renders a model's own chat template: Jinja, as Hugging Face's tools render it
 //! (`transformers/utils/chat_template_utils.py`). A template comes with a file from anywhere: it can
-//! read nothing but what it is given, and its steps and what it says are counted, and its memory is limited
-//! where a process of its own runs it (`apart`).
+//! read nothing but what it is given, and its steps and what it says are counted, and its memory is
+//! limited where a process of its own runs it (`apart`).
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -13,7 +13,7 @@ use minijinja::{Environment, Error, ErrorKind, Value};
 use minijinja_contrib::pycompat::unknown_method_callback;
 use serde::Serialize;
 
-use super::{apart, json};
+use super::{json, template_process};
 use crate::failure::Failure;
 use crate::request::Message;
 
@@ -37,7 +37,7 @@ pub struct Template {
 
 /// What a conversation is rendered with.
 #[derive(Debug, Default)]
-pub struct Given<'a> {
+pub struct RenderInput<'a> {
     /// The conversation.
     pub messages: &'a [Message],
     /// The tools, as they came.
@@ -103,9 +103,9 @@ impl Template {
     /// # Errors
     /// `Template` where it refuses the conversation, calls what is not there, does not end, or takes
     /// too much; `Images`.
-    pub fn render(&self, given: &Given<'_>) -> Result<String, Failure> {
+    pub fn render(&self, given: &RenderInput<'_>) -> Result<String, Failure> {
         if let Some(program) = &self.program {
-            return apart::render(program, (&self.source, &self.bos, &self.eos), given);
+            return template_process::render(program, (&self.source, &self.bos, &self.eos), given);
         }
         match self.render_as(given, Shape::Plain) {
             // Some templates have no word for the system, and say so.
@@ -116,7 +116,7 @@ impl Template {
         }
     }
 
-    fn render_as(&self, given: &Given<'_>, shape: Shape) -> Result<String, Failure> {
+    fn render_as(&self, given: &RenderInput<'_>, shape: Shape) -> Result<String, Failure> {
         let mut messages = Vec::with_capacity(given.messages.len());
         for message in given.messages {
             messages.push(spoken(message)?);
@@ -242,7 +242,7 @@ mod tests {
 
     fn render(source: &str, messages: &[Message]) -> Result<String, Failure> {
         let template = Template::new(source, "<s>", "</s>")?;
-        template.render(&Given { messages, ..Given::default() })
+        template.render(&RenderInput { messages, ..RenderInput::default() })
     }
 
     #[test]

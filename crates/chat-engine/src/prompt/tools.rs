@@ -1,5 +1,5 @@
-//! Tools in a prompt: how a model is told of them, how it says that it calls one, and the grammar
-//! that holds it to a call.
+//! Puts tools into a prompt: how a model is told of them, how it calls one, and the grammar that
+//! holds it to a call.
 
 use minijinja::Value;
 use serde::Deserialize;

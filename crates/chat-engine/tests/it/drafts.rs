@@ -12,7 +12,7 @@ const CODE: &str = "fn area(width: u32, height: u32) -> u32 {\n    let area = wi
 
 /// What came of a request.
 #[derive(Debug, PartialEq)]
-struct Said {
+struct DraftedReply {
     text: String,
     finish: Value,
     written: Value,
@@ -20,14 +20,14 @@ struct Said {
 
 /// Asks with drafts of so many tokens wherever anything was found, and tells beside what was said how many
 /// tokens of them were tried and how many were right.
-async fn say(stage: &Stage, mut body: Value, most: u32) -> Result<(Said, [u64; 2])> {
+async fn say(stage: &Stage, mut body: Value, most: u32) -> Result<(DraftedReply, [u64; 2])> {
     (body["speculative.n_min"], body["speculative.n_max"]) = (json!(most), json!(most));
     let (status, answer) = stage.post("/v1/chat/completions", body).await?;
     anyhow::ensure!(status == 200, "{answer}");
     let choice = &answer["choices"][0];
     let timings = &answer["timings"];
     let count = |name: &str| timings[name].as_u64().context("no count");
-    let said = Said {
+    let said = DraftedReply {
         text: choice["message"]["content"].as_str().context("no text")?.to_owned(),
         finish: choice["finish_reason"].clone(),
         written: timings["predicted_n"].clone(),
@@ -36,7 +36,7 @@ async fn say(stage: &Stage, mut body: Value, most: u32) -> Result<(Said, [u64; 2
 }
 
 /// Asks with and without, and gives what was said and how many drafted tokens were right.
-async fn compare(stage: &Stage, body: &Value) -> Result<(Said, u64)> {
+async fn compare(stage: &Stage, body: &Value) -> Result<(DraftedReply, u64)> {
     let (without, none) = say(stage, body.clone(), 0).await?;
     assert_eq!(none, [0, 0]);
     let (with, [tried, right]) = say(stage, body.clone(), 8).await?;

@@ -1,7 +1,7 @@
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-use chat_core::review::{Conflict, FileChange, FileKind, Hunk, HunkId, Node, Reason};
+use chat_core::review::{Conflict, ConflictReason, FileChange, FileKind, Hunk, HunkId, Node};
 use gtk::glib;
 
 use super::text::LineText;
@@ -137,7 +137,8 @@ fn an_answer_is_told_and_what_came_of_it_stands_at_the_change() {
     page.inner.list.press_at(hunk, gtk::gdk::Key::r);
     let wish = Wish::hunk(Verdict::Reject, "a.txt".into(), hunk);
     assert_eq!(*told.borrow(), [Output::Answer(wish.clone())]);
-    let conflict = Conflict { path: "a.txt".into(), hunks: Vec::new(), reason: Reason::Changed };
+    let conflict =
+        Conflict { path: "a.txt".into(), hunks: Vec::new(), reason: ConflictReason::Changed };
     page.tell(&fid, &wish, &Answer { conflicts: vec![conflict], ..Answer::default() });
     let words = "These lines were changed since; nothing was done.";
     until("why", || shows(&page, words));

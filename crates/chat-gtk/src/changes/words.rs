@@ -1,6 +1,6 @@
 //! What is said of changes and of what came of an answer.
 
-use chat_core::review::Reason;
+use chat_core::review::ConflictReason;
 use chat_edge::words::{fill, visible};
 use gettextrs::{gettext, ngettext};
 
@@ -12,13 +12,13 @@ pub(crate) fn files_changed(count: usize) -> String {
 }
 
 /// Why a file was left alone.
-pub(crate) fn conflict(reason: &Reason) -> String {
+pub(crate) fn conflict(reason: &ConflictReason) -> String {
     match reason {
-        Reason::Changed => gettext("These lines were changed since; nothing was done."),
-        Reason::Occupied => {
+        ConflictReason::Changed => gettext("These lines were changed since; nothing was done."),
+        ConflictReason::Occupied => {
             gettext("Something else lies where the file would come back; nothing was done.")
         }
-        Reason::Refused(why) => {
+        ConflictReason::Refused(why) => {
             let words = gettext("The file could not be written; nothing was done: {why}");
             fill(&words, &[("why", &visible(why))])
         }

@@ -1,7 +1,7 @@
 //! What a row says about its chat beyond the title: a word and a mark, never colour alone.
 
 use chat_core::event::{SessionPlaceholder, Status};
-use chat_core::message::Trouble;
+use chat_core::message::ReplyFailure;
 use gettextrs::gettext;
 
 /// A chat's state as it is shown.
@@ -32,8 +32,8 @@ impl Shown {
             Status::Answering => Self::Answering,
             Status::Idle if session.in_use => Self::InUse,
             Status::Idle => match session.trouble {
-                Some(Trouble::Failed) => Self::Failed { seen: !session.unread },
-                Some(Trouble::Interrupted) => Self::Interrupted { seen: !session.unread },
+                Some(ReplyFailure::Failed) => Self::Failed { seen: !session.unread },
+                Some(ReplyFailure::Interrupted) => Self::Interrupted { seen: !session.unread },
                 None if session.unread => Self::Unread,
                 None => Self::Plain,
             },
@@ -87,8 +87,8 @@ mod tests {
     #[test]
     fn trouble_is_red_until_it_was_looked_at_and_stays_named() {
         for (trouble, word) in [
-            (Trouble::Failed, "the reply failed"),
-            (Trouble::Interrupted, "the reply was interrupted"),
+            (ReplyFailure::Failed, "the reply failed"),
+            (ReplyFailure::Interrupted, "the reply was interrupted"),
         ] {
             for (unread, class) in [(true, "failed"), (false, "looked-at")] {
                 let shown = Shown::of(&SessionPlaceholder {

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use chat_core::error::Result;
 use chat_core::manager::Manager;
 use chat_core::message::{
-    ChatRequest, Content, Context, Fid, Meter, ModelRef, Options, PromptPreview, Thinking,
+    ChatRequest, Content, Context, ContextUsage, Fid, ModelRef, Options, PromptPreview, Thinking,
 };
 use chat_edge::words;
 use gettextrs::gettext;
@@ -40,7 +40,7 @@ pub(super) enum Msg {
     /// The person asks for something.
     Asked(Wish),
     /// The window was measured.
-    Measured { of: Box<Of>, result: Result<Meter> },
+    Measured { of: Box<Of>, result: Result<ContextUsage> },
     /// What would go out in this chat.
     Previewed { fid: Fid, result: Result<PromptPreview> },
     /// Earlier messages were summed up, or that was taken back; or there was nothing to do.
@@ -77,7 +77,7 @@ pub(super) struct ContextMeter {
     of: Option<Of>,
     /// Whether another chat is being read, so that nothing can be asked of the one before.
     is_opening: bool,
-    meter: Option<Meter>,
+    meter: Option<ContextUsage>,
     /// Whether that is of the model that is chosen now.
     is_current: bool,
     /// The chat whose work the person stopped last.
@@ -142,7 +142,7 @@ impl ContextMeter {
     }
 
     /// The engine tells how full the window of a chat is. Whether what had the keyboard is gone.
-    pub(super) fn changed(&mut self, fid: &Fid, meter: &Meter) -> bool {
+    pub(super) fn changed(&mut self, fid: &Fid, meter: &ContextUsage) -> bool {
         if self.of.as_ref().is_none_or(|of| of.fid != *fid) {
             return false;
         }
@@ -229,7 +229,7 @@ impl ContextMeter {
     fn measure(&self) {
         let (Some(manager), Some(of)) = (self.manager.clone(), self.of.clone()) else { return };
         self.handle.spawn(async move {
-            let result = manager.context().meter(&of.fid).await;
+            let result = manager.context().usage(&of.fid).await;
             Msg::Measured { of: Box::new(of), result }
         });
     }

@@ -156,8 +156,8 @@ impl ChatWidget {
                         self.show_review();
                         self.review.look();
                     }
-                    SessionEvent::MeterChanged { meter } => {
-                        let lost = self.meter.changed(fid, meter);
+                    SessionEvent::ContextUsageChanged { usage } => {
+                        let lost = self.meter.changed(fid, usage);
                         if lost {
                             self.composer.field().focus();
                         }

@@ -6,7 +6,7 @@ use chat_core::event::SessionPlaceholder;
 use chat_core::message::{Fid, Mention};
 use chat_core::permission::SecretFiles;
 use chat_edge::words::fill;
-use chat_project::{Found, FoundSymbol};
+use chat_project::{FileMatch, SymbolMatch};
 use gettextrs::gettext;
 use gtk::glib;
 
@@ -190,7 +190,7 @@ fn pointed(folder: &Path, pointed: &Pointed) -> Option<Suggestion> {
             at_path(mention, found, format!("{}/", plain(&found.shown)))
         }
         Pointed::Symbol(found) => {
-            let FoundSymbol { path, name, lines } = found;
+            let SymbolMatch { path, name, lines } = found;
             let path = told(folder, path)?;
             let place = plain(&format!("{}:{}", found.path.display(), lines.0));
             let mention = Mention::Symbol { path, name: name.clone(), lines: *lines };
@@ -205,7 +205,7 @@ fn told(folder: &Path, path: &Path) -> Option<PathBuf> {
     Some(folder.join(path)).filter(|path| path.to_str().is_some())
 }
 
-fn at_path(mention: Mention, found: &Found, label: String) -> Suggestion {
+fn at_path(mention: Mention, found: &FileMatch, label: String) -> Suggestion {
     let (name, detail) = found_row::of_path(&found.shown, &found.positions);
     suggestion(mention, label.clone(), name, detail, label)
 }
@@ -241,7 +241,7 @@ mod tests {
     use super::*;
 
     fn file(path: &str) -> Pointed {
-        let found = Found { path: path.into(), shown: path.to_owned(), positions: vec![0] };
+        let found = FileMatch { path: path.into(), shown: path.to_owned(), positions: vec![0] };
         Pointed::File(found)
     }
 
@@ -255,7 +255,7 @@ mod tests {
         let mut gathered = Gathered::new("di".to_owned(), None, Some("/p".into()));
         assert_eq!(words(&gathered), ["@diff"]);
         gathered.add_found(vec![file("src/dir.rs")]);
-        let symbol = FoundSymbol { path: "a.rs".into(), name: "dig".to_owned(), lines: (3, 5) };
+        let symbol = SymbolMatch { path: "a.rs".into(), name: "dig".to_owned(), lines: (3, 5) };
         gathered.add_found(vec![Pointed::Symbol(symbol)]);
         assert_eq!(words(&gathered), ["@diff", "@src/dir.rs", "@dig"]);
         gathered.query.clear();
@@ -294,7 +294,7 @@ mod tests {
         let path = Path::new(std::ffi::OsStr::from_bytes(b"a\xff")).to_owned();
         let shown = path.to_string_lossy().into_owned();
         let mut gathered = Gathered::new("a".to_owned(), None, Some("/p".into()));
-        gathered.add_found(vec![Pointed::File(Found { path, shown, positions: vec![0] })]);
+        gathered.add_found(vec![Pointed::File(FileMatch { path, shown, positions: vec![0] })]);
         gathered.add_found(vec![file("a\u{202e}\n.rs")]);
         assert_eq!(words(&gathered), ["@a��.rs"]);
         let Pinned::Mention(mention) = &gathered.suggestions()[0].pin.what else { panic!("what") };

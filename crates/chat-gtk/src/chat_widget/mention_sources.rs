@@ -13,7 +13,7 @@ use chat_core::error::Result;
 use chat_core::event::SessionPlaceholder;
 use chat_core::manager::Manager;
 use chat_core::message::{AtTarget, Fid, Queued};
-use chat_project::{Found, FoundSymbol};
+use chat_project::{FileMatch, SymbolMatch};
 use gtk::glib;
 use tokio::sync::oneshot;
 
@@ -26,11 +26,11 @@ use crate::conversation;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pointed {
     /// A file.
-    File(Found),
+    File(FileMatch),
     /// A folder.
-    Folder(Found),
+    Folder(FileMatch),
     /// A definition.
-    Symbol(FoundSymbol),
+    Symbol(SymbolMatch),
 }
 
 /// A search on its way. Dropping it ends it.

@@ -75,7 +75,7 @@ impl SessionRequests {
 
     /// Sends the last request again without saying anything about thinking.
     pub(super) fn retry_without_thinking(&self, fid: Fid) {
-        let thinking = Some(Thinking::Habit);
+        let thinking = Some(Thinking::Default);
         self.retry_with(fid, SessionChange { thinking, ..SessionChange::default() });
     }
 

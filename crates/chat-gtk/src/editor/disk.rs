@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use chat_edge::words::fill;
-use chat_permission::path::{Error, Kind, Project, Surroundings};
+use chat_permission::path::{Error, Kind, PathEnvironment, Project};
 pub(super) use chat_project::document::Format;
 use chat_project::document::{self, Endings, Opened, Refused, Stamp};
 use chat_project::text::{self, Encoding};
@@ -264,7 +264,7 @@ fn beneath(project: &Path, path: &Path) -> Result<(Project, PathBuf), Error> {
         (true, Some(folder), Some(name)) => (folder, Path::new(name)),
         _ => (project, path),
     };
-    Ok((Project::open(folder, &Surroundings::default())?, path.to_owned()))
+    Ok((Project::open(folder, &PathEnvironment::default())?, path.to_owned()))
 }
 
 impl From<Error> for Refusal {

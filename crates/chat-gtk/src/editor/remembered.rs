@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use chat_permission::path::{Kind, Project, Surroundings};
+use chat_permission::path::{Kind, PathEnvironment, Project};
 use serde::{Deserialize, Serialize};
 
 use super::Place;
@@ -67,7 +67,7 @@ impl Remembered {
         if tabs.files.is_empty() {
             return tabs;
         }
-        let opened = Project::open(project, &Surroundings::default()).ok();
+        let opened = Project::open(project, &PathEnvironment::default()).ok();
         let is_there = |path: &Path| {
             let resolved = opened.as_ref().and_then(|project| project.resolve_path(path).ok());
             resolved.is_some_and(|resolved| resolved.kind() == Kind::File)

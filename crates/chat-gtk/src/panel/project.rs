@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::chat_widget::{Finder, Finding, Pointed};
-use chat_permission::path::{Project, Surroundings};
+use chat_permission::path::{PathEnvironment, Project};
 use chat_project::git::{self, Change, Head};
 use chat_project::tree::{Kind, Tree};
-use chat_project::{Event, Favoured, Files, Found, kinds, search, symbols};
+use chat_project::{Event, FileMatch, Files, PreferredFiles, kinds, search, symbols};
 use gtk::{gio, glib};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -172,9 +172,9 @@ impl ProjectFiles {
         query: String,
         most: usize,
         given_up: Arc<AtomicBool>,
-    ) -> Option<Vec<Found>> {
+    ) -> Option<Vec<FileMatch>> {
         let tree = self.tree()?;
-        let favoured = Favoured::new(self.shared.open.borrow().clone());
+        let favoured = PreferredFiles::new(self.shared.open.borrow().clone());
         let look = move || search(tree.paths(), &query, &favoured, most, &given_up);
         gio::spawn_blocking(look).await.ok().flatten()
     }
@@ -190,7 +190,7 @@ const SYMBOLS: usize = 8;
 impl Finder for ProjectFiles {
     fn files(&self, query: &str, given_up: Arc<AtomicBool>) -> Finding {
         let tree = self.tree();
-        let favoured = Favoured::new(self.shared.open.borrow().clone());
+        let favoured = PreferredFiles::new(self.shared.open.borrow().clone());
         let query = query.to_owned();
         Box::pin(async move {
             let Some(tree) = tree else { return Vec::new() };
@@ -201,7 +201,7 @@ impl Finder for ProjectFiles {
                 let letters = query.trim_end_matches('/');
                 let folders = search(tree.folder_paths(), letters, &favoured, most, &given_up)?;
                 // Who types a folder's name means that, and not what is in it.
-                let is_named = |folder: &Found| begins_name_of(&query, &folder.path);
+                let is_named = |folder: &FileMatch| begins_name_of(&query, &folder.path);
                 let (named, folders): (Vec<_>, Vec<_>) = folders.into_iter().partition(is_named);
                 let folder = Pointed::Folder;
                 let found =
@@ -218,7 +218,7 @@ impl Finder for ProjectFiles {
 
     fn symbols(&self, query: &str, given_up: Arc<AtomicBool>) -> Finding {
         let (tree, project) = (self.tree(), self.shared.project.borrow().clone());
-        let favoured = Favoured::new(self.shared.open.borrow().clone());
+        let favoured = PreferredFiles::new(self.shared.open.borrow().clone());
         let query = query.to_owned();
         Box::pin(async move {
             let (Some(tree), Some(project)) = (tree, project) else { return Vec::new() };
@@ -244,7 +244,7 @@ fn begins_name_of(query: &str, folder: &Path) -> bool {
 }
 
 fn open(folder: &Path, tell: UnboundedSender<Event>) -> Option<(Project, Files)> {
-    let project = Project::open(folder, &Surroundings::default()).ok()?;
+    let project = Project::open(folder, &PathEnvironment::default()).ok()?;
     // Who listened may be gone.
     let files = Files::open(project.clone(), move |event| drop(tell.send(event))).ok()?;
     Some((project, files))
@@ -260,9 +260,9 @@ async fn carry(shared: &std::rc::Weak<Shared>, mut told: UnboundedReceiver<Event
             match event {
                 Event::Rescanned | Event::Changed { .. } => (files, git) = (true, true),
                 Event::Git => git = true,
-                Event::Trouble(chat_project::Trouble::Gone) => gone = true,
+                Event::Error(chat_project::WatchError::Gone) => gone = true,
                 // Changes are noticed all the same, a little later.
-                Event::Trouble(_) => {}
+                Event::Error(_) => {}
             }
         }
         if files {

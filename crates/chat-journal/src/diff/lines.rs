@@ -1,4 +1,4 @@
-//! Which lines of two texts differ.
+//! Finds which lines of two texts differ.
 
 use std::collections::HashMap;
 use std::ops::Range;

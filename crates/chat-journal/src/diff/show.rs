@@ -1,4 +1,4 @@
-//! A difference to be shown: lines with what they are, for one column or for two.
+//! Prepares a diff to be shown, in one column or in two.
 
 use std::ops::Range;
 

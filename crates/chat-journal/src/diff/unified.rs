@@ -1,4 +1,4 @@
-//! A difference as `diff -u` writes it, for the model and for copying.
+//! Writes a diff as `diff -u` does, for the model and for copying.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Which words of a changed line changed.
+//! Finds which words of a changed line changed.
 
 use std::collections::HashMap;
 use std::ops::Range;

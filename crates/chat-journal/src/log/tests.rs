@@ -1,12 +1,12 @@
 use super::*;
 
-fn forgotten(session: &str) -> What {
-    What::Forgotten { session: session.to_owned() }
+fn forgotten(session: &str) -> EntryKind {
+    EntryKind::Forgotten { session: session.to_owned() }
 }
 
 fn sessions(log: &Log) -> Vec<(Seq, String)> {
-    let session = |entry: &Entry| match &entry.what {
-        What::Forgotten { session } => (entry.seq, session.clone()),
+    let session = |entry: &Entry| match &entry.kind {
+        EntryKind::Forgotten { session } => (entry.seq, session.clone()),
         other => panic!("{other:?}"),
     };
     log.entries().iter().map(session).collect()

@@ -1,62 +1,67 @@
-//! Accepting and rejecting.
+//! Accepts and rejects changes.
 
 use std::path::PathBuf;
 
 use super::{Answer, Part};
 use crate::Error;
-use crate::bring::{Brought, Wish};
-use crate::entry::{By, Changed, HunkId, Origin, What};
-use crate::fold::{Fold, Piece};
+use crate::apply::{AppliedChange, PlannedChange};
+use crate::entry::{ChangeSource, Changed, EntryKind, HunkId, Origin};
 use crate::merge;
 use crate::node::Node;
+use crate::open_changes::{OpenChanges, OpenFile};
 use crate::state::Inner;
 
 /// The hunks of a part, where it is not the whole; `Err` names those that are there no longer.
-fn hunks(piece: &Piece, part: &Part) -> Result<Option<Vec<HunkId>>, Vec<HunkId>> {
+fn hunks(open_file: &OpenFile, part: &Part) -> Result<Option<Vec<HunkId>>, Vec<HunkId>> {
     let Part::Hunks(wanted) = part else { return Ok(None) };
-    let known = |id: &HunkId| piece.hunks.iter().any(|hunk| hunk.id == *id);
+    let known = |id: &HunkId| open_file.hunks.iter().any(|hunk| hunk.id == *id);
     let gone: Vec<HunkId> = wanted.iter().filter(|id| !known(id)).copied().collect();
     if !gone.is_empty() {
         return Err(gone);
     }
     // A file that came or went as a whole has one hunk.
-    let whole = piece.base.is_none() || piece.now.is_none();
+    let whole = open_file.base.is_none() || open_file.now.is_none();
     Ok((!whole).then(|| wanted.clone()))
 }
 
 impl Inner {
     pub fn accept(&mut self, session: &str, wanted: &[(PathBuf, Part)]) -> Result<Answer, Error> {
-        let mut fold = self.fold(session)?.clone();
+        let mut open = self.open_changes(session)?.clone();
         let mut answer = Answer::default();
         let mut happened = Vec::new();
         let number = self.log.next();
         for (path, part) in wanted {
-            let Some(piece) = fold.pieces.get(path) else { continue };
-            match hunks(piece, part) {
+            let Some(open_file) = open.files.get(path) else { continue };
+            match hunks(open_file, part) {
                 Err(gone) => answer.gone.extend(gone),
                 Ok(hunks) => {
                     let (session, path) = (session.to_owned(), path.clone());
                     answer.done.push(path.clone());
                     let (answer, settled) = (Some(number), false);
-                    happened.push(What::Accepted { session, path, hunks, answer, settled });
+                    happened.push(EntryKind::Accepted { session, path, hunks, answer, settled });
                 }
             }
         }
         answer.undo = (!happened.is_empty()).then_some(number);
-        self.follow(&mut fold, &mut happened)?;
+        self.follow(&mut open, &mut happened)?;
         self.append(happened)?;
         Ok(answer)
     }
 
     /// Follows what is about to be written to the log, and notes where nothing is left open by it.
-    pub(super) fn follow(&mut self, fold: &mut Fold, happened: &mut [What]) -> Result<(), Error> {
-        let contents = self.load(happened.iter().flat_map(What::kept).collect::<Vec<_>>())?;
+    pub(super) fn follow(
+        &mut self,
+        open: &mut OpenChanges,
+        happened: &mut [EntryKind],
+    ) -> Result<(), Error> {
+        let contents = self.load(happened.iter().flat_map(EntryKind::kept).collect::<Vec<_>>())?;
         for (seq, what) in (self.log.next()..).zip(happened.iter()) {
-            fold.follow(seq, what, &contents, false);
+            open.follow(seq, what, &contents, false);
         }
-        if fold.pieces.is_empty()
-            && let Some(What::Accepted { settled, .. } | What::Change(Changed { settled, .. })) =
-                happened.last_mut()
+        if open.files.is_empty()
+            && let Some(
+                EntryKind::Accepted { settled, .. } | EntryKind::Change(Changed { settled, .. }),
+            ) = happened.last_mut()
         {
             *settled = true;
         }
@@ -64,12 +69,12 @@ impl Inner {
     }
 
     pub fn reject(&mut self, session: &str, wanted: &[(PathBuf, Part)]) -> Result<Answer, Error> {
-        let mut fold = self.fold(session)?.clone();
+        let mut open = self.open_changes(session)?.clone();
         let mut answer = Answer::default();
-        let (mut wishes, mut named) = (Vec::new(), Vec::new());
+        let (mut changes, mut named) = (Vec::new(), Vec::new());
         for (path, part) in wanted {
-            let Some(piece) = fold.pieces.get(path) else { continue };
-            let hunks = match hunks(piece, part) {
+            let Some(open_file) = open.files.get(path) else { continue };
+            let hunks = match hunks(open_file, part) {
                 Err(gone) => {
                     answer.gone.extend(gone);
                     continue;
@@ -77,46 +82,49 @@ impl Inner {
                 Ok(hunks) => hunks,
             };
             let (then, to) = match &hunks {
-                Some(hunks) => (piece.without(hunks), path.clone()),
-                None => (piece.base.clone(), piece.origin.clone().unwrap_or_else(|| path.clone())),
+                Some(hunks) => (open_file.without(hunks), path.clone()),
+                None => (
+                    open_file.base.clone(),
+                    open_file.origin.clone().unwrap_or_else(|| path.clone()),
+                ),
             };
             named.push((path.clone(), hunks));
-            wishes.push(Wish {
+            changes.push(PlannedChange {
                 at: path.clone(),
                 to,
-                now: piece.now.clone(),
+                now: open_file.now.clone(),
                 then,
-                touched: piece.base.is_none() && piece.touched,
+                touched: open_file.base.is_none() && open_file.touched,
             });
         }
-        let (brought, conflicts) = self.bring(wishes)?;
+        let (applied, conflicts) = self.apply(changes)?;
         let number = self.log.next();
         let mut happened = Vec::new();
         let origin = Origin { session: session.to_owned(), ..Origin::default() };
-        for Brought { wish, before, after } in brought {
-            let from = wish.moves().then(|| wish.at.clone());
-            let hunks = named.iter().find(|(path, _)| *path == wish.at);
+        for AppliedChange { planned, before, after } in applied {
+            let from = planned.moves().then(|| planned.at.clone());
+            let hunks = named.iter().find(|(path, _)| *path == planned.at);
             let hunks = hunks.and_then(|(_, hunks)| hunks.clone());
-            happened.push(What::Change(Changed {
-                path: wish.to,
+            happened.push(EntryKind::Change(Changed {
+                path: planned.to,
                 from,
                 before: before.as_ref().map(Node::kept),
                 after: after.as_ref().map(Node::kept),
                 hunks,
                 answer: Some(number),
-                ..Changed::new(&origin, By::Reject)
+                ..Changed::new(&origin, ChangeSource::Reject)
             }));
-            answer.done.push(wish.at);
+            answer.done.push(planned.at);
         }
         answer.undo = (!happened.is_empty()).then_some(number);
         for mut conflict in conflicts {
             let asked = named.iter().find(|(path, _)| *path == conflict.path);
-            if let (Some(piece), Some((_, asked))) = (fold.pieces.get(&conflict.path), asked) {
-                conflict.hunks = self.contested(piece, &conflict.path, asked.as_deref());
+            if let (Some(open_file), Some((_, asked))) = (open.files.get(&conflict.path), asked) {
+                conflict.hunks = self.contested(open_file, &conflict.path, asked.as_deref());
             }
             answer.conflicts.push(conflict);
         }
-        self.follow(&mut fold, &mut happened)?;
+        self.follow(&mut open, &mut happened)?;
         self.append(happened)?;
         Ok(answer)
     }
@@ -124,14 +132,14 @@ impl Inner {
     /// The hunks that cannot be undone by themselves.
     fn contested(
         &self,
-        piece: &Piece,
+        open_file: &OpenFile,
         path: &std::path::Path,
         asked: Option<&[HunkId]>,
     ) -> Vec<HunkId> {
         let Ok(found) = crate::disk::read(&self.project, path) else { return Vec::new() };
         let asked = |id: &HunkId| asked.is_none_or(|asked| asked.contains(id));
-        let all = piece.hunks.iter().map(|hunk| hunk.id).filter(asked);
-        all.filter(|id| merge::states(&piece.now, &found, &piece.without(&[*id])).is_err())
+        let all = open_file.hunks.iter().map(|hunk| hunk.id).filter(asked);
+        all.filter(|id| merge::states(&open_file.now, &found, &open_file.without(&[*id])).is_err())
             .collect()
     }
 }

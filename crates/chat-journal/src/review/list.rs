@@ -1,11 +1,11 @@
-//! A session's open changes as they are shown, held against what lies on disk by now.
+//! Lists a session's open changes, compared with what lies on disk by now.
 
 use std::path::Path;
 
 use super::{FileChange, FileKind, Hunk};
 use crate::diff::{Changed, changed, split};
-use crate::fold::{self, Piece};
 use crate::node::{Node, State};
+use crate::open_changes::{self, OpenFile};
 use crate::state::Inner;
 use crate::{disk, merge};
 
@@ -21,17 +21,17 @@ enum Standing {
 
 impl Inner {
     /// The change at a path; none where somebody undid it all.
-    pub fn listed(&self, path: &Path, piece: &Piece) -> Option<FileChange> {
+    pub fn listed(&self, path: &Path, open_file: &OpenFile) -> Option<FileChange> {
         // What cannot be read is surely not what the session left.
         let found = disk::read(&self.project, path).ok();
-        let changed_since = found.as_ref() != Some(&piece.now);
+        let changed_since = found.as_ref() != Some(&open_file.now);
         let is_text = |state: &State| state.as_ref().is_none_or(Node::is_text);
-        let binary = !(is_text(&piece.base) && is_text(&piece.now));
+        let binary = !(is_text(&open_file.base) && is_text(&open_file.now));
         let mut hunks = Vec::new();
-        let parts = found.as_ref().and_then(|found| parts(&piece.now, found));
-        for hunk in &piece.hunks {
+        let parts = found.as_ref().and_then(|found| parts(&open_file.now, found));
+        for hunk in &open_file.hunks {
             let standing = match &found {
-                Some(found) => standing(piece, hunk, found, parts.as_deref()),
+                Some(found) => standing(open_file, hunk, found, parts.as_deref()),
                 None => Standing::Touched,
             };
             let by = match standing {
@@ -44,17 +44,17 @@ impl Inner {
                 old: (hunk.old.start, hunk.old.len()),
                 new: (hunk.new.start, hunk.new.len()),
                 line: hunk.new.start.saturating_add_signed(by),
-                touched: piece.base.is_none() && piece.touched
+                touched: open_file.base.is_none() && open_file.touched
                     || matches!(standing, Standing::Touched),
             });
         }
         let mode = |state: &State| state.as_ref().map(|node| node.mode);
-        let undone = found.as_ref() == Some(&piece.base)
-            || !piece.hunks.is_empty() && mode(&piece.base) == mode(&piece.now);
-        if hunks.is_empty() && undone && piece.origin.is_none() {
+        let undone = found.as_ref() == Some(&open_file.base)
+            || !open_file.hunks.is_empty() && mode(&open_file.base) == mode(&open_file.now);
+        if hunks.is_empty() && undone && open_file.origin.is_none() {
             return None;
         }
-        let kind = match (&piece.origin, &piece.base, &piece.now) {
+        let kind = match (&open_file.origin, &open_file.base, &open_file.now) {
             (Some(from), ..) => FileKind::Moved { from: from.clone() },
             (None, None, _) => FileKind::Created,
             (None, _, None) => FileKind::Deleted,
@@ -63,14 +63,14 @@ impl Inner {
         Some(FileChange {
             path: path.to_owned(),
             kind,
-            before: piece.base.clone(),
-            after: piece.now.clone(),
+            before: open_file.base.clone(),
+            after: open_file.now.clone(),
             added: hunks.iter().map(|hunk| hunk.new.1 as u64).sum(),
             removed: hunks.iter().map(|hunk| hunk.old.1 as u64).sum(),
             hunks,
             binary,
             changed_since,
-            seq: piece.last,
+            seq: open_file.last,
         })
     }
 }
@@ -86,12 +86,12 @@ fn parts(now: &State, found: &State) -> Option<Vec<Changed>> {
 }
 
 fn standing(
-    piece: &Piece,
-    hunk: &fold::Hunk,
+    open_file: &OpenFile,
+    hunk: &open_changes::Hunk,
     found: &State,
     parts: Option<&[Changed]>,
 ) -> Standing {
-    if *found == piece.now {
+    if *found == open_file.now {
         return Standing::Open(0);
     }
     if let Some(parts) = parts {
@@ -104,7 +104,7 @@ fn standing(
             );
         }
     }
-    match merge::states(&piece.now, found, &piece.without(&[hunk.id])) {
+    match merge::states(&open_file.now, found, &open_file.without(&[hunk.id])) {
         Ok(merged) if merged == *found => Standing::Gone,
         Ok(_) => Standing::Open(0),
         Err(_) => Standing::Touched,

@@ -1,14 +1,15 @@
-//! Taking an answer back: what was rejected lies there again, and what was accepted is to be reviewed again.
+//! Undoes an answer: what was rejected lies there again, and what was accepted is to be reviewed
+//! again.
 
 use std::path::PathBuf;
 
 use super::Answer;
-use crate::bring::{Brought, Conflict, Reason, Wish};
-use crate::entry::{By, Changed, Entry, HunkId, Origin, Seq, What};
-use crate::fold::{Fold, Piece};
+use crate::apply::{AppliedChange, Conflict, ConflictReason, PlannedChange};
+use crate::entry::{ChangeSource, Changed, Entry, EntryKind, HunkId, Origin, Seq};
 use crate::node::Node;
+use crate::open_changes::{OpenChanges, OpenFile};
+use crate::resolve_moves::resolve_moves;
 use crate::state::Inner;
-use crate::untangle::untangle;
 use crate::{Error, Journal, disk, merge};
 
 /// What was accepted of a file.
@@ -29,21 +30,21 @@ impl Journal {
 impl Inner {
     fn undo(&mut self, session: &str, number: Seq) -> Result<Answer, Error> {
         let is_of =
-            |entry: &&Entry| entry.what.answer() == Some(number) && entry.what.session() == session;
+            |entry: &&Entry| entry.kind.answer() == Some(number) && entry.kind.session() == session;
         let given: Vec<Entry> = self.log.entries().iter().filter(is_of).cloned().collect();
         if given.is_empty() {
             return Err(Error::NoAnswer(number));
         }
-        let mut fold = self.fold(session)?.clone();
+        let mut open = self.open_changes(session)?.clone();
         let mut answer = Answer::default();
         let mut happened = self.bring_back(session, number, &given, &mut answer)?;
-        let accepted = given.into_iter().filter_map(|entry| match entry.what {
-            What::Accepted { path, hunks, .. } => Some((path, hunks)),
+        let accepted = given.into_iter().filter_map(|entry| match entry.kind {
+            EntryKind::Accepted { path, hunks, .. } => Some((path, hunks)),
             _ => None,
         });
         let accepted: Vec<Accepted> = accepted.collect();
-        happened.extend(self.reopen(session, number, &accepted, &fold, &mut answer)?);
-        self.follow(&mut fold, &mut happened)?;
+        happened.extend(self.reopen(session, number, &accepted, &open, &mut answer)?);
+        self.follow(&mut open, &mut happened)?;
         self.append(happened)?;
         answer.conflicts.sort_by(|one, other| one.path.cmp(&other.path));
         Ok(answer)
@@ -56,26 +57,27 @@ impl Inner {
         number: Seq,
         given: &[Entry],
         answer: &mut Answer,
-    ) -> Result<Vec<What>, Error> {
+    ) -> Result<Vec<EntryKind>, Error> {
         let contents = self.load(given.iter().flat_map(Entry::kept))?;
-        let wishes = given.iter().filter_map(|entry| Wish::back(entry, &contents)).collect();
-        let (brought, conflicts) = self.bring(untangle(wishes))?;
+        let changes =
+            given.iter().filter_map(|entry| PlannedChange::back(entry, &contents)).collect();
+        let (applied, conflicts) = self.apply(resolve_moves(changes))?;
         answer.conflicts.extend(conflicts);
         let origin = Origin { session: session.to_owned(), ..Origin::default() };
         let mut happened = Vec::new();
-        for Brought { wish, before, after } in brought {
-            answer.done.push(wish.to.clone());
-            if before == after && !wish.moves() {
+        for AppliedChange { planned, before, after } in applied {
+            answer.done.push(planned.to.clone());
+            if before == after && !planned.moves() {
                 continue;
             }
-            let from = wish.moves().then(|| wish.at.clone());
-            happened.push(What::Change(Changed {
-                path: wish.to,
+            let from = planned.moves().then(|| planned.at.clone());
+            happened.push(EntryKind::Change(Changed {
+                path: planned.to,
                 from,
                 before: before.as_ref().map(Node::kept),
                 after: after.as_ref().map(Node::kept),
                 undoes: Some(number),
-                ..Changed::new(&origin, By::Undo)
+                ..Changed::new(&origin, ChangeSource::Undo)
             }));
         }
         Ok(happened)
@@ -87,20 +89,20 @@ impl Inner {
         session: &str,
         number: Seq,
         accepted: &[Accepted],
-        fold: &Fold,
+        open: &OpenChanges,
         answer: &mut Answer,
-    ) -> Result<Vec<What>, Error> {
+    ) -> Result<Vec<EntryKind>, Error> {
         if accepted.is_empty() {
             return Ok(Vec::new());
         }
         let before = self.fold_until(session, number)?;
         let mut happened = Vec::new();
         for (path, hunks) in accepted {
-            let Some(piece) = before.pieces.get(path) else { continue };
-            let now = fold.pieces.get(path);
-            let Some(open) = self.as_open(path, piece, hunks.as_deref(), now) else {
+            let Some(open_file) = before.files.get(path) else { continue };
+            let now = open.files.get(path);
+            let Some(open) = self.as_open(path, open_file, hunks.as_deref(), now) else {
                 let (path, hunks) = (path.clone(), hunks.clone().unwrap_or_default());
-                answer.conflicts.push(Conflict { path, hunks, reason: Reason::Changed });
+                answer.conflicts.push(Conflict { path, hunks, reason: ConflictReason::Changed });
                 continue;
             };
             answer.done.push(path.clone());
@@ -109,7 +111,7 @@ impl Inner {
             }
             // What came of a merge may be nowhere yet.
             self.store(open.base.iter().chain(&open.now))?;
-            happened.push(What::Reopened {
+            happened.push(EntryKind::Reopened {
                 session: session.to_owned(),
                 path: path.clone(),
                 origin: open.origin,
@@ -126,10 +128,10 @@ impl Inner {
     fn as_open(
         &self,
         path: &std::path::Path,
-        before: &Piece,
+        before: &OpenFile,
         hunks: Option<&[HunkId]>,
-        now: Option<&Piece>,
-    ) -> Option<Piece> {
+        now: Option<&OpenFile>,
+    ) -> Option<OpenFile> {
         let mut open = before.clone();
         let Some(now) = now else {
             let found = disk::read(&self.project, path).ok()?;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use chat_journal::{By, Change, Error, Journal, Limits, Refusal, Why};
-use chat_permission::path::{Project, Surroundings};
+use chat_journal::{Change, ChangeSource, Error, Journal, LeftOutReason, Limits, Refusal};
+use chat_permission::path::{PathEnvironment, Project};
 
 use crate::world::{SESSION, World, origin};
 
@@ -219,7 +219,10 @@ fn what_is_too_large_is_told_and_neither_new_nor_gone() {
     world.write("c", "123456789");
     let told = world.journal.checkpoint(SESSION, "1").unwrap().left_out;
     let told: Vec<_> = told.into_iter().map(|out| (out.path, out.why)).collect();
-    assert_eq!(told, [("c".into(), Why::NoRoom), ("large".into(), Why::TooLarge)]);
+    assert_eq!(
+        told,
+        [("c".into(), LeftOutReason::NoRoom), ("large".into(), LeftOutReason::TooLarge)]
+    );
     let recorded = world.command(SESSION, |world| {
         world.write("large", "small");
         world.write("a", "by now more than ten bytes");
@@ -234,7 +237,7 @@ fn some_folders_get_no_journal() {
     let home = folder.path().join("home");
     std::fs::create_dir_all(home.join("project/state")).unwrap();
     let open = |path: &Path, state: &Path| {
-        let project = Project::open(path, &Surroundings::default()).unwrap();
+        let project = Project::open(path, &PathEnvironment::default()).unwrap();
         match Journal::open(&project, Some(&home), state, Limits::default()) {
             Ok(_) => None,
             Err(Error::Refused(why)) => Some(why),
@@ -273,7 +276,7 @@ fn contents_come_back_from_git_and_not_from_memory() {
     let before = world.journal.look(Path::new("a")).unwrap();
     world.remove("a");
     let change = Change { path: "a".into(), from: None, before, after: None };
-    world.journal.record(&origin(SESSION), By::Tool, &[change]).unwrap();
+    world.journal.record(&origin(SESSION), ChangeSource::Tool, &[change]).unwrap();
     let changes = world.again().changes(SESSION).unwrap();
     assert_eq!(&*changes[0].before.as_ref().unwrap().bytes, bytes);
 }

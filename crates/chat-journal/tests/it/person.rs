@@ -134,14 +134,14 @@ fn what_the_person_overwrites_unseen_is_rejected_and_told() {
     world.journal.note().unwrap();
     let hunks = world.change().hunks;
     assert_eq!((hunks.len(), hunks[0].line), (1, 1), "what was seen is still to be reviewed");
-    let told = world.told(SESSION, 0).0;
+    let told = world.rejections(SESSION, 0).0;
     let [only] = &told[..] else { panic!("{told:?}") };
     assert!(only.diff.contains("-g\n+G\n") && !only.diff.contains("+B"), "{only:?}");
     assert_eq!(world.read("a").unwrap(), mine);
     assert_eq!(world.again().changes(SESSION).unwrap(), world.changes());
     // What nobody changed meanwhile is nobody's.
     world.journal.overwritten_by_person(path, mine.as_bytes(), || world.write("a", lines("x")));
-    assert_eq!(world.told(SESSION, 0).0.len(), 1);
+    assert_eq!(world.rejections(SESSION, 0).0.len(), 1);
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn a_file_that_a_session_made_stays_when_the_person_overwrites_it() {
     let seen = lines("abc");
     let write = || world.write("new", lines("aPc"));
     world.journal.overwritten_by_person(path, seen.as_bytes(), write);
-    let told = world.told(SESSION, 0).0;
+    let told = world.rejections(SESSION, 0).0;
     let [only] = &told[..] else { panic!("{told:?}") };
     assert!(only.diff.contains("-b\n+B\n"), "{only:?}");
     assert_eq!(world.change().kind, chat_journal::FileKind::Created);

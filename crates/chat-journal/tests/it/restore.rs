@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use chat_journal::{Error, Reason};
+use chat_journal::{ConflictReason, Error};
 
 use crate::world::{SESSION, World, lines};
 
@@ -91,7 +91,7 @@ fn the_persons_changes_stay() {
     assert_eq!(world.read("of the person").unwrap(), "x");
     assert_eq!(restored.conflicts.len(), 1);
     assert_eq!(restored.conflicts[0].path, Path::new("contested"));
-    assert_eq!(restored.conflicts[0].reason, Reason::Changed);
+    assert_eq!(restored.conflicts[0].reason, ConflictReason::Changed);
     // What comes after a restore survives its undoing.
     world.write("merged", lines("abcdefgPQ"));
     world.journal.undo_restore(SESSION, restored.seq).unwrap();

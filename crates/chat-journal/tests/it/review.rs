@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use chat_journal::{By, FileKind, Mode, Part, Reason};
+use chat_journal::{ChangeSource, ConflictReason, FileKind, Mode, Part};
 
 use crate::world::{SESSION, World, lines, origin};
 
@@ -78,7 +78,7 @@ fn where_the_person_rewrote_the_same_lines_nothing_is_changed() {
     let hunks = world.change().hunks;
     assert!(hunks[0].touched && !hunks[1].touched);
     let answer = world.journal.reject(SESSION, Path::new("a"), &Part::File).unwrap();
-    assert_eq!(answer.conflicts[0].reason, Reason::Changed);
+    assert_eq!(answer.conflicts[0].reason, ConflictReason::Changed);
     assert_eq!(answer.conflicts[0].hunks, [hunks[0].id]);
     assert_eq!(world.read("a").unwrap(), lines("aPcdefGh"));
     world.journal.reject(SESSION, Path::new("a"), &Part::Hunks(vec![hunks[1].id])).unwrap();
@@ -140,7 +140,7 @@ fn a_moved_file_is_one_change() {
     // Nothing is written over what came to lie there.
     world.write("a", "other");
     let answer = world.journal.reject(SESSION, Path::new("sub/b"), &Part::File).unwrap();
-    assert_eq!(answer.conflicts[0].reason, Reason::Occupied);
+    assert_eq!(answer.conflicts[0].reason, ConflictReason::Occupied);
     world.remove("a");
     world.write("sub/b", lines("PabcdefgH"));
     world.journal.reject(SESSION, Path::new("sub/b"), &Part::File).unwrap();
@@ -216,7 +216,7 @@ fn a_moved_file_that_another_session_deleted_is_rejected_once() {
     // It is the other session's to bring back: nothing came of this one.
     assert_eq!((world.read("a"), world.read("b")), (None, None));
     assert_eq!(world.changes(), []);
-    assert_eq!(world.told(SESSION, 0).0, []);
+    assert_eq!(world.rejections(SESSION, 0).0, []);
 }
 
 #[test]
@@ -226,12 +226,12 @@ fn the_model_is_told_what_was_rejected() {
     world.edit(SESSION, "a", Some(&lines("aB")));
     world.edit(SESSION, "new", Some("x"));
     world.journal.reject_all(SESSION).unwrap();
-    let (told, until) = world.told(SESSION, 0);
+    let (told, until) = world.rejections(SESSION, 0);
     let of = |path: &str| told.iter().find(|told| told.path == Path::new(path)).unwrap();
     assert_eq!(of("a").diff, "@@ -1,2 +1,2 @@\n a\n-b\n+B\n");
     assert_eq!(of("new").diff, "@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n");
     assert_eq!((&of("new").kind, &of("a").kind), (&FileKind::Created, &FileKind::Modified));
-    assert!(world.told(SESSION, until).0.is_empty());
+    assert!(world.rejections(SESSION, until).0.is_empty());
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn what_the_person_did_in_the_editor_is_no_commands() {
         before: Some(chat_journal::Node::file(*b"a")),
         after: node("a"),
     };
-    world.journal.record(&origin(""), By::Person, &[change]).unwrap();
+    world.journal.record(&origin(""), ChangeSource::Person, &[change]).unwrap();
     world.write("b", "of the command");
     let (recorded, _) = world.journal.record_since(&scan, &origin(SESSION)).unwrap();
     assert_eq!(recorded.len(), 1);

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use chat_journal::{By, Change, FileKind, Part};
+use chat_journal::{Change, ChangeSource, FileKind, Part};
 use proptest::prelude::*;
 
 use crate::world::{World, origin};
@@ -173,7 +173,7 @@ impl Play {
     ) -> Result<(), TestCaseError> {
         let after = self.texts();
         for (session, since) in SESSIONS.iter().zip(since) {
-            for told in self.world.told(session, since).0 {
+            for told in self.world.rejections(session, since).0 {
                 let (with, without) = if told.undone { (&after, before) } else { (before, &after) };
                 let origin = match &told.kind {
                     FileKind::Moved { from } => from,
@@ -369,7 +369,7 @@ proptest! {
     fn changes_are_told_as_the_models_made_them(steps in prop::collection::vec(step(), 1..16)) {
         let mut play = Play::new();
         for step in &steps {
-            let since = SESSIONS.map(|session| play.world.told(session, 0).1);
+            let since = SESSIONS.map(|session| play.world.rejections(session, 0).1);
             let before = play.texts();
             play.step(step);
             play.check_told(step, since, &before)?;
@@ -399,6 +399,8 @@ fn a_change_that_changes_nothing_is_none() {
     world.write("a", "a");
     let node = world.journal.look(Path::new("a")).unwrap();
     let change = Change { path: "a".into(), from: None, before: node.clone(), after: node };
-    assert!(world.journal.record(&origin("one"), By::Tool, &[change]).unwrap().is_empty());
+    assert!(
+        world.journal.record(&origin("one"), ChangeSource::Tool, &[change]).unwrap().is_empty()
+    );
     assert!(world.journal.changes("one").unwrap().is_empty());
 }

@@ -71,7 +71,7 @@ fn several_journals_at_once_lose_nothing() {
                         before: None,
                     };
                     let origin = crate::world::origin(SESSION);
-                    journal.record(&origin, chat_journal::By::Tool, &[change]).unwrap();
+                    journal.record(&origin, chat_journal::ChangeSource::Tool, &[change]).unwrap();
                     journal.checkpoint(&number.to_string(), &turn.to_string()).unwrap();
                 }
             });
@@ -99,7 +99,7 @@ fn old_checkpoints_go_and_what_is_open_stays() {
     )
     .unwrap();
     moment_after();
-    assert_eq!(journal.thin().unwrap().checkpoints, 1);
+    assert_eq!(journal.prune().unwrap().checkpoints, 1);
     let open = world.changes();
     assert_eq!(open.len(), 1);
     assert!(world.journal.checkpoints("old").unwrap().is_empty());
@@ -118,7 +118,7 @@ fn old_checkpoints_go_and_what_is_open_stays() {
     world.edit(SESSION, "c", Some("c"));
     world.journal.accept_all(SESSION).unwrap();
     moment_after();
-    assert!(journal.thin().unwrap().checkpoints > 0);
+    assert!(journal.prune().unwrap().checkpoints > 0);
     assert!(world.journal.checkpoints(SESSION).unwrap().is_empty());
     assert!(world.journal.checkpoint(SESSION, "9").unwrap().seq > later.seq);
 }
@@ -140,8 +140,8 @@ fn the_oldest_go_where_there_is_no_room() {
         world.journal.by_person("b".as_ref(), || world.write("b", turn.to_string()));
         world.journal.checkpoint(SESSION, &turn.to_string()).unwrap();
     }
-    let thinned = world.journal.thin().unwrap();
-    assert!(thinned.after <= 40_000 && thinned.before > 60_000, "{thinned:?}");
+    let pruned = world.journal.prune().unwrap();
+    assert!(pruned.after <= 40_000 && pruned.before > 60_000, "{pruned:?}");
     let left = world.journal.checkpoints(SESSION).unwrap();
     assert!(!left.is_empty() && left.len() < 8);
     assert_eq!(left.last().unwrap().message, "7");
@@ -158,7 +158,7 @@ fn what_nothing_is_open_of_any_more_keeps_nothing() {
     world.journal.by_person("a".as_ref(), || world.write("a", lines("abcd")));
     world.journal.checkpoint("later", "2").unwrap();
     moment_after();
-    world.journal.thin().unwrap();
+    world.journal.prune().unwrap();
     assert!(world.journal.checkpoints(SESSION).unwrap().is_empty());
     assert!(world.journal.checkpoints("later").unwrap().is_empty());
     assert!(world.changes().is_empty() && world.again().changes(SESSION).unwrap().is_empty());

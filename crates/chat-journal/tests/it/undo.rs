@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use chat_journal::{Answer, Error, FileKind, Part, Reason, Rejection};
+use chat_journal::{Answer, ConflictReason, Error, FileKind, Part, Rejection};
 
 use crate::world::{SESSION, World, lines};
 
@@ -127,7 +127,7 @@ fn where_the_person_changed_the_same_nothing_comes_back() {
     assert_eq!(undone.done, [Path::new("b")]);
     let left: Vec<_> =
         undone.conflicts.iter().map(|one| (one.path.to_str().unwrap(), &one.reason)).collect();
-    let why = &Reason::Changed;
+    let why = &ConflictReason::Changed;
     assert_eq!(left, [("a", why), ("c", why), ("new", why)]);
     assert_eq!(world.read("a").unwrap(), lines("aPc"));
     assert_eq!(world.read("c").unwrap(), lines("mine"));
@@ -169,16 +169,16 @@ fn the_model_hears_of_what_is_true_in_the_end() {
     let first = world.journal.reject(SESSION, Path::new("a"), &world.hunk(0)).unwrap();
     let second = world.journal.reject(SESSION, Path::new("a"), &world.hunk(0)).unwrap();
     undo(&world, &second);
-    let told = world.told(SESSION, 0).0;
+    let told = world.rejections(SESSION, 0).0;
     let [only] = &told[..] else { panic!("{told:?}") };
     assert!(only.diff.contains("+B") && !only.diff.contains("+G") && !only.undone, "{only:?}");
     // What it was told already is taken back for it, too.
-    let (_, later) = world.told(SESSION, 0);
+    let (_, later) = world.rejections(SESSION, 0);
     undo(&world, &first);
-    let told = world.told(SESSION, later).0;
+    let told = world.rejections(SESSION, later).0;
     let [only] = &told[..] else { panic!("{told:?}") };
     assert!(only.diff.contains("+B") && only.undone, "{only:?}");
-    assert_eq!(world.told(SESSION, 0).0, []);
+    assert_eq!(world.rejections(SESSION, 0).0, []);
 }
 
 /// What is told, as `path: -old +new`, with an `again` before what the user wants after all.
@@ -188,14 +188,14 @@ fn told(world: &World, since: u64) -> Vec<String> {
         let lines = lines.collect::<Vec<_>>().join(" ");
         format!("{}{}: {lines}", if one.undone { "again " } else { "" }, one.path.display())
     };
-    let mut told: Vec<_> = world.told(SESSION, since).0.iter().map(line).collect();
+    let mut told: Vec<_> = world.rejections(SESSION, since).0.iter().map(line).collect();
     told.sort();
     told
 }
 
 /// A moment after all that happened.
 fn later(world: &World) -> u64 {
-    world.told(SESSION, 0).1
+    world.rejections(SESSION, 0).1
 }
 
 #[test]
@@ -215,7 +215,8 @@ fn a_change_is_told_as_the_model_made_it() {
     let rejected = world.journal.reject_all(SESSION).unwrap();
     let all = ["a: -b +B", "gone: -x -y", "moved: -n +N", "new: +n"];
     assert_eq!(told(&world, 0), all);
-    let moved = world.told(SESSION, 0).0.into_iter().find(|one| one.path == Path::new("moved"));
+    let moved =
+        world.rejections(SESSION, 0).0.into_iter().find(|one| one.path == Path::new("moved"));
     assert_eq!(moved.unwrap().kind, FileKind::Moved { from: "old".into() });
     let told_until = later(&world);
     assert!(told(&world, told_until).is_empty());

@@ -4,8 +4,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use chat_journal::{By, Change, FileChange, Journal, Limits, Node, Origin, Part, Rejection};
-use chat_permission::path::{Project, Surroundings};
+use chat_journal::{
+    Change, ChangeSource, FileChange, Journal, Limits, Node, Origin, Part, Rejection,
+};
+use chat_permission::path::{PathEnvironment, Project};
 use tempfile::TempDir;
 
 /// Both folders are gone with it.
@@ -36,7 +38,7 @@ impl World {
 
     pub fn with(limits: Limits) -> Self {
         let (folder, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let project = Project::open(folder.path(), &Surroundings::default()).unwrap();
+        let project = Project::open(folder.path(), &PathEnvironment::default()).unwrap();
         let journal = Journal::open(&project, None, state.path(), limits).unwrap();
         Self { folder, state, project, journal }
     }
@@ -95,7 +97,7 @@ impl World {
         }
         let after = self.journal.look(Path::new(path)).unwrap();
         let change = Change { path: path.into(), from: None, before, after };
-        self.journal.record(&origin(session), By::Tool, &[change]).unwrap();
+        self.journal.record(&origin(session), ChangeSource::Tool, &[change]).unwrap();
     }
 
     /// A session's tool moves a file.
@@ -105,7 +107,7 @@ impl World {
         std::fs::rename(self.path(from), self.path(to)).unwrap();
         let after = before.clone();
         let change = Change { path: to.into(), from: Some(from.into()), before, after };
-        self.journal.record(&origin(session), By::Tool, &[change]).unwrap();
+        self.journal.record(&origin(session), ChangeSource::Tool, &[change]).unwrap();
     }
 
     /// A session's command runs.
@@ -122,7 +124,7 @@ impl World {
 
     /// What the model is told that the user took back or wanted after all since a moment, and until which moment
     /// that is.
-    pub fn told(&self, session: &str, since: u64) -> (Vec<Rejection>, u64) {
+    pub fn rejections(&self, session: &str, since: u64) -> (Vec<Rejection>, u64) {
         self.journal.rejections(session, since, |_| true).unwrap()
     }
 

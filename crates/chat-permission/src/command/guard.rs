@@ -1,5 +1,6 @@
-//! Keeps from the parser what it would choke on. Its time is exponential in the depth of brackets and its stack
-//! linear in it, and it panics at some numbers: a command comes from a model, and none may stop or end the program.
+//! Rejects commands that the parser would choke on. Its time is exponential in the depth of brackets
+//! and its stack linear in it, and it panics at some numbers: a command comes from a model, and none
+//! may stop or end the program.
 
 use tracing::subscriber::NoSubscriber;
 

@@ -1,4 +1,5 @@
-//! Programs whose words or whose input are code: what they are given to read is as good as a command.
+//! Lists programs whose arguments or input are code: what they are given to read is as good as a
+//! command.
 
 use super::{Simple, Word, hands_over};
 use crate::pattern::base;

@@ -1,4 +1,5 @@
-//! Commands whose own words are, or name, other commands, and builtins that change what later words mean.
+//! Lists commands whose own words are, or name, other commands, and builtins that change what later
+//! words mean.
 //!
 //! A rule that ends in `*` says “this command, with whatever arguments”. For these it would mean “any command at
 //! all”, so no such rule ever fits them: only a rule of exactly their words does. What else a command does inside

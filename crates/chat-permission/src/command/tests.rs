@@ -1,4 +1,4 @@
-//! What is told of a command, piece by piece, and held against real shells.
+//! Tests how commands are split, against real shells.
 
 use super::*;
 

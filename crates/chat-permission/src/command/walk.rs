@@ -1,4 +1,4 @@
-//! Goes through the grammar's tree and gathers the simple commands.
+//! Walks the syntax tree and gathers the simple commands.
 
 use brush_parser::Parser;
 use brush_parser::ast::{

@@ -1,4 +1,4 @@
-//! What the text of a word is once its quotation marks are gone, and which commands hide in it.
+//! Unquotes a word, and finds the commands that hide in it.
 
 use brush_parser::ParserOptions;
 use brush_parser::word::{WordPiece, WordPieceWithSource, parse, parse_heredoc};
@@ -16,29 +16,29 @@ impl Walk {
     pub(super) fn word(&mut self, written: &str) -> Result<Word, Unparsable> {
         let pieces =
             parse(written, &options()).map_err(|_| Unparsable::Unclear(written.to_owned()))?;
-        self.text_of(written, &pieces, Place::Bare)
+        self.text_of(written, &pieces, Quoting::Bare)
     }
 
     /// The text of a here-document that is expanded.
     pub(super) fn document(&mut self, written: &str) -> Result<Word, Unparsable> {
         let pieces = parse_heredoc(written, &options())
             .map_err(|_| Unparsable::Unclear(written.to_owned()))?;
-        self.text_of(written, &pieces, Place::Quoted)
+        self.text_of(written, &pieces, Quoting::Quoted)
     }
 
     fn text_of(
         &mut self,
         written: &str,
         pieces: &[WordPieceWithSource],
-        place: Place,
+        quoting: Quoting,
     ) -> Result<Word, Unparsable> {
         let mut text = Some(String::new());
         for piece in pieces {
-            let known = self.piece(written, piece, place)?;
+            let known = self.piece(written, piece, quoting)?;
             text = text.zip(known).map(|(text, known)| text + &known);
         }
         Ok(match text {
-            Some(text) if place == Place::Quoted || !expands(pieces) => Word::Literal(text),
+            Some(text) if quoting == Quoting::Quoted || !expands(pieces) => Word::Literal(text),
             _ => Word::Other(written.to_owned()),
         })
     }
@@ -48,13 +48,13 @@ impl Walk {
         &mut self,
         written: &str,
         piece: &WordPieceWithSource,
-        place: Place,
+        quoting: Quoting,
     ) -> Result<Option<String>, Unparsable> {
         // Places count from the word's beginning, within quotation marks too.
         let source = written.get(piece.start_index..piece.end_index).unwrap_or(written);
         let unclear = || Unparsable::Unclear(source.to_owned());
         Ok(match &piece.piece {
-            WordPiece::Text(text) if place == Place::Bare => {
+            WordPiece::Text(text) if quoting == Quoting::Bare => {
                 // What separates words cannot stand in one: the parser took a border for something else.
                 if text
                     .chars()
@@ -80,13 +80,13 @@ impl Walk {
                 None => return Err(unclear()),
             },
             WordPiece::DoubleQuotedSequence(pieces) => {
-                match self.text_of(written, pieces, Place::Quoted)? {
+                match self.text_of(written, pieces, Quoting::Quoted)? {
                     Word::Literal(text) => Some(text),
                     Word::Other(_) => None,
                 }
             }
             WordPiece::GettextDoubleQuotedSequence(pieces) => {
-                self.text_of(written, pieces, Place::Quoted)?;
+                self.text_of(written, pieces, Quoting::Quoted)?;
                 None
             }
             WordPiece::CommandSubstitution(command) => {
@@ -130,7 +130,7 @@ impl Walk {
 
 /// Where a piece stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Quoting {
     /// Outside quotation marks.
     Bare,
     /// Within double ones, or in a here-document.

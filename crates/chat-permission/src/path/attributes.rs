@@ -1,5 +1,4 @@
-//! What a file has beside its contents, its owner and its permissions: a list of who else may use it, and what
-//! programs have noted of it.
+//! Copies a file's access control list and extended attributes.
 
 use std::ffi::CString;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! Places that are kept from tools, whatever a rule or a mode says.
+//! Lists the places that tools may never touch, whatever a rule or a mode says.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};

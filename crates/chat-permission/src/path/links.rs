@@ -1,4 +1,4 @@
-//! Where the paths that rules deny lead by links.
+//! Resolves the links in paths that rules deny.
 
 use super::Project;
 use crate::pattern::Pattern;

@@ -1,5 +1,5 @@
-//! Opens what was resolved, without following any link on the way: neither one that was swapped in since, nor one
-//! that leads out.
+//! Opens a resolved path without following any link on the way: neither one that was swapped in
+//! since, nor one that leads out.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -125,13 +125,13 @@ pub(super) fn open_by_steps(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::path::Surroundings;
+    use crate::path::PathEnvironment;
 
     #[test]
     fn a_link_with_the_number_of_the_file_that_it_replaced_is_another() {
         let folder = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink("elsewhere", folder.path().join("link")).unwrap();
-        let project = Project::open(folder.path(), &Surroundings::default()).unwrap();
+        let project = Project::open(folder.path(), &PathEnvironment::default()).unwrap();
         let link = project.resolve_entry("link").unwrap();
         let found = rustix::fs::lstat(folder.path().join("link")).unwrap();
         assert!(link.is_still(&found).is_ok());

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use rustix::fs::{CWD, Mode, OFlags};
 
 use super::open::open_beneath;
-use super::{Error, Folders, Kind, Project, ResolvedPath, Surroundings};
+use super::{Error, Folders, Kind, PathEnvironment, Project, ResolvedPath};
 use crate::SecretFiles;
 
 /// Bytes of a path that the kernel takes (`PATH_MAX` without its NUL).
@@ -27,7 +27,7 @@ const PROC: u64 = 0x9fa0;
 impl Project {
     /// Opens the folder that a session works in, by its real path. One that holds Natter's own data, or lies in it,
     /// is refused; so is a path with a link on it, which may have been put there since the person chose the folder.
-    pub fn open(folder: &Path, surroundings: &Surroundings) -> Result<Self, Error> {
+    pub fn open(folder: &Path, environment: &PathEnvironment) -> Result<Self, Error> {
         let root = fs::canonicalize(folder).map_err(|error| Error::of(folder, error))?;
         if root != folder {
             return Err(Error::Changed(folder.to_owned()));
@@ -44,11 +44,11 @@ impl Project {
             let end = follow(Path::new("/"), path.as_os_str(), true);
             end.map_or_else(|_| path.clone(), |end| end.real)
         };
-        let own: Vec<_> = surroundings.own.iter().flat_map(|path| trail(path)).collect();
+        let own: Vec<_> = environment.own.iter().flat_map(|path| trail(path)).collect();
         if own.iter().any(|own| own.starts_with(&root) || root.starts_with(own)) {
             return Err(Error::Own(root));
         }
-        let home = surroundings.home.as_ref().map(real);
+        let home = environment.home.as_ref().map(real);
         let secrets = SecretFiles::default();
         Ok(Self { root, home, own, secrets, folders: Arc::new(folders) })
     }

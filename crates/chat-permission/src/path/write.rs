@@ -46,7 +46,7 @@ impl Project {
         let (folder, name) = self.folder_of(path, true)?;
         let io = |error: Errno| Error::of(&path.real, error);
         let mode = Mode::from_raw_mode(u32::from(permissions & 0o777));
-        let beside = Beside::write(&folder, mode, contents, None)
+        let beside = TempFile::write(&folder, mode, contents, None)
             .map_err(|error| Error::of(&path.real, error))?;
         beside.take_place(&name, false).map_err(|error| match error {
             Errno::EXIST => Error::Changed(path.real.clone()),
@@ -98,7 +98,7 @@ impl Project {
         let mut like = old;
         like.st_mode = permissions(old.st_mode, executable);
         let attributes = Attributes::of(&folder, &name);
-        let beside = Beside::write(&folder, OWN_FILE, contents, Some((&like, &attributes)))
+        let beside = TempFile::write(&folder, OWN_FILE, contents, Some((&like, &attributes)))
             .map_err(|error| Error::of(&path.real, error))?;
         // Again, as late as can be: what is replaced is what was judged, and nobody wrote to it since.
         if !is_untouched(&old, &entry(&folder, &name, path)?) {
@@ -217,12 +217,12 @@ fn is_untouched(before: &Stat, after: &Stat) -> bool {
 }
 
 /// A file under a name of its own, beside the one whose place it takes. It is gone when it is dropped before.
-struct Beside<'a> {
+struct TempFile<'a> {
     folder: &'a OwnedFd,
     name: Option<OsString>,
 }
 
-impl<'a> Beside<'a> {
+impl<'a> TempFile<'a> {
     fn write(
         folder: &'a OwnedFd,
         mode: Mode,
@@ -281,7 +281,7 @@ impl<'a> Beside<'a> {
     }
 }
 
-impl Drop for Beside<'_> {
+impl Drop for TempFile<'_> {
     fn drop(&mut self) {
         if let Some(name) = &self.name {
             let _ = rustix::fs::unlinkat(self.folder, name, AtFlags::empty());

@@ -1,4 +1,4 @@
-//! Patterns of commands: the first words of one simple command.
+//! Matches patterns of commands: the first words of one simple command.
 //!
 //! `cargo test *` is `cargo test` with any further words or none; without the `*` it is exactly these words. A
 //! word that has blanks or characters of the shell's stands in single quotation marks: `git commit -m 'a * b'`;
@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use super::BadPattern;
+use super::InvalidPattern;
 use crate::command::{Simple, Word};
 
 /// The first words of one simple command.
@@ -30,10 +30,10 @@ pub(crate) enum Fit {
 
 impl CommandPattern {
     /// Reads a pattern.
-    pub fn new(text: &str) -> Result<Self, BadPattern> {
+    pub fn new(text: &str) -> Result<Self, InvalidPattern> {
         let mut words = split(text)?;
         if words.is_empty() {
-            return Err(BadPattern::Empty);
+            return Err(InvalidPattern::Empty);
         }
         let open = words.last() == Some(&Token::Star);
         if open {
@@ -43,7 +43,7 @@ impl CommandPattern {
             .into_iter()
             .map(|token| match token {
                 Token::Word(word) => Ok(word),
-                Token::Star => Err(BadPattern::Star(text.to_owned())),
+                Token::Star => Err(InvalidPattern::Star(text.to_owned())),
             })
             .collect::<Result<_, _>>()?;
         Ok(Self { words, open })
@@ -128,8 +128,8 @@ enum Token {
     Star,
 }
 
-fn split(text: &str) -> Result<Vec<Token>, BadPattern> {
-    let quotes = || BadPattern::Quotes(text.to_owned());
+fn split(text: &str) -> Result<Vec<Token>, InvalidPattern> {
+    let quotes = || InvalidPattern::Quotes(text.to_owned());
     let mut tokens = Vec::new();
     let mut letters = text.chars().peekable();
     while let Some(&first) = letters.peek() {
@@ -156,14 +156,16 @@ fn split(text: &str) -> Result<Vec<Token>, BadPattern> {
                 }
                 '*' => word.push(letter),
                 _ if must_be_quoted(letter) => {
-                    return Err(BadPattern::Shell(text.to_owned(), letter));
+                    return Err(InvalidPattern::Shell(text.to_owned(), letter));
                 }
                 _ => word.push(letter),
             }
         }
         match (bare, word.as_str()) {
             (true, "*") => tokens.push(Token::Star),
-            (true, word) if word.contains('*') => return Err(BadPattern::Star(text.to_owned())),
+            (true, word) if word.contains('*') => {
+                return Err(InvalidPattern::Star(text.to_owned()));
+            }
             _ => tokens.push(Token::Word(word)),
         }
     }
@@ -283,14 +285,14 @@ mod tests {
     #[test]
     fn what_is_no_pattern_says_why() {
         let error = |text: &str| CommandPattern::new(text).unwrap_err();
-        assert_eq!(error("  "), BadPattern::Empty);
-        assert_eq!(error("a 'b"), BadPattern::Quotes("a 'b".to_owned()));
+        assert_eq!(error("  "), InvalidPattern::Empty);
+        assert_eq!(error("a 'b"), InvalidPattern::Quotes("a 'b".to_owned()));
         for text in ["* a", "a * b", "a*", "a *b", "a **"] {
-            assert_eq!(error(text), BadPattern::Star(text.to_owned()), "{text}");
+            assert_eq!(error(text), InvalidPattern::Star(text.to_owned()), "{text}");
         }
         for letter in "\"\\`$&|;<>()?[\n\r".chars() {
             let text = format!("a b{letter}c");
-            assert_eq!(error(&text), BadPattern::Shell(text.clone(), letter), "{text}");
+            assert_eq!(error(&text), InvalidPattern::Shell(text.clone(), letter), "{text}");
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Patterns of hosts: a name, an address, `*.example.org` for every name below it, or `*` for all.
+//! Matches patterns of hosts: a name, an address, `*.example.org` for every name below it, or `*`
+//! for all.
 //!
 //! Whoever answers for a name decides where it leads, so that none of these is leave for this machine or the local
 //! network, an address itself excepted. `local printer.example` is: the host wherever it leads. `local *` was
@@ -11,7 +12,7 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use super::BadPattern;
+use super::InvalidPattern;
 use crate::reach::{Reach, judge, within};
 
 /// A host in its one form.
@@ -103,11 +104,11 @@ pub enum HostPattern {
 
 impl HostPattern {
     /// Reads a pattern.
-    pub fn new(text: &str) -> Result<Self, BadPattern> {
+    pub fn new(text: &str) -> Result<Self, InvalidPattern> {
         let text = text.trim();
-        let bad = || BadPattern::Host(text.to_owned());
+        let bad = || InvalidPattern::Host(text.to_owned());
         match text {
-            "" => Err(BadPattern::Empty),
+            "" => Err(InvalidPattern::Empty),
             "*" => Ok(Self::Any),
             _ if text.starts_with("local ") => match text["local ".len()..].trim_start() {
                 "*" => Ok(Self::LocalAny),
@@ -238,9 +239,13 @@ mod tests {
             "service 127.0.0.1",
             "service *",
         ] {
-            assert_eq!(HostPattern::new(text), Err(BadPattern::Host(text.to_owned())), "{text}");
+            assert_eq!(
+                HostPattern::new(text),
+                Err(InvalidPattern::Host(text.to_owned())),
+                "{text}"
+            );
         }
-        assert_eq!(HostPattern::new(" "), Err(BadPattern::Empty));
+        assert_eq!(HostPattern::new(" "), Err(InvalidPattern::Empty));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Patterns of paths: globs as in a `.gitignore`, relative to the project, or absolute.
+//! Matches patterns of paths: globs as in a `.gitignore`, relative to the project, or absolute.
 //!
 //! - `src/**`, `docs/*.md`: with a slash within, from the project's root on.
 //! - `*.rs`: without one, at any depth of the project.
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use super::BadPattern;
+use super::InvalidPattern;
 use crate::ResolvedPath;
 
 /// To which paths a rule applies.
@@ -48,10 +48,10 @@ enum From {
 
 impl PathPattern {
     /// Reads a pattern.
-    pub fn new(text: &str) -> Result<Self, BadPattern> {
+    pub fn new(text: &str) -> Result<Self, InvalidPattern> {
         let text = text.trim();
         let (from, rest) = match text {
-            "" => return Err(BadPattern::Empty),
+            "" => return Err(InvalidPattern::Empty),
             "~" => (From::Home, ""),
             _ => match (text.strip_prefix('/'), text.strip_prefix("~/")) {
                 (Some(rest), _) => (From::Root, rest),
@@ -59,8 +59,10 @@ impl PathPattern {
                 _ => (From::Project, text),
             },
         };
-        let bad =
-            |reason: &str| BadPattern::Glob { pattern: text.to_owned(), reason: reason.to_owned() };
+        let bad = |reason: &str| InvalidPattern::Glob {
+            pattern: text.to_owned(),
+            reason: reason.to_owned(),
+        };
         let rooted = from != From::Project || rest == "." || rest.starts_with("./");
         let rest = if rest == "." { "" } else { rest.strip_prefix("./").unwrap_or(rest) };
         let parts: Vec<_> = rest.split('/').filter(|part| !part.is_empty()).collect();
@@ -348,9 +350,9 @@ mod tests {
 
     #[test]
     fn what_is_no_pattern_says_why() {
-        assert_eq!(PathPattern::new(" "), Err(BadPattern::Empty));
+        assert_eq!(PathPattern::new(" "), Err(InvalidPattern::Empty));
         for text in ["../a", "a/../b", "a/./b", "!a", "[a", "{a", "/..", "~/.."] {
-            assert!(matches!(PathPattern::new(text), Err(BadPattern::Glob { .. })), "{text}");
+            assert!(matches!(PathPattern::new(text), Err(InvalidPattern::Glob { .. })), "{text}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Judges a path that is to be read or written.
 
-use super::{Found, Rules, Why};
+use super::{Findings, Rules, Why};
 use crate::path::{Guard, Kind};
 use crate::pattern::{PathPattern, Pattern};
 use crate::{Action, Effect, Mode, ResolvedPath, Rule};
@@ -11,7 +11,7 @@ pub(super) fn judge(
     mode: Mode,
     action: Action,
     path: &ResolvedPath,
-    found: &mut Found,
+    found: &mut Findings,
 ) {
     match path.guard() {
         Guard::Own => return found.refuse(Why::Own),

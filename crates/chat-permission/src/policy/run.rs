@@ -1,13 +1,13 @@
 //! Judges a command: each of its parts, each file that the shell opens for it, its folder, its sandbox, its network.
 
-use super::{Found, Rules, Why, paths};
+use super::{Findings, Rules, Why, paths};
 use crate::command::{Reads, Simple, Word, changes_folder, hands_over, reads_code};
 use crate::path::{Guard, Kind};
 use crate::pattern::{CommandPattern, Fit, HostPattern, Pattern};
 use crate::{Action, Effect, Mode, Rule, Run, Target};
 
 /// Judges a command.
-pub(super) fn judge(rules: Rules<'_>, mode: Mode, run: &Run, found: &mut Found) {
+pub(super) fn judge(rules: Rules<'_>, mode: Mode, run: &Run, found: &mut Findings) {
     let may_read = run.sandboxed && !run.network && run.folder.is_inside();
     if mode == Mode::Plan && !(may_read && run.parts.is_ok()) {
         found.refuse(Why::Mode);
@@ -39,7 +39,7 @@ pub(super) fn judge(rules: Rules<'_>, mode: Mode, run: &Run, found: &mut Found) 
             let moves = !is_root || parts.iter().any(changes_folder);
             for (at, part) in parts.iter().enumerate() {
                 let reads = run.reads.get(at).and_then(Option::as_ref).filter(|_| may_read);
-                let around = Around { network: run.network, moves, reads };
+                let around = CommandContext { network: run.network, moves, reads };
                 judge_part(rules, mode, part, around, found);
             }
         }
@@ -56,7 +56,7 @@ pub(super) fn judge(rules: Rules<'_>, mode: Mode, run: &Run, found: &mut Found) 
 
 /// A command may reach any host, those of this machine and the local network too: any that is denied stands in its way.
 /// What allows it is a rule for each of its parts.
-fn network(rules: Rules<'_>, found: &mut Found) {
+fn network(rules: Rules<'_>, found: &mut Findings) {
     let is_any = |rule: &&Rule| {
         matches!(rule.pattern(), Pattern::Host(HostPattern::Any | HostPattern::LocalAny))
     };
@@ -69,7 +69,7 @@ fn network(rules: Rules<'_>, found: &mut Found) {
 
 /// What is known of a part from the whole command.
 #[derive(Clone, Copy)]
-struct Around<'a> {
+struct CommandContext<'a> {
     /// Whether the command has the network.
     network: bool,
     /// Whether it does not run in the project's own folder, or some part of it changes it.
@@ -83,8 +83,8 @@ fn judge_part(
     rules: Rules<'_>,
     mode: Mode,
     part: &Simple,
-    Around { network, moves, reads }: Around<'_>,
-    found: &mut Found,
+    CommandContext { network, moves, reads }: CommandContext<'_>,
+    found: &mut Findings,
 ) {
     // In another folder there may be a repository of its own, whose settings name programs.
     let elsewhere = moves && part.words.first().and_then(Word::literal) == Some("git");
@@ -151,7 +151,7 @@ fn judge_part(
 
 /// Whether what a part reads passes unasked, and else why not.
 fn only_reads(rules: Rules<'_>, mode: Mode, reads: &Reads) -> Result<(), Why> {
-    let mut found = Found::default();
+    let mut found = Findings::default();
     for path in &reads.paths {
         paths::judge(rules, mode, Action::Read, path, &mut found);
         // It may read all that is in there.

@@ -1,4 +1,4 @@
-//! The table of modes, and what holds over every mode.
+//! Tests the table of modes, and what holds in every mode.
 
 use std::path::Path;
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use chat_permission::path::{Project, Surroundings};
+use chat_permission::path::{PathEnvironment, Project};
 use chat_permission::{Decision, Entry, Mode, Request, Run, Scope, Why, command, decide};
 
 /// A project with what a command may try to write, beside a folder whose name begins alike.
@@ -20,7 +20,7 @@ fn project() -> (tempfile::TempDir, Project) {
     symlink("../project2", at("project/out")).unwrap();
     symlink(".git/hooks", at("project/scripts")).unwrap();
     let surroundings =
-        Surroundings { home: Some(at("home")), own: vec![at("home/.config/natter")] };
+        PathEnvironment { home: Some(at("home")), own: vec![at("home/.config/natter")] };
     let project = Project::open(&at("project"), &surroundings).unwrap();
     (folder, project)
 }

@@ -1,4 +1,4 @@
-//! How the lines of a text end.
+//! Defines the line endings of a text.
 
 /// How the lines of a text end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

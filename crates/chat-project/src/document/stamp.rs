@@ -1,4 +1,4 @@
-//! By what a file is told from what it becomes.
+//! Identifies a version of a file.
 
 use std::fs::File;
 use std::io::{self, Read};

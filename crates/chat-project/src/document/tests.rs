@@ -2,14 +2,14 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::time::{Duration, SystemTime};
 
-use chat_permission::path::Surroundings;
+use chat_permission::path::PathEnvironment;
 use proptest::prelude::*;
 
 use super::*;
 
 fn project() -> (tempfile::TempDir, Project) {
     let folder = tempfile::tempdir().unwrap();
-    let project = Project::open(folder.path(), &Surroundings::default()).unwrap();
+    let project = Project::open(folder.path(), &PathEnvironment::default()).unwrap();
     (folder, project)
 }
 

@@ -1,5 +1,5 @@
-//! A repository of ours with the project's contents: no setting of the project's is in it but those that were
-//! picked by name, none of which can run anything.
+//! Makes a private repository with the project's contents: it has only those of the project's
+//! settings that were picked by name, none of which can run anything.
 
 use std::ffi::OsString;
 use std::fs;
@@ -8,10 +8,10 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
-use super::place::{self, Place};
+use super::location::{self, RepositoryLocation};
 use super::run::Program;
 use super::settings::Settings;
-use super::{Trouble, run};
+use super::{GitError, run};
 
 /// Git's folder for one look at a project. It goes when it is dropped.
 pub(super) struct Private {
@@ -21,21 +21,25 @@ pub(super) struct Private {
 }
 
 impl Private {
-    pub fn new(place: &Place, program: &Program, given_up: &AtomicBool) -> Result<Self, Trouble> {
+    pub fn new(
+        location: &RepositoryLocation,
+        program: &Program,
+        given_up: &AtomicBool,
+    ) -> Result<Self, GitError> {
         let folder = tempfile::Builder::new().prefix("natter-git-").tempdir()?;
         let own = |name: &str| folder.path().join(name);
         fs::write(own("config"), "[core]\n\trepositoryformatversion = 0\n\tbare = false\n")?;
-        let head = place::short_file(&place.own.join("HEAD"));
-        let head = head.ok_or_else(|| Trouble::Foreign(place.own.clone()))?;
+        let head = location::short_file(&location.own.join("HEAD"));
+        let head = head.ok_or_else(|| GitError::Foreign(location.own.clone()))?;
         fs::write(own("HEAD"), &head)?;
         for name in ["objects", "refs", "packed-refs", "info", "shallow"] {
-            let shared = place.common.join(name);
+            let shared = location.common.join(name);
             if shared.symlink_metadata().is_ok() {
                 symlink(&shared, own(name))?;
             }
         }
         // The larger part of an index that was split.
-        for entry in fs::read_dir(&place.own)?.flatten() {
+        for entry in fs::read_dir(&location.own)?.flatten() {
             let name = entry.file_name();
             let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
             if is_file && name.to_string_lossy().starts_with("sharedindex.") {
@@ -44,23 +48,23 @@ impl Private {
         }
         let environment = vec![
             ("GIT_DIR".into(), folder.path().into()),
-            ("GIT_WORK_TREE".into(), place.work_tree.clone().into()),
-            ("GIT_INDEX_FILE".into(), place.own.join("index").into()),
+            ("GIT_WORK_TREE".into(), location.work_tree.clone().into()),
+            ("GIT_INDEX_FILE".into(), location.own.join("index").into()),
         ];
         let mut private = Self { folder, environment, settings: Settings::default() };
-        private.take_settings(place, program, head.as_bytes(), given_up)?;
+        private.take_settings(location, program, head.as_bytes(), given_up)?;
         Ok(private)
     }
 
     /// Takes over what must be known to read the repository rightly.
     fn take_settings(
         &mut self,
-        place: &Place,
+        location: &RepositoryLocation,
         program: &Program,
         head: &[u8],
         given_up: &AtomicBool,
-    ) -> Result<(), Trouble> {
-        let config = place.common.join("config");
+    ) -> Result<(), GitError> {
+        let config = location.common.join("config");
         if !config.symlink_metadata().is_ok_and(|found| found.is_file()) {
             return Ok(());
         }
@@ -72,7 +76,7 @@ impl Private {
         let branch = head.trim().strip_prefix("ref: refs/heads/");
         self.settings = Settings::picked(&listed, branch);
         if self.settings.has_table {
-            return Err(Trouble::Unsupported);
+            return Err(GitError::Unsupported);
         }
         if self.settings.is_sha256 {
             let text = "[core]\n\trepositoryformatversion = 1\n\tbare = false\n\

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
-use super::Trouble;
+use super::GitError;
 
 /// How long one call may take.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -78,9 +78,9 @@ pub(super) fn run(
     mut command: Command,
     most: usize,
     given_up: &AtomicBool,
-) -> Result<Ended, Trouble> {
+) -> Result<Ended, GitError> {
     let mut held = Held(command.spawn()?);
-    let Some(mut output) = held.0.stdout.take() else { return Err(Trouble::Failed) };
+    let Some(mut output) = held.0.stdout.take() else { return Err(GitError::Failed) };
     let (tell, pieces) = sync_channel(4);
     // It ends with the output: when git ends, or is killed.
     std::thread::Builder::new().name("git output".to_owned()).spawn(move || {
@@ -95,10 +95,10 @@ pub(super) fn run(
     let mut said = Vec::new();
     loop {
         if given_up.load(Ordering::Relaxed) {
-            return Err(Trouble::GivenUp);
+            return Err(GitError::GivenUp);
         }
         if Instant::now() > ends {
-            return Err(Trouble::TooSlow);
+            return Err(GitError::TooSlow);
         }
         match pieces.recv_timeout(LOOK) {
             Ok(piece) => said.extend_from_slice(&piece),
@@ -112,5 +112,5 @@ pub(super) fn run(
     }
     let status = held.0.wait()?;
     // It tells 1 where `diff` is asked for that, which it is not.
-    if status.success() { Ok(Ended { output: said, is_cut: false }) } else { Err(Trouble::Failed) }
+    if status.success() { Ok(Ended { output: said, is_cut: false }) } else { Err(GitError::Failed) }
 }

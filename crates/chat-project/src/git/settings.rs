@@ -1,4 +1,4 @@
-//! The few settings of a project that are taken over: without them git would misread its files.
+//! Lists the few settings of a project that are copied: without them git would misread its files.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What `git status --porcelain=v2 -z` says, as data.
+//! Parses `git status --porcelain=v2 -z`.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

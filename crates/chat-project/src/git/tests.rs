@@ -2,7 +2,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Command;
 
-use chat_permission::path::Surroundings;
+use chat_permission::path::PathEnvironment;
 
 use super::*;
 
@@ -36,8 +36,8 @@ fn repository() -> tempfile::TempDir {
     folder
 }
 
-fn found(folder: &Path) -> Result<Option<Repository>, Trouble> {
-    find(&Project::open(folder, &Surroundings::default()).unwrap())
+fn found(folder: &Path) -> Result<Option<Repository>, GitError> {
+    find(&Project::open(folder, &PathEnvironment::default()).unwrap())
 }
 
 fn state(folder: &Path) -> State {
@@ -192,7 +192,7 @@ fn no_program_that_a_project_names_is_run() {
 #[test]
 fn a_repository_of_others_is_not_shown() {
     let secret = repository();
-    let foreign = |folder: &Path| matches!(found(folder), Err(Trouble::Foreign(_)));
+    let foreign = |folder: &Path| matches!(found(folder), Err(GitError::Foreign(_)));
     let hidden = secret.path().join(".git");
     let pointing = tempfile::tempdir().unwrap();
     write(pointing.path(), ".git", &format!("gitdir: {}\n", hidden.display()));
@@ -244,7 +244,7 @@ fn a_submodule_and_long_hashes_are_read() {
 fn nobody_waits_for_what_was_given_up() {
     let folder = repository();
     let repository = found(folder.path()).unwrap().unwrap();
-    assert!(matches!(repository.state(&AtomicBool::new(true)), Err(Trouble::GivenUp)));
+    assert!(matches!(repository.state(&AtomicBool::new(true)), Err(GitError::GivenUp)));
 }
 
 #[test]
@@ -276,10 +276,10 @@ fn what_was_found_while_the_repository_was_exchanged_is_not_believed() {
         and_back();
         Ok(())
     });
-    assert!(matches!(never, Err(Trouble::Foreign(_))));
+    assert!(matches!(never, Err(GitError::Foreign(_))));
     let left = repository.steady(|| {
         exchange();
         Ok(())
     });
-    assert!(matches!(left, Err(Trouble::Foreign(_))));
+    assert!(matches!(left, Err(GitError::Foreign(_))));
 }

@@ -1,7 +1,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use chat_permission::path::Surroundings;
+use chat_permission::path::PathEnvironment;
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn project(files: &[(&str, &str)]) -> (tempfile::TempDir, Project) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    let project = Project::open(folder.path(), &Surroundings::default()).unwrap();
+    let project = Project::open(folder.path(), &PathEnvironment::default()).unwrap();
     (folder, project)
 }
 

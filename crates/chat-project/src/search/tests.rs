@@ -26,7 +26,7 @@ fn tree(paths: &[&[u8]]) -> Tree {
 }
 
 fn shown(tree: &Tree, query: &str, favoured: &[&str]) -> Vec<String> {
-    let favoured = Favoured::new(favoured.iter().map(PathBuf::from).collect());
+    let favoured = PreferredFiles::new(favoured.iter().map(PathBuf::from).collect());
     let found = search(tree.paths(), query, &favoured, 10, &AtomicBool::new(false)).unwrap();
     found.into_iter().map(|found| found.shown).collect()
 }
@@ -79,7 +79,7 @@ fn positions_name_the_letters_that_were_looked_for() {
     let tree = tree(&[b"\xc3\xa4/\xff/gr\xc3\xb6\xc3\x9fe.rs"]);
     let letters = |query: &str| -> String {
         let given_up = AtomicBool::new(false);
-        let found = search(tree.paths(), query, &Favoured::default(), 1, &given_up).unwrap();
+        let found = search(tree.paths(), query, &PreferredFiles::default(), 1, &given_up).unwrap();
         let shown: Vec<char> = found[0].shown.chars().collect();
         found[0].positions.iter().map(|position| shown[*position as usize]).collect()
     };
@@ -91,7 +91,9 @@ fn positions_name_the_letters_that_were_looked_for() {
 #[test]
 fn a_search_that_is_given_up_finds_nothing() {
     let tree = tree(&[b"a"]);
-    assert!(search(tree.paths(), "a", &Favoured::default(), 1, &AtomicBool::new(true)).is_none());
+    assert!(
+        search(tree.paths(), "a", &PreferredFiles::default(), 1, &AtomicBool::new(true)).is_none()
+    );
 }
 
 #[test]
@@ -100,12 +102,12 @@ fn all_threads_together_find_what_one_would() {
         (0..ALONE * 2).map(|number| format!("d{}/f{number}.rs", number % 97)).collect();
     let names: Vec<&[u8]> = names.iter().map(String::as_bytes).collect();
     let tree = tree(&names);
-    let wanted = Wanted::new("f99");
+    let wanted = FileQuery::new("f99");
     let (given_up, none) = (AtomicBool::new(false), HashMap::new());
     let paths = tree.paths();
     let mut all = best(paths, 0..paths.len(), &wanted, &none, usize::MAX, &given_up).unwrap();
     all.sort_unstable();
     let all: Vec<_> = all.iter().take(20).map(|rank| paths.get(rank.3).to_owned()).collect();
-    let found = search(paths, "f99", &Favoured::default(), 20, &given_up).unwrap();
+    let found = search(paths, "f99", &PreferredFiles::default(), 20, &given_up).unwrap();
     assert_eq!(found.into_iter().map(|found| found.path).collect::<Vec<_>>(), all);
 }

@@ -1,4 +1,4 @@
-//! All paths of a tree in one piece, to be searched.
+//! Holds all paths of a tree in one piece, to be searched.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

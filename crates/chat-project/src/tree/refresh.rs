@@ -1,4 +1,4 @@
-//! A tree made anew where something changed; all else is shared with the old one.
+//! Rebuilds a tree where something changed; all else is shared with the old one.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use chat_permission::path::{Project, Surroundings};
+use chat_permission::path::{PathEnvironment, Project};
 use proptest::prelude::*;
 
 use super::*;
@@ -18,7 +18,7 @@ fn project(files: &[&str]) -> (tempfile::TempDir, Project) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, "").unwrap();
     }
-    let project = Project::open(folder.path(), &Surroundings::default()).unwrap();
+    let project = Project::open(folder.path(), &PathEnvironment::default()).unwrap();
     (folder, project)
 }
 

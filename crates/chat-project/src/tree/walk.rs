@@ -1,5 +1,5 @@
-//! Walks through a project, from one folder that is open to the next, so that no link that is swapped in under
-//! way leads out.
+//! Walks a project, from one open folder to the next, so that no link that is swapped in meanwhile
+//! leads out.
 
 use std::cell::Cell;
 use std::ffi::{OsStr, OsString};

@@ -1,4 +1,4 @@
-//! What events say, gathered until it is quiet.
+//! Collects what events say until it is quiet.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;

@@ -1,9 +1,9 @@
-//! Which folders are watched: a pure function of the tree and of what is wanted.
+//! Chooses which folders are watched: a pure function of the tree and of what is wanted.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::Wanted;
+use super::WatchRequest;
 use crate::tree::{Folder, Stamp, Tree};
 
 /// Folders that one project has watched at most: each costs the system about a kilobyte.
@@ -39,7 +39,7 @@ pub(super) fn folders(tree: &Tree) -> Vec<(PathBuf, Stamp)> {
 /// that are watched already, then those that changed last.
 pub(super) fn plan(
     all: &[(PathBuf, Stamp)],
-    wanted: &Wanted,
+    wanted: &WatchRequest,
     watched: &BTreeSet<PathBuf>,
     most: usize,
 ) -> BTreeSet<PathBuf> {
@@ -73,8 +73,11 @@ mod tests {
     #[test]
     fn what_is_wanted_comes_first_then_what_changed_last() {
         let all = [at("", 1), at("a", 9), at("b", 5), at("c", 7), at("d", 0)];
-        let wanted =
-            Wanted { shown: vec!["b".into(), "gone".into()], open: vec!["a/x".into()], rescans: 0 };
+        let wanted = WatchRequest {
+            shown: vec!["b".into(), "gone".into()],
+            open: vec!["a/x".into()],
+            rescans: 0,
+        };
         let chosen = |watched: &[&str], most| {
             let watched = watched.iter().map(PathBuf::from).collect();
             let chosen = plan(&all, &wanted, &watched, most);

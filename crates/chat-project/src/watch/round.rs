@@ -1,4 +1,4 @@
-//! Asks what is not watched whether it changed: a look at each folder, and at open files.
+//! Polls what is not watched for changes: each folder, and open files.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -21,13 +21,13 @@ pub(super) struct Round {
     /// Folders that are not watched.
     pub folders: Vec<(PathBuf, Stamp)>,
     /// Open files that lie in such, and what they were.
-    files: BTreeMap<PathBuf, Option<Told>>,
+    files: BTreeMap<PathBuf, Option<FileStamp>>,
     /// Git's files, where its folders are not watched.
-    git: BTreeMap<PathBuf, Option<Told>>,
+    git: BTreeMap<PathBuf, Option<FileStamp>>,
     next: Option<Instant>,
 }
 
-type Told = (u64, i64, (i64, i64));
+type FileStamp = (u64, i64, (i64, i64));
 
 impl Round {
     /// When the next one begins; never, where all is watched.
@@ -48,10 +48,11 @@ impl Round {
         root: &File,
     ) {
         self.folders = folders;
-        let known = |old: &BTreeMap<PathBuf, Option<Told>>, paths: Vec<PathBuf>| {
+        let known = |old: &BTreeMap<PathBuf, Option<FileStamp>>, paths: Vec<PathBuf>| {
             let with = |path: PathBuf| {
-                let told = old.get(&path).copied().unwrap_or_else(|| look(root, &path).map(told));
-                (path, told)
+                let stamp =
+                    old.get(&path).copied().unwrap_or_else(|| look(root, &path).map(file_stamp));
+                (path, stamp)
             };
             paths.into_iter().map(with).collect()
         };
@@ -67,14 +68,14 @@ impl Round {
             compare(root, path, *known, dirty);
         }
         for (path, known) in &mut self.files {
-            let now = look(root, path).map(told);
+            let now = look(root, path).map(file_stamp);
             if now != *known {
                 *known = now;
                 dirty.file(path);
             }
         }
         for (path, known) in &mut self.git {
-            let now = look(root, path).map(told);
+            let now = look(root, path).map(file_stamp);
             if now != *known {
                 *known = now;
                 dirty.git();
@@ -104,6 +105,6 @@ fn look(root: &File, path: &Path) -> Option<Stat> {
     rustix::fs::statat(root, path, AtFlags::SYMLINK_NOFOLLOW).ok()
 }
 
-fn told(found: Stat) -> Told {
+fn file_stamp(found: Stat) -> FileStamp {
     (found.st_ino, found.st_size, (found.st_mtime, found.st_mtime_nsec as i64))
 }

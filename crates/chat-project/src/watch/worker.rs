@@ -1,4 +1,4 @@
-//! The thread that lists, watches and tells.
+//! Runs the thread that lists, watches and reports.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -13,7 +13,7 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::dirty::Dirty;
 use super::round::{Round, compare};
-use super::{Event, Shared, Trouble, Wanted, lock, plan};
+use super::{Event, Shared, WatchError, WatchRequest, lock, plan};
 use crate::git::{self, Repository};
 use crate::tree::{Depth, Folder, Tree, refreshed, walk};
 
@@ -40,7 +40,7 @@ pub(super) struct Worker {
     /// Git's folders, as far as they are watched.
     git_watched: BTreeSet<PathBuf>,
     git: Option<Repository>,
-    wanted: Wanted,
+    wanted: WatchRequest,
     dirty: Dirty,
     round: Round,
     /// The project's folder, open.
@@ -75,7 +75,7 @@ impl Worker {
             watched: BTreeSet::new(),
             git_watched: BTreeSet::new(),
             git: None,
-            wanted: Wanted::default(),
+            wanted: WatchRequest::default(),
             dirty: Dirty::default(),
             round: Round::default(),
             root: None,
@@ -85,7 +85,7 @@ impl Worker {
 
     pub fn run(mut self) {
         if self.watcher.is_none() {
-            (self.tell)(Event::Trouble(Trouble::Unwatched));
+            (self.tell)(Event::Error(WatchError::Unwatched));
         }
         self.rescan();
         while !self.is_given_up() && !self.is_gone {
@@ -107,7 +107,7 @@ impl Worker {
             self.look_at_wanted();
             let now = Instant::now();
             if self.dirty.due().is_some_and(|due| due <= now) {
-                self.settle();
+                self.process_dirty();
             }
             if self.round.due().is_some_and(|due| due <= now)
                 && let Some(root) = &self.root
@@ -132,7 +132,7 @@ impl Worker {
     /// The folder is gone, or another has its name: it is not looked at any more.
     fn gone(&mut self) {
         self.is_gone = true;
-        (self.tell)(Event::Trouble(Trouble::Gone));
+        (self.tell)(Event::Error(WatchError::Gone));
     }
 
     fn hear(&mut self, event: notify::Result<notify::Event>) {
@@ -193,7 +193,7 @@ impl Worker {
     }
 
     /// Looks at what is dirty, and tells what came of it.
-    fn settle(&mut self) {
+    fn process_dirty(&mut self) {
         let dirty = std::mem::take(&mut self.dirty);
         if dirty.all {
             return self.rescan();

@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::atomic::AtomicBool;
 
 use chat_project::tree::walk;
-use chat_project::{Favoured, search};
+use chat_project::{PreferredFiles, search};
 
 use crate::world::World;
 
@@ -27,6 +27,6 @@ fn each_file_of_a_large_tree_costs_little() {
     let tree = walk(&project, &given_up, |_| {}).unwrap().unwrap();
     assert_eq!(tree.paths().len(), FILES + 1);
     assert!(tree.memory() < FILES * EACH / 4, "{} bytes", tree.memory());
-    let found = search(tree.paths(), "mod 411 file_7", &Favoured::default(), 50, &given_up);
+    let found = search(tree.paths(), "mod 411 file_7", &PreferredFiles::default(), 50, &given_up);
     assert!(found.unwrap()[0].shown.ends_with("module_411/source_file_7.rs"));
 }

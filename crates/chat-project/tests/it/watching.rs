@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use chat_project::tree::Kind;
-use chat_project::{Event, Trouble};
+use chat_project::{Event, WatchError};
 
 use crate::world::World;
 
@@ -123,7 +123,7 @@ fn a_rescan_finds_what_was_there_and_a_project_that_is_gone_says_so() {
     let tree = opened.files.tree();
     assert_eq!(tree.root().files(), 1);
     fs::remove_dir_all(world.folder.path()).unwrap();
-    opened.wait(|event| *event == Event::Trouble(Trouble::Gone));
+    opened.wait(|event| *event == Event::Error(WatchError::Gone));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use chat_permission::path::{Project, Surroundings};
+use chat_permission::path::{PathEnvironment, Project};
 use chat_project::{Event, Files};
 
 /// How long a test waits for what must come.
@@ -34,7 +34,7 @@ impl World {
     }
 
     pub fn project(&self) -> Project {
-        Project::open(self.folder.path(), &Surroundings::default()).unwrap()
+        Project::open(self.folder.path(), &PathEnvironment::default()).unwrap()
     }
 
     /// Its files, once all are listed.

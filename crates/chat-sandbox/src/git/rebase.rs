@@ -1,5 +1,5 @@
-//! What git keeps of a rebase, or of a series of picks, that stopped: what it holds may name programs, which the
-//! person's git runs when it goes on, or their shell when it shows how far it is.
+//! Sanitizes the state of a rebase, or of a series of picks, that stopped: it may name programs,
+//! which the person's git runs when it goes on, or their shell when it shows how far it is.
 //!
 //! The formats are those of `git rebase --interactive`, <https://git-scm.com/docs/git-rebase>, where a line is a
 //! word, or its letter, and what it is about; of `sequencer.c` in git's sources; and of its `git-prompt.sh`, which
@@ -10,8 +10,8 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, statat};
 
-use super::disarm::{self, Before};
-use super::{Moment, PutAside, WhyAside, changed, walk};
+use super::sanitize::{self, Before};
+use super::{Moment, QuarantineReason, QuarantinedFile, changed, walk};
 
 /// A check of what a file may hold.
 type Check = fn(&[u8]) -> bool;
@@ -36,17 +36,17 @@ const FILES: [(&str, &str, Check); 6] = [
 pub(super) fn todo(git: &OwnedFd) -> Vec<u8> {
     let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let folder = openat(git, TODO.0, how, Mode::empty()).ok();
-    folder.and_then(|folder| disarm::read(&folder, TODO.1)).unwrap_or_default()
+    folder.and_then(|folder| sanitize::read(&folder, TODO.1)).unwrap_or_default()
 }
 
 /// Puts aside what was changed since then, or came with its folder, and runs what it did not before. Of what is
 /// left to do the other lines stay.
-pub(super) fn disarm(
+pub(super) fn sanitize(
     git: &OwnedFd,
     path: &Path,
     since: Moment,
     before: Option<&Before>,
-) -> Vec<PutAside> {
+) -> Vec<QuarantinedFile> {
     let before = before.map_or(&[][..], |before| &before.rebase);
     let mut put = Vec::new();
     let mut look = |(of, name): (&str, &str), left: Left<'_>| {
@@ -56,19 +56,19 @@ pub(super) fn disarm(
         if changed(&stat).max(changed(&fstat(&folder).ok()?)) < since {
             return None;
         }
-        let text = disarm::read(&folder, name);
+        let text = sanitize::read(&folder, name);
         let left = left(text.as_deref());
         if text.is_some() && text == left {
             return None;
         }
-        let kept = disarm::aside(&folder, name.as_ref())?;
+        let kept = sanitize::aside(&folder, name.as_ref())?;
         if let Some(left) = left {
             // Where that cannot be, git says that there is none.
-            let _ = disarm::write(&folder, name, &left);
+            let _ = sanitize::write(&folder, name, &left);
         }
         let path = path.join(of);
         let (path, kept) = (path.join(name), path.join(kept));
-        put.push(PutAside { path, kept, why: WhyAside::RunsPrograms });
+        put.push(QuarantinedFile { path, kept, why: QuarantineReason::RunsPrograms });
         Some(())
     };
     look(TODO, &|text| Some(text.map_or_else(Vec::new, |text| without_programs(text, before))));

@@ -1,4 +1,4 @@
-//! Which of git's settings are known to run nothing, <https://git-scm.com/docs/git-config>.
+//! Lists git's settings that are known to run nothing, <https://git-scm.com/docs/git-config>.
 //!
 //! Only lines of the plainest form are understood: those whose meaning depends on no other line
 //! but the section's. So git cannot read anything else into what is left.

@@ -1,4 +1,4 @@
-//! Goes through all folders beneath one that is open, without following a link.
+//! Walks all folders beneath an open one, without following a link.
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
@@ -23,7 +23,7 @@ const FOLDER: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// What of git's was come across.
-pub(super) enum Met<'a> {
+pub(super) enum GitEntry<'a> {
     /// A folder that git may take for a repository's data, open.
     Data { folder: &'a OwnedFd, path: &'a Path },
     /// A `.git` that leads elsewhere, in an open folder.
@@ -51,7 +51,7 @@ pub(super) fn walk(
     since: Moment,
     deadline: Instant,
     passes_over: impl Fn(&Path) -> bool,
-    mut met: impl FnMut(Met<'_>),
+    mut met: impl FnMut(GitEntry<'_>),
 ) -> bool {
     let mut is_whole = true;
     let mut buffer = Vec::with_capacity(AT_ONCE);
@@ -88,7 +88,7 @@ pub(super) fn walk(
             if kind == FileType::Directory {
                 inside.push(name.to_owned());
             } else if name.eq_ignore_ascii_case(".git") {
-                met(Met::Pointer { folder: &folder, name, path: &path.join(name) });
+                met(GitEntry::Pointer { folder: &folder, name, path: &path.join(name) });
             } else if kind == FileType::Symlink {
                 links.push(name.to_owned());
             }
@@ -112,11 +112,11 @@ pub(super) fn walk(
         }
         if let Some(within) = &within {
             for name in &links {
-                met(Met::Link { folder: &folder, name, path: &path.join(name), within });
+                met(GitEntry::Link { folder: &folder, name, path: &path.join(name), within });
             }
         }
         if is_named || shape.may_be_data() {
-            met(Met::Data { folder: &folder, path: &path });
+            met(GitEntry::Data { folder: &folder, path: &path });
         }
     }
     is_whole

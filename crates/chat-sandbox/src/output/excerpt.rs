@@ -1,5 +1,5 @@
-//! Head and tail of an output, which is what a model is given: errors stand at the end, what was
-//! done at the beginning.
+//! Collects head and tail of an output for a model: errors stand at the end, what was done at the
+//! beginning.
 
 use std::collections::VecDeque;
 use std::fmt::{self, Write};

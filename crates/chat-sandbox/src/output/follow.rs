@@ -1,5 +1,5 @@
-//! The output as it comes, for who looks on. Who looks too slowly holds the command up: nothing
-//! is lost and nothing piles up.
+//! Streams the output as it comes. A slow reader holds the command up: nothing is lost and nothing
+//! piles up.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};

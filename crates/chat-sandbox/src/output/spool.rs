@@ -1,4 +1,4 @@
-//! The whole output on disk, bounded: what is too much is left out of the middle.
+//! Writes the whole output to disk, bounded: what is too much is left out of the middle.
 //!
 //! While the command runs, the file has a first part that stays and a second that is written
 //! round and round. At the end it is put in order.

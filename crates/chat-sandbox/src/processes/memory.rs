@@ -1,4 +1,4 @@
-//! How much memory processes use that no file on a disk backs.
+//! Measures how much memory processes use that no file on a disk backs.
 //!
 //! What they share counts too, and so does what is in a file in memory that none of them has mapped: else a
 //! command would only have to ask for such memory to have as much as it likes.

@@ -1,5 +1,5 @@
-//! What commands see of `/etc`, as a copy that is kept up to date: it is one mount, where each of its
-//! parts would be one, and bubblewrap reads all mounts for each that it adds.
+//! Keeps a copy of `/etc` for commands up to date: it is one mount, where each of its parts would be
+//! one, and bubblewrap reads all mounts for each that it adds.
 //!
 //! The copy is made in the background once some commands have started, which are shown the parts
 //! themselves. It lies in Natter's own folder, which no command sees and none can write to. Each

@@ -1,4 +1,4 @@
-//! Holds the stand-ins of a command for as long as it runs.
+//! Holds the placeholders of a command for as long as it runs.
 //!
 //! Commands that overlap share them. Each has a shared lock on each, and the last one takes them
 //! away: removing one sooner would take it out of the other command's view too, and with it the
@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 
-use super::stand_in::StandIn;
+use super::placeholder::Placeholder;
 use super::{Protection, View, nested};
 use crate::error::Error;
-use crate::git::{PutAside, WhyAside};
+use crate::git::{QuarantineReason, QuarantinedFile};
 
 /// How often, and how long apart, one is tried for that another command is just taking away.
 const ATTEMPTS: u32 = 200;
@@ -27,38 +27,38 @@ pub(crate) struct Guard {
     held: Vec<Held>,
     /// Folders made for the command to write to.
     made: Vec<(PathBuf, File)>,
-    put_aside: Vec<PathBuf>,
+    quarantined: Vec<PathBuf>,
     nested: Option<nested::Keep>,
 }
 
-/// A stand-in, or what turned out to be in its place, with a shared lock.
+/// A placeholder, or what turned out to be in its place, with a shared lock.
 #[derive(Debug)]
 struct Held {
     path: PathBuf,
-    stand_in: StandIn,
+    placeholder: Placeholder,
     file: File,
 }
 
 impl Guard {
-    /// Makes the stand-ins, if the bounds can make use of them, and holds those that are there.
+    /// Makes the placeholders, if the bounds can make use of them, and holds those that are there.
     /// Where one cannot be made, what comes into being is put aside at the end.
-    pub(crate) fn new(view: &mut View, stand_ins: bool) -> Result<Self, Error> {
+    pub(crate) fn new(view: &mut View, placeholders: bool) -> Result<Self, Error> {
         let mut guard = Self::of_nothing();
         guard.nested = view.nested.take();
         for protection in &view.protected {
-            let (path, stand_in) = match protection {
+            let (path, placeholder) = match protection {
                 Protection::Pinned(_) | Protection::ReadOnly(_) => continue,
-                Protection::Absent(path, _) if !stand_ins => {
-                    guard.put_aside.push(path.clone());
+                Protection::Absent(path, _) if !placeholders => {
+                    guard.quarantined.push(path.clone());
                     continue;
                 }
-                Protection::Absent(path, stand_in) | Protection::Held(path, stand_in) => {
-                    (path, *stand_in)
+                Protection::Absent(path, placeholder) | Protection::Held(path, placeholder) => {
+                    (path, *placeholder)
                 }
             };
-            match hold(path, stand_in)? {
+            match hold(path, placeholder)? {
                 Some(held) => guard.held.push(held),
-                None => guard.put_aside.push(path.clone()),
+                None => guard.quarantined.push(path.clone()),
             }
         }
         Ok(guard)
@@ -66,7 +66,7 @@ impl Guard {
 
     /// That of a command without a view.
     pub(crate) fn of_nothing() -> Self {
-        Self { held: Vec::new(), made: Vec::new(), put_aside: Vec::new(), nested: None }
+        Self { held: Vec::new(), made: Vec::new(), quarantined: Vec::new(), nested: None }
     }
 
     /// Makes folders that may be written to, and takes them away again if they stay empty.
@@ -82,20 +82,20 @@ impl Guard {
     }
 
     /// What stands in.
-    pub(crate) fn stand_ins(&self) -> impl Iterator<Item = &Path> {
+    pub(crate) fn placeholders(&self) -> impl Iterator<Item = &Path> {
         self.held.iter().map(|held| held.path.as_path())
     }
 
     /// Puts aside what came into being against the bounds, and says what that was.
-    pub(crate) fn put_aside(&mut self) -> Vec<PutAside> {
+    pub(crate) fn quarantine(&mut self) -> Vec<QuarantinedFile> {
         let mut found = Vec::new();
-        for path in self.put_aside.drain(..) {
+        for path in self.quarantined.drain(..) {
             if path.symlink_metadata().is_err() {
                 continue;
             }
             let kept = aside(&path);
             if std::fs::rename(&path, &kept).is_ok() {
-                found.push(PutAside { path, kept, why: WhyAside::Protected });
+                found.push(QuarantinedFile { path, kept, why: QuarantineReason::Protected });
             }
         }
         found
@@ -105,9 +105,9 @@ impl Guard {
     /// back is only still open: closing it may wait for the disk.
     pub(crate) fn take_away(&mut self) -> Vec<File> {
         let mut open = Vec::new();
-        for Held { path, stand_in, file } in self.held.drain(..) {
+        for Held { path, placeholder, file } in self.held.drain(..) {
             if alone(&file) && is_the_same(&file, &path) {
-                stand_in.take_away(&path);
+                placeholder.take_away(&path);
             }
             open.push(unlocked(file));
         }
@@ -129,11 +129,11 @@ impl Drop for Guard {
     }
 }
 
-/// Makes the stand-in unless something is there, and locks what is there. None where nothing can
+/// Makes the placeholder unless something is there, and locks what is there. None where nothing can
 /// be made, as in a project that this user may not write to.
-fn hold(path: &Path, stand_in: StandIn) -> Result<Option<Held>, Error> {
+fn hold(path: &Path, placeholder: Placeholder) -> Result<Option<Held>, Error> {
     for _ in 0..ATTEMPTS {
-        let made = stand_in.make(path);
+        let made = placeholder.make(path);
         let how = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = match open(path, how, Mode::empty()) {
             Ok(file) => File::from(file),
@@ -147,7 +147,7 @@ fn hold(path: &Path, stand_in: StandIn) -> Result<Option<Held>, Error> {
         };
         let locked = flock(&file, FlockOperation::NonBlockingLockShared);
         if locked != Err(rustix::io::Errno::WOULDBLOCK) && is_the_same(&file, path) {
-            return Ok(Some(Held { path: path.to_owned(), stand_in, file }));
+            return Ok(Some(Held { path: path.to_owned(), placeholder, file }));
         }
         // Another command is taking it away.
         std::thread::sleep(APART);

@@ -1,4 +1,4 @@
-//! The home folder's part of the view: toolchains, to read only, and never what they keep of
+//! Builds the home folder's part of the view: toolchains, to read only, and never what they keep of
 //! passwords.
 
 use std::fs::File;

@@ -1,4 +1,5 @@
-//! Repositories and settings in folders of the project, protected as those at its top are.
+//! Finds repositories and settings in folders of the project, which are protected like those at its
+//! top.
 //!
 //! Looked for as far as that costs a command little: some folders deep, some thousand entries.
 
@@ -28,7 +29,7 @@ pub(crate) const LARGE: &[&str] = &["node_modules", "target", ".venv", "build", 
 
 /// What was come across in a project.
 #[derive(Debug, Default)]
-struct Found {
+struct NestedPaths {
     /// Repositories and settings beneath the top.
     protected: Vec<PathBuf>,
     /// Files that may hold secrets, granted or not.
@@ -37,9 +38,9 @@ struct Found {
 
 /// What was found in a project where commands run, for those that begin meanwhile.
 #[derive(Debug)]
-struct Known {
+struct KnownNested {
     commands: usize,
-    found: Found,
+    found: NestedPaths,
     /// Whether what was found can be protected: no command of another program could move it.
     is_still: bool,
     /// Tells other programs that the project is in use.
@@ -49,7 +50,7 @@ struct Known {
 /// By project. A command that runs can put a link where a folder was, just before another command
 /// has the folder bound, and so have anything shown. What was found before it began it cannot
 /// move. So it is looked only while no command runs.
-static KNOWN: Mutex<Option<HashMap<PathBuf, Known>>> = Mutex::new(None);
+static KNOWN: Mutex<Option<HashMap<PathBuf, KnownNested>>> = Mutex::new(None);
 
 /// Keeps what was found in a project, as long as it lives.
 #[derive(Debug)]
@@ -68,18 +69,18 @@ impl Drop for Keep {
     }
 }
 
-fn known() -> MutexGuard<'static, Option<HashMap<PathBuf, Known>>> {
+fn known() -> MutexGuard<'static, Option<HashMap<PathBuf, KnownNested>>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What is protected beneath the top of a project where a command begins.
-fn of(project: &Path, secrets: Option<&Secrets>) -> (Found, bool, Keep) {
+fn of(project: &Path, secrets: Option<&Secrets>) -> (NestedPaths, bool, Keep) {
     let mut known = known();
     let known = known.get_or_insert_default();
     let is_first = !known.contains_key(project);
     let project_known = known.entry(project.to_owned()).or_insert_with(|| {
         let (lock, is_still) = lock(project);
-        Known { commands: 0, found: find(project, secrets), is_still, _lock: lock }
+        KnownNested { commands: 0, found: find(project, secrets), is_still, _lock: lock }
     });
     if !is_first && secrets.is_some() {
         // A command that still runs, or the user, may have made or moved some meanwhile.
@@ -92,7 +93,7 @@ fn of(project: &Path, secrets: Option<&Secrets>) -> (Found, bool, Keep) {
     project_known.commands += 1;
     let there = |path: &&PathBuf| path.symlink_metadata().is_ok_and(|it| !it.is_symlink());
     let still_there = |paths: &[PathBuf]| paths.iter().filter(there).cloned().collect();
-    let found = Found {
+    let found = NestedPaths {
         protected: still_there(&project_known.found.protected),
         secrets: still_there(&project_known.found.secrets),
     };
@@ -112,7 +113,7 @@ fn lock(project: &Path) -> (Option<File>, bool) {
 pub(super) fn add(view: &mut View) {
     let mut repositories = 0;
     let (found, is_still, keep) = of(&view.project, view.secrets.as_ref());
-    let Found { protected: paths, secrets } = found;
+    let NestedPaths { protected: paths, secrets } = found;
     view.nested = Some(keep);
     if let Some(Secrets { are_granted, .. }) = &view.secrets {
         let is_granted = |path: &PathBuf| {
@@ -144,8 +145,8 @@ pub(super) fn add(view: &mut View) {
 
 /// What is protected beneath the top, the nearest first. A link is left as it is: what it leads to
 /// is protected where it lies.
-fn find(project: &Path, secrets: Option<&Secrets>) -> Found {
-    let mut found = Found::default();
+fn find(project: &Path, secrets: Option<&Secrets>) -> NestedPaths {
+    let mut found = NestedPaths::default();
     let mut folders = VecDeque::from([(project.to_owned(), 0)]);
     let mut large = VecDeque::new();
     let mut entries = 0;

@@ -1,13 +1,13 @@
-//! The project's part of the view: writable, but for what would start programs outside the
+//! Builds the project's part of the view: writable, but for what would start programs outside the
 //! sandbox later (git's hooks and settings), and what tells Natter what to do.
 //!
 //! What does not exist yet may not come into being either, not even while the command runs: a
-//! person's own git would believe it at once. A stand-in takes its place, which means nothing to
-//! git, and can be told from anything of a person's (see [`StandIn`]).
+//! person's own git would believe it at once. A placeholder takes its place, which means nothing to
+//! git, and can be told from anything of a person's (see [`Placeholder`]).
 
 use std::path::{Path, PathBuf};
 
-use super::stand_in::StandIn;
+use super::placeholder::Placeholder;
 use super::{View, nested};
 use crate::error::Error;
 
@@ -18,10 +18,10 @@ pub(crate) enum Protection {
     Pinned(PathBuf),
     /// It is there and may not be changed.
     ReadOnly(PathBuf),
-    /// What is there may be the stand-in of another command, which takes it away when it ends.
-    Held(PathBuf, StandIn),
-    /// It is not there and may not come into being: a stand-in takes its place.
-    Absent(PathBuf, StandIn),
+    /// What is there may be the placeholder of another command, which takes it away when it ends.
+    Held(PathBuf, Placeholder),
+    /// It is not there and may not come into being: a placeholder takes its place.
+    Absent(PathBuf, Placeholder),
 }
 
 impl Protection {
@@ -43,7 +43,7 @@ impl Protection {
         }
     }
 
-    /// The path of one that is there for itself, and not as a stand-in.
+    /// The path of one that is there for itself, and not as a placeholder.
     pub(crate) fn mounted(&self) -> Option<&Path> {
         match self {
             Self::Pinned(path) | Self::ReadOnly(path) => Some(path),
@@ -72,14 +72,14 @@ impl Protection {
 const OWN: &[&str] = &[".natter", ".mcp.json"];
 
 /// What in git's folder makes git start programs, or leads it elsewhere.
-const GIT: &[(&str, StandIn)] = &[
-    ("config", StandIn::Settings),
-    ("hooks", StandIn::Folder),
-    ("config.worktree", StandIn::Settings),
-    ("commondir", StandIn::SameFolder),
-    ("modules", StandIn::Folder),
-    ("worktrees", StandIn::Folder),
-    ("info", StandIn::Folder),
+const GIT: &[(&str, Placeholder)] = &[
+    ("config", Placeholder::Settings),
+    ("hooks", Placeholder::Folder),
+    ("config.worktree", Placeholder::Settings),
+    ("commondir", Placeholder::SameFolder),
+    ("modules", Placeholder::Folder),
+    ("worktrees", Placeholder::Folder),
+    ("info", Placeholder::Folder),
 ];
 
 /// Settings of git's in bytes, beyond which they are not looked at.
@@ -89,12 +89,12 @@ const LONGEST: u64 = 1 << 20;
 pub(super) fn add(view: &mut View) -> Result<(), Error> {
     for name in OWN {
         let path = view.project.join(name);
-        let protection = protect(path, StandIn::Folder)?;
+        let protection = protect(path, Placeholder::Folder)?;
         view.protected.push(protection);
     }
     let git = view.project.join(".git");
     match git.symlink_metadata() {
-        Err(_) => view.protected.push(Protection::Absent(git, StandIn::Folder)),
+        Err(_) => view.protected.push(Protection::Absent(git, Placeholder::Folder)),
         Ok(it) if it.is_symlink() => return Err(Error::ProtectedLink(git)),
         Ok(it) if it.is_dir() => repository(view, git),
         Ok(_) => {
@@ -108,10 +108,10 @@ pub(super) fn add(view: &mut View) -> Result<(), Error> {
                 // Its own part is written to, under the others' that is not.
                 view.protected.push(Protection::Pinned(own.clone()));
                 for name in ["commondir", "gitdir", "config.worktree"] {
-                    view.protected.push(protect(own.join(name), StandIn::Settings)?);
+                    view.protected.push(protect(own.join(name), Placeholder::Settings)?);
                 }
                 // Submodules are a work tree's own, with settings and hooks.
-                view.protected.push(protect(own.join("modules"), StandIn::Folder)?);
+                view.protected.push(protect(own.join("modules"), Placeholder::Folder)?);
             }
             view.protected.push(Protection::ReadOnly(git));
         }
@@ -122,8 +122,8 @@ pub(super) fn add(view: &mut View) -> Result<(), Error> {
 
 /// Protects git's folder, one that is no link.
 pub(super) fn repository(view: &mut View, git: PathBuf) {
-    if StandIn::Folder.is_at(&git) {
-        view.protected.push(Protection::Held(git, StandIn::Folder));
+    if Placeholder::Folder.is_at(&git) {
+        view.protected.push(Protection::Held(git, Placeholder::Folder));
         return;
     }
     inside(view, &git);
@@ -134,18 +134,18 @@ pub(super) fn repository(view: &mut View, git: PathBuf) {
 }
 
 fn inside(view: &mut View, git: &Path) {
-    let of = |(name, stand_in): &(&str, StandIn)| protect(git.join(name), *stand_in);
+    let of = |(name, placeholder): &(&str, Placeholder)| protect(git.join(name), *placeholder);
     match GIT.iter().map(of).collect::<Result<Vec<_>, _>>() {
-        Ok(protections) if bears_stand_ins(git) => view.protected.extend(protections),
+        Ok(protections) if bears_placeholders(git) => view.protected.extend(protections),
         // Hooks that lie elsewhere, say: then nothing of git's may be changed.
         _ => view.protected.push(Protection::ReadOnly(git.to_owned())),
     }
 }
 
-/// Whether a stand-in for `commondir` means nothing here. Where git finds that file, it takes no
+/// Whether a placeholder for `commondir` means nothing here. Where git finds that file, it takes no
 /// notice of `core.worktree` and `core.bare`.
-fn bears_stand_ins(git: &Path) -> bool {
-    if git.join("commondir").exists() && !StandIn::SameFolder.is_at(&git.join("commondir")) {
+fn bears_placeholders(git: &Path) -> bool {
+    if git.join("commondir").exists() && !Placeholder::SameFolder.is_at(&git.join("commondir")) {
         return true;
     }
     let config = git.join("config");
@@ -164,17 +164,17 @@ fn bears_stand_ins(git: &Path) -> bool {
     !elsewhere && !bare
 }
 
-fn protect(path: PathBuf, stand_in: StandIn) -> Result<Protection, Error> {
+fn protect(path: PathBuf, placeholder: Placeholder) -> Result<Protection, Error> {
     match path.symlink_metadata() {
         // A link could be replaced, whatever it leads to.
         Ok(it) if it.is_symlink() => Err(Error::ProtectedLink(path)),
-        Ok(_) if stand_in.is_at(&path) => Ok(Protection::Held(path, stand_in)),
+        Ok(_) if placeholder.is_at(&path) => Ok(Protection::Held(path, placeholder)),
         Ok(_) => Ok(Protection::ReadOnly(path)),
         // It is in a folder that cannot be entered, which the command could open.
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
             Err(Error::Folder { path, error })
         }
-        Err(_) => Ok(Protection::Absent(path, stand_in)),
+        Err(_) => Ok(Protection::Absent(path, placeholder)),
     }
 }
 

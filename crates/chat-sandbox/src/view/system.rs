@@ -1,4 +1,5 @@
-//! The system's part of the view: programs and libraries, and of `/etc` only what is named here.
+//! Builds the system's part of the view: programs and libraries, and of `/etc` only what is named
+//! here.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
-//! Commands in the background: they go on after their call, and end with the session, with the request
-//! that began them where that is stopped, with the person's next stop, or when the model stops them.
+//! Runs commands in the background: they go on after their call, and end with the session, with the
+//! request that began them where that is stopped, with the person's next stop, or when the model
+//! stops them.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -8,7 +9,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use chat_core::message::BackgroundCommand;
-use chat_core::tool::{self, Looked, Memory, ToolContext, ToolFailure};
+use chat_core::tool::{self, ChangeRecorder, Memory, ToolContext, ToolFailure};
 use chat_sandbox::{Exit, Part, Running, Spool};
 use jiff::Timestamp;
 use tokio::sync::watch;
@@ -53,7 +54,7 @@ impl Background {
         text: String,
         is_sandboxed: bool,
         running: Running,
-        looked: Looked,
+        looked: ChangeRecorder,
     ) -> Self {
         let spool = running.spool().clone();
         let stop = context.cancel.child_token();

@@ -1,7 +1,7 @@
-//! What keeps commands in bounds here, as the engine tells it.
+//! Reports what confines commands here.
 
 use async_trait::async_trait;
-use chat_core::tool::{Bounds, BoundsReport, Enforcement, Gap, WhyNot};
+use chat_core::tool::{Bounds, BoundsReport, Enforcement, Gap, UnavailableReason};
 use chat_sandbox::{Preference, Sandbox};
 
 /// Tells what keeps commands in bounds that are to be kept in this way.
@@ -11,9 +11,10 @@ pub struct CommandBounds(pub Preference);
 impl BoundsReport for CommandBounds {
     async fn bounds(&self) -> Bounds {
         let sandbox = Sandbox::probe(self.0).await;
-        let reason = |(better, why): &(chat_sandbox::Enforcement, chat_sandbox::WhyNot)| {
-            (enforcement(*better), why_not(why))
-        };
+        let reason =
+            |(better, why): &(chat_sandbox::Enforcement, chat_sandbox::UnavailableReason)| {
+                (enforcement(*better), why_not(why))
+            };
         Bounds {
             enforcement: enforcement(sandbox.enforcement()),
             why_not: sandbox.why_not().iter().map(reason).collect(),
@@ -30,16 +31,18 @@ fn enforcement(enforcement: chat_sandbox::Enforcement) -> Enforcement {
     }
 }
 
-fn why_not(why: &chat_sandbox::WhyNot) -> WhyNot {
+fn why_not(why: &chat_sandbox::UnavailableReason) -> UnavailableReason {
     match why {
-        chat_sandbox::WhyNot::NotInstalled => WhyNot::NotInstalled,
-        chat_sandbox::WhyNot::NamespacesForbidden => WhyNot::NamespacesForbidden,
-        chat_sandbox::WhyNot::NotInKernel => WhyNot::NotInKernel,
-        chat_sandbox::WhyNot::Failed(said) => WhyNot::Failed(said.clone()),
-        chat_sandbox::WhyNot::NotWanted => WhyNot::NotWanted,
-        chat_sandbox::WhyNot::TooOld => WhyNot::TooOld,
-        chat_sandbox::WhyNot::NoAnswer => WhyNot::NoAnswer,
-        other => WhyNot::Failed(format!("{other:?}")),
+        chat_sandbox::UnavailableReason::NotInstalled => UnavailableReason::NotInstalled,
+        chat_sandbox::UnavailableReason::NamespacesForbidden => {
+            UnavailableReason::NamespacesForbidden
+        }
+        chat_sandbox::UnavailableReason::NotInKernel => UnavailableReason::NotInKernel,
+        chat_sandbox::UnavailableReason::Failed(said) => UnavailableReason::Failed(said.clone()),
+        chat_sandbox::UnavailableReason::NotWanted => UnavailableReason::NotWanted,
+        chat_sandbox::UnavailableReason::TooOld => UnavailableReason::TooOld,
+        chat_sandbox::UnavailableReason::NoAnswer => UnavailableReason::NoAnswer,
+        other => UnavailableReason::Failed(format!("{other:?}")),
     }
 }
 

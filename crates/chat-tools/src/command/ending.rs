@@ -1,9 +1,9 @@
-//! How a command ended, for the model and for people.
+//! Describes how a command ended, for the model and for people.
 
 use std::fmt::Write as _;
 
 use chat_core::message::{CommandExit, CommandLimit};
-use chat_sandbox::{Ended, Exit, Limit, PutAside, WhyAside};
+use chat_sandbox::{Ended, Exit, Limit, QuarantineReason, QuarantinedFile};
 
 /// How many of what was put aside are named.
 const TOLD: usize = 20;
@@ -24,7 +24,7 @@ pub fn exit_of(exit: &Exit) -> CommandExit {
 
 /// Where now is what it made and may not stay.
 pub fn put_aside(exit: &Exit) -> Vec<String> {
-    exit.put_aside.iter().map(|put| put.kept.display().to_string()).collect()
+    exit.quarantined.iter().map(|put| put.kept.display().to_string()).collect()
 }
 
 /// How it ended, for the model: always, whatever came out.
@@ -59,15 +59,17 @@ pub fn told(exit: &Exit) -> String {
     if exit.left_running > 0 {
         let _ = write!(text, " {} processes that it left running were ended.", exit.left_running);
     }
-    for PutAside { path, kept, why } in exit.put_aside.iter().take(TOLD) {
+    for QuarantinedFile { path, kept, why } in exit.quarantined.iter().take(TOLD) {
         let why = match why {
-            WhyAside::Protected => "may not be made here",
-            WhyAside::RunsPrograms => "can make git run programs, or write, outside the sandbox",
+            QuarantineReason::Protected => "may not be made here",
+            QuarantineReason::RunsPrograms => {
+                "can make git run programs, or write, outside the sandbox"
+            }
         };
         let kept = kept.file_name().unwrap_or_default().display();
         let _ = write!(text, " {} {why}: it was put aside as {kept}.", path.display());
     }
-    if let Some(more @ 1..) = exit.put_aside.len().checked_sub(TOLD) {
+    if let Some(more @ 1..) = exit.quarantined.len().checked_sub(TOLD) {
         let _ = write!(text, " So were {more} others.");
     }
     if exit.is_partly_unseen {
@@ -107,7 +109,7 @@ mod tests {
             ended,
             took: Duration::from_millis(1240),
             left_running: 0,
-            put_aside: Vec::new(),
+            quarantined: Vec::new(),
             is_partly_unseen: false,
         };
         assert_eq!(told(&exit(Ended::Status(101))), "Exit status 101, after 1.2 s.");
@@ -140,14 +142,14 @@ mod tests {
             late,
             "Ended at its time limit of 5 s (`seconds` gives more, `background` has none), after 1.2 s."
         );
-        let put = |why| PutAside {
+        let put = |why| QuarantinedFile {
             path: "/p/.git/config".into(),
             kept: "/p/.git/config.put-aside-1".into(),
             why,
         };
         let left = Exit {
             left_running: 2,
-            put_aside: vec![put(WhyAside::RunsPrograms)],
+            quarantined: vec![put(QuarantineReason::RunsPrograms)],
             ..exit(Ended::Stopped)
         };
         assert_eq!(
@@ -157,7 +159,7 @@ mod tests {
         );
         assert_eq!(put_aside(&left), ["/p/.git/config.put-aside-1"]);
         let many = Exit {
-            put_aside: vec![put(WhyAside::Protected); TOLD + 3],
+            quarantined: vec![put(QuarantineReason::Protected); TOLD + 3],
             is_partly_unseen: true,
             ..left.clone()
         };

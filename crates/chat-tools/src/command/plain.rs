@@ -1,4 +1,4 @@
-//! A command's output without what is meant for a terminal: a model reads colours as noise.
+//! Strips terminal codes from a command's output: a model reads colours as noise.
 
 use std::str::Chars;
 

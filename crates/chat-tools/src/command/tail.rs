@@ -1,4 +1,4 @@
-//! The end of a running command's output, as it is shown while it runs.
+//! Keeps the end of a running command's output, to be shown meanwhile.
 
 /// Bytes that are shown: some screens.
 const SHOWN: usize = 8 * 1024;

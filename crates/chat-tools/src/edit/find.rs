@@ -1,4 +1,4 @@
-//! Where a text stands in another: exactly, or as near as it comes.
+//! Finds a text in another: exactly, or as near as it comes.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -28,7 +28,7 @@ impl Tolerance {
 
 /// A place that has the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Occurrence {
     /// Where it begins, in bytes.
     pub start: usize,
     /// Where it ends.
@@ -45,7 +45,7 @@ pub struct Place {
 
 /// The places that have a text, given as its lines: those that are nearest to it. Where several ways
 /// to differ are equally near, the places of all of them. Each way is left with the `most` it needs.
-pub fn find(lines: &Lines, pieces: &[&str], most: usize) -> Vec<Place> {
+pub fn find(lines: &Lines, pieces: &[&str], most: usize) -> Vec<Occurrence> {
     let given = Sides::new(lines, pieces, Cow::Borrowed);
     let exact = given.search(Tolerance::EXACT, most);
     if !exact.is_empty() || pieces.iter().all(|piece| is_blank(piece)) {
@@ -84,7 +84,7 @@ impl<'a> Sides<'a> {
     }
 
     /// The first places that have it, differing in these ways at most; they may overlap.
-    fn search(&self, tolerance: Tolerance, most: usize) -> Vec<Place> {
+    fn search(&self, tolerance: Tolerance, most: usize) -> Vec<Occurrence> {
         let search = Search { sides: self, tolerance };
         let mut places = Vec::new();
         for &first in &self.candidates {
@@ -136,7 +136,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// The places of a single piece within a line, until there are so many in all.
-    fn within(&self, first: usize, piece: &str, most: usize, places: &mut Vec<Place>) {
+    fn within(&self, first: usize, piece: &str, most: usize, places: &mut Vec<Occurrence>) {
         let text = &*self.sides.texts[first];
         let bare = trimmed(piece);
         if self.tolerance.trailing && bare.len() < piece.len() {
@@ -156,7 +156,7 @@ impl Search<'_> {
             begun = self.mark(first, start, begun);
             ended = self.mark(first, start + piece.len(), ended);
             let line = self.sides.lines.all[first].start;
-            let place = Place {
+            let place = Occurrence {
                 start: line + begun.original,
                 end: line + ended.original,
                 first,
@@ -170,13 +170,13 @@ impl Search<'_> {
     }
 
     /// Half a word is found only where it was given exactly.
-    fn keeps(&self, place: &Place) -> bool {
+    fn keeps(&self, place: &Occurrence) -> bool {
         self.tolerance == Tolerance::EXACT || self.splits_no_word(place)
     }
 
     /// The place of several pieces that begins at a line: the first piece ends it, the last one
     /// begins the last line.
-    fn across(&self, first: usize) -> Option<Place> {
+    fn across(&self, first: usize) -> Option<Occurrence> {
         let last = self.sides.pieces.len() - 1;
         let bare =
             |text: &'_ str| if self.tolerance.trailing { trimmed(text).len() } else { text.len() };
@@ -211,7 +211,7 @@ impl Search<'_> {
     }
 
     /// The place of whole lines that begins at a line, whatever their indentation.
-    fn shifted(&self, first: usize) -> Option<Place> {
+    fn shifted(&self, first: usize) -> Option<Occurrence> {
         let last = self.sides.pieces.len() - 1;
         // A newline at the beginning or at the end of what was given belongs to the line beside it.
         let begins_behind = last > 0 && self.sides.pieces[0].is_empty();
@@ -235,12 +235,12 @@ impl Search<'_> {
             None => (self.sides.lines.all[line - 1].end(), true),
         };
         let shift = indentation::shift(&pairs)?;
-        Some(Place { shift: Some(shift), ..self.place(first, start, end, at_end) })
+        Some(Occurrence { shift: Some(shift), ..self.place(first, start, end, at_end) })
     }
 
-    fn place(&self, first: usize, start: usize, end: usize, at_end: bool) -> Place {
+    fn place(&self, first: usize, start: usize, end: usize, at_end: bool) -> Occurrence {
         let start = self.original(first, start);
-        Place { start, end, first, at_end, tolerance: self.tolerance, shift: None }
+        Occurrence { start, end, first, at_end, tolerance: self.tolerance, shift: None }
     }
 
     /// Where a place of a folded line stands in the text.
@@ -264,7 +264,7 @@ impl Search<'_> {
     }
 
     /// Whether a place begins and ends where words do.
-    fn splits_no_word(&self, place: &Place) -> bool {
+    fn splits_no_word(&self, place: &Occurrence) -> bool {
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
         let splits = |line: &Line, at: usize| {
             let (before, after) = line.text.split_at(at - line.start);

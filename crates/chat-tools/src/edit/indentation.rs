@@ -1,5 +1,4 @@
-//! Lines that were given with another indentation than the file has: whether the steps between them
-//! are the same, and how new lines are indented to fit.
+//! Matches lines whose indentation differs from the file's, and indents new lines to fit.
 
 use super::lines::{Lines, indent, is_blank};
 

@@ -1,4 +1,4 @@
-//! A text as lines that know where they stand and how they end.
+//! Splits a text into lines that know where they stand and how they end.
 
 /// A line of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

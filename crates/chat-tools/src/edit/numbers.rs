@@ -1,4 +1,5 @@
-//! Line numbers that a model copied together with the text, as `read_file` and searches show them.
+//! Strips line numbers that a model copied together with the text, as `read_file` and searches show
+//! them.
 
 use super::Edit;
 

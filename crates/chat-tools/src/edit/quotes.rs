@@ -1,4 +1,4 @@
-//! Typographic quotes: models write plain ones for them.
+//! Matches typographic quotes, for which models write plain ones.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Why an edit was not applied, in words with which the model can mend it.
+//! Explains why an edit was not applied, in words with which the model can fix it.
 
 use std::fmt;
 

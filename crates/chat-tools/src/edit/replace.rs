@@ -1,8 +1,8 @@
-//! What comes in the place of a text that was found: the new text, in the file's own way.
+//! Builds the replacement of a text that was found, in the file's own style.
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::find::Place;
+use super::find::Occurrence;
 use super::lines::Lines;
 use super::quotes;
 use super::refusal::Reason;
@@ -16,7 +16,7 @@ pub fn replacement(
     lines: &Lines,
     old: &[&str],
     new: &str,
-    place: &Place,
+    place: &Occurrence,
 ) -> Result<String, Reason> {
     let new: Vec<&str> = new.split('\n').collect();
     let fitted = match &place.shift {

@@ -1,4 +1,4 @@
-//! Properties that every edit has.
+//! Tests properties that every edit has.
 
 use proptest::prelude::*;
 

@@ -14,7 +14,7 @@ use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 
-use crate::walk::{Beneath, FileType, Skipped};
+use crate::walk::{FileType, Skipped, WalkRoot};
 
 /// Lines that match, after which a search ends: no model reads them.
 pub const MATCHES: usize = 10_000;
@@ -76,7 +76,7 @@ impl Search {
     }
 
     /// Searches all files of a folder.
-    pub fn folder(&self, beneath: &Beneath, given_up: &AtomicBool) -> Gathered {
+    pub fn folder(&self, beneath: &WalkRoot, given_up: &AtomicBool) -> Gathered {
         let all = All::new(given_up);
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS);
         std::thread::scope(|scope| {
@@ -109,7 +109,7 @@ impl Search {
         all.gathered()
     }
 
-    fn one(&self, searcher: &mut Searcher, beneath: &Beneath, path: &Path, all: &All<'_>) {
+    fn one(&self, searcher: &mut Searcher, beneath: &WalkRoot, path: &Path, all: &All<'_>) {
         match beneath.open(path) {
             Ok(file) => all.search(searcher, &self.matcher, &file, || beneath.shown(path)),
             Err(Skipped::SeveralLinks) => {

@@ -1,4 +1,4 @@
-//! What was found, as a model reads it.
+//! Writes what was found for the model.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,4 @@
-//! The steps of a walk: from one folder that is open to the next, so that no link which is swapped in under
-//! way leads out.
+//! Walks from one open folder to the next, so that no link that is swapped in meanwhile leads out.
 
 use std::ffi::OsStr;
 use std::ops::ControlFlow;
@@ -13,7 +12,7 @@ use chat_project::entries::entries;
 use chat_project::ignored::Ignored;
 use rustix::fs::{FileType, Mode, OFlags};
 
-use super::Beneath;
+use super::WalkRoot;
 
 /// How deep a walk goes: each level keeps a folder open.
 const DEEPEST: usize = 128;
@@ -39,7 +38,7 @@ impl Entry<'_> {
     }
 }
 
-impl Beneath {
+impl WalkRoot {
     /// Walks through the folder, in the order of names, a folder before what is in it. Ends early where it was
     /// given up, or `each` says so.
     pub fn walk(

@@ -1,5 +1,4 @@
-//! One question to one server: a redirect to be judged anew, or what it answers, within limits of
-//! size and time.
+//! Sends one request to one server, within limits of size and time. A redirect is judged again.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +6,7 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE, LOCATION};
 use reqwest::{Response, Url};
 
 use super::destination::{Destination, accept, innermost};
-use super::trouble::Trouble;
+use super::error::WebError;
 
 /// What pages are asked for, dearest first.
 const WANTED: &str =
@@ -70,12 +69,12 @@ impl Budget {
     pub async fn within<T>(
         &mut self,
         host: &str,
-        work: impl Future<Output = Result<T, Trouble>>,
-    ) -> Result<T, Trouble> {
+        work: impl Future<Output = Result<T, WebError>>,
+    ) -> Result<T, WebError> {
         let began = Instant::now();
         let done = tokio::time::timeout(self.left, work).await;
         self.left = self.left.saturating_sub(began.elapsed());
-        let late = || Trouble::TooLate { host: host.to_owned(), seconds: self.seconds };
+        let late = || WebError::TooLate { host: host.to_owned(), seconds: self.seconds };
         done.unwrap_or_else(|_| Err(late()))
     }
 }
@@ -88,12 +87,12 @@ pub async fn ask(
     url: &Url,
     destination: &Destination,
     budget: &mut Budget,
-) -> Result<Step, Trouble> {
+) -> Result<Step, WebError> {
     let host = destination.host.as_str();
     let client = destination.client(url)?;
     let asking = async {
         let response = client.get(url.clone()).header(ACCEPT, WANTED).send().await;
-        response.map_err(|error| Trouble::Unreachable {
+        response.map_err(|error| WebError::Unreachable {
             host: host.to_owned(),
             words: innermost(&error),
         })
@@ -101,12 +100,12 @@ pub async fn ask(
     let response = budget.within(host, asking).await?;
     let status = response.status();
     if let Some(aim) = aim(&response) {
-        let bad = |why| Trouble::BadRedirect { host: host.to_owned(), why: Box::new(why) };
-        let next = url.join(&aim).map_err(|_| bad(Trouble::no_address(&aim)))?;
+        let bad = |why| WebError::BadRedirect { host: host.to_owned(), why: Box::new(why) };
+        let next = url.join(&aim).map_err(|_| bad(WebError::no_address(&aim)))?;
         return accept(next).map(Step::Redirect).map_err(bad);
     }
     if !status.is_success() {
-        return Err(Trouble::Status { host: host.to_owned(), status: status.to_string() });
+        return Err(WebError::Status { host: host.to_owned(), status: status.to_string() });
     }
     let (mime, charset) = kind(&response);
     let (bytes, cut) = read(response, host, budget).await?;
@@ -140,12 +139,12 @@ async fn read(
     mut response: Response,
     host: &str,
     budget: &mut Budget,
-) -> Result<(Vec<u8>, Option<Cut>), Trouble> {
+) -> Result<(Vec<u8>, Option<Cut>), WebError> {
     let limit = usize::try_from(budget.kilobytes.saturating_mul(1024)).unwrap_or(usize::MAX);
     let mut bytes = Vec::new();
     loop {
         let next = async {
-            response.chunk().await.map_err(|error| Trouble::BrokeOff {
+            response.chunk().await.map_err(|error| WebError::BrokeOff {
                 host: host.to_owned(),
                 words: innermost(&error),
             })
@@ -160,7 +159,7 @@ async fn read(
                 }
             }
             // What came is worth having.
-            Err(Trouble::TooLate { .. }) if !bytes.is_empty() => {
+            Err(WebError::TooLate { .. }) if !bytes.is_empty() => {
                 return Ok((bytes, Some(Cut::Time(budget.seconds))));
             }
             Err(trouble) => return Err(trouble),

@@ -1,4 +1,4 @@
-//! Bytes of a page as text, in whatever encoding they came.
+//! Decodes the bytes of a page in any encoding.
 
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 

@@ -1,4 +1,4 @@
-//! An address that was looked up and judged, and the connection to exactly that.
+//! Resolves and judges an address, and connects to exactly that.
 
 use std::error::Error as _;
 use std::net::{IpAddr, SocketAddr};
@@ -8,8 +8,8 @@ use chat_permission::reach::{Reach, judge, judge_name};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{Client, Url};
 
+use super::error::WebError;
 use super::network::Network;
-use super::trouble::Trouble;
 
 /// What this program calls itself to servers.
 pub const USER_AGENT: &str = concat!("natter/", env!("CARGO_PKG_VERSION"));
@@ -35,9 +35,9 @@ impl Destination {
     ///
     /// # Errors
     /// The URL cannot be fetched, or its host has no address.
-    pub async fn find(url: &Url, network: &dyn Network) -> Result<Self, Trouble> {
+    pub async fn find(url: &Url, network: &dyn Network) -> Result<Self, WebError> {
         let (host, by_name) = by_name(url)?;
-        let nowhere = |words: String| Trouble::NoHost { host: host.clone(), words };
+        let nowhere = |words: String| WebError::NoHost { host: host.clone(), words };
         let found = match host.parse::<IpAddr>() {
             Ok(address) => vec![address],
             Err(_) => network.addresses(&host).await.map_err(|error| nowhere(error.to_string()))?,
@@ -58,7 +58,7 @@ impl Destination {
     ///
     /// # Errors
     /// The system's certificates cannot be read.
-    pub fn client(&self, url: &Url) -> Result<Client, Trouble> {
+    pub fn client(&self, url: &Url) -> Result<Client, WebError> {
         provide_tls();
         let mut client = Client::builder()
             .user_agent(USER_AGENT)
@@ -72,7 +72,7 @@ impl Destination {
             // Reading the system's certificates takes time, and none is looked at.
             client = client.tls_certs_only([]);
         }
-        client.build().map_err(|error| Trouble::Unreachable {
+        client.build().map_err(|error| WebError::Unreachable {
             host: self.host.clone(),
             words: innermost(&error),
         })
@@ -84,7 +84,7 @@ impl Destination {
 ///
 /// # Errors
 /// It has no host.
-pub fn by_name(url: &Url) -> Result<(String, Reach), Trouble> {
+pub fn by_name(url: &Url) -> Result<(String, Reach), WebError> {
     let host = host_of(url)?;
     // Any spelling of an address in numbers was read by the URL's parser.
     let reach = host.parse().map_or_else(|_| judge_name(&host), judge);
@@ -100,8 +100,8 @@ fn judged(reach: Reach) -> Reach {
 ///
 /// # Errors
 /// It is none that is fetched.
-pub fn parse(text: &str) -> Result<Url, Trouble> {
-    let url = Url::parse(text.trim()).map_err(|_| Trouble::no_address(text))?;
+pub fn parse(text: &str) -> Result<Url, WebError> {
+    let url = Url::parse(text.trim()).map_err(|_| WebError::no_address(text))?;
     accept(url)
 }
 
@@ -109,26 +109,26 @@ pub fn parse(text: &str) -> Result<Url, Trouble> {
 ///
 /// # Errors
 /// Its scheme is another, or it carries a password.
-pub fn accept(mut url: Url) -> Result<Url, Trouble> {
+pub fn accept(mut url: Url) -> Result<Url, WebError> {
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(Trouble::Scheme(url.scheme().to_owned()));
+        return Err(WebError::Scheme(url.scheme().to_owned()));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(Trouble::Credentials);
+        return Err(WebError::Credentials);
     }
     host_of(&url)?;
     url.set_fragment(None);
     if url.as_str().len() > LONGEST {
-        return Err(Trouble::TooLong(LONGEST));
+        return Err(WebError::TooLong(LONGEST));
     }
     Ok(url)
 }
 
-fn host_of(url: &Url) -> Result<String, Trouble> {
+fn host_of(url: &Url) -> Result<String, WebError> {
     let host = url.host_str().map(|host| host.trim_start_matches('[').trim_end_matches(']'));
     // A name's last dot says that it is whole: it is the same host.
     let host = host.unwrap_or_default().trim_end_matches('.');
-    if host.is_empty() { Err(Trouble::no_address(url.as_str())) } else { Ok(host.to_owned()) }
+    if host.is_empty() { Err(WebError::no_address(url.as_str())) } else { Ok(host.to_owned()) }
 }
 
 /// The words of the innermost cause: "Connection refused (os error 111)".
@@ -234,19 +234,19 @@ mod tests {
     async fn a_host_without_addresses_is_not_found() {
         let (url, known) = (parse("http://nowhere.test").unwrap(), Known(Vec::new()));
         let found = Destination::find(&url, &known).await;
-        assert!(matches!(found, Err(Trouble::NoHost { .. })));
+        assert!(matches!(found, Err(WebError::NoHost { .. })));
     }
 
     #[rstest]
-    #[case("ftp://example.org/", Trouble::Scheme("ftp".to_owned()))]
-    #[case("file:///etc/passwd", Trouble::Scheme("file".to_owned()))]
-    #[case("javascript:alert(1)", Trouble::Scheme("javascript".to_owned()))]
-    #[case("https://me@example.org/", Trouble::Credentials)]
-    #[case("https://:secret@example.org/", Trouble::Credentials)]
-    #[case("example.org", Trouble::NoAddress("example.org".to_owned()))]
-    #[case("http://", Trouble::NoAddress("http://".to_owned()))]
-    #[case("http://256.1.1.1/", Trouble::NoAddress("http://256.1.1.1/".to_owned()))]
-    fn what_cannot_be_fetched_is_told(#[case] text: &str, #[case] trouble: Trouble) {
+    #[case("ftp://example.org/", WebError::Scheme("ftp".to_owned()))]
+    #[case("file:///etc/passwd", WebError::Scheme("file".to_owned()))]
+    #[case("javascript:alert(1)", WebError::Scheme("javascript".to_owned()))]
+    #[case("https://me@example.org/", WebError::Credentials)]
+    #[case("https://:secret@example.org/", WebError::Credentials)]
+    #[case("example.org", WebError::NoAddress("example.org".to_owned()))]
+    #[case("http://", WebError::NoAddress("http://".to_owned()))]
+    #[case("http://256.1.1.1/", WebError::NoAddress("http://256.1.1.1/".to_owned()))]
+    fn what_cannot_be_fetched_is_told(#[case] text: &str, #[case] trouble: WebError) {
         assert_eq!(parse(text).unwrap_err(), trouble);
     }
 

@@ -1,5 +1,5 @@
-//! A page as a tree, within bounds: some pages of a few kilobytes would grow to gigabytes, or take
-//! hours.
+//! Parses a page into a tree, within limits: some pages of a few kilobytes would grow to gigabytes,
+//! or take hours.
 
 use std::time::Duration;
 

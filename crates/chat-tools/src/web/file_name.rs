@@ -1,4 +1,4 @@
-//! The name of the file that a fetched page goes into: from its address, which is a stranger's word.
+//! Makes the file name of a fetched page from its address, which is untrusted.
 
 use reqwest::Url;
 

@@ -1,5 +1,4 @@
-//! Pages that are longer than what a model gets at once: it gets their beginning, and the whole is
-//! kept for `fetch_output`.
+//! Shortens long pages: the model gets their beginning, and the whole is kept for `fetch_output`.
 
 use std::fs::OpenOptions;
 use std::io::Write;

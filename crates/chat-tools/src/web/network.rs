@@ -1,5 +1,4 @@
-//! How names become addresses, and where connections to them go: the machine's own way, which
-//! tests replace.
+//! Resolves names and opens connections in the machine's own way, which tests replace.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};

@@ -1,4 +1,4 @@
-//! Search services: how each is asked, and what its answers look like.
+//! Queries search services and reads their answers.
 //!
 //! An answer that does not look as it should is an error and never an empty list: a service that
 //! changed would else seem to know nothing.

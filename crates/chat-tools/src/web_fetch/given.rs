@@ -1,4 +1,4 @@
-//! A page that the person themselves named: nobody is asked for leave, and redirects lead only to the
+//! Fetches a page that the user named: no permission is asked for, and redirects lead only to the
 //! open internet, or to the host that was named, where that still lies where it lay.
 
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use reqwest::Url;
 
 use super::REDIRECTS;
 use crate::web::answer::{Answer, Budget, Step, ask};
+use crate::web::content::{PageContent, content_of, heading};
 use crate::web::destination::{self, Destination};
+use crate::web::error::WebError;
 use crate::web::network::{Network, System};
 use crate::web::page::Form;
-use crate::web::shown::{Shown, heading, shown};
-use crate::web::trouble::Trouble;
 
 /// Reads such pages.
 pub struct Pages(Arc<dyn Network>);
@@ -47,14 +47,15 @@ async fn page(url: &str, network: &dyn Network, settings: &ToolSettings) -> Resu
     let given = destination::parse(url).map_err(|trouble| failed(fault(trouble)))?;
     let answer = follow(given, network, settings).await.map_err(failed)?;
     // Reading a page takes a while, and it may be made to take long.
-    let reading = tokio::task::spawn_blocking(move || (shown(&answer, Form::Markdown), answer));
+    let reading =
+        tokio::task::spawn_blocking(move || (content_of(&answer, Form::Markdown), answer));
     let (shown, Answer { url: at, cut, .. }) =
         reading.await.map_err(|_| Error::new(Kind::Internal))?;
     match shown {
-        Shown::Text { title, text, note } => {
+        PageContent::Text { title, text, note } => {
             Ok(format!("{}\n\n{text}", heading(&at, title.as_deref(), cut, note)))
         }
-        Shown::Picture(_) | Shown::Other(_) => Err(failed(PageFault::NoText)),
+        PageContent::Picture(_) | PageContent::Other(_) => Err(failed(PageFault::NoText)),
     }
 }
 
@@ -108,17 +109,18 @@ fn may_reach(reach: Reach, is_named: bool) -> bool {
     }
 }
 
-fn fault(trouble: Trouble) -> PageFault {
+fn fault(trouble: WebError) -> PageFault {
     match trouble {
-        Trouble::NoAddress(_) | Trouble::TooLong(_) | Trouble::Scheme(_) | Trouble::Credentials => {
-            PageFault::Address
-        }
-        Trouble::NoHost { host, .. }
-        | Trouble::Unreachable { host, .. }
-        | Trouble::BrokeOff { host, .. } => PageFault::Unreachable { host },
-        Trouble::TooLate { host, seconds } => PageFault::TooLate { host, seconds },
-        Trouble::Status { host, status } => PageFault::Refused { host, status },
-        Trouble::TooManyRedirects(_) | Trouble::BadRedirect { .. } | Trouble::Stopped => {
+        WebError::NoAddress(_)
+        | WebError::TooLong(_)
+        | WebError::Scheme(_)
+        | WebError::Credentials => PageFault::Address,
+        WebError::NoHost { host, .. }
+        | WebError::Unreachable { host, .. }
+        | WebError::BrokeOff { host, .. } => PageFault::Unreachable { host },
+        WebError::TooLate { host, seconds } => PageFault::TooLate { host, seconds },
+        WebError::Status { host, status } => PageFault::Refused { host, status },
+        WebError::TooManyRedirects(_) | WebError::BadRedirect { .. } | WebError::Stopped => {
             PageFault::Elsewhere
         }
     }

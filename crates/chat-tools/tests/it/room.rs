@@ -7,10 +7,10 @@ use async_trait::async_trait;
 use chat_core::message::{Preview, Question, Todo, ToolCallId};
 use chat_core::settings::ToolSettings;
 use chat_core::tool::{
-    Changes, Denied, Leave, Memory, Tool, ToolContext, ToolFailure, ToolHost, ToolOutput, Wish,
-    check,
+    Changes, Denied, Memory, PermissionCheck, PermissionGrant, Tool, ToolContext, ToolFailure,
+    ToolHost, ToolOutput, check,
 };
-use chat_permission::path::{Project, Surroundings};
+use chat_permission::path::{PathEnvironment, Project};
 use chat_permission::{
     Action, Decision, Effect, Entry, Mode, Request, Scope, Why, decide, decide_all,
 };
@@ -35,7 +35,7 @@ struct Person {
     mode: Mode,
     /// What they say to what they are asked; none is nobody.
     says: Option<bool>,
-    asked: Mutex<Vec<Wish>>,
+    asked: Mutex<Vec<PermissionCheck>>,
     /// What tools asked leave for, whoever gave it.
     wanted: Mutex<Vec<Action>>,
 }
@@ -92,14 +92,14 @@ impl Room {
 
     /// What the person was asked: "network example.org (private)", and what they were shown.
     pub fn asked(&self) -> Vec<String> {
-        let shown = |wish: &Wish| {
-            let what = match &wish.requests[0] {
+        let shown = |check: &PermissionCheck| {
+            let what = match &check.requests[0] {
                 Request::Network { host, private: false, .. } => format!("network {host}"),
                 Request::Network { host, private: true, .. } => format!("network {host} (private)"),
                 Request::Write { path } => format!("write {}", path.shown().display()),
                 other => format!("{other:?}"),
             };
-            match &wish.preview {
+            match &check.preview {
                 Preview::Address { url } => format!("{what}: {url}"),
                 Preview::Store { url, bytes } => format!("{what}: {bytes} bytes of {url}"),
                 other => format!("{what}: {other:?}"),
@@ -121,7 +121,7 @@ impl Room {
     }
 
     fn context(&self, project: &Path) -> ToolContext {
-        let project = Project::open(project, &Surroundings::default()).unwrap();
+        let project = Project::open(project, &PathEnvironment::default()).unwrap();
         ToolContext {
             cancel: self.cancel.clone(),
             call: ToolCallId::new("call"),
@@ -140,15 +140,15 @@ impl Room {
 
 #[async_trait]
 impl ToolHost for Person {
-    async fn permit(&self, wish: Wish) -> Result<Leave, Denied> {
-        self.wanted.lock().unwrap().extend(wish.requests.iter().map(action));
-        match decide_all(&self.rules, self.mode, &wish.requests) {
-            Decision::Pass => Ok(Leave::ByRule),
+    async fn permit(&self, check: PermissionCheck) -> Result<PermissionGrant, Denied> {
+        self.wanted.lock().unwrap().extend(check.requests.iter().map(action));
+        match decide_all(&self.rules, self.mode, &check.requests) {
+            Decision::Pass => Ok(PermissionGrant::ByRule),
             Decision::Refuse { why, allowed_by } => Err(Denied::ByRule { why, allowed_by }),
             Decision::Ask { .. } => {
-                self.asked.lock().unwrap().push(wish);
+                self.asked.lock().unwrap().push(check);
                 match self.says {
-                    Some(true) => Ok(Leave::ByPerson),
+                    Some(true) => Ok(PermissionGrant::ByPerson),
                     Some(false) => Err(Denied::ByPerson { message: None }),
                     None => Err(Denied::Nobody),
                 }

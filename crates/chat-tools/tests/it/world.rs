@@ -9,9 +9,10 @@ use async_trait::async_trait;
 use chat_core::message::{Preview, Question, Todo, ToolCallId};
 use chat_core::settings::ToolSettings;
 use chat_core::tool::{
-    Changes, Denied, Leave, Memory, ToolContext, ToolFailure, ToolHost, ToolInfo, ToolOutput, Wish,
+    Changes, Denied, Memory, PermissionCheck, PermissionGrant, ToolContext, ToolFailure, ToolHost,
+    ToolInfo, ToolOutput,
 };
-use chat_permission::path::{Project, Surroundings};
+use chat_permission::path::{PathEnvironment, Project};
 use chat_permission::{
     Action, Decision, Effect, Entry, Mode, Request, Scope, Why, decide, decide_all,
 };
@@ -30,7 +31,7 @@ pub struct World {
 }
 
 /// What the person does when they are asked.
-type Answer = Box<dyn FnMut(&Wish) -> Result<(), Denied> + Send>;
+type Answer = Box<dyn FnMut(&PermissionCheck) -> Result<(), Denied> + Send>;
 
 /// A session: the real policy, and a person who answers.
 #[derive(Default)]
@@ -53,21 +54,23 @@ pub struct Host {
 
 #[async_trait]
 impl ToolHost for Host {
-    async fn permit(&self, wish: Wish) -> Result<Leave, Denied> {
-        self.wanted.lock().unwrap().extend(wish.requests.iter().map(action));
+    async fn permit(&self, check: PermissionCheck) -> Result<PermissionGrant, Denied> {
+        self.wanted.lock().unwrap().extend(check.requests.iter().map(action));
         let decision =
-            decide_all(&self.rules.lock().unwrap(), *self.mode.lock().unwrap(), &wish.requests);
+            decide_all(&self.rules.lock().unwrap(), *self.mode.lock().unwrap(), &check.requests);
         match decision {
-            Decision::Pass => Ok(Leave::ByRule),
+            Decision::Pass => Ok(PermissionGrant::ByRule),
             Decision::Refuse { why, allowed_by } => Err(Denied::ByRule { why, allowed_by }),
             Decision::Ask { .. } => {
-                let told: Vec<_> = wish.requests.iter().map(told).collect();
+                let told: Vec<_> = check.requests.iter().map(told).collect();
                 self.asked.lock().unwrap().push(told.join(", "));
-                self.previews.lock().unwrap().push(wish.preview.clone());
+                self.previews.lock().unwrap().push(check.preview.clone());
                 let mut answer = self.answer.lock().unwrap();
-                let answer = answer.as_mut().map_or(Err(Denied::Nobody), |answer| answer(&wish));
+                let answer = answer.as_mut().map_or(Err(Denied::Nobody), |answer| answer(&check));
                 let leaves = self.leaves_sandbox.load(Ordering::Relaxed);
-                answer.map(|()| if leaves { Leave::OutsideSandbox } else { Leave::ByPerson })
+                answer.map(|()| {
+                    if leaves { PermissionGrant::OutsideSandbox } else { PermissionGrant::ByPerson }
+                })
             }
         }
     }
@@ -131,7 +134,10 @@ impl Host {
         self.answers(|_| Ok(()));
     }
 
-    pub fn answers(&self, answer: impl FnMut(&Wish) -> Result<(), Denied> + Send + 'static) {
+    pub fn answers(
+        &self,
+        answer: impl FnMut(&PermissionCheck) -> Result<(), Denied> + Send + 'static,
+    ) {
         *self.answer.lock().unwrap() = Some(Box::new(answer));
     }
 
@@ -171,7 +177,7 @@ impl World {
         let project = root.join("project");
         fs::create_dir(&project).unwrap();
         let surroundings =
-            Surroundings { home: Some(root.join("home")), own: vec![root.join("own")] };
+            PathEnvironment { home: Some(root.join("home")), own: vec![root.join("own")] };
         let host = Arc::new(Host::default());
         let context = ToolContext {
             cancel: tokio_util::sync::CancellationToken::new(),

@@ -1,4 +1,4 @@
-//! The words about models on this computer. Plain literals on one line each, and no lone
+//! Words everything about models on this computer. Plain literals on one line each, and no lone
 //! apostrophes, for xgettext.
 
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! Errors, messages and results of tools as programs get them.
+//! Defines errors, messages and results of tools as JSON.
 
 use chat_core::error::Error;
 use chat_core::message::{

@@ -1,16 +1,16 @@
-//! What is decided for conversations that are too long.
+//! Tests the decisions about conversations that are too long.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::agent::JustAsk;
-use crate::agent::short::tests::{round, says, user};
+use crate::agent::truncation::tests::{round, says, user};
 
-static NONE: SentThoughts = SentThoughts { text: false, data_of: None };
+static NONE: SentReasoning = SentReasoning { text: false, data_of: None };
 
 /// Bytes are tokens by the usual scale.
 fn measure<'a>(around: &'a Surroundings, tools: &'a [ToolSpec]) -> Measure<'a> {
-    Measure { agent: &JustAsk, around, tools, scale: Scale::default(), thoughts: &NONE }
+    Measure { agent: &JustAsk, around, tools, scale: Scale::default(), reasoning: &NONE }
 }
 
 /// A goal where 80 of 100 of a window begin it.
@@ -20,7 +20,7 @@ fn goal(limit: u64) -> Goal {
 
 fn with(history: &[Arc<Message>], compactions: Vec<Compaction>) -> Vec<Arc<Message>> {
     let mut history = history.to_vec();
-    history.push(Arc::new(short::marker(compactions)));
+    history.push(Arc::new(truncation::marker(compactions)));
     history
 }
 

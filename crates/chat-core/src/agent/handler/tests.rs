@@ -1,4 +1,4 @@
-//! A handler with a sink that only listens.
+//! Tests handlers with a sink that only listens.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -11,15 +11,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::agent::{
-    Agent, JustAsk, ReplyEnd, ReplySink, Seen, Surroundings, TurnContext, TurnInput, TurnProgress,
+    Agent, JustAsk, PromptContext, ReplyEnd, ReplySink, Surroundings, TurnContext, TurnInput,
+    TurnProgress,
 };
 use crate::chat::ReplyBuilder;
 use crate::client::{Delta, Timeouts, ToolChoice, connect};
 use crate::message::{ModelRef, Options, Part, Role, Thinking, ToolResult, ToolSpec, Usage};
 use crate::settings::{Connection, ConnectionKind, KeySource};
 use crate::tool::{
-    Changes, Denied, Leave, Registry, Tool, ToolContext, ToolFailure, ToolHost, ToolInfo, ToolKind,
-    ToolOutput, Wish,
+    Changes, Denied, PermissionCheck, PermissionGrant, Registry, Tool, ToolContext, ToolFailure,
+    ToolHost, ToolInfo, ToolKind, ToolOutput,
 };
 
 /// An agent that offers all tools.
@@ -42,7 +43,7 @@ impl Agent for WithTools {
         None
     }
 
-    fn context(&self, _seen: &Seen<'_>) -> Vec<String> {
+    fn context(&self, _context: &PromptContext<'_>) -> Vec<String> {
         Vec::new()
     }
 
@@ -68,20 +69,20 @@ impl Tool for Stops {
 
 /// What a sink was told, in words.
 #[derive(Default)]
-struct Told {
+struct RecordingSink {
     heard: Mutex<Vec<String>>,
     tools: Registry,
     reply: Mutex<ReplyBuilder>,
 }
 
-impl Told {
+impl RecordingSink {
     fn note(&self, what: String) {
         self.heard.lock().unwrap().push(what);
     }
 }
 
 #[async_trait]
-impl ReplySink for Told {
+impl ReplySink for RecordingSink {
     fn context(&self) -> TurnContext {
         TurnContext {
             tools: self.tools.clone(),
@@ -150,7 +151,7 @@ struct Nobody;
 
 #[async_trait]
 impl ToolHost for Nobody {
-    async fn permit(&self, _wish: Wish) -> Result<Leave, Denied> {
+    async fn permit(&self, _check: PermissionCheck) -> Result<PermissionGrant, Denied> {
         Err(Denied::Nobody)
     }
 
@@ -178,7 +179,7 @@ async fn run(agent: Arc<dyn Agent>, server: &Server) -> (Outcome, Vec<String>) {
     (outcome, told)
 }
 
-fn turn(agent: &Arc<dyn Agent>, server: &Server) -> (TurnInput, Arc<Told>) {
+fn turn(agent: &Arc<dyn Agent>, server: &Server) -> (TurnInput, Arc<RecordingSink>) {
     let connection = Connection {
         name: "test".to_owned(),
         kind: None,
@@ -194,12 +195,12 @@ fn turn(agent: &Arc<dyn Agent>, server: &Server) -> (TurnInput, Arc<Told>) {
         parameters: json!({ "type": "object" }),
     });
     tools.register(Arc::new(Stops(ToolInfo { kind: ToolKind::Reads, ..info })));
-    let told = Arc::new(Told { tools: tools.clone(), ..Told::default() });
+    let told = Arc::new(RecordingSink { tools: tools.clone(), ..RecordingSink::default() });
     let input = TurnInput {
         agent: Arc::clone(agent),
         client: connect(&connection, ConnectionKind::OpenAi, None, timeouts).unwrap(),
         model: ModelRef::new("test", "scripted"),
-        thinking: Thinking::Habit,
+        thinking: Thinking::Default,
         options: Options::default(),
         around: Surroundings { tools: agent.configure_tools(&tools).0, ..Surroundings::default() },
         cancel: CancellationToken::new(),

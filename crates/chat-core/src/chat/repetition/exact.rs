@@ -1,6 +1,6 @@
-//! The same bytes again and again.
+//! Detects the same bytes again and again.
 
-use super::Circle;
+use super::DetectedLoop;
 
 /// How much of the end is looked at, in bytes.
 const WINDOW: usize = 32_768;
@@ -31,11 +31,11 @@ pub(super) struct Exact {
     total: usize,
     /// Of the end read backwards: how long the longest beginning is that is an end, too.
     borders: Vec<u32>,
-    now: Option<Circle>,
+    now: Option<DetectedLoop>,
 }
 
 impl Exact {
-    pub(super) fn read(&mut self, mut more: &[u8]) -> Option<Circle> {
+    pub(super) fn read(&mut self, mut more: &[u8]) -> Option<DetectedLoop> {
         while !more.is_empty() {
             let to_look = EVERY - self.total % EVERY;
             let (now, later) = more.split_at(to_look.min(more.len()));
@@ -47,14 +47,14 @@ impl Exact {
                     self.tail.drain(..self.tail.len() - WINDOW);
                 }
                 let found = self.look();
-                self.now = Circle::still(self.now, found);
+                self.now = DetectedLoop::still(self.now, found);
             }
         }
         self.now
     }
 
     /// Every beginning of the reversed end has its period by Knuth, Morris and Pratt's table.
-    fn look(&mut self) -> Option<Circle> {
+    fn look(&mut self) -> Option<DetectedLoop> {
         let end = &self.tail[self.tail.len().saturating_sub(WINDOW)..];
         let at = |index: usize| end[end.len() - 1 - index];
         self.borders.clear();
@@ -73,7 +73,7 @@ impl Exact {
             }
         }
         // The longest stretch says from where on it went round.
-        found.map(|(covered, period)| Circle { from: self.total - covered + period })
+        found.map(|(covered, period)| DetectedLoop { from: self.total - covered + period })
     }
 }
 

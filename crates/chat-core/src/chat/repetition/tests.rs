@@ -1,11 +1,11 @@
-//! What is noticed depends on the text, and on nothing else.
+//! Tests that the verdict depends on the text alone.
 
 use proptest::prelude::*;
 use rstest::rstest;
 
 use super::*;
 
-fn read(text: &str) -> Option<Circle> {
+fn read(text: &str) -> Option<DetectedLoop> {
     Repetition::default().read(text)
 }
 

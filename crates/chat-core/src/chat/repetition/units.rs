@@ -1,9 +1,9 @@
-//! Lines and sentences that are the same but for a number or a word.
+//! Detects lines and sentences that differ only by a number or a word.
 
 use std::collections::{HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::Circle;
+use super::DetectedLoop;
 
 /// How many lines or sentences may form what repeats.
 const LAGS: usize = 12;
@@ -67,11 +67,11 @@ pub(super) struct Units {
     known: VecDeque<Unit>,
     runs: [Run; LAGS],
     after_stop: bool,
-    now: Option<Circle>,
+    now: Option<DetectedLoop>,
 }
 
 impl Units {
-    pub(super) fn read(&mut self, more: &str) -> Option<Circle> {
+    pub(super) fn read(&mut self, more: &str) -> Option<DetectedLoop> {
         for c in more.chars() {
             let gap = c.is_whitespace();
             let ends = c == '\n'
@@ -101,12 +101,12 @@ impl Units {
                 None => *run = Run { from: self.total, ..Run::default() },
             }
             if run.is_circle(lag + 1) {
-                found = found.or(Some(Circle { from: run.from }));
+                found = found.or(Some(DetectedLoop { from: run.from }));
             }
         }
         self.known.push_front(unit);
         self.known.truncate(LAGS);
-        self.now = Circle::still(self.now, found);
+        self.now = DetectedLoop::still(self.now, found);
     }
 }
 

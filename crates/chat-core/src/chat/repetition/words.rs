@@ -1,9 +1,9 @@
-//! The same few words in ever other orders.
+//! Detects the same few words in ever new orders.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::Circle;
+use super::DetectedLoop;
 
 /// How many words are looked at: a text of so many has several hundred different ones, a song half
 /// of these. A hundred verses that differ in a number have fewer words.
@@ -27,11 +27,11 @@ pub(super) struct Words {
     last: VecDeque<(Option<u64>, usize)>,
     counts: HashMap<u64, u32>,
     none: usize,
-    now: Option<Circle>,
+    now: Option<DetectedLoop>,
 }
 
 impl Words {
-    pub(super) fn read(&mut self, more: &str) -> Option<Circle> {
+    pub(super) fn read(&mut self, more: &str) -> Option<DetectedLoop> {
         for c in more.chars() {
             self.total += c.len_utf8();
             if !c.is_whitespace() {
@@ -40,13 +40,13 @@ impl Words {
                 }
             } else if !self.word.is_empty() {
                 let found = self.end_word();
-                self.now = Circle::still(self.now, found);
+                self.now = DetectedLoop::still(self.now, found);
             }
         }
         self.now
     }
 
-    fn end_word(&mut self) -> Option<Circle> {
+    fn end_word(&mut self) -> Option<DetectedLoop> {
         let word = self.word.trim_matches(|c: char| c.is_ascii_punctuation());
         let is_word = !word.is_empty()
             && word.len() <= LONGEST
@@ -79,6 +79,6 @@ impl Words {
         }
         let prose = self.none * 10 <= WINDOW;
         let few = (FEWEST..=FEW).contains(&self.counts.len());
-        (prose && few).then_some(Circle { from })
+        (prose && few).then_some(DetectedLoop { from })
     }
 }

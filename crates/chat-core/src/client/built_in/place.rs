@@ -1,4 +1,4 @@
-//! Where the engine's program lies, and where its socket is.
+//! Finds the engine's program and its socket.
 
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};

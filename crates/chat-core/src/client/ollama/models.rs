@@ -1,4 +1,4 @@
-//! The models of an Ollama server and what they can do.
+//! Lists the models of an Ollama server and what they can do.
 
 use std::time::Duration;
 

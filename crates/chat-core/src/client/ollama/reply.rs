@@ -1,4 +1,4 @@
-//! What comes back: one JSON object a line, the last one with the counts.
+//! Decodes a reply: one JSON object a line, the last one with the counts.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -6,9 +6,9 @@ use serde_json::value::RawValue;
 
 use crate::client::batch::Batch;
 use crate::client::json::{Text, count, value, words};
-use crate::client::refusal::{self, Asked};
+use crate::client::reasoning_parser::ReasoningParser;
+use crate::client::refusal::{self, SentRequest};
 use crate::client::stream::{Decoder, Progress, invalid};
-use crate::client::thoughts::Thoughts;
 use crate::client::{Delta, Finish};
 use crate::error::Result;
 use crate::message::{ToolCallId, Usage};
@@ -16,15 +16,15 @@ use crate::message::{ToolCallId, Usage};
 /// Decodes a reply, streaming or whole: both are such objects.
 #[derive(Debug)]
 pub(in crate::client) struct OllamaReply {
-    asked: Asked,
+    asked: SentRequest,
     calls: usize,
-    thoughts: Thoughts,
+    reasoning_parser: ReasoningParser,
     over: bool,
 }
 
 impl OllamaReply {
-    pub fn new(asked: Asked) -> Self {
-        Self { asked, calls: 0, thoughts: Thoughts::default(), over: false }
+    pub fn new(asked: SentRequest) -> Self {
+        Self { asked, calls: 0, reasoning_parser: ReasoningParser::default(), over: false }
     }
 
     fn call(&mut self, call: &Value, out: &mut Batch) {
@@ -49,21 +49,21 @@ impl Decoder for OllamaReply {
         }
         if let Some(message) = chunk.message {
             if let Some(thinking) = message.thinking {
-                self.thoughts.take_thinking(thinking, out);
+                self.reasoning_parser.take_thinking(thinking, out);
             }
             if let Some(content) = message.content {
-                self.thoughts.take_text(content, out);
+                self.reasoning_parser.take_text(content, out);
             }
             // Some servers send an empty list with each piece of text.
             let calls = message.tool_calls.map(|calls| value(calls.get().as_bytes()));
             for call in calls.iter().filter_map(Value::as_array).flatten() {
-                self.thoughts.flush(out);
+                self.reasoning_parser.flush(out);
                 self.call(call, out);
             }
         }
         if chunk.done == Some(true) {
             let done = value(json);
-            self.thoughts.flush(out);
+            self.reasoning_parser.flush(out);
             out.push(Delta::Usage(usage(&done)));
             out.push(Delta::Finish(finish(done["done_reason"].as_str(), self.calls > 0)));
             self.over = true;
@@ -76,11 +76,11 @@ impl Decoder for OllamaReply {
     }
 
     fn has_begun(&self) -> bool {
-        self.thoughts.has_begun()
+        self.reasoning_parser.has_begun()
     }
 
     fn flush(&mut self, out: &mut Batch) {
-        self.thoughts.flush(out);
+        self.reasoning_parser.flush(out);
     }
 
     fn close(&mut self, _: &mut Batch) {

@@ -1,4 +1,4 @@
-//! The body of a chat request.
+//! Builds the body of a chat request.
 
 use std::borrow::Cow;
 
@@ -152,7 +152,7 @@ fn tool(spec: &ToolSpec) -> Value {
 
 fn think(thinking: Thinking) -> Option<Value> {
     match thinking {
-        Thinking::Habit => None,
+        Thinking::Default => None,
         Thinking::Off => Some(false.into()),
         Thinking::On => Some(true.into()),
         Thinking::Low => Some("low".into()),

@@ -1,4 +1,4 @@
-//! Says what of earlier reasoning a request brings back, and what it brings instead where that is
+//! Decides which earlier reasoning a request brings back, and what it brings instead where that is
 //! refused.
 
 use super::reasoning::Replay;

@@ -1,4 +1,4 @@
-//! What a reply says in `content`: a text, or a list of parts, among which some servers put what the
+//! Reads a reply's `content`: a text, or a list of parts, among which some servers put what the
 //! model thinks (Mistral: `{"type": "thinking", "thinking": [{"type": "text", "text": …}]}`,
 //! <https://docs.mistral.ai/capabilities/reasoning/>).
 

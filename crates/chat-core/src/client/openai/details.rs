@@ -1,5 +1,5 @@
-//! What `OpenRouter` says of a model's reasoning in `reasoning_details`, and wants back unchanged
-//! with the reply that it belongs to: signatures, encrypted reasoning, summaries
+//! Keeps what `OpenRouter` says of a model's reasoning in `reasoning_details` and wants back
+//! unchanged with the reply that it belongs to: signatures, encrypted reasoning, summaries
 //! (<https://openrouter.ai/docs/use-cases/reasoning-tokens#preserving-reasoning>).
 
 use serde_json::value::RawValue;

@@ -1,4 +1,4 @@
-//! The models of an OpenAI-compatible server, and what its own additions say about them.
+//! Lists the models of an OpenAI-compatible server, and reads what its own additions say about them.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! How a model's earlier reasoning goes back to its server.
+//! Sends a model's earlier reasoning back to its server.
 //!
 //! The protocol has no field for it. Some servers refuse a conversation in which a reply with tool
 //! calls comes back without its reasoning, others refuse every field that they do not know. So it is

@@ -1,4 +1,4 @@
-//! Reads from a refusal what of earlier reasoning it is about.
+//! Reads from a refusal which earlier reasoning it is about.
 
 use crate::error::{Error, Kind};
 

@@ -1,5 +1,5 @@
-//! What comes back: events with pieces of the first choice, the usage near the end, `[DONE]`; or
-//! one object with all of it.
+//! Decodes a reply: events with pieces of the first choice, the usage near the end, `[DONE]`; or one
+//! object with all of it.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -10,9 +10,9 @@ use super::content::{Content, ContentPart};
 use super::details::Details;
 use crate::client::batch::Batch;
 use crate::client::json::{Text, count, value};
-use crate::client::refusal::{self, Asked};
+use crate::client::reasoning_parser::ReasoningParser;
+use crate::client::refusal::{self, SentRequest};
 use crate::client::stream::{Decoder, Progress, invalid};
-use crate::client::thoughts::Thoughts;
 use crate::client::{Delta, Finish, Preparing};
 use crate::error::{Kind, Result};
 use crate::message::{Origin, ProviderData, Usage};
@@ -21,10 +21,10 @@ use crate::message::{Origin, ProviderData, Usage};
 #[derive(Debug)]
 pub(in crate::client) struct OpenAiReply {
     origin: Origin,
-    asked: Asked,
+    asked: SentRequest,
     details: Details,
     calls: Calls,
-    thoughts: Thoughts,
+    reasoning_parser: ReasoningParser,
     usage: Option<Usage>,
     finish: Option<Finish>,
     over: bool,
@@ -32,13 +32,13 @@ pub(in crate::client) struct OpenAiReply {
 
 impl OpenAiReply {
     /// Decodes what comes from there.
-    pub fn new(origin: Origin, asked: Asked) -> Self {
+    pub fn new(origin: Origin, asked: SentRequest) -> Self {
         Self {
             origin,
             asked,
             details: Details::default(),
             calls: Calls::default(),
-            thoughts: Thoughts::default(),
+            reasoning_parser: ReasoningParser::default(),
             usage: None,
             finish: None,
             over: false,
@@ -48,9 +48,9 @@ impl OpenAiReply {
     fn choice(&mut self, choice: Choice<'_>, out: &mut Batch) -> Result<()> {
         if let Some(said) = choice.delta.or(choice.message) {
             // Some servers send the same thoughts under both names.
-            let thoughts = said.reasoning_content.filter(|text| !text.is_empty());
-            if let Some(thoughts) = thoughts.or(said.reasoning) {
-                self.thoughts.take_thinking(thoughts, out);
+            let reasoning = said.reasoning_content.filter(|text| !text.is_empty());
+            if let Some(reasoning) = reasoning.or(said.reasoning) {
+                self.reasoning_parser.take_thinking(reasoning, out);
             }
             said.reasoning_details.unwrap_or_default().iter().for_each(|it| self.details.take(it));
             if let Some(content) = said.content {
@@ -59,18 +59,18 @@ impl OpenAiReply {
                         if !text.is_empty() {
                             self.end_reasoning(out);
                         }
-                        self.thoughts.take_text(text, out);
+                        self.reasoning_parser.take_text(text, out);
                     }
-                    ContentPart::Thinking(text) => self.thoughts.take_thinking(text, out),
+                    ContentPart::Thinking(text) => self.reasoning_parser.take_thinking(text, out),
                 });
             }
             // What a model says instead of answering is an answer too.
             if let Some(refusal) = said.refusal {
-                self.thoughts.take_text(refusal, out);
+                self.reasoning_parser.take_text(refusal, out);
             }
             // Some servers send an empty list with each piece of text.
             for piece in said.tool_calls.unwrap_or_default() {
-                self.thoughts.flush(out);
+                self.reasoning_parser.flush(out);
                 self.end_reasoning(out);
                 if let Some((call, json)) = self.calls.piece(piece, out) {
                     out.push(self.provider(Some(call), json.get().to_owned()));
@@ -156,12 +156,12 @@ impl Decoder for OpenAiReply {
     }
 
     fn has_begun(&self) -> bool {
-        self.thoughts.has_begun()
+        self.reasoning_parser.has_begun()
     }
 
     fn flush(&mut self, out: &mut Batch) {
         // Reasoning whose end has not come is not wanted back: what proves it stands there.
-        self.thoughts.flush(out);
+        self.reasoning_parser.flush(out);
         self.calls.flush(out);
     }
 

@@ -1,4 +1,4 @@
-//! The body of a chat request.
+//! Builds the body of a chat request.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -323,11 +323,11 @@ fn tool(spec: &ToolSpec) -> Value {
     json!({ "type": "function", "function": spec })
 }
 
-/// The levels that the protocol knows; the model's habit is not mentioned. One's own server has a
+/// The levels that the protocol knows; the model's default is not mentioned. One's own server has a
 /// switch for on and off, and may refuse the word for it.
 fn effort(thinking: Thinking, dialect: Dialect) -> Option<&'static str> {
     match thinking {
-        Thinking::Habit => None,
+        Thinking::Default => None,
         Thinking::Off | Thinking::On if dialect.has_switch() => None,
         Thinking::Off => Some("none"),
         Thinking::Low => Some("low"),
@@ -339,7 +339,7 @@ fn effort(thinking: Thinking, dialect: Dialect) -> Option<&'static str> {
 /// The switch that the templates of many open models have.
 fn switch(thinking: Thinking) -> Option<Value> {
     match thinking {
-        Thinking::Habit => None,
+        Thinking::Default => None,
         Thinking::Off => Some(json!({ "enable_thinking": false })),
         _ => Some(json!({ "enable_thinking": true })),
     }
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[rstest]
-    #[case(Thinking::Habit, Value::Null, Value::Null)]
+    #[case(Thinking::Default, Value::Null, Value::Null)]
     #[case(Thinking::Off, json!("none"), json!(false))]
     #[case(Thinking::On, json!("medium"), json!(true))]
     #[case(Thinking::High, json!("high"), json!(true))]
@@ -399,18 +399,18 @@ mod tests {
             (&json!(0.1), &json!(0.8), &json!(20), &Value::Null)
         );
         // Other servers know best what their models need.
-        let other = sent("https://api.groq.com/openai/v1", Thinking::Habit);
+        let other = sent("https://api.groq.com/openai/v1", Thinking::Default);
         assert_eq!((&other["temperature"], &other["top_k"]), (&Value::Null, &Value::Null));
     }
 
     #[test]
     fn openai_itself_has_another_name_for_the_limit() {
-        let openai = sent("https://api.openai.com/v1", Thinking::Habit);
+        let openai = sent("https://api.openai.com/v1", Thinking::Default);
         assert_eq!(
             (&openai["max_completion_tokens"], &openai["max_tokens"]),
             (&json!(9), &Value::Null)
         );
-        let other = sent("https://api.groq.com/openai/v1", Thinking::Habit);
+        let other = sent("https://api.groq.com/openai/v1", Thinking::Default);
         assert_eq!(
             (&other["max_completion_tokens"], &other["max_tokens"]),
             (&Value::Null, &json!(9))

@@ -1,4 +1,4 @@
-//! Statuses and sentences of real servers, and what they mean.
+//! Tests the statuses and sentences of real servers.
 
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ use reqwest::header::{HeaderMap, HeaderValue};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::{Asked, of_object, of_status, retry_after};
+use super::{SentRequest, of_object, of_status, retry_after};
 use crate::error::{Feature, Kind};
 use crate::message::{Message, Role};
 use crate::settings::Key;
 
-fn asked() -> Asked {
+fn asked() -> SentRequest {
     let key = Some(Key::new("sk-of-these-tests"));
-    Asked { model: "m".to_owned(), key, ..Asked::default() }
+    SentRequest { model: "m".to_owned(), key, ..SentRequest::default() }
 }
 
 fn kind(status: u16, body: &Value) -> Kind {
@@ -151,7 +151,7 @@ fn a_wait_may_stand_in_the_body() {
 
 #[test]
 fn who_sent_no_key_hears_that_one_is_wanted() {
-    let asked = Asked { key: None, ..asked() };
+    let asked = SentRequest { key: None, ..asked() };
     let wanted = Kind::Unauthorized { signin_url: None, keyless: true };
     assert_eq!(of_status(401, &HeaderMap::new(), b"{}", &asked).kind, wanted);
     assert_eq!(of_status(401, &HeaderMap::new(), b"Unauthorized", &asked).kind, wanted);
@@ -189,7 +189,7 @@ fn errors_in_mid_stream(#[case] object: Value, #[case] expected: Kind) {
 
 #[test]
 fn a_window_that_was_asked_for_is_what_was_too_small() {
-    let asked = Asked { window: Some(8_192), largest: Some(32_768), ..asked() };
+    let asked = SentRequest { window: Some(8_192), largest: Some(32_768), ..asked() };
     let body = json!({ "error": "the input length exceeds the context length" });
     let error = of_status(400, &HeaderMap::new(), body.to_string().as_bytes(), &asked);
     let expected = Kind::InputTooLong { window: Some(8_192), largest: Some(32_768) };
@@ -218,7 +218,7 @@ fn waits_are_seconds_or_dates(
 #[test]
 fn neither_the_conversation_nor_the_key_stands_in_an_error() {
     let said = "My secret plan for the birthday party";
-    let asked = Asked {
+    let asked = SentRequest {
         messages: vec![Message::text(Role::User, None, said).into()],
         key: Some(Key::new("sk-or-v1-0123456789abcdef")),
         ..asked()

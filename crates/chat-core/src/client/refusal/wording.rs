@@ -1,4 +1,4 @@
-//! The sentences by which servers say what they do not say by a status.
+//! Lists the sentences by which servers say what they do not say by a status.
 
 use crate::error::{Feature, Kind};
 

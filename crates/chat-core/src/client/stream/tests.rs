@@ -1,5 +1,5 @@
-//! Both decoders as pure machines: whatever a reply holds and wherever its bytes are torn, the same
-//! deltas come out; and no bytes make them panic.
+//! Tests both decoders as pure machines: whatever a reply holds and wherever its bytes are torn, the
+//! same deltas come out; and no bytes make them panic.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::client::batch::Batch;
 use crate::client::frames::Framing;
 use crate::client::ollama::OllamaReply;
 use crate::client::openai::OpenAiReply;
-use crate::client::refusal::Asked;
+use crate::client::refusal::SentRequest;
 use crate::client::{Delta, Finish};
 use crate::error::{Kind, Result};
 use crate::message::{Origin, Usage};
@@ -22,25 +22,25 @@ fn openai_reply() -> OpenAiReply {
         server: None,
         model: "m".to_owned(),
     };
-    OpenAiReply::new(origin, Asked::default())
+    OpenAiReply::new(origin, SentRequest::default())
 }
 
 /// What a model says, before a protocol makes bytes of it.
 #[derive(Clone, Debug)]
-enum Said {
+enum ReplyPiece {
     Text(String),
     Thinking(String),
     Call { name: String, arguments: Value },
 }
 
-fn said() -> impl Strategy<Value = Vec<Said>> {
+fn said() -> impl Strategy<Value = Vec<ReplyPiece>> {
     // Quotes, escapes, line breaks that are none in JSON, and characters of every length.
     let text = "([a-z \"\\\\\n\r\t\u{2028}éß日本🦀\u{0}]|data: |\\[DONE\\]){1,12}";
     prop::collection::vec(
         prop_oneof![
-            4 => text.prop_map(Said::Text),
-            2 => text.prop_map(Said::Thinking),
-            1 => ("[a-z_]{1,9}", text).prop_map(|(name, value)| Said::Call {
+            4 => text.prop_map(ReplyPiece::Text),
+            2 => text.prop_map(ReplyPiece::Thinking),
+            1 => ("[a-z_]{1,9}", text).prop_map(|(name, value)| ReplyPiece::Call {
                 name,
                 arguments: json!({ "value": value, "n": 7 }),
             }),
@@ -49,14 +49,14 @@ fn said() -> impl Strategy<Value = Vec<Said>> {
     )
 }
 
-fn ollama(said: &[Said], line_end: &str) -> String {
+fn ollama(said: &[ReplyPiece], line_end: &str) -> String {
     let mut calls = 0;
     let mut lines: Vec<Value> = said
         .iter()
         .map(|said| match said {
-            Said::Text(text) => json!({ "message": { "content": text } }),
-            Said::Thinking(text) => json!({ "message": { "content": "", "thinking": text } }),
-            Said::Call { name, arguments } => {
+            ReplyPiece::Text(text) => json!({ "message": { "content": text } }),
+            ReplyPiece::Thinking(text) => json!({ "message": { "content": "", "thinking": text } }),
+            ReplyPiece::Call { name, arguments } => {
                 let id = format!("id{calls}");
                 calls += 1;
                 let function = json!({ "name": name, "arguments": arguments });
@@ -68,14 +68,14 @@ fn ollama(said: &[Said], line_end: &str) -> String {
     lines.iter().flat_map(|line| [line.to_string(), line_end.to_owned()]).collect()
 }
 
-fn openai(said: &[Said], line_end: &str) -> String {
+fn openai(said: &[ReplyPiece], line_end: &str) -> String {
     let mut calls = 0;
     let mut deltas = Vec::new();
     for said in said {
         match said {
-            Said::Text(text) => deltas.push(json!({ "content": text })),
-            Said::Thinking(text) => deltas.push(json!({ "reasoning_content": text })),
-            Said::Call { name, arguments } => {
+            ReplyPiece::Text(text) => deltas.push(json!({ "content": text })),
+            ReplyPiece::Thinking(text) => deltas.push(json!({ "reasoning_content": text })),
+            ReplyPiece::Call { name, arguments } => {
                 let id = format!("id{calls}");
                 let function = json!({ "name": name, "arguments": "" });
                 let first = json!({ "index": calls, "id": id, "function": function });
@@ -103,14 +103,14 @@ fn openai(said: &[Said], line_end: &str) -> String {
 }
 
 /// What must come out.
-fn expected(said: &[Said]) -> Vec<Delta> {
+fn expected(said: &[ReplyPiece]) -> Vec<Delta> {
     let mut out = Batch::default();
     let mut calls = 0;
     for said in said {
         match said {
-            Said::Text(text) => out.text(text),
-            Said::Thinking(text) => out.thinking(text),
-            Said::Call { name, arguments } => {
+            ReplyPiece::Text(text) => out.text(text),
+            ReplyPiece::Thinking(text) => out.thinking(text),
+            ReplyPiece::Call { name, arguments } => {
                 out.call(calls, format!("id{calls}"), name.clone());
                 out.arguments(calls, &arguments.to_string());
                 calls += 1;
@@ -166,7 +166,7 @@ proptest! {
         let expected = expected(&said);
         let bytes = ollama(&said, line_end);
         for reads in [torn(bytes.as_bytes(), &places), bytes.as_bytes().chunks(1).collect()] {
-            let (deltas, ended) = decoded(Framing::Lines, OllamaReply::new(Asked::default()), reads);
+            let (deltas, ended) = decoded(Framing::Lines, OllamaReply::new(SentRequest::default()), reads);
             prop_assert_eq!(&deltas, &expected);
             prop_assert_eq!(ended, Ok(()));
         }
@@ -187,7 +187,7 @@ proptest! {
         let end = bytes.find("\"done\"").unwrap();
         let cut = &bytes.as_bytes()[..place.index(end)];
         let (deltas, ended) =
-            decoded(Framing::Lines, OllamaReply::new(Asked::default()), [cut]);
+            decoded(Framing::Lines, OllamaReply::new(SentRequest::default()), [cut]);
         prop_assert_eq!(ended.map_err(|error| error.kind), Err(Kind::Cut));
         prop_assert!(!deltas.iter().any(|delta| matches!(delta, Delta::Finish(_))));
 
@@ -211,7 +211,7 @@ proptest! {
             let end = (at + noise.len()).min(bytes.len());
             bytes.splice(at..end, noise.iter().copied());
             for framing in [Framing::Lines, Framing::Events, Framing::Whole] {
-                let _ = decoded(framing, OllamaReply::new(Asked::default()), [&bytes[..]]);
+                let _ = decoded(framing, OllamaReply::new(SentRequest::default()), [&bytes[..]]);
                 let _ = decoded(framing, openai_reply(), [&bytes[..]]);
             }
         }
@@ -255,7 +255,8 @@ data: [DONE]"#;
     let lines = b"{}\n{\"message\":null}\n{\"message\":{\"content\":null,\"tool_calls\":null}}\n\
         {\"message\":{\"tool_calls\":[{\"function\":{\"name\":\"f\",\"arguments\":null}}]}}\n\
         {\"done\":true,\"done_reason\":null,\"eval_count\":null}\n";
-    let (deltas, ended) = decoded(Framing::Lines, OllamaReply::new(Asked::default()), [&lines[..]]);
+    let (deltas, ended) =
+        decoded(Framing::Lines, OllamaReply::new(SentRequest::default()), [&lines[..]]);
     assert_eq!(ended, Ok(()));
     assert!(matches!(&deltas[0], Delta::ToolCall { arguments, .. } if arguments == "{}"));
     assert_eq!(deltas[2], Delta::Finish(Finish::ToolCalls));
@@ -279,7 +280,8 @@ fn an_empty_list_of_calls_parts_no_thoughts_from_the_answer() {
         .collect();
     let lines = format!("{lines}{}\n", json!({ "done": true }));
     let openai = decoded(Framing::Events, openai_reply(), [events.as_bytes()]);
-    let ollama = decoded(Framing::Lines, OllamaReply::new(Asked::default()), [lines.as_bytes()]);
+    let ollama =
+        decoded(Framing::Lines, OllamaReply::new(SentRequest::default()), [lines.as_bytes()]);
     for (deltas, ended) in [openai, ollama] {
         assert_eq!(ended, Ok(()));
         let said = [Delta::Thinking("Hmm.".to_owned()), Delta::Text("Yes.".to_owned())];
@@ -317,7 +319,8 @@ fn a_character_that_the_server_cut_in_two_is_whole() {
     lines.push(format!(r#"{{"message":{{"tool_calls":[{call}]}},"done":true}}"#));
     let lines = lines.join("\n");
     let openai = decoded(Framing::Events, openai_reply(), [events.as_bytes()]);
-    let ollama = decoded(Framing::Lines, OllamaReply::new(Asked::default()), [lines.as_bytes()]);
+    let ollama =
+        decoded(Framing::Lines, OllamaReply::new(SentRequest::default()), [lines.as_bytes()]);
     for (deltas, ended) in [openai, ollama] {
         assert_eq!(ended, Ok(()));
         let (thinking, text) = (Delta::Thinking(said.to_owned()), Delta::Text(said.to_owned()));
@@ -351,11 +354,13 @@ data: [DONE]
 
     // Also where the stream breaks behind the first half.
     let cut = br#"{"message":{"content":"a\ud83d"}}"#;
-    let (deltas, ended) = decoded(Framing::Lines, OllamaReply::new(Asked::default()), [&cut[..]]);
+    let (deltas, ended) =
+        decoded(Framing::Lines, OllamaReply::new(SentRequest::default()), [&cut[..]]);
     assert_eq!(deltas, [Delta::Text("a\u{fffd}".to_owned())]);
     assert_eq!(ended.unwrap_err().kind, Kind::Cut);
     let error = br#"{"error":"it broke at \ud83d"}"#;
-    let (_, ended) = decoded(Framing::Lines, OllamaReply::new(Asked::default()), [&error[..]]);
+    let (_, ended) =
+        decoded(Framing::Lines, OllamaReply::new(SentRequest::default()), [&error[..]]);
     assert_eq!(ended.unwrap_err().detail.as_deref(), Some("it broke at \u{fffd}"));
 }
 

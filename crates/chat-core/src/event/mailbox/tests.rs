@@ -1,4 +1,4 @@
-//! What a mailbox promises.
+//! Tests what a mailbox promises.
 
 use proptest::prelude::*;
 

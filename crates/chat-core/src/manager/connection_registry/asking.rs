@@ -1,4 +1,4 @@
-//! Asking the servers: which models they have, and which run on this machine.
+//! Asks the servers which models they have, and finds those that run on this machine.
 
 use std::sync::Arc;
 

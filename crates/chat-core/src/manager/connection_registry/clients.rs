@@ -1,4 +1,4 @@
-//! The connections' clients, as sessions get them.
+//! Gives sessions the clients of the connections.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use super::ConnectionRegistry;
 use super::asking::with_typed;
 use crate::client::{
-    self, Capabilities, Client, Price, Room, detect_kind, detect_program, guess_kind,
+    self, Capabilities, Client, ContextWindow, Price, detect_kind, detect_program, guess_kind,
 };
 use crate::error::{Kind, Result};
 use crate::event::Health;
@@ -80,7 +80,7 @@ impl ConnectionRegistry {
 
 #[async_trait]
 impl Clients for ConnectionRegistry {
-    async fn settle(&self, connection: Option<&str>) {
+    async fn wait_until_known(&self, connection: Option<&str>) {
         let known = match connection {
             Some(connection) => self.has(connection),
             None => self.default_model().is_some(),
@@ -125,11 +125,18 @@ impl Clients for ConnectionRegistry {
         models.filter(|entry| entry.model == *model).find_map(|entry| entry.info.context_length)
     }
 
-    async fn room(&self, model: &ModelRef, options: &Options, tokens: u64) -> Room {
-        let Ok(client) = self.client_of(&model.connection).await else { return Room::default() };
-        let room = client.room(&model.model, options, tokens).await;
-        if room.now.is_some() {
-            return room;
+    async fn context_window(
+        &self,
+        model: &ModelRef,
+        options: &Options,
+        tokens: u64,
+    ) -> ContextWindow {
+        let Ok(client) = self.client_of(&model.connection).await else {
+            return ContextWindow::default();
+        };
+        let context_window = client.context_window(&model.model, options, tokens).await;
+        if context_window.now.is_some() {
+            return context_window;
         }
         let known = || self.longest_window(model);
         let window = match known() {
@@ -141,7 +148,7 @@ impl Clients for ConnectionRegistry {
             }
             window => window,
         };
-        Room { now: window, largest: window, ..room }
+        ContextWindow { now: window, largest: window, ..context_window }
     }
 
     fn price(&self, model: &ModelRef) -> Option<Price> {

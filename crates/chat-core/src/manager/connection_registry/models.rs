@@ -1,4 +1,4 @@
-//! The models of all connections: listed, found by name, and the one to begin with.
+//! Lists the models of all connections, finds them by name, and picks the first one to use.
 
 use super::ConnectionRegistry;
 use crate::client::Capabilities;

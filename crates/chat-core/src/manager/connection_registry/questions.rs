@@ -1,4 +1,4 @@
-//! The questions to servers that are open, so that none is asked twice and one can wait for them.
+//! Tracks the open questions to servers, so that none is asked twice and one can wait for them.
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! One file on its way here, piece by piece, and what a server can do wrong meanwhile.
+//! Downloads one file piece by piece, and checks what the server sends.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -11,7 +11,7 @@ use reqwest::{Response, StatusCode};
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
-use super::place::hexadecimal;
+use super::folder::hexadecimal;
 use super::progress::PULSE;
 use super::{Ended, Job, Stage};
 use crate::error::{Error, Kind, Result};
@@ -25,7 +25,7 @@ const PIECE: usize = 1 << 20;
 impl Job {
     /// Brings one file to its end, through interruptions, and gives its SHA-256.
     pub(super) async fn fetch(&self, repository: &str, part: &RemoteFile) -> Result<String, Ended> {
-        let path = self.place.part(part.file_name());
+        let path = self.folder.part(part.file_name());
         self.progress.enter(Stage::Checking);
         let stop = self.stop.clone();
         let size = part.size;
@@ -55,7 +55,7 @@ impl Job {
         let expected = part.sha256.clone();
         let hash = gathered.close().await?;
         if expected.is_some_and(|expected| expected != hash) {
-            let path = self.place.part(part.file_name());
+            let path = self.folder.part(part.file_name());
             std::fs::remove_file(&path).map_err(|error| fault_of(&path, &error))?;
             self.progress.take_back(part.size);
             return Err(differs(part).into());

@@ -1,4 +1,4 @@
-//! How far a download is, and how fast.
+//! Tracks the progress and the speed of a download.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -26,7 +26,7 @@ pub enum Stage {
 
 /// Shared by the download and those who look at it.
 pub(in crate::models) struct Progress {
-    now: Mutex<Now>,
+    now: Mutex<ProgressState>,
     /// Called when it is time to look again.
     tell: Box<dyn Fn() + Send + Sync>,
     /// Fired when all is over, and all files are let go of.
@@ -34,7 +34,7 @@ pub(in crate::models) struct Progress {
 }
 
 #[derive(Debug)]
-struct Now {
+struct ProgressState {
     stage: Stage,
     received: u64,
     /// When there was how much, in the last seconds.
@@ -43,7 +43,7 @@ struct Now {
 
 /// A look at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::models) struct Look {
+pub(in crate::models) struct ProgressSnapshot {
     pub stage: Stage,
     pub received: u64,
     /// Bytes in a second.
@@ -52,7 +52,7 @@ pub(in crate::models) struct Look {
 
 impl Progress {
     pub fn new(tell: impl Fn() + Send + Sync + 'static) -> Self {
-        let now = Now { stage: Stage::Asking, received: 0, samples: VecDeque::new() };
+        let now = ProgressState { stage: Stage::Asking, received: 0, samples: VecDeque::new() };
         Self { now: Mutex::new(now), tell: Box::new(tell), over: CancellationToken::new() }
     }
 
@@ -101,7 +101,7 @@ impl Progress {
     }
 
     /// How it stands.
-    pub fn look(&self) -> Look {
+    pub fn look(&self) -> ProgressSnapshot {
         let now = self.lock();
         let speed = match (now.samples.front(), now.samples.back()) {
             (Some((begin, from)), Some((end, to))) if end > begin => {
@@ -109,10 +109,10 @@ impl Progress {
             }
             _ => None,
         };
-        Look { stage: now.stage, received: now.received, speed }
+        ProgressSnapshot { stage: now.stage, received: now.received, speed }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Now> {
+    fn lock(&self) -> MutexGuard<'_, ProgressState> {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! The site over HTTP: short questions and files, the token, and errors as kinds.
+//! Talks to the hub over HTTP: small requests and files, the token, and errors as kinds.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -23,7 +23,7 @@ const REASON: &str = "x-error-code";
 
 /// What is asked for, to say what is missing.
 #[derive(Clone, Debug)]
-pub(super) enum Asked {
+pub(super) enum HubRequest {
     /// Any repositories.
     Search,
     /// What a repository has.
@@ -66,7 +66,7 @@ impl Http {
     pub async fn json<T: DeserializeOwned>(
         &self,
         url: Url,
-        asked: &Asked,
+        asked: &HubRequest,
     ) -> Result<(T, Option<Url>)> {
         let asking = async {
             let response = self.send(url.clone(), HeaderMap::new()).await?;
@@ -89,7 +89,7 @@ impl Http {
     }
 
     /// Asks for a file from a byte on. Resolves with its head, whatever part of it that is.
-    pub async fn file(&self, url: Url, from: u64, asked: &Asked) -> Result<Response> {
+    pub async fn file(&self, url: Url, from: u64, asked: &HubRequest) -> Result<Response> {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         if from > 0
@@ -118,7 +118,7 @@ impl Http {
         sent.map_err(|error| unreachable(root_words(&error)))
     }
 
-    fn refusal(&self, response: &Response, asked: &Asked, url: &Url) -> Error {
+    fn refusal(&self, response: &Response, asked: &HubRequest, url: &Url) -> Error {
         let at_site = response.url().origin() == url.origin();
         let told = response.headers().contains_key(REASON);
         // Who sends no token, or a good one, is told what is the matter with the repository.
@@ -185,14 +185,14 @@ fn unreachable(detail: impl Into<String>) -> Error {
 
 /// What a refusal means. The site hides what is private: who is not let in hears that there is
 /// nothing, or that they are not known; a header says which it is.
-fn meaning(response: &Response, asked: &Asked, site: &Url) -> Error {
+fn meaning(response: &Response, asked: &HubRequest, site: &Url) -> Error {
     let at_site = response.url().origin() == site.origin();
     let status = response.status().as_u16();
     let code = response.headers().get(REASON).and_then(|code| code.to_str().ok());
     let kind = match asked {
-        Asked::Search => Kind::HubFailed,
-        Asked::Repository(repository) => of_repository(code, status, repository),
-        Asked::File { repository, file } => match (code, status) {
+        HubRequest::Search => Kind::HubFailed,
+        HubRequest::Repository(repository) => of_repository(code, status, repository),
+        HubRequest::File { repository, file } => match (code, status) {
             (Some("EntryNotFound"), _) | (None, 404 | 410) => {
                 Kind::RepositoryFileNotFound { repository: repository.clone(), file: file.clone() }
             }

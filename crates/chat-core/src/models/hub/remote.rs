@@ -1,4 +1,4 @@
-//! The files of a repository as models.
+//! Groups the files of a repository into models.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The list of installed models as this and other programs change it.
+//! Watches the list of installed models, which this and other programs change.
 
 use std::fs;
 use std::time::Duration;

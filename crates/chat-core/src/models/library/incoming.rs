@@ -1,5 +1,5 @@
-//! Files that are moved in from elsewhere. They are linked or copied first and deleted where they
-//! were last, so that whatever fails in between costs nobody a model.
+//! Moves files into the library. They are linked or copied first and deleted where they were last,
+//! so that whatever fails in between costs nobody a model.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

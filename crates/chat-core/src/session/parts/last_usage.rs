@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::agent::{Agent, Surroundings, result_bytes};
-use crate::client::Room;
+use crate::client::ContextWindow;
 use crate::event::SessionEvent;
-use crate::message::{Meter, Options};
+use crate::message::{ContextUsage, Options};
 
 /// What a session's conversation was measured with, and what it came to.
 #[derive(Default)]
@@ -14,7 +14,7 @@ pub(crate) struct LastUsage {
     surroundings: Surroundings,
     measured: Option<Measured>,
     /// As it was told last.
-    meter: Option<Meter>,
+    context_usage: Option<ContextUsage>,
 }
 
 /// What a session's conversation was measured with last.
@@ -22,7 +22,7 @@ pub(crate) struct LastUsage {
 pub(crate) struct Measured {
     pub agent: Arc<dyn Agent>,
     pub surroundings: Surroundings,
-    pub room: Room,
+    pub context_window: ContextWindow,
     pub options: Options,
 }
 
@@ -47,24 +47,34 @@ impl LastUsage {
     }
 
     /// The request at work is measured with these.
-    pub(crate) fn measure_request(&mut self, agent: Arc<dyn Agent>, room: Room, options: Options) {
+    pub(crate) fn measure_request(
+        &mut self,
+        agent: Arc<dyn Agent>,
+        context_window: ContextWindow,
+        options: Options,
+    ) {
         let surroundings = self.surroundings.clone();
-        self.measured = Some(Measured { agent, surroundings, room, options });
+        self.measured = Some(Measured { agent, surroundings, context_window, options });
     }
 
     /// How many bytes one result of a tool may have.
     pub(crate) fn result_bytes(&self) -> usize {
-        let room = self.measured.as_ref().map(|measured| &measured.room);
-        result_bytes(room.and_then(|room| room.largest.or(room.now)))
+        let context_window = self.measured.as_ref().map(|measured| &measured.context_window);
+        result_bytes(
+            context_window.and_then(|context_window| context_window.largest.or(context_window.now)),
+        )
     }
 
     /// It is this full now. None where that was told before.
-    pub(crate) fn set_meter(&mut self, meter: Meter) -> Option<SessionEvent> {
-        if self.meter.as_ref() == Some(&meter) {
+    pub(crate) fn set_context_usage(
+        &mut self,
+        context_usage: ContextUsage,
+    ) -> Option<SessionEvent> {
+        if self.context_usage.as_ref() == Some(&context_usage) {
             return None;
         }
-        self.meter = Some(meter.clone());
-        Some(SessionEvent::MeterChanged { meter })
+        self.context_usage = Some(context_usage.clone());
+        Some(SessionEvent::ContextUsageChanged { usage: context_usage })
     }
 }
 
@@ -75,9 +85,9 @@ mod tests {
     #[test]
     fn the_same_count_is_told_once() {
         let mut usage = LastUsage::default();
-        let meter = |tokens| Meter { tokens, ..Meter::default() };
-        assert!(usage.set_meter(meter(1)).is_some());
-        assert!(usage.set_meter(meter(1)).is_none());
-        assert!(usage.set_meter(meter(2)).is_some());
+        let context_usage = |tokens| ContextUsage { tokens, ..ContextUsage::default() };
+        assert!(usage.set_context_usage(context_usage(1)).is_some());
+        assert!(usage.set_context_usage(context_usage(1)).is_none());
+        assert!(usage.set_context_usage(context_usage(2)).is_some());
     }
 }

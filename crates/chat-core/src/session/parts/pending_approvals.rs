@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use crate::event::SessionEvent;
 use crate::message::{Answer, Ask, AskId, Asked};
-use crate::tool::{Denied, Leave};
+use crate::tool::{Denied, PermissionGrant};
 
 /// What waits for the person, in the order in which it was asked.
 #[derive(Default)]
@@ -57,7 +57,7 @@ impl PendingApprovals {
         Some(self.changed())
     }
 
-    /// Takes out what these rules and this mode settle, with what they come to. None where all of it
+    /// Takes out what these rules and this mode decide, with what they come to. None where all of it
     /// waits on.
     pub(crate) fn judge(
         &mut self,
@@ -90,7 +90,7 @@ pub(crate) struct PendingApproval {
 }
 
 impl PendingApproval {
-    /// An ask that waits, and where its answer comes. `about` is what rules and the mode may settle.
+    /// An ask that waits, and where its answer comes. `about` is what rules and the mode may decide.
     pub(crate) fn new(
         ask: Ask,
         about: Option<(Vec<Request>, Option<Arc<Project>>)>,
@@ -104,7 +104,7 @@ impl PendingApproval {
     /// What rules and the mode make of it; none where it is still the person's to say.
     fn judge(&self, rules: &[Entry], mode: Mode) -> Option<Answered> {
         match decide_all(rules, mode, self.requests.as_ref()?) {
-            Decision::Pass => Some(Answered::Granted(Leave::ByRule)),
+            Decision::Pass => Some(Answered::Granted(PermissionGrant::ByRule)),
             Decision::Refuse { why, allowed_by } => {
                 Some(Answered::Denied(Denied::ByRule { why, allowed_by }))
             }
@@ -140,12 +140,12 @@ impl PendingApproval {
     }
 
     /// Answers it. Says whether somebody still waited for that.
-    pub(crate) fn settle(self, answer: Answer) -> bool {
+    pub(crate) fn resolve(self, answer: Answer) -> bool {
         let answered = match answer {
             Answer::Allow(_) | Answer::Remember { effect: Effect::Allow, .. } => {
-                Answered::Granted(Leave::ByPerson)
+                Answered::Granted(PermissionGrant::ByPerson)
             }
-            Answer::AllowOutsideSandbox => Answered::Granted(Leave::OutsideSandbox),
+            Answer::AllowOutsideSandbox => Answered::Granted(PermissionGrant::OutsideSandbox),
             Answer::Deny { message, .. } | Answer::Remember { message, .. } => {
                 Answered::Denied(Denied::ByPerson { message })
             }
@@ -158,7 +158,7 @@ impl PendingApproval {
 
 /// What became of something that waited.
 pub(crate) enum Answered {
-    Granted(Leave),
+    Granted(PermissionGrant),
     Text(String),
     Denied(Denied),
 }
@@ -193,8 +193,8 @@ mod tests {
         approvals.add(pending);
         let (pending, _) = approvals.take(id).unwrap();
         assert!(approvals.is_empty() && approvals.remove(id).is_none());
-        assert!(pending.settle(Answer::Allow(None)));
-        assert!(matches!(answered.try_recv(), Ok(Answered::Granted(Leave::ByPerson))));
+        assert!(pending.resolve(Answer::Allow(None)));
+        assert!(matches!(answered.try_recv(), Ok(Answered::Granted(PermissionGrant::ByPerson))));
     }
 
     #[test]
@@ -221,7 +221,7 @@ mod tests {
         for (pending, what) in settled {
             assert!(pending.send(what));
         }
-        assert!(matches!(answered.try_recv(), Ok(Answered::Granted(Leave::ByRule))));
+        assert!(matches!(answered.try_recv(), Ok(Answered::Granted(PermissionGrant::ByRule))));
         assert!(approvals.judge(&rules, Mode::Ask).is_none());
     }
 }

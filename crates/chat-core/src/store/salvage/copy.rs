@@ -1,4 +1,4 @@
-//! Copies what can be read, with the keys that it has.
+//! Copies what can be read, with its keys.
 
 use rusqlite::types::{Type, Value};
 use rusqlite::{Connection, params, params_from_iter};

@@ -1,4 +1,4 @@
-//! Brings back from a backup what damaged pages have lost, and nothing that a person deleted since.
+//! Restores from a backup what damaged pages have lost, but nothing that the user deleted since.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! What a person looks for, and where a text has it.
+//! Parses a search query, and finds where a text matches it.
 
 use std::ops::Range;
 

@@ -11,7 +11,7 @@ use super::{Job, Operation, isolated};
 use crate::error::{Error, Kind, Result};
 use crate::store::backups;
 use crate::store::changes::Signal;
-use crate::store::desk::Desk;
+use crate::store::db_handle::DbHandle;
 use crate::store::fault::{Fault, Outcome};
 use crate::store::indexing;
 
@@ -30,7 +30,7 @@ const LONGEST_RETRY: Duration = Duration::from_mins(1);
 
 /// The thread's own side.
 pub(super) struct Work {
-    desk: Desk,
+    db: DbHandle,
     signal: Signal,
     commits: Arc<AtomicU64>,
     told: watch::Sender<()>,
@@ -56,13 +56,13 @@ enum Indexing {
 
 impl Work {
     pub(super) fn new(
-        desk: Desk,
+        db: DbHandle,
         signal: Signal,
         commits: Arc<AtomicU64>,
         told: watch::Sender<()>,
     ) -> Self {
-        let seen = data_version(&desk);
-        Self { desk, signal, commits, told, seen, indexing: Indexing::Unknown }
+        let seen = data_version(&db);
+        Self { db, signal, commits, told, seen, indexing: Indexing::Unknown }
     }
 
     /// Runs until the writer's door is closed and nothing waits any more.
@@ -89,7 +89,7 @@ impl Work {
                 self.commit(group);
             }
             if let Some(work) = apart
-                && work(&mut self.desk)
+                && work(&mut self.db)
             {
                 // An older database may have taken this one's place.
                 self.indexing = Indexing::Unknown;
@@ -98,7 +98,7 @@ impl Work {
             }
         }
         // A clean end: nobody need find out later that we are dead.
-        let _ = crate::store::sessions::release_all(&self.desk);
+        let _ = crate::store::sessions::release_all(&self.db);
         self.signal.give();
     }
 
@@ -124,18 +124,18 @@ impl Work {
     }
 
     fn look_for_unindexed(&mut self) {
-        let there_are = indexing::is_unfinished(&self.desk);
+        let there_are = indexing::is_unfinished(&self.db);
         self.indexing = self.after(there_are, Indexing::Waiting);
     }
 
     /// Other processes are not told: what they show does not change.
     fn index_some(&mut self) {
-        if backups::is_at_work(&self.desk.places.backups) {
+        if backups::is_at_work(&self.db.paths.backups) {
             // Until it is done nothing can leave the log, which would grow with each step.
             self.indexing = Indexing::Waiting;
             return;
         }
-        let left = self.in_transaction(|desk| isolated(desk, indexing::step));
+        let left = self.in_transaction(|db| isolated(db, indexing::step));
         self.indexing = self.after(left, Indexing::AtWork);
     }
 
@@ -148,7 +148,7 @@ impl Work {
             Err(fault) => fault,
         };
         let is_passing = fault.is_passing();
-        let error = self.desk.places.told(fault);
+        let error = self.db.paths.told(fault);
         if !is_passing {
             tracing::warn!("older messages are not indexed until the next start: {error}");
             return Indexing::Done;
@@ -165,10 +165,10 @@ impl Work {
         Indexing::Failed { rest, until: Instant::now() + rest }
     }
 
-    fn in_transaction<T>(&self, work: impl FnOnce(&Desk) -> Outcome<T>) -> Outcome<T> {
-        let connection = &self.desk.connection;
+    fn in_transaction<T>(&self, work: impl FnOnce(&DbHandle) -> Outcome<T>) -> Outcome<T> {
+        let connection = &self.db.connection;
         connection.execute_batch("BEGIN IMMEDIATE")?;
-        let done = work(&self.desk).and_then(|done| {
+        let done = work(&self.db).and_then(|done| {
             connection.execute_batch("COMMIT")?;
             Ok(done)
         });
@@ -179,7 +179,7 @@ impl Work {
     }
 
     fn look_at_others(&mut self) {
-        let version = data_version(&self.desk);
+        let version = data_version(&self.db);
         if version != self.seen {
             self.seen = version;
             self.told.send_replace(());
@@ -189,18 +189,18 @@ impl Work {
     /// Commits a group, or, where that fails, each for itself: one that is too large for what
     /// is left of the disk does not take the others with it.
     fn commit(&mut self, mut group: Vec<Box<dyn Operation>>) {
-        let before = self.desk.connection.total_changes();
+        let before = self.db.connection.total_changes();
         let done = self.attempt(&mut group);
         let one_by_one = group.len() > 1 || is_full(&done);
         for mut operation in group {
             if one_by_one && done.is_err() {
                 let lost = self.attempt_alone(&mut operation).err();
-                operation.answer(&self.desk, lost.as_ref());
+                operation.answer(&self.db, lost.as_ref());
             } else {
-                operation.answer(&self.desk, done.as_ref().err());
+                operation.answer(&self.db, done.as_ref().err());
             }
         }
-        if self.desk.connection.total_changes() != before {
+        if self.db.connection.total_changes() != before {
             self.signal.give();
         }
     }
@@ -221,17 +221,17 @@ impl Work {
 
     fn make_room(&self) {
         let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
-        if let Err(error) = self.desk.connection.query_row(checkpoint, [], |_| Ok(())) {
+        if let Err(error) = self.db.connection.query_row(checkpoint, [], |_| Ok(())) {
             tracing::warn!("the log could not be shortened: {error}");
         }
     }
 
     fn attempt(&self, group: &mut [Box<dyn Operation>]) -> Result<()> {
-        let told = |error: rusqlite::Error| self.desk.places.told(error.into());
-        let connection = &self.desk.connection;
+        let told = |error: rusqlite::Error| self.db.paths.told(error.into());
+        let connection = &self.db.connection;
         connection.execute_batch("BEGIN IMMEDIATE").map_err(told)?;
         for operation in &mut *group {
-            operation.run(&self.desk);
+            operation.run(&self.db);
             if operation.fault().is_some_and(Fault::is_full) {
                 if !connection.is_autocommit() {
                     connection.execute_batch("ROLLBACK").map_err(told)?;
@@ -257,8 +257,8 @@ fn is_full(done: &Result<()>) -> bool {
     done.as_ref().is_err_and(|error| error.kind == Kind::DiskFull)
 }
 
-fn data_version(desk: &Desk) -> Option<i64> {
-    desk.connection.pragma_query_value(None, "data_version", |row| row.get(0)).ok()
+fn data_version(db: &DbHandle) -> Option<i64> {
+    db.connection.pragma_query_value(None, "data_version", |row| row.get(0)).ok()
 }
 
 #[cfg(test)]
@@ -271,7 +271,7 @@ mod tests {
     use super::*;
     use crate::message::{Message, Role};
     use crate::settings::Folders;
-    use crate::store::desk::set_up;
+    use crate::store::db_handle::set_up;
     use crate::store::{NewSession, Store};
 
     /// A store with this message, and the work of a second writer, for which it is not indexed yet.
@@ -282,13 +282,13 @@ mod tests {
         store.create(chat, vec![said]).await.unwrap();
         // The store's own writer has looked already, and found none.
         let unindexed = "INSERT INTO unindexed SELECT max(key) + 1 FROM messages";
-        store.write(move |desk| desk.run(unindexed, [])).await.unwrap();
-        let places = Arc::clone(&store.inner.places);
-        let connection = Connection::open(&places.database).unwrap();
+        store.write(move |db| db.run(unindexed, [])).await.unwrap();
+        let paths = Arc::clone(&store.inner.paths);
+        let connection = Connection::open(&paths.database).unwrap();
         set_up(&connection).unwrap();
-        let signal = Signal::open(&places.database);
-        let desk = Desk { connection, places };
-        (store, Work::new(desk, signal, Arc::default(), watch::channel(()).0))
+        let signal = Signal::open(&paths.database);
+        let db = DbHandle { connection, paths };
+        (store, Work::new(db, signal, Arc::default(), watch::channel(()).0))
     }
 
     #[tokio::test]
@@ -327,8 +327,8 @@ mod tests {
     async fn indexing_that_another_process_holds_up_is_tried_again_and_less_often() {
         let folder = tempfile::tempdir().unwrap();
         let (store, mut work) = unindexed(folder.path(), "words").await;
-        work.desk.connection.busy_timeout(Duration::ZERO).unwrap();
-        let other = Connection::open(&store.inner.places.database).unwrap();
+        work.db.connection.busy_timeout(Duration::ZERO).unwrap();
+        let other = Connection::open(&store.inner.paths.database).unwrap();
         other.execute_batch("BEGIN IMMEDIATE").unwrap();
         let mut rests = Vec::new();
         for _ in 0..8 {
@@ -348,7 +348,7 @@ mod tests {
         let (_store, mut work) = unindexed(folder.path(), &words.join(" ")).await;
         let pages = |work: &Work, most: i64| {
             let sql = format!("PRAGMA max_page_count = {most}");
-            work.desk.connection.query_row(&sql, [], |row| row.get::<_, i64>(0)).unwrap()
+            work.db.connection.query_row(&sql, [], |row| row.get::<_, i64>(0)).unwrap()
         };
         // Fewer than there are: no page more is given.
         pages(&work, 1);
@@ -365,7 +365,7 @@ mod tests {
         let (store, mut work) = unindexed(folder.path(), "words").await;
         let (jobs, queue) = mpsc::channel();
         work.indexing = Indexing::Failed { rest: FIRST_RETRY, until: Instant::now() };
-        let database = &store.inner.places.database;
+        let database = &store.inner.paths.database;
         std::thread::scope(|scope| {
             scope.spawn(move || {
                 let raw = Connection::open(database).unwrap();
@@ -390,7 +390,7 @@ mod tests {
         let (_store, mut work) = unindexed(folder.path(), "words").await;
         let refused = "CREATE TRIGGER refused BEFORE UPDATE ON unindexed \
                        BEGIN SELECT RAISE(ABORT, 'on purpose'); END";
-        work.desk.run(refused, []).unwrap();
+        work.db.run(refused, []).unwrap();
         work.index_some();
         assert_eq!(work.indexing, Indexing::Done);
     }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use chat_core::agent::{Agent, AgentHandler, ReplySink, Seen, Surroundings, Turn, TurnInput};
+use chat_core::agent::{
+    Agent, AgentHandler, PromptContext, ReplySink, Surroundings, Turn, TurnInput,
+};
 use chat_core::client::ToolChoice;
 use chat_core::event::Event;
 use chat_core::message::{ChatRequest, Message, ToolCall, ToolResult};
@@ -33,7 +35,7 @@ impl Agent for Pirate {
         Some("Talk like a pirate.".to_owned())
     }
 
-    fn context(&self, _: &Seen<'_>) -> Vec<String> {
+    fn context(&self, _: &PromptContext<'_>) -> Vec<String> {
         Vec::new()
     }
 

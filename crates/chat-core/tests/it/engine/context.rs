@@ -219,9 +219,9 @@ async fn what_the_person_has_summed_up_goes_out_in_short_until_it_is_taken_back(
     assert_eq!(stored.iter().filter(|message| message.role == Role::User).count(), 6);
     assert_eq!(markers(&stored).len(), 1);
     world.open(&fid).await;
-    assert!(world.manager.context().meter(&fid).await.unwrap().shortened);
+    assert!(world.manager.context().usage(&fid).await.unwrap().shortened);
     assert!(world.manager.context().undo_compaction(&fid).await.unwrap());
-    assert!(!world.manager.context().meter(&fid).await.unwrap().shortened);
+    assert!(!world.manager.context().usage(&fid).await.unwrap().shortened);
     assert!(!world.manager.context().undo_compaction(&fid).await.unwrap());
     server.push(Script::new().text("seven"));
     world.say_and_wait(&fid, "All of it?").await;
@@ -257,13 +257,13 @@ async fn the_meter_counts_as_the_server_does() {
     server.push(Script::new().text("It is blue.").usage(40, 5));
     let mut world = World::of_kind(&server, ConnectionKind::Ollama).await;
     let (fid, _) = world.ask_and_wait(&"Why is the sky blue? ".repeat(6)).await;
-    let meter = world.manager.context().meter(&fid).await.unwrap();
-    assert!(meter.measured && meter.window == Some(8_192), "{meter:?}");
-    assert_eq!(meter.limit, Some(32_768 * 80 / 100));
-    assert!((41..60).contains(&meter.tokens), "{meter:?}");
-    assert_eq!(meter.fills.iter().map(|(_, tokens)| tokens).sum::<u64>(), meter.tokens);
-    assert_eq!(meter.fills[0].0, Filling::Person);
-    assert_eq!(world.events.meters.last().map(|told| told.tokens), Some(meter.tokens));
+    let usage = world.manager.context().usage(&fid).await.unwrap();
+    assert!(usage.measured && usage.window == Some(8_192), "{usage:?}");
+    assert_eq!(usage.limit, Some(32_768 * 80 / 100));
+    assert!((41..60).contains(&usage.tokens), "{usage:?}");
+    assert_eq!(usage.fills.iter().map(|(_, tokens)| tokens).sum::<u64>(), usage.tokens);
+    assert_eq!(usage.fills[0].0, Filling::Person);
+    assert_eq!(world.events.meters.last().map(|told| told.tokens), Some(usage.tokens));
 }
 
 #[tokio::test]
@@ -308,13 +308,13 @@ async fn a_preview_tells_of_a_conversation_what_the_meter_tells() {
         content: Content::text("And around again, with a longer message."),
         ..ChatRequest::default()
     };
-    let before = world.manager.context().meter(&sent.fid).await.unwrap().tokens;
+    let before = world.manager.context().usage(&sent.fid).await.unwrap().tokens;
     // Rules that came since are told by both.
     std::fs::write(folder.path().join("AGENTS.md"), "Use four spaces. ".repeat(40)).unwrap();
-    let meter = world.manager.context().meter(&sent.fid).await.unwrap();
+    let usage = world.manager.context().usage(&sent.fid).await.unwrap();
     let preview = world.manager.context().preview(next()).await.unwrap();
-    assert!(meter.tokens > before + 50, "{before} {meter:?}");
-    assert_eq!(preview.now, meter.tokens);
+    assert!(usage.tokens > before + 50, "{before} {usage:?}");
+    assert_eq!(preview.now, usage.tokens);
     assert!(preview.tokens > preview.now, "{} {}", preview.tokens, preview.now);
 }
 

@@ -163,7 +163,7 @@ async fn whoever_opens_again_hears_nothing_twice() {
 }
 
 #[tokio::test]
-async fn the_models_own_habit_can_be_chosen_against_its_settings() {
+async fn the_models_own_default_can_be_chosen_against_its_settings() {
     let server = Server::start();
     let mut world = World::new(&server).await;
     let set = |settings: &mut chat_core::settings::Settings| {
@@ -172,8 +172,8 @@ async fn the_models_own_habit_can_be_chosen_against_its_settings() {
     world.manager.settings().change(set).await.unwrap();
     let (fid, _) = world.ask_and_wait("one").await;
     assert_eq!(server.chats()[0].body["think"], "high", "as the settings say");
-    let habit = SessionChange { thinking: Some(Thinking::Habit), ..SessionChange::default() };
-    world.manager.sessions().change(&fid, habit).await.unwrap();
+    let default = SessionChange { thinking: Some(Thinking::Default), ..SessionChange::default() };
+    world.manager.sessions().change(&fid, default).await.unwrap();
     world.say_and_wait(&fid, "two").await;
     assert!(server.chats()[1].body.get("think").is_none(), "{:?}", server.chats()[1].body);
 }

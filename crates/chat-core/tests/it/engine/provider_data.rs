@@ -209,11 +209,11 @@ async fn the_meter_counts_what_goes_back() {
     server.push(script.bytes(call).finish("tool_calls"));
     server.push(Script::new().text("Nothing there."));
     let (fid, _) = world.ask_and_wait("Look").await;
-    let thoughts = async || {
-        let fills = world.manager.context().meter(&fid).await.unwrap().fills;
-        fills.into_iter().find(|(filling, _)| *filling == Filling::Thoughts)
+    let reasoning = async || {
+        let fills = world.manager.context().usage(&fid).await.unwrap().fills;
+        fills.into_iter().find(|(filling, _)| *filling == Filling::Reasoning)
     };
-    let counted = thoughts().await;
+    let counted = reasoning().await;
     assert!(matches!(counted, Some((_, tokens)) if tokens > 20), "{counted:?}");
     let url = other.url();
     world
@@ -222,7 +222,7 @@ async fn the_meter_counts_what_goes_back() {
         .change(move |settings| settings.connections[0].url = url)
         .await
         .unwrap();
-    assert_eq!(thoughts().await, None, "another server gets none of it");
+    assert_eq!(reasoning().await, None, "another server gets none of it");
 }
 
 #[tokio::test]
@@ -232,8 +232,8 @@ async fn the_meter_counts_nothing_that_was_refused() {
     server.push(Script::new().thinking("Hm.").bytes(details(SIGNED)).text("Yes."));
     let (fid, _) = world.ask_and_wait("Sure?").await;
     let filled = async |world: &World| {
-        let fills = world.manager.context().meter(&fid).await.unwrap().fills;
-        fills.into_iter().any(|(filling, _)| filling == Filling::Thoughts)
+        let fills = world.manager.context().usage(&fid).await.unwrap().fills;
+        fills.into_iter().any(|(filling, _)| filling == Filling::Reasoning)
     };
     assert!(filled(&world).await);
     let words = json!({ "error": { "message": "Invalid signature in thinking block" } });

@@ -2,7 +2,7 @@
 
 use chat_core::error::Kind;
 use chat_core::event::Status;
-use chat_core::message::{Fid, ModelRef, Trouble};
+use chat_core::message::{Fid, ModelRef, ReplyFailure};
 use chat_core::settings::ConnectionKind;
 use chat_testkit::server::{Gate, Script, Server};
 
@@ -61,14 +61,17 @@ async fn the_list_tells_waiting_from_answering_and_failed_from_interrupted() {
     first.open();
     world.events.until(|mirror| row(mirror) == Some((Status::Answering, None))).await;
     second.open();
-    let cut = Some((Status::Idle, Some(Trouble::Interrupted)));
+    let cut = Some((Status::Idle, Some(ReplyFailure::Interrupted)));
     world.events.until(|mirror| row(mirror) == cut).await;
     world.manager.send(request(Some(&fid), "again")).await.unwrap();
-    let failed = Some((Status::Idle, Some(Trouble::Failed)));
+    let failed = Some((Status::Idle, Some(ReplyFailure::Failed)));
     world.events.until(|mirror| row(mirror) == failed).await;
     // As stored.
     let world = world.restart().await;
-    assert_eq!(world.manager.sessions().list().await.unwrap()[0].trouble, Some(Trouble::Failed));
+    assert_eq!(
+        world.manager.sessions().list().await.unwrap()[0].trouble,
+        Some(ReplyFailure::Failed)
+    );
 }
 
 #[tokio::test]

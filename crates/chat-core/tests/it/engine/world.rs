@@ -12,8 +12,8 @@ use chat_core::event::{
 };
 use chat_core::manager::{Manager, Sent, StartOptions};
 use chat_core::message::{
-    Ask, BackgroundCommand, ChatRequest, Content, Fid, Message, Meter, ModelRef, Part, Role, Todo,
-    ToolResult, Usage,
+    Ask, BackgroundCommand, ChatRequest, Content, ContextUsage, Fid, Message, ModelRef, Part, Role,
+    Todo, ToolResult, Usage,
 };
 use chat_core::settings::{Connection, ConnectionKind, Folders, KeySource};
 use chat_core::tool::Registry;
@@ -209,7 +209,7 @@ pub struct Mirror {
     pub stages: Vec<Stage>,
     pub notices: Vec<Error>,
     pub resets: Vec<Fid>,
-    pub meters: Vec<Meter>,
+    pub meters: Vec<ContextUsage>,
     finished: HashMap<Fid, Vec<Finished>>,
     /// The place of the last snapshot of each session.
     seqs: HashMap<Fid, u64>,
@@ -358,8 +358,8 @@ impl Mirror {
             SessionEvent::CommandsChanged { commands } => {
                 self.commands = commands;
             }
-            SessionEvent::MeterChanged { meter } => {
-                self.meters.push(meter);
+            SessionEvent::ContextUsageChanged { usage } => {
+                self.meters.push(usage);
             }
         }
     }

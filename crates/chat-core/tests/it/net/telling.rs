@@ -99,9 +99,9 @@ fn in_session(fid: &Fid, event: &SessionEvent) -> Value {
         SessionEvent::TodosChanged { todos } => json!({ "todos_changed": todos }),
         SessionEvent::FilesChanged => json!("files_changed"),
         // How many tokens there are depends on how long the project's path is.
-        SessionEvent::MeterChanged { meter } => json!({ "meter_changed": {
-            "window": meter.window, "limit": meter.limit, "measured": meter.measured,
-            "shortened": meter.shortened,
+        SessionEvent::ContextUsageChanged { usage } => json!({ "meter_changed": {
+            "window": usage.window, "limit": usage.limit, "measured": usage.measured,
+            "shortened": usage.shortened,
         } }),
         SessionEvent::QueueChanged { queue } => {
             json!({ "queue_changed": queue.iter().map(queued).collect::<Vec<_>>() })

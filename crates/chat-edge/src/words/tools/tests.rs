@@ -1,4 +1,4 @@
-//! The lines of all tools.
+//! Tests the lines of all tools.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! How many tokens of prompts are read in one evaluation: about as many as a turn takes, so that what is
-//! asked meanwhile is heard, however fast the machine and the model are.
+//! Chooses how many prompt tokens are read in one evaluation: about as many as a turn takes, so that
+//! requests meanwhile are heard, however fast the machine and the model are.
 
 use std::time::Duration;
 

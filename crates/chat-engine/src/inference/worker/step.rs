@@ -1,5 +1,5 @@
-//! One evaluation: a token of each answer and some of the prompts, or one answer and a draft of how it
-//! goes on.
+//! Runs one evaluation: a token of each answer and some of the prompts, or one answer and a draft of
+//! how it goes on.
 
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ impl Worker<'_> {
         for (at, slot) in self.slots.iter_mut().enumerate() {
             let Some(work) = &mut slot.at_work else { continue };
             work.output = None;
-            let place = slot.known.len();
+            let place = slot.cache.len();
             if let Some(next) = &work.next {
                 let output = batch.n_tokens();
                 if batch.add(LlamaToken(next.id), place as i32, &[at as i32], true).is_ok() {
@@ -77,10 +77,10 @@ impl Worker<'_> {
     fn take_back(&mut self, taken: &[usize]) {
         let Some(context) = &mut self.context else { return };
         for (at, slot) in self.slots.iter_mut().enumerate() {
-            let known = slot.known.len();
+            let known = slot.cache.len();
             if taken[at] > 0 && (known == 0 || !context.take_back(at as u32, known)) {
                 context.forget(at as u32);
-                slot.known.truncate(0);
+                slot.cache.truncate(0);
             }
         }
     }
@@ -95,11 +95,11 @@ impl Worker<'_> {
             let Some(work) = &mut slot.at_work else { continue };
             let (mut outputs, writes) = (1, work.next.is_some());
             if let Some(next) = work.next.take() {
-                slot.known.push(&next);
+                slot.cache.push(&next);
                 outputs = count;
             } else if count > 0 {
                 for token in &work.prompt[work.read..work.read + count] {
-                    slot.known.push(token);
+                    slot.cache.push(token);
                 }
                 work.was_read(count);
             }
@@ -112,21 +112,21 @@ impl Worker<'_> {
                     self.costs.wrote(outputs, begun.elapsed());
                 }
                 let drafted = work.drafts.accepts(right, token.0) && right + 1 < outputs;
-                let room = window.saturating_sub(slot.known.len() + 1);
+                let room = window.saturating_sub(slot.cache.len() + 1);
                 if work.take(self.model, token, room) {
                     break true;
                 }
                 let Some(next) = work.next.take_if(|_| drafted) else { break false };
                 // It is in memory, and the scores of what follows it are there.
-                slot.known.push(&next);
+                slot.cache.push(&next);
                 right += 1;
             };
             work.drafts.judge(right, &self.costs);
-            if right + 1 < outputs && !context.take_back(at as u32, slot.known.len()) {
+            if right + 1 < outputs && !context.take_back(at as u32, slot.cache.len()) {
                 // Then this model said that it could what it cannot.
                 self.drafts = false;
                 context.forget(at as u32);
-                slot.known.truncate(0);
+                slot.cache.truncate(0);
                 if !over {
                     work.fail(Failure::Compute("a draft cannot be taken back".to_owned()));
                     over = true;
@@ -151,7 +151,7 @@ impl Worker<'_> {
         for (at, slot) in self.slots.iter_mut().enumerate() {
             if let Some(work) = slot.at_work.take() {
                 work.fail(Failure::Compute(words.to_owned()));
-                slot.known.truncate(0);
+                slot.cache.truncate(0);
                 if let Some(context) = &mut self.context {
                     context.forget(at as u32);
                 }

@@ -1,4 +1,4 @@
-//! What is told apart, however the text is cut.
+//! Tests how output is split, however the text is cut.
 
 use super::*;
 use crate::prompt::template::Template;
@@ -110,8 +110,8 @@ fn calls_by_name_are_found() {
 #[test]
 fn gemmas_calls_and_thoughts_are_found() {
     let template = Template::new("<|channel>thought<channel|>", "", "").unwrap();
-    let thoughts = Thoughts::of(&template);
-    let expected = Expected { thoughts, ..with(Style::Gemma) };
+    let reasoning_tags = ReasoningTags::of(&template);
+    let expected = Expected { reasoning_tags, ..with(Style::Gemma) };
     let one = "<|tool_call>call:look{a:<|\"|>b<|\"|>}<tool_call|>";
     let all = sorted(&expected, &format!("<|channel>thought\nHm.<channel|>Well.{one}{one}"));
     let mut pieces = vec![thought("Hm."), text("Well.")];

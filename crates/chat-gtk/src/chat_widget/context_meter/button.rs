@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use chat_core::message::Meter;
+use chat_core::message::ContextUsage;
 use chat_edge::words;
 use gettextrs::gettext;
 use relm4::gtk::prelude::*;
@@ -27,7 +27,7 @@ pub(super) struct MeterButton {
     cost: gtk::Label,
     compact: gtk::Button,
     undo: gtk::Button,
-    shown: RefCell<Option<Meter>>,
+    shown: RefCell<Option<ContextUsage>>,
 }
 
 impl MeterButton {
@@ -121,7 +121,7 @@ impl MeterButton {
 
     /// Shows how full the window is; where that is not known, nothing is seen. Whether what had the
     /// keyboard is gone with it.
-    pub(super) fn show(&self, meter: Option<&Meter>) -> bool {
+    pub(super) fn show(&self, meter: Option<&ContextUsage>) -> bool {
         if self.shown.borrow().as_ref() == meter {
             return false;
         }
@@ -154,7 +154,7 @@ impl MeterButton {
         false
     }
 
-    fn show_fills(&self, meter: &Meter) {
+    fn show_fills(&self, meter: &ContextUsage) {
         while let Some(child) = self.fills.first_child() {
             self.fills.remove(&child);
         }
@@ -191,12 +191,12 @@ mod tests {
         let meter = MeterButton::new(move |wish| wishes.borrow_mut().push(wish));
         meter.show(None);
         assert!(!meter.button.get_visible());
-        let mut known = Meter {
+        let mut known = ContextUsage {
             window: Some(8_192),
             tokens: 2_540,
             fills: vec![(Filling::Answers, 2_000), (Filling::Person, 540)],
             measured: true,
-            ..Meter::default()
+            ..ContextUsage::default()
         };
         meter.show(Some(&known));
         assert!(meter.button.get_visible() && !meter.cost.get_visible());

@@ -119,14 +119,17 @@ pub(super) fn left_alone(conflicts: &[Conflict]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use chat_core::error::Kind;
-    use chat_core::review::Reason;
+    use chat_core::review::ConflictReason;
 
     use super::*;
 
     #[test]
     fn what_was_left_alone_is_named_up_to_a_few() {
-        let conflict =
-            |path: &str| Conflict { path: path.into(), hunks: Vec::new(), reason: Reason::Changed };
+        let conflict = |path: &str| Conflict {
+            path: path.into(),
+            hunks: Vec::new(),
+            reason: ConflictReason::Changed,
+        };
         assert_eq!(left_alone(&[]), None);
         let words = left_alone(&["a", "b", "c", "d", "e"].map(conflict)).unwrap();
         assert!(words.ends_with("a, b, c and 2 more"), "{words}");

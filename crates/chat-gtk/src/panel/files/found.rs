@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use chat_project::Found;
+use chat_project::FileMatch;
 use gettextrs::gettext;
 use gtk::glib;
 use relm4::gtk::prelude::*;
@@ -29,7 +29,7 @@ type Taking = Box<dyn FnOnce(PathBuf)>;
 struct Inner {
     root: gtk::Stack,
     list: gtk::ListBox,
-    found: RefCell<Vec<Found>>,
+    found: RefCell<Vec<FileMatch>>,
     given_up: RefCell<Arc<AtomicBool>>,
     /// Whether what is shown is for an earlier query.
     looking: Cell<bool>,
@@ -134,7 +134,7 @@ impl FoundList {
 }
 
 impl Inner {
-    fn show(&self, found: Vec<Found>) {
+    fn show(&self, found: Vec<FileMatch>) {
         self.looking.set(false);
         self.root.set_visible_child_name(if found.is_empty() { "nothing" } else { "list" });
         for at in 0..MOST {

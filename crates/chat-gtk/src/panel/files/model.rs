@@ -158,7 +158,7 @@ fn changes(old: Option<&Folder>, new: Option<&Folder>) -> Vec<Differing> {
 
 #[cfg(test)]
 mod tests {
-    use chat_permission::path::{Project, Surroundings};
+    use chat_permission::path::{PathEnvironment, Project};
     use chat_project::tree::walk;
     use proptest::prelude::*;
 
@@ -175,7 +175,7 @@ mod tests {
                 std::fs::write(path, "").unwrap();
             }
         }
-        let project = Project::open(place.path(), &Surroundings::default()).unwrap();
+        let project = Project::open(place.path(), &PathEnvironment::default()).unwrap();
         let given_up = std::sync::atomic::AtomicBool::new(false);
         let tree = walk(&project, &given_up, |_| {}).unwrap().unwrap();
         Arc::clone(tree.root())

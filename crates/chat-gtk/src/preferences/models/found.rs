@@ -7,7 +7,7 @@ use std::rc::Rc;
 use adw::prelude::*;
 use chat_core::error::Error;
 use chat_core::manager::Manager;
-use chat_core::models::Found;
+use chat_core::models::DiscoveredModel;
 use chat_edge::words::{bytes, fill, sentence};
 use gettextrs::gettext;
 use gtk::glib;
@@ -27,7 +27,7 @@ struct Inner {
     group: adw::PreferencesGroup,
     models: KeyedList<PathBuf, ModelRow>,
     /// What was found, by which the rows are made.
-    found: RefCell<Vec<Found>>,
+    found: RefCell<Vec<DiscoveredModel>>,
     manager: Manager,
 }
 
@@ -76,7 +76,7 @@ impl Inner {
         self.of(path).map(|model| model.name).unwrap_or_default()
     }
 
-    fn of(&self, path: &PathBuf) -> Option<Found> {
+    fn of(&self, path: &PathBuf) -> Option<DiscoveredModel> {
         self.found.borrow().iter().find(|model| model.path == *path).cloned()
     }
 

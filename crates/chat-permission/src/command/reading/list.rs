@@ -1,4 +1,4 @@
-//! The list of commands that only read, each with the forms in which that is sure.
+//! Lists the commands that only read, each with the forms in which that is sure.
 //!
 //! What is not on the list is not known to be harmless: an option is listed because somebody read what it does, and
 //! every option that writes, runs something, reaches another machine or reads names from a file is left out.

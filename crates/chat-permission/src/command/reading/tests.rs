@@ -1,4 +1,4 @@
-//! Which commands only read, and which merely look so.
+//! Tests which commands only read, and which merely look so.
 
 use super::*;
 use crate::command::parse;

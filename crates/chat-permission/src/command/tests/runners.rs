@@ -1,4 +1,4 @@
-//! Commands that run other ones, and what is known by their words.
+//! Tests commands that run other ones.
 
 use super::*;
 

@@ -7,48 +7,48 @@ use super::*;
 
 #[test]
 fn an_entry_is_named_by_its_bytes_and_lies_where_it_says() {
-    let place = Place::new();
+    let fixture = Fixture::new();
     let name = Path::new(OsStr::from_bytes(b"~/\xff"));
-    let entry = place.project.entry(name).unwrap();
+    let entry = fixture.project.entry(name).unwrap();
     assert_eq!((entry.relative(), entry.kind()), (Some(name), Kind::Missing));
-    place.project.create(&entry, b"x").unwrap();
-    assert_eq!(fs::read(place.at("project").join(name)).unwrap(), b"x");
-    symlink("src", place.at("project/link")).unwrap();
-    assert_eq!(place.project.entry(Path::new("link")).unwrap().kind(), Kind::Link);
+    fixture.project.create(&entry, b"x").unwrap();
+    assert_eq!(fs::read(fixture.at("project").join(name)).unwrap(), b"x");
+    symlink("src", fixture.at("project/link")).unwrap();
+    assert_eq!(fixture.project.entry(Path::new("link")).unwrap().kind(), Kind::Link);
     for other in ["link/main.rs", "../project2/secret", "src/../src", "/etc"] {
-        assert!(place.project.entry(Path::new(other)).is_err(), "{other}");
+        assert!(fixture.project.entry(Path::new(other)).is_err(), "{other}");
     }
-    assert!(matches!(place.project.entry(Path::new("")), Err(Error::Empty)));
+    assert!(matches!(fixture.project.entry(Path::new("")), Err(Error::Empty)));
 }
 
 #[test]
 fn links_are_made_and_read_and_never_over_something() {
-    let place = Place::new();
-    let entry = || place.project.entry(Path::new("new/link")).unwrap();
+    let fixture = Fixture::new();
+    let entry = || fixture.project.entry(Path::new("new/link")).unwrap();
     let missing = entry();
     let target = OsStr::from_bytes(b"../\xff");
-    place.project.create_link(&missing, target).unwrap();
-    assert_eq!(place.project.read_link(&entry()).unwrap(), target);
-    assert!(matches!(place.project.create_link(&entry(), target), Err(Error::Exists(_))));
-    assert!(matches!(place.project.create_link(&missing, target), Err(Error::Changed(_))));
+    fixture.project.create_link(&missing, target).unwrap();
+    assert_eq!(fixture.project.read_link(&entry()).unwrap(), target);
+    assert!(matches!(fixture.project.create_link(&entry(), target), Err(Error::Exists(_))));
+    assert!(matches!(fixture.project.create_link(&missing, target), Err(Error::Changed(_))));
 }
 
 #[test]
 fn who_may_read_a_program_may_run_it() {
-    let place = Place::new();
-    let mode = |name: &str| fs::metadata(place.at(name)).unwrap().permissions().mode() & 0o777;
-    let entry = |name: &str| place.project.entry(Path::new(name)).unwrap();
-    place.project.create_as(&entry("program"), b"x", 0o777).unwrap();
+    let fixture = Fixture::new();
+    let mode = |name: &str| fs::metadata(fixture.at(name)).unwrap().permissions().mode() & 0o777;
+    let entry = |name: &str| fixture.project.entry(Path::new(name)).unwrap();
+    fixture.project.create_as(&entry("program"), b"x", 0o777).unwrap();
     assert_eq!(mode("project/program") & 0o100, 0o100);
     // No more than is wanted, and never another person's powers.
-    place.project.create_as(&entry("secret"), b"x", 0o4600).unwrap();
+    fixture.project.create_as(&entry("secret"), b"x", 0o4600).unwrap();
     assert_eq!(
-        fs::metadata(place.at("project/secret")).unwrap().permissions().mode() & 0o7777,
+        fs::metadata(fixture.at("project/secret")).unwrap().permissions().mode() & 0o7777,
         0o600
     );
-    fs::set_permissions(place.at("project/program"), fs::Permissions::from_mode(0o640)).unwrap();
+    fs::set_permissions(fixture.at("project/program"), fs::Permissions::from_mode(0o640)).unwrap();
     let replaced = |executable| {
-        place.project.replace_as(&entry("program"), b"y", executable).unwrap();
+        fixture.project.replace_as(&entry("program"), b"y", executable).unwrap();
         mode("project/program")
     };
     assert_eq!([None, Some(true), None, Some(false)].map(replaced), [0o640, 0o750, 0o750, 0o640]);
@@ -57,8 +57,8 @@ fn who_may_read_a_program_may_run_it() {
 #[test]
 fn a_replaced_file_keeps_who_else_may_use_it_and_what_was_noted_of_it() {
     use rustix::fs::{XattrFlags, getxattr, setxattr};
-    let place = Place::new();
-    let path = place.at("project/shared");
+    let fixture = Fixture::new();
+    let path = fixture.at("project/shared");
     fs::write(&path, "a").unwrap();
     // Its owner, a user, its group, the most that these have, and all others: tag, permissions, number.
     let none = u32::MAX;
@@ -82,13 +82,13 @@ fn a_replaced_file_keeps_who_else_may_use_it_and_what_was_noted_of_it() {
     }
     let mode = || fs::metadata(&path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(), 0o660, "the group's are the most that the user has");
-    place.project.replace(&place.resolve("shared"), b"b").unwrap();
+    fixture.project.replace(&fixture.resolve("shared"), b"b").unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "b");
     assert_eq!(mode(), 0o660);
     // What may be run besides is said by the permissions.
-    place.project.replace_as(&place.resolve("shared"), b"c", Some(true)).unwrap();
+    fixture.project.replace_as(&fixture.resolve("shared"), b"c", Some(true)).unwrap();
     assert_eq!(mode(), 0o770);
-    place.project.replace_as(&place.resolve("shared"), b"c", Some(false)).unwrap();
+    fixture.project.replace_as(&fixture.resolve("shared"), b"c", Some(false)).unwrap();
     assert_eq!(mode(), 0o660);
     for (name, value) in &attributes {
         let mut found = vec![0; 1000];

@@ -4,25 +4,26 @@ use super::*;
 
 #[test]
 fn a_project_that_holds_natters_own_data_is_refused() {
-    let place = Place::new();
-    let surroundings = Surroundings { home: None, own: vec![place.at("home/.config/natter")] };
+    let fixture = Fixture::new();
+    let environment = PathEnvironment { home: None, own: vec![fixture.at("home/.config/natter")] };
     for name in ["home", "home/.config", "home/.config/natter", ""] {
         assert!(
-            matches!(Project::open(&place.at(name), &surroundings), Err(Error::Own(_))),
+            matches!(Project::open(&fixture.at(name), &environment), Err(Error::Own(_))),
             "{name}"
         );
     }
-    symlink(place.at("home"), place.at("project2/home")).unwrap();
-    let linked = Surroundings { home: None, own: vec![place.at("project2/home/.config/natter")] };
-    assert!(matches!(Project::open(&place.at("home"), &linked), Err(Error::Own(_))));
-    assert!(Project::open(&place.at("home/notes"), &surroundings).is_ok());
-    assert!(matches!(Project::open(&place.at("none"), &surroundings), Err(Error::NotFound(_))));
+    symlink(fixture.at("home"), fixture.at("project2/home")).unwrap();
+    let linked =
+        PathEnvironment { home: None, own: vec![fixture.at("project2/home/.config/natter")] };
+    assert!(matches!(Project::open(&fixture.at("home"), &linked), Err(Error::Own(_))));
+    assert!(Project::open(&fixture.at("home/notes"), &environment).is_ok());
+    assert!(matches!(Project::open(&fixture.at("none"), &environment), Err(Error::NotFound(_))));
     assert!(matches!(
-        Project::open(&place.at("project2/secret"), &surroundings),
+        Project::open(&fixture.at("project2/secret"), &environment),
         Err(Error::NotAFolder(_))
     ));
     assert!(matches!(
-        Project::open(&place.at(&"a".repeat(300)), &surroundings),
+        Project::open(&fixture.at(&"a".repeat(300)), &environment),
         Err(Error::TooLong)
     ));
 }
@@ -30,51 +31,51 @@ fn a_project_that_holds_natters_own_data_is_refused() {
 /// A command may put a link in the place of a folder that a person chose as another project.
 #[test]
 fn a_project_is_not_what_a_link_leads_to_that_lies_in_its_place() {
-    let place = Place::new();
-    let surroundings = Surroundings { home: None, own: Vec::new() };
-    fs::create_dir_all(place.at("project/web/src")).unwrap();
-    let [web, source] = [place.at("project/web"), place.at("project/web/src")];
-    assert!(Project::open(&web, &surroundings).is_ok());
-    fs::rename(&web, place.at("project/was")).unwrap();
-    symlink(place.at("home"), &web).unwrap();
-    fs::create_dir(place.at("home/src")).unwrap();
+    let fixture = Fixture::new();
+    let environment = PathEnvironment { home: None, own: Vec::new() };
+    fs::create_dir_all(fixture.at("project/web/src")).unwrap();
+    let [web, source] = [fixture.at("project/web"), fixture.at("project/web/src")];
+    assert!(Project::open(&web, &environment).is_ok());
+    fs::rename(&web, fixture.at("project/was")).unwrap();
+    symlink(fixture.at("home"), &web).unwrap();
+    fs::create_dir(fixture.at("home/src")).unwrap();
     for folder in [&web, &source] {
-        assert!(matches!(Project::open(folder, &surroundings), Err(Error::Changed(_))));
+        assert!(matches!(Project::open(folder, &environment), Err(Error::Changed(_))));
     }
 }
 
 /// Settings may lie elsewhere, behind a link.
 #[test]
 fn a_project_that_holds_what_natters_own_file_leads_to_is_refused() {
-    let place = Place::new();
-    fs::create_dir_all(place.at("project/natter")).unwrap();
-    fs::write(place.at("project/natter/config.toml"), "").unwrap();
-    let file = place.at("home/.config/natter/config.toml");
-    let surroundings = Surroundings { home: None, own: vec![file.clone()] };
-    assert!(Project::open(&place.at("project"), &surroundings).is_ok());
+    let fixture = Fixture::new();
+    fs::create_dir_all(fixture.at("project/natter")).unwrap();
+    fs::write(fixture.at("project/natter/config.toml"), "").unwrap();
+    let file = fixture.at("home/.config/natter/config.toml");
+    let environment = PathEnvironment { home: None, own: vec![file.clone()] };
+    assert!(Project::open(&fixture.at("project"), &environment).is_ok());
     let _ = fs::remove_file(&file);
-    symlink(place.at("project/natter/config.toml"), &file).unwrap();
+    symlink(fixture.at("project/natter/config.toml"), &file).unwrap();
     for name in ["project", "project/natter", "home/.config"] {
-        let opened = Project::open(&place.at(name), &surroundings);
+        let opened = Project::open(&fixture.at(name), &environment);
         assert!(matches!(opened, Err(Error::Own(_))), "{name}");
     }
     // Whoever writes a link on the way decides what it leads to.
-    fs::create_dir(place.at("kept")).unwrap();
-    fs::rename(place.at("project/natter/config.toml"), place.at("kept/settings")).unwrap();
-    symlink("../../kept/./settings", place.at("project/natter/config.toml")).unwrap();
+    fs::create_dir(fixture.at("kept")).unwrap();
+    fs::rename(fixture.at("project/natter/config.toml"), fixture.at("kept/settings")).unwrap();
+    symlink("../../kept/./settings", fixture.at("project/natter/config.toml")).unwrap();
     for name in ["project", "project/natter", "home/.config", "kept"] {
-        let opened = Project::open(&place.at(name), &surroundings);
+        let opened = Project::open(&fixture.at(name), &environment);
         assert!(matches!(opened, Err(Error::Own(_))), "{name}");
     }
-    assert!(Project::open(&place.at("project2"), &surroundings).is_ok());
+    assert!(Project::open(&fixture.at("project2"), &environment).is_ok());
 }
 
 #[test]
 fn kept_places_are_known_by_any_name() {
-    let place = Place::new();
-    fs::create_dir_all(place.at("project/.git/hooks")).unwrap();
-    fs::write(place.at("project/.git/config"), "").unwrap();
-    symlink(".git", place.at("project/alias")).unwrap();
+    let fixture = Fixture::new();
+    fs::create_dir_all(fixture.at("project/.git/hooks")).unwrap();
+    fs::write(fixture.at("project/.git/config"), "").unwrap();
+    symlink(".git", fixture.at("project/alias")).unwrap();
     for given in [
         ".git",
         ".git/config",
@@ -105,7 +106,7 @@ fn kept_places_are_known_by_any_name() {
         "../project2/.git/hooks/x",
         "~/.config",
     ] {
-        assert_eq!(place.resolve(given).guard(), Guard::Unwritable, "{given}");
+        assert_eq!(fixture.resolve(given).guard(), Guard::Unwritable, "{given}");
     }
     for given in [
         "~/.config/natter",
@@ -113,7 +114,7 @@ fn kept_places_are_known_by_any_name() {
         "~/data/natter/natter.db",
         "~/data/natter",
     ] {
-        assert_eq!(place.resolve(given).guard(), Guard::Own, "{given}");
+        assert_eq!(fixture.resolve(given).guard(), Guard::Own, "{given}");
     }
     for given in [
         ".gitignore",
@@ -126,16 +127,16 @@ fn kept_places_are_known_by_any_name() {
         "~/notes",
         "~/.config/natter2",
     ] {
-        assert_eq!(place.resolve(given).guard(), Guard::Nothing, "{given}");
+        assert_eq!(fixture.resolve(given).guard(), Guard::Nothing, "{given}");
     }
 }
 
 #[test]
 fn a_project_may_itself_lie_beneath_a_kept_name() {
-    let place = Place::new();
-    fs::create_dir_all(place.at("project2/.natter/tree/src")).unwrap();
+    let fixture = Fixture::new();
+    fs::create_dir_all(fixture.at("project2/.natter/tree/src")).unwrap();
     let project =
-        Project::open(&place.at("project2/.natter/tree"), &Surroundings::default()).unwrap();
+        Project::open(&fixture.at("project2/.natter/tree"), &PathEnvironment::default()).unwrap();
     assert_eq!(project.resolve("src/x").unwrap().guard(), Guard::Nothing);
     assert_eq!(project.resolve("../other").unwrap().guard(), Guard::Unwritable);
 }
@@ -143,14 +144,14 @@ fn a_project_may_itself_lie_beneath_a_kept_name() {
 #[test]
 fn git_folders_that_lie_elsewhere_are_kept_too() {
     for pointed in [false, true] {
-        let place = Place::new();
-        fs::create_dir_all(place.at("project/store/hooks")).unwrap();
-        fs::create_dir_all(place.at("common/hooks")).unwrap();
-        fs::write(place.at("project/store/commondir"), "../../common\n").unwrap();
+        let fixture = Fixture::new();
+        fs::create_dir_all(fixture.at("project/store/hooks")).unwrap();
+        fs::create_dir_all(fixture.at("common/hooks")).unwrap();
+        fs::write(fixture.at("project/store/commondir"), "../../common\n").unwrap();
         if pointed {
-            fs::write(place.at("project/.git"), "gitdir: store\n").unwrap();
+            fs::write(fixture.at("project/.git"), "gitdir: store\n").unwrap();
         } else {
-            symlink("store", place.at("project/.git")).unwrap();
+            symlink("store", fixture.at("project/.git")).unwrap();
         }
         for given in [
             "store",
@@ -160,39 +161,39 @@ fn git_folders_that_lie_elsewhere_are_kept_too() {
             "../common/hooks/x",
             "../common/config",
         ] {
-            assert_eq!(place.resolve(given).guard(), Guard::Unwritable, "{given}");
+            assert_eq!(fixture.resolve(given).guard(), Guard::Unwritable, "{given}");
         }
-        assert_eq!(place.resolve("hooks/x").guard(), Guard::Nothing);
+        assert_eq!(fixture.resolve("hooks/x").guard(), Guard::Nothing);
         // A pipe is not waited for.
-        fs::remove_file(place.at("project/store/commondir")).unwrap();
-        pipe(&place.at("project/store/commondir"));
-        assert_eq!(place.resolve("../common/config").guard(), Guard::Nothing);
+        fs::remove_file(fixture.at("project/store/commondir")).unwrap();
+        pipe(&fixture.at("project/store/commondir"));
+        assert_eq!(fixture.resolve("../common/config").guard(), Guard::Nothing);
     }
 }
 
 #[test]
 fn a_file_that_points_to_git_is_read_up_to_its_limit() {
-    let place = Place::new();
-    fs::create_dir_all(place.at("project/store/hooks")).unwrap();
+    let fixture = Fixture::new();
+    fs::create_dir_all(fixture.at("project/store/hooks")).unwrap();
     for (length, guard) in [(8192, Guard::Unwritable), (8193, Guard::Nothing)] {
-        fs::write(place.at("project/.git"), format!("{:length$}", "gitdir: store")).unwrap();
-        assert_eq!(place.resolve("store/hooks/x").guard(), guard);
+        fs::write(fixture.at("project/.git"), format!("{:length$}", "gitdir: store")).unwrap();
+        assert_eq!(fixture.resolve("store/hooks/x").guard(), guard);
     }
-    fs::remove_file(place.at("project/.git")).unwrap();
-    pipe(&place.at("project/.git"));
-    assert_eq!(place.resolve("store/hooks/x").guard(), Guard::Nothing);
+    fs::remove_file(fixture.at("project/.git")).unwrap();
+    pipe(&fixture.at("project/.git"));
+    assert_eq!(fixture.resolve("store/hooks/x").guard(), Guard::Nothing);
 }
 
 #[test]
 fn a_work_tree_may_lie_in_the_folder_that_it_shares_with_others() {
-    let place = Place::new();
+    let fixture = Fixture::new();
     for folder in ["common/objects", "common/refs", "common/worktrees/tree", "common/tree/src"] {
-        fs::create_dir_all(place.at(folder)).unwrap();
+        fs::create_dir_all(fixture.at(folder)).unwrap();
     }
-    fs::write(place.at("common/HEAD"), "ref: refs/heads/main\n").unwrap();
-    fs::write(place.at("common/worktrees/tree/commondir"), "../..\n").unwrap();
-    fs::write(place.at("common/tree/.git"), "gitdir: ../worktrees/tree\n").unwrap();
-    let project = Project::open(&place.at("common/tree"), &Surroundings::default()).unwrap();
+    fs::write(fixture.at("common/HEAD"), "ref: refs/heads/main\n").unwrap();
+    fs::write(fixture.at("common/worktrees/tree/commondir"), "../..\n").unwrap();
+    fs::write(fixture.at("common/tree/.git"), "gitdir: ../worktrees/tree\n").unwrap();
+    let project = Project::open(&fixture.at("common/tree"), &PathEnvironment::default()).unwrap();
     for (given, guard) in [
         ("src/x", Guard::Nothing),
         ("config", Guard::Nothing),

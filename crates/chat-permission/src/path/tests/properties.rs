@@ -56,7 +56,7 @@ proptest! {
                 Thing::Link(at, to) => symlink(within(&top, &to), root.join(within(&top, &at))),
             };
         }
-        let project = Project::open(&root, &Surroundings::default()).unwrap();
+        let project = Project::open(&root, &PathEnvironment::default()).unwrap();
         for given in given {
             let given = within(&top, &given);
             if given.is_empty() {

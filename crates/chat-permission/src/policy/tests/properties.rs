@@ -1,4 +1,4 @@
-//! What holds for whatever rules, modes and requests there are.
+//! Tests what holds for any rules, modes and requests.
 
 use proptest::prelude::*;
 

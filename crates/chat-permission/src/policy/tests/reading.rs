@@ -1,4 +1,4 @@
-//! Commands that only read pass unasked, and nothing that merely begins like them.
+//! Tests that commands that only read pass without asking, and nothing that merely begins like them.
 
 use super::*;
 

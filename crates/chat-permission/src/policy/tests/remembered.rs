@@ -1,4 +1,4 @@
-//! What each remembered answer lets through: what the rules beside it say, and nothing else.
+//! Tests what each remembered answer lets through: what its rules say, and nothing else.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! A folder that commands may write to while it is filled from outside: nothing in it is reached through a link.
+//! Fills a folder that commands may write to meanwhile: nothing in it is reached through a link.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;

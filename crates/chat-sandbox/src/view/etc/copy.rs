@@ -1,4 +1,4 @@
-//! Copies files and folders of the system's, and tells whether they have changed since.
+//! Copies system files and folders, and tells whether they have changed since.
 
 use std::fs::{File, FileTimes, Metadata, Permissions};
 use std::io::{self, Read};

@@ -45,7 +45,7 @@ fn no_link_in_gits_data_has_a_persons_git_write_elsewhere() {
                 let left = std::fs::read_to_string(&target).unwrap();
                 let is_bound = way != Preference::None;
                 assert_eq!(left == "mine\n", is_bound, "{way:?}: {place}: {left}: {outcome:?}");
-                let told = outcome.exit.put_aside.iter().any(|put| put.path.ends_with(place));
+                let told = outcome.exit.quarantined.iter().any(|put| put.path.ends_with(place));
                 assert_eq!(told, way == Preference::Bubblewrap, "{way:?}: {place}: {outcome:?}");
             }
         }
@@ -140,7 +140,7 @@ fn other_work_trees_are_left_alone_while_a_command_runs_in_one() {
             git(&other, &["commit", "-q", "--allow-empty", "-m", "two"]);
             write(&tree.join("end"), "");
             let exit = running.wait().await;
-            assert!(exit.put_aside.is_empty(), "{way:?}: {exit:?}");
+            assert!(exit.quarantined.is_empty(), "{way:?}: {exit:?}");
             git(&other, &["status"]);
         }
     });
@@ -188,7 +188,7 @@ fn of_a_link_that_was_put_aside_stays_where_it_led() {
         }
         write(&scene.project("end"), "");
         let exit = running.wait().await;
-        assert_eq!(exit.put_aside.len(), 1, "{exit:?}");
+        assert_eq!(exit.quarantined.len(), 1, "{exit:?}");
         assert!(kept.symlink_metadata().unwrap().is_file());
         let said = std::fs::read_to_string(&kept).unwrap();
         assert_eq!(Path::new(&said), scene.beside("x"));
@@ -309,7 +309,10 @@ fn no_file_of_a_rebase_names_a_program_or_holds_one() {
                 echo recursive > rebase-merge/strategy && echo 3 > rebase-apply/next &&
                 printf '[options]\\n\\tstrategy = ort\\n\\tsignoff = true\\n' > sequencer/opts";
             let outcome = scene.run(lawful).await;
-            assert!(outcome.exit.is_success() && outcome.exit.put_aside.is_empty(), "{outcome:?}");
+            assert!(
+                outcome.exit.is_success() && outcome.exit.quarantined.is_empty(),
+                "{outcome:?}"
+            );
             assert_eq!(
                 std::fs::read_to_string(scene.project(".git/rebase-merge/msgnum")).unwrap(),
                 "1"

@@ -48,9 +48,9 @@ fn the_end_of_one_command_takes_nothing_from_the_protection_of_another() {
             write(&scene.project("other-may-go-on"), "");
             let exit = other.wait().await;
             let said = other.spool().excerpt().to_string();
-            assert!(exit.put_aside.is_empty(), "{exit:?}");
+            assert!(exit.quarantined.is_empty(), "{exit:?}");
             assert!(!said.lines().any(|line| line == "evil" || line.ends_with("/x")), "{said}");
-            // Nothing came into being, and no stand-in stays.
+            // Nothing came into being, and no placeholder stays.
             let mut left = names(&scene.project(""));
             left.retain(|name| !name.contains("-may-") && !before.contains(name));
             assert!(left.is_empty(), "{left:?}");
@@ -87,7 +87,7 @@ fn a_persons_git_is_not_led_astray_while_a_command_runs() {
         write(&scene.project("end"), "");
         let exit = running.wait().await;
         assert!(exit.is_success(), "{exit:?}: {}", running.spool().excerpt());
-        assert!(exit.put_aside.is_empty(), "{exit:?}");
+        assert!(exit.quarantined.is_empty(), "{exit:?}");
         assert!(!scene.project(".git/commondir").exists());
         assert!(!scene.project(".git/config.worktree").exists());
     });

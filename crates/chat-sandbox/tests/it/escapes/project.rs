@@ -81,7 +81,7 @@ fn what_is_protected_does_not_come_into_being() {
                     // It comes into being, is put aside, and that is told.
                     _ => {
                         assert!(!made.contains(&true), "{text}: {left:?}");
-                        assert_eq!(outcome.exit.put_aside.len(), 1, "{text}: {outcome:?}");
+                        assert_eq!(outcome.exit.quarantined.len(), 1, "{text}: {outcome:?}");
                         assert_eq!(left.len(), 1, "{text}: {left:?}");
                     }
                 }
@@ -100,7 +100,7 @@ fn git_is_not_led_to_other_settings() {
             let there = scene.project(".git/commondir").exists();
             assert_eq!(there, way == Preference::None, "{way:?}: {outcome:?}");
             if way == Preference::Bubblewrap {
-                assert!(!outcome.exit.is_success() && outcome.exit.put_aside.is_empty());
+                assert!(!outcome.exit.is_success() && outcome.exit.quarantined.is_empty());
             }
         }
     });

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::Path;
 use std::process::Command;
 
-use chat_sandbox::{Ended, Preference, PutAside, WhyAside};
+use chat_sandbox::{Ended, Preference, QuarantineReason, QuarantinedFile};
 use rustix::fs::{FlockOperation, flock};
 
 use super::meanwhile::waiting;
@@ -70,12 +70,15 @@ fn what_a_new_repository_would_run_is_put_aside() {
                 }
                 persons_git(&scene.project("src/sub"), &["checkout", "-q", "-b", "other"]);
                 assert_eq!(ran.exists(), way == Preference::None, "{way:?}: {text}: {outcome:?}");
-                let put = &outcome.exit.put_aside;
+                let put = &outcome.exit.quarantined;
                 assert_eq!(put.is_empty(), way == Preference::None, "{way:?}: {text}");
                 assert!(!outcome.exit.is_partly_unseen);
-                for PutAside { path, kept, why } in put {
+                for QuarantinedFile { path, kept, why } in put {
                     assert!(kept.symlink_metadata().is_ok(), "{way:?}: {text}: {}", kept.display());
-                    assert_eq!((*why, path.parent()), (WhyAside::RunsPrograms, kept.parent()));
+                    assert_eq!(
+                        (*why, path.parent()),
+                        (QuarantineReason::RunsPrograms, kept.parent())
+                    );
                 }
             }
         }
@@ -131,7 +134,7 @@ fn a_lawful_new_repository_stays_as_it_is() {
                 git commit -q --allow-empty -m one && cd .. && git clone -q sub copy && git -C copy log";
             let outcome = scene.run(text).await;
             assert!(outcome.exit.is_success(), "{way:?}: {outcome:?}");
-            assert!(outcome.exit.put_aside.is_empty(), "{way:?}: {outcome:?}");
+            assert!(outcome.exit.quarantined.is_empty(), "{way:?}: {outcome:?}");
             let text = std::fs::read_to_string(scene.project("src/sub/.git/config")).unwrap();
             assert!(text.contains("name = Ann") && text.contains("example.org/a.git"), "{text}");
             scene.run("git -C src/copy log && git -C src/sub status").await.success();
@@ -155,7 +158,7 @@ fn a_new_repository_is_put_right_while_the_command_runs() {
             persons_git(&scene.project("src/sub"), &["status"]);
             assert!(!ran.exists(), "{way:?}");
             write(&scene.project("src/end"), "");
-            let put = running.wait().await.put_aside;
+            let put = running.wait().await.quarantined;
             assert_eq!(put.len(), 1, "{way:?}: {put:?}");
         }
     });
@@ -194,7 +197,7 @@ fn a_nested_repository_beside_another_programs_command_is_put_right() {
         flock(&other, FlockOperation::LockShared).unwrap();
         let text = "cat evil >> src/lib/.git/config; cp hook src/lib/.git/hooks/post-checkout";
         let outcome = scene.run(text).await;
-        assert_eq!(outcome.exit.put_aside.len(), 2, "{outcome:?}");
+        assert_eq!(outcome.exit.quarantined.len(), 2, "{outcome:?}");
         persons_git(&scene.project("src/lib"), &["status"]);
         persons_git(&scene.project("src/lib"), &["checkout", "-q", "-b", "other"]);
         assert!(!ran.exists(), "{outcome:?}");
@@ -229,7 +232,7 @@ fn a_rebase_that_a_person_goes_on_with_runs_nothing_that_a_command_put_there() {
             let left = std::fs::read_to_string(&todo).unwrap();
             assert_eq!(left.contains("hook"), way == Preference::None, "{way:?}: {left}");
             assert!(left.starts_with("exec true\nbreak\n"), "{way:?}: {left}");
-            let put: Vec<_> = outcome.exit.put_aside.iter().map(|put| put.path.clone()).collect();
+            let put: Vec<_> = outcome.exit.quarantined.iter().map(|put| put.path.clone()).collect();
             assert_eq!(put, if way == Preference::None { vec![] } else { vec![todo] });
             persons_git(&project, &["rebase", "--continue"]);
             persons_git(&project, &["rebase", "--continue"]);

@@ -1,5 +1,5 @@
-//! Brave's search API: `api-dashboard.search.brave.com/app/documentation/web-search`; the types as
-//! in `brave/brave-search-mcp-server`, `src/tools/web/types.ts`.
+//! Speaks Brave's search API: `api-dashboard.search.brave.com/app/documentation/web-search`; the
+//! types as in `brave/brave-search-mcp-server`, `src/tools/web/types.ts`.
 
 use reqwest::header::{ACCEPT, HeaderValue};
 use reqwest::{Client, RequestBuilder, StatusCode, Url};

@@ -1,4 +1,4 @@
-//! `SearXNG`: an instance of one's own, by its JSON format.
+//! Queries a `SearXNG` instance by its JSON format.
 //!
 //! `docs.searxng.org/dev/search_api.html`; the fields as `searx/webutils.py` of the project writes
 //! them (`get_json_response`).

@@ -1,5 +1,5 @@
-//! Tavily's search API: `docs.tavily.com/documentation/api-reference/endpoint/search`; the fields
-//! and the statuses as in `tavily-ai/tavily-python`.
+//! Speaks Tavily's search API: `docs.tavily.com/documentation/api-reference/endpoint/search`; the
+//! fields and the statuses as in `tavily-ai/tavily-python`.
 
 use reqwest::{Client, RequestBuilder, StatusCode, Url};
 use serde_json::{Value, json};

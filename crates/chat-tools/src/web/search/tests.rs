@@ -1,5 +1,5 @@
-//! What each service answers, held against how it is read. `tests/fixtures/search/README.md` says
-//! where the answers come from.
+//! Tests how the answers of each service are read. `tests/fixtures/search/README.md` says where the
+//! answers come from.
 
 use rstest::rstest;
 

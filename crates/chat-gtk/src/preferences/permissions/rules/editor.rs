@@ -134,7 +134,7 @@ impl Editor {
     }
 }
 
-fn read(rule: &adw::EntryRow) -> Result<Rule, chat_core::permission::BadRule> {
+fn read(rule: &adw::EntryRow) -> Result<Rule, chat_core::permission::InvalidRule> {
     rule.text().trim().parse()
 }
 

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use chat_core::message::Answer;
-use chat_core::permission::{BadRule, Effect, Rule, Scope};
+use chat_core::permission::{Effect, InvalidRule, Rule, Scope};
 use chat_edge::words::{self, visible};
 use gettextrs::gettext;
 use gtk::prelude::*;
@@ -95,7 +95,7 @@ impl Stored {
     }
 
     /// The rules as they stand there.
-    fn rules(&self) -> Result<Vec<Rule>, BadRule> {
+    fn rules(&self) -> Result<Vec<Rule>, InvalidRule> {
         let all = self.asked.iter().zip(&self.fields);
         all.map(|(asked, field)| {
             let text = field.text();

@@ -1,0 +1,109 @@
+//! Defines what can end a command early, how it is reported, and the exit codes.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use chat_core::error::{Error, Kind};
+use chat_core::event::StopReason;
+use chat_edge::words;
+
+use crate::say;
+use crate::terminal::{self, Terminal};
+
+/// The result of a command.
+pub type Result<T, E = CliError> = std::result::Result<T, E>;
+
+/// Why a command ended early.
+#[derive(Debug)]
+pub enum CliError {
+    /// The engine says why.
+    Engine(Error),
+    /// This sentence says why.
+    Said(String),
+    /// Something on the command line cannot be meant; the sentence says what.
+    Usage(String),
+    /// The reader of our output is gone.
+    BrokenPipe,
+    /// The person stopped it.
+    Stopped,
+}
+
+impl From<Error> for CliError {
+    fn from(error: Error) -> Self {
+        Self::Engine(error)
+    }
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It did what it should.
+    Done,
+    /// It failed, or a limit ended it.
+    Failed,
+    /// The command line was wrong.
+    Usage,
+    /// The person stopped it.
+    Stopped,
+}
+
+impl Outcome {
+    /// The exit code: these four never change.
+    pub fn code(self) -> ExitCode {
+        ExitCode::from(match self {
+            Self::Done => 0,
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::Stopped => 130,
+        })
+    }
+}
+
+impl From<StopReason> for Outcome {
+    fn from(reason: StopReason) -> Self {
+        match reason {
+            StopReason::Complete => Self::Done,
+            StopReason::Stopped => Self::Stopped,
+            StopReason::Error | StopReason::Limit | StopReason::Interrupted => Self::Failed,
+        }
+    }
+}
+
+impl CliError {
+    /// How a command that met this ended.
+    pub fn outcome(&self) -> Outcome {
+        match self {
+            Self::Engine(_) | Self::Said(_) => Outcome::Failed,
+            Self::Usage(_) => Outcome::Usage,
+            // Whoever closed the pipe has all that they wanted.
+            Self::BrokenPipe => Outcome::Done,
+            Self::Stopped => Outcome::Stopped,
+        }
+    }
+
+    /// Says on standard error what happened and what to do.
+    pub fn tell(&self, terminal: Terminal) {
+        match self {
+            Self::Engine(error) => terminal::say(&explain(error, terminal)),
+            Self::Said(sentence) | Self::Usage(sentence) => {
+                terminal::say(&format!("{}\n", terminal.alarm(sentence)));
+            }
+            Self::BrokenPipe | Self::Stopped => {}
+        }
+    }
+}
+
+/// The sentence of an error, the words of the server, and what can be typed about it.
+pub fn explain(error: &Error, terminal: Terminal) -> String {
+    let mut out = format!("{}\n", terminal.alarm(&words::sentence(error)));
+    let connection = error.connection.as_deref();
+    let hint = match (&error.kind, connection) {
+        (Kind::Unauthorized { signin_url: None, .. }, Some(name)) => Some(say::give_key(name)),
+        _ => say::hint(&words::advice(error).actions, connection),
+    };
+    for line in error.detail.iter().flat_map(|detail| detail.lines()).chain(hint.as_deref()) {
+        // Writing into a string cannot fail.
+        let _ = writeln!(out, "  {}", terminal.dim(&terminal::clean(line)));
+    }
+    out
+}

@@ -1,0 +1,182 @@
+//! Records edits of single files that Natter itself makes, by tools and in the editor: one at a time, so that
+//! nobody takes it for a command's, and nothing is written over what came in between.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::entry::{ChangeSource, Changed, EntryKind, Origin};
+use crate::node::Node;
+use crate::record::Change;
+use crate::state::Inner;
+use crate::{Error, Journal, disk};
+
+/// The edits that are not in the log yet. Held locked while something is being done: to be taken after the
+/// journal itself, never before.
+pub type DirectEdits = Mutex<Vec<DirectEdit>>;
+
+/// One edit.
+#[derive(Clone, Debug)]
+pub struct DirectEdit {
+    origin: Origin,
+    by: ChangeSource,
+    change: Change,
+    /// What the person knew of a file whose later changes they overwrote.
+    seen: Option<Arc<[u8]>>,
+}
+
+impl Journal {
+    /// What lies at a path. A folder is nothing.
+    ///
+    /// # Errors
+    /// It cannot be read, or a link lies on the way.
+    pub fn look(&self, path: &Path) -> Result<Option<Node>, Error> {
+        Ok(disk::read(self.project(), path)?)
+    }
+
+    /// Sees that what lies at a path can be brought back, whatever becomes of it.
+    ///
+    /// # Errors
+    /// It cannot be read, `git` fails, or the disk says no.
+    pub fn keep(&self, path: &Path) -> Result<(), Error> {
+        self.with(|inner| {
+            let found = disk::read(&inner.project, path)?;
+            inner.store(found.iter())
+        })
+    }
+
+    /// Has a tool do something to a file, or (with `from`) move one, and remembers whose doing it was; the second
+    /// answer says whether it is another now. What a move that failed did is not remembered. It waits for nothing but
+    /// for what is being done to another file: [`note`](Self::note) writes it down.
+    ///
+    /// `act` must not ask this journal for anything.
+    ///
+    /// # Errors
+    /// What lies there cannot be read. Then nothing was done.
+    pub fn by_tool<T, E>(
+        &self,
+        origin: &Origin,
+        from: Option<&Path>,
+        path: &Path,
+        act: impl FnOnce() -> Result<T, E>,
+    ) -> Result<(Result<T, E>, bool), Error> {
+        let mut direct_edits = self.direct_edits().lock().unwrap_or_else(PoisonError::into_inner);
+        let before = self.look(from.unwrap_or(path))?;
+        let came = act();
+        let is_kept = from.is_none() || came.is_ok();
+        let done = is_kept.then(|| self.done(from, path, before)).flatten();
+        let is_another = done.is_some();
+        let (origin, by) = (origin.clone(), ChangeSource::Tool);
+        direct_edits.extend(done.map(|change| DirectEdit { origin, by, change, seen: None }));
+        Ok((came, is_another))
+    }
+
+    /// The same for what the person does to a file in Natter, which nothing hinders. It is no session's, and no
+    /// command that runs meanwhile is taken for its doer.
+    pub fn by_person<T>(&self, path: &Path, act: impl FnOnce() -> T) -> (T, bool) {
+        self.by_person_who_saw(path, None, act)
+    }
+
+    /// The same where the person decides that their text replaces what became of a file since they last read it,
+    /// which was `seen`: what sessions changed since then, and nobody reviewed, counts as rejected.
+    pub fn overwritten_by_person<T>(
+        &self,
+        path: &Path,
+        seen: &[u8],
+        act: impl FnOnce() -> T,
+    ) -> (T, bool) {
+        self.by_person_who_saw(path, Some(seen.into()), act)
+    }
+
+    fn by_person_who_saw<T>(
+        &self,
+        path: &Path,
+        seen: Option<Arc<[u8]>>,
+        act: impl FnOnce() -> T,
+    ) -> (T, bool) {
+        let mut direct_edits = self.direct_edits().lock().unwrap_or_else(PoisonError::into_inner);
+        let before = self.look(path);
+        let came = act();
+        let done = before.ok().and_then(|before| self.done(None, path, before));
+        let is_another = done.is_some();
+        let (origin, by) = (Origin::default(), ChangeSource::Person);
+        direct_edits.extend(done.map(|change| DirectEdit { origin, by, change, seen }));
+        (came, is_another)
+    }
+
+    /// What became of a file that was this before.
+    fn done(&self, from: Option<&Path>, path: &Path, before: Option<Node>) -> Option<Change> {
+        let after = self.look(path).inspect_err(|error| {
+            tracing::error!(%error, "what was changed cannot be read, and is not kept");
+        });
+        let (from, path) = (from.map(Path::to_owned), path.to_owned());
+        Some(Change { path, from, before, after: after.ok()? }).filter(Change::is_one)
+    }
+
+    /// Writes down what was done.
+    ///
+    /// # Errors
+    /// `git` fails, or the disk says no: then it is tried again with whatever the journal is asked next.
+    pub fn note(&self) -> Result<(), Error> {
+        self.with(Inner::note)
+    }
+}
+
+impl Inner {
+    /// Writes down what was done until now; what is being done is waited for.
+    pub fn note(&mut self) -> Result<(), Error> {
+        let direct_edits = std::sync::Arc::clone(&self.direct_edits);
+        let mut direct_edits = direct_edits.lock().unwrap_or_else(PoisonError::into_inner);
+        while !direct_edits.is_empty() {
+            // What was overwritten is judged by all that came before it.
+            let plain = direct_edits
+                .iter()
+                .position(|done| done.seen.is_some())
+                .unwrap_or(direct_edits.len());
+            let (next, mut happened) = match direct_edits.first() {
+                Some(DirectEdit { change, seen: Some(seen), .. }) => {
+                    (&direct_edits[..1], self.overwritten(change, seen)?)
+                }
+                _ => (&direct_edits[..plain], Vec::new()),
+            };
+            let changes = || next.iter().map(|done| &done.change);
+            self.store(changes().flat_map(|change| change.before.iter().chain(&change.after)))?;
+            let kept = next.iter().map(|done| done.change.kept(&done.origin, done.by));
+            happened.extend(kept.map(EntryKind::Change));
+            let count = next.len();
+            self.append(happened)?;
+            direct_edits.drain(..count);
+        }
+        Ok(())
+    }
+
+    /// That what sessions changed in a file since somebody saw it like this is rejected, where it is not reviewed.
+    fn overwritten(&mut self, change: &Change, seen: &[u8]) -> Result<Vec<EntryKind>, Error> {
+        let sessions: BTreeSet<String> = {
+            let changes = self.log.entries().iter().filter_map(|entry| match &entry.kind {
+                EntryKind::Change(change) => Some(change),
+                _ => None,
+            });
+            let here =
+                changes.filter(|one| one.path == change.path && one.by != ChangeSource::Person);
+            here.map(|one| one.origin.session.clone()).collect()
+        };
+        let mut happened = Vec::new();
+        for session in sessions {
+            let open = self.open_changes(&session)?;
+            let Some(mut open_file) = open.files.get(&change.path).cloned() else { continue };
+            open_file.outside(&change.before);
+            let Some((after, hunks)) = open_file.as_seen(seen) else { continue };
+            self.store(after.iter())?;
+            let origin = Origin { session, ..Origin::default() };
+            happened.push(EntryKind::Change(Changed {
+                path: change.path.clone(),
+                before: change.before.as_ref().map(Node::kept),
+                after: after.as_ref().map(Node::kept),
+                hunks: Some(hunks),
+                ..Changed::new(&origin, ChangeSource::Reject)
+            }));
+        }
+        Ok(happened)
+    }
+}

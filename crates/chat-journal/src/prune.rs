@@ -1,0 +1,151 @@
+//! Removes old checkpoints: those beyond their age, and the oldest where the store is too large.
+//! What a change in review still needs stays.
+
+use std::collections::{BTreeMap, HashSet};
+
+use crate::entry::{ChangeSource, Changed, Entry, EntryKind, Seq};
+use crate::log;
+use crate::node::Id;
+use crate::state::Inner;
+use crate::{Error, Journal};
+
+/// What pruning removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pruned {
+    /// Checkpoints that are gone.
+    pub checkpoints: usize,
+    /// Bytes on disk before.
+    pub before: u64,
+    /// Bytes on disk now.
+    pub after: u64,
+}
+
+impl Journal {
+    /// Removes what is older than the limits say. It takes a while where much goes, so that it goes a quarter of
+    /// its age late, and then all at once: to be called when nobody waits, once the project was worked in.
+    ///
+    /// # Errors
+    /// `git` fails, or the disk says no. The journal is whole all the same.
+    pub fn prune(&self) -> Result<Pruned, Error> {
+        self.with(|inner| {
+            let before = inner.git.size();
+            let age = inner.limits.age.as_millis() as u64;
+            let oldest = log::now().saturating_sub(age);
+            let mut pruned = Pruned { before, after: before, ..Pruned::default() };
+            let late = |entry: &Entry| entry.at < oldest.saturating_sub(age / 4);
+            if inner.log.entries().first().is_some_and(late) {
+                let young = |entry: &&Entry| entry.at >= oldest;
+                let first = inner.log.entries().iter().find(young).map(|entry| entry.seq);
+                pruned.checkpoints += inner.cut(first.unwrap_or(inner.log.next()))?;
+                pruned.after = inner.git.size();
+            }
+            // Half of what is left, until it fits: how much a checkpoint holds alone is not known.
+            while pruned.after > inner.limits.store_size {
+                let all = inner.checkpoints();
+                let Some(middle) = all.get(all.len().div_ceil(2)) else { break };
+                let gone = inner.cut(*middle)?;
+                if gone == 0 {
+                    break;
+                }
+                pruned.checkpoints += gone;
+                pruned.after = inner.git.size();
+            }
+            Ok(pruned)
+        })
+    }
+}
+
+impl Inner {
+    fn checkpoints(&self) -> Vec<Seq> {
+        let is = |entry: &&Entry| matches!(entry.kind, EntryKind::Checkpoint { .. });
+        self.log.entries().iter().filter(is).map(|entry| entry.seq).collect()
+    }
+
+    /// From which entry on everything is needed to review what is open, where that is before another. Sessions of
+    /// which all came before that one and nothing is open any more are settled by it.
+    fn open_since(&mut self, before: Seq) -> Result<Seq, Error> {
+        let mut unsettled: BTreeMap<&str, (Seq, Seq)> = BTreeMap::new();
+        for entry in self.log.entries() {
+            let session = entry.kind.session();
+            let is_persons =
+                matches!(entry.kind, EntryKind::Change(Changed { by: ChangeSource::Person, .. }));
+            if entry.kind.settles() {
+                unsettled.remove(session);
+            } else if !is_persons && !matches!(entry.kind, EntryKind::Checkpoint { .. }) {
+                unsettled.entry(session).or_insert((entry.seq, entry.seq)).1 = entry.seq;
+            }
+        }
+        let mut early: Vec<_> = unsettled
+            .into_iter()
+            .filter(|(_, (first, _))| *first < before)
+            .map(|(session, (first, last))| (first, last, session.to_owned()))
+            .collect();
+        early.sort();
+        let mut settled = Vec::new();
+        let mut since = before;
+        for (first, last, session) in early {
+            // What cannot be told is open.
+            let is_open = self.open_changes(&session).map_or(true, |open| !open.files.is_empty());
+            if is_open || last >= before {
+                since = first;
+                break;
+            }
+            settled.push(EntryKind::Forgotten { session });
+        }
+        self.append(settled)?;
+        Ok(since)
+    }
+
+    /// Removes what stands before an entry, and says how many checkpoints went.
+    fn cut(&mut self, before: Seq) -> Result<usize, Error> {
+        let mut first = self.open_since(before)?;
+        if first < before {
+            // The checkpoint before it is what one would go back to.
+            first = self.checkpoints().into_iter().rfind(|seq| *seq < first).unwrap_or(first);
+        }
+        let gone = self.checkpoints().iter().filter(|seq| **seq < first).count();
+        if self.log.entries().first().is_none_or(|entry| entry.seq >= first) {
+            return Ok(0);
+        }
+        // What the files are now stays named, so that their contents need not be taken in again.
+        let scan = self.scan()?;
+        let now = self.tree(&scan)?;
+        let mut names = vec![("refs/natter/now".to_owned(), now)];
+        let mut contents = HashSet::new();
+        for entry in self.log.entries().iter().filter(|entry| entry.seq >= first) {
+            contents.extend(entry.kept().map(|kept| kept.id));
+            if let EntryKind::Checkpoint { tree, .. } = &entry.kind {
+                names.push((format!("refs/natter/checkpoint/{}", entry.seq), *tree));
+            }
+        }
+        if !contents.is_empty() {
+            names.push(("refs/natter/contents".to_owned(), self.gathered(contents)?));
+        }
+        // First what stays has a name, then the log names nothing else, and then the rest goes: a crash in
+        // between leaves too much, never too little.
+        self.git.name(&names)?;
+        self.log.rewrite(|entry| entry.seq >= first)?;
+        self.open_changes.clear();
+        self.stored.clear();
+        self.rooted = Some((now, std::sync::Arc::clone(&scan.manifest)));
+        scan.manifest.store(&self.folder.join("stat"), self.log.generation(), Some(now))?;
+        self.git.prune()?;
+        Ok(gone)
+    }
+
+    /// A tree of contents, so that they are named.
+    fn gathered(&self, contents: HashSet<Id>) -> Result<Id, Error> {
+        let paths: Vec<(std::ffi::OsString, Id)> = contents
+            .into_iter()
+            .map(|id| {
+                let name = id.to_string();
+                (format!("{}/{}", &name[..2], &name[2..]).into(), id)
+            })
+            .collect();
+        let set =
+            paths.iter().map(|(path, id)| (path.as_os_str(), crate::Mode::File, *id)).collect();
+        let change = crate::git::TreeChange { from: None, removed: Vec::new(), set };
+        let tree = self.git.import()?.finish(Some(&change))?;
+        tree.ok_or(Error::Git { what: "fast-import", said: String::new() })
+    }
+}

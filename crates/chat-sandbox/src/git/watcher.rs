@@ -1,0 +1,310 @@
+//! Watches the git repositories of a project while a command runs there, and checks once more when
+//! it has ended.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, readlinkat, statat};
+
+use super::sanitize::{self, SETTINGS};
+use super::walk::{GitEntry, walk};
+use super::{Moment, QuarantineReason, QuarantinedFile, changed, id, rebase};
+use crate::view::{Protection, View};
+
+/// How soon after the beginning, and how long apart at least.
+const APART: Duration = Duration::from_secs(1);
+
+/// Looking takes at most a fiftieth of the time.
+const REST: u32 = 50;
+
+/// How long a look takes at most. What it did not come to is told.
+const LONGEST: Duration = Duration::from_secs(5);
+
+/// How much finer time is than the clock that files' times are taken from.
+const COARSE: Duration = Duration::from_millis(20);
+
+/// Looks through a project.
+#[derive(Debug)]
+pub(crate) struct GitWatcher {
+    area: Arc<Area>,
+    looking: Option<JoinHandle<WatchReport>>,
+    next: Instant,
+    found: Vec<QuarantinedFile>,
+}
+
+/// What a look through the project found.
+#[derive(Debug, Default)]
+pub(crate) struct WatchReport {
+    pub(crate) quarantined: Vec<QuarantinedFile>,
+    /// Whether some of the project was not come to.
+    pub(crate) is_cut: bool,
+    took: Duration,
+}
+
+/// What is looked through, and what was known of it before.
+#[derive(Debug)]
+struct Area {
+    roots: Vec<(PathBuf, OwnedFd)>,
+    since: Moment,
+    /// Repositories that were there before.
+    known: Arc<KnownRepositories>,
+    /// What the command cannot change, at all.
+    unchangeable: HashSet<PathBuf>,
+    /// What it can write to, be it beneath such.
+    pinned: Vec<PathBuf>,
+    /// Those of the unchangeable that have some of these beneath them.
+    mixed: Vec<PathBuf>,
+    /// Whether the protection does not hold any more.
+    is_exposed: AtomicBool,
+}
+
+/// Repositories, by the path of their data.
+type KnownRepositories = HashMap<PathBuf, KnownRepository>;
+
+/// What was there in a project before any of the commands that run there: what one of them writes
+/// did not stand there before for another one that begins meanwhile.
+static BEFORE: Mutex<Option<HashMap<PathBuf, Weak<KnownRepositories>>>> = Mutex::new(None);
+
+#[derive(Debug)]
+struct KnownRepository {
+    id: (u64, u64),
+    /// Whether the command cannot change what matters of it.
+    is_protected: bool,
+    before: sanitize::Before,
+}
+
+impl GitWatcher {
+    /// One for a command that is about to begin.
+    pub(crate) fn new(view: &View) -> Self {
+        let open = |path: &PathBuf| {
+            let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            Some((path.clone(), rustix::fs::open(path, how, Mode::empty()).ok()?))
+        };
+        let roots: Vec<_> =
+            std::iter::once(&view.project).chain(&view.git).filter_map(open).collect();
+        let since = roots.first().and_then(|(_, root)| now(root)).unwrap_or_else(by_the_clock);
+        let unchangeable: HashSet<PathBuf> = view
+            .protected
+            .iter()
+            .filter_map(Protection::unchangeable)
+            .map(Path::to_owned)
+            .collect();
+        let pinned: Vec<PathBuf> =
+            view.protected.iter().filter_map(Protection::pinned).map(Path::to_owned).collect();
+        let is_mixed = |path: &&PathBuf| pinned.iter().any(|pinned| pinned.starts_with(path));
+        let area = Area {
+            known: known(view),
+            mixed: unchangeable.iter().filter(is_mixed).cloned().collect(),
+            unchangeable,
+            pinned,
+            roots,
+            since,
+            is_exposed: AtomicBool::new(false),
+        };
+        Self {
+            area: Arc::new(area),
+            looking: None,
+            next: Instant::now() + APART,
+            found: Vec::new(),
+        }
+    }
+
+    /// When it wants to look next.
+    pub(crate) fn next(&self) -> Instant {
+        self.next
+    }
+
+    /// Begins to look, if it is time to, on a thread of its own: a large project takes a while.
+    pub(crate) fn look(&mut self, now: Instant) {
+        if now < self.next {
+            return;
+        }
+        self.next = now + APART;
+        match &self.looking {
+            Some(looking) if looking.is_finished() => self.gather(),
+            Some(_) => {}
+            None => {
+                let area = self.area.clone();
+                let thread = std::thread::Builder::new().name("sandbox-git".into());
+                self.looking = thread.spawn(move || area.look()).ok();
+            }
+        }
+    }
+
+    /// Looks for the last time: nothing of the command runs any more.
+    pub(crate) fn finish(&mut self) -> WatchReport {
+        self.gather();
+        let last = self.area.look();
+        let mut quarantined = std::mem::take(&mut self.found);
+        quarantined.extend(last.quarantined);
+        WatchReport { quarantined, ..last }
+    }
+
+    /// Trusts no protection from now on.
+    pub(crate) fn expose(&self) {
+        self.area.is_exposed.store(true, Ordering::Release);
+    }
+
+    /// Takes what the last look found.
+    fn gather(&mut self) {
+        if let Some(Ok(look)) = self.looking.take().map(JoinHandle::join) {
+            self.next = Instant::now() + look.took * REST;
+            self.found.extend(look.quarantined);
+        }
+    }
+}
+
+impl Area {
+    fn look(&self) -> WatchReport {
+        let began = Instant::now();
+        let mut report = WatchReport::default();
+        let is_exposed = self.is_exposed.load(Ordering::Acquire);
+        for (root, folder) in &self.roots {
+            let is_closed = |path: &Path| !is_exposed && self.is_closed(&root.join(path));
+            let meet =
+                |met: GitEntry<'_>| report.quarantined.extend(self.meet(root, &met, is_exposed));
+            report.is_cut |= !walk(folder, self.since, began + LONGEST, is_closed, meet);
+        }
+        report.took = began.elapsed();
+        report
+    }
+
+    /// Whether the command can change nothing beneath a folder.
+    fn is_closed(&self, folder: &Path) -> bool {
+        let is_open =
+            || self.pinned.iter().any(|open| open.starts_with(folder) || folder.starts_with(open));
+        self.unchangeable.contains(folder) && !self.pinned.iter().any(|it| it.starts_with(folder))
+            || self.mixed.iter().any(|mixed| folder != mixed && folder.starts_with(mixed))
+                && !is_open()
+    }
+
+    fn meet(&self, root: &Path, met: &GitEntry<'_>, is_exposed: bool) -> Vec<QuarantinedFile> {
+        match met {
+            GitEntry::Data { folder, path } => {
+                let path = root.join(path);
+                let there = fstat(folder).map(|stat| id(&stat));
+                let known = self.known.get(&path).filter(|known| there == Ok(known.id));
+                let before = known.map(|known| &known.before);
+                let mut put = rebase::sanitize(folder, &path, self.since, before);
+                if !known.is_some_and(|known| known.is_protected && !is_exposed) {
+                    put.extend(sanitize::data(folder, &path, self.since, before));
+                }
+                put
+            }
+            GitEntry::Pointer { folder, name, path } => {
+                let path = root.join(path);
+                let stat = statat(folder, *name, AtFlags::SYMLINK_NOFOLLOW);
+                let is_new = stat.is_ok_and(|stat| changed(&stat) >= self.since);
+                if !is_new || !is_exposed && self.unchangeable.contains(&path) {
+                    return Vec::new();
+                }
+                quarantine(folder, name, path)
+            }
+            GitEntry::Link { folder, name, path, within } => {
+                let Ok(stat) = statat(folder, *name, AtFlags::SYMLINK_NOFOLLOW) else {
+                    return Vec::new();
+                };
+                let was_there = self.known.contains_key(&root.join(&within.data));
+                // What git writes to by name; in other folders a person may have links of their own.
+                let is_written = ["logs", "refs"]
+                    .iter()
+                    .any(|of| path.strip_prefix(&within.data).is_ok_and(|it| it.starts_with(of)));
+                let came = within.came && (is_written || !was_there);
+                let is_new = changed(&stat) >= self.since || came || within.is_new && !was_there;
+                let path = root.join(path);
+                if !is_new
+                    || !leads_away(folder, name)
+                    || !is_exposed && self.unchangeable.contains(&path)
+                {
+                    return Vec::new();
+                }
+                let put = quarantine(folder, name, path);
+                for put in &put {
+                    sanitize::say_where_it_led(folder, &put.kept);
+                }
+                put
+            }
+        }
+    }
+}
+
+/// Whether a link leads out of the folder that it is in: git itself made others once.
+fn leads_away(folder: &OwnedFd, name: &OsStr) -> bool {
+    let Ok(target) = readlinkat(folder, name, Vec::new()) else { return true };
+    let mut steps = Path::new(OsStr::from_bytes(target.as_bytes())).components();
+    steps.any(|step| !matches!(step, Component::Normal(_) | Component::CurDir))
+}
+
+/// What is known of the repositories of a project where a command begins.
+fn known(view: &View) -> Arc<KnownRepositories> {
+    let mut before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = before.get_or_insert_default();
+    if let Some(known) = before.get(&view.project).and_then(Weak::upgrade) {
+        return known;
+    }
+    let known = Arc::new(look(view));
+    before.retain(|_, known| known.strong_count() > 0);
+    before.insert(view.project.clone(), Arc::downgrade(&known));
+    known
+}
+
+fn look(view: &View) -> KnownRepositories {
+    // The part of its own that a linked work tree has, has no settings but this.
+    let settings =
+        |it: &Protection| ["config", "gitdir"].iter().any(|name| it.path().ends_with(name));
+    let protected = view.protected.iter().filter(|it| settings(it));
+    let protected = protected.filter_map(|it| it.path().parent()).map(|path| (path, true));
+    let seen = view.seen.iter().map(|path| (path.as_path(), false));
+    let known = protected.chain(seen).filter_map(|(path, is_protected)| {
+        Some((path.to_owned(), KnownRepository::of(path, is_protected)?))
+    });
+    known.collect()
+}
+
+/// Puts something aside that leads git elsewhere.
+fn quarantine(folder: &OwnedFd, name: &OsStr, path: PathBuf) -> Vec<QuarantinedFile> {
+    let kept = sanitize::aside(folder, name);
+    let aside = kept.map(|kept| QuarantinedFile {
+        kept: path.with_file_name(kept),
+        path,
+        why: QuarantineReason::RunsPrograms,
+    });
+    aside.into_iter().collect()
+}
+
+impl KnownRepository {
+    /// The repository whose data is this, if it is one already. One that the command completes
+    /// is not known.
+    fn of(path: &Path, is_protected: bool) -> Option<Self> {
+        let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let folder = rustix::fs::open(path, how, Mode::empty()).ok()?;
+        let has = |name| statat(&folder, name, AtFlags::empty()).is_ok();
+        if !has("objects") && !has("commondir") {
+            return None;
+        }
+        let id = id(&fstat(&folder).ok()?);
+        let settings = SETTINGS.map(|name| sanitize::read(&folder, name).unwrap_or_default());
+        let before = sanitize::Before { settings, rebase: rebase::todo(&folder) };
+        Some(Self { id, is_protected, before })
+    }
+}
+
+/// What the clock of this folder's file system says, by a file without a name.
+fn now(folder: &OwnedFd) -> Option<Moment> {
+    let how = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+    let file = openat(folder, ".", how, Mode::RUSR).ok()?;
+    Some(changed(&fstat(&file).ok()?))
+}
+
+fn by_the_clock() -> Moment {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = since.saturating_sub(COARSE);
+    (since.as_secs().cast_signed(), since.subsec_nanos().into())
+}

@@ -1,0 +1,80 @@
+//! Makes placeholders where something protected may not come into being while a command runs.
+//!
+//! Each kind means nothing to git, and each can be told from what a person made: so one that a
+//! killed program left behind is taken away after the next command.
+
+use std::fs::{DirBuilder, File, Permissions};
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
+
+/// The bit that marks an empty folder as one of ours. Nobody else sets it on such a folder, and
+/// on a folder of one's own it changes nothing.
+const MARK: u32 = 0o1000;
+
+/// What stands there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Placeholder {
+    /// An empty folder, of which git takes no notice.
+    Folder,
+    /// Settings of git's that set nothing.
+    Settings,
+    /// What leads git to the same folder that it is in.
+    SameFolder,
+}
+
+impl Placeholder {
+    fn text(self) -> Option<&'static str> {
+        match self {
+            Self::Folder => None,
+            Self::Settings => Some("# Natter keeps this place free while a command runs.\n"),
+            Self::SameFolder => Some("./.\n"),
+        }
+    }
+
+    /// Whether such a one may be at `path`. Of an empty folder nobody knows: not every disk keeps
+    /// its mark.
+    pub(super) fn is_at(self, path: &Path) -> bool {
+        let Some(text) = self.text() else {
+            return path.read_dir().is_ok_and(|mut entries| entries.next().is_none());
+        };
+        let length = path.symlink_metadata().map(|it| if it.is_file() { it.len() } else { 0 });
+        length.is_ok_and(|length| length == text.len() as u64)
+            && std::fs::read(path).is_ok_and(|found| found == text.as_bytes())
+    }
+
+    /// Makes one, if nothing is there. It comes into being whole: another command that runs here
+    /// must not be able to write into it before.
+    pub(super) fn make(self, path: &Path) -> io::Result<()> {
+        let Some(text) = self.text() else {
+            // Where marks cannot be kept, it stays behind at worst.
+            return DirBuilder::new().mode(0o777 | MARK).create(path);
+        };
+        let folder = path.parent().unwrap_or(path);
+        let how = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+        let mut file = File::from(open(folder, how, Mode::from_raw_mode(0o444))?);
+        file.write_all(text.as_bytes())?;
+        let unnamed = format!("/proc/self/fd/{}", file.as_raw_fd());
+        linkat(CWD, unnamed, CWD, path, AtFlags::SYMLINK_FOLLOW)?;
+        Ok(())
+    }
+
+    /// Takes away the one at `path`, if it is one of ours still and holds nothing.
+    pub(super) fn take_away(self, path: &Path) {
+        if self.text().is_some() {
+            if self.is_at(path) {
+                let _ = std::fs::remove_file(path);
+            }
+            return;
+        }
+        let Ok(found) = path.symlink_metadata() else { return };
+        let mode = found.permissions().mode();
+        // Only what is empty is removed. What a person has put something in is theirs.
+        if found.is_dir() && mode & MARK != 0 && std::fs::remove_dir(path).is_err() {
+            let _ = std::fs::set_permissions(path, Permissions::from_mode(mode & !MARK));
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Explains to the model what goes wrong on the way to a page.
+
+use thiserror::Error;
+
+/// Why something was not fetched.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum WebError {
+    /// The text is no address.
+    #[error("`{0}` is no address. Give a whole one, such as https://example.org/page.")]
+    NoAddress(String),
+    /// It is longer than so many bytes.
+    #[error("The address is longer than {0} bytes, and is not fetched.")]
+    TooLong(usize),
+    /// Its scheme is neither http nor https.
+    #[error("Only http and https addresses can be fetched, not {0}.")]
+    Scheme(String),
+    /// It has a user's name or password in it.
+    #[error("Addresses with a user name or a password in them are not fetched.")]
+    Credentials,
+    /// The host's name has no address.
+    #[error("The host {host} was not found ({words}).")]
+    NoHost {
+        /// The host.
+        host: String,
+        /// What the resolver says.
+        words: String,
+    },
+    /// No connection came about.
+    #[error("{host} cannot be reached ({words}).")]
+    Unreachable {
+        /// The host.
+        host: String,
+        /// What the system says.
+        words: String,
+    },
+    /// The server broke off.
+    #[error("{host} broke off before its answer was complete ({words}).")]
+    BrokeOff {
+        /// The host.
+        host: String,
+        /// What the system says.
+        words: String,
+    },
+    /// Nothing came in time.
+    #[error("{host} did not answer within {seconds} seconds.")]
+    TooLate {
+        /// The host.
+        host: String,
+        /// The limit.
+        seconds: u64,
+    },
+    /// Too many redirects, one after the other.
+    #[error("The address was redirected more than {0} times.")]
+    TooManyRedirects(usize),
+    /// A redirect leads to what is no address.
+    #[error("{host} redirects to what cannot be fetched: {why}")]
+    BadRedirect {
+        /// The host.
+        host: String,
+        /// What is wrong with its aim.
+        why: Box<WebError>,
+    },
+    /// The server refused.
+    #[error("{host} answered {status}.")]
+    Status {
+        /// The host.
+        host: String,
+        /// The status and its words: "404 Not Found".
+        status: String,
+    },
+    /// The request was stopped.
+    #[error("The user stopped this call.")]
+    Stopped,
+}
+
+impl WebError {
+    /// A text that is no address, as much of it as says which.
+    pub fn no_address(text: &str) -> Self {
+        const SHOWN: usize = 200;
+        let mut shown: String = text.chars().take(SHOWN).collect();
+        if shown.len() < text.len() {
+            shown.push('…');
+        }
+        Self::NoAddress(shown)
+    }
+}

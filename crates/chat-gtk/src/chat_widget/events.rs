@@ -166,7 +166,7 @@ impl ChatWidget {
                     }
                     SessionEvent::FilesChanged => self.look_at_changes(view, sender),
                     SessionEvent::ContextUsageChanged { usage } => {
-                        self.meter_changed(fid, usage, view)
+                        self.meter_changed(fid, usage, view);
                     }
                     _ => {}
                 }

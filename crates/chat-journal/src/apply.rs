@@ -89,7 +89,7 @@ impl Inner {
         for change in changes {
             match self.plan(&change, &free) {
                 Ok((before, after)) => {
-                    planned.push(AppliedChange { planned: change, before, after })
+                    planned.push(AppliedChange { planned: change, before, after });
                 }
                 Err(reason) => {
                     conflicts.push(Conflict { path: change.at, hunks: Vec::new(), reason });

@@ -74,7 +74,7 @@ impl OpenChanges {
                 match change.by {
                     ChangeSource::Person => {}
                     ChangeSource::Restore if !restores_are_own => {
-                        self.restored(seq, change, &before, after)
+                        self.restored(seq, change, &before, after);
                     }
                     _ => self.own(seq, change, &before, after),
                 }

@@ -9,7 +9,7 @@ use crate::stage::{Stage, Window};
 /// Opens the dialog that adds a connection, with the keyboard in its address.
 async fn add(window: &Window) -> Result<()> {
     window.find(named("Add…")).await?.click().await?;
-    window.find(named("Add a Connection").role(Role::Frame)).await.map(drop)
+    window.find(named("New Connection").role(Role::Frame)).await.map(drop)
 }
 
 async fn until_save_is(window: &Window, sensitive: bool) -> Result<()> {
@@ -46,7 +46,7 @@ async fn a_server_without_a_name_is_called_after_its_program() -> Result<()> {
     add(&window).await?;
     window.type_text(&server.url()).await?;
     window.keys(&["Return"]).await?;
-    window.gone(named("Add a Connection").role(Role::Frame)).await?;
+    window.gone(named("New Connection").role(Role::Frame)).await?;
     window.find(named("vLLM")).await?;
     window.close().await
 }
@@ -68,7 +68,7 @@ async fn a_server_without_a_list_is_used_by_the_models_that_are_typed() -> Resul
     window.keys(&["alt+t"]).await?;
     window.find(containing("It works")).await?;
     window.keys(&["Return"]).await?;
-    window.gone(named("Add a Connection").role(Role::Frame)).await?;
+    window.gone(named("New Connection").role(Role::Frame)).await?;
     window.say("Hello!").await?;
     window.shows("You said: Hello!").await?;
     assert_eq!(
@@ -102,11 +102,11 @@ async fn a_key_that_is_missing_is_told_from_one_that_is_wrong() -> Result<()> {
     add(&window).await?;
     window.type_text(&server.url()).await?;
     window.keys(&["alt+t"]).await?;
-    window.find(named("The server wants a key. Add one, then try again.")).await?;
+    window.find(named("The server needs a key. Add one, then try again.")).await?;
     window.keys(&["Tab", "Tab", "Tab"]).await?;
     window.type_text("sk-bad").await?;
     window.keys(&["alt+t"]).await?;
-    window.find(named("The server does not accept the key. Check it.")).await?;
+    window.find(named("The server refused the key. Check it in Preferences.")).await?;
     window.keys(&["ctrl+a"]).await?;
     window.type_text("sk-good").await?;
     window.keys(&["alt+t"]).await?;
@@ -120,10 +120,10 @@ async fn a_server_that_starts_later_is_noticed_without_asking() -> Result<()> {
     let port = unused_port();
     stage.configure(&format!("http://127.0.0.1:{port}"))?;
     let window = stage.window().await?;
-    window.find(named("No answer")).await?;
-    assert!(!window.has(named("Or just type below")).await);
+    window.find(named("No response")).await?;
+    assert!(!window.has(named("Or just start typing")).await);
     let _server = Server::start_on(port);
     window.find(named("Ready")).await?;
-    window.find(named("Or just type below")).await?;
+    window.find(named("Or just start typing")).await?;
     window.close().await
 }

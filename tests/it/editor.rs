@@ -218,13 +218,13 @@ async fn a_narrow_window_shows_one_at_a_time() -> Result<()> {
     open(&window, "a.t", "a.txt", "one").await?;
     window.resize(360, 640).await?;
     // The keyboard was in the editor: that is what stays in sight, and where it stays.
-    window.find(named("Back to the Conversation")).await?;
+    window.find(named("Back to Chat")).await?;
     window.find(named("a.txt").role(Role::Text).state(State::Focused)).await?;
-    for widget in window.all(named("Back to the Conversation")).await {
+    for widget in window.all(named("Back to Chat")).await {
         let (x, _, width, _) = widget.place().await?;
         assert!(x >= 0 && x + width <= 360, "from {x}, {width} wide");
     }
-    window.click(named("Back to the Conversation")).await?;
+    window.click(named("Back to Chat")).await?;
     window.writes().await?;
     window.keys(&["F8"]).await?;
     window.find(named("a.txt").role(Role::Text).state(State::Focused)).await?;
@@ -242,14 +242,14 @@ async fn the_keyboard_stays_where_it_is_when_the_window_becomes_narrow() -> Resu
     window.keys(&["ctrl+l"]).await?;
     window.writes().await?;
     window.resize(360, 640).await?;
-    window.find(named("Back to the chats")).await?;
+    window.find(named("Back to Chats")).await?;
     window.writes().await?;
     // The conversation was in front last, and the editor is where the user is.
     window.resize(1200, 800).await?;
     window.click(named("a.txt").role(Role::Text)).await?;
     window.find(in_editor()).await?;
     window.resize(360, 640).await?;
-    window.find(named("Back to the Conversation")).await?;
+    window.find(named("Back to Chat")).await?;
     window.find(in_editor()).await?;
     window.close().await
 }
@@ -271,7 +271,7 @@ async fn a_file_that_is_not_saved_is_asked_about_when_it_is_closed() -> Result<(
     window.find(containing("Save “a.txt”?")).await?;
     window.keys(&["Return"]).await?;
     has(&folder.join("a.txt"), "xone\n").await?;
-    window.find(named("No File Is Open")).await?;
+    window.find(named("No File Open")).await?;
     window.close().await
 }
 
@@ -303,7 +303,7 @@ async fn tabs_close_lines_become_comments_and_blocks_are_indented() -> Result<()
     window.gone(named("b.py").role(Role::Text)).await?;
     window.find(named("main.rs").role(Role::Text).state(State::Focused)).await?;
     window.keys(&["ctrl+w"]).await?;
-    window.find(named("No File Is Open")).await?;
+    window.find(named("No File Open")).await?;
     window.find(named("Message")).await?;
     window.close().await
 }
@@ -359,7 +359,7 @@ async fn what_a_model_changes_is_merged_into_what_is_not_saved() -> Result<()> {
 
 #[tokio::test]
 async fn an_undone_merge_is_not_saved_over_the_file_unasked() -> Result<()> {
-    let undone = || named("Changes from disk were undone here. Saving asks you first.");
+    let undone = || named("Changes from disk were undone here. Natter asks before saving.");
     let stage = Stage::new().await?;
     let folder = stage.project(&[("count.txt", COUNT), ("other.txt", "else\n")])?;
     let file = folder.join("count.txt");

@@ -40,7 +40,7 @@ async fn the_last_chat_may_be_gone_without_a_word() -> Result<()> {
 
     let window = stage.ready().await?;
     window.find(named("New Chat").role(Role::Frame)).await?;
-    window.find(named("Your chats will be here")).await?;
+    window.find(named("No chats yet")).await?;
     assert!(!window.has(containing("There is no chat")).await);
     window.close().await
 }

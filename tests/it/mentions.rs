@@ -133,7 +133,7 @@ async fn a_slow_page_has_its_chip_at_once_and_is_given_up_with_it() -> Result<()
     let chip = || named(&name);
     window.find(chip()).await?;
     window.keys(&["Return"]).await?;
-    window.find(containing("The page is still being fetched")).await?;
+    window.find(containing("The page is still loading")).await?;
     window.click(chip()).await?;
     window.gone(chip()).await?;
     let clicked = Instant::now();

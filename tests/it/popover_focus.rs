@@ -11,10 +11,10 @@ fn buttons() -> [(&'static str, By); 6] {
     [
         ("Project", named("Open Folder…")),
         ("Permissions", containing("nothing is written")),
-        ("Window of the Model", named("Answers")),
-        ("Thinking", containing("It thinks before it answers")),
+        ("Context Window", named("Answers")),
+        ("Thinking", containing("Thinks before answering")),
         ("Model", named("Models")),
-        ("Agent", containing("Talks with the model")),
+        ("Agent", containing("Chats with the model")),
     ]
 }
 

@@ -144,7 +144,7 @@ async fn a_folder_that_is_dropped_is_worked_in_where_the_person_says_so() -> Res
     assert!(taken);
     window.find(named("Work in the folder “garden”?")).await?;
     assert!(!window.has(named("Permissions")).await, "nothing is decided yet");
-    window.click(named("Work There")).await?;
+    window.click(named("Open Folder")).await?;
     window.find(named("garden").role(Role::Label)).await?;
     window.find(named("Permissions")).await?;
     window.say("Apples").await?;
@@ -155,7 +155,7 @@ async fn a_folder_that_is_dropped_is_worked_in_where_the_person_says_so() -> Res
     let kitchen = folder(&stage, "kitchen")?;
     assert!(window.find(named("Conversation")).await?.drop_files(&[&kitchen]).await?);
     window.find(named("Work in the folder “kitchen”?")).await?;
-    window.click(named("Work There")).await?;
+    window.click(named("Open Folder")).await?;
     window.find(named("kitchen").role(Role::Label)).await?;
     until("the folder to be stored", || async {
         let project = stored(&stage, "Apples").await?.meta.project;
@@ -188,12 +188,12 @@ async fn a_model_that_cannot_use_tools_is_told_where_they_would_be() -> Result<(
     let garden = folder(&stage, "garden")?;
     let window = stage.launch(program().arg("--project").arg(&garden)).await?;
     window.find(named("able")).await?;
-    assert!(!window.has(named("This model cannot use tools")).await);
+    assert!(!window.has(named("This model can’t use tools")).await);
     window.keys(&["ctrl+m"]).await?;
     window.find(containing("plain").role(Role::Label).under("Models")).await?;
     window.keys(&["Down", "Return"]).await?;
     window.gone(named("Models")).await?;
-    window.find(named("This model cannot use tools")).await?;
+    window.find(named("This model can’t use tools")).await?;
     window.close().await
 }
 
@@ -236,7 +236,7 @@ async fn a_project_opens_with_the_code_assistant_or_who_worked_there_last() -> R
     // Another agent is chosen for the next chat there.
     window.new_chat().await?;
     window.find(named("Agent")).await?.click_with_mouse().await?;
-    window.find(containing("Talks with the model")).await?;
+    window.find(containing("Chats with the model")).await?;
     window.keys(&["Home", "Return"]).await?;
     window.find(named("Just Ask").role(Role::Label)).await?;
     window.say("two").await?;
@@ -249,7 +249,7 @@ async fn a_project_opens_with_the_code_assistant_or_who_worked_there_last() -> R
     // A folder that is chosen is like one that is named at the start.
     let garden = self::folder(&stage, "kitchen")?;
     assert!(window.find(named("Message")).await?.drop_files(&[&garden]).await?);
-    window.click(named("Work There")).await?;
+    window.click(named("Open Folder")).await?;
     window.find(named("Code Assistant").role(Role::Label)).await?;
     window.keys(&["ctrl+o"]).await?;
     window.click(named("No Folder")).await?;

@@ -161,8 +161,8 @@ async fn files_and_conversation_go_back_to_a_message_and_the_files_forth_again()
     window.writes().await?;
     window.type_text("a draft").await?;
     window.holds("a draft").await?;
-    window.click(named("Restore Files to Here…").role(Role::Button)).await?;
-    window.find(named("Restore to Here?")).await?;
+    window.click(named("Restore Files to This Point…").role(Role::Button)).await?;
+    window.find(named("Restore to This Point?")).await?;
     window.click(containing("Files and Conversation").role(Role::Button)).await?;
     // What was said is in the composer again, before what was being written.
     window.holds("Say it in German\na draft").await?;
@@ -198,7 +198,7 @@ async fn a_plan_is_started_with_one_click_in_the_mode_that_asks() -> Result<()> 
     window.find(named("Ask")).await?;
     window.gone(named("The plan is ready")).await?;
     let sent = stage.server.wait_for_end(1).await;
-    ensure!(sent.texts_of("user").iter().any(|text| text.contains("Carry out the plan.")));
+    ensure!(sent.texts_of("user").iter().any(|text| text.contains("Run the plan.")));
     window.close().await
 }
 

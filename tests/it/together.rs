@@ -29,7 +29,7 @@ async fn a_chat_that_another_program_writes_is_read_live_and_says_so_until_it_is
     .await?;
 
     window.find(containing("Another program is writing this chat")).await?;
-    window.find(named("open in another program").under("Chats")).await?;
+    window.find(named("Open in another program").under("Chats")).await?;
     window.shows("Answer: one half").await?;
     window.type_text("mine").await?;
     assert!(!window.find(named("Send")).await?.is(State::Sensitive));

@@ -224,7 +224,7 @@ async fn a_command_in_the_background_is_ended_by_its_button() -> Result<()> {
 #[tokio::test]
 async fn a_command_in_the_background_is_not_ended_with_the_window_unasked() -> Result<()> {
     let (stage, window) = with_a_command().await?;
-    let question = || named("A command still runs in the background");
+    let question = || named("A command is still running in the background");
     window.keys(&["ctrl+q"]).await?;
     window.find(question()).await?;
     window.keys(&["Return"]).await?;
@@ -252,12 +252,12 @@ async fn at_the_limit_of_rounds_the_person_lets_it_go_on_or_ends_it() -> Result<
     let window = says(&stage, "look around").await?;
     window.find(containing("The model called tools in 1 round.")).await?;
     window.keys(&["ctrl+shift+y"]).await?;
-    window.find(named("Go On").state(State::Focused)).await?;
+    window.find(named("Continue").state(State::Focused)).await?;
     window.keys(&["Return"]).await?;
     stage.server.wait_for_chats(2).await;
     // The next limit is as many rounds further on.
-    window.click(named("End Here").role(Role::Button)).await?;
-    window.gone(named("End Here")).await?;
+    window.click(named("Stop Here").role(Role::Button)).await?;
+    window.gone(named("Stop Here")).await?;
     window.writes().await?;
     ensure!(stage.server.chats().len() == 2, "it went on");
     window.close().await

@@ -343,9 +343,9 @@ mod tests {
     #[test]
     fn where_the_rule_holds_that_may_deny_it_is_told() {
         for (scope, told) in [
-            (Scope::Session, "That rule holds in this chat."),
-            (Scope::Project, "That rule holds in this project."),
-            (Scope::Everywhere, "That rule holds everywhere."),
+            (Scope::Session, "This rule applies to this chat."),
+            (Scope::Project, "This rule applies to this project."),
+            (Scope::Everywhere, "This rule applies everywhere."),
         ] {
             let mut ask = command(&[]);
             let Asked::Permission(asked) = &mut ask.what else { panic!() };
@@ -485,12 +485,12 @@ mod tests {
     fn no_two_answers_share_a_letter_in_any_language() {
         let ids = [
             "[y]es",
-            "for this [s]ession",
+            "in thi[s] chat",
             "in this [p]roject",
             "[a]lways",
-            "[o]utside the sandbox once",
+            "[o]nce outside the sandbox",
             "[n]o",
-            "[d]eny always",
+            "always [d]eny",
         ];
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../po");
         let read =

@@ -51,7 +51,7 @@ fn info() -> ToolInfo {
     ToolInfo {
         spec: spec::<Arguments>("list_files", "List a folder as a tree. Respects .gitignore."),
         title: N_("List Files").into(),
-        summary: N_("What lies in a folder and below it").into(),
+        summary: N_("Lists the contents of a folder and its subfolders").into(),
         group: ToolGroup::Files,
         kind: ToolKind::Reads,
         icon: ToolIcon::Folder,
@@ -96,7 +96,7 @@ impl Tool for ListFiles {
             let found = collect(&beneath, depth, &*context.host, given_up);
             let (count, text) = (found.len(), tree(found, context.most));
             let text = if count == 0 {
-                format!("{shown} has nothing that .gitignore does not name.")
+                format!("{shown} is empty, or everything in it is ignored by .gitignore.")
             } else {
                 text
             };
@@ -187,9 +187,9 @@ pub fn more(count: usize, shown: usize) -> String {
     match count.saturating_sub(shown) {
         0 => String::new(),
         _ if count >= walk::COUNTED => {
-            format!("[More than {} more. Name a folder.]\n", count - shown)
+            format!("[More than {} more. Give a folder to see them.]\n", count - shown)
         }
-        more => format!("[{more} more. Name a folder to see them.]\n"),
+        more => format!("[{more} more. Give a folder to see them.]\n"),
     }
 }
 

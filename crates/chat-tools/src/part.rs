@@ -33,7 +33,7 @@ impl Range {
         let from = from.unwrap_or(1).max(1);
         match to {
             Some(to) if to < from => Err(ToolFailure::new(format!(
-                "`to` ({to}) lies before `from` ({from}): lines count from 1, and both are included."
+                "`to` ({to}) is before `from` ({from}): lines start at 1, and both are included."
             ))),
             to => {
                 let last = from.saturating_add(LINES - 1);
@@ -204,7 +204,7 @@ fn written(lines: &[(String, usize)], found: &Found, range: Range, told: Option<
         let shown = bare.char_indices().nth(LINE_CHARACTERS).map_or(bare, |(at, _)| &bare[..at]);
         let _ = write!(text, "{number}\t{shown}");
         if shown.len() < bare.len() || line.len() < *length {
-            let _ = write!(text, " … [cut: the line has {length} bytes]");
+            let _ = write!(text, " … [truncated: the line has {length} bytes]");
         }
         text.push('\n');
     }
@@ -212,7 +212,11 @@ fn written(lines: &[(String, usize)], found: &Found, range: Range, told: Option<
     let mut notes = Vec::new();
     if last < found.total || !found.whole {
         let all = if found.whole { format!(" of {}", found.total) } else { String::new() };
-        notes.push(format!("Lines {} to {last}{all}. Go on with from: {}.", range.from, last + 1));
+        notes.push(format!(
+            "Lines {} to {last}{all}. Continue with from: {}.",
+            range.from,
+            last + 1
+        ));
     } else if !found.ended {
         notes.push("The last line has no newline.".to_owned());
     }

@@ -47,7 +47,7 @@ fn the_window_is_told_and_earlier_messages_summed_up_and_that_taken_back() {
     server.when("Sum up the conversation above", Script::new().text("- they counted"));
     let input = "/context\none\ntwo\n/context\n/prompt\n/compact\nthree\n/compact undo\nfour\n";
     let run = home.run_with(["chat"], input).ok();
-    assert!(run.stderr.contains("This chat has not begun."), "{}", run.stderr);
+    assert!(run.stderr.contains("This chat hasn’t started yet."), "{}", run.stderr);
     assert!(run.stdout.contains(" tokens (0 %)"), "{}", run.stdout);
     assert!(run.stdout.contains("  What you said\n"), "{}", run.stdout);
     assert!(run.stdout.contains("4 earlier messages go out with this"), "{}", run.stdout);

@@ -336,7 +336,7 @@ fn who_waits_for_another_chat_is_told_so() {
         let mut child = home.command(args).spawn().expect("the program starts");
         // It is told while it waits, and not afterwards.
         let json = args.contains(&"--json");
-        let wanted = if json { "\"queued\"" } else { "Waiting for another chat to be answered" };
+        let wanted = if json { "\"queued\"" } else { "Waiting for the reply in another chat" };
         let told: &mut dyn std::io::Read = if json {
             child.stdout.as_mut().expect("its output")
         } else {

@@ -58,7 +58,7 @@ fn an_empty_list_is_told_of_and_not_in_json() {
         (&["sessions"][..], "There are no chats yet."),
         (&["models"], "There is no model yet."),
         (&["models", "--installed"], "There is no model here yet."),
-        (&["rules"], "Nothing was allowed or denied for longer."),
+        (&["rules"], "There are no permission rules."),
     ] {
         let run = home.run(list).ok();
         assert!(run.stdout.is_empty() && run.stderr.starts_with(told), "{list:?}: {run:?}");

@@ -281,7 +281,7 @@ fn a_chat_at_a_terminal_has_bold_headings_and_nothing_else_to_obey() {
     for shown in [shown, shows(&["export", "--markdown", &fid])] {
         assert!(shown.contains("␛]0;owned␇"), "{shown:?}");
     }
-    assert!(shows(&["sessions", "--search", "nowhere"]).contains("No chat has this."));
+    assert!(shows(&["sessions", "--search", "nowhere"]).contains("No chats found."));
     // What was found is bold, with an accent that was not typed.
     let found = shows(&["sessions", "--search", "HÉLLO"]);
     assert!(found.contains("  \x1b[1mhello\x1b[0m\r\n"), "{found:?}");

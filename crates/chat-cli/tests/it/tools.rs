@@ -252,7 +252,7 @@ fn folder_mode_and_rules_are_changed_in_a_conversation() {
     assert_eq!(scene.read("src/add.sh"), RIGHT, "{run:#?}");
     for told in [
         "There is no folder yet.",
-        &format!("From now on the model works in {folder}."),
+        &format!("The model now works in {folder}."),
         &format!("The model works in {folder}."),
         "ask – ",
         "edits – ",

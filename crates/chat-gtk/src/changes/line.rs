@@ -97,7 +97,7 @@ fn shown(line: &Line) -> (String, Vec<Range<usize>>) {
             Ending::CarriageReturn => text.push('␍'),
             Ending::Nothing => {
                 text.push_str(" ⟨");
-                text.push_str(&gettext("no line break"));
+                text.push_str(&gettext("no newline"));
                 text.push('⟩');
             }
         }

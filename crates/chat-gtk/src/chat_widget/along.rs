@@ -74,11 +74,11 @@ impl Goes {
                 Some((from, to)) => format!("{name}:{from}–{to}"),
             };
             let text = match at.lines {
-                None => gettext("Goes along: the name of {path}"),
+                None => gettext("Attached: {path} (name only)"),
                 Some(_) if at.is_selected => {
-                    gettext("Goes along: what is selected in {path}, and the lines around it")
+                    gettext("Attached: the selection in {path} and the lines around it")
                 }
-                Some(_) => gettext("Goes along: the lines of {path} around the cursor"),
+                Some(_) => gettext("Attached: lines around the cursor in {path}"),
             };
             chips.push(Chip {
                 along: Along::Active,
@@ -100,7 +100,7 @@ impl Goes {
                 ngettext("{count} open file", "{count} open files", number)
             };
             let names: Vec<_> = others.iter().map(|path| path.display().to_string()).collect();
-            let said = gettext("Goes along: the names of\n{names}");
+            let said = gettext("Attached (names only):\n{names}");
             chips.push(Chip {
                 along: Along::Others,
                 icon: FILE,

@@ -124,7 +124,7 @@ fn current(todos: &[Todo]) -> Option<&str> {
 fn step(todo: &Todo) -> gtk::Box {
     let (icon, word, class) = match todo.state {
         TodoState::Done => ("object-select-symbolic", gettext("Done"), "done"),
-        TodoState::Doing => ("content-loading-symbolic", gettext("At work"), "doing"),
+        TodoState::Doing => ("content-loading-symbolic", gettext("In progress"), "doing"),
         TodoState::Open => ("radio-symbolic", gettext("To do"), "open"),
     };
     let image = gtk::Image::builder()

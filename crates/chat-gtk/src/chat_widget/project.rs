@@ -260,6 +260,6 @@ impl ChatWidget {
         let searches = self.settings().is_some_and(|settings| settings.tools.search.is_some());
         let lacks =
             (project.is_some() || searches) && self.known_capabilities().tools == Some(false);
-        view.composer.set_note(lacks.then(|| gettext("This model cannot use tools")).as_deref());
+        view.composer.set_note(lacks.then(|| gettext("This model can’t use tools")).as_deref());
     }
 }

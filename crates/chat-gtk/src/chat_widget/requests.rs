@@ -407,7 +407,7 @@ pub(super) fn copy_last_reply(view: &View, root: &gtk::Box, sender: &ComponentSe
             root.clipboard().set_text(&reply);
             gettext("Reply copied")
         }
-        None => gettext("There is no reply yet"),
+        None => gettext("No reply yet"),
     };
     tell(sender, Output::Note(words));
 }

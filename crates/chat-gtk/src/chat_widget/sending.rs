@@ -40,7 +40,7 @@ impl ChatWidget {
                 view.conversation.go_to_end();
                 if let Some(name) = view.composer.unknown_names(&written).first() {
                     let text =
-                        gettext("{name} is not in the project, so it was sent as plain text.");
+                        gettext("{name} isn’t in the project, so it was sent as plain text.");
                     tell(sender, Output::Note(fill(&text, &[("name", name)])));
                 }
                 self.submit(written, view, sender);

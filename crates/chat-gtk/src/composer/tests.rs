@@ -31,7 +31,7 @@ fn all_controls_fit_the_narrowest_window() {
         [project.widget().clone().upcast(), modes.widget().clone().upcast(), meter.upcast()];
     let to = [thinking.widget().clone().upcast(), model.upcast()];
     let composer = Composer::new(&about, &to, |_| {});
-    composer.set_note(Some("This model cannot use tools"));
+    composer.set_note(Some("This model can’t use tools"));
     composer.set_busy(true);
     composer.set_content(&Written::text("and one more"));
     let window = gtk::Window::builder().child(composer.widget()).build();

@@ -42,7 +42,7 @@ impl Excerpt {
             if index == self.head.len() {
                 begin_line(&mut text);
                 let (bytes, lines) = (self.bytes_left_out, self.lines_left_out);
-                let _ = writeln!(text, "[{bytes} bytes in {lines} lines left out here{rest}]");
+                let _ = writeln!(text, "[{bytes} bytes in {lines} lines omitted here{rest}]");
             }
             if name && span.stream != named {
                 begin_line(&mut text);

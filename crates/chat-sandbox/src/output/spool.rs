@@ -195,7 +195,7 @@ impl Inner {
         if missing == 0 {
             return String::new();
         }
-        format!("\n[{missing} bytes left out here]\n")
+        format!("\n[{missing} bytes omitted here]\n")
     }
 
     fn in_order_at(&self, position: u64) -> u64 {

@@ -33,45 +33,48 @@ pub fn told(exit: &Exit) -> String {
         Ended::Status(status) => match status - 128 {
             // As a shell tells of what it ran; the command may as well have said so itself.
             signal if !name(signal).is_empty() => {
-                format!("Exit status {status}, in a shell’s words signal {signal}{}", name(signal))
+                format!("Exit status {status}, in a shell usually signal {signal}{}", name(signal))
             }
             _ => format!("Exit status {status}"),
         },
-        Ended::Signal(signal) => format!("Ended by signal {signal}{}", name(signal)),
+        Ended::Signal(signal) => format!("Terminated by signal {signal}{}", name(signal)),
         Ended::TimedOut(limit) => format!(
-            "Ended at its time limit of {} s (`seconds` gives more, `background` has none)",
+            "Timed out after {} s (set `seconds` for a longer limit, or `background` for none)",
             limit.as_secs()
         ),
         Ended::Stopped => "Stopped".to_owned(),
-        Ended::Exposed => "Ended since something outside the sandbox (such as the user’s git or editor) replaced a \
-            protected file of the project, which left it unprotected; what was done until then stays"
-            .to_owned(),
+        Ended::Exposed => {
+            "Stopped because something outside the sandbox (such as the user’s git or editor) \
+            replaced a protected file of the project and left it unprotected; everything done \
+            until then is kept"
+                .to_owned()
+        }
         Ended::Limit(limit) => {
             let much = match limit {
                 Limit::Processes => "too many processes",
                 Limit::Memory => "too much memory",
-                Limit::Disk => "too much of the disk",
+                Limit::Disk => "too much disk space",
             };
-            format!("Ended since it used {much}")
+            format!("Stopped because it used {much}")
         }
     };
     let _ = write!(text, ", after {:.1} s.", exit.took.as_secs_f64());
     if exit.left_running > 0 {
-        let _ = write!(text, " {} processes that it left running were ended.", exit.left_running);
+        let _ = write!(text, " {} processes that it left running were stopped.", exit.left_running);
     }
     for PutAside { path, kept, why } in exit.put_aside.iter().take(TOLD) {
         let why = match why {
-            WhyAside::Protected => "may not be made here",
-            WhyAside::RunsPrograms => "can make git run programs, or write, outside the sandbox",
+            WhyAside::Protected => "may not be created here",
+            WhyAside::RunsPrograms => "can make Git run programs or write outside the sandbox",
         };
         let kept = kept.file_name().unwrap_or_default().display();
-        let _ = write!(text, " {} {why}: it was put aside as {kept}.", path.display());
+        let _ = write!(text, " {} {why}: it was quarantined as {kept}.", path.display());
     }
     if let Some(more @ 1..) = exit.put_aside.len().checked_sub(TOLD) {
         let _ = write!(text, " So were {more} others.");
     }
     if exit.is_partly_unseen {
-        text += " The project is too large to be looked through for repositories.";
+        text += " The project is too large to check for new repositories.";
     }
     text
 }
@@ -162,7 +165,7 @@ mod tests {
             ..left.clone()
         };
         let many = told(&many);
-        assert_eq!(many.matches("may not be made here").count(), TOLD);
+        assert_eq!(many.matches("may not be created here").count(), TOLD);
         assert!(many.contains(" So were 3 others. The project is too large"), "{many}");
         assert_eq!(exit_of(&left), CommandExit::Stopped);
     }

@@ -71,16 +71,16 @@ impl fmt::Display for Refusal {
         }
         match &self.reason {
             Reason::Empty => f.write_str(
-                "`old` is empty. Give the text to replace; write_file makes a new file.",
+                "`old` is empty. Give the text to replace, or use write_file to create a file.",
             )?,
             Reason::Same => f.write_str("`old` and `new` are the same.")?,
             Reason::Several { lines, tolerance } => {
                 let named: Vec<_> = lines.iter().take(NAMED).map(usize::to_string).collect();
                 let more = if lines.len() > NAMED { ", …" } else { "" };
                 let how = if *tolerance == Tolerance::default() {
-                    "is there"
+                    "occurs"
                 } else {
-                    "is not there exactly, but nearly"
+                    "has no exact match, but similar text occurs"
                 };
                 let all = if *tolerance == Tolerance::default() {
                     ", or set all"
@@ -91,7 +91,7 @@ impl fmt::Display for Refusal {
                 let or_more = if count < MOST { "" } else { " or more" };
                 write!(
                     f,
-                    "The text to replace {how} {count}{or_more} times (lines {named}{more}): give more lines around it{all}."
+                    "The text to replace {how} {count}{or_more} times (lines {named}{more}): include more surrounding lines{all}."
                 )?;
             }
             Reason::Absent { near, numbered } => {
@@ -99,29 +99,32 @@ impl fmt::Display for Refusal {
                 if *numbered {
                     f.write_str(" Give it without the line numbers.")?;
                 } else if let Some(Near { line, text }) = near {
-                    write!(f, " From line {line} on the file has:\n{text}\nGive it exactly.\n")?;
+                    write!(
+                        f,
+                        " Starting at line {line}, the file has:\n{text}\nCopy it exactly.\n"
+                    )?;
                 } else {
                     f.write_str(" Read the file again.")?;
                 }
             }
             Reason::TooMany => write!(
                 f,
-                "More than {} places have this text: give a longer one.",
+                "This text occurs in more than {} places: give a longer one.",
                 super::MOST_PLACES
             )?,
             Reason::TooLarge => write!(
                 f,
-                "The file would become larger than {} MB: that is no text to edit.",
+                "The file would become larger than {} MB, too large to edit as text.",
                 super::LARGEST / 1_000_000
             )?,
             Reason::Indentation { line } => write!(
                 f,
-                "The text is at line {line} with another indentation, and how to indent the new lines is not clear: \
-                 give it with the file's own."
+                "The text is at line {line} with different indentation, and it is unclear how to \
+                 indent the new lines: use the file's own indentation."
             )?,
         }
         if self.of > 1 {
-            f.write_str(" None of the edits was made.")?;
+            f.write_str(" No edits were made.")?;
         }
         Ok(())
     }
@@ -228,7 +231,7 @@ mod tests {
     fn the_edit_is_named_where_there_are_several() {
         assert_eq!(
             said("a\n", &[("a", "b"), ("b", "b")]),
-            "Edit 2 of 2: `old` and `new` are the same. None of the edits was made."
+            "Edit 2 of 2: `old` and `new` are the same. No edits were made."
         );
         assert!(said("a\n", &[("", "b")]).starts_with("`old` is empty."));
     }

@@ -38,7 +38,7 @@ pub fn shown(answer: &Answer, form: Form) -> Shown {
     match kind(&answer.mime, &answer.bytes) {
         Kind::Page => {
             let page = page::read(&text(true), &answer.url, form);
-            let note = page.whole.then_some("No readable part stood out: this is the whole page.");
+            let note = page.whole.then_some("No main content was found: this is the whole page.");
             Shown::Text { title: page.title, text: page.text, note }
         }
         Kind::Text => {
@@ -46,9 +46,7 @@ pub fn shown(answer: &Answer, form: Form) -> Shown {
             Shown::Text { title: None, text: text(is_marked_up), note: None }
         }
         Kind::Picture(mime) => Shown::Picture(mime),
-        Kind::Other if answer.mime.is_empty() => {
-            Shown::Other("something of no known type".to_owned())
-        }
+        Kind::Other if answer.mime.is_empty() => Shown::Other("data of an unknown type".to_owned()),
         Kind::Other => Shown::Other(answer.mime.clone()),
     }
 }
@@ -124,8 +122,10 @@ pub fn heading(url: &Url, title: Option<&str>, cut: Option<Cut>, note: Option<&s
         heading.push_str(title);
     }
     let missing = cut.map(|cut| match cut {
-        Cut::Size(kilobytes) => format!("Only the first {kilobytes} KB came: there is more."),
-        Cut::Time(seconds) => format!("The rest did not come within {seconds} seconds."),
+        Cut::Size(kilobytes) => {
+            format!("Only the first {kilobytes} KB were received. There is more.")
+        }
+        Cut::Time(seconds) => format!("The rest did not arrive within {seconds} seconds."),
     });
     if let Some(missing) = missing {
         heading.push('\n');
@@ -189,7 +189,7 @@ mod tests {
     #[case("application/pdf", b"%PDF-1.7", "application/pdf")]
     #[case("image/png", b"no picture", "image/png")]
     #[case("text/plain", b"a\0b", "text/plain")]
-    #[case("", b"\0\0", "something of no known type")]
+    #[case("", b"\0\0", "data of an unknown type")]
     #[case("audio/ogg", b"OggS", "audio/ogg")]
     fn other_things_are_named(#[case] mime: &str, #[case] bytes: &[u8], #[case] what: &str) {
         assert_eq!(shown(&answer(mime, bytes), Form::Markdown), Shown::Other(what.to_owned()));

@@ -12,7 +12,7 @@ use super::super::Document;
 use super::super::scene::{LINES, Scene};
 use crate::main_loop::until;
 
-const UNDONE: &str = "Changes from disk were undone here. Saving asks you first.";
+const UNDONE: &str = "Changes from disk were undone here. Natter asks before saving.";
 
 /// A file whose first line the user changed and whose last one changed on disk, once both are merged.
 fn merged() -> Scene {

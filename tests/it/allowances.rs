@@ -151,7 +151,7 @@ async fn remembered_answers_are_written_to_a_file() -> Result<()> {
     window.keys(&["ctrl+a"]).await?;
     window.type_text(&file.display().to_string()).await?;
     window.keys(&["Return"]).await?;
-    window.find(containing("Written to")).await?;
+    window.find(containing("Saved to")).await?;
     let written = std::fs::read_to_string(&file)?;
     assert!(written.contains("run:cargo test *"), "{written}");
     window.close().await
@@ -230,10 +230,10 @@ async fn a_rule_is_written_and_changed_by_hand() -> Result<()> {
     window.find(named("Applies to")).await?;
     window.find(named("Rule").role(Role::Text)).await?.click_with_mouse().await?;
     window.type_text("run:cargo te*").await?;
-    window.find(containing("does not stand alone at the end")).await?;
+    window.find(containing("doesn’t stand alone at the end")).await?;
     window.keys(&["BackSpace"]).await?;
     window.type_text("st *").await?;
-    window.gone(containing("does not stand alone at the end")).await?;
+    window.gone(containing("doesn’t stand alone at the end")).await?;
     window.click(containing("Save").role(Role::Button)).await?;
     window.find(named("run:cargo test *")).await?;
     kept(&stage, "the rule", |settings| rules(settings) == ["Allow run:cargo test *"]).await?;

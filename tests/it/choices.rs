@@ -278,18 +278,18 @@ async fn a_favourite_made_by_keyboard_stands_first_also_after_a_restart() -> Res
     window.keys(&["ctrl+m"]).await?;
     window.find(containing("beta").under("Models")).await?;
     window.keys(&["Down", "ctrl+d"]).await?;
-    window.find(named("Favourites").under("Models")).await?;
+    window.find(named("Favorites").under("Models")).await?;
     window.close().await?;
 
     let window = stage.window().await?;
     window.find(named("alpha")).await?;
     window.keys(&["ctrl+m"]).await?;
-    window.find(named("Favourites").under("Models")).await?;
+    window.find(named("Favorites").under("Models")).await?;
     let lines = window.text_under("Models").await;
     assert!(lines.find("beta") < lines.find("alpha"), "{lines}");
     // And back again.
     window.keys(&["Up", "ctrl+d"]).await?;
-    window.gone(named("Favourites").under("Models")).await?;
+    window.gone(named("Favorites").under("Models")).await?;
     window.close().await
 }
 
@@ -317,6 +317,6 @@ async fn a_beginning_keeps_what_was_written_already() -> Result<()> {
     window.type_text("my words").await?;
     window.holds("my words").await?;
     window.find(named("Improve some text")).await?.click_with_mouse().await?;
-    window.holds("Improve this text, and say what you changed:\n\nmy words").await?;
+    window.holds("Improve this text and tell me what you changed:\n\nmy words").await?;
     window.close().await
 }

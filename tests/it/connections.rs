@@ -27,11 +27,11 @@ async fn an_address_that_is_none_is_said_and_cannot_be_kept() -> Result<()> {
     let window = stage.window().await?;
     add(&window).await?;
     window.type_text("htp://nowhere").await?;
-    window.find(containing("This address is not valid")).await?;
+    window.find(containing("This address isn’t valid")).await?;
     until_save_is(&window, false).await?;
     window.keys(&["ctrl+a"]).await?;
     window.type_text(&stage.server.url()).await?;
-    window.gone(containing("This address is not valid")).await?;
+    window.gone(containing("This address isn’t valid")).await?;
     until_save_is(&window, true).await?;
     window.close().await
 }
@@ -62,7 +62,7 @@ async fn a_server_without_a_list_is_used_by_the_models_that_are_typed() -> Resul
     add(&window).await?;
     window.type_text(&format!("{}/v1", server.url())).await?;
     window.keys(&["alt+t"]).await?;
-    window.find(containing("The server answers but lists no models.")).await?;
+    window.find(containing("The server responds but doesn’t list any models.")).await?;
     window.find(named("Models").role(Role::Text)).await?.click_with_mouse().await?;
     window.type_text("typed-model").await?;
     window.keys(&["alt+t"]).await?;
@@ -86,10 +86,10 @@ async fn a_server_that_cannot_be_found_is_told_from_one_that_does_not_run() -> R
     add(&window).await?;
     window.type_text("http://no-such-host.invalid:11434").await?;
     window.keys(&["alt+t"]).await?;
-    window.find(containing("The server “no-such-host.invalid” could not be found.")).await?;
+    window.find(containing("Couldn’t find the server “no-such-host.invalid”.")).await?;
     window.keys(&["ctrl+a"]).await?;
     window.type_text("htp:/bla").await?;
-    window.find(containing("This address is not valid")).await?;
+    window.find(containing("This address isn’t valid")).await?;
     window.close().await
 }
 

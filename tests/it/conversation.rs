@@ -198,7 +198,7 @@ async fn a_message_sent_while_busy_waits_visibly_and_goes_out_after() -> Result<
     let window = stage.ready().await?;
     window.say("the first").await?;
     window.find(named("Stop")).await?;
-    window.find(named("waiting").under("Chats")).await?;
+    window.find(named("Waiting").under("Chats")).await?;
     begin.open();
     window.shows("Slowly").await?;
     window.find(named("Replying…").under("Chats")).await?;

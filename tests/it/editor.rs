@@ -92,10 +92,10 @@ async fn what_changes_on_disk_is_followed_and_never_overwritten_unasked() -> Res
     window.type_text("my ").await?;
     holds(&window, "a.txt", |text| text.starts_with("my one")).await?;
     fs::write(&file, "theirs\n")?;
-    window.find(containing("was changed on disk, and here too")).await?;
+    window.find(containing("was changed both on disk and here")).await?;
     window.keys(&["ctrl+s"]).await?;
     window.click(named("Keep Mine")).await?;
-    window.gone(containing("was changed on disk, and here too")).await?;
+    window.gone(containing("was changed both on disk and here")).await?;
     has(&file, "theirs\n").await?;
     window.keys(&["ctrl+s"]).await?;
     has(&file, "my one\ntwo\n").await?;
@@ -130,7 +130,7 @@ async fn what_was_not_saved_is_there_again_after_the_program_was_killed() -> Res
     window.kill().await?;
 
     let window = stage.launch(program().arg("--project").arg(&folder)).await?;
-    window.find(containing("What you had not saved is back")).await?;
+    window.find(containing("Your unsaved changes were restored")).await?;
     holds(&window, "a.txt", |text| text == "two one\n").await?;
     window.find(containing("• a.txt")).await?;
     has(&folder.join("a.txt"), "one\n").await?;
@@ -196,9 +196,9 @@ async fn what_is_open_goes_along_as_its_chips_say() -> Result<()> {
     assert!(sent(0).contains("b.txt") && sent(0).contains("three"), "{}", sent(0));
     assert!(sent(0).contains("a.txt"));
     // What is taken away stays here, for this message.
-    window.click(named("Do not send b.txt:1")).await?;
+    window.click(named("Remove b.txt:1")).await?;
     window.gone(named("b.txt:1").role(Role::Label)).await?;
-    window.click(named("Do not send 1 more open file")).await?;
+    window.click(named("Remove 1 more open file")).await?;
     window.gone(named("1 more open file").role(Role::Label)).await?;
     window.say("And now?").await?;
     window.shows("Still one.").await?;
@@ -387,7 +387,7 @@ async fn an_undone_merge_is_not_saved_over_the_file_unasked() -> Result<()> {
     window.find(named("count.txt").role(Role::Text).state(State::Focused)).await?;
     window.find(undone()).await?;
     window.keys(&["ctrl+s"]).await?;
-    window.find(containing("was changed on disk, and here too")).await?;
+    window.find(containing("was changed both on disk and here")).await?;
     assert_eq!(fs::read_to_string(&file)?, theirs);
     // Nor does closing the tab save over it.
     window.keys(&["ctrl+shift+z", "ctrl+z"]).await?;
@@ -395,7 +395,7 @@ async fn an_undone_merge_is_not_saved_over_the_file_unasked() -> Result<()> {
     window.keys(&["ctrl+shift+w"]).await?;
     window.find(containing("Save “count.txt”?")).await?;
     window.keys(&["Return"]).await?;
-    window.find(containing("was changed on disk, and here too")).await?;
+    window.find(containing("was changed both on disk and here")).await?;
     assert_eq!(fs::read_to_string(&file)?, theirs);
     window.click(named("count.txt").role(Role::Text)).await?;
     window.keys(&["ctrl+shift+z"]).await?;
@@ -461,7 +461,7 @@ async fn where_both_changed_the_same_both_are_kept_until_the_user_decides() -> R
     window.say("Say it in German").await?;
     window.shows("It is done.").await?;
     window.click(named("Keep Mine")).await?;
-    window.gone(containing("was changed on disk, and here too")).await?;
+    window.gone(containing("was changed both on disk and here")).await?;
     window.keys(&["ctrl+s"]).await?;
     has(&file, &COUNT.replace("one", "my one")).await?;
     // What was dropped needs no review any more, and the model hears of it as it made it.

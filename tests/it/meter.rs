@@ -8,7 +8,7 @@ use crate::stage::{Stage, Window};
 
 /// The button in the composer's line.
 const METER: &str = "Context Window";
-const SUMMARY: &str = "From here on the model reads a summary";
+const SUMMARY: &str = "From here on, the model reads a summary";
 
 /// A chat of two turns.
 async fn two_turns(stage: &Stage) -> Result<Window> {
@@ -30,14 +30,14 @@ async fn what_fills_the_window_is_told_and_the_whole_prompt_is_shown() -> Result
     window.type_text("a draft").await?;
     window.click(named(METER)).await?;
     window.find(named("Your messages")).await?;
-    window.find(named("Answers")).await?;
+    window.find(named("Replies")).await?;
     window.click(named("Show Full Prompt…").role(Role::Button)).await?;
-    window.find(containing("earlier messages go out with this")).await?;
+    window.find(containing("earlier messages are also sent")).await?;
     window.keys(&["Escape"]).await?;
-    window.gone(containing("earlier messages go out with this")).await?;
+    window.gone(containing("earlier messages are also sent")).await?;
     window.holds("a draft").await?;
     window.click(named(METER)).await?;
-    window.find(named("Answers")).await?;
+    window.find(named("Replies")).await?;
     ensure!(stage.server.chats().len() == 2, "looking sends nothing");
     window.close().await
 }
@@ -56,7 +56,7 @@ async fn earlier_messages_are_summed_up_and_come_back() -> Result<()> {
     window.find(named("Summary of earlier messages")).await?;
     window.click(named("Undo Compaction").role(Role::Button)).await?;
     window.find(named("The model reads all messages again.")).await?;
-    window.find(containing("You took that back.")).await?;
+    window.find(containing("You undid that.")).await?;
     window.gone(containing(SUMMARY)).await?;
     window.close().await
 }

@@ -63,10 +63,10 @@ async fn a_file_is_added_where_it_lies_and_one_that_is_no_model_is_named() -> Re
     manage(&window).await?;
     window.find(containing("None yet.")).await?;
     add(&window, &bad).await?;
-    window.find(containing("letter.gguf” is no model")).await?;
+    window.find(containing("letter.gguf” isn’t a GGUF model")).await?;
     add(&window, &good).await?;
     window.find(named("nimble").under("Installed Models")).await?;
-    window.gone(containing("is no model")).await?;
+    window.gone(containing("isn’t a GGUF model")).await?;
 
     // It goes without a question, since its file stays.
     window.click(named("Remove nimble from the list")).await?;
@@ -135,12 +135,12 @@ async fn what_the_hub_cannot_give_is_said_in_place() -> Result<()> {
     let window = window_at(&stage, &hub).await?;
     manage(&window).await?;
     window.click(named("Download SmolLM2 360M")).await?;
-    window.find(containing("Hugging Face has no “").under("Models to Download")).await?;
-    window.find(named("Try to download SmolLM2 360M again")).await?;
+    window.find(containing("Couldn’t find “").under("Models to Download")).await?;
+    window.find(named("Retry the download of SmolLM2 360M")).await?;
     window.find(named("Search Hugging Face").role(Role::Text)).await?.click_with_mouse().await?;
     window.type_text("nimble").await?;
     window.keys(&["Return"]).await?;
-    window.find(containing("Nothing found")).await?;
+    window.find(containing("No results")).await?;
     window.close().await
 }
 
@@ -159,7 +159,7 @@ async fn the_first_page_offers_a_model_and_downloads_it_in_place() -> Result<()>
     window.find(containing("1.0 MB of 3.1 MB")).await?;
     hub.go_on();
     window.gone(containing("of 3.1 MB")).await?;
-    window.gone(containing("to download")).await?;
+    window.gone(containing("B download")).await?;
     window.find(named("On this computer")).await?;
     // Who waited for it can write at once.
     window.writes().await?;

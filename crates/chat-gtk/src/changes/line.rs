@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(text, "a⟨U+202E⟩b one␍");
         assert_eq!(words.iter().map(|word| &text[word.clone()]).collect::<Vec<_>>(), ["one"]);
         let (text, words) = shown(&diff.lines[1]);
-        assert_eq!(text, "a⟨U+202E⟩b two ⟨no line break⟩");
+        assert_eq!(text, "a⟨U+202E⟩b two ⟨no newline⟩");
         assert_eq!(&text[words[0].clone()], "two");
     }
 }

@@ -231,7 +231,7 @@ mod tests {
         }
         let chips = goes.chips(Some(here()));
         assert_eq!(chips[0].label, "main.rs");
-        assert_eq!(chips[0].tooltip, "Goes along: the name of src/main.rs");
+        assert_eq!(chips[0].tooltip, "Attached: src/main.rs (name only)");
     }
 
     #[test]

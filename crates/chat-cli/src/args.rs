@@ -7,8 +7,8 @@ use chat_core::message::Thinking;
 use chat_core::permission::{Mode, Rule};
 use chat_core::settings::ConnectionKind;
 use chat_edge::words;
-use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser as _;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
@@ -373,7 +373,11 @@ pub struct ListModels {
 }
 
 fn thinking_parser() -> impl clap::builder::TypedValueParser<Value = Thinking> {
-    PossibleValuesParser::new(words::thinking_levels().map(words::thinking_name))
+    let value = |level| {
+        let value = PossibleValue::new(words::thinking_name(level));
+        if level == Thinking::default() { value.alias(words::OLD_DEFAULT_THINKING) } else { value }
+    };
+    PossibleValuesParser::new(words::thinking_levels().map(value))
         .map(|name| words::thinking_from_name(&name).unwrap_or_default())
 }
 
@@ -480,6 +484,10 @@ mod tests {
         assert!(!parse("--context-window", "0"));
         assert!(parse("--thinking", "high"));
         assert!(!parse("--thinking", "much"));
+        // The old name of the default is still read, and means the same.
+        for name in ["default", "habit"] {
+            assert!(parse("--thinking", name), "{name}");
+        }
         assert!(parse("--mode", "plan"));
         assert!(!parse("--mode", "wild"));
     }

@@ -39,7 +39,7 @@ pub fn told(exit: &Exit) -> String {
         },
         Ended::Signal(signal) => format!("Terminated by signal {signal}{}", name(signal)),
         Ended::TimedOut(limit) => format!(
-            "Timed out after {} s (set `seconds` for a longer limit, or `background` for none)",
+            "Stopped at its time limit of {} s (set `seconds` for a longer one, or `background` for none)",
             limit.as_secs()
         ),
         Ended::Stopped => "Stopped".to_owned(),
@@ -116,10 +116,11 @@ mod tests {
         assert_eq!(told(&exit(Ended::Status(101))), "Exit status 101, after 1.2 s.");
         assert_eq!(
             told(&exit(Ended::Status(139))),
-            "Exit status 139, in a shell’s words signal 11 (segmentation fault), after 1.2 s."
+            "Exit status 139, in a shell usually signal 11 (segmentation fault), after 1.2 s."
         );
         assert!(
-            told(&exit(Ended::Exposed)).starts_with("Ended since something outside the sandbox")
+            told(&exit(Ended::Exposed))
+                .starts_with("Stopped because something outside the sandbox")
         );
         for (limit, kind) in [
             (Limit::Processes, CommandLimit::Processes),
@@ -131,17 +132,17 @@ mod tests {
         assert_eq!(exit_of(&exit(Ended::Exposed)), CommandExit::Exposed);
         assert_eq!(
             told(&exit(Ended::Signal(11))),
-            "Ended by signal 11 (segmentation fault), after 1.2 s."
+            "Terminated by signal 11 (segmentation fault), after 1.2 s."
         );
-        assert_eq!(told(&exit(Ended::Signal(50))), "Ended by signal 50, after 1.2 s.");
+        assert_eq!(told(&exit(Ended::Signal(50))), "Terminated by signal 50, after 1.2 s.");
         assert_eq!(
             told(&exit(Ended::Limit(Limit::Memory))),
-            "Ended since it used too much memory, after 1.2 s."
+            "Stopped because it used too much memory, after 1.2 s."
         );
         let late = told(&exit(Ended::TimedOut(Duration::from_secs(5))));
         assert_eq!(
             late,
-            "Ended at its time limit of 5 s (`seconds` gives more, `background` has none), after 1.2 s."
+            "Stopped at its time limit of 5 s (set `seconds` for a longer one, or `background` for none), after 1.2 s."
         );
         let put = |why| PutAside {
             path: "/p/.git/config".into(),
@@ -155,8 +156,8 @@ mod tests {
         };
         assert_eq!(
             told(&left),
-            "Stopped, after 1.2 s. 2 processes that it left running were ended. /p/.git/config can make git run \
-             programs, or write, outside the sandbox: it was put aside as config.put-aside-1."
+            "Stopped, after 1.2 s. 2 processes that it left running were stopped. /p/.git/config can make Git run \
+             programs or write outside the sandbox: it was quarantined as config.put-aside-1."
         );
         assert_eq!(put_aside(&left), ["/p/.git/config.put-aside-1"]);
         let many = Exit {

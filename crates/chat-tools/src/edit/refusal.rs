@@ -85,7 +85,7 @@ impl fmt::Display for Refusal {
                 let all = if *tolerance == Tolerance::default() {
                     ", or set all"
                 } else {
-                    ", exactly as it is"
+                    ", exactly as they are"
                 };
                 let (count, named) = (lines.len(), named.join(", "));
                 let or_more = if count < MOST { "" } else { " or more" };
@@ -187,20 +187,20 @@ mod tests {
     fn a_text_that_is_there_several_times_is_named_with_its_lines() {
         assert_eq!(
             said("a\nb\na\na\n", &[("a", "c")]),
-            "The text to replace is there 3 times (lines 1, 3, 4): give more lines around it, or set all."
+            "The text to replace occurs 3 times (lines 1, 3, 4): include more surrounding lines, or set all."
         );
         assert_eq!(
             said(&"a\n".repeat(12), &[("a", "c")]),
-            "The text to replace is there 12 times (lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …): \
-             give more lines around it, or set all."
+            "The text to replace occurs 12 times (lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …): \
+             include more surrounding lines, or set all."
         );
         assert!(said(&"a\n".repeat(10), &[("a", "c")]).contains("8, 9, 10): "));
-        assert!(said(&"a\n".repeat(999), &[("a", "c")]).contains(" there 999 times "));
-        assert!(said(&"a\n".repeat(2000), &[("a", "c")]).contains(" there 1000 or more times "));
+        assert!(said(&"a\n".repeat(999), &[("a", "c")]).contains(" occurs 999 times "));
+        assert!(said(&"a\n".repeat(2000), &[("a", "c")]).contains(" occurs 1000 or more times "));
         assert_eq!(
             said("“a”\n„a“\n", &[("\"a\"", "c")]),
-            "The text to replace is not there exactly, but nearly 2 times (lines 1, 2): \
-             give more lines around it, exactly as it is."
+            "The text to replace has no exact match, but similar text occurs 2 times (lines 1, 2): \
+             include more surrounding lines, exactly as they are."
         );
     }
 
@@ -209,12 +209,12 @@ mod tests {
         let content = "fn a() {\n    one();\n    two();\n}\n";
         assert_eq!(
             said(content, &[("    one();\n    three();\n}", "")]),
-            "The text to replace is not in the file. From line 2 on the file has:\n    one();\n    two();\n}\nGive it exactly.\n"
+            "The text to replace is not in the file. Starting at line 2, the file has:\n    one();\n    two();\n}\nCopy it exactly.\n"
         );
         let nothing = "The text to replace is not in the file. Read the file again.";
         assert_eq!(said(content, &[("zero();", "")]), nothing);
         // A third of the lines is near enough, a quarter is not.
-        assert!(said(content, &[("one();\nx();\ny();", "")]).contains("From line 2 on"));
+        assert!(said(content, &[("one();\nx();\ny();", "")]).contains("Starting at line 2,"));
         assert_eq!(said(content, &[("one();\nx();\ny();\nz();", "")]), nothing);
     }
 
@@ -239,6 +239,6 @@ mod tests {
     #[test]
     fn an_indentation_that_is_not_clear_is_said() {
         let said = said("a\n    b\n", &[("        a\n            b", "a")]);
-        assert!(said.starts_with("The text is at line 1 with another indentation"), "{said}");
+        assert!(said.starts_with("The text is at line 1 with different indentation"), "{said}");
     }
 }

@@ -204,7 +204,7 @@ fn two_columns_are_offered_only_where_they_have_room() {
         until("the list has its width", || page.inner.list.width() > 0);
         until("the button knows it", || page.inner.two_sides.is_sensitive() == has_room);
         let words = page.inner.two_sides.tooltip_text().unwrap_or_default();
-        assert_eq!(words.contains("no room"), !has_room, "{words}");
+        assert_eq!(words.contains("Too narrow"), !has_room, "{words}");
         window.destroy();
     }
 }

@@ -26,7 +26,7 @@ fn all_controls_fit_the_narrowest_window() {
         .ellipsize(gtk::pango::EllipsizeMode::Middle)
         .build();
     // How full the window of the model is.
-    let meter = gtk::MenuButton::builder().label("⭘ 100 %").css_classes(["flat"]).build();
+    let meter = gtk::MenuButton::builder().label("⭘ 100%").css_classes(["flat"]).build();
     let about =
         [project.widget().clone().upcast(), modes.widget().clone().upcast(), meter.upcast()];
     let to = [thinking.widget().clone().upcast(), model.upcast()];

@@ -200,7 +200,7 @@ mod tests {
         };
         meter.show(Some(&known));
         assert!(meter.button.get_visible() && !meter.cost.get_visible());
-        assert_eq!(meter.share.label(), "31 %");
+        assert_eq!(meter.share.label(), "31%");
         assert!(meter.fills.child_at(1, 1).is_some() && meter.fills.child_at(0, 2).is_none());
         assert!(!meter.undo.get_visible());
         known.shortened = true;

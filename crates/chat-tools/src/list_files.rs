@@ -211,7 +211,7 @@ mod tests {
         let long = |number| format!("{number:03}{}", "n".repeat(BYTES / 4));
         let text = tree(entries((0..9).map(long)), BYTES);
         assert!(text.len() <= BYTES + 100, "{}", text.len());
-        assert!(text.ends_with("[6 more. Name a folder to see them.]\n"), "{}", text.len());
+        assert!(text.ends_with("[6 more. Give a folder to see them.]\n"), "{}", text.len());
     }
 
     #[test]
@@ -220,7 +220,7 @@ mod tests {
         let flat = (0..600).map(|number| format!("z{number:03}"));
         let text = tree(entries(std::iter::once("a".to_owned()).chain(deep).chain(flat)), BYTES);
         assert!(text.starts_with("a\n  0000\n") && text.contains("\n  0398\nz000\n"), "{text}");
-        assert!(text.ends_with("z599\n[1101 more. Name a folder to see them.]\n"), "{text}");
+        assert!(text.ends_with("z599\n[1101 more. Give a folder to see them.]\n"), "{text}");
         assert_eq!(text.lines().count(), 1001);
     }
 
@@ -234,7 +234,10 @@ mod tests {
     #[test]
     fn more_is_counted_up_to_a_limit() {
         assert_eq!(more(1000, 1000), "");
-        assert_eq!(more(1001, 1000), "[1 more. Name a folder to see them.]\n");
-        assert_eq!(more(walk::COUNTED, 1000), "[More than 99000 more. Name a folder.]\n");
+        assert_eq!(more(1001, 1000), "[1 more. Give a folder to see them.]\n");
+        assert_eq!(
+            more(walk::COUNTED, 1000),
+            "[More than 99000 more. Give a folder to see them.]\n"
+        );
     }
 }

@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(part(b"a\nb\nc\n", None, None), "1\ta\n2\tb\n3\tc\n");
         assert_eq!(
             part(b"a\nb\nc\n", Some(2), Some(2)),
-            "2\tb\n[Lines 2 to 2 of 3. Go on with from: 3.]\n"
+            "2\tb\n[Lines 2 to 2 of 3. Continue with from: 3.]\n"
         );
         assert_eq!(part(b"a\nb", Some(2), Some(9)), "2\tb\n[The last line has no newline.]\n");
         assert_eq!(part(b"\n\nb\n", Some(0), None), "1\t\n2\t\n3\tb\n");
@@ -258,11 +258,11 @@ mod tests {
     fn a_call_gives_no_more_than_its_bounds() {
         let many = "x\n".repeat(2001);
         let text = part(many.as_bytes(), None, None);
-        assert!(text.ends_with("2000\tx\n[Lines 1 to 2000 of 2001. Go on with from: 2001.]\n"));
+        assert!(text.ends_with("2000\tx\n[Lines 1 to 2000 of 2001. Continue with from: 2001.]\n"));
         let wide = format!("{}\n", "y".repeat(999)).repeat(600);
         let text = part(wide.as_bytes(), Some(3), None);
         assert!(
-            text.ends_with("[Lines 3 to 265 of 600. Go on with from: 266.]\n"),
+            text.ends_with("[Lines 3 to 265 of 600. Continue with from: 266.]\n"),
             "{}",
             &text[text.len() - 80..]
         );
@@ -274,17 +274,19 @@ mod tests {
         let range = Range::new(None, None, 110).unwrap();
         let part = read(text.as_bytes(), &[], range).unwrap();
         assert!(
-            part.text.ends_with("10\t0123456789\n[Lines 1 to 10 of 100. Go on with from: 11.]\n")
+            part.text
+                .ends_with("10\t0123456789\n[Lines 1 to 10 of 100. Continue with from: 11.]\n")
         );
     }
 
     #[test]
     fn a_long_line_is_cut_between_characters_and_told() {
         let text = part(format!("{}\nb\n", "ä".repeat(9000)).as_bytes(), None, None);
-        let expected = format!("1\t{} … [cut: the line has 18000 bytes]\n2\tb\n", "ä".repeat(2000));
+        let expected =
+            format!("1\t{} … [truncated: the line has 18000 bytes]\n2\tb\n", "ä".repeat(2000));
         assert_eq!(text, expected);
         let text = part(format!("{}\n", "€".repeat(9000)).as_bytes(), None, None);
-        assert!(text.starts_with(&format!("1\t{} … [cut", "€".repeat(2000))));
+        assert!(text.starts_with(&format!("1\t{} … [truncated", "€".repeat(2000))));
     }
 
     #[test]

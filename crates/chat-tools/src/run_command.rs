@@ -408,12 +408,12 @@ mod tests {
 
     #[test]
     fn what_is_not_kept_is_told() {
-        let whole = "[The whole output is out1: fetch_output reads lines of it.]";
+        let whole = "[Read the full output with fetch_output: id out1.]";
         assert_eq!(rest("out1", KEPT, None), whole);
-        assert!(rest("out1", KEPT + 7, None).contains("without 7 bytes of its middle"));
+        assert!(rest("out1", KEPT + 7, None).contains("[7 bytes in the middle"));
         let full = rest("out1", 10, Some(ErrorKind::StorageFull));
         assert!(
-            full.starts_with("[The disk did not take all of the output (no storage space)"),
+            full.starts_with("[Not all of the output could be written to disk (no storage space)"),
             "{full}"
         );
     }

@@ -180,7 +180,7 @@ fn a_conversation_at_a_terminal_has_editing_and_history() {
     let screen = screen(ours.try_clone().expect("another handle"));
     let mut seen = String::new();
     let mut type_in = |keys: &str| ours.write_all(keys.as_bytes()).expect("typed");
-    wait_for(&screen, &mut seen, "Ctrl+D ends");
+    wait_for(&screen, &mut seen, "press Ctrl+D to quit");
     wait_for(&screen, &mut seen, "> ");
     // Home, two letters, end, and backspace: the line is edited.
     type_in("llo!\x01he\x05\x7f\r");
@@ -256,7 +256,7 @@ fn a_key_typed_at_a_terminal_is_not_shown() {
     assert!(modes.contains(rustix::termios::LocalModes::ECHO), "the terminal shows again");
     drop(theirs);
     all.extend(shown);
-    assert!(all.contains("has another key now") && !all.contains("sk-typed"), "{all}");
+    assert!(all.contains("Changed the key of") && !all.contains("sk-typed"), "{all}");
 }
 
 #[test]

@@ -204,8 +204,6 @@ mod tests {
         assert!(
             text.starts_with("<earlier>\nThey met.\n</earlier>\n\n<conversation>\nUser: Hm.\n")
         );
-        assert!(
-            text.contains("at most 200 words") && text.ends_with("earlier summary holds, too.")
-        );
+        assert!(text.contains("at most 200 words") && text.ends_with("earlier summary contains."));
     }
 }

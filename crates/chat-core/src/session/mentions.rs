@@ -319,11 +319,11 @@ mod tests {
         let long = "word ".repeat(MOST);
         let told = conversation(&[say(Role::User, "Tell all"), say(Role::Assistant, &long)], false);
         assert!(told.contains("Assistant:\nword word"), "nothing was told");
-        assert!(told.starts_with("(what was said before is left out)"));
+        assert!(told.starts_with("(earlier messages are omitted)"));
         let told = conversation(&[say(Role::User, "One"), say(Role::Assistant, "Two")], false);
         assert_eq!(told, "User:\nOne\n\nAssistant:\nTwo\n\n");
         let told = conversation(&[say(Role::User, "One")], true);
-        assert_eq!(told, "(what was said before is left out)\n\nUser:\nOne\n\n");
+        assert_eq!(told, "(earlier messages are omitted)\n\nUser:\nOne\n\n");
     }
 
     #[test]
@@ -338,7 +338,7 @@ mod tests {
             assert_eq!(read(&project, &path, None), Ok("Größe\n".to_owned()), "{encoding:?}");
         }
         std::fs::write(&path, b"\x7fELF\0\0\0").unwrap();
-        assert_eq!(read(&project, &path, None), Err("it is no text".to_owned()));
+        assert_eq!(read(&project, &path, None), Err("it is not text".to_owned()));
         // Cut in the middle of a character, whatever the encoding.
         for (encoding, letter) in
             [(Encoding::Utf8, "€"), (Encoding::Utf16Le, "𝄞"), (Encoding::Utf16Be, "x")]

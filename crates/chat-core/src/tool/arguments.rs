@@ -253,7 +253,7 @@ mod tests {
         let kind = checked(&json!({ "path": 4 }), &schema()).unwrap_err();
         assert!(kind.contains("at /path"), "{kind}");
         let cut = checked(&json!("{\"path\": \"a"), &schema()).unwrap_err();
-        assert!(cut.contains("no JSON object"), "{cut}");
+        assert!(cut.contains("not a JSON object"), "{cut}");
     }
 
     #[test]

@@ -115,7 +115,7 @@ mod tests {
         let poor = Bounds { enforcement: Enforcement::None, why_not, gaps };
         assert_eq!(
             why_not_full(&poor).unwrap(),
-            "bubblewrap is not installed. Landlock does not work here: no⟨U+202E⟩pe"
+            "bubblewrap isn’t installed. Landlock doesn’t work here: no⟨U+202E⟩pe"
         );
         let all = bounds(&poor);
         assert_eq!(all.len(), 1 + 2 + 7);

@@ -116,14 +116,11 @@ mod tests {
             cost: Some(12_340_000_000),
             ..Meter::default()
         };
-        assert_eq!(fullness(&meter), "6\u{202f}100 of 8\u{202f}192 tokens (74 %)");
-        assert_eq!(share(&meter), "74 %");
-        assert_eq!(cost(&meter).unwrap(), "This chat cost $0.0123 so far.");
+        assert_eq!(fullness(&meter), "6\u{202f}100 of 8\u{202f}192 tokens (74%)");
+        assert_eq!(share(&meter), "74%");
+        assert_eq!(cost(&meter).unwrap(), "This chat has cost $0.0123 so far.");
         let unknown = Meter { window: None, measured: false, cost: None, ..meter };
-        assert_eq!(
-            fullness(&unknown),
-            "~6\u{202f}100 tokens; the window of the model is not known"
-        );
+        assert_eq!(fullness(&unknown), "~6\u{202f}100 tokens (context window unknown)");
         assert_eq!(cost(&unknown), None);
         assert_eq!(share(&unknown), "6k");
         assert_eq!(share(&Meter { tokens: 999, ..unknown }), "999");

@@ -299,7 +299,7 @@ mod tests {
         assert_eq!(
             by_rule.as_deref(),
             Some(
-                "It can’t run outside the sandbox: it could use the network there, which the rule network:* denies."
+                "It can’t run outside the sandbox, because it could use the network there. The rule network:* denies that."
             )
         );
         let by_mode = stays_inside(&asked(Some(Why::Mode)));

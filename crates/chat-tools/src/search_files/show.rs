@@ -110,12 +110,12 @@ mod tests {
         );
         assert!(
             text.ends_with(
-                "[450 lines in 3 files match: the first 200 are shown. Narrow the search.]\n"
+                "[450 lines in 3 files match. The first 200 are shown. Narrow the search.]\n"
             ),
             "{text}"
         );
         assert_eq!(super::text(&Gathered::default(), BYTES), "[No matches.]\n");
         let gathered = Gathered { is_cut: true, several_links: 2, ..found(&[("a", &[(1, true)])]) };
-        assert!(super::text(&gathered, BYTES).contains("More than 10000 lines match: 1 of them in 1 files are shown. Narrow the search. Not searched: 2 files that have several hard links."));
+        assert!(super::text(&gathered, BYTES).contains("More than 10000 lines match. 1 of them in 1 files are shown. Narrow the search. Not searched: 2 files with several hard links."));
     }
 }

@@ -201,7 +201,7 @@ mod tests {
         let heading = heading(&url, Some("Bees"), Some(Cut::Size(5)), Some("Note."));
         assert_eq!(
             heading,
-            "https://example.org/\nTitle: Bees\nOnly the first 5 KB came: there is more.\nNote."
+            "https://example.org/\nTitle: Bees\nOnly the first 5 KB were received. There is more.\nNote."
         );
     }
 }

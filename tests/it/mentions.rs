@@ -215,7 +215,7 @@ async fn a_name_that_is_typed_goes_along_and_an_unknown_one_is_told() -> Result<
     window.find(named("Remove my notes.txt")).await?;
     stage.server.push(Script::new().text("Both are ripe."));
     window.keys(&["Return"]).await?;
-    window.find(containing("@src/none.rs is not in the project")).await?;
+    window.find(containing("@src/none.rs isn’t in the project")).await?;
     window.shows("Both are ripe.").await?;
     let asked = asked(&stage);
     assert!(asked.contains("fn water") && asked.contains("red and ripe"), "{asked}");

@@ -17,7 +17,7 @@ use gtk::glib::ExitCode;
 fn main() -> Result<ExitCode> {
     let diagnostics = Diagnostics::from_env("natter");
     i18n::init();
-    let folders = Folders::from_env().context("there is no home folder to keep chats in")?;
+    let folders = Folders::from_env().context("could not find a home folder to store chats in")?;
     log::init("natter", &folders.state);
     // An own runtime: relm4's has one thread, which the main thread's work would share.
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -25,7 +25,7 @@ fn main() -> Result<ExitCode> {
         .thread_name("engine")
         .enable_all()
         .build()
-        .context("the runtime could not be started")?;
+        .context("could not start the runtime")?;
 
     let state_folder = folders.state.clone();
     let engine = runtime.handle().clone();

@@ -45,7 +45,7 @@ async fn tools_are_listed_by_what_they_have_to_do_with() -> Result<()> {
         "Web",
         "Search the Web",
         "Planning",
-        "Ask You",
+        "Ask Questions",
     ];
     let labels = window.all(role(Role::Label).under("Preferences")).await;
     let names = labels.iter().map(Widget::name);
@@ -94,7 +94,7 @@ async fn a_tool_that_is_switched_off_is_offered_no_more() -> Result<()> {
     let stage = Stage::new().await?;
     let window = stage.ready().await?;
     page(&window, "Tools", named("Run Commands")).await?;
-    let switch = window.find(named("Ask You").role(Role::CheckBox)).await?;
+    let switch = window.find(named("Ask Questions").role(Role::CheckBox)).await?;
     switch.click_with_mouse().await?;
     kept(&stage, "ask_user to be off", |settings| {
         settings.tools.off.contains("ask_user") && settings.tools.off.len() == 1
@@ -108,7 +108,7 @@ async fn a_tool_is_switched_off_for_one_agent_alone() -> Result<()> {
     let stage = Stage::new().await?;
     let window = stage.ready().await?;
     page(&window, "Tools", named("Run Commands")).await?;
-    window.find(named("Ask You").role(Role::Label)).await?.click_with_mouse().await?;
+    window.find(named("Ask Questions").role(Role::Label)).await?.click_with_mouse().await?;
     window.find(named("Code Assistant").role(Role::Label)).await?.click_with_mouse().await?;
     kept(&stage, "ask_user to be off for one agent", |settings| {
         let of = |agent: &str| settings.tools.is_on(agent, "ask_user");
@@ -123,7 +123,7 @@ async fn what_cannot_be_kept_is_not_shown_and_what_others_change_is() -> Result<
     let stage = Stage::new().await?;
     let window = stage.ready().await?;
     page(&window, "Tools", named("Run Commands")).await?;
-    let switch = named("Ask You").role(Role::CheckBox);
+    let switch = named("Ask Questions").role(Role::CheckBox);
     let switched_on = switch.clone().state(State::Checked);
     window.find(switched_on.clone()).await?;
     let config = stage.folders().config.join("config.toml");
@@ -145,13 +145,13 @@ async fn remembered_answers_are_written_to_a_file() -> Result<()> {
     )?;
     let file = stage.desktop.folder().canonicalize()?.join("rules.toml");
     let window = stage.ready().await?;
-    page(&window, "Permissions", named("Remembered Answers")).await?;
+    page(&window, "Permissions", named("Permission Rules")).await?;
     window.click(containing("Export…").role(Role::Button)).await?;
-    window.find(named("Export Remembered Answers").role(Role::Filler)).await?;
+    window.find(named("Export Rules").role(Role::Filler)).await?;
     window.keys(&["ctrl+a"]).await?;
     window.type_text(&file.display().to_string()).await?;
     window.keys(&["Return"]).await?;
-    window.find(containing("Written to")).await?;
+    window.find(containing("Saved to")).await?;
     let written = std::fs::read_to_string(&file)?;
     assert!(written.contains("run:cargo test *"), "{written}");
     window.close().await
@@ -167,11 +167,11 @@ async fn a_remembered_answer_is_forgotten_and_taken_back() -> Result<()> {
     )?;
     let rules = |settings: &Settings| settings.permissions.rules.len();
     let window = stage.ready().await?;
-    page(&window, "Permissions", named("Remembered Answers")).await?;
+    page(&window, "Permissions", named("Permission Rules")).await?;
     window.find(named("run:cargo test *")).await?;
     window.find(named("Allowed in /home/ada/natter")).await?;
     window.find(named("Denied everywhere")).await?;
-    window.click(named("Forget this answer")).await?;
+    window.click(named("Remove this rule")).await?;
     window.gone(named("run:cargo test *")).await?;
     kept(&stage, "one rule", |settings| rules(settings) == 1).await?;
     window.click(named("Undo")).await?;
@@ -225,21 +225,21 @@ async fn a_rule_is_written_and_changed_by_hand() -> Result<()> {
         let rules = settings.permissions.rules.iter();
         rules.map(|known| format!("{:?} {}", known.effect, known.rule)).collect()
     };
-    page(&window, "Permissions", named("Remembered Answers")).await?;
+    page(&window, "Permissions", named("Permission Rules")).await?;
     window.click(containing("Add Rule…").role(Role::Button)).await?;
-    window.find(named("Applies To")).await?;
+    window.find(named("Applies to")).await?;
     window.find(named("Rule").role(Role::Text)).await?.click_with_mouse().await?;
     window.type_text("run:cargo te*").await?;
-    window.find(containing("does not stand alone at the end")).await?;
+    window.find(containing("doesn’t stand alone at the end")).await?;
     window.keys(&["BackSpace"]).await?;
     window.type_text("st *").await?;
-    window.gone(containing("does not stand alone at the end")).await?;
+    window.gone(containing("doesn’t stand alone at the end")).await?;
     window.click(containing("Save").role(Role::Button)).await?;
     window.find(named("run:cargo test *")).await?;
     kept(&stage, "the rule", |settings| rules(settings) == ["Allow run:cargo test *"]).await?;
 
     window.click(named("Edit this rule")).await?;
-    window.find(named("Applies To")).await?;
+    window.find(named("Applies to")).await?;
     window.find(named("Rule").role(Role::Text)).await?.click_with_mouse().await?;
     window.keys(&["ctrl+a"]).await?;
     window.type_text("run:cargo *").await?;

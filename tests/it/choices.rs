@@ -228,7 +228,7 @@ async fn who_mistyped_a_model_goes_on_typing() -> Result<()> {
     window.keys(&["ctrl+m"]).await?;
     window.find(containing("gamma").under("Models")).await?;
     window.type_text("bex").await?;
-    window.find(named("No model found")).await?;
+    window.find(named("No models found")).await?;
     window.keys(&["BackSpace", "t"]).await?;
     window.find(containing("beta").under("Models")).await?;
     // Without letters the short list has the keyboard again.
@@ -278,18 +278,18 @@ async fn a_favourite_made_by_keyboard_stands_first_also_after_a_restart() -> Res
     window.keys(&["ctrl+m"]).await?;
     window.find(containing("beta").under("Models")).await?;
     window.keys(&["Down", "ctrl+d"]).await?;
-    window.find(named("Favourites").under("Models")).await?;
+    window.find(named("Favorites").under("Models")).await?;
     window.close().await?;
 
     let window = stage.window().await?;
     window.find(named("alpha")).await?;
     window.keys(&["ctrl+m"]).await?;
-    window.find(named("Favourites").under("Models")).await?;
+    window.find(named("Favorites").under("Models")).await?;
     let lines = window.text_under("Models").await;
     assert!(lines.find("beta") < lines.find("alpha"), "{lines}");
     // And back again.
     window.keys(&["Up", "ctrl+d"]).await?;
-    window.gone(named("Favourites").under("Models")).await?;
+    window.gone(named("Favorites").under("Models")).await?;
     window.close().await
 }
 
@@ -298,7 +298,7 @@ async fn without_a_server_one_can_write_but_not_send_and_is_told_why() -> Result
     let stage = Stage::new().await?;
     stage.configure(&format!("http://127.0.0.1:{}", unused_port()))?;
     let window = stage.window().await?;
-    window.find(named("No answer")).await?;
+    window.find(named("No response")).await?;
     window.type_text("Anybody there?").await?;
     let send = window.find(named("Send")).await?;
     assert!(!send.is(State::Sensitive));
@@ -309,14 +309,14 @@ async fn without_a_server_one_can_write_but_not_send_and_is_told_why() -> Result
 async fn a_beginning_keeps_what_was_written_already() -> Result<()> {
     let stage = Stage::new().await?;
     let window = stage.ready().await?;
-    window.find(named("Whom do you want to talk to?")).await?;
+    window.find(named("Choose a Model")).await?;
     window.say("The first chat").await?;
     window.shows("You said: The first chat").await?;
     window.keys(&["ctrl+n"]).await?;
     window.holds("").await?;
     window.type_text("my words").await?;
     window.holds("my words").await?;
-    window.find(named("Improve a text")).await?.click_with_mouse().await?;
-    window.holds("Improve this text, and say what you changed:\n\nmy words").await?;
+    window.find(named("Improve some text")).await?.click_with_mouse().await?;
+    window.holds("Improve this text and tell me what you changed:\n\nmy words").await?;
     window.close().await
 }

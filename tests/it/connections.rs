@@ -9,7 +9,7 @@ use crate::stage::{Stage, Window};
 /// Opens the dialog that adds a connection, with the keyboard in its address.
 async fn add(window: &Window) -> Result<()> {
     window.find(named("Add…")).await?.click().await?;
-    window.find(named("Add a Connection").role(Role::Frame)).await.map(drop)
+    window.find(named("New Connection").role(Role::Frame)).await.map(drop)
 }
 
 async fn until_save_is(window: &Window, sensitive: bool) -> Result<()> {
@@ -27,11 +27,11 @@ async fn an_address_that_is_none_is_said_and_cannot_be_kept() -> Result<()> {
     let window = stage.window().await?;
     add(&window).await?;
     window.type_text("htp://nowhere").await?;
-    window.find(containing("This address is not valid")).await?;
+    window.find(containing("This address isn’t valid")).await?;
     until_save_is(&window, false).await?;
     window.keys(&["ctrl+a"]).await?;
     window.type_text(&stage.server.url()).await?;
-    window.gone(containing("This address is not valid")).await?;
+    window.gone(containing("This address isn’t valid")).await?;
     until_save_is(&window, true).await?;
     window.close().await
 }
@@ -46,7 +46,7 @@ async fn a_server_without_a_name_is_called_after_its_program() -> Result<()> {
     add(&window).await?;
     window.type_text(&server.url()).await?;
     window.keys(&["Return"]).await?;
-    window.gone(named("Add a Connection").role(Role::Frame)).await?;
+    window.gone(named("New Connection").role(Role::Frame)).await?;
     window.find(named("vLLM")).await?;
     window.close().await
 }
@@ -62,13 +62,13 @@ async fn a_server_without_a_list_is_used_by_the_models_that_are_typed() -> Resul
     add(&window).await?;
     window.type_text(&format!("{}/v1", server.url())).await?;
     window.keys(&["alt+t"]).await?;
-    window.find(containing("The server answers but lists no models.")).await?;
+    window.find(containing("The server responds but doesn’t list any models.")).await?;
     window.find(named("Models").role(Role::Text)).await?.click_with_mouse().await?;
     window.type_text("typed-model").await?;
     window.keys(&["alt+t"]).await?;
     window.find(containing("It works")).await?;
     window.keys(&["Return"]).await?;
-    window.gone(named("Add a Connection").role(Role::Frame)).await?;
+    window.gone(named("New Connection").role(Role::Frame)).await?;
     window.say("Hello!").await?;
     window.shows("You said: Hello!").await?;
     assert_eq!(
@@ -86,10 +86,10 @@ async fn a_server_that_cannot_be_found_is_told_from_one_that_does_not_run() -> R
     add(&window).await?;
     window.type_text("http://no-such-host.invalid:11434").await?;
     window.keys(&["alt+t"]).await?;
-    window.find(containing("The server “no-such-host.invalid” could not be found.")).await?;
+    window.find(containing("Couldn’t find the server “no-such-host.invalid”.")).await?;
     window.keys(&["ctrl+a"]).await?;
     window.type_text("htp:/bla").await?;
-    window.find(containing("This address is not valid")).await?;
+    window.find(containing("This address isn’t valid")).await?;
     window.close().await
 }
 
@@ -102,11 +102,11 @@ async fn a_key_that_is_missing_is_told_from_one_that_is_wrong() -> Result<()> {
     add(&window).await?;
     window.type_text(&server.url()).await?;
     window.keys(&["alt+t"]).await?;
-    window.find(named("The server wants a key. Add one, then try again.")).await?;
+    window.find(named("The server needs a key. Add one, then try again.")).await?;
     window.keys(&["Tab", "Tab", "Tab"]).await?;
     window.type_text("sk-bad").await?;
     window.keys(&["alt+t"]).await?;
-    window.find(named("The server does not accept the key. Check it.")).await?;
+    window.find(named("The server refused the key. Check it in Preferences.")).await?;
     window.keys(&["ctrl+a"]).await?;
     window.type_text("sk-good").await?;
     window.keys(&["alt+t"]).await?;
@@ -120,10 +120,10 @@ async fn a_server_that_starts_later_is_noticed_without_asking() -> Result<()> {
     let port = unused_port();
     stage.configure(&format!("http://127.0.0.1:{port}"))?;
     let window = stage.window().await?;
-    window.find(named("No answer")).await?;
-    assert!(!window.has(named("Or just type below")).await);
+    window.find(named("No response")).await?;
+    assert!(!window.has(named("Or just start typing")).await);
     let _server = Server::start_on(port);
     window.find(named("Ready")).await?;
-    window.find(named("Or just type below")).await?;
+    window.find(named("Or just start typing")).await?;
     window.close().await
 }

@@ -118,7 +118,7 @@ async fn a_killed_program_shows_afterwards_what_had_come() -> Result<()> {
     window.kill().await?;
 
     let window = stage.window().await?;
-    window.find(named("the reply was interrupted").under("Chats")).await?;
+    window.find(named("Reply interrupted").under("Chats")).await?;
     window.open("a story").await?;
     window.shows("Answer: once upon a time").await?;
     window.find(named("Continue")).await?;
@@ -198,10 +198,10 @@ async fn a_message_sent_while_busy_waits_visibly_and_goes_out_after() -> Result<
     let window = stage.ready().await?;
     window.say("the first").await?;
     window.find(named("Stop")).await?;
-    window.find(named("waiting").under("Chats")).await?;
+    window.find(named("Waiting").under("Chats")).await?;
     begin.open();
     window.shows("Slowly").await?;
-    window.find(named("is answering").under("Chats")).await?;
+    window.find(named("Replying…").under("Chats")).await?;
     window.say("the second").await?;
     window.shows("the second").await?;
     assert_eq!(stage.server.chats().len(), 1);
@@ -256,9 +256,9 @@ async fn a_reply_that_looks_like_a_loop_says_so_and_can_be_stopped_there() -> Re
     // Before the window shows the chat nobody watches it.
     window.shows("Once upon a time.").await?;
     seen.open();
-    window.find(named("Looks like a loop")).await?;
+    window.find(named("Possibly stuck in a loop")).await?;
     window.click(named("Stop").role(Role::Button).under("Conversation")).await?;
-    window.gone(named("Looks like a loop")).await?;
+    window.gone(named("Possibly stuck in a loop")).await?;
     window.find(containing("You stopped this reply")).await?;
     window.close().await
 }

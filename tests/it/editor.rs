@@ -92,10 +92,10 @@ async fn what_changes_on_disk_is_followed_and_never_overwritten_unasked() -> Res
     window.type_text("my ").await?;
     holds(&window, "a.txt", |text| text.starts_with("my one")).await?;
     fs::write(&file, "theirs\n")?;
-    window.find(containing("was changed on disk, and here too")).await?;
+    window.find(containing("was changed both on disk and here")).await?;
     window.keys(&["ctrl+s"]).await?;
     window.click(named("Keep Mine")).await?;
-    window.gone(containing("was changed on disk, and here too")).await?;
+    window.gone(containing("was changed both on disk and here")).await?;
     has(&file, "theirs\n").await?;
     window.keys(&["ctrl+s"]).await?;
     has(&file, "my one\ntwo\n").await?;
@@ -130,7 +130,7 @@ async fn what_was_not_saved_is_there_again_after_the_program_was_killed() -> Res
     window.kill().await?;
 
     let window = stage.launch(program().arg("--project").arg(&folder)).await?;
-    window.find(containing("What you had not saved is back")).await?;
+    window.find(containing("Your unsaved changes were restored")).await?;
     holds(&window, "a.txt", |text| text == "two one\n").await?;
     window.find(containing("• a.txt")).await?;
     has(&folder.join("a.txt"), "one\n").await?;
@@ -196,9 +196,9 @@ async fn what_is_open_goes_along_as_its_chips_say() -> Result<()> {
     assert!(sent(0).contains("b.txt") && sent(0).contains("three"), "{}", sent(0));
     assert!(sent(0).contains("a.txt"));
     // What is taken away stays here, for this message.
-    window.click(named("Do not send b.txt:1")).await?;
+    window.click(named("Remove b.txt:1")).await?;
     window.gone(named("b.txt:1").role(Role::Label)).await?;
-    window.click(named("Do not send 1 more open file")).await?;
+    window.click(named("Remove 1 more open file")).await?;
     window.gone(named("1 more open file").role(Role::Label)).await?;
     window.say("And now?").await?;
     window.shows("Still one.").await?;
@@ -218,13 +218,13 @@ async fn a_narrow_window_shows_one_at_a_time() -> Result<()> {
     open(&window, "a.t", "a.txt", "one").await?;
     window.resize(360, 640).await?;
     // The keyboard was in the editor: that is what stays in sight, and where it stays.
-    window.find(named("Back to the Conversation")).await?;
+    window.find(named("Back to Chat")).await?;
     window.find(named("a.txt").role(Role::Text).state(State::Focused)).await?;
-    for widget in window.all(named("Back to the Conversation")).await {
+    for widget in window.all(named("Back to Chat")).await {
         let (x, _, width, _) = widget.place().await?;
         assert!(x >= 0 && x + width <= 360, "from {x}, {width} wide");
     }
-    window.click(named("Back to the Conversation")).await?;
+    window.click(named("Back to Chat")).await?;
     window.writes().await?;
     window.keys(&["F8"]).await?;
     window.find(named("a.txt").role(Role::Text).state(State::Focused)).await?;
@@ -242,14 +242,14 @@ async fn the_keyboard_stays_where_it_is_when_the_window_becomes_narrow() -> Resu
     window.keys(&["ctrl+l"]).await?;
     window.writes().await?;
     window.resize(360, 640).await?;
-    window.find(named("Back to the chats")).await?;
+    window.find(named("Back to Chats")).await?;
     window.writes().await?;
     // The conversation was in front last, and the editor is where the user is.
     window.resize(1200, 800).await?;
     window.click(named("a.txt").role(Role::Text)).await?;
     window.find(in_editor()).await?;
     window.resize(360, 640).await?;
-    window.find(named("Back to the Conversation")).await?;
+    window.find(named("Back to Chat")).await?;
     window.find(in_editor()).await?;
     window.close().await
 }
@@ -271,7 +271,7 @@ async fn a_file_that_is_not_saved_is_asked_about_when_it_is_closed() -> Result<(
     window.find(containing("Save “a.txt”?")).await?;
     window.keys(&["Return"]).await?;
     has(&folder.join("a.txt"), "xone\n").await?;
-    window.find(named("No File Is Open")).await?;
+    window.find(named("No File Open")).await?;
     window.close().await
 }
 
@@ -303,7 +303,7 @@ async fn tabs_close_lines_become_comments_and_blocks_are_indented() -> Result<()
     window.gone(named("b.py").role(Role::Text)).await?;
     window.find(named("main.rs").role(Role::Text).state(State::Focused)).await?;
     window.keys(&["ctrl+w"]).await?;
-    window.find(named("No File Is Open")).await?;
+    window.find(named("No File Open")).await?;
     window.find(named("Message")).await?;
     window.close().await
 }
@@ -359,7 +359,7 @@ async fn what_a_model_changes_is_merged_into_what_is_not_saved() -> Result<()> {
 
 #[tokio::test]
 async fn an_undone_merge_is_not_saved_over_the_file_unasked() -> Result<()> {
-    let undone = || named("Changes from disk were undone here. Saving asks you first.");
+    let undone = || named("Changes from disk were undone here. Natter asks before saving.");
     let stage = Stage::new().await?;
     let folder = stage.project(&[("count.txt", COUNT), ("other.txt", "else\n")])?;
     let file = folder.join("count.txt");
@@ -387,7 +387,7 @@ async fn an_undone_merge_is_not_saved_over_the_file_unasked() -> Result<()> {
     window.find(named("count.txt").role(Role::Text).state(State::Focused)).await?;
     window.find(undone()).await?;
     window.keys(&["ctrl+s"]).await?;
-    window.find(containing("was changed on disk, and here too")).await?;
+    window.find(containing("was changed both on disk and here")).await?;
     assert_eq!(fs::read_to_string(&file)?, theirs);
     // Nor does closing the tab save over it.
     window.keys(&["ctrl+shift+z", "ctrl+z"]).await?;
@@ -395,7 +395,7 @@ async fn an_undone_merge_is_not_saved_over_the_file_unasked() -> Result<()> {
     window.keys(&["ctrl+shift+w"]).await?;
     window.find(containing("Save “count.txt”?")).await?;
     window.keys(&["Return"]).await?;
-    window.find(containing("was changed on disk, and here too")).await?;
+    window.find(containing("was changed both on disk and here")).await?;
     assert_eq!(fs::read_to_string(&file)?, theirs);
     window.click(named("count.txt").role(Role::Text)).await?;
     window.keys(&["ctrl+shift+z"]).await?;
@@ -461,7 +461,7 @@ async fn where_both_changed_the_same_both_are_kept_until_the_user_decides() -> R
     window.say("Say it in German").await?;
     window.shows("It is done.").await?;
     window.click(named("Keep Mine")).await?;
-    window.gone(containing("was changed on disk, and here too")).await?;
+    window.gone(containing("was changed both on disk and here")).await?;
     window.keys(&["ctrl+s"]).await?;
     has(&file, &COUNT.replace("one", "my one")).await?;
     // What was dropped needs no review any more, and the model hears of it as it made it.

@@ -24,7 +24,7 @@ async fn a_chat_that_is_asked_for_and_not_there_is_said_to_be_missing() -> Resul
     let stage = Stage::new().await?;
     let launch = program().arg("--session").arg("2001-01-01-00-00-00");
     let window = stage.launch(launch).await?;
-    window.find(containing("There is no chat “2001-01-01-00-00-00”")).await?;
+    window.find(containing("Couldn’t find the chat “2001-01-01-00-00-00”")).await?;
     window.find(named("New Chat").role(Role::Frame)).await?;
     window.close().await
 }
@@ -40,8 +40,8 @@ async fn the_last_chat_may_be_gone_without_a_word() -> Result<()> {
 
     let window = stage.ready().await?;
     window.find(named("New Chat").role(Role::Frame)).await?;
-    window.find(named("Your chats will be here")).await?;
-    assert!(!window.has(containing("There is no chat")).await);
+    window.find(named("No chats yet")).await?;
+    assert!(!window.has(containing("Couldn’t find the chat")).await);
     window.close().await
 }
 

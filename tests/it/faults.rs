@@ -52,6 +52,6 @@ async fn a_server_that_is_not_running_is_named() -> Result<()> {
     let stage = Stage::bare().await?;
     stage.configure(&format!("http://127.0.0.1:{}", unused_port()))?;
     let window = stage.window_as_it_comes().await?;
-    window.find(containing("Nothing answers at “Test”")).await?;
+    window.find(containing("Couldn’t connect to “Test”")).await?;
     window.close().await
 }

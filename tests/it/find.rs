@@ -194,7 +194,7 @@ async fn a_search_for_one_letter_asks_for_more() -> Result<()> {
     window.find(named("Search Chats").state(State::Focused)).await?;
     window.type_text("a").await?;
     window.find(more()).await?;
-    assert!(!window.has(named("No chat found")).await);
+    assert!(!window.has(named("No chats found")).await);
     window.type_text("p").await?;
     let row = window.find(containing("are the apples").under("Chats")).await?;
     window.gone(more()).await?;
@@ -221,7 +221,7 @@ async fn a_search_says_that_older_messages_are_still_being_indexed() -> Result<(
     window.find(containing("are the apples").under("Chats")).await?;
     window.find(note()).await?;
     window.type_text(" and pears").await?;
-    window.find(named("No chat found")).await?;
+    window.find(named("No chats found")).await?;
     window.find(note()).await?;
     window.keys(&["Escape"]).await?;
     window.gone(note()).await?;

@@ -37,7 +37,7 @@ async fn a_file_and_a_definition_go_along_with_the_message_that_names_them() -> 
     window.find(named("beds/apples.txt").under("Suggestions")).await?;
     window.keys(&["Return"]).await?;
     window.holds("Look at @beds/apples.txt ").await?;
-    window.find(named("Do not send beds/apples.txt")).await?;
+    window.find(named("Remove beds/apples.txt")).await?;
     window.type_text("and @harvest").await?;
     window.find(named("harvest_all, src/main.rs:3").under("Suggestions")).await?;
     window.keys(&["Tab"]).await?;
@@ -51,7 +51,7 @@ async fn a_file_and_a_definition_go_along_with_the_message_that_names_them() -> 
     assert!(!asked.contains("fn water"), "{asked}");
     // What went along is seen with the message, and does not go along with the next one.
     window.find(named("beds/apples.txt").under("Conversation")).await?;
-    window.gone(named("Do not send beds/apples.txt")).await?;
+    window.gone(named("Remove beds/apples.txt")).await?;
     window.close().await
 }
 
@@ -64,9 +64,9 @@ async fn what_was_taken_away_stays_behind_and_the_sentence_stays_whole() -> Resu
     window.find(named("apples.txt").under("Suggestions")).await?;
     window.keys(&["Return"]).await?;
     window.type_text("good?").await?;
-    window.click(named("Do not send apples.txt")).await?;
+    window.click(named("Remove apples.txt")).await?;
     window.holds("Is apples.txt good?").await?;
-    window.gone(named("Do not send apples.txt")).await?;
+    window.gone(named("Remove apples.txt")).await?;
     stage.server.push(Script::new().text("It is."));
     window.keys(&["Return"]).await?;
     window.shows("It is.").await?;
@@ -106,7 +106,7 @@ async fn an_earlier_chat_and_a_page_go_along_without_a_project() -> Result<()> {
     window.type_text("@http://127.0.0.1:9/page").await?;
     window.find(containing("Fetch http://127.0.0.1:9/page").under("Suggestions")).await?;
     window.keys(&["Return"]).await?;
-    window.find(containing("127.0.0.1 cannot be reached")).await?;
+    window.find(containing("Couldn’t reach 127.0.0.1")).await?;
     stage.server.push(Script::new().text("As I said."));
     window.type_text("Sure?").await?;
     window.keys(&["Return"]).await?;
@@ -129,11 +129,11 @@ async fn a_slow_page_has_its_chip_at_once_and_is_given_up_with_it() -> Result<()
     window.type_text(&format!("Read @{address}")).await?;
     window.find(containing("Fetch http").under("Suggestions")).await?;
     window.keys(&["Return"]).await?;
-    let name = format!("Do not send {address}");
+    let name = format!("Remove {address}");
     let chip = || named(&name);
     window.find(chip()).await?;
     window.keys(&["Return"]).await?;
-    window.find(containing("The page is still being fetched")).await?;
+    window.find(containing("The page is still loading")).await?;
     window.click(chip()).await?;
     window.gone(chip()).await?;
     let clicked = Instant::now();
@@ -163,13 +163,13 @@ async fn a_long_text_that_is_pasted_is_an_attachment_and_outlives_the_program() 
     window.writes().await?;
     window.type_text("Why?").await?;
     window.keys(&["ctrl+v"]).await?;
-    window.find(named("Do not send Pasted text, 120 lines")).await?;
+    window.find(named("Remove Pasted text, 120 lines")).await?;
     window.holds("Why?").await?;
     window.close().await?;
 
     let window = in_project(&stage, &folder).await?;
     window.holds("Why?").await?;
-    window.find(named("Do not send Pasted text, 120 lines")).await?;
+    window.find(named("Remove Pasted text, 120 lines")).await?;
     stage.server.push(Script::new().text("Because."));
     window.keys(&["Return"]).await?;
     window.shows("Because.").await?;
@@ -188,7 +188,7 @@ async fn a_page_that_a_draft_waits_for_is_fetched_when_the_program_is_back() -> 
     fs::write(drafts.join("new.txt"), format!("Read @{address} "))?;
     fs::write(drafts.join("new.json"), pins.to_string())?;
     let window = stage.ready().await?;
-    window.find(containing("127.0.0.1 cannot be reached")).await?;
+    window.find(containing("Couldn’t reach 127.0.0.1")).await?;
     stage.server.push(Script::new().text("I cannot."));
     window.keys(&["Return"]).await?;
     window.shows("I cannot.").await?;
@@ -211,11 +211,11 @@ async fn a_name_that_is_typed_goes_along_and_an_unknown_one_is_told() -> Result<
     let names: Vec<_> = found.iter().map(|row| row.name().to_owned()).collect();
     assert_eq!(names[..2], ["src/", "src/main.rs"], "{names:?}");
     window.type_text("c/main.rs and @\"my notes.txt\" or @src/none.rs, please").await?;
-    window.find(named("Do not send src/main.rs")).await?;
-    window.find(named("Do not send my notes.txt")).await?;
+    window.find(named("Remove src/main.rs")).await?;
+    window.find(named("Remove my notes.txt")).await?;
     stage.server.push(Script::new().text("Both are ripe."));
     window.keys(&["Return"]).await?;
-    window.find(containing("@src/none.rs is not in the project")).await?;
+    window.find(containing("@src/none.rs isn’t in the project")).await?;
     window.shows("Both are ripe.").await?;
     let asked = asked(&stage);
     assert!(asked.contains("fn water") && asked.contains("red and ripe"), "{asked}");
@@ -233,7 +233,7 @@ async fn many_chips_stay_inside_their_message() -> Result<()> {
     window.resize(560, 700).await?;
     let words: Vec<String> = paths.iter().map(|path| format!("@{path}")).collect();
     window.type_text(&format!("{} all", words.join(" "))).await?;
-    window.find(named(&format!("Do not send {}", paths[5]))).await?;
+    window.find(named(&format!("Remove {}", paths[5]))).await?;
     stage.server.push(Script::new().text("So many."));
     window.keys(&["Return"]).await?;
     window.shows("So many.").await?;

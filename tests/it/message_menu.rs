@@ -16,7 +16,7 @@ async fn the_right_button_opens_the_menu_of_the_message() -> Result<()> {
     right_click(&stage, &reply).await?;
     window.find(named("Regenerate").role(Role::Label)).await?;
     // Nothing is selected, and nothing of the toolkit's own is offered.
-    for name in ["Copy", "Cut", "Paste", "Select All", "Restore Files to Here…"] {
+    for name in ["Copy", "Cut", "Paste", "Select All", "Restore Files to This Point…"] {
         assert!(!window.has(named(name).role(Role::Label)).await, "{name}");
     }
     window.find(named("Copy Message").role(Role::Label)).await?;

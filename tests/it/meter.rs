@@ -7,8 +7,8 @@ use chat_testkit::ui::{Role, containing, named};
 use crate::stage::{Stage, Window};
 
 /// The button in the composer's line.
-const METER: &str = "Window of the Model";
-const SUMMARY: &str = "From here on the model reads a summary";
+const METER: &str = "Context Window";
+const SUMMARY: &str = "From here on, the model reads a summary";
 
 /// A chat of two turns.
 async fn two_turns(stage: &Stage) -> Result<Window> {
@@ -29,15 +29,15 @@ async fn what_fills_the_window_is_told_and_the_whole_prompt_is_shown() -> Result
     let window = two_turns(&stage).await?;
     window.type_text("a draft").await?;
     window.click(named(METER)).await?;
-    window.find(named("What you said")).await?;
-    window.find(named("Answers")).await?;
-    window.click(named("Show the Whole Prompt…").role(Role::Button)).await?;
-    window.find(containing("earlier messages go out with this")).await?;
+    window.find(named("Your messages")).await?;
+    window.find(named("Replies")).await?;
+    window.click(named("Show Full Prompt…").role(Role::Button)).await?;
+    window.find(containing("earlier messages are also sent")).await?;
     window.keys(&["Escape"]).await?;
-    window.gone(containing("earlier messages go out with this")).await?;
+    window.gone(containing("earlier messages are also sent")).await?;
     window.holds("a draft").await?;
     window.click(named(METER)).await?;
-    window.find(named("Answers")).await?;
+    window.find(named("Replies")).await?;
     ensure!(stage.server.chats().len() == 2, "looking sends nothing");
     window.close().await
 }
@@ -53,10 +53,10 @@ async fn earlier_messages_are_summed_up_and_come_back() -> Result<()> {
     window.click(named("Compact Now").role(Role::Button)).await?;
     window.find(containing(SUMMARY)).await?;
     window.gone(named("Stop")).await?;
-    window.find(named("Summary of what was before")).await?;
+    window.find(named("Summary of earlier messages")).await?;
     window.click(named("Undo Compaction").role(Role::Button)).await?;
     window.find(named("The model reads all messages again.")).await?;
-    window.find(containing("You took that back.")).await?;
+    window.find(containing("You undid that.")).await?;
     window.gone(containing(SUMMARY)).await?;
     window.close().await
 }

@@ -40,18 +40,18 @@ async fn window_at(stage: &Stage, hub: &Hub) -> Result<Window> {
 async fn manage(window: &Window) -> Result<()> {
     window.find(named("Message")).await?;
     window.keys(&["ctrl+m"]).await?;
-    window.click(named("Manage models…")).await?;
+    window.click(named("Manage Models…")).await?;
     window.find(named("On This Computer")).await.map(drop)
 }
 
 /// Adds a file in the dialog for that, by keyboard.
 async fn add(window: &Window, file: &std::path::Path) -> Result<()> {
     window.click(named("Add a File…")).await?;
-    window.find(named("Add a Model")).await?;
+    window.find(named("Add Model")).await?;
     // A path that is typed opens the field for it.
     window.type_text(file.to_str().context("a plain path")?).await?;
     window.keys(&["Return"]).await?;
-    window.gone(named("Add a Model")).await
+    window.gone(named("Add Model")).await
 }
 
 #[tokio::test]
@@ -63,10 +63,10 @@ async fn a_file_is_added_where_it_lies_and_one_that_is_no_model_is_named() -> Re
     manage(&window).await?;
     window.find(containing("None yet.")).await?;
     add(&window, &bad).await?;
-    window.find(containing("letter.gguf” is no model")).await?;
+    window.find(containing("letter.gguf” isn’t a GGUF model")).await?;
     add(&window, &good).await?;
     window.find(named("nimble").under("Installed Models")).await?;
-    window.gone(containing("is no model")).await?;
+    window.gone(containing("isn’t a GGUF model")).await?;
 
     // It goes without a question, since its file stays.
     window.click(named("Remove nimble from the list")).await?;
@@ -109,7 +109,7 @@ async fn any_model_is_found_at_the_hub_and_its_download_is_paused_and_resumed() 
     window.find(named("Search Hugging Face").role(Role::Text)).await?.click_with_mouse().await?;
     window.type_text("nimble").await?;
     window.keys(&["Return"]).await?;
-    window.find(named(REPOSITORY).under("Models Found")).await?;
+    window.find(named(REPOSITORY).under("Search Results")).await?;
     assert!(!hub.asks().iter().any(|ask| ask.path.contains("/tree/")));
     window.keys(&["Tab", "Tab", "Return"]).await?;
     window.click(named(&format!("Download {FILE}"))).await?;
@@ -120,7 +120,7 @@ async fn any_model_is_found_at_the_hub_and_its_download_is_paused_and_resumed() 
     hub.go_on();
     window.click(named(&format!("Resume the download of {FILE}"))).await?;
     window.find(named("nimble").under("Installed Models")).await?;
-    window.find(named("Installed").under("Models Found")).await?;
+    window.find(named("Installed").under("Search Results")).await?;
     let fetches = hub.fetches();
     assert_eq!(fetches.len(), 2);
     assert!(fetches[1].range.as_deref().is_some_and(|range| range != "bytes=0-"), "{fetches:?}");
@@ -135,12 +135,12 @@ async fn what_the_hub_cannot_give_is_said_in_place() -> Result<()> {
     let window = window_at(&stage, &hub).await?;
     manage(&window).await?;
     window.click(named("Download SmolLM2 360M")).await?;
-    window.find(containing("Hugging Face has no “").under("Models to Download")).await?;
-    window.find(named("Try to download SmolLM2 360M again")).await?;
+    window.find(containing("Couldn’t find “").under("Models to Download")).await?;
+    window.find(named("Retry the download of SmolLM2 360M")).await?;
     window.find(named("Search Hugging Face").role(Role::Text)).await?.click_with_mouse().await?;
     window.type_text("nimble").await?;
     window.keys(&["Return"]).await?;
-    window.find(containing("Nothing found")).await?;
+    window.find(containing("No results")).await?;
     window.close().await
 }
 
@@ -159,7 +159,7 @@ async fn the_first_page_offers_a_model_and_downloads_it_in_place() -> Result<()>
     window.find(containing("1.0 MB of 3.1 MB")).await?;
     hub.go_on();
     window.gone(containing("of 3.1 MB")).await?;
-    window.gone(containing("to download")).await?;
+    window.gone(containing("B download")).await?;
     window.find(named("On this computer")).await?;
     // Who waited for it can write at once.
     window.writes().await?;
@@ -174,7 +174,7 @@ async fn a_chat_with_the_tiny_model_says_that_it_is_one_and_leads_to_better_ones
     stage.configure_all(&[(CONNECTION, &stage.server.url())])?;
     let window = stage.window().await?;
     window.find(containing("SmolLM2 135M is a tiny model")).await?;
-    window.click(named("Get a Better One…")).await?;
+    window.click(named("Get a Better Model…")).await?;
     window.find(named("Models to Download")).await?;
     // The keyboard is where one is to be had.
     let focused = containing("Download ").role(Role::Button).state(State::Focused);
@@ -200,7 +200,7 @@ async fn the_line_about_the_tiny_model_is_closed_for_good_and_no_toast_covers_it
     let toast = window.find(named("Undo")).await?.place().await?;
     let line = window.find(containing("is a tiny model")).await?.place().await?;
     assert!(toast.1 + toast.3 < line.1, "{toast:?} is above {line:?}");
-    window.click(named("Do not say again that the model is tiny")).await?;
+    window.click(named("Don’t show the tiny model notice again")).await?;
     window.gone(containing("is a tiny model")).await?;
     window.writes().await?;
     window.close().await?;
@@ -219,7 +219,7 @@ async fn a_model_of_another_program_is_added_with_one_click_where_it_lies() -> R
     fs::write(folder.join(FILE), model())?;
     let window = stage.window().await?;
     manage(&window).await?;
-    window.find(containing("In LM Studio").under("Models of Other Programs")).await?;
+    window.find(containing("In LM Studio").under("Models from Other Apps")).await?;
     window.click(containing("Add nimble").role(Role::Button)).await?;
     window.find(containing("nimble").role(Role::Label).under("Installed Models")).await?;
     // It is offered no longer.

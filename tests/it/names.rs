@@ -42,7 +42,7 @@ async fn is_called_everywhere(connection: &str, id: &str, name: &str) -> Result<
     shows(&window, id, containing(&format!("{name} · ")).under("Conversation")).await?;
     // The preferences.
     window.keys(&["ctrl+comma"]).await?;
-    window.find(named("Model of new chats").role(Role::Label)).await?;
+    window.find(named("Model for new chats").role(Role::Label)).await?;
     shows(&window, id, named(name).role(Role::Label).under("Preferences")).await?;
     window.close().await
 }

@@ -24,7 +24,7 @@ async fn nothing_in_the_header_is_cut_away() -> Result<()> {
 
     // From left to right, with what must be seen of each at least, in pixels.
     let parts = [
-        (named("Back to the chats"), 24),
+        (named("Back to Chats"), 24),
         (named(TITLE).role(Role::Label), 80),
         (named("Agent"), 60),
         (named("Main Menu"), 24),
@@ -39,7 +39,7 @@ async fn nothing_in_the_header_is_cut_away() -> Result<()> {
         free_from = x + width;
     }
     // The list is a page of its own, from which one comes to another chat.
-    window.click(named("Back to the chats")).await?;
+    window.click(named("Back to Chats")).await?;
     window.open("Apples").await?;
     window.shows("You said: Apples").await?;
     window.close().await
@@ -47,7 +47,7 @@ async fn nothing_in_the_header_is_cut_away() -> Result<()> {
 
 /// Where a part of the narrow window's header begins, and how wide it is.
 async fn in_header(window: &Window, part: &By) -> Result<(i32, i32)> {
-    window.find(named("Back to the chats")).await?;
+    window.find(named("Back to Chats")).await?;
     until(&format!("{part} in the header"), || async {
         for widget in window.all(part.clone()).await {
             let (x, y, width, _) = widget.place().await?;
@@ -76,7 +76,7 @@ async fn what_tools_ask_is_answered_by_keyboard_in_the_narrowest_window() -> Res
     let window = says(&stage, "write something").await?;
     // In two steps, as by hand: the list folds away on the way.
     window.resize(520, 700).await?;
-    window.find(named("Back to the chats")).await?;
+    window.find(named("Back to Chats")).await?;
     window.resize(NARROWEST as u32, 700).await?;
 
     // Denied: back from Allow Once, and the field before that can be reached, too.

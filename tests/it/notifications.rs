@@ -15,7 +15,7 @@ async fn a_reply_that_nobody_looks_at_is_told_and_leads_to_its_chat() -> Result<
     window.new_chat().await?;
     gate.open();
     let told = notifications.titled("a long story").await?;
-    assert_eq!(told.body, "The reply is there.\nOnce upon a time");
+    assert_eq!(told.body, "The reply is ready.\nOnce upon a time");
     assert_eq!(told.program, "Natter");
     notifications.press(&told, None).await?;
     window.find(named("a long story").role(Role::Frame)).await?;
@@ -66,7 +66,7 @@ async fn a_reply_that_fails_while_nobody_looks_is_told() -> Result<()> {
     window.new_chat().await?;
     gate.open();
     let told = notifications.titled("pears").await?;
-    let why = "failed while it worked on this";
+    let why = "had an internal error";
     assert!(told.body.contains(why), "{told:?}");
     notifications.press(&told, None).await?;
     window.find(named("pears").role(Role::Frame)).await?;

@@ -89,7 +89,7 @@ async fn a_file_named_with_a_line_opens_there_in_its_project() -> Result<()> {
     window.find(named("New Chat").role(Role::Frame)).await?;
     // What is not there yet is made when it is saved.
     call(&stage, &shed, &["--project", ".", "new.txt"])?;
-    window.find(containing("Saving makes it")).await?;
+    window.find(containing("Saving creates it")).await?;
     is_edited(&window, "new.txt", "").await?;
     window.type_text("rake").await?;
     window.keys(&["ctrl+s"]).await?;

@@ -36,7 +36,7 @@ const REPLY: &str = "A paragraph with anextraordinarilylongwordthatnobodywouldev
 
 /// Where the border between chat and panel is.
 async fn border(window: &Window) -> Result<i32> {
-    let (x, _, width, _) = window.find(named("Width of the panel")).await?.place().await?;
+    let (x, _, width, _) = window.find(named("Panel Width")).await?.place().await?;
     assert_eq!(width, HANDLE);
     Ok(x + HANDLE / 2)
 }
@@ -144,7 +144,7 @@ async fn nothing_is_cut_in_a_chat_of_360_pixels() -> Result<()> {
     nothing_is_cut(&window, "a question of the model", (LIST, right)).await?;
     // The same in a window that shows the chat alone; in two steps, as by hand.
     window.resize(520, 800).await?;
-    window.find(named("Back to the chats")).await?;
+    window.find(named("Back to Chats")).await?;
     window.resize(NARROWEST as u32, 800).await?;
     nothing_is_cut(&window, "a question in a narrow window", (0, NARROWEST - 2 * FRAME)).await?;
     window.keys(&["ctrl+shift+y"]).await?;

@@ -10,11 +10,11 @@ use crate::stage::{Stage, Window};
 fn buttons() -> [(&'static str, By); 6] {
     [
         ("Project", named("Open Folder…")),
-        ("Permissions", containing("nothing is written")),
-        ("Window of the Model", named("Answers")),
-        ("Thinking", containing("It thinks before it answers")),
+        ("Permissions", containing("doesn’t change or run anything")),
+        ("Context Window", named("Replies")),
+        ("Thinking", containing("Thinks before answering")),
         ("Model", named("Models")),
-        ("Agent", containing("Talks with the model")),
+        ("Agent", containing("Chats with the model")),
     ]
 }
 
@@ -122,7 +122,7 @@ async fn typing_after_the_same_choice_again_goes_to_the_message() -> Result<()> 
     let stage = Stage::new().await?;
     let window = begun(&stage).await?;
     let (permissions, thinking) =
-        (containing("nothing is written"), containing("Nothing is said about it"));
+        (containing("doesn’t change or run anything"), containing("Uses the model’s own default"));
     for (button, shown) in [("Permissions", permissions), ("Thinking", thinking)] {
         open(&window, button, &shown).await?;
         window.find(shown.clone()).await?.click_with_mouse().await?;

@@ -45,9 +45,9 @@ async fn a_chat_begun_in_a_folder_works_there_in_the_mode_that_is_chosen() -> Re
     window.find(named("garden").role(Role::Label)).await?;
     // What tools may do is chosen by keyboard.
     window.find(named("Permissions")).await?.click_with_mouse().await?;
-    window.find(containing("nothing is written or run")).await?;
+    window.find(containing("doesn’t change or run anything")).await?;
     window.keys(&["Down", "Return"]).await?;
-    window.gone(containing("nothing is written or run")).await?;
+    window.gone(containing("doesn’t change or run anything")).await?;
     window.find(named("Edits")).await?;
     window.say("What grows here?").await?;
     window.shows("You said: What grows here?").await?;
@@ -84,7 +84,7 @@ async fn a_folder_named_to_a_second_program_reaches_the_first_as_seen_from_there
     window.find(named("New Chat").role(Role::Frame)).await?;
     // What is no folder is said.
     assert!(call(&["--project", "desert"])?.success());
-    window.find(containing("is no folder that can be opened")).await?;
+    window.find(containing("Can’t open the folder")).await?;
     window.gone(named("Permissions")).await?;
     // With a chat that is named, the folder is for that one.
     let session = stored(&stage, "Apples").await?;
@@ -142,9 +142,9 @@ async fn a_folder_that_is_dropped_is_worked_in_where_the_person_says_so() -> Res
     // The field would take its name as text; it is the window that takes it.
     let taken = window.find(named("Message")).await?.drop_files(&[&garden]).await?;
     assert!(taken);
-    window.find(named("Work in the folder “garden”?")).await?;
+    window.find(named("Open the folder “garden” in this chat?")).await?;
     assert!(!window.has(named("Permissions")).await, "nothing is decided yet");
-    window.click(named("Work There")).await?;
+    window.click(named("Open Folder")).await?;
     window.find(named("garden").role(Role::Label)).await?;
     window.find(named("Permissions")).await?;
     window.say("Apples").await?;
@@ -154,8 +154,8 @@ async fn a_folder_that_is_dropped_is_worked_in_where_the_person_says_so() -> Res
     // Anywhere else, too, and for the chat that is shown.
     let kitchen = folder(&stage, "kitchen")?;
     assert!(window.find(named("Conversation")).await?.drop_files(&[&kitchen]).await?);
-    window.find(named("Work in the folder “kitchen”?")).await?;
-    window.click(named("Work There")).await?;
+    window.find(named("Open the folder “kitchen” in this chat?")).await?;
+    window.click(named("Open Folder")).await?;
     window.find(named("kitchen").role(Role::Label)).await?;
     until("the folder to be stored", || async {
         let project = stored(&stage, "Apples").await?.meta.project;
@@ -188,12 +188,12 @@ async fn a_model_that_cannot_use_tools_is_told_where_they_would_be() -> Result<(
     let garden = folder(&stage, "garden")?;
     let window = stage.launch(program().arg("--project").arg(&garden)).await?;
     window.find(named("able")).await?;
-    assert!(!window.has(named("This model cannot use tools")).await);
+    assert!(!window.has(named("This model can’t use tools")).await);
     window.keys(&["ctrl+m"]).await?;
     window.find(containing("plain").role(Role::Label).under("Models")).await?;
     window.keys(&["Down", "Return"]).await?;
     window.gone(named("Models")).await?;
-    window.find(named("This model cannot use tools")).await?;
+    window.find(named("This model can’t use tools")).await?;
     window.close().await
 }
 
@@ -236,7 +236,7 @@ async fn a_project_opens_with_the_code_assistant_or_who_worked_there_last() -> R
     // Another agent is chosen for the next chat there.
     window.new_chat().await?;
     window.find(named("Agent")).await?.click_with_mouse().await?;
-    window.find(containing("Talks with the model")).await?;
+    window.find(containing("Chats with the model")).await?;
     window.keys(&["Home", "Return"]).await?;
     window.find(named("Just Ask").role(Role::Label)).await?;
     window.say("two").await?;
@@ -249,7 +249,7 @@ async fn a_project_opens_with_the_code_assistant_or_who_worked_there_last() -> R
     // A folder that is chosen is like one that is named at the start.
     let garden = self::folder(&stage, "kitchen")?;
     assert!(window.find(named("Message")).await?.drop_files(&[&garden]).await?);
-    window.click(named("Work There")).await?;
+    window.click(named("Open Folder")).await?;
     window.find(named("Code Assistant").role(Role::Label)).await?;
     window.keys(&["ctrl+o"]).await?;
     window.click(named("No Folder")).await?;

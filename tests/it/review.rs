@@ -79,8 +79,8 @@ async fn what_was_changed_since_is_left_alone_and_that_is_said() -> Result<()> {
     window.find(named("count.txt, Line 11")).await?;
     let mine = fs::read_to_string(&file)?.replace("elf\n", "onze\n");
     fs::write(&file, &mine)?;
-    window.find(named("Take count.txt, Line 11 Back")).await?.click_with_mouse().await?;
-    window.find(containing("changed since; nothing was done")).await?;
+    window.find(named("Reject count.txt, Line 11")).await?.click_with_mouse().await?;
+    window.find(containing("have changed since, so nothing was done")).await?;
     ensure!(fs::read_to_string(&file)? == mine, "it was changed all the same");
     window.close().await
 }
@@ -161,9 +161,9 @@ async fn files_and_conversation_go_back_to_a_message_and_the_files_forth_again()
     window.writes().await?;
     window.type_text("a draft").await?;
     window.holds("a draft").await?;
-    window.click(named("Restore Files to Here…").role(Role::Button)).await?;
-    window.find(named("Restore to Here?")).await?;
-    window.click(containing("Files and Conversation").role(Role::Button)).await?;
+    window.click(named("Restore Files to This Point…").role(Role::Button)).await?;
+    window.find(named("Restore to This Point?")).await?;
+    window.click(containing("Files and Chat").role(Role::Button)).await?;
     // What was said is in the composer again, before what was being written.
     window.holds("Say it in German\na draft").await?;
     window.gone(containing("It is German now.")).await?;
@@ -198,7 +198,7 @@ async fn a_plan_is_started_with_one_click_in_the_mode_that_asks() -> Result<()> 
     window.find(named("Ask")).await?;
     window.gone(named("The plan is ready")).await?;
     let sent = stage.server.wait_for_end(1).await;
-    ensure!(sent.texts_of("user").iter().any(|text| text.contains("Carry out the plan.")));
+    ensure!(sent.texts_of("user").iter().any(|text| text.contains("Run the plan.")));
     window.close().await
 }
 
@@ -230,9 +230,9 @@ async fn nothing_slides_under_the_pointer_that_rejected_something() -> Result<()
     window.shows("It is German now.").await?;
     window.click(containing("2 files changed +2 −2").role(Role::Button)).await?;
     window.find(named("a.txt, Line 2")).await?;
-    let other = || async { window.find(named("Take b.txt Back")).await?.place().await };
+    let other = || async { window.find(named("Reject b.txt")).await?.place().await };
     let before = other().await?;
-    window.find(named("Take a.txt, Line 2 Back")).await?.click_with_mouse().await?;
+    window.find(named("Reject a.txt, Line 2")).await?.click_with_mouse().await?;
     has(&project.join("a.txt"), LINES).await?;
     window.find(named("Rejected")).await?;
     window.gone(named("a.txt, Line 2")).await?;

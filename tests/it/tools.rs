@@ -43,7 +43,7 @@ async fn a_file_is_written_once_the_person_allows_it_by_keyboard() -> Result<()>
     stage.server.push(Script::new().text("It is written."));
     let window = says(&stage, "greet me").await?;
     window.shows("+Good morning").await?;
-    window.find(named("Work, asks you").under("Chats")).await?;
+    window.find(named("Work, Needs your answer").under("Chats")).await?;
 
     // Who writes goes on writing.
     window.writes().await?;
@@ -215,7 +215,7 @@ async fn a_command_in_the_background_is_ended_by_its_button() -> Result<()> {
     let (_stage, window) = with_a_command().await?;
     window.shows("Ran touch begun; sleep 1000 · in the background").await?;
     window.click(containing("1 command in the background").role(Role::Button)).await?;
-    window.click(containing("End touch begun").role(Role::Button)).await?;
+    window.click(containing("Stop touch begun").role(Role::Button)).await?;
     window.gone(containing("1 command in the background").role(Role::Button)).await?;
     window.writes().await?;
     window.close().await
@@ -224,7 +224,7 @@ async fn a_command_in_the_background_is_ended_by_its_button() -> Result<()> {
 #[tokio::test]
 async fn a_command_in_the_background_is_not_ended_with_the_window_unasked() -> Result<()> {
     let (stage, window) = with_a_command().await?;
-    let question = || named("A command still runs in the background");
+    let question = || named("A command is still running in the background");
     window.keys(&["ctrl+q"]).await?;
     window.find(question()).await?;
     window.keys(&["Return"]).await?;
@@ -250,14 +250,14 @@ async fn at_the_limit_of_rounds_the_person_lets_it_go_on_or_ends_it() -> Result<
         stage.server.push(Script::new().tool_call(id, "list_files", read));
     }
     let window = says(&stage, "look around").await?;
-    window.find(containing("The model called tools in 1 round.")).await?;
+    window.find(containing("The model has made 1 round of tool calls.")).await?;
     window.keys(&["ctrl+shift+y"]).await?;
-    window.find(named("Go On").state(State::Focused)).await?;
+    window.find(named("Continue").state(State::Focused)).await?;
     window.keys(&["Return"]).await?;
     stage.server.wait_for_chats(2).await;
     // The next limit is as many rounds further on.
-    window.click(named("End Here").role(Role::Button)).await?;
-    window.gone(named("End Here")).await?;
+    window.click(named("Stop Here").role(Role::Button)).await?;
+    window.gone(named("Stop Here")).await?;
     window.writes().await?;
     ensure!(stage.server.chats().len() == 2, "it went on");
     window.close().await

@@ -69,7 +69,7 @@ async fn enter_says_what_is_missing_and_keeps_the_text() -> Result<()> {
     window.type_text("hello").await?;
     window.keys(&["Return"]).await?;
     window.find(named("Choose a model first")).await?;
-    window.find(named("Manage models…")).await?;
+    window.find(named("Manage Models…")).await?;
     window.keys(&["Escape"]).await?;
     window.holds("hello").await?;
     window.close().await
@@ -83,7 +83,7 @@ async fn a_message_taken_back_stands_before_what_was_typed_since() -> Result<()>
     window.shows("and then").await?;
     window.type_text("what else").await?;
     window.holds("what else").await?;
-    window.click(named("Take Back")).await?;
+    window.click(named("Edit")).await?;
     window.holds("and then\nwhat else").await?;
     gate.open();
     window.gone(named("Stop")).await?;

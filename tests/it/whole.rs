@@ -154,8 +154,8 @@ async fn a_change_is_asked_for_made_tested_reviewed_and_taken_back() -> Result<(
 
     // Back to the beginning, the lock file that the command made too.
     ensure!(files(&folder)? != before, "nothing was changed");
-    window.click(named("Restore Files to Here…").role(Role::Button)).await?;
-    window.find(named("Restore to Here?")).await?;
+    window.click(named("Restore Files to This Point…").role(Role::Button)).await?;
+    window.find(named("Restore to This Point?")).await?;
     window.click(containing("Files Only").role(Role::Button)).await?;
     window.find(containing("Restored ")).await?;
     ensure!(files(&folder)? == before, "not all is as before: {:?}", files(&folder)?.keys());

@@ -7,13 +7,13 @@ use chat_core::message::Thinking;
 use chat_core::permission::{Mode, Rule};
 use chat_core::settings::ConnectionKind;
 use chat_edge::words;
-use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser as _;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
-/// Talk to language models on your own machine or on any server.
+/// Chat with language models on this computer or on any server.
 #[derive(Debug, Parser)]
 #[command(name = "natter-cli", version, subcommand_required = true, arg_required_else_help = true)]
 pub struct Cli {
@@ -64,42 +64,42 @@ fn with_hint(mut error: clap::Error) -> clap::Error {
 pub enum Command {
     /// Ask one question and print the answer
     Ask(Ask),
-    /// Hold a conversation
+    /// Start an interactive chat
     Chat(Request),
-    /// List the chats, the latest first
+    /// List chats, newest first
     Sessions(Sessions),
     /// Print a chat
     Show(Show),
-    /// Give a chat a title
+    /// Rename a chat
     Rename {
-        /// The chat, as `sessions` names it
+        /// The chat’s FID, as listed by `sessions`
         fid: String,
-        /// Its new title
+        /// The new title
         #[arg(allow_hyphen_values = true)]
         title: String,
     },
     /// Delete chats
     Delete {
-        /// The chats, as `sessions` names them
+        /// The chats’ FIDs, as listed by `sessions`
         #[arg(required = true)]
         fid: Vec<String>,
-        /// Do not ask
+        /// Delete without asking
         #[arg(short, long)]
         yes: bool,
     },
-    /// Write a chat to a file, with everything that is stored of it
+    /// Export a chat with everything stored about it
     Export(Export),
-    /// List, add, test and remove servers
+    /// List, add, test, and remove connections to servers
     #[command(args_conflicts_with_subcommands = true)]
     Connections {
         /// What to do with them; without it they are listed.
         #[command(subcommand)]
         action: Option<Connections>,
-        /// Print one JSON object a line
+        /// Print one JSON object per line
         #[arg(long)]
         json: bool,
     },
-    /// List models, and bring some to this computer
+    /// List, download, and manage models
     #[command(args_conflicts_with_subcommands = true)]
     Models {
         /// What to do with them; without it they are listed.
@@ -108,22 +108,22 @@ pub enum Command {
         #[command(flatten)]
         list: ListModels,
     },
-    /// List what was allowed and denied for longer, take it back, write it down
+    /// List, remove, and export permission rules
     #[command(args_conflicts_with_subcommands = true)]
     Rules {
         /// What to do with the rules; without it they are listed.
         #[command(subcommand)]
         action: Option<Rules>,
-        /// Print one JSON object a line
+        /// Print one JSON object per line
         #[arg(long)]
         json: bool,
     },
-    /// Print completions for a shell
+    /// Print a shell completion script
     Completions {
         /// The shell
         shell: Shell,
     },
-    /// Print the manual page, or write all of them into a folder
+    /// Print the man page, or write all man pages to a folder
     #[command(hide = true)]
     Man {
         /// The folder
@@ -137,39 +137,39 @@ pub struct Ask {
     /// How it is to be answered.
     #[command(flatten)]
     pub request: Request,
-    /// What to ask; `-` reads it from standard input
+    /// The prompt; use `-` to read it from standard input
     pub prompt: String,
 }
 
 /// How questions are to be answered.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Request {
-    /// The server to use, by its name
+    /// Name of the connection to use
     #[arg(short, long, value_name = "NAME")]
     pub connection: Option<String>,
-    /// The model: its name, or CONNECTION/MODEL
+    /// The model to use: MODEL or CONNECTION/MODEL
     #[arg(short, long)]
     pub model: Option<String>,
-    /// The agent
+    /// Name of the agent to use
     #[arg(short, long, value_name = "NAME")]
     pub agent: Option<String>,
-    /// Go on with this chat
+    /// Continue this chat
     #[arg(short, long, value_name = "FID")]
     pub session: Option<String>,
-    /// Attach a text file or a picture; may be given several times
+    /// Attach a text file or an image; can be used several times
     #[arg(short, long = "file", value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Work in this folder: the model gets tools for its files and for commands
+    /// Work in this folder, with tools to read and edit its files and run commands
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub project: Option<PathBuf>,
-    /// What tools may do there without asking
+    /// What tools may do without asking
     #[arg(long, value_parser = mode_parser())]
     pub mode: Option<Mode>,
-    /// Allow this without asking, in this chat: `run:cargo *`, `write:src/**`, `read:/etc/hosts`,
-    /// `network:*.example.org`; may be given several times
+    /// Allow this in this chat without asking: `run:cargo *`, `write:src/**`, `read:/etc/hosts`,
+    /// `network:*.example.org`; can be used several times
     #[arg(long, value_name = "RULE", value_parser = parse_rule)]
     pub allow: Vec<Rule>,
-    /// How much the model is to think
+    /// How much the model thinks before it answers
     #[arg(long, value_name = "LEVEL", value_parser = thinking_parser())]
     pub thinking: Option<Thinking>,
     /// Sampling temperature, from 0 to 2
@@ -178,7 +178,7 @@ pub struct Request {
     /// Context window, in tokens
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(256..))]
     pub context_window: Option<u32>,
-    /// Print one JSON object a line for each event
+    /// Print one JSON object per line for each event
     #[arg(long)]
     pub json: bool,
 }
@@ -186,13 +186,13 @@ pub struct Request {
 /// Which chats to list.
 #[derive(Debug, Args)]
 pub struct Sessions {
-    /// Only those whose title or messages hold this
+    /// Only chats whose title or messages contain this text
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub search: Option<String>,
-    /// At most so many
+    /// Maximum number of chats
     #[arg(short = 'n', long, value_name = "NUMBER")]
     pub limit: Option<usize>,
-    /// Print one JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     pub json: bool,
 }
@@ -200,12 +200,12 @@ pub struct Sessions {
 /// Which chat to print, and how.
 #[derive(Debug, Args)]
 pub struct Show {
-    /// The chat, as `sessions` names it
+    /// The chat’s FID, as listed by `sessions`
     pub fid: String,
-    /// Print it as one JSON object
+    /// Print the chat as one JSON object
     #[arg(long, conflicts_with = "markdown")]
     pub json: bool,
-    /// Print it as Markdown, with thinking and files
+    /// Print the chat as Markdown, with reasoning and attached files
     #[arg(long)]
     pub markdown: bool,
 }
@@ -213,15 +213,15 @@ pub struct Show {
 /// Which chat to write, and where to.
 #[derive(Debug, Args)]
 pub struct Export {
-    /// The chat, as `sessions` names it
+    /// The chat’s FID, as listed by `sessions`
     pub fid: String,
     /// Write Markdown instead of JSON
     #[arg(long)]
     pub markdown: bool,
-    /// The file; without it standard output
+    /// Output file; default: standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Write over a file that is there
+    /// Overwrite an existing file
     #[arg(long, requires = "output")]
     pub force: bool,
 }
@@ -229,51 +229,54 @@ pub struct Export {
 /// What to do with connections.
 #[derive(Debug, Subcommand)]
 pub enum Connections {
-    /// List them
+    /// List connections
     List {
-        /// Print one JSON object a line
+        /// Print one JSON object per line
         #[arg(long)]
         json: bool,
     },
-    /// Add a server
+    /// Add a connection to a server
     Add {
-        /// Its name, for you; without a slash
+        /// A name for the connection, without a slash
         name: String,
         /// Its address
-        #[arg(long, help = "Its address: http://127.0.0.1:11434, https://openrouter.ai/api/v1")]
+        #[arg(
+            long,
+            help = "The server’s address, such as http://127.0.0.1:11434 or https://openrouter.ai/api/v1"
+        )]
         url: String,
-        /// What it speaks; found out where it is left away
+        /// The protocol; detected by default
         #[arg(long, value_parser = kind_parser())]
         kind: Option<ConnectionKind>,
-        /// Read its key from standard input, for the keyring
+        /// Read the key from standard input and store it in the keyring
         #[arg(long, conflicts_with = "key_env")]
         key_stdin: bool,
-        /// Take its key from this environment variable, each time
+        /// Read the key from this environment variable each time
         #[arg(long, value_name = "VARIABLE")]
         key_env: Option<String>,
-        /// A model that it has and does not list; may be given several times
+        /// A model that the server has but doesn’t list; can be used several times
         #[arg(long = "model", value_name = "MODEL")]
         models: Vec<String>,
     },
-    /// Give a server another key: typed without being shown, or one line of standard input
+    /// Change the key of a connection: typed at a hidden prompt, or one line of standard input
     Key {
-        /// Its name
+        /// Name of the connection
         name: String,
-        /// Take the key from this environment variable, each time
+        /// Read the key from this environment variable each time
         #[arg(long, value_name = "VARIABLE", conflicts_with = "remove")]
         env: Option<String>,
-        /// Forget its key
+        /// Remove the key
         #[arg(long)]
         remove: bool,
     },
-    /// Ask a server for its models
+    /// Test a connection and list its models
     Test {
-        /// Its name
+        /// Name of the connection
         name: String,
     },
-    /// Forget a server and its key
+    /// Remove a connection and its key
     Remove {
-        /// Its name
+        /// Name of the connection
         name: String,
     },
 }
@@ -281,72 +284,72 @@ pub enum Connections {
 /// What to do with rules.
 #[derive(Debug, Subcommand)]
 pub enum Rules {
-    /// List them
+    /// List rules
     List {
-        /// Print one JSON object a line
+        /// Print one JSON object per line
         #[arg(long)]
         json: bool,
     },
-    /// Forget a rule: what it allowed is asked for again, what it denied is possible again
+    /// Remove a rule, so that it no longer allows or denies anything
     Remove {
-        /// The rule, as `rules` lists it
+        /// The rule, as listed by `rules`
         #[arg(value_parser = parse_boxed_rule)]
         rule: Box<Rule>,
-        /// Only where it holds for this folder
+        /// Remove it only for this project folder
         #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
         project: Option<PathBuf>,
     },
-    /// Print them as TOML, as they stand in the settings
+    /// Print the rules as TOML, as in the settings file
     Export,
 }
 
 /// What to do with models.
 #[derive(Debug, Subcommand)]
 pub enum Models {
-    /// List those that can be talked to, on all servers
+    /// List the models of all connections
     List(ListModels),
-    /// Tell what is known of a model: one that is installed, one of the catalogue, a repository
-    /// at Hugging Face, or a GGUF file
+    /// Show details of a model: an installed model, one from the catalog, a Hugging Face
+    /// repository, or a GGUF file
     Info {
-        /// Its name, OWNER/REPOSITORY, or a file
+        /// Model name, OWNER/REPOSITORY, or file
         model: String,
-        /// Print one JSON object a line
+        /// Print one JSON object per line
         #[arg(long)]
         json: bool,
     },
     /// Search Hugging Face for models
     Search {
-        /// What to look for
+        /// Search terms
         words: String,
-        /// Print one JSON object a line
+        /// Print one JSON object per line
         #[arg(long)]
         json: bool,
     },
-    /// Download a model, or go on with a download that was stopped
+    /// Download a model, or resume a stopped download
     Pull {
-        /// Its name in the catalogue, or OWNER/REPOSITORY at Hugging Face
+        /// Name in the catalog, or OWNER/REPOSITORY on Hugging Face
         model: String,
-        /// Which file of the repository: its name, or a pattern such as `*Q8_0.gguf`
+        /// File in the repository: its name, or a pattern such as `*Q8_0.gguf`
         #[arg(short, long, value_name = "PATTERN")]
         file: Option<String>,
-        /// Print one JSON object a line for each event
+        /// Print one JSON object per line for each event
         #[arg(long)]
         json: bool,
     },
-    /// Add a GGUF file that is on this computer; it stays where it is
+    /// Add a GGUF file from this computer; the file stays where it is
     Add {
-        /// The file; of a model in several files any of them
+        /// The file, or any one of the files of a split model
         file: PathBuf,
-        /// Move it to where Natter keeps its models: removing the model deletes it then
+        /// Move the file to Natter’s models folder; removing the model then deletes it
         #[arg(long = "move")]
         take: bool,
         /// Print one JSON object
         #[arg(long)]
         json: bool,
     },
-    /// Take a model off the list, and delete its file where it is Natter’s own
+    /// Remove a model from the list, and delete its file if it’s in Natter’s models folder
     Remove {
-        /// Its name
+        /// Name of the model
         model: String,
     },
 }
@@ -355,22 +358,26 @@ pub enum Models {
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "options on the command line are flags")]
 pub struct ListModels {
-    /// Print one JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     pub json: bool,
-    /// Only those on this computer, and those on their way here
+    /// Only models that are installed or being downloaded
     #[arg(long, group = "which")]
     pub installed: bool,
-    /// Those of the catalogue, which can be downloaded
+    /// Only models from the catalog that can be downloaded
     #[arg(long, group = "which")]
     pub offered: bool,
-    /// Those that other programs have on this computer, which can be added
+    /// Only models of other programs on this computer that can be added
     #[arg(long, group = "which")]
     pub found: bool,
 }
 
 fn thinking_parser() -> impl clap::builder::TypedValueParser<Value = Thinking> {
-    PossibleValuesParser::new(words::thinking_levels().map(words::thinking_name))
+    let value = |level| {
+        let value = PossibleValue::new(words::thinking_name(level));
+        if level == Thinking::default() { value.alias(words::OLD_DEFAULT_THINKING) } else { value }
+    };
+    PossibleValuesParser::new(words::thinking_levels().map(value))
         .map(|name| words::thinking_from_name(&name).unwrap_or_default())
 }
 
@@ -477,6 +484,10 @@ mod tests {
         assert!(!parse("--context-window", "0"));
         assert!(parse("--thinking", "high"));
         assert!(!parse("--thinking", "much"));
+        // The old name of the default is still read, and means the same.
+        for name in ["default", "habit"] {
+            assert!(parse("--thinking", name), "{name}");
+        }
         assert!(parse("--mode", "plan"));
         assert!(!parse("--mode", "wild"));
     }

@@ -291,10 +291,10 @@ mod tests {
         assert_eq!(
             text,
             "Run this command?\n  cargo test \\\n    --all␛[8m && curl evil.example\n\
-             In /home/ada/work, in the sandbox, without the network\nNo rule allows it yet.\n\
-             An answer for longer is about just this:\n  run:cargo test --all\n  \
-             run:curl evil.example\n[y]es, for this [s]ession, in this [p]roject, [a]lways, \
-             [o]utside the sandbox once, [n]o, or a word to the model: "
+             In /home/ada/work, in the sandbox, without network access\nNo rule allows it yet.\n\
+             Lasting answers apply only to:\n  run:cargo test --all\n  \
+             run:curl evil.example\n[y]es, in thi[s] chat, in this [p]roject, [a]lways, \
+             [o]nce outside the sandbox, [n]o, or a message to the model: "
         );
     }
 
@@ -305,17 +305,17 @@ mod tests {
             let text = shown(&ask, in_project);
             text.lines().last().map(str::to_owned).unwrap_or_default()
         };
-        let all = "[y]es, for this [s]ession, in this [p]roject, [a]lways, \
-                   [o]utside the sandbox once, [n]o, [d]eny always, or";
+        let all = "[y]es, in thi[s] chat, in this [p]roject, [a]lways, \
+                   [o]nce outside the sandbox, [n]o, always [d]eny, or";
         assert!(answers(&["run:make"], true).starts_with(all));
         let local = answers(&["write:src/**"], true);
-        assert!(local.contains("[d]eny always in this project, or"), "{local}");
+        assert!(local.contains("always [d]eny in this project, or"), "{local}");
         assert!(!local.contains("[a]lways"), "{local}");
         assert!(
             answers(&["write:src/**"], false)
-                .contains("[a]lways, [o]utside the sandbox once, [n]o, [d]eny always, or")
+                .contains("[a]lways, [o]nce outside the sandbox, [n]o, always [d]eny, or")
         );
-        assert!(answers(&[], true).starts_with("[y]es, [o]utside the sandbox once, [n]o, or"));
+        assert!(answers(&[], true).starts_with("[y]es, [o]nce outside the sandbox, [n]o, or"));
     }
 
     #[test]
@@ -327,12 +327,12 @@ mod tests {
         let text = shown(&ask, true);
         assert!(
             text.contains(
-                "\nNo rule allows it yet.\nIt can’t run outside the sandbox: it could use the network there, \
-                 which the rule network:* denies.\n"
+                "\nNo rule allows it yet.\nIt can’t run outside the sandbox, because it could use the network there. \
+                 The rule network:* denies that.\n"
             ),
             "{text}"
         );
-        assert!(text.contains("[a]lways, [n]o, [d]eny always, or a word"), "{text}");
+        assert!(text.contains("[a]lways, [n]o, always [d]eny, or a message"), "{text}");
         let prompt = Prompt::new(&ask, true);
         assert_eq!(prompt.read("o"), None);
         let words = "outside the sandbox once".to_owned();
@@ -343,9 +343,9 @@ mod tests {
     #[test]
     fn where_the_rule_holds_that_may_deny_it_is_told() {
         for (scope, told) in [
-            (Scope::Session, "That rule holds in this chat."),
-            (Scope::Project, "That rule holds in this project."),
-            (Scope::Everywhere, "That rule holds everywhere."),
+            (Scope::Session, "This rule applies to this chat."),
+            (Scope::Project, "This rule applies to this project."),
+            (Scope::Everywhere, "This rule applies everywhere."),
         ] {
             let mut ask = command(&[]);
             let Asked::Permission(asked) = &mut ask.what else { panic!() };
@@ -353,7 +353,7 @@ mod tests {
             let text = shown(&ask, true);
             assert!(
                 text.contains(&format!(
-                    "The rule run:rm * may deny it: that shows only when the command runs. {told}\n"
+                    "The rule run:rm * may deny it. That only becomes clear when the command runs. {told}\n"
                 )),
                 "{text}"
             );
@@ -362,7 +362,7 @@ mod tests {
         }
         let nobody = say::nobody(&command(&["run:cargo test"]));
         assert!(
-            nobody.ends_with("Allow it in this chat with: --allow 'run:cargo test'"),
+            nobody.ends_with("To allow it in this chat, use: --allow 'run:cargo test'"),
             "{nobody}"
         );
     }
@@ -380,10 +380,7 @@ mod tests {
             always: vec!["write:src/lib.rs".parse().expect("a rule")],
         }));
         let text = shown(&ask, true);
-        assert!(
-            text.starts_with("Change “src/lib.rs” like this?\n  src/lib.rs\n  +line 0\n"),
-            "{text}"
-        );
+        assert!(text.starts_with("Edit “src/lib.rs”?\n  src/lib.rs\n  +line 0\n"), "{text}");
         assert!(text.contains("\n  +line 499\n+500\n"), "{text}");
     }
 
@@ -453,7 +450,7 @@ mod tests {
     #[test]
     fn an_answer_for_longer_is_there_only_where_it_is_possible() {
         let never = Prompt::new(&command(&[]), true);
-        let place = "[y]es, [o]utside the sandbox once, [n]o, or a word to the model: ";
+        let place = "[y]es, [o]nce outside the sandbox, [n]o, or a message to the model: ";
         assert_eq!(never.place(), place);
         for letter in ["s", "p", "a", "d"] {
             assert_eq!(never.read(letter), None, "{letter}");
@@ -471,7 +468,7 @@ mod tests {
         let text = shown(&ask, true);
         assert_eq!(
             text,
-            "The model asks:\n  Which?\n  1  red␛[2J\n  2  blue\nA number, or an answer of your own: "
+            "The model asks:\n  Which?\n  1  red␛[2J\n  2  blue\nEnter a number or your own answer: "
         );
         let said = |text: &str| Some(Answer::Text(text.to_owned()));
         assert_eq!(prompt.read("2"), said("blue"));
@@ -485,12 +482,12 @@ mod tests {
     fn no_two_answers_share_a_letter_in_any_language() {
         let ids = [
             "[y]es",
-            "for this [s]ession",
+            "in thi[s] chat",
             "in this [p]roject",
             "[a]lways",
-            "[o]utside the sandbox once",
+            "[o]nce outside the sandbox",
             "[n]o",
-            "[d]eny always",
+            "always [d]eny",
         ];
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../po");
         let read =

@@ -26,20 +26,20 @@ pub use context::{compacted, not_begun, summing_up};
 pub fn hint(actions: &[Action], connection: Option<&str>) -> Option<String> {
     actions.iter().find_map(|action| match action {
         Action::LargerWindow(tokens) => Some(fill(
-            &gettext("Try it with: --context-window {tokens}"),
+            &gettext("Try: --context-window {tokens}"),
             &[("tokens", &tokens.to_string())],
         )),
         Action::SignIn(url) => Some(fill(&gettext("Sign in at: {url}"), &[("url", url)])),
-        Action::ThinkingAsModel => Some(gettext("Try it with: --thinking habit")),
-        Action::ChooseModel => Some(gettext("See what there is with: natter-cli models list")),
+        Action::ThinkingAsModel => Some(gettext("Try: --thinking default")),
+        Action::ChooseModel => Some(gettext("List models with: natter-cli models list")),
         Action::ConnectionSettings => connection.map(|name| {
             fill(
-                &gettext("Look into it with: natter-cli connections test {name}"),
+                &gettext("Test it with: natter-cli connections test {name}"),
                 &[("name", &quoted(name))],
             )
         }),
         Action::Connections => {
-            Some(gettext("Add a server with: natter-cli connections add NAME --url URL"))
+            Some(gettext("Add a connection with: natter-cli connections add NAME --url URL"))
         }
         Action::Retry | Action::Continue | Action::ChooseAgent | Action::NewChat => None,
     })
@@ -55,111 +55,113 @@ fn quoted(word: &str) -> String {
 
 /// What is said of a reply that a full disk did not take to its end.
 pub fn reply_not_stored() -> String {
-    gettext("The end of this reply isn’t stored. Copy it from here if you need it.")
+    gettext("The end of this reply isn’t saved. Copy it from here if you need it.")
 }
 
 /// What is said of a name behind an `@` that nothing in the project has.
 pub fn no_such_name(name: &str) -> String {
-    let text = gettext("{name} is not in the project, so it was sent as plain text.");
+    let text = gettext("{name} isn’t in the project, so it was sent as plain text.");
     fill(&text, &[("name", name)])
 }
 
 /// What can be typed where a server wants a key, or another one.
 pub fn give_key(connection: &str) -> String {
     fill(
-        &gettext("Give it a key with: natter-cli connections key {name}"),
+        &gettext("Set its key with: natter-cli connections key {name}"),
         &[("name", &quoted(connection))],
     )
 }
 
 /// A server can be added like this; shown where there is none.
 pub fn add_server() -> String {
-    gettext("Add a server with: natter-cli connections add NAME --url URL")
+    gettext("Add a connection with: natter-cli connections add NAME --url URL")
 }
 
 /// What there is to say of an empty list of chats.
 pub fn no_chats(searched: bool) -> String {
-    if searched { gettext("No chat has this.") } else { gettext("There are no chats yet.") }
+    if searched { gettext("No chats found.") } else { gettext("There are no chats yet.") }
 }
 
 /// Servers answer, or none is known, and there is no model on any.
 pub fn no_models() -> String {
     gettext(
-        "There is no model yet. See which there are for this computer with: natter-cli models list --offered",
+        "There are no models yet. See what you can download with: natter-cli models list --offered",
     )
 }
 
 pub fn no_connection(name: &str) -> String {
     fill(
-        &gettext("There is no connection “{name}”. See what there is with: natter-cli connections"),
+        &gettext(
+            "There is no connection named “{name}”. List connections with: natter-cli connections",
+        ),
         &[("name", name)],
     )
 }
 
 pub fn no_home() -> String {
-    gettext("There is no home folder to keep chats in. Set HOME, then try again.")
+    gettext("Couldn’t find your home folder to store chats in. Set HOME, then try again.")
 }
 
 pub fn no_file(path: &Path, system: &str) -> String {
     fill(
-        &gettext("“{path}” cannot be read: {system}"),
+        &gettext("Couldn’t read “{path}”: {system}"),
         &[("path", &path.display().to_string()), ("system", system)],
     )
 }
 
 pub fn not_written(path: &Path, system: &str) -> String {
     fill(
-        &gettext("“{path}” cannot be written: {system}"),
+        &gettext("Couldn’t write “{path}”: {system}"),
         &[("path", &path.display().to_string()), ("system", system)],
     )
 }
 
 pub fn file_exists(path: &Path) -> String {
     fill(
-        &gettext("“{path}” is there already. Add --force to write over it."),
+        &gettext("“{path}” already exists. Use --force to overwrite it."),
         &[("path", &path.display().to_string())],
     )
 }
 
 pub fn output_failed(system: &str) -> String {
-    fill(&gettext("The output cannot be written: {system}"), &[("system", system)])
+    fill(&gettext("Couldn’t write the output: {system}"), &[("system", system)])
 }
 
 pub fn input_failed(system: &str) -> String {
-    fill(&gettext("The input cannot be read: {system}"), &[("system", system)])
+    fill(&gettext("Couldn’t read the input: {system}"), &[("system", system)])
 }
 
 pub fn not_attachable(path: &Path) -> String {
     fill(
-        &gettext("“{path}” is neither text nor a picture, so it cannot be attached."),
+        &gettext("Can’t attach “{path}” because it’s neither text nor an image."),
         &[("path", &path.display().to_string())],
     )
 }
 
 pub fn not_a_file(path: &Path) -> String {
     fill(
-        &gettext("“{path}” is not a regular file, so it cannot be attached."),
+        &gettext("Can’t attach “{path}” because it isn’t a regular file."),
         &[("path", &path.display().to_string())],
     )
 }
 
 pub fn too_large(path: &Path, limit_mb: u64) -> String {
     fill(
-        &gettext("“{path}” is larger than {limit} MB, so it cannot be attached."),
+        &gettext("Can’t attach “{path}” because it’s larger than {limit} MB."),
         &[("path", &path.display().to_string()), ("limit", &limit_mb.to_string())],
     )
 }
 
 pub fn name_with_slash() -> String {
-    gettext("The name of a connection may not be empty or hold a slash. Choose another one.")
+    gettext("A connection name can’t be empty or contain a slash. Choose another one.")
 }
 
 pub fn empty_key() -> String {
-    gettext("No key was given. Give it as one line, then try again.")
+    gettext("No key was entered. Enter it on one line.")
 }
 
 pub fn key_will_be_lost() -> String {
-    gettext("Name an environment variable that holds the key instead: --key-env VARIABLE")
+    gettext("To keep the key, store it in an environment variable and use --key-env VARIABLE.")
 }
 
 pub fn connection_added(name: &str) -> String {
@@ -171,11 +173,11 @@ pub fn connection_key(name: &str) -> String {
 }
 
 pub fn key_changed(name: &str) -> String {
-    fill(&gettext("The connection “{name}” has another key now."), &[("name", name)])
+    fill(&gettext("Changed the key of “{name}”."), &[("name", name)])
 }
 
 pub fn key_removed(name: &str) -> String {
-    fill(&gettext("The connection “{name}” has no key now."), &[("name", name)])
+    fill(&gettext("Removed the key of “{name}”."), &[("name", name)])
 }
 
 pub fn connection_removed(name: &str) -> String {
@@ -189,8 +191,8 @@ pub fn found_here() -> String {
 pub fn connection_answers(kind: &str, models: usize, milliseconds: u128) -> String {
     let count = u32::try_from(models).unwrap_or(u32::MAX);
     let text = ngettext(
-        "It answers as {kind} in {ms} ms, with {n} model.",
-        "It answers as {kind} in {ms} ms, with {n} models.",
+        "The server responded in {ms} ms ({kind}, {n} model).",
+        "The server responded in {ms} ms ({kind}, {n} models).",
         count,
     );
     fill(&text, &[("kind", kind), ("ms", &milliseconds.to_string()), ("n", &count.to_string())])
@@ -198,7 +200,7 @@ pub fn connection_answers(kind: &str, models: usize, milliseconds: u128) -> Stri
 
 pub fn lists_no_models() -> String {
     gettext(
-        "It lists no models. Use one as NAME/MODEL, or add the server with --model to have it listed.",
+        "The server doesn’t list its models. Use one as NAME/MODEL, or add the connection again with --model.",
     )
 }
 
@@ -214,11 +216,11 @@ pub fn is_yes(answer: &str) -> bool {
 }
 
 pub fn nobody_to_ask() -> String {
-    gettext("Nobody is there to ask. Add --yes to delete without being asked.")
+    gettext("Cannot ask for confirmation here. Use --yes to delete without asking.")
 }
 
 pub fn not_deleted() -> String {
-    gettext("It was not deleted.")
+    gettext("Not deleted.")
 }
 
 pub fn deleted(title: &str) -> String {
@@ -226,7 +228,7 @@ pub fn deleted(title: &str) -> String {
 }
 
 pub fn in_use() -> String {
-    gettext("being written by another program")
+    gettext("in use by another program")
 }
 
 pub fn last_reply(trouble: ReplyFailure) -> String {
@@ -238,7 +240,7 @@ pub fn last_reply(trouble: ReplyFailure) -> String {
 
 pub fn ambiguous_model(name: &str, models: &[String]) -> String {
     fill(
-        &gettext("Several models are called “{name}”. Say which: {models}."),
+        &gettext("Several models are called “{name}”. Choose one of: {models}."),
         &[("name", name), ("models", &models.join(", "))],
     )
 }
@@ -248,7 +250,7 @@ pub fn thought_for(seconds: &str) -> String {
 }
 
 pub fn thoughts() -> String {
-    gettext("Thoughts")
+    gettext("Reasoning")
 }
 
 pub fn attached(name: &str) -> String {
@@ -256,7 +258,7 @@ pub fn attached(name: &str) -> String {
 }
 
 pub fn picture() -> String {
-    gettext("a picture")
+    gettext("an image")
 }
 
 pub fn still_writing() -> String {
@@ -287,71 +289,60 @@ pub fn model(model: &ModelRef) -> String {
 pub fn welcome(model: Option<&str>) -> String {
     match model {
         Some(model) => fill(
-            &gettext("You talk to {model}. /help shows the commands, Ctrl+D ends."),
+            &gettext(
+                "You’re chatting with {model}. Type /help for commands, or press Ctrl+D to quit.",
+            ),
             &[("model", model)],
         ),
-        None => gettext("/help shows the commands, Ctrl+D ends."),
+        None => gettext("Type /help for commands, or press Ctrl+D to quit."),
     }
 }
 
 pub fn new_chat() -> String {
-    gettext("A new chat begins with your next message.")
+    gettext("Your next message starts a new chat.")
 }
 
 pub fn opened(title: &str) -> String {
-    fill(&gettext("You are in the chat “{title}”."), &[("title", title)])
+    fill(&gettext("Opened the chat “{title}”."), &[("title", title)])
 }
 
 pub fn uses_model(model: &str) -> String {
-    fill(&gettext("From now on you talk to {model}."), &[("model", model)])
+    fill(&gettext("Now using {model}."), &[("model", model)])
 }
 
 pub fn no_command(name: &str) -> String {
-    fill(
-        &gettext("There is no command /{name}. /help shows those that there are."),
-        &[("name", name)],
-    )
+    fill(&gettext("There is no command /{name}. Type /help for a list."), &[("name", name)])
 }
 
 pub fn interrupt_to_end() -> String {
-    gettext("Ctrl+D ends the conversation.")
+    gettext("Press Ctrl+D to quit.")
 }
 
 /// The commands of a conversation with what each does.
 pub fn commands() -> Vec<(String, String)> {
     vec![
-        ("/new".to_owned(), gettext("Begin a new chat")),
-        (
-            "/sessions [TEXT]".to_owned(),
-            gettext("List the latest chats, or those that hold the text"),
-        ),
-        ("/open FID".to_owned(), gettext("Go on with another chat")),
-        ("/model [NAME]".to_owned(), gettext("List the models, or talk to another one")),
-        (
-            "/project [DIR]".to_owned(),
-            gettext("Show the folder that the model works in, or give it another one"),
-        ),
+        ("/new".to_owned(), gettext("Start a new chat")),
+        ("/sessions [TEXT]".to_owned(), gettext("List recent chats, or those that contain TEXT")),
+        ("/open FID".to_owned(), gettext("Switch to another chat")),
+        ("/model [NAME]".to_owned(), gettext("List models, or switch to another one")),
+        ("/project [DIR]".to_owned(), gettext("Show the project, or work in another folder")),
         ("/mode [MODE]".to_owned(), gettext("Show what tools may do without asking, or change it")),
-        (
-            "/rules [remove RULE]".to_owned(),
-            gettext("List what was allowed and denied for longer, or take one back"),
-        ),
-        ("/context".to_owned(), gettext("Show how full the window of the model is, and with what")),
-        ("/prompt".to_owned(), gettext("Show all that goes out with the next message")),
+        ("/rules [remove RULE]".to_owned(), gettext("List permission rules, or remove one")),
+        ("/context".to_owned(), gettext("Show how full the context window is, and what fills it")),
+        ("/prompt".to_owned(), gettext("Show everything that is sent with your next message")),
         (
             "/compact [undo]".to_owned(),
-            gettext("Have earlier messages summed up, or take that back"),
+            gettext("Compact earlier messages into a summary, or undo that"),
         ),
-        (
-            "/commands".to_owned(),
-            gettext("List the commands that run in the background of this chat"),
-        ),
-        ("/end ID".to_owned(), gettext("End one of these commands")),
-        ("/help".to_owned(), gettext("Show the commands")),
-        ("/quit".to_owned(), gettext("End the conversation, as Ctrl+D does")),
+        ("/commands".to_owned(), gettext("List this chat’s background commands")),
+        ("/end ID".to_owned(), gettext("Stop one of these commands")),
+        ("/help".to_owned(), gettext("Show this help")),
+        ("/quit".to_owned(), gettext("Quit, like Ctrl+D")),
     ]
 }
 
 pub fn long_lines() -> String {
-    gettext("A backslash at the end of a line goes on with the next one. Ctrl+C stops a reply.")
+    gettext(
+        "End a line with a backslash to continue on the next one. Press Ctrl+C to stop a reply.",
+    )
 }

@@ -24,7 +24,7 @@ pub use bounds::{bounds, enforcement, why_not_full};
 pub use context::{compaction, cost, filling, fullness, grouped, prompt_size, share};
 pub use fault::sentence;
 pub use fill::fill;
-pub use level::{thinking_from_name, thinking_levels, thinking_name};
+pub use level::{OLD_DEFAULT_THINKING, thinking_from_name, thinking_levels, thinking_name};
 pub use model::{bytes, download_stage, good_for};
 pub use number::tenths;
 pub use permission::{

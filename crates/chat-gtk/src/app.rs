@@ -105,19 +105,19 @@ pub fn run(launch: Launch) -> glib::ExitCode {
 fn add_options(app: &adw::Application, version: &'static str) {
     let flags = glib::OptionFlags::NONE;
     let none = glib::Char::from(b'\0');
-    let new = gettext("Begin a new chat");
+    let new = gettext("Start a new chat");
     app.add_main_option("new", none, flags, glib::OptionArg::None, &new, None);
-    let session = gettext("Show this chat");
+    let session = gettext("Open this chat");
     app.add_main_option("session", none, flags, glib::OptionArg::String, &session, Some("FID"));
-    let project = gettext("Work in this folder; begins a chat there, unless one is named");
+    let project = gettext("Work in this folder; starts a new chat there unless you name one");
     app.add_main_option("project", none, flags, glib::OptionArg::Filename, &project, Some("DIR"));
     let files = glib::OptionArg::FilenameArray;
     app.add_main_option(FILES, none, flags, files, "", Some("[FILE[:LINE]…]"));
     let summary = gettext(
-        "A file opens in its project: the next folder above with a repository, or its own.",
+        "A file opens in its project: the nearest parent folder with a repository, or else its own folder.",
     );
     app.set_option_context_summary(Some(&summary));
-    let said = gettext("Say the version and end");
+    let said = gettext("Print the version and exit");
     app.add_main_option("version", none, flags, glib::OptionArg::None, &said, None);
     app.connect_handle_local_options(move |_, options| {
         if options.contains("version") {

@@ -161,8 +161,7 @@ impl ChangesPage {
         let is_other = inner.pages.visible_child_name().as_deref() != Some(page);
         let had_keyboard = is_other && has_keyboard(&inner.pages);
         inner.pages.set_visible_child_name(page);
-        let usual =
-            || gettext("What the assistant changes in files stands here until you have seen it.");
+        let usual = || gettext("The assistant’s file changes appear here for you to review.");
         let mut about = why.unwrap_or_else(usual);
         if let Some(last) = &state.last {
             about.push_str("\n\n");
@@ -373,7 +372,7 @@ impl Inner {
         self.two_sides.set_tooltip_text(Some(&if has_room {
             beside_words()
         } else {
-            gettext("Old and new have no room beside each other: make this side wider")
+            gettext("Too narrow for side-by-side view")
         }));
         let mut state = self.state.borrow_mut();
         let beside = state.wanted_beside && has_room;
@@ -392,7 +391,7 @@ impl Inner {
 }
 
 fn beside_words() -> String {
-    gettext("Old and New Beside Each Other")
+    gettext("Side-by-Side View")
 }
 
 #[cfg(test)]

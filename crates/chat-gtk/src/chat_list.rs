@@ -362,11 +362,11 @@ impl ChatList {
         let words = if !self.model.is_empty() || self.early.is_some() {
             None
         } else if self.query.is_empty() {
-            Some(gettext("Your chats will be here"))
+            Some(gettext("No chats yet"))
         } else if let Some(place) = gaps.iter().position(|gap| *gap == SearchGap::OneLetter) {
             Some(words::search_gap(gaps.remove(place)))
         } else {
-            Some(gettext("No chat found"))
+            Some(gettext("No chats found"))
         };
         view.set_placeholder(words.as_deref());
         let notes: Vec<_> = gaps.into_iter().map(words::search_gap).collect();

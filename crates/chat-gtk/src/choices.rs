@@ -130,7 +130,7 @@ pub(crate) fn set_agents(choices: &Choices<String>, agents: &[AgentInfo], chosen
         })
         .collect();
     if !chosen.is_empty() && !agents.iter().any(|agent| agent.name == chosen) {
-        let description = gettext("This agent is not here any more");
+        let description = gettext("This agent is no longer available");
         let (title, closed) = (chosen.to_owned(), chosen.to_owned());
         entries.push((
             chosen.to_owned(),
@@ -151,9 +151,9 @@ pub(crate) fn make_room(dropdown: &gtk::DropDown, narrow: bool) {
 pub(crate) fn thinking(output: impl Fn(Thinking) + 'static) -> Choices<Thinking> {
     let choices = Choices::new(&gettext("Thinking"), output);
     let describe = |level| match level {
-        Thinking::Default => gettext("Nothing is said about it to the model"),
-        Thinking::Off => gettext("It answers at once"),
-        Thinking::On => gettext("It thinks before it answers"),
+        Thinking::Default => gettext("Uses the model’s own default"),
+        Thinking::Off => gettext("Answers right away"),
+        Thinking::On => gettext("Thinks before answering"),
         Thinking::Low | Thinking::Medium | Thinking::High | Thinking::Max => String::new(),
     };
     // The line below the message is short: what is not set needs no words.

@@ -435,7 +435,7 @@ impl Inner {
 
     /// Why nothing can be sent now.
     fn hindrance(&self) -> Option<String> {
-        let fetches = || self.is_fetching().then(|| gettext("The page is still being fetched"));
+        let fetches = || self.is_fetching().then(|| gettext("The page is still loading"));
         self.hindrance.borrow().clone().or_else(fetches)
     }
 

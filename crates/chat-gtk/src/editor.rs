@@ -306,8 +306,8 @@ impl Inner {
 fn empty() -> adw::StatusPage {
     adw::StatusPage::builder()
         .icon_name("document-edit-symbolic")
-        .title(gettext("No File Is Open"))
-        .description(gettext("Ctrl+P finds a file of the project."))
+        .title(gettext("No File Open"))
+        .description(gettext("Press Ctrl+P to find a file in the project."))
         .css_classes(["compact"])
         .build()
 }

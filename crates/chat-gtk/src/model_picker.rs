@@ -90,7 +90,7 @@ impl ModelPicker {
             .justify(gtk::Justification::Center)
             .build();
         let options_button = flat_button(&gettext("Options…"));
-        let manage = flat_button(&gettext("Manage models…"));
+        let manage = flat_button(&gettext("Manage Models…"));
         let connections = flat_button(&gettext("Connections…"));
         let first = gtk::Box::new(gtk::Orientation::Vertical, 6);
         first.append(&search);
@@ -368,7 +368,7 @@ impl Inner {
                 "No models yet. Download one for this computer, or add a connection to a server.",
             ))
         } else {
-            Some(gettext("No model found"))
+            Some(gettext("No models found"))
         };
         self.nothing.set_visible(words.is_some());
         self.nothing.set_label(&words.unwrap_or_default());

@@ -284,10 +284,10 @@ impl Inner {
             adw::HeaderBar::builder().css_classes(["flat"]).title_widget(switcher.widget()).build();
         let back = gtk::Button::builder()
             .icon_name("go-previous-symbolic")
-            .tooltip_text(gettext("Back to the Conversation"))
+            .tooltip_text(gettext("Back to Chat"))
             .visible(false)
             .build();
-        accessible::set_label(&back, &gettext("Back to the Conversation"));
+        accessible::set_label(&back, &gettext("Back to Chat"));
         header.pack_start(&back);
         switcher.widget().set_visible(false);
         let places = gtk::Stack::builder().vexpand(true).build();
@@ -337,7 +337,7 @@ fn no_project() -> adw::StatusPage {
     adw::StatusPage::builder()
         .icon_name("folder-symbolic")
         .title(gettext("No Folder"))
-        .description(gettext("This chat works in no folder. Its files would be here."))
+        .description(gettext("Choose a project folder to see its files here."))
         .child(&choose)
         .css_classes(["compact"])
         .build()

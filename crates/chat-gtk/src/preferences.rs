@@ -169,7 +169,7 @@ fn general_page(place: &Place) -> adw::PreferencesPage {
     writing.add(&switch_row(
         place,
         &gettext("Enter sends the message"),
-        &gettext("Shift+Enter then breaks the line; otherwise it is the other way round"),
+        &gettext("Shift+Enter inserts a line break. When off, it’s the other way around."),
         |settings| settings.ui.enter_sends,
         |settings, on| settings.ui.enter_sends = on,
     ));
@@ -178,14 +178,16 @@ fn general_page(place: &Place) -> adw::PreferencesPage {
     chats.add(&switch_row(
         place,
         &gettext("Better titles"),
-        &gettext("After the first reply the model is asked for a title"),
+        &gettext("Ask the model for a title after the first reply"),
         |settings| settings.chat.better_titles,
         |settings, on| settings.chat.better_titles = on,
     ));
     chats.add(&switch_row(
         place,
         &gettext("Notifications"),
-        &gettext("When a reply is there or a tool asks you something while you look elsewhere"),
+        &gettext(
+            "When a reply is ready or a tool needs your answer while you’re in another window",
+        ),
         |settings| settings.ui.notifications,
         |settings, on| settings.ui.notifications = on,
     ));
@@ -199,12 +201,12 @@ fn default_model_row(place: &Place) -> adw::ComboRow {
     let models = place.manager.models().list().into_iter();
     let models = models.filter(|entry| entry.info.capabilities.chat != Some(false));
     let entries: Vec<ModelEntry> = models.collect();
-    let names = gtk::StringList::new(&[gettext("The last one used").as_str()]);
+    let names = gtk::StringList::new(&[gettext("Last used").as_str()]);
     for entry in &entries {
         names.append(&name_among(&entry.model, &entries));
     }
     let models: Vec<ModelRef> = entries.into_iter().map(|entry| entry.model).collect();
-    let row = adw::ComboRow::builder().title(gettext("Model of new chats")).model(&names).build();
+    let row = adw::ComboRow::builder().title(gettext("Model for new chats")).model(&names).build();
     let models = Rc::new(RefCell::new(models));
     let (weak, known) = (row.downgrade(), Rc::clone(&models));
     place.shows(move |settings| {

@@ -64,7 +64,7 @@ impl Recent {
 pub(crate) fn find(path: &Path) -> Result<PathBuf, String> {
     let found = path.canonicalize().ok().filter(|path| path.is_dir());
     found.ok_or_else(|| {
-        let text = gettext("“{path}” is no folder that can be opened");
+        let text = gettext("Can’t open the folder “{path}”");
         words::fill(&text, &[("path", &path.display().to_string())])
     })
 }

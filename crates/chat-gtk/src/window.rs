@@ -163,10 +163,10 @@ impl Component for Window {
             Input::Panel(output) => self.hear_panel(output, view),
             Input::Exported(Ok(path)) => {
                 let name = path.display().to_string();
-                view.note(&words::fill(&gettext("Written to {file}"), &[("file", &name)]));
+                view.note(&words::fill(&gettext("Saved to {file}"), &[("file", &name)]));
             }
             Input::Exported(Err(reason)) => {
-                let text = gettext("The file could not be written: {reason}");
+                let text = gettext("Couldn’t write the file: {reason}");
                 view.note(&words::fill(&text, &[("reason", &reason)]));
             }
         }
@@ -192,7 +192,9 @@ impl Component for Window {
             Command::Started(Err(error)) => view.show_failure(&words::sentence(&error), &sender),
             Command::Finished(finished) => self.tell_finished(&finished, view, root),
             Command::Replied(Ok(true)) => {}
-            Command::Replied(Ok(false)) => view.note(&gettext("Nothing waits for your answer")),
+            Command::Replied(Ok(false)) => {
+                view.note(&gettext("Nothing is waiting for your answer"))
+            }
             Command::Replied(Err(error)) => view.note(&words::sentence(&error)),
             Command::Ended => self.app.quit(),
         }

@@ -74,19 +74,19 @@ pub enum Unparsable {
     #[error("the command is empty")]
     Empty,
     /// It has more than [`LONGEST`] bytes.
-    #[error("the command is too long to be judged")]
+    #[error("the command is too long to check")]
     TooLong,
     /// Brackets, quotation marks or `if`s stand too deep in one another.
-    #[error("the command is nested too deeply to be judged")]
+    #[error("the command is nested too deeply to check")]
     TooDeep,
     /// It has a character that no command needs and that hides what it does.
-    #[error("the command has an invisible character, U+{0:04X}")]
+    #[error("the command contains an invisible character, U+{0:04X}")]
     Hidden(u32),
     /// It is not what a shell reads.
-    #[error("the command is no shell command: {0}")]
+    #[error("the command is not valid shell syntax: {0}")]
     Syntax(String),
     /// Shells differ in how they read this piece.
-    #[error("it cannot be told what the shell makes of `{0}`")]
+    #[error("it is unclear how the shell would interpret `{0}`")]
     Unclear(String),
 }
 

@@ -56,7 +56,7 @@ impl fmt::Display for Mode {
 
 /// No mode has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no mode `{0}`")]
+#[error("unknown mode `{0}`")]
 pub struct UnknownMode(pub String);
 
 impl FromStr for Mode {

@@ -133,7 +133,7 @@ pub enum Error {
     #[error("the path is empty")]
     Empty,
     /// It has a NUL byte.
-    #[error("the path has a NUL byte")]
+    #[error("the path contains a NUL byte")]
     Nul,
     /// It, or a part of it, is longer than the system takes.
     #[error("the path is too long")]
@@ -145,7 +145,7 @@ pub enum Error {
     #[error("{} does not exist", .0.display())]
     NotFound(PathBuf),
     /// Something exists already.
-    #[error("{} exists already", .0.display())]
+    #[error("{} already exists", .0.display())]
     Exists(PathBuf),
     /// Something on the way, or the end, is no folder.
     #[error("{} is not a folder", .0.display())]
@@ -157,13 +157,13 @@ pub enum Error {
     #[error("{} leads through too many links", .0.display())]
     Loop(PathBuf),
     /// A link of the kernel's, such as `/proc/self/root`, that leads past every check.
-    #[error("{} is a link into a process, which is never followed", .0.display())]
+    #[error("{} is a link into a process and is not followed", .0.display())]
     MagicLink(PathBuf),
     /// The project holds Natter's own data, or lies in it.
-    #[error("{} holds Natter's own data", .0.display())]
+    #[error("{} contains Natter's own data", .0.display())]
     Own(PathBuf),
     /// Something else lies there than when it was judged.
-    #[error("{} changed after it was looked at", .0.display())]
+    #[error("{} changed after it was checked", .0.display())]
     Changed(PathBuf),
     /// The system refused.
     #[error("{}: {source}", path.display())]

@@ -31,7 +31,7 @@ pub enum InvalidPattern {
     #[error("the pattern is empty")]
     Empty,
     /// A glob that cannot be read, with what is wrong.
-    #[error("`{pattern}` is no pattern of paths: {reason}")]
+    #[error("`{pattern}` is not a valid path pattern: {reason}")]
     Glob {
         /// As it was written.
         pattern: String,
@@ -39,16 +39,16 @@ pub enum InvalidPattern {
         reason: String,
     },
     /// A quotation mark without its twin, or one in the middle of a word.
-    #[error("the quotation marks of `{0}` do not fit")]
+    #[error("the quotation marks in `{0}` do not match")]
     Quotes(String),
     /// A character of a command that the shell would take for its own, outside quotation marks.
-    #[error("`{1}` in `{0}` needs single quotation marks: a pattern is of one simple command")]
+    #[error("`{1}` in `{0}` needs single quotation marks: a pattern is a single simple command")]
     Shell(String, char),
     /// A `*` that is not the last word.
-    #[error("in `{0}` the `*` does not stand alone as the last word")]
+    #[error("the `*` in `{0}` is not on its own as the last word")]
     Star(String),
     /// No name or address of a host.
-    #[error("`{0}` is no host")]
+    #[error("`{0}` is not a host")]
     Host(String),
 }
 

@@ -48,11 +48,11 @@ impl Reach {
     /// What the place is, in words that follow "it is".
     pub fn words(self) -> &'static str {
         match self {
-            Self::Public => "an address of the open internet",
+            Self::Public => "a public internet address",
             Self::ThisMachine => "this computer itself",
-            Self::Private => "an address of a private network",
-            Self::LinkLocal => "an address of the local link",
-            Self::Metadata => "where a cloud keeps secrets of its machines",
+            Self::Private => "a private network address",
+            Self::LinkLocal => "a link-local address",
+            Self::Metadata => "a cloud metadata address",
             Self::Multicast => "a multicast address",
             Self::Reserved => "a reserved address",
         }

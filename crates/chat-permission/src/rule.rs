@@ -76,7 +76,7 @@ pub enum InvalidRule {
     #[error("a rule has the form ACTION:PATTERN, such as `run:cargo test *`")]
     Form,
     /// What stands before the colon is no action.
-    #[error("`{0}` is no action: it is one of read, write, run, run+network, network")]
+    #[error("`{0}` is not an action: use read, write, run, run+network, or network")]
     Action(String),
     /// What stands behind the colon is no pattern of this action.
     #[error(transparent)]

@@ -86,7 +86,7 @@ struct Compiled {
 
 /// A text that is no pattern of secret files.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{pattern}` is no pattern of files: {reason}")]
+#[error("`{pattern}` is not a valid file pattern: {reason}")]
 pub struct InvalidSecretFiles {
     /// As it was written.
     pub pattern: String,
@@ -142,7 +142,7 @@ fn glob(pattern: &str) -> Result<String, String> {
         None => (false, named),
     };
     if rest.starts_with(['/', '~']) {
-        return Err("it begins in the project or at any depth of it".to_owned());
+        return Err("it cannot begin with `/` or `~`: patterns match inside the project".to_owned());
     }
     let parts: Vec<_> = rest.split('/').filter(|part| !part.is_empty()).collect();
     if parts.is_empty() {

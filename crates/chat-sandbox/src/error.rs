@@ -17,22 +17,22 @@ pub enum Error {
         error: io::Error,
     },
     /// The folder to run in lies outside the project.
-    #[error("the folder {0} lies outside the project")]
+    #[error("the folder {0} is outside the project")]
     Outside(PathBuf),
     /// The project is the home folder or contains it: a sandbox would hide nothing.
     #[error("the project {0} contains the home folder")]
     TooWide(PathBuf),
     /// The project contains a folder of Natter's own.
-    #[error("the project contains {0}, which is Natter's own")]
+    #[error("the project contains Natter's own folder {0}")]
     OwnFolder(PathBuf),
     /// A protected name is a symbolic link, which a command could put another file behind.
     #[error("{0} is a symbolic link and cannot be protected")]
     ProtectedLink(PathBuf),
     /// The command has a NUL in it, which no program can be given.
-    #[error("the command has a NUL in it")]
+    #[error("the command contains a NUL byte")]
     Nul,
     /// The filter of system calls could not be made or handed over.
-    #[error("the filter of system calls could not be made: {0}")]
+    #[error("the system call filter could not be created: {0}")]
     Filter(io::Error),
     /// The kernel refused to be bound by Landlock.
     #[error("Landlock could not be applied: {0}")]
@@ -41,6 +41,6 @@ pub enum Error {
     #[error("the command could not be started: {0}")]
     Start(io::Error),
     /// The place for the output could not be made.
-    #[error("the output cannot be kept: {0}")]
+    #[error("the output cannot be stored: {0}")]
     Output(io::Error),
 }

@@ -22,7 +22,7 @@ pub struct AskUser(ToolInfo);
 #[serde(deny_unknown_fields)]
 struct Arguments {
     question: String,
-    /// Short answers to choose from; the user can always give another
+    /// Short answers to choose from; the user can always give a different one
     #[serde(default)]
     choices: Option<Vec<String>>,
 }
@@ -37,10 +37,10 @@ fn info() -> ToolInfo {
     ToolInfo {
         spec: spec::<Arguments>(
             "ask_user",
-            "Ask the user a question and wait for the answer, when you cannot go on without it.",
+            "Ask the user a question and wait for the answer, if you cannot continue without it.",
         ),
-        title: N_("Ask You").into(),
-        summary: N_("A question to you, with answers to choose from").into(),
+        title: N_("Ask Questions").into(),
+        summary: N_("Asks you a question with answers to choose from").into(),
         group: ToolGroup::Planning,
         kind: ToolKind::Asks,
         icon: ToolIcon::Question,
@@ -50,7 +50,7 @@ fn info() -> ToolInfo {
         needs_project: false,
         output: OutputForm::Text,
         aliases: &[],
-        hints: &[Hint { order: 80, tells: HintText::Line("Ask the user with ask_user.") }],
+        hints: &[Hint { order: 80, tells: HintText::Line("Use ask_user to ask the user.") }],
     }
 }
 
@@ -86,7 +86,7 @@ impl Tool for AskUser {
         }
         let asked = Question { text: question.clone(), choices };
         let answer = context.ask(asked).await?;
-        Ok(ToolOutput::text(format!("The user answers: {answer}"))
+        Ok(ToolOutput::text(format!("The user answered: {answer}"))
             .view(ToolView::Asked { question, answer }))
     }
 }

@@ -48,7 +48,7 @@ pub fn replace(
 ) -> Result<(), ToolFailure> {
     if read(place)? != old {
         return Err(ToolFailure::new(format!(
-            "{} was changed by somebody else in the meantime, and nothing was written. Read it again.",
+            "{} was changed by someone else in the meantime, so nothing was written. Read it again.",
             place.shown()
         )));
     }

@@ -40,7 +40,7 @@ fn info() -> ToolInfo {
     ToolInfo {
         spec: spec::<Arguments>("delete_file", "Move a file or folder to the trash."),
         title: N_("Delete Files").into(),
-        summary: N_("Into the trash, from where it can be taken back").into(),
+        summary: N_("Moves files to the trash, so you can restore them").into(),
         group: ToolGroup::Files,
         kind: ToolKind::Deletes,
         icon: ToolIcon::Trash,

@@ -33,7 +33,7 @@ const MOST_PLACES: usize = 100_000;
 pub struct Edit {
     /// Text exactly as it is in the file, without line numbers
     pub old: String,
-    /// Text to put there
+    /// Text to replace it with
     pub new: String,
     /// Replace every match
     #[serde(default)]
@@ -69,11 +69,12 @@ impl Note {
         let differing = [
             (indentation, "indentation (the new text was indented to fit)"),
             (quotes, "typographic quotes"),
-            (trailing && !indentation && !quotes, "blanks or newlines at the ends of lines"),
+            (trailing && !indentation && !quotes, "whitespace at the ends of lines"),
         ];
         let differing: Vec<_> =
             differing.iter().filter(|(on, _)| *on).map(|(_, what)| *what).collect();
-        let numbered = self.numbered.then(|| "Line numbers in your text were left out.".to_owned());
+        let numbered =
+            self.numbered.then(|| "The line numbers in your text were removed.".to_owned());
         let differing = (!differing.is_empty()).then(|| {
             format!("The text at line {} differed in {}.", self.line, differing.join(" and "))
         });

@@ -49,10 +49,10 @@ fn info() -> ToolInfo {
     ToolInfo {
         spec: spec::<Arguments>(
             "edit_file",
-            "Replace text in a file. Each `old` must match exactly one place: include enough lines around it.",
+            "Replace text in a file. Each `old` must match exactly one place: include enough surrounding lines.",
         ),
         title: N_("Edit Files").into(),
-        summary: N_("Replaces pieces of a text").into(),
+        summary: N_("Replaces parts of a text file").into(),
         group: ToolGroup::Files,
         kind: ToolKind::Edits,
         icon: ToolIcon::Edit,
@@ -65,9 +65,9 @@ fn info() -> ToolInfo {
         hints: &[Hint {
             order: 30,
             tells: HintText::Line(
-                "Change files with edit_file: copy `old` exactly from the file as it is now, \
-                     without line numbers, with enough lines to match only one place. Put all edits \
-                     of a file into one call.",
+                "Change files with edit_file: copy `old` exactly from the current file, \
+                     without line numbers, with enough lines to match only one place. Put all \
+                     edits to a file in one call.",
             ),
         }],
     }
@@ -133,12 +133,12 @@ fn prepare(place: &ToolPath, edits: &[Edit]) -> Result<Ready, ToolFailure> {
     let old = contents::read(place)?;
     let Some((before, encoding)) = text::decode(&old) else {
         let (shown, kind) = (place.shown(), text::binary_kind(&old));
-        return Err(ToolFailure::new(format!("{shown} is {kind}: it has no text to edit.")));
+        return Err(ToolFailure::new(format!("{shown} is {kind} and has no text to edit.")));
     };
     let Applied { content, notes } =
         apply(&before, edits).map_err(|refusal| ToolFailure::new(refusal.to_string()))?;
     if content == before {
-        return Err(ToolFailure::new("These edits together change nothing."));
+        return Err(ToolFailure::new("Taken together, these edits change nothing."));
     }
     let new = encoding.encode(&content).map_err(|character| lacks(place, encoding, character))?;
     Ok(Ready { old, new, notes, diff: Diff::new(&before, &content) })
@@ -148,7 +148,7 @@ fn prepare(place: &ToolPath, edits: &[Edit]) -> Result<Ready, ToolFailure> {
 fn lacks(place: &ToolPath, encoding: Encoding, character: char) -> ToolFailure {
     let told = encoding.told().unwrap_or("UTF-8");
     ToolFailure::new(format!(
-        "{} is {told}, which does not have “{character}”. Write it in another way.",
+        "{} is {told}, an encoding without “{character}”. Write it without this character.",
         place.shown()
     ))
 }

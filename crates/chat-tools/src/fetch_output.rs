@@ -23,7 +23,7 @@ pub struct FetchOutput(ToolInfo);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// Name of the output
+    /// ID of the output
     id: String,
     /// First line, from 1
     #[serde(default)]
@@ -43,10 +43,10 @@ fn info() -> ToolInfo {
     ToolInfo {
         spec: spec::<Arguments>(
             "fetch_output",
-            "Read lines of an earlier output that you were shown only in part.",
+            "Read lines of an earlier output that was truncated.",
         ),
-        title: N_("Look Up Long Outputs").into(),
-        summary: N_("Parts of an output that was too long for the model").into(),
+        title: N_("Read Long Output").into(),
+        summary: N_("Reads parts of output that was too long for the model").into(),
         group: ToolGroup::Commands,
         kind: ToolKind::Reads,
         icon: ToolIcon::Text,
@@ -66,9 +66,9 @@ fn label(tense: Tense, call: CallData<'_>) -> Label {
         _ => call.text("id"),
     };
     let sentence = match tense {
-        Tense::ToDo => N_("Read more of the output {what}"),
-        Tense::Doing => N_("Reading the output {what}"),
-        Tense::Done => N_("Read the output {what}"),
+        Tense::ToDo => N_("Read more of output {what}"),
+        Tense::Doing => N_("Reading output {what}"),
+        Tense::Done => N_("Read output {what}"),
     };
     Label::what(sentence, what)
 }
@@ -89,9 +89,9 @@ impl Tool for FetchOutput {
                     let (from, to) = part.lines.unzip();
                     Ok(ToolOutput::text(part.text).view(ToolView::Read { path: id, from, to }))
                 }
-                Err(Without::Binary) => {
-                    Err(ToolFailure::new("These lines are no text: the command wrote binary data."))
-                }
+                Err(Without::Binary) => Err(ToolFailure::new(
+                    "These lines are not text: the command wrote binary data.",
+                )),
                 Err(Without::Beyond(lines)) => {
                     Err(ToolFailure::new(format!("The output has only {lines} lines.")))
                 }

@@ -46,10 +46,10 @@ fn info() -> ToolInfo {
     ToolInfo {
         spec: spec::<Arguments>(
             "find_files",
-            "Find files by a glob that matches paths, or names if it has no slash. Respects .gitignore.",
+            "Find files with a glob. It matches paths, or only names if it has no slash. Respects .gitignore.",
         ),
         title: N_("Find Files").into(),
-        summary: N_("By a pattern of their names").into(),
+        summary: N_("Finds files by a name pattern").into(),
         group: ToolGroup::Files,
         kind: ToolKind::Reads,
         icon: ToolIcon::Folder,
@@ -69,9 +69,9 @@ fn label(tense: Tense, call: CallData<'_>) -> Label {
         _ => call.text("glob"),
     };
     let sentence = match tense {
-        Tense::ToDo => N_("Look for files {what}"),
-        Tense::Doing => N_("Looking for files {what}"),
-        Tense::Done => N_("Looked for files {what}"),
+        Tense::ToDo => N_("Look for files matching {what}"),
+        Tense::Doing => N_("Looking for files matching {what}"),
+        Tense::Done => N_("Looked for files matching {what}"),
     };
     Label::what(sentence, what)
 }
@@ -109,7 +109,7 @@ impl Tool for FindFiles {
             let lines = found.iter().take(ENTRIES).map(|path| beneath.shown(path) + "\n");
             let (text, shown) = within_bytes(lines, context.most);
             let text = text + &more(count, shown);
-            let text = if count == 0 { "No file has such a path.".to_owned() } else { text };
+            let text = if count == 0 { "No files match.".to_owned() } else { text };
             Ok(ToolOutput::text(text).view(ToolView::Listed { what: glob, entries: count as u64 }))
         })
         .await

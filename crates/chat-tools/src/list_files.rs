@@ -51,7 +51,7 @@ fn info() -> ToolInfo {
     ToolInfo {
         spec: spec::<Arguments>("list_files", "List a folder as a tree. Respects .gitignore."),
         title: N_("List Files").into(),
-        summary: N_("What lies in a folder and below it").into(),
+        summary: N_("Lists the contents of a folder and its subfolders").into(),
         group: ToolGroup::Files,
         kind: ToolKind::Reads,
         icon: ToolIcon::Folder,
@@ -96,7 +96,7 @@ impl Tool for ListFiles {
             let found = collect(&beneath, depth, &*context.host, given_up);
             let (count, text) = (found.len(), tree(found, context.most));
             let text = if count == 0 {
-                format!("{shown} has nothing that .gitignore does not name.")
+                format!("{shown} is empty, or everything in it is ignored by .gitignore.")
             } else {
                 text
             };
@@ -187,9 +187,9 @@ pub fn more(count: usize, shown: usize) -> String {
     match count.saturating_sub(shown) {
         0 => String::new(),
         _ if count >= walk::COUNTED => {
-            format!("[More than {} more. Name a folder.]\n", count - shown)
+            format!("[More than {} more. Give a folder to see them.]\n", count - shown)
         }
-        more => format!("[{more} more. Name a folder to see them.]\n"),
+        more => format!("[{more} more. Give a folder to see them.]\n"),
     }
 }
 
@@ -211,7 +211,7 @@ mod tests {
         let long = |number| format!("{number:03}{}", "n".repeat(BYTES / 4));
         let text = tree(entries((0..9).map(long)), BYTES);
         assert!(text.len() <= BYTES + 100, "{}", text.len());
-        assert!(text.ends_with("[6 more. Name a folder to see them.]\n"), "{}", text.len());
+        assert!(text.ends_with("[6 more. Give a folder to see them.]\n"), "{}", text.len());
     }
 
     #[test]
@@ -220,7 +220,7 @@ mod tests {
         let flat = (0..600).map(|number| format!("z{number:03}"));
         let text = tree(entries(std::iter::once("a".to_owned()).chain(deep).chain(flat)), BYTES);
         assert!(text.starts_with("a\n  0000\n") && text.contains("\n  0398\nz000\n"), "{text}");
-        assert!(text.ends_with("z599\n[1101 more. Name a folder to see them.]\n"), "{text}");
+        assert!(text.ends_with("z599\n[1101 more. Give a folder to see them.]\n"), "{text}");
         assert_eq!(text.lines().count(), 1001);
     }
 
@@ -234,7 +234,10 @@ mod tests {
     #[test]
     fn more_is_counted_up_to_a_limit() {
         assert_eq!(more(1000, 1000), "");
-        assert_eq!(more(1001, 1000), "[1 more. Name a folder to see them.]\n");
-        assert_eq!(more(walk::COUNTED, 1000), "[More than 99000 more. Name a folder.]\n");
+        assert_eq!(more(1001, 1000), "[1 more. Give a folder to see them.]\n");
+        assert_eq!(
+            more(walk::COUNTED, 1000),
+            "[More than 99000 more. Give a folder to see them.]\n"
+        );
     }
 }

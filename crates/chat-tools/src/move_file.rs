@@ -24,7 +24,7 @@ pub struct MoveFile(ToolInfo);
 #[serde(deny_unknown_fields)]
 struct Arguments {
     from: String,
-    /// The whole new path; nothing is overwritten
+    /// The full new path; existing files are not overwritten
     to: String,
 }
 
@@ -38,7 +38,7 @@ fn info() -> ToolInfo {
     ToolInfo {
         spec: spec::<Arguments>("move_file", "Move or rename a file or folder."),
         title: N_("Move Files").into(),
-        summary: N_("Moves or renames one").into(),
+        summary: N_("Moves or renames a file").into(),
         group: ToolGroup::Files,
         kind: ToolKind::Moves,
         icon: ToolIcon::Move,
@@ -90,12 +90,12 @@ impl Tool for MoveFile {
                 let name = from.path.real().file_name().unwrap_or_default().display().to_string();
                 let shown = to.shown();
                 return Err(ToolFailure::new(format!(
-                    "{shown} is a folder: give the whole new path, such as {shown}/{name}."
+                    "{shown} is a folder: give the full new path, such as {shown}/{name}."
                 )));
             }
             _ => {
                 return Err(ToolFailure::new(format!(
-                    "{} exists already: nothing is overwritten.",
+                    "{} already exists and is not overwritten.",
                     to.shown()
                 )));
             }
@@ -106,7 +106,7 @@ impl Tool for MoveFile {
                 still_wanted(given_up)?;
                 from.project.rename(&from.path, &to.path).map_err(|error| match error {
                     Error::Io { source, .. } if source.kind() == std::io::ErrorKind::CrossesDevices => {
-                        ToolFailure::new("The two lie on different disks: write the new one, and delete the old one.")
+                        ToolFailure::new("The two paths are on different disks: write the new file, then delete the old one.")
                     }
                     error => failed(&error),
                 })

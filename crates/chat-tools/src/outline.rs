@@ -44,8 +44,8 @@ fn info() -> ToolInfo {
             "outline",
             "List the functions, types or headings of a file with their line numbers.",
         ),
-        title: N_("Outline Files").into(),
-        summary: N_("What a file defines, with its lines").into(),
+        title: N_("View File Outlines").into(),
+        summary: N_("Lists what a file defines, with line numbers").into(),
         group: ToolGroup::Files,
         kind: ToolKind::Reads,
         icon: ToolIcon::Text,
@@ -65,9 +65,9 @@ fn label(tense: Tense, call: CallData<'_>) -> Label {
         _ => call.text("path"),
     };
     let sentence = match tense {
-        Tense::ToDo => N_("Look at the outline of {what}"),
-        Tense::Doing => N_("Looking at the outline of {what}"),
-        Tense::Done => N_("Looked at the outline of {what}"),
+        Tense::ToDo => N_("View the outline of {what}"),
+        Tense::Doing => N_("Viewing the outline of {what}"),
+        Tense::Done => N_("Viewed the outline of {what}"),
     };
     Label::what(sentence, what)
 }
@@ -87,12 +87,12 @@ impl Tool for Outline {
             let shown = place.shown();
             let bytes = contents::read(&place)?;
             let Some((text, _)) = text::decode(&bytes) else {
-                return Err(ToolFailure::new(format!("{shown} is no text.")));
+                return Err(ToolFailure::new(format!("{shown} is not a text file.")));
             };
             let first = text.lines().next().unwrap_or_default();
             let Some(language) = Language::of(place.path.real(), first) else {
                 return Err(ToolFailure::new(format!(
-                    "There is no outline of {shown}: its language is not known here. Search it, or read it."
+                    "There is no outline of {shown}: its language is not supported. Search or read the file instead."
                 )));
             };
             let symbols = outline(language, &text).map_err(|error| {

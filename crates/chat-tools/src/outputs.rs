@@ -22,7 +22,9 @@ fn file(folder: &Path, id: &str) -> Option<PathBuf> {
 /// There is none of this name.
 pub fn open(folder: &Path, id: &str) -> Result<File, ToolFailure> {
     let unknown = || {
-        ToolFailure::new(format!("There is no output “{id}”. Its name stands where it was cut."))
+        ToolFailure::new(format!(
+            "There is no output “{id}”. Its ID is given where the output was truncated."
+        ))
     };
     let path = file(folder, id).ok_or_else(unknown)?;
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;

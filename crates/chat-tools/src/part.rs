@@ -33,7 +33,7 @@ impl Range {
         let from = from.unwrap_or(1).max(1);
         match to {
             Some(to) if to < from => Err(ToolFailure::new(format!(
-                "`to` ({to}) lies before `from` ({from}): lines count from 1, and both are included."
+                "`to` ({to}) is before `from` ({from}): lines start at 1, and both are included."
             ))),
             to => {
                 let last = from.saturating_add(LINES - 1);
@@ -210,7 +210,7 @@ fn written(
         let shown = bare.char_indices().nth(LINE_CHARACTERS).map_or(bare, |(at, _)| &bare[..at]);
         let _ = write!(text, "{number}\t{shown}");
         if shown.len() < bare.len() || line.len() < *length {
-            let _ = write!(text, " … [cut: the line has {length} bytes]");
+            let _ = write!(text, " … [truncated: the line has {length} bytes]");
         }
         text.push('\n');
     }
@@ -218,7 +218,11 @@ fn written(
     let mut notes = Vec::new();
     if last < found.total || !found.whole {
         let all = if found.whole { format!(" of {}", found.total) } else { String::new() };
-        notes.push(format!("Lines {} to {last}{all}. Go on with from: {}.", range.from, last + 1));
+        notes.push(format!(
+            "Lines {} to {last}{all}. Continue with from: {}.",
+            range.from,
+            last + 1
+        ));
     } else if !found.ended {
         notes.push("The last line has no newline.".to_owned());
     }
@@ -249,7 +253,7 @@ mod tests {
         assert_eq!(part(b"a\nb\nc\n", None, None), "1\ta\n2\tb\n3\tc\n");
         assert_eq!(
             part(b"a\nb\nc\n", Some(2), Some(2)),
-            "2\tb\n[Lines 2 to 2 of 3. Go on with from: 3.]\n"
+            "2\tb\n[Lines 2 to 2 of 3. Continue with from: 3.]\n"
         );
         assert_eq!(part(b"a\nb", Some(2), Some(9)), "2\tb\n[The last line has no newline.]\n");
         assert_eq!(part(b"\n\nb\n", Some(0), None), "1\t\n2\t\n3\tb\n");
@@ -260,11 +264,11 @@ mod tests {
     fn a_call_gives_no_more_than_its_bounds() {
         let many = "x\n".repeat(2001);
         let text = part(many.as_bytes(), None, None);
-        assert!(text.ends_with("2000\tx\n[Lines 1 to 2000 of 2001. Go on with from: 2001.]\n"));
+        assert!(text.ends_with("2000\tx\n[Lines 1 to 2000 of 2001. Continue with from: 2001.]\n"));
         let wide = format!("{}\n", "y".repeat(999)).repeat(600);
         let text = part(wide.as_bytes(), Some(3), None);
         assert!(
-            text.ends_with("[Lines 3 to 265 of 600. Go on with from: 266.]\n"),
+            text.ends_with("[Lines 3 to 265 of 600. Continue with from: 266.]\n"),
             "{}",
             &text[text.len() - 80..]
         );
@@ -276,17 +280,19 @@ mod tests {
         let range = Range::new(None, None, 110).unwrap();
         let part = read(text.as_bytes(), &[], range).unwrap();
         assert!(
-            part.text.ends_with("10\t0123456789\n[Lines 1 to 10 of 100. Go on with from: 11.]\n")
+            part.text
+                .ends_with("10\t0123456789\n[Lines 1 to 10 of 100. Continue with from: 11.]\n")
         );
     }
 
     #[test]
     fn a_long_line_is_cut_between_characters_and_told() {
         let text = part(format!("{}\nb\n", "ä".repeat(9000)).as_bytes(), None, None);
-        let expected = format!("1\t{} … [cut: the line has 18000 bytes]\n2\tb\n", "ä".repeat(2000));
+        let expected =
+            format!("1\t{} … [truncated: the line has 18000 bytes]\n2\tb\n", "ä".repeat(2000));
         assert_eq!(text, expected);
         let text = part(format!("{}\n", "€".repeat(9000)).as_bytes(), None, None);
-        assert!(text.starts_with(&format!("1\t{} … [cut", "€".repeat(2000))));
+        assert!(text.starts_with(&format!("1\t{} … [truncated", "€".repeat(2000))));
     }
 
     #[test]

@@ -56,10 +56,10 @@ fn info() -> ToolInfo {
     ToolInfo {
         spec: spec::<Arguments>(
             "read_file",
-            "Read lines of a text file (each starts with its number and a tab), or view a picture.",
+            "Read lines of a text file (each starts with its line number and a tab), or view an image.",
         ),
         title: N_("Read Files").into(),
-        summary: N_("Lines of a text, or a picture").into(),
+        summary: N_("Reads lines of a text file, or an image").into(),
         group: ToolGroup::Files,
         kind: ToolKind::Reads,
         icon: ToolIcon::Text,
@@ -156,7 +156,7 @@ impl Read for Bounded<'_> {
         }
         if self.left == 0 {
             return Err(io::Error::other(
-                "what is wanted lies too far in it: search in it instead",
+                "the requested part is too far into the file: search in it instead",
             ));
         }
         let length = self.file.read(buffer)?;
@@ -201,13 +201,13 @@ fn picture(
     length: u64,
     sees: bool,
 ) -> Result<ToolOutput, ToolFailure> {
-    let what = format!("{} is a picture ({mime}, {})", place.shown(), size(length));
+    let what = format!("{} is an image ({mime}, {})", place.shown(), size(length));
     if !sees {
-        return Ok(ToolOutput::text(format!("{what}, and you cannot see pictures.")));
+        return Ok(ToolOutput::text(format!("{what}, but you cannot see images.")));
     }
     if length > PICTURE {
         return Ok(ToolOutput::text(format!(
-            "{what}, too big to be shown: the most is {}.",
+            "{what}, too large to show: the limit is {}.",
             size(PICTURE)
         )));
     }

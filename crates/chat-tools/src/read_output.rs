@@ -19,7 +19,7 @@ pub struct ReadOutput(ToolInfo);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// As `run_command` named it
+    /// The ID that `run_command` returned
     id: String,
 }
 
@@ -33,10 +33,10 @@ fn info() -> ToolInfo {
     ToolInfo {
         spec: spec::<Arguments>(
             "read_output",
-            "Read what a background command wrote since you last read it, and whether it still runs.",
+            "Read what a background command has written since you last read it, and whether it is still running.",
         ),
-        title: N_("Watch Commands").into(),
-        summary: N_("What a command in the background has written").into(),
+        title: N_("Read Command Output").into(),
+        summary: N_("Reads the output of a command running in the background").into(),
         group: ToolGroup::Commands,
         kind: ToolKind::Reads,
         icon: ToolIcon::Terminal,
@@ -55,9 +55,9 @@ fn label(tense: Tense, call: CallData<'_>) -> Label {
         return Label::what(N_("Read the output of {what}"), command);
     }
     let sentence = match tense {
-        Tense::ToDo => N_("Read more of the output {what}"),
-        Tense::Doing => N_("Reading the output {what}"),
-        Tense::Done => N_("Read the output {what}"),
+        Tense::ToDo => N_("Read more of output {what}"),
+        Tense::Doing => N_("Reading output {what}"),
+        Tense::Done => N_("Read output {what}"),
     };
     Label::what(sentence, call.text("id"))
 }

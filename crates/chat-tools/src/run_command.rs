@@ -54,7 +54,7 @@ struct Arguments {
     /// Whether it needs the network
     #[serde(default)]
     network: bool,
-    /// Ask the user to run it outside the sandbox; only if it failed inside because of it
+    /// Ask the user to run it outside the sandbox; only if the sandbox made it fail
     #[serde(default)]
     outside_sandbox: bool,
 }
@@ -74,7 +74,7 @@ fn info() -> ToolInfo {
              It cannot ask questions. The exit status comes first.",
         ),
         title: N_("Run Commands").into(),
-        summary: N_("In a shell, kept in bounds where this computer can do that").into(),
+        summary: N_("Runs shell commands, in a sandbox if this computer supports it").into(),
         group: ToolGroup::Commands,
         kind: ToolKind::Runs,
         icon: ToolIcon::Terminal,
@@ -89,16 +89,17 @@ fn info() -> ToolInfo {
                 order: 50,
                 tells: HintText::Line(
                     "Use run_command for builds, tests and git, never for anything that waits for \
-                     input. Run servers and other programs that do not end in the background.",
+                     input. Run servers and other programs that do not exit on their own with \
+                     `background`.",
                 ),
             },
             Hint {
                 order: 60,
                 tells: HintText::Line(
-                    "Commands run in a sandbox. They see the project, the system and its tools, but \
-                     no secrets and little else of the home folder; they write only to the project \
-                     and temporary folders. Package caches work. There is no network unless you set \
-                     `network`.",
+                    "Commands run in a sandbox. They can see the project, the system and its \
+                     tools, but no secrets and little else in the home folder; they can write only \
+                     to the project and temporary folders. Package caches work. There is no \
+                     network access unless you set `network`.",
                 ),
             },
         ],
@@ -134,7 +135,7 @@ impl Tool for RunCommand {
         if !place.path.is_inside() {
             let root = place.project.root().display();
             return Err(ToolFailure::new(format!(
-                "Commands run in a folder of the project, {root}."
+                "Commands can run only in a folder of the project, {root}."
             )));
         }
         place.must_be_folder()?;
@@ -198,7 +199,7 @@ impl Tool for RunCommand {
             drop(follow);
             let view = view(None, Some(id.clone()));
             let said = format!(
-                "It runs in the background as {id}: read_output shows what it writes, stop_command ends it."
+                "Running in the background as {id}. Use read_output to see its output and stop_command to stop it."
             );
             let command = Background::new(&context, &id, text, is_sandboxed, running, looked);
             let command = Arc::new(command);
@@ -243,7 +244,7 @@ impl SandboxEscape {
         let Some(why) = self.refused(context) else { return Ok(()) };
         match (context.host.refusal(&self.inside), why) {
             (None, Why::Denied(rule)) => Err(ToolFailure::new(format!(
-                "The command did not run: outside the sandbox it could use the network, which the rule {rule} denies."
+                "The command did not run: outside the sandbox it could use the network, and the rule {rule} denies that."
             ))),
             // The network has nothing to do with it.
             (inside, why) => {
@@ -272,7 +273,7 @@ fn spool(context: &ToolContext) -> Result<(String, Spool), ToolFailure> {
     let keep = Keep { excerpt: excerpt(context), disk: KEPT };
     let made = outputs::create(&context.outputs, |path| Spool::create(path, keep));
     made.map_err(|error| {
-        ToolFailure::new(format!("The command did not run: its output cannot be kept: {error}."))
+        ToolFailure::new(format!("The command did not run: its output cannot be stored: {error}."))
     })
 }
 
@@ -323,7 +324,7 @@ fn say(running: &Running, exit: &Exit, id: &str) -> (String, bool) {
     let (spool, output) = (running.spool(), output.text);
     let mut said = told(exit);
     if output.trim().is_empty() {
-        said += " It wrote nothing.";
+        said += " No output.";
     } else {
         said = format!("{said}\n{}", output.trim_end_matches('\n'));
     }
@@ -337,12 +338,12 @@ fn say(running: &Running, exit: &Exit, id: &str) -> (String, bool) {
 fn rest(id: &str, bytes: u64, refused: Option<ErrorKind>) -> String {
     match (bytes.checked_sub(KEPT).filter(|lost| *lost > 0), refused) {
         (_, Some(why)) => format!(
-            "[The disk did not take all of the output ({why}): fetch_output reads what {id} has of it.]"
+            "[Not all of the output could be written to disk ({why}). Read what there is with fetch_output: id {id}.]"
         ),
         (Some(lost), None) => format!(
-            "[{id} is the output without {lost} bytes of its middle, which are lost: fetch_output reads lines of it.]"
+            "[{lost} bytes in the middle of the output are lost. Read the rest with fetch_output: id {id}.]"
         ),
-        (None, None) => format!("[The whole output is {id}: fetch_output reads lines of it.]"),
+        (None, None) => format!("[Read the full output with fetch_output: id {id}.]"),
     }
 }
 
@@ -357,7 +358,7 @@ pub fn background(context: &ToolContext, id: &str) -> Result<Arc<Background>, To
             return unknown;
         }
         ToolFailure::new(format!(
-            "“{id}” does not run any more; how it ended is no longer known. fetch_output reads what it wrote."
+            "“{id}” is no longer running, and how it ended is unknown. Read its output with fetch_output."
         ))
     })
 }
@@ -377,19 +378,19 @@ pub fn report(
     let part = command
         .more(most)
         .map_err(|error| ToolFailure::new(format!("The output could not be read: {error}.")))?;
-    let mut said = ended.as_ref().map_or_else(|| "It still runs.".to_owned(), told);
+    let mut said = ended.as_ref().map_or_else(|| "Still running.".to_owned(), told);
     if part.missed > 0 {
-        said = format!("{said}\n[{} bytes are no longer kept]", part.missed);
+        said = format!("{said}\n[{} bytes are no longer available]", part.missed);
     }
     let text = plain(&part.text).text;
     if text.trim().is_empty() {
-        said += " It wrote nothing more.";
+        said += " No new output.";
     } else {
         said = format!("{said}\n{}", text.trim_end_matches('\n'));
     }
     let unread = command.unread();
     if unread > 0 {
-        said = format!("{said}\n[{unread} bytes follow: read_output goes on.]");
+        said = format!("{said}\n[{unread} more bytes: continue with read_output.]");
     }
     let view = ToolView::Ran {
         command: command.text.clone(),
@@ -407,12 +408,12 @@ mod tests {
 
     #[test]
     fn what_is_not_kept_is_told() {
-        let whole = "[The whole output is out1: fetch_output reads lines of it.]";
+        let whole = "[Read the full output with fetch_output: id out1.]";
         assert_eq!(rest("out1", KEPT, None), whole);
-        assert!(rest("out1", KEPT + 7, None).contains("without 7 bytes of its middle"));
+        assert!(rest("out1", KEPT + 7, None).contains("[7 bytes in the middle"));
         let full = rest("out1", 10, Some(ErrorKind::StorageFull));
         assert!(
-            full.starts_with("[The disk did not take all of the output (no storage space)"),
+            full.starts_with("[Not all of the output could be written to disk (no storage space)"),
             "{full}"
         );
     }

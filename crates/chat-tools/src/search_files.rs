@@ -44,7 +44,7 @@ struct Arguments {
     /// Only files whose path or name matches
     #[serde(default)]
     glob: Option<String>,
-    /// Lines to show around each match, up to 10
+    /// Number of lines to show around each match, up to 10
     #[serde(default)]
     context: Option<usize>,
     #[serde(default)]
@@ -64,7 +64,7 @@ fn info() -> ToolInfo {
             "Search the contents of files. Respects .gitignore.",
         ),
         title: N_("Search in Files").into(),
-        summary: N_("Lines that match an expression").into(),
+        summary: N_("Finds lines that match a regular expression").into(),
         group: ToolGroup::Files,
         kind: ToolKind::Reads,
         icon: ToolIcon::Search,
@@ -123,7 +123,7 @@ fn matcher(pattern: &str, ignore_case: bool) -> Result<RegexMatcher, ToolFailure
     builder.case_insensitive(ignore_case).line_terminator(Some(b'\n')).size_limit(COMPILED);
     builder.build(pattern).map_err(|error| {
         ToolFailure::new(format!(
-            "The pattern is not valid: {error}. Put \\ before a sign that is meant as it is."
+            "The pattern is not valid: {error}. Use \\ to escape special characters."
         ))
     })
 }

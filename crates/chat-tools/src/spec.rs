@@ -57,7 +57,7 @@ fn shorten(schema: &mut Value) {
 /// They are not what the schema says.
 pub fn arguments<Arguments: DeserializeOwned>(value: Value) -> Result<Arguments, ToolFailure> {
     serde_json::from_value(value)
-        .map_err(|error| ToolFailure::new(format!("These arguments do not fit: {error}.")))
+        .map_err(|error| ToolFailure::new(format!("These arguments are not valid: {error}.")))
 }
 
 /// A number of bytes, as a reader takes it in.
@@ -79,7 +79,9 @@ pub async fn on_disk<T: Send + 'static>(
     let given_up = GiveUp::default();
     let flag = Arc::clone(&given_up.0);
     let result = tokio::task::spawn_blocking(move || work(&flag)).await;
-    result.unwrap_or_else(|_| Err(ToolFailure::new("This failed by a fault of Natter's own.")))
+    result.unwrap_or_else(|_| {
+        Err(ToolFailure::new("This failed because of an internal error in Natter."))
+    })
 }
 
 /// That somebody still waits: to be asked as late as can be before something is changed for good.
@@ -88,7 +90,7 @@ pub async fn on_disk<T: Send + 'static>(
 /// The call was stopped.
 pub fn still_wanted(given_up: &AtomicBool) -> Result<(), ToolFailure> {
     if given_up.load(Ordering::Relaxed) {
-        return Err(ToolFailure::new("This was stopped, and nothing was changed."));
+        return Err(ToolFailure::new("This was stopped before anything was changed."));
     }
     Ok(())
 }

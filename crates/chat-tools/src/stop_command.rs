@@ -19,7 +19,7 @@ pub struct StopCommand(ToolInfo);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// As `run_command` named it
+    /// The ID that `run_command` returned
     id: String,
 }
 
@@ -33,7 +33,7 @@ fn info() -> ToolInfo {
     ToolInfo {
         spec: spec::<Arguments>("stop_command", "Stop a background command and all its processes."),
         title: N_("Stop Commands").into(),
-        summary: N_("Ends a command in the background").into(),
+        summary: N_("Stops a command running in the background").into(),
         group: ToolGroup::Commands,
         kind: ToolKind::Stops,
         icon: ToolIcon::Terminal,
@@ -52,9 +52,9 @@ fn label(tense: Tense, call: CallData<'_>) -> Label {
         return Label::what(N_("Stopped {what}"), command);
     }
     let sentence = match tense {
-        Tense::ToDo => N_("Stop the command {what}"),
-        Tense::Doing => N_("Stopping the command {what}"),
-        Tense::Done => N_("Stopped the command {what}"),
+        Tense::ToDo => N_("Stop command {what}"),
+        Tense::Doing => N_("Stopping command {what}"),
+        Tense::Done => N_("Stopped command {what}"),
     };
     Label::what(sentence, call.text("id"))
 }

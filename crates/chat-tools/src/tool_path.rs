@@ -162,7 +162,7 @@ impl ToolPath {
             ToolFailure::new(format!("{shown} does not exist."))
         } else {
             ToolFailure::new(format!(
-                "{shown} does not exist. In its folder are: {}.",
+                "{shown} does not exist. Its folder contains: {}.",
                 near.join(", ")
             ))
         }
@@ -178,10 +178,10 @@ impl ToolPath {
             Kind::File => Ok(()),
             Kind::Missing => Err(self.missing()),
             Kind::Folder => Err(ToolFailure::new(format!(
-                "{shown} is a folder: list_files shows what is in it."
+                "{shown} is a folder: use list_files to see its contents."
             ))),
             Kind::Link | Kind::Special => Err(ToolFailure::new(format!(
-                "{shown} is no file but a device, a socket, a pipe or a link."
+                "{shown} is not a file but a device, a socket, a pipe, or a link."
             ))),
         }
     }
@@ -203,7 +203,7 @@ impl ToolPath {
 pub fn failed(error: &Error) -> ToolFailure {
     match error {
         Error::Changed(path) => ToolFailure::new(format!(
-            "{} was changed by somebody else just now. Look again.",
+            "{} was just changed by someone else. Look at it again.",
             path.display()
         )),
         error => ToolFailure::new(format!("{error}.")),

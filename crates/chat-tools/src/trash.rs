@@ -31,7 +31,7 @@ pub struct Trash {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Neither the home folder nor the volume has one.
-    #[error("there is no trash on the disk that it lies on")]
+    #[error("its disk has no trash")]
     None,
     /// It cannot be used.
     #[error("the trash cannot be used: {0}")]

@@ -52,10 +52,10 @@ fn info() -> ToolInfo {
     ToolInfo {
         spec: spec::<Arguments>(
             "update_todos",
-            "Replace your plan, which the user sees. For work with several steps; keep it up to date.",
+            "Replace your plan for work with several steps. The user can see it; keep it up to date.",
         ),
-        title: N_("Keep a Plan").into(),
-        summary: N_("What is done and what is left, shown in the chat").into(),
+        title: N_("Update Plan").into(),
+        summary: N_("Keeps a list in the chat of what’s done and what’s left").into(),
         group: ToolGroup::Planning,
         kind: ToolKind::Plans,
         icon: ToolIcon::Plan,
@@ -74,9 +74,9 @@ fn info() -> ToolInfo {
 
 fn label(tense: Tense, _: CallData<'_>) -> Label {
     Label::new(match tense {
-        Tense::ToDo => N_("Change the plan"),
-        Tense::Doing => N_("Changing the plan"),
-        Tense::Done => N_("Changed the plan"),
+        Tense::ToDo => N_("Update the plan"),
+        Tense::Doing => N_("Updating the plan"),
+        Tense::Done => N_("Updated the plan"),
     })
 }
 
@@ -89,7 +89,7 @@ impl Tool for UpdateTodos {
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let Arguments { todos } = arguments(given)?;
         if todos.len() > STEPS {
-            return Err(ToolFailure::new(format!("A plan has at most {STEPS} steps.")));
+            return Err(ToolFailure::new(format!("A plan can have at most {STEPS} steps.")));
         }
         if todos
             .iter()

@@ -40,10 +40,10 @@ const NAMES: u32 = 100;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// Whole address, http or https
+    /// Full address, http or https
     url: String,
-    /// markdown: the readable part (default); full: all of the page; text: without marks; file:
-    /// unchanged into the project
+    /// markdown: the readable part (default); full: the whole page; text: without formatting; file:
+    /// save unchanged in the project
     #[serde(default, rename = "as")]
     form: As,
 }
@@ -121,9 +121,9 @@ impl WebFetch {
 
 fn info() -> ToolInfo {
     ToolInfo {
-        spec: spec::<Arguments>("web_fetch", "Fetch a page, picture or file from the web."),
+        spec: spec::<Arguments>("web_fetch", "Fetch a page, image or file from the web."),
         title: N_("Fetch Web Pages").into(),
-        summary: N_("A page as text, or a file into the folder").into(),
+        summary: N_("Fetches a page as text, or downloads a file to the project").into(),
         group: ToolGroup::Web,
         kind: ToolKind::Fetches,
         icon: ToolIcon::Web,
@@ -140,7 +140,7 @@ fn info() -> ToolInfo {
 fn label(tense: Tense, call: CallData<'_>) -> Label {
     let url = match call.view {
         Some(ToolView::Fetched { url, path: Some(path), .. }) => {
-            let sentence = N_("Fetched {from} into {to}");
+            let sentence = N_("Downloaded {from} to {to}");
             return Label::new(sentence).with("from", url).with("to", path);
         }
         Some(ToolView::Fetched { url, .. }) => url.clone(),
@@ -203,8 +203,8 @@ async fn permit(
         }
         let place = reach.words();
         ToolFailure::new(format!(
-            "{words} {host} is {place}. Only a rule of the user's own that names it, \
-             `network:local {host}`, would allow this."
+            "{words} {host} is {place}. Only the user can allow it, with the rule `network:local \
+             {host}`."
         ))
     })?;
     allowed.push(wanted);
@@ -221,7 +221,7 @@ fn refuse_denied(
     let leads_to = destination.found.clone();
     if context.host.refuses(&Request::Network { host: host.clone(), private, leads_to }) {
         return Err(ToolFailure::new(format!(
-            "{host} leads to an address that a rule of the user's denies."
+            "{host} leads to an address that one of the user's rules denies."
         )));
     }
     Ok(())
@@ -242,18 +242,15 @@ async fn show(
         PageContent::Text { title, text, note } => (title, long::head(text, context).await?, note),
         PageContent::Picture(mime) if context.sees && answer.cut.is_none() && bytes <= PICTURE => {
             output.pictures.push((mime.to_owned(), answer.bytes.into()));
-            (None, format!("A picture ({mime}, {length})."), None)
+            (None, format!("An image ({mime}, {length})."), None)
         }
         PageContent::Picture(mime) => {
-            let why = if context.sees {
-                "It is too large to be shown"
-            } else {
-                "You cannot see pictures"
-            };
-            (None, format!("A picture ({mime}, {length}). {why}. {TO_FILE}"), None)
+            let why =
+                if context.sees { "It is too large to show" } else { "You cannot see images" };
+            (None, format!("An image ({mime}, {length}). {why}. {TO_FILE}"), None)
         }
         PageContent::Other(what) => {
-            (None, format!("This is {what} ({length}), which is no text. {TO_FILE}"), None)
+            (None, format!("This is {what} ({length}), not text. {TO_FILE}"), None)
         }
     };
     output.text = format!("{}\n\n{body}", heading(&answer.url, title.as_deref(), answer.cut, note));
@@ -262,7 +259,7 @@ async fn show(
 }
 
 /// How to get what cannot be shown.
-const TO_FILE: &str = "With `as` set to `file` it can be stored in the project.";
+const TO_FILE: &str = "Set `as` to `file` to save it in the project.";
 
 /// The answer as a new file of the project, named as it was asked for: where a server redirects to is no name of its
 /// choice.
@@ -274,7 +271,7 @@ async fn store(
     let project = context.project()?;
     if answer.cut.is_some() {
         let heading = heading(&answer.url, None, answer.cut, None);
-        return Err(ToolFailure::new(format!("{heading}\nA part of a file is not stored.")));
+        return Err(ToolFailure::new(format!("{heading}\nIncomplete files are not saved.")));
     }
     let (path, name) = free_path(context, &file_name::of(asked, &answer.mime))?;
     let preview = Preview::Store { url: answer.url.to_string(), bytes: answer.bytes.len() as u64 };
@@ -288,7 +285,7 @@ async fn store(
             project.create(&path, &bytes).map_err(failed)
         })?;
         let (url, bytes) = (url.to_string(), bytes.len() as u64);
-        let text = format!("{url}\nStored unchanged as {name} ({}, {mime}).", size(bytes));
+        let text = format!("{url}\nSaved unchanged as {name} ({}, {mime}).", size(bytes));
         let view = ToolView::Fetched { url, title: None, bytes, path: Some(name) };
         Ok(ToolOutput::text(text).view(view))
     })
@@ -306,5 +303,5 @@ fn free_path(context: &ToolContext, name: &str) -> Result<(ResolvedPath, String)
             return Ok((path, name));
         }
     }
-    Err(ToolFailure::new(format!("{name} and {} more like it exist already.", NAMES - 1)))
+    Err(ToolFailure::new(format!("{name} and {} more names like it already exist.", NAMES - 1)))
 }

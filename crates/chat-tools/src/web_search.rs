@@ -68,7 +68,7 @@ impl WebSearch {
     ) -> Result<ToolOutput, ToolFailure> {
         let words = arguments.query.trim().to_owned();
         if words.is_empty() {
-            return Err(ToolFailure::new("The query is empty: give words to look for."));
+            return Err(ToolFailure::new("The query is empty. Give words to search for."));
         }
         let settings = context.settings.search.as_ref();
         let settings = settings.ok_or_else(|| ToolFailure::new("No search service is set up."))?;
@@ -108,12 +108,12 @@ impl WebSearch {
         let service = search::name(provider);
         match self.keys.get(&connection).await {
             Ok(None) if provider != SearchProvider::Searxng => Err(ToolFailure::new(format!(
-                "{service} wants a key, and none is set. The user has to set one in the settings."
+                "{service} needs a key, but none is set. The user must set one in the settings."
             ))),
             Ok(key) => Ok(key.map(|key| key.expose().to_owned())),
             Err(error) => {
-                let why = error.detail.as_deref().unwrap_or("it is not where it should be");
-                Err(ToolFailure::new(format!("The key of {service} cannot be had: {why}.")))
+                let why = error.detail.as_deref().unwrap_or("it was not found");
+                Err(ToolFailure::new(format!("The key of {service} is not available: {why}.")))
             }
         }
     }
@@ -123,7 +123,7 @@ fn info() -> ToolInfo {
     ToolInfo {
         spec: spec::<Arguments>("web_search", "Search the web for titles, addresses and excerpts."),
         title: N_("Search the Web").into(),
-        summary: N_("With the provider that is chosen below").into(),
+        summary: N_("Uses the provider chosen below").into(),
         group: ToolGroup::Web,
         kind: ToolKind::Fetches,
         icon: ToolIcon::Web,
@@ -181,7 +181,7 @@ fn base(settings: &SearchSettings) -> Result<Url, ToolFailure> {
         address.ok_or_else(|| ToolFailure::new("The search service has no address yet."))?;
     destination::parse(address).map_err(|_| {
         ToolFailure::new(
-            "The search service's address in the settings is not valid: the user has to fix it.",
+            "The search service's address in the settings is not valid. The user must fix it.",
         )
     })
 }
@@ -226,7 +226,7 @@ async fn send(
     let broke_off = |words| WebError::BrokeOff { host: host(), words };
     while let Some(more) = response.chunk().await.map_err(|error| broke_off(innermost(&error)))? {
         if body.len() + more.len() > ANSWER {
-            return Err(broke_off("it is longer than any answer".to_owned()));
+            return Err(broke_off("the response is too long".to_owned()));
         }
         body.extend_from_slice(&more);
     }
@@ -236,7 +236,7 @@ async fn send(
 /// The results for the model.
 fn told(hits: &[Hit]) -> String {
     if hits.is_empty() {
-        return "Nothing was found. Other or fewer words may find more.".to_owned();
+        return "Nothing was found. Try other or fewer words.".to_owned();
     }
     let told = hits.iter().enumerate().map(|(at, hit)| {
         let mut told = format!("{}. {}\n   {}", at + 1, hit.title, hit.url);

@@ -48,10 +48,10 @@ fn info() -> ToolInfo {
     ToolInfo {
         spec: spec::<Arguments>(
             "write_file",
-            "Create a file, or replace the whole of one you have read. Prefer edit_file for changes.",
+            "Create a file, or replace all of a file you have read. Prefer edit_file for changes.",
         ),
         title: N_("Write Files").into(),
-        summary: N_("Makes a new file, or replaces one that was read before").into(),
+        summary: N_("Creates a file, or replaces one that was read first").into(),
         group: ToolGroup::Files,
         kind: ToolKind::Edits,
         icon: ToolIcon::Edit,
@@ -176,12 +176,12 @@ fn prepare(place: &ToolPath, known: Option<&Mark>, content: &str) -> Result<Read
     match known {
         None => {
             return Err(ToolFailure::new(format!(
-                "{shown} exists, and you have not read it. Read it first, or edit it."
+                "{shown} exists, but you have not read it. Read it first, or use edit_file."
             )));
         }
         Some(mark) if *mark != Mark::of(&old) => {
             return Err(ToolFailure::new(format!(
-                "{shown} was changed since you read it. Read it again first."
+                "{shown} has changed since you read it. Read it again first."
             )));
         }
         Some(_) => {}
@@ -189,11 +189,11 @@ fn prepare(place: &ToolPath, known: Option<&Mark>, content: &str) -> Result<Read
     let (before, encoding) = text::decode(&old).unwrap_or_default();
     let (content, mut notes) = (like(&before, content), "");
     let new = encoding.encode(&content).unwrap_or_else(|_| {
-        notes = "\nIt is UTF-8 now: it was Latin-1, which does not have all of these characters.";
+        notes = "\nIt is now UTF-8: it was Latin-1, an encoding without some of these characters.";
         content.as_bytes().to_vec()
     });
     if new == old {
-        return Err(ToolFailure::new(format!("{shown} has just this content already.")));
+        return Err(ToolFailure::new(format!("{shown} already has exactly this content.")));
     }
     Ok(Ready { diff: Diff::new(&before, &content), old, new, notes })
 }

@@ -31,9 +31,7 @@ pub async fn run(name: &str, file: Option<&str>, json: bool, program: &Program) 
         Err(_) => "error",
     };
     if matches!(fetched, Err(CliError::Stopped)) && !program.manager.downloads().list().is_empty() {
-        super::remark(&gettext(
-            "Stopped. What has arrived is kept: the same command goes on with it.",
-        ));
+        super::remark(&gettext("Download stopped. Run the same command again to resume it."));
     }
     if json {
         let mut last = String::new();
@@ -95,7 +93,7 @@ async fn wanted(name: &str, file: Option<&str>, program: &Program) -> Result<Rem
             return Ok(usual);
         }
         let files: Vec<_> = all.iter().map(|model| model.file.as_str()).collect();
-        let sentence = gettext("“{name}” has several models. Say which with --file: {files}");
+        let sentence = gettext("“{name}” has several models. Choose one with --file: {files}");
         return Err(CliError::Usage(fill(
             &sentence,
             &[("name", name), ("files", &files.join(", "))],
@@ -115,7 +113,7 @@ async fn done(name: &str, json: bool, program: &Program) -> Result<Outcome> {
         } else {
             clear_line(program);
             let sentence = gettext(
-                "“{name}” is here: {size}. Try it with: natter-cli ask --model {name} PROMPT",
+                "Downloaded “{name}” ({size}). Try it with: natter-cli ask --model {name} PROMPT",
             );
             super::remark(&fill(&sentence, &[("name", name), ("size", &words::bytes(model.size))]));
         }
@@ -133,7 +131,7 @@ fn show(download: &Download, program: &Program) {
         DownloadStage::Fetching => {
             let percent = download.received.saturating_mul(100) / download.total.max(1);
             let mut text = fill(
-                &gettext("{percent} %, {received} of {total}"),
+                &gettext("{percent}%, {received} of {total}"),
                 &[
                     ("percent", &percent.to_string()),
                     ("received", &words::bytes(download.received)),
@@ -141,8 +139,7 @@ fn show(download: &Download, program: &Program) {
                 ],
             );
             if let Some(speed) = speed {
-                let speed =
-                    fill(&gettext("{amount} a second"), &[("amount", &words::bytes(speed))]);
+                let speed = fill(&gettext("{amount}/s"), &[("amount", &words::bytes(speed))]);
                 text = format!("{text}, {speed}");
             }
             text

@@ -196,7 +196,7 @@ impl Sink for Text {
         self.stage = stage.clone();
         if self.terminal.rewrites() {
             if *stage == Stage::Looping {
-                self.remark(&gettext("Looks like a loop. Ctrl+C stops it."));
+                self.remark(&gettext("Possibly stuck in a loop. Press Ctrl+C to stop it."));
             } else if waits {
                 self.show_status();
             }

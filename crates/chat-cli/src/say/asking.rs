@@ -15,7 +15,7 @@ pub fn allow_once() -> String {
 }
 
 pub fn allow_in_session() -> String {
-    gettext("for this [s]ession")
+    gettext("in thi[s] chat")
 }
 
 pub fn allow_in_project() -> String {
@@ -27,7 +27,7 @@ pub fn allow_always() -> String {
 }
 
 pub fn allow_outside_sandbox() -> String {
-    gettext("[o]utside the sandbox once")
+    gettext("[o]nce outside the sandbox")
 }
 
 pub fn deny_once() -> String {
@@ -35,17 +35,17 @@ pub fn deny_once() -> String {
 }
 
 pub fn deny_always(in_project: bool) -> String {
-    if in_project { gettext("[d]eny always in this project") } else { gettext("[d]eny always") }
+    if in_project { gettext("always [d]eny in this project") } else { gettext("always [d]eny") }
 }
 
 /// Behind the answers that there are.
 pub fn or_a_word(answers: &str) -> String {
-    fill(&gettext("{answers}, or a word to the model: "), &[("answers", answers)])
+    fill(&gettext("{answers}, or a message to the model: "), &[("answers", answers)])
 }
 
 /// What an answer for longer would store.
 pub fn for_longer() -> String {
-    gettext("An answer for longer is about just this:")
+    gettext("Lasting answers apply only to:")
 }
 
 /// How more is allowed than what was asked for.
@@ -60,7 +60,7 @@ pub fn own_rule(example: &str) -> String {
 }
 
 pub fn never_for_longer() -> String {
-    gettext("This is asked each time.")
+    gettext("You’ll be asked about this every time.")
 }
 
 /// Where a command would run, and what holds it.
@@ -68,7 +68,8 @@ pub fn bounds(folder: &Path, sandboxed: bool, network: bool) -> String {
     let place =
         fill(&gettext("In {folder}"), &[("folder", &one_line(&folder.display().to_string()))]);
     let bounds = if sandboxed { gettext("in the sandbox") } else { gettext("without a sandbox") };
-    let reach = if network { gettext("with the network") } else { gettext("without the network") };
+    let reach =
+        if network { gettext("with network access") } else { gettext("without network access") };
     format!("{place}, {bounds}, {reach}")
 }
 
@@ -77,7 +78,7 @@ pub fn model_asks() -> String {
 }
 
 pub fn number_or_words() -> String {
-    gettext("A number, or an answer of your own: ")
+    gettext("Enter a number or your own answer: ")
 }
 
 pub fn own_words() -> String {
@@ -88,23 +89,25 @@ pub fn own_words() -> String {
 pub fn nobody(ask: &Ask) -> String {
     match &ask.what {
         Asked::Question(question) => fill(
-            &gettext("Nobody is there to answer the model: {question}"),
+            &gettext("The model asked a question, but Natter can’t ask you here: {question}"),
             &[("question", &one_line(&question.text))],
         ),
         Asked::GoOn { rounds } => fill(
-            &gettext("Nobody is there to say whether to go on after {rounds} rounds of tools."),
+            &gettext(
+                "Natter can’t ask here whether to continue after {rounds} rounds of tool calls.",
+            ),
             &[("rounds", &rounds.to_string())],
         ),
         Asked::Permission(asked) => {
             let what = format!("{} {}", asked.action, one_line(&asked.target));
             match &asked.always[..] {
                 [] => fill(
-                    &gettext("Denied, since nobody is there to ask: {what}. {why}"),
+                    &gettext("Denied, because Natter can’t ask you here: {what}. {why}"),
                     &[("what", &what), ("why", &words::why_asked(asked))],
                 ),
                 rules => fill(
                     &gettext(
-                        "Denied, since nobody is there to ask: {what}. Allow it in this chat with: {options}",
+                        "Denied, because Natter can’t ask you here: {what}. To allow it in this chat, use: {options}",
                     ),
                     &[("what", &what), ("options", &options(rules))],
                 ),
@@ -116,7 +119,7 @@ pub fn nobody(ask: &Ask) -> String {
 /// Why a mode that asks nobody refused something, and what would have let it pass.
 pub fn needs(rules: &[Rule]) -> String {
     fill(
-        &gettext("In this mode nobody is asked. Allow it in this chat with: {options}"),
+        &gettext("This mode never asks. To allow it in this chat, use: {options}"),
         &[("options", &options(rules))],
     )
 }
@@ -134,23 +137,20 @@ pub fn why(asked: &PermissionRequest) -> String {
 
 pub fn no_folder(path: &Path, system: &str) -> String {
     fill(
-        &gettext("The folder “{path}” cannot be worked in: {system}"),
+        &gettext("Can’t work in the folder “{path}”: {system}"),
         &[("path", &path.display().to_string()), ("system", system)],
     )
 }
 
 pub fn not_a_folder(path: &Path) -> String {
     fill(
-        &gettext("“{path}” is no folder. Name one to work in."),
+        &gettext("“{path}” isn’t a folder. Choose a folder to work in."),
         &[("path", &path.display().to_string())],
     )
 }
 
 pub fn works_in(folder: &Path) -> String {
-    fill(
-        &gettext("From now on the model works in {folder}."),
-        &[("folder", &folder.display().to_string())],
-    )
+    fill(&gettext("The model now works in {folder}."), &[("folder", &folder.display().to_string())])
 }
 
 pub fn worked_in(folder: Option<&Path>) -> String {
@@ -159,7 +159,7 @@ pub fn worked_in(folder: Option<&Path>) -> String {
             &gettext("The model works in {folder}."),
             &[("folder", &folder.display().to_string())],
         ),
-        None => gettext("There is no folder yet. Give one with: /project DIR"),
+        None => gettext("This chat has no project. Choose a folder with: /project DIR"),
     }
 }
 
@@ -170,36 +170,36 @@ pub fn mode(mode: Mode) -> String {
 
 pub fn no_mode(name: &str) -> String {
     fill(
-        &gettext("There is no mode “{name}”. Use ask, edits, auto, plan or unattended."),
+        &gettext("There is no mode “{name}”. Use ask, edits, auto, plan, or unattended."),
         &[("name", name)],
     )
 }
 
 pub fn no_commands() -> String {
-    gettext("No command runs in the background.")
+    gettext("No commands are running in the background.")
 }
 
 pub fn no_such_command(id: &str) -> String {
     fill(
-        &gettext("No command “{id}” runs in the background. List them with: /commands"),
+        &gettext("No command “{id}” is running in the background. List commands with: /commands"),
         &[("id", id)],
     )
 }
 
 pub fn command_ended(id: &str) -> String {
-    fill(&gettext("The command “{id}” has ended."), &[("id", id)])
+    fill(&gettext("Stopped the command “{id}”."), &[("id", id)])
 }
 
 pub fn no_rules() -> String {
-    gettext("Nothing was allowed or denied for longer.")
+    gettext("There are no permission rules.")
 }
 
 pub fn no_rule(rule: &Rule) -> String {
-    fill(&gettext("There is no rule “{rule}” there."), &[("rule", &rule.to_string())])
+    fill(&gettext("There is no rule “{rule}”."), &[("rule", &rule.to_string())])
 }
 
 pub fn rule_removed(rule: &Rule) -> String {
-    fill(&gettext("Forgot the rule “{rule}”."), &[("rule", &rule.to_string())])
+    fill(&gettext("Removed the rule “{rule}”."), &[("rule", &rule.to_string())])
 }
 
 /// Where a rule holds.

@@ -3,21 +3,21 @@
 use gettextrs::gettext;
 
 pub fn summing_up() -> String {
-    gettext("Summing up the earlier conversation…")
+    gettext("Summarizing earlier messages…")
 }
 
 /// What became of `/compact`, or of taking it back.
 pub fn compacted(done: bool, back: bool) -> String {
     match (done, back) {
         (true, false) => gettext(
-            "The model reads a summary of the earlier messages from here on. Take it back with: /compact undo",
+            "From here on, the model reads a summary of the earlier messages. Undo this with: /compact undo",
         ),
-        (false, false) => gettext("There is nothing to sum up."),
+        (false, false) => gettext("There is nothing to compact."),
         (true, true) => gettext("The model reads all messages again."),
-        (false, true) => gettext("Nothing is sent in short."),
+        (false, true) => gettext("No messages are compacted."),
     }
 }
 
 pub fn not_begun() -> String {
-    gettext("This chat has not begun.")
+    gettext("This chat hasn’t started yet.")
 }

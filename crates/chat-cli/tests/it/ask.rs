@@ -83,7 +83,7 @@ fn a_failure_before_anything_was_sent_is_an_event_too() {
     assert_eq!(events[0]["type"], "error");
     assert_eq!(events[0]["kind"], "session_not_found");
     assert_eq!(events[1], json!({ "type": "done", "reason": "error", "usage": {} }));
-    assert!(run.stderr.contains("There is no chat “2020-01-01-00-00-00”."), "{}", run.stderr);
+    assert!(run.stderr.contains("Couldn’t find the chat “2020-01-01-00-00-00”."), "{}", run.stderr);
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn what_cannot_be_attached_is_a_wrong_command_line_and_nothing_is_sent() {
     let home = Home::new(&server);
     std::fs::write(home.path("data.bin"), b"\0\xff\xfe").expect("a file");
     for (file, sentence) in
-        [("data.bin", "is neither text nor a picture"), ("missing.txt", "cannot be read")]
+        [("data.bin", "it’s neither text nor an image"), ("missing.txt", "Couldn’t read")]
     {
         let path = home.path(file);
         let run = home.run(["ask", "--file", path.to_str().expect("a path"), "hello"]);
@@ -214,7 +214,7 @@ fn a_reply_that_met_its_limit_is_no_success() {
     let run = home.run(["ask", "hello"]);
     assert_eq!(run.code, Some(1));
     assert_eq!(run.stdout, "and so\n");
-    assert!(run.stderr.contains("met its limit"), "{}", run.stderr);
+    assert!(run.stderr.contains("reached its limit"), "{}", run.stderr);
     assert_eq!(home.show(&home.fid())["messages"][1]["ended"], "length");
 }
 
@@ -225,7 +225,7 @@ fn without_any_server_it_says_how_to_add_one() {
         .expect("settings");
     let run = home.run(["ask", "hello"]);
     assert_eq!(run.code, Some(1));
-    assert!(run.stderr.contains("There is no model to talk to yet."), "{}", run.stderr);
+    assert!(run.stderr.contains("There are no models yet."), "{}", run.stderr);
     assert!(run.stderr.contains("natter-cli models list"), "{}", run.stderr);
     assert!(home.sessions().is_empty());
 }

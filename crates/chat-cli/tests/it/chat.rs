@@ -44,13 +44,13 @@ fn commands_are_obeyed_and_not_sent() {
 fn the_window_is_told_and_earlier_messages_summed_up_and_that_taken_back() {
     let server = Server::start();
     let home = Home::new(&server);
-    server.when("Sum up the conversation above", Script::new().text("- they counted"));
+    server.when("Summarize the conversation above", Script::new().text("- they counted"));
     let input = "/context\none\ntwo\n/context\n/prompt\n/compact\nthree\n/compact undo\nfour\n";
     let run = home.run_with(["chat"], input).ok();
-    assert!(run.stderr.contains("This chat has not begun."), "{}", run.stderr);
-    assert!(run.stdout.contains(" tokens (0 %)"), "{}", run.stdout);
-    assert!(run.stdout.contains("  What you said\n"), "{}", run.stdout);
-    assert!(run.stdout.contains("4 earlier messages go out with this"), "{}", run.stdout);
+    assert!(run.stderr.contains("This chat hasn’t started yet."), "{}", run.stderr);
+    assert!(run.stdout.contains(" tokens (0%)"), "{}", run.stdout);
+    assert!(run.stdout.contains("  Your messages\n"), "{}", run.stdout);
+    assert!(run.stdout.contains("4 earlier messages are also sent"), "{}", run.stdout);
     let last = |at: usize| server.chats()[at].body["messages"].to_string();
     assert!(last(3).contains("they counted") && !last(3).contains("You said: one"), "{}", last(3));
     assert!(last(4).contains("You said: one") && !last(4).contains("they counted"), "{}", last(4));
@@ -78,7 +78,7 @@ fn a_chat_can_be_opened_again() {
     home.run_with(["chat", "--session", &fid], "three\n").ok();
     assert_eq!(home.transcript().len(), 6);
     let run = home.run_with(["chat"], "/open 2020-01-01-00-00-00\n");
-    assert!(run.stderr.contains("There is no chat “2020-01-01-00-00-00”."), "{}", run.stderr);
+    assert!(run.stderr.contains("Couldn’t find the chat “2020-01-01-00-00-00”."), "{}", run.stderr);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_failed_message_does_not_end_the_conversation() {
     let home = Home::new(&server);
     let run = home.run_with(["chat"], "one\ntwo\n").ok();
     assert_eq!(run.stdout, "You said: one\n\ntwo\n");
-    assert!(run.stderr.contains("“Test” failed while it worked on this."), "{}", run.stderr);
+    assert!(run.stderr.contains("“Test” had an internal error."), "{}", run.stderr);
     server.push(Script::status(500, "{\"error\":\"out of memory\"}"));
     assert_eq!(home.run_with(["chat"], "one\n").code, Some(1));
 }
@@ -117,7 +117,7 @@ fn a_message_that_cannot_be_sent_is_an_event_and_the_conversation_goes_on() {
     );
     assert_eq!((&events[1]["type"], &events[1]["reason"]), (&"done".into(), &"error".into()));
     assert_eq!(chunks(&events, false), "You said: two");
-    assert!(run.stderr.contains("The agent “nobody” is not there any more."), "{}", run.stderr);
+    assert!(run.stderr.contains("The agent “nobody” no longer exists."), "{}", run.stderr);
 }
 
 #[test]

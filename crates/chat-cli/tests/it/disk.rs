@@ -12,10 +12,10 @@ fn a_damaged_config_file_is_named_and_left_alone() {
     let damaged = "[chat\nbroken = yes";
     std::fs::write(&file, damaged).expect("written");
     let run = home.run(["sessions"]).ok();
-    assert!(run.stderr.contains("config.toml” cannot be read"), "{}", run.stderr);
+    assert!(run.stderr.contains("config.toml”, so Natter is using the defaults"), "{}", run.stderr);
     let added = home.run(["connections", "add", "--url", &server.url(), "Other"]);
     assert_eq!(added.code, Some(1), "{added:?}");
-    assert!(added.stderr.contains("This was not saved"), "{}", added.stderr);
+    assert!(added.stderr.contains("This wasn’t saved"), "{}", added.stderr);
     assert_eq!(std::fs::read_to_string(&file).expect("read"), damaged);
 }
 
@@ -31,7 +31,7 @@ fn a_damaged_database_is_kept_aside_and_named() {
     let damaged = b"this is no database at all, but it is somebody's file ".repeat(200);
     std::fs::write(&file, &damaged).expect("written");
     let run = home.run(["ask", "hello again"]).ok();
-    assert!(run.stderr.contains("The stored chats were damaged."), "{}", run.stderr);
+    assert!(run.stderr.contains("Your stored chats were damaged."), "{}", run.stderr);
     assert_eq!(run.stdout, "You said: hello again\n");
     let kept = std::fs::read_dir(home.path("data/natter"))
         .expect("the folder")
@@ -152,7 +152,7 @@ fn what_is_said_of_a_full_disk_is_what_is_stored() {
         let done = events.iter().rfind(|event| event["type"] == "done").expect("it ended").clone();
         let message = events.iter().rfind(|event| event["type"] == "message").expect("a reply");
         assert_eq!(message["ended"], done["reason"], "room: {room}");
-        let told = read("err").contains("isn’t stored");
+        let told = read("err").contains("isn’t saved");
         assert_eq!(told, !room, "room: {room}: {}", read("err"));
         let (reason, code) = if room { ("complete", "0\n") } else { ("interrupted", "1\n") };
         assert_eq!((done["reason"].as_str(), &*read("code")), (Some(reason), code), "room: {room}");
@@ -197,7 +197,8 @@ fn a_folder_that_cannot_be_written_to_is_named() {
     let run = ask("hello");
     assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""), "{run:#?}");
     assert!(run.stderr.contains("data/natter"), "the folder is named: {}", run.stderr);
-    assert!(run.stderr.contains("cannot be written to. Check its permissions"), "{}", run.stderr);
+    assert!(run.stderr.contains("Couldn’t write to"), "{}", run.stderr);
+    assert!(run.stderr.contains("Check its permissions"), "{}", run.stderr);
     assert!(server.chats().is_empty());
     set("data/natter", 0o777);
     assert_eq!(ask("hello").ok().stdout, "You said: hello\n");

@@ -27,13 +27,13 @@ fn faults() -> Vec<Fault> {
         failed(
             "wrong key",
             Script::status(401, &error("unauthorized")),
-            "wants a key",
+            "needs a key",
             "unauthorized",
         ),
         failed(
             "unknown model",
             Script::status(404, &error("model 'scripted' not found")),
-            "“Test” has no model “scripted”.",
+            "“Test” doesn’t have the model “scripted”.",
             "model_not_found",
         ),
         failed(
@@ -48,19 +48,19 @@ fn faults() -> Vec<Fault> {
                 503,
                 &error("server busy, please try again. maximum pending requests exceeded"),
             ),
-            "“Test” has too much to do just now.",
+            "“Test” is busy.",
             "busy",
         ),
         failed(
             "500",
             Script::status(500, &error("out of memory")),
-            "“Test” failed while it worked on this.",
+            "“Test” had an internal error.",
             "server_failed",
         ),
         failed(
             "refused",
             Script::status(418, "short and stout"),
-            "“Test” refused the request.",
+            "“Test” rejected the request.",
             "bad_request",
         ),
         failed("empty reply", Script::new(), "The reply was empty.", "empty_reply"),
@@ -69,7 +69,7 @@ fn faults() -> Vec<Fault> {
             ..failed(
                 "an error object under 200",
                 Script::new().text("Half of ").error("the runner crashed"),
-                "“Test” failed while it worked on this.",
+                "“Test” had an internal error.",
                 "server_failed",
             )
         },
@@ -78,7 +78,7 @@ fn faults() -> Vec<Fault> {
             ..failed(
                 "invalid JSON",
                 Script::new().text("Half of ").bytes(&b"{\"message\": nonsense}\n"[..]),
-                "“Test” sent something that cannot be read.",
+                "“Test” sent a response that Natter can’t read.",
                 "invalid_response",
             )
         },
@@ -89,7 +89,7 @@ fn faults() -> Vec<Fault> {
                 Script::new()
                     .text("Half of ")
                     .bytes(&b"{\"message\":{\"content\":\"\xff\xfe\"}}\n"[..]),
-                "“Test” sent something that cannot be read.",
+                "“Test” sent a response that Natter can’t read.",
                 "invalid_response",
             )
         },
@@ -98,7 +98,7 @@ fn faults() -> Vec<Fault> {
             ..failed(
                 "a line of 100 MB",
                 Script::new().text("Half of ").long_line(100 << 20),
-                "“Test” sent a line without an end",
+                "“Test” sent a line that was too long",
                 "line_too_long",
             )
         },
@@ -108,7 +108,7 @@ fn faults() -> Vec<Fault> {
             ..failed(
                 "a cut stream",
                 Script::new().text("Half of ").cut(),
-                "The connection to “Test” broke before the reply was complete.",
+                "The connection to “Test” was lost before the reply was complete.",
                 "cut",
             )
         },
@@ -118,7 +118,7 @@ fn faults() -> Vec<Fault> {
             ..failed(
                 "a reset stream",
                 Script::new().text("Half of ").reset(),
-                "The connection to “Test” broke before the reply was complete.",
+                "The connection to “Test” was lost before the reply was complete.",
                 "cut",
             )
         },
@@ -128,7 +128,7 @@ fn faults() -> Vec<Fault> {
             ..failed(
                 "a stream that ends early",
                 Script::new().text("Half of ").end_early(),
-                "The connection to “Test” broke before the reply was complete.",
+                "The connection to “Test” was lost before the reply was complete.",
                 "cut",
             )
         },
@@ -184,17 +184,20 @@ fn refusals_of_known_servers_are_said_in_a_sentence_with_their_words_behind_it()
     // Who is asked to wait is not told so by an error.
     for refusal in Refusal::all().into_iter().filter(|refusal| refusal.kind != "rate_limited") {
         let says = match refusal.kind.as_str() {
-            "unauthorized" => "“Test” wants",
-            "model_not_found" => "“Test” has no model “scripted”.",
-            "wrong_url" => "it is no model server. Check its address.",
-            "no_credit" => "Your account at “Test” has no credit left.",
+            "unauthorized" if refusal.body.get("signin_url").is_some() => {
+                "“Test” requires you to sign in."
+            }
+            "unauthorized" => "“Test” needs a key",
+            "model_not_found" => "“Test” doesn’t have the model “scripted”.",
+            "wrong_url" => "isn’t a model server. Check its address.",
+            "no_credit" => "Your account at “Test” is out of credit.",
             "input_too_long" => "This chat is too long for",
-            "content_filtered" => "The content filter of “Test” stopped this.",
-            "busy" => "“Test” has too much to do just now.",
-            "forbidden" => "“Test” does not allow this with your key.",
-            "bad_request" => "“Test” refused the request. The details say why",
-            "server_failed" => "“Test” failed while it worked on this.",
-            "unsupported" => "This model cannot use tools.",
+            "content_filtered" => "The content filter of “Test” blocked this.",
+            "busy" => "“Test” is busy.",
+            "forbidden" => "“Test” doesn’t allow this with your key.",
+            "bad_request" => "“Test” rejected the request. See the details",
+            "server_failed" => "“Test” had an internal error.",
+            "unsupported" => "This model can’t use tools.",
             kind => panic!("a kind without a sentence here: {kind}"),
         };
         server.push(Script::status(refusal.status, &refusal.body.to_string()));
@@ -220,7 +223,7 @@ fn a_filtered_reply_says_so_and_keeps_what_had_come() {
     let home = Home::with(&connection(&server.url()).replace("ollama", "openai"));
     let run = home.run(["ask", "hello"]);
     assert_eq!((run.code, run.stdout.trim()), (Some(1), "Half of"), "{run:?}");
-    assert!(run.stderr.contains("The content filter of “Test” stopped this."), "{run:?}");
+    assert!(run.stderr.contains("The content filter of “Test” blocked this."), "{run:?}");
     let reply = &home.show(&home.fid())["messages"][1];
     assert_eq!((&reply["text"], &reply["ended"]), (&json!("Half of "), &json!("failed")));
 }
@@ -229,11 +232,11 @@ fn a_filtered_reply_says_so_and_keeps_what_had_come() {
 fn a_server_that_cannot_be_found_is_not_one_that_does_not_run() {
     let home = Home::with(&connection("http://no-such-host.invalid:11434"));
     let run = home.run(["ask", "hello"]);
-    let says = "The server “no-such-host.invalid” of “Test” could not be found.";
+    let says = "Couldn’t find the server “no-such-host.invalid” of “Test”.";
     assert!(run.code == Some(1) && run.stderr.contains(says), "{run:?}");
     let add = home.run(["connections", "add", "Torn", "--url", "htp:/bla"]);
     assert_eq!(add.code, Some(1), "{add:?}");
-    assert!(add.stderr.contains("The address of “Torn” is not valid."), "{add:?}");
+    assert!(add.stderr.contains("The address of “Torn” isn’t valid."), "{add:?}");
 }
 
 #[test]
@@ -241,7 +244,10 @@ fn nothing_answers() {
     let home = Home::with(&connection(&format!("http://127.0.0.1:{}", unused_port())));
     let run = home.run(["ask", "hello"]);
     assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""), "{run:?}");
-    assert!(run.stderr.contains("Nothing answers at “Test”. Is the server running?"), "{run:?}");
+    assert!(
+        run.stderr.contains("Couldn’t connect to “Test”. Make sure the server is running."),
+        "{run:?}"
+    );
     assert_eq!(home.transcript()[0], ("user".to_owned(), "hello".to_owned()));
     let server = Server::start();
     home.settings(&connection(&server.url()));
@@ -256,7 +262,7 @@ fn something_else_answers() {
     let home = Home::new(&server);
     let run = home.run(["ask", "hello"]);
     assert_eq!(run.code, Some(1), "{run:?}");
-    assert!(run.stderr.contains("it is no model server"), "{run:?}");
+    assert!(run.stderr.contains("isn’t a model server"), "{run:?}");
     server.unanswer("/api/chat");
     next_turn_succeeds(&home, &server, "wrong url");
 }
@@ -270,13 +276,13 @@ fn a_key_is_taken_from_the_environment_and_never_shown() {
     let wrong =
         Run::of(home.command(["ask", "hello"]).env("TEST_KEY", "wrong").spawn().expect("run"));
     assert_eq!(wrong.code, Some(1));
-    assert!(wrong.stderr.contains("does not accept the key"), "{}", wrong.stderr);
+    assert!(wrong.stderr.contains("refused the key"), "{}", wrong.stderr);
     assert!(!wrong.stderr.contains("TEST_KEY=") && !wrong.stdout.contains("wrong"), "{wrong:?}");
 
     let fid = home.fid();
     let missing = home.run(["ask", "--session", &fid, "hello"]);
     assert_eq!(missing.code, Some(1));
-    assert!(missing.stderr.contains("The key of “Test” could not be found."), "{missing:?}");
+    assert!(missing.stderr.contains("Couldn’t find the key for “Test”."), "{missing:?}");
 
     let mut command = home.command(["ask", "--json", "--session", &fid, "hello"]);
     let right =
@@ -297,7 +303,7 @@ fn too_long_an_input_offers_a_larger_window() {
     server.push(Script::status(400, &error));
     let home = Home::new(&server);
     let run = home.run(["ask", "hello"]);
-    assert!(run.stderr.contains("Try it with: --context-window 16384"), "{}", run.stderr);
+    assert!(run.stderr.contains("Try: --context-window 16384"), "{}", run.stderr);
     let fid = home.fid();
     home.run(["ask", "--session", &fid, "--context-window", "16384", "again"]).ok();
     assert_eq!(server.chats()[1].body["options"]["num_ctx"], 16_384);
@@ -336,7 +342,7 @@ fn who_waits_for_another_chat_is_told_so() {
         let mut child = home.command(args).spawn().expect("the program starts");
         // It is told while it waits, and not afterwards.
         let json = args.contains(&"--json");
-        let wanted = if json { "\"queued\"" } else { "Waiting for another chat to be answered" };
+        let wanted = if json { "\"queued\"" } else { "Waiting for the reply in another chat" };
         let told: &mut dyn std::io::Read = if json {
             child.stdout.as_mut().expect("its output")
         } else {
@@ -381,7 +387,7 @@ fn a_chat_whose_server_is_gone_opens_and_asks_for_another() {
     assert_eq!(home.transcript().len(), 2);
     let run = home.run(["ask", "--session", &fid, "and now?"]);
     assert_eq!(run.code, Some(1));
-    assert!(run.stderr.contains("There is no connection “Test”."), "{}", run.stderr);
+    assert!(run.stderr.contains("There is no connection named “Test”."), "{}", run.stderr);
     let args = ["ask", "--session", &fid, "--model", "Other/scripted", "and now?"];
     assert_eq!(home.run(args).ok().stdout, "You said: and now?\n");
     assert_eq!(home.transcript().len(), 4);

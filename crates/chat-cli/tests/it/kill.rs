@@ -219,7 +219,10 @@ fn kill_among_tools(life: Duration) {
     } else if let Some(output) = result_of("c1") {
         assert!(output.contains("line 0"), "{output}");
         let is_whole = output.contains("line 23");
-        assert!(is_whole || output.contains("Natter ended while this ran"), "{life:?}: {output}");
+        assert!(
+            is_whole || output.contains("Natter quit while this was running"),
+            "{life:?}: {output}"
+        );
     }
 
     // It goes on where it was, and each call has a result that the model can read.

@@ -20,7 +20,7 @@ fn chats_are_listed_found_renamed_and_deleted() {
     assert_eq!(found[0]["fid"], sessions[0]["fid"]);
     let nowhere = ["sessions", "--search", "nowhere to be found"];
     let empty = home.run(nowhere).ok();
-    assert_eq!((empty.stdout.as_str(), empty.stderr.as_str()), ("", "No chat has this.\n"));
+    assert_eq!((empty.stdout.as_str(), empty.stderr.as_str()), ("", "No chats found.\n"));
     let empty = home.run([&nowhere[..], &["--json"]].concat()).ok();
     assert_eq!((empty.stdout.as_str(), empty.stderr.as_str()), ("", ""));
     assert_eq!(home.run(["sessions", "-n", "1"]).ok().stdout.lines().count(), 1);
@@ -45,7 +45,10 @@ fn chats_are_listed_found_renamed_and_deleted() {
     for gone in [&["show", fid][..], &["rename", fid, "x"], &["delete", fid], &["export", fid]] {
         let run = home.run(gone);
         assert_eq!(run.code, Some(1), "{gone:?}");
-        assert!(run.stderr.contains(&format!("There is no chat “{fid}”.")), "{gone:?}: {run:?}");
+        assert!(
+            run.stderr.contains(&format!("Couldn’t find the chat “{fid}”.")),
+            "{gone:?}: {run:?}"
+        );
     }
 }
 
@@ -56,9 +59,9 @@ fn an_empty_list_is_told_of_and_not_in_json() {
     let home = Home::new(&server);
     for (list, told) in [
         (&["sessions"][..], "There are no chats yet."),
-        (&["models"], "There is no model yet."),
-        (&["models", "--installed"], "There is no model here yet."),
-        (&["rules"], "Nothing was allowed or denied for longer."),
+        (&["models"], "There are no models yet."),
+        (&["models", "--installed"], "No models are installed yet."),
+        (&["rules"], "There are no permission rules."),
     ] {
         let run = home.run(list).ok();
         assert!(run.stdout.is_empty() && run.stderr.starts_with(told), "{list:?}: {run:?}");
@@ -80,11 +83,11 @@ fn a_search_says_what_it_was_not_made_for() {
     assert_eq!(letter.stderr, "Type at least two letters to find longer words.\n");
     let long = search(&"next ".repeat(40));
     assert!(long.stdout.contains("p->next"), "{long:?}");
-    assert_eq!(long.stderr, "Only the first part of the text was searched for.\n");
+    assert_eq!(long.stderr, "Only the beginning of the search text was used.\n");
     // Chats as programs get them do not say this.
     let long = home.run(["sessions", "--json", "--search", &"next ".repeat(40)]).ok();
     assert_eq!(long.events()[0].get("incomplete"), None);
-    assert_eq!(long.stderr, "Only the first part of the text was searched for.\n");
+    assert_eq!(long.stderr, "Only the beginning of the search text was used.\n");
 }
 
 #[test]
@@ -109,7 +112,7 @@ fn a_search_says_that_older_messages_are_still_being_indexed() {
     assert!(found.stdout.contains("Where is it?"), "{found:?}");
     assert_eq!(found.stderr, NOTE);
     let nothing = search("nowhere to be found", &[]);
-    assert_eq!(nothing.stderr, format!("No chat has this.\n{NOTE}"));
+    assert_eq!(nothing.stderr, format!("No chats found.\n{NOTE}"));
     // Programs read it in each chat, where there is one.
     let found = search("where", &["--json"]);
     assert_eq!(found.stderr, "");
@@ -158,7 +161,7 @@ fn an_export_holds_everything() {
     assert_eq!(serde_json::from_str::<Value>(&printed).expect("JSON"), export);
     let again = home.run(["export", &fid, "--markdown", "-o", file.to_str().expect("a path")]);
     assert_eq!(again.code, Some(1));
-    assert!(again.stderr.contains("is there already"), "{}", again.stderr);
+    assert!(again.stderr.contains("already exists"), "{}", again.stderr);
     assert_eq!(std::fs::read_to_string(&file).expect("a file"), printed, "it is untouched");
     home.run(["export", &fid, "--markdown", "--force", "-o", file.to_str().expect("a path")]).ok();
     assert!(std::fs::read_to_string(&file).expect("a file").contains("42"));
@@ -171,13 +174,13 @@ fn an_export_holds_everything() {
     let nowhere = home.path("no/folder/out.json");
     let run = home.run(["export", &fid, "-o", nowhere.to_str().expect("a path")]);
     assert_eq!(run.code, Some(1));
-    assert!(run.stderr.contains("cannot be written"), "{}", run.stderr);
+    assert!(run.stderr.contains("Couldn’t write"), "{}", run.stderr);
 }
 
 #[test]
 fn the_help_shows_addresses_as_they_are_typed() {
     let help = Home::with("").run(["connections", "add", "--help"]).ok().stdout;
-    assert!(help.contains("address: http://127.0.0.1:11434, https://"), "{help}");
+    assert!(help.contains("address, such as http://127.0.0.1:11434 or https://"), "{help}");
 }
 
 #[test]
@@ -187,14 +190,14 @@ fn servers_are_added_tested_listed_and_removed() {
     home.run(["connections", "add", "Mine", "--url", &server.url()]).ok();
     let run = home.run(["connections", "test", "Mine"]).ok();
     assert_eq!(run.stdout, "scripted\n");
-    assert!(run.stderr.contains("It answers as openai"), "{}", run.stderr);
+    assert!(run.stderr.contains("(openai, "), "{}", run.stderr);
     let listed = home.run(["connections", "list", "--json"]).ok().events();
     assert_eq!(listed.len(), 1);
     assert_eq!((&listed[0]["name"], &listed[0]["models"]), (&"Mine".into(), &1.into()));
     assert!(home.run(["connections"]).ok().stdout.contains("Mine"));
     let again = home.run(["connections", "add", "Mine", "--url", &server.url()]);
     assert_eq!(again.code, Some(1));
-    assert!(again.stderr.contains("There is a connection named “Mine” already."), "{again:?}");
+    assert!(again.stderr.contains("A connection named “Mine” already exists."), "{again:?}");
     home.run(["ask", "--model", "Mine/scripted", "hello"]).ok();
     home.run(["connections", "remove", "Mine"]).ok();
     assert!(home.run(["connections", "list", "--json"]).ok().stdout.is_empty());
@@ -218,7 +221,7 @@ fn a_server_gets_another_key_and_none() {
     assert_eq!(listed(), "none");
     assert_eq!(home.run_with(["connections", "key", "Test"], "\n").code, Some(2));
     let gone = home.run(["connections", "key", "None", "--remove"]);
-    assert!(gone.stderr.contains("There is no connection “None”."), "{}", gone.stderr);
+    assert!(gone.stderr.contains("There is no connection named “None”."), "{}", gone.stderr);
 }
 
 #[test]
@@ -230,11 +233,11 @@ fn what_is_wrong_with_a_server_is_said() {
     for args in [&["connections", "test", "Test"][..], &["models"]] {
         let run = home.run(args);
         assert_eq!(run.code, Some(1), "{args:?}");
-        assert!(run.stderr.contains("Nothing answers at “Test”."), "{args:?}: {}", run.stderr);
+        assert!(run.stderr.contains("Couldn’t connect to “Test”."), "{args:?}: {}", run.stderr);
     }
     let run = home.run(["connections", "test", "None"]);
     assert_eq!(run.code, Some(1));
-    assert!(run.stderr.contains("There is no connection “None”."), "{}", run.stderr);
+    assert!(run.stderr.contains("There is no connection named “None”."), "{}", run.stderr);
 }
 
 #[test]
@@ -245,7 +248,7 @@ fn a_key_comes_by_environment_or_standard_input_and_never_into_the_settings() {
     let args = ["connections", "add", "B", "--url", &server.url(), "--key-stdin"];
     let run = home.run_with(args, "sk-secret-42\n").ok();
     // There is no keyring in a test.
-    assert!(run.stderr.contains("the key lasts only until Natter ends"), "{}", run.stderr);
+    assert!(run.stderr.contains("the key is kept only until Natter quits"), "{}", run.stderr);
     assert!(run.stderr.contains("--key-env VARIABLE"), "{}", run.stderr);
     let config = std::fs::read_to_string(home.path("config/natter/config.toml")).expect("read");
     assert!(config.contains("MY_KEY") && !config.contains("sk-secret"), "{config}");
@@ -263,7 +266,7 @@ fn models_of_all_servers_are_listed_and_those_that_fail_named() {
     let run = home.run(["models", "list", "--json"]).ok();
     let models: Vec<_> = run.events().iter().map(|event| event["model"].clone()).collect();
     assert_eq!(models, ["Test/a", "Test/b"]);
-    assert!(run.stderr.contains("Nothing answers at “Down”."), "{}", run.stderr);
+    assert!(run.stderr.contains("Couldn’t connect to “Down”."), "{}", run.stderr);
     let text = home.run(["models"]).ok().stdout;
     assert!(text.starts_with("Test/a "), "{text}");
 }
@@ -299,8 +302,8 @@ fn a_server_without_a_list_of_models_is_used_by_typed_names() {
     let url = format!("{}/v1", server.url());
     home.run(["connections", "add", "Plain", "--url", &url]).ok();
     let test = home.run(["connections", "test", "Plain"]).ok();
-    assert!(test.stderr.contains("It answers as openai"), "{test:?}");
-    assert!(test.stderr.contains("It lists no models."), "{test:?}");
+    assert!(test.stderr.contains("(openai, "), "{test:?}");
+    assert!(test.stderr.contains("The server doesn’t list its models."), "{test:?}");
     assert!(test.stdout.is_empty(), "{test:?}");
     let said = home.run(["ask", "--model", "Plain/any-name", "hello"]).ok();
     assert_eq!(said.stdout, "You said: hello\n");
@@ -391,7 +394,7 @@ fn a_key_that_is_refused_is_told_with_what_to_type() {
     let home = Home::with(&settings);
     let run = home.run(["ask", "--model", "My $HOME/scripted", "hello"]);
     assert_eq!(run.code, Some(1), "{run:?}");
-    let wanted = "Give it a key with: natter-cli connections key 'My $HOME'";
+    let wanted = "Set its key with: natter-cli connections key 'My $HOME'";
     assert!(run.stderr.contains(wanted), "{}", run.stderr);
 }
 
@@ -401,7 +404,7 @@ fn a_connection_that_is_not_there_is_told_with_where_to_look() {
     for command in ["test", "remove", "key"] {
         let run = home.run_with(["connections", command, "Nope"], "");
         assert_eq!(run.code, Some(1), "{run:?}");
-        let wanted = "There is no connection “Nope”. See what there is with";
+        let wanted = "There is no connection named “Nope”. List connections with";
         assert!(run.stderr.contains(wanted), "{command}: {}", run.stderr);
     }
 }

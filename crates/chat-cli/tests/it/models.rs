@@ -62,13 +62,13 @@ fn a_model_is_pulled_listed_told_of_and_removed() {
     assert!(info.contains("llama") && info.contains(REPOSITORY), "{info}");
 
     let again = run(&home, &hub, &["pull", REPOSITORY]).ok();
-    assert!(again.stderr.contains("“tiny” is here"), "{again:?}");
+    assert!(again.stderr.contains("Downloaded “tiny”"), "{again:?}");
     assert_eq!(hub.fetches().len(), 1, "it is not fetched again");
     run(&home, &hub, &["remove", "tiny"]).ok();
     assert!(!path(&listed[0]).exists());
     let gone = run(&home, &hub, &["remove", "tiny"]);
     assert_eq!(gone.code, Some(1));
-    assert!(gone.stderr.contains("There is no model “tiny”."), "{gone:?}");
+    assert!(gone.stderr.contains("Couldn’t find the model “tiny”."), "{gone:?}");
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn a_pull_that_was_stopped_goes_on_with_the_same_command() {
     kill(child.id(), "INT");
     let stopped = Run::of(child);
     assert_eq!(stopped.code, Some(130), "{stopped:?}");
-    assert!(stopped.stderr.contains("What has arrived is kept"), "{stopped:?}");
+    assert!(stopped.stderr.contains("Run the same command again to resume it"), "{stopped:?}");
     let last = stopped.events().pop().expect("an event");
     assert_eq!((&last["type"], &last["reason"]), (&"done".into(), &"stopped".into()));
 
@@ -118,10 +118,10 @@ fn a_repository_with_several_models_wants_to_be_told_which() {
     assert_eq!(events[events.len() - 2]["file"], "A-Q4_K_M.gguf");
 
     for (args, words) in [
-        (&["pull", "ada/gone"][..], "Hugging Face has no “ada/gone”"),
-        (&["pull", "ada/several", "--file", "x"], "“ada/several” has no file “x”"),
-        (&["pull", "nothing"], "There is no model “nothing”."),
-        (&["info", "nothing"], "There is no model “nothing”."),
+        (&["pull", "ada/gone"][..], "Couldn’t find “ada/gone” on Hugging Face"),
+        (&["pull", "ada/several", "--file", "x"], "“ada/several” doesn’t have the file “x”"),
+        (&["pull", "nothing"], "Couldn’t find the model “nothing”."),
+        (&["info", "nothing"], "Couldn’t find the model “nothing”."),
     ] {
         let run = run(&home, &hub, args);
         assert_eq!(run.code, Some(1), "{run:?}");
@@ -131,7 +131,7 @@ fn a_repository_with_several_models_wants_to_be_told_which() {
     let mut alone = home.command(["models", "search", "x"]);
     let closed = format!("http://127.0.0.1:{}", chat_testkit::server::unused_port());
     let run = Run::of(alone.env("HF_ENDPOINT", closed).spawn().expect("it starts"));
-    assert!(run.code == Some(1) && run.stderr.contains("cannot be reached"), "{run:?}");
+    assert!(run.code == Some(1) && run.stderr.contains("Couldn’t reach Hugging Face"), "{run:?}");
 }
 
 #[test]
@@ -154,13 +154,16 @@ fn a_file_is_added_where_it_lies_or_moved() {
     std::fs::write(&broken, "no").expect("a file");
     let refused = run(&home, &hub, &["add", broken.to_str().expect("a name")]);
     assert_eq!(refused.code, Some(1));
-    assert!(refused.stderr.contains("is no model in the format GGUF"), "{refused:?}");
+    assert!(refused.stderr.contains("isn’t a GGUF model"), "{refused:?}");
     let nowhere = home.path("nowhere.gguf");
     let nowhere = nowhere.to_str().expect("a name");
     for args in [&["add", nowhere][..], &["add", "--move", nowhere]] {
         let missing = run(&home, &hub, args);
         assert_eq!(missing.code, Some(1), "{missing:?}");
-        assert!(missing.stderr.contains(&format!("There is no file “{nowhere}”")), "{missing:?}");
+        assert!(
+            missing.stderr.contains(&format!("Couldn’t find the file “{nowhere}”")),
+            "{missing:?}"
+        );
     }
     std::fs::remove_file(path(&moved[0])).expect("a file");
     // Who asks it hears where it was.
@@ -170,15 +173,15 @@ fn a_file_is_added_where_it_lies_or_moved() {
         assert_eq!(asked.code, Some(1), "{asked:?}");
         assert!(
             asked.stderr.contains(was.to_str().expect("a name"))
-                && asked.stderr.contains("is not there any more"),
+                && asked.stderr.contains("is missing. Put it back"),
             "{asked:?}"
         );
     }
     let unknown = home.run(["ask", "--model", "other", "hello"]);
-    assert!(unknown.stderr.contains("There is no model “other”"), "{unknown:?}");
+    assert!(unknown.stderr.contains("Couldn’t find the model “other”"), "{unknown:?}");
     let missing = run(&home, &hub, &["info", "mine"]);
     assert!(
-        missing.code == Some(1) && missing.stderr.contains("is not there any more"),
+        missing.code == Some(1) && missing.stderr.contains("is missing. Put it back"),
         "{missing:?}"
     );
 }
@@ -222,9 +225,9 @@ fn a_terminal_sees_how_far_it_is() {
     drop((pull, end));
     let screen = screen(ours);
     let mut seen = String::new();
-    wait_for(&screen, &mut seen, "tiny: 63 %, 2.0 MB of 3.1 MB");
+    wait_for(&screen, &mut seen, "tiny: 63%, 2.0 MB of 3.1 MB");
     hub.go_on();
-    wait_for(&screen, &mut seen, "“tiny” is here: 3.1 MB.");
+    wait_for(&screen, &mut seen, "Downloaded “tiny”: 3.1 MB.");
     assert_eq!(end_of(&mut child).code(), Some(0));
 }
 

@@ -122,7 +122,7 @@ fn a_rate_limit_that_is_waited_for() {
 fn a_conversation_of_several_chats() {
     let server = Server::start();
     let home = home(&server);
-    server.when("Sum up the conversation above", Script::new().text("- they counted"));
+    server.when("Summarize the conversation above", Script::new().text("- they counted"));
     let input = "one\ntwo\n/compact\nthree\n/new\nfour\n";
     let run = home.run_with(["chat", "--json"], input).ok();
     insta::assert_snapshot!("conversation", events(&run, &mut placeholders(&home, &server)));

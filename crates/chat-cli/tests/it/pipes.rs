@@ -180,7 +180,7 @@ fn a_conversation_at_a_terminal_has_editing_and_history() {
     let screen = screen(ours.try_clone().expect("another handle"));
     let mut seen = String::new();
     let mut type_in = |keys: &str| ours.write_all(keys.as_bytes()).expect("typed");
-    wait_for(&screen, &mut seen, "Ctrl+D ends");
+    wait_for(&screen, &mut seen, "press Ctrl+D to quit");
     wait_for(&screen, &mut seen, "> ");
     // Home, two letters, end, and backspace: the line is edited.
     type_in("llo!\x01he\x05\x7f\r");
@@ -256,7 +256,7 @@ fn a_key_typed_at_a_terminal_is_not_shown() {
     assert!(modes.contains(rustix::termios::LocalModes::ECHO), "the terminal shows again");
     drop(theirs);
     all.extend(shown);
-    assert!(all.contains("has another key now") && !all.contains("sk-typed"), "{all}");
+    assert!(all.contains("Changed the key of") && !all.contains("sk-typed"), "{all}");
 }
 
 #[test]
@@ -281,7 +281,7 @@ fn a_chat_at_a_terminal_has_bold_headings_and_nothing_else_to_obey() {
     for shown in [shown, shows(&["export", "--markdown", &fid])] {
         assert!(shown.contains("␛]0;owned␇"), "{shown:?}");
     }
-    assert!(shows(&["sessions", "--search", "nowhere"]).contains("No chat has this."));
+    assert!(shows(&["sessions", "--search", "nowhere"]).contains("No chats found."));
     // What was found is bold, with an accent that was not typed.
     let found = shows(&["sessions", "--search", "HÉLLO"]);
     assert!(found.contains("  \x1b[1mhello\x1b[0m\r\n"), "{found:?}");

@@ -81,7 +81,7 @@ impl Drop for Seat {
 }
 
 /// What stands before the place where an answer is typed.
-const PLACE: &str = "or a word to the model: ";
+const PLACE: &str = "or a message to the model: ";
 
 #[test]
 fn a_change_is_shown_whole_and_done_when_allowed() {
@@ -92,12 +92,12 @@ fn a_change_is_shown_whole_and_done_when_allowed() {
     let mut seat = Seat::new(&scene.home, &scene.args(&[]));
     let asked = seat.wait_for(PLACE);
     for part in [
-        "Change “src/add.sh” like this?",
+        "Edit “src/add.sh”?",
         "\x1b[31m-    echo $(($1 - $2))\x1b[0m",
         "\x1b[32m+    echo $(($1 + $2))\x1b[0m",
         "No rule allows it yet.",
         "\r\n  write:./src/add.sh\r\n",
-        "[y]es, for this [s]ession, in this [p]roject, [n]o, [d]eny always in this project",
+        "[y]es, in thi[s] chat, in this [p]roject, [n]o, always [d]eny in this project",
     ] {
         assert!(asked.contains(part), "{part:?} in {asked:?}");
     }
@@ -119,7 +119,7 @@ fn a_command_cannot_hide_what_it_does() {
     let whole = "  echo one\\\r\n    two ␛[8m⟨U+202E⟩&& touch ran.txt␍\r\n";
     assert!(asked.contains(whole), "{asked:?}");
     // What nothing can allow for longer offers no such answer.
-    assert!(asked.contains("[y]es, [o]utside the sandbox once, [n]o, or a word"), "{asked:?}");
+    assert!(asked.contains("[y]es, [o]nce outside the sandbox, [n]o, or a message"), "{asked:?}");
     seat.type_in("n\r");
     seat.end().ok();
     assert!(!scene.project.join("ran.txt").exists());
@@ -215,7 +215,7 @@ fn leave_for_longer_is_asked_for_once_and_can_be_taken_back() {
     assert_eq!(scene.home.run(["rules", "remove", "run:ls"]).code, Some(1));
     scene.home.run(["rules", "remove", "run:touch ran.txt"]).ok();
     touch();
-    assert!(scene.ask(&[]).ok().stderr.contains("nobody is there to ask"));
+    assert!(scene.ask(&[]).ok().stderr.contains("Natter can’t ask you here"));
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn a_question_of_the_models_has_numbered_choices() {
     server.push(Script::new().text("Blue it is."));
     let scene = Scene::new(&server);
     let mut seat = Seat::new(&scene.home, &scene.args(&[]));
-    let asked = seat.wait_for("answer of your own: ");
+    let asked = seat.wait_for("or your own answer: ");
     assert!(asked.contains("  Which colour?\r\n  1  red\r\n  2  blue\r\n"), "{asked:?}");
     seat.type_in("2\r");
     seat.wait_for("Asked you: Which colour? · blue");

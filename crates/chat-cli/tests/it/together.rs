@@ -23,7 +23,10 @@ fn a_chat_that_is_being_written_can_be_read_and_not_written() {
     assert!(chat["messages"][1]["ended"].is_null(), "{chat:#}");
     let other = home.run(["ask", "--session", &fid, "me too"]);
     assert_eq!(other.code, Some(1), "{other:?}");
-    assert!(other.stderr.contains("Another Natter is writing in this chat."), "{other:?}");
+    assert!(
+        other.stderr.contains("Another Natter window or terminal is writing in this chat."),
+        "{other:?}"
+    );
     assert!(home.run(["show", &fid]).ok().stdout.contains("[This reply is still being written.]"));
     gate.open();
     assert_eq!(Run::of(child).ok().stdout, "first half, second half\n");

@@ -80,7 +80,7 @@ fn what_is_allowed_is_done_and_told_line_by_line() {
     assert_eq!(
         lines,
         [
-            "Ran sh test.sh · exit 3",
+            "Ran sh test.sh · exit code 3",
             "Read src/add.sh 1–3",
             "Edited src/add.sh +1 −1",
             "Ran sh test.sh"
@@ -106,7 +106,7 @@ fn what_would_be_asked_is_denied_at_once_and_what_allows_it_is_named() {
     }
     assert_eq!(run.stderr.lines().count(), 2, "a line each: {}", run.stderr);
     let sent = server.chats()[1].body.to_string();
-    assert!(sent.contains("nobody is there"), "{sent}");
+    assert!(sent.contains("the user cannot be asked here"), "{sent}");
     // What it named is what allows it, as a shell reads it.
     let options = run.stderr.split("--allow 'run:").nth(1).expect("a rule");
     let rule = options.lines().next().expect("a line");
@@ -115,7 +115,7 @@ fn what_would_be_asked_is_denied_at_once_and_what_allows_it_is_named() {
     server.push(runs("c1", "sh 'a b.sh'"));
     server.push(Script::new().text("Done."));
     let run = scene.ask(&["--allow", &rule]).ok();
-    assert!(!run.stderr.contains("nobody"), "{}", run.stderr);
+    assert!(!run.stderr.contains("can’t ask"), "{}", run.stderr);
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn a_wrong_rule_or_folder_is_a_wrong_command_line_with_a_word_how_it_is_right() 
     let home = Home::new(&server);
     for (option, value, told) in [
         ("--allow", "cargo test", "run:cargo test *"),
-        ("--allow", "look:src", "read, write, run, run+network or network"),
+        ("--allow", "look:src", "read, write, run, run+network, or network"),
         ("--project", "nowhere", "nowhere"),
         ("--mode", "wild", "unattended"),
     ] {
@@ -251,15 +251,15 @@ fn folder_mode_and_rules_are_changed_in_a_conversation() {
     let run = scene.home.run_with(["chat", "--allow", "run:ls *"], &input);
     assert_eq!(scene.read("src/add.sh"), RIGHT, "{run:#?}");
     for told in [
-        "There is no folder yet.",
-        &format!("From now on the model works in {folder}."),
+        "This chat has no project.",
+        &format!("The model now works in {folder}."),
         &format!("The model works in {folder}."),
         "ask – ",
         "edits – ",
         "There is no mode “wild”",
         "allows run:ls * (in this chat)",
-        "Forgot the rule “run:ls *”.",
-        "There is no rule “run:ls *” there.",
+        "Removed the rule “run:ls *”.",
+        "There is no rule “run:ls *”.",
     ] {
         assert!(run.stderr.contains(told), "{told}: {}", run.stderr);
     }
@@ -276,7 +276,7 @@ fn a_model_without_tools_gets_none_and_that_is_said() {
     assert_eq!(events.last().expect("events")["type"], "done");
     assert!(server.chats()[0].body.get("tools").is_none());
     let run = scene.ask(&[]).ok();
-    assert!(run.stderr.contains("This model cannot use tools."), "{}", run.stderr);
+    assert!(run.stderr.contains("This model can’t use tools."), "{}", run.stderr);
     // Where no folder was given there is nothing to say.
     assert_eq!(scene.home.run(["ask", "hello"]).ok().stderr, "");
 }
@@ -291,7 +291,7 @@ fn files_that_are_named_with_an_at_go_along() {
     let run = scene.home.run(["ask", "--project", folder, question]).ok();
     let sent = server.chats().last().expect("a request").body.to_string();
     assert!(sent.contains("$1 - $2") && sent.contains("water twice a day"), "{sent}");
-    assert!(run.stderr.contains("@src/none.sh is not in the project"), "{}", run.stderr);
+    assert!(run.stderr.contains("@src/none.sh isn’t in the project"), "{}", run.stderr);
     assert!(!run.stderr.contains("home.org"), "{}", run.stderr);
     // In a conversation as well, and with that message alone.
     server.push(Script::new().text("It fails."));

@@ -83,9 +83,9 @@ impl Turn {
         let Some(tool) = tools.get(&call.name) else {
             let names: Vec<_> = tools.names().collect();
             let there = if names.is_empty() {
-                "There are no tools.".to_owned()
+                "No tools are available.".to_owned()
             } else {
-                format!("The tools are: {}.", names.join(", "))
+                format!("Available tools: {}.", names.join(", "))
             };
             return invalid(format!("there is no tool “{}”. {there}", call.name));
         };

@@ -9,7 +9,7 @@ use crate::message::{Ending, Message, MessageId, Part, Role, ToolCall, ToolResul
 
 /// What a model is told about a call that never got its result. Strict servers refuse a request
 /// in which one is missing.
-const NO_RESULT: &str = "This call was stopped before it had a result.";
+const NO_RESULT: &str = "This call was stopped before it returned a result.";
 
 /// A system message.
 pub fn system(prompt: &str) -> Message {

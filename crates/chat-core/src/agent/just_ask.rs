@@ -19,7 +19,7 @@ impl Agent for JustAsk {
     }
 
     fn description(&self) -> &'static str {
-        "Talks with the model"
+        "Chats with the model"
     }
 
     fn system_prompt(&self, around: &Surroundings) -> Option<String> {

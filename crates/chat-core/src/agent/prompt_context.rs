@@ -74,12 +74,12 @@ impl PromptContext<'_> {
             Some(format!("{heading}\n<{tag}>\n{}\n</{tag}>", patch.trim_end()))
         };
         told.extend(patch(
-            "The user took these changes of yours back; do not make them again:",
+            "The user rejected these changes of yours; do not make them again:",
             "rejected",
             self.rejected,
         ));
         told.extend(patch(
-            "The user wants these changes after all; they are there again:",
+            "The user wants these changes after all; they have been re-applied:",
             "restored",
             self.regained,
         ));

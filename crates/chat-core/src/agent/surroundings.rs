@@ -9,10 +9,10 @@ use jiff::civil::Date;
 
 use crate::tool::Registry;
 
-const PLAN: &str = "You are in plan mode: change nothing. Only tools that read are offered, and of \
-commands only those that read are allowed, such as git log, git diff and git show. Study the \
-project, then end with a plan: numbered steps, each naming the files, what changes in them and how \
-to check it. The user starts it with one click.";
+const PLAN: &str = "You are in plan mode: change nothing. You have only tools that read, and may run only commands \
+that read, such as git log, git diff, and git show. Study the project, then end with a plan: \
+numbered steps, each naming the files, what changes in them and how to check it. The user starts \
+the plan with one click.";
 
 /// What a request is made in.
 #[derive(Clone, Debug, Default)]

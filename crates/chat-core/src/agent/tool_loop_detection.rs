@@ -15,9 +15,9 @@ const ENDED: usize = 5;
 const LONGEST: usize = 4;
 
 /// What a model is told whose calls repeat.
-const NOTE: &str = "Note: you made this same call several times running, and its result was the same each \
-time; it will be the same again. Do something else: use what you know, try another way, or say \
-what keeps you from going on.";
+const NOTE: &str = "Note: you made this same call several times in a row, and its result was the same each time; it \
+will be the same again. Do something else: use what you know, try another way, or say what keeps \
+you from continuing.";
 
 /// The last rounds of a request, the newest first; each its calls with their results, as numbers.
 #[derive(Debug, Default)]

@@ -8,10 +8,10 @@ use crate::message::{Compaction, Message, MessageId, Part, Role, ToolResult};
 
 /// What a model is told before the summary of what it cannot read any more.
 const EARLIER: &str =
-    "This conversation began earlier. What was said and done until here, in short:";
+    "This conversation started earlier. A summary of everything said and done so far:";
 
 /// What stands above the plan there.
-const PLAN: &str = "The plan as it stood there:";
+const PLAN: &str = "The plan at that point:";
 
 /// How much of what is kept of a long result is its head, of 100.
 const HEAD: usize = 60;
@@ -108,7 +108,7 @@ pub(super) fn head_and_tail(text: &str, keep: usize) -> String {
     let tail = text.ceil_char_boundary(text.len() - keep * (100 - HEAD) / 100);
     let missing = tail - head;
     format!(
-        "{}\n[{missing} bytes of this earlier result are left out here; make the call again if you need them]\n{}",
+        "{}\n[{missing} bytes of this earlier result are omitted here; make the call again if you need them]\n{}",
         &text[..head],
         &text[tail..]
     )

@@ -22,11 +22,12 @@ use crate::store::{NewSession, SessionPatch, SessionRecord};
 
 /// What a model is told where its last answer was not finished. English: models read it best.
 const GO_ON: &str =
-    "Your last message was cut off. Go on exactly where it stopped, without repeating anything.";
+    "Your last message was cut off. Continue exactly where it stopped, without repeating anything.";
 
 /// What a model is told whose last answer was ended because it went round in circles.
-const GO_ON_ANEW: &str = "Your last message repeated itself and was ended there. Go on from where \
-                          it was still new, another way, without saying the same again.";
+const GO_ON_ANEW: &str = "Your last message started repeating itself and was stopped there. \
+                          Continue from the point before the repetition, in a different way, \
+                          without saying the same thing again.";
 
 /// A request whose agent and model are known.
 pub(super) struct ResolvedRequest {

@@ -68,7 +68,7 @@ async fn on_disk(
     mention: Mention,
 ) -> Gathered {
     let Some(folder) = project else {
-        return (name(Path::new(""), &mention), Err("there is no project".to_owned()));
+        return (name(Path::new(""), &mention), Err("there is no project folder".to_owned()));
     };
     let called = name(&folder, &mention);
     let kept = services.kept.clone();
@@ -86,11 +86,11 @@ async fn on_disk(
             Mention::Symbol { path, lines, .. } => read(&project, path, Some(*lines)),
             Mention::Folder { path } => list(&project, path),
             Mention::Diff => diff(&project),
-            Mention::Chat { .. } | Mention::Page { .. } => Err("it is no file".to_owned()),
+            Mention::Chat { .. } | Mention::Page { .. } => Err("it is not a file".to_owned()),
         };
         (name(&folder, &mention), text)
     });
-    reading.await.unwrap_or_else(|_| (called, Err("the reading failed".to_owned())))
+    reading.await.unwrap_or_else(|_| (called, Err("reading it failed".to_owned())))
 }
 
 /// A definition where it stands by now: its file may have changed since it was pointed at. Of several of one
@@ -101,7 +101,7 @@ fn moved(project: &Project, mention: Mention) -> Result<Mention, String> {
         return Ok(Mention::Symbol { path, name, lines });
     };
     let nearest = places.into_iter().min_by_key(|(from, _)| from.abs_diff(lines.0));
-    let lines = nearest.ok_or("it is not defined there any more")?;
+    let lines = nearest.ok_or("it is no longer defined there")?;
     Ok(Mention::Symbol { path, name, lines })
 }
 
@@ -131,7 +131,7 @@ fn read(project: &Project, path: &Path, lines: Option<(u32, u32)>) -> Result<Str
     if bytes.len() as u64 == most {
         cut_to_character(&mut bytes);
     }
-    let (text, _) = text::decode(&bytes).ok_or("it is no text")?;
+    let (text, _) = text::decode(&bytes).ok_or("it is not text")?;
     let Some((from, to)) = lines else { return Ok(cut(text)) };
     let from = from.max(1) as usize;
     let count = (to as usize + 1).saturating_sub(from);
@@ -161,7 +161,7 @@ fn cut_to_character(bytes: &mut Vec<u8>) {
 fn list(project: &Project, path: &Path) -> Result<String, String> {
     let resolved = resolve(project, path)?;
     if resolved.kind() != PathKind::Folder {
-        return Err("it is no folder".to_owned());
+        return Err("it is not a folder".to_owned());
     }
     let folder = resolved.relative().unwrap_or(Path::new(""));
     let mut text = String::new();
@@ -171,7 +171,7 @@ fn list(project: &Project, path: &Path) -> Result<String, String> {
         let _ = writeln!(text, "{}", file.display());
     }
     if files.len() > MOST_ENTRIES {
-        text.push_str("(and more)\n");
+        text.push_str("(more not shown)\n");
     }
     Ok(text)
 }
@@ -180,7 +180,7 @@ fn list(project: &Project, path: &Path) -> Result<String, String> {
 fn diff(project: &Project) -> Result<String, String> {
     let given_up = AtomicBool::new(false);
     let repository = git::find(project).map_err(|error| error.to_string())?;
-    let repository = repository.ok_or("there is no git repository")?;
+    let repository = repository.ok_or("there is no Git repository")?;
     let diff = repository.diff(MOST, &given_up).map_err(|error| error.to_string())?;
     let mut text = diff.text;
     if diff.is_cut {
@@ -199,16 +199,16 @@ fn diff(project: &Project) -> Result<String, String> {
         let _ = writeln!(text, "new file: {}", file.path.display());
     }
     if state.is_cut || new.next().is_some() {
-        text.push_str("(and more)\n");
+        text.push_str("(more not shown)\n");
     }
     Ok(text)
 }
 
 fn resolve(project: &Project, path: &Path) -> Result<chat_permission::path::ResolvedPath, String> {
-    let given = path.to_str().ok_or("its name is no text")?;
+    let given = path.to_str().ok_or("its name is not valid text")?;
     let path = project.resolve(given).map_err(|error| error.to_string())?;
     if !path.is_inside() || path.guard() == Guard::Own {
-        return Err("it lies outside the project".to_owned());
+        return Err("it is outside the project".to_owned());
     }
     Ok(path)
 }
@@ -253,7 +253,7 @@ fn conversation(messages: &[Arc<Message>], more: bool) -> String {
         }
     }
     if !is_whole {
-        text.insert_str(0, "(what was said before is left out)\n\n");
+        text.insert_str(0, "(earlier messages are omitted)\n\n");
     }
     text
 }
@@ -319,11 +319,11 @@ mod tests {
         let long = "word ".repeat(MOST);
         let told = conversation(&[say(Role::User, "Tell all"), say(Role::Assistant, &long)], false);
         assert!(told.contains("Assistant:\nword word"), "nothing was told");
-        assert!(told.starts_with("(what was said before is left out)"));
+        assert!(told.starts_with("(earlier messages are omitted)"));
         let told = conversation(&[say(Role::User, "One"), say(Role::Assistant, "Two")], false);
         assert_eq!(told, "User:\nOne\n\nAssistant:\nTwo\n\n");
         let told = conversation(&[say(Role::User, "One")], true);
-        assert_eq!(told, "(what was said before is left out)\n\nUser:\nOne\n\n");
+        assert_eq!(told, "(earlier messages are omitted)\n\nUser:\nOne\n\n");
     }
 
     #[test]
@@ -338,7 +338,7 @@ mod tests {
             assert_eq!(read(&project, &path, None), Ok("Größe\n".to_owned()), "{encoding:?}");
         }
         std::fs::write(&path, b"\x7fELF\0\0\0").unwrap();
-        assert_eq!(read(&project, &path, None), Err("it is no text".to_owned()));
+        assert_eq!(read(&project, &path, None), Err("it is not text".to_owned()));
         // Cut in the middle of a character, whatever the encoding.
         for (encoding, letter) in
             [(Encoding::Utf8, "€"), (Encoding::Utf16Le, "𝄞"), (Encoding::Utf16Be, "x")]

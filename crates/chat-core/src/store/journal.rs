@@ -245,7 +245,7 @@ fn leftover(db: &DbHandle, session: i64, called: jiff::Timestamp) -> Outcome<Opt
     let tail = &bytes[bytes.len().saturating_sub(LEFTOVER)..];
     let text = String::from_utf8_lossy(tail);
     Ok(Some(format!(
-        "Natter ended while this ran, so how it ended is unknown. Output until then:\n{text}"
+        "Natter quit while this was running, so the result is unknown. Output until then:\n{text}"
     )))
 }
 

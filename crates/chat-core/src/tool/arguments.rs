@@ -40,9 +40,13 @@ pub fn check(arguments: &Value, schema: &Value, aliases: &[Alias]) -> Result<Che
         Value::String(raw) => repair(raw).ok_or_else(|| {
             let why = serde_json::from_str::<Value>(raw).err();
             let why = why.map(|error| format!(": {error}")).unwrap_or_default();
-            format!("the arguments are no JSON object{why}. Send them again as one.")
+            format!("the arguments are not a JSON object{why}. Send them again as a JSON object.")
         })?,
-        _ => return Err("the arguments are no JSON object. Send them again as one.".to_owned()),
+        _ => {
+            return Err(
+                "the arguments are not a JSON object. Send them again as a JSON object.".to_owned()
+            );
+        }
     };
     fit(&mut object, schema);
     resolve(&mut object, aliases);
@@ -51,7 +55,7 @@ pub fn check(arguments: &Value, schema: &Value, aliases: &[Alias]) -> Result<Che
     let mut ignored = Vec::new();
     leave_out_unknown(&mut value, schema, &mut ignored);
     let validator = jsonschema::validator_for(schema)
-        .map_err(|error| format!("the tool's own schema is wrong: {error}"))?;
+        .map_err(|error| format!("the tool's schema is invalid: {error}"))?;
     let mut faults = validator.iter_errors(&value).map(|error| {
         let place = error.instance_path().to_string();
         // Without the value: it may be long, and the model knows it.
@@ -65,7 +69,7 @@ pub fn check(arguments: &Value, schema: &Value, aliases: &[Alias]) -> Result<Che
         return Ok(Checked { value, ignored });
     }
     let more = if more > 0 { format!(" And {more} more.") } else { String::new() };
-    Err(format!("the arguments do not fit the tool. {}.{more}", told.join(". ")))
+    Err(format!("the arguments do not match the tool's schema. {}.{more}", told.join(". ")))
 }
 
 /// Values that are written as text where the schema wants something else, and the text says just
@@ -249,7 +253,7 @@ mod tests {
         let kind = checked(&json!({ "path": 4 }), &schema()).unwrap_err();
         assert!(kind.contains("at /path"), "{kind}");
         let cut = checked(&json!("{\"path\": \"a"), &schema()).unwrap_err();
-        assert!(cut.contains("no JSON object"), "{cut}");
+        assert!(cut.contains("not a JSON object"), "{cut}");
     }
 
     #[test]

@@ -176,6 +176,6 @@ impl std::fmt::Debug for ChangeRecorder {
 
 fn unkept(error: &Error) -> ToolFailure {
     ToolFailure::new(format!(
-        "Nothing was changed: what there was could not be kept for taking it back ({error})."
+        "Nothing was changed, because the previous content could not be saved for undo ({error})."
     ))
 }

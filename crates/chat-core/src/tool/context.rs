@@ -126,7 +126,9 @@ impl ToolContext {
     /// The session has none.
     pub fn project(&self) -> Result<&Arc<Project>, super::ToolFailure> {
         self.project.as_ref().ok_or_else(|| {
-            super::ToolFailure::new("This conversation has no project folder: there are no files.")
+            super::ToolFailure::new(
+                "This conversation has no project folder, so there are no files.",
+            )
         })
     }
 }
@@ -214,10 +216,10 @@ impl Denied {
     pub fn for_model(&self) -> String {
         match self {
             Self::ByPerson { message: None } => {
-                "The user denied this. Do not try to reach the same by another way.".to_owned()
+                "The user denied this. Do not try to do the same thing another way.".to_owned()
             }
             Self::ByPerson { message: Some(message) } => {
-                format!("The user denied this and says: {message}")
+                format!("The user denied this and said: {message}")
             }
             Self::ByRule { why, allowed_by } if allowed_by.is_empty() => {
                 format!("This is not allowed here: {}.", reason(why))
@@ -225,13 +227,13 @@ impl Denied {
             Self::ByRule { why, allowed_by } => {
                 let rules: Vec<_> = allowed_by.iter().map(|rule| format!("`{rule}`")).collect();
                 format!(
-                    "This is not allowed here: {}. The user could allow it beforehand with the rule {}.",
+                    "This is not allowed here: {}. The user can allow it in advance with the rule {}.",
                     reason(why),
                     rules.join(" and "),
                 )
             }
-            Self::Nobody => "This needs the user's permission, and nobody is there to give it. \
-                             Do without it, or say what would be needed."
+            Self::Nobody => "This needs the user's permission, and the user cannot be asked here. \
+                             Do without it, or say what is needed."
                 .to_owned(),
             Self::Stopped => "The user stopped this call.".to_owned(),
         }
@@ -241,26 +243,26 @@ impl Denied {
 /// Why something is not allowed, for the model.
 fn reason(why: &Why) -> String {
     match why {
-        Why::Own => "the path holds the program's own files".to_owned(),
-        Why::Protected => "this path is never written".to_owned(),
+        Why::Own => "the path contains the program's own files".to_owned(),
+        Why::Protected => "tools are not allowed to write to this path".to_owned(),
         Why::Denied(rule) => format!("the rule {rule} denies it"),
         Why::PerhapsDenied(rule) => format!("the rule {rule} may deny it"),
         Why::HoldsDenied(rule) => {
-            format!("in this folder is, or may be, what the rule {rule} denies")
+            format!("this folder contains, or may contain, something that the rule {rule} denies")
         }
-        Why::Unsandboxed => "no sandbox would hold the command".to_owned(),
+        Why::Unsandboxed => "the command would run outside a sandbox".to_owned(),
         Why::Unparsable(why) => why.to_string(),
-        Why::NotLiteral(word) => format!("what {word} is cannot be told before it runs"),
+        Why::NotLiteral(word) => format!("the value of {word} is unknown until the command runs"),
         Why::Assignment(name) => format!("it sets the variable {name}"),
         Why::HandsOver(name) => format!("{name} runs another command"),
-        Why::RunsInput(name) => format!("{name} runs what it reads"),
-        Why::UnknownFile(word) => format!("which file {word} is cannot be told"),
-        Why::Outside => "it lies outside the project".to_owned(),
-        Why::SeveralLinks => "the file has other names elsewhere".to_owned(),
-        Why::Secret(path) => format!("{path} may hold secrets"),
-        Why::PrivateAddress => "the address is of this machine or its network".to_owned(),
-        Why::NoHost => "there is no such host name".to_owned(),
-        Why::CommandNetwork => "the command wants the network".to_owned(),
-        Why::Mode => "the mode of this conversation does not let it pass".to_owned(),
+        Why::RunsInput(name) => format!("{name} runs its input as a program"),
+        Why::UnknownFile(word) => format!("the file that {word} stands for is unknown"),
+        Why::Outside => "it is outside the project".to_owned(),
+        Why::SeveralLinks => "the file has other hard links elsewhere".to_owned(),
+        Why::Secret(path) => format!("{path} may contain secrets"),
+        Why::PrivateAddress => "the address belongs to this computer or its network".to_owned(),
+        Why::NoHost => "there is no such host".to_owned(),
+        Why::CommandNetwork => "the command needs the network".to_owned(),
+        Why::Mode => "the permission mode of this conversation does not allow it".to_owned(),
     }
 }

@@ -45,8 +45,8 @@ impl Action {
             Self::Connections => gettext("Connections"),
             Self::ChooseModel => gettext("Choose Another Model"),
             Self::ChooseAgent => gettext("Choose Another Agent"),
-            Self::LargerWindow(_) => gettext("Use a Larger Window"),
-            Self::ThinkingAsModel => gettext("Leave Thinking to the Model"),
+            Self::LargerWindow(_) => gettext("Use a Larger Context Window"),
+            Self::ThinkingAsModel => gettext("Use Default Thinking"),
             Self::NewChat => gettext("New Chat"),
             Self::SignIn(_) => gettext("Sign In"),
         }

@@ -9,18 +9,20 @@ use super::{fill, visible};
 pub fn enforcement(bounds: &Bounds) -> String {
     match bounds.enforcement {
         Enforcement::Bubblewrap => gettext("Commands run in a sandbox"),
-        Enforcement::Landlock => gettext("Commands run in a smaller sandbox"),
-        Enforcement::None => gettext("Commands run in no sandbox"),
+        Enforcement::Landlock => gettext("Commands run in a weaker sandbox"),
+        Enforcement::None => gettext("Commands run without a sandbox"),
     }
 }
 
 /// What that means: what is kept, why nothing better is used, and what is missing; a sentence each.
 pub fn bounds(bounds: &Bounds) -> Vec<String> {
     let mut out = vec![match bounds.enforcement {
-        Enforcement::Bubblewrap | Enforcement::Landlock => {
-            gettext("They change the project alone, and reach no network unless you allow it.")
+        Enforcement::Bubblewrap | Enforcement::Landlock => gettext(
+            "They can change only the project, and can’t use the network unless you allow it.",
+        ),
+        Enforcement::None => {
+            gettext("They can do anything you can do, so Natter asks about each one.")
         }
-        Enforcement::None => gettext("They can do whatever you can do, so that each is asked for."),
     }];
     out.extend(reasons(bounds));
     out.extend(bounds.gaps.iter().copied().map(gap));
@@ -41,23 +43,22 @@ fn reasons(bounds: &Bounds) -> impl Iterator<Item = String> {
             Enforcement::None => "",
         };
         match why {
-            UnavailableReason::NotInstalled => about(&gettext("{name} is not installed."), name),
+            UnavailableReason::NotInstalled => about(&gettext("{name} isn’t installed."), name),
             UnavailableReason::NamespacesForbidden => {
-                about(&gettext("The system forbids the namespaces that {name} needs."), name)
+                about(&gettext("This system doesn’t allow the namespaces that {name} needs."), name)
             }
             UnavailableReason::NotInKernel => {
-                about(&gettext("The kernel has no {name}, or it is switched off."), name)
+                about(&gettext("The kernel doesn’t support {name}, or it’s turned off."), name)
             }
             UnavailableReason::TooOld => about(&gettext("{name} is too old."), name),
-            UnavailableReason::NoAnswer => about(
-                &gettext("{name} gave no answer in time; start Natter again to try once more."),
-                name,
-            ),
+            UnavailableReason::NoAnswer => {
+                about(&gettext("{name} didn’t respond in time. Restart Natter to try again."), name)
+            }
             UnavailableReason::Failed(said) => {
-                let text = gettext("{name} does not work here: {reason}");
+                let text = gettext("{name} doesn’t work here: {reason}");
                 fill(&text, &[("name", name), ("reason", &visible(said.trim()))])
             }
-            UnavailableReason::NotWanted => about(&gettext("{name} was switched off."), name),
+            UnavailableReason::NotWanted => about(&gettext("{name} is turned off."), name),
         }
     })
 }
@@ -70,20 +71,20 @@ fn gap(gap: Gap) -> String {
     match gap {
         Gap::Signals => gettext("They can send signals to your other programs."),
         Gap::Attributes => gettext(
-            "They can change permissions and times of files elsewhere, never what is in them.",
+            "They can change the permissions and timestamps of files outside the project, but not their contents.",
         ),
         Gap::Metadata => gettext(
-            "They can see which files there are elsewhere, how large they are and when they changed, never what is in them.",
+            "They can see the names, sizes, and modification times of files outside the project, but not their contents.",
         ),
         Gap::NewRepositories => gettext(
-            "A git repository that they make is put right within about a second: until then your git could run what it names.",
+            "If they create a Git repository, Natter makes it safe within about a second. Until then, Git could run programs named in it.",
         ),
-        Gap::ProcessNames => gettext("They can read the names of your other programs."),
+        Gap::ProcessNames => gettext("They can see the names of your other programs."),
         Gap::NewProtected => {
-            gettext("Protected files that they make anew are put aside when they end.")
+            gettext("Protected files that they create are quarantined when the command ends.")
         }
         Gap::NoNewEntries => {
-            gettext("In a project with git they make nothing new at its top, and commit nothing.")
+            gettext("In a Git project, they can’t commit or create anything in the top folder.")
         }
     }
 }
@@ -114,7 +115,7 @@ mod tests {
         let poor = Bounds { enforcement: Enforcement::None, why_not, gaps };
         assert_eq!(
             why_not_full(&poor).unwrap(),
-            "bubblewrap is not installed. Landlock does not work here: no⟨U+202E⟩pe"
+            "bubblewrap isn’t installed. Landlock doesn’t work here: no⟨U+202E⟩pe"
         );
         let all = bounds(&poor);
         assert_eq!(all.len(), 1 + 2 + 7);

@@ -12,17 +12,14 @@ pub fn fullness(usage: &ContextUsage) -> String {
     let tokens = format!("{about}{tokens}");
     match usage.window {
         Some(window) if window > 0 => fill(
-            &gettext("{tokens} of {window} tokens ({percent} %)"),
+            &gettext("{tokens} of {window} tokens ({percent}%)"),
             &[
                 ("tokens", &tokens),
                 ("window", &grouped(window.into())),
                 ("percent", &(usage.tokens * 100 / u64::from(window)).to_string()),
             ],
         ),
-        _ => fill(
-            &gettext("{tokens} tokens; the window of the model is not known"),
-            &[("tokens", &tokens)],
-        ),
+        _ => fill(&gettext("{tokens} tokens (context window unknown)"), &[("tokens", &tokens)]),
     }
 }
 
@@ -31,7 +28,7 @@ pub fn share(usage: &ContextUsage) -> String {
     match usage.window {
         Some(window) if window > 0 => {
             let percent = usage.tokens * 100 / u64::from(window);
-            fill(&gettext("{percent} %"), &[("percent", &percent.to_string())])
+            fill(&gettext("{percent}%"), &[("percent", &percent.to_string())])
         }
         _ if usage.tokens < 1000 => usage.tokens.to_string(),
         _ => fill(
@@ -45,7 +42,7 @@ pub fn share(usage: &ContextUsage) -> String {
 pub fn prompt_size(preview: &PromptPreview) -> String {
     fill(
         &gettext(
-            "{messages} earlier messages go out with this: {bytes} bytes. The conversation has about {now} tokens by now, and about {tokens} with your next message and what goes along.",
+            "{messages} earlier messages are also sent, {bytes} bytes in total. This chat has about {now} tokens now, and about {tokens} with your next message and its attachments.",
         ),
         &[
             ("messages", &preview.messages.to_string()),
@@ -60,17 +57,17 @@ pub fn prompt_size(preview: &PromptPreview) -> String {
 pub fn filling(filling: Filling) -> String {
     match filling {
         Filling::Instructions => gettext("Instructions"),
-        Filling::Rules => gettext("Rules of the project"),
+        Filling::Rules => gettext("Project rules"),
         Filling::Tools => gettext("Tools"),
-        Filling::Person => gettext("What you said"),
+        Filling::Person => gettext("Your messages"),
         Filling::Files => gettext("Attached files"),
         Filling::Context => gettext("Open files and selection"),
-        Filling::Pictures => gettext("Pictures"),
-        Filling::Answers => gettext("Answers"),
-        Filling::Reasoning => gettext("Thoughts"),
+        Filling::Pictures => gettext("Images"),
+        Filling::Answers => gettext("Replies"),
+        Filling::Reasoning => gettext("Reasoning"),
         Filling::Calls => gettext("Tool calls"),
-        Filling::Results => gettext("Results of tools"),
-        Filling::Summary => gettext("Summary of what was before"),
+        Filling::Results => gettext("Tool results"),
+        Filling::Summary => gettext("Summary of earlier messages"),
     }
 }
 
@@ -80,18 +77,18 @@ pub fn cost(usage: &ContextUsage) -> Option<String> {
     // Where cents are too coarse to say anything.
     let digits = if dollars < 1.0 { 4 } else { 2 };
     let amount = format!("{dollars:.digits$}");
-    Some(fill(&gettext("This chat cost ${amount} so far."), &[("amount", &amount)]))
+    Some(fill(&gettext("This chat has cost ${amount} so far."), &[("amount", &amount)]))
 }
 
 /// A marker that stands for earlier messages.
 pub fn compaction(summed: bool, undone: bool) -> String {
     match (summed, undone) {
-        (_, true) => gettext("Earlier messages were sent in short here. You took that back."),
+        (_, true) => gettext("Earlier messages were compacted here. You undid that."),
         (true, false) => gettext(
-            "From here on the model reads a summary of the earlier messages. They all stay in this chat.",
+            "From here on, the model reads a summary of the earlier messages. All of them stay in this chat.",
         ),
         (false, false) => gettext(
-            "From here on the model reads earlier results of tools in short. They all stay in this chat.",
+            "From here on, the model reads shortened results of earlier tool calls. The full results stay in this chat.",
         ),
     }
 }
@@ -119,14 +116,11 @@ mod tests {
             cost: Some(12_340_000_000),
             ..ContextUsage::default()
         };
-        assert_eq!(fullness(&usage), "6\u{202f}100 of 8\u{202f}192 tokens (74 %)");
-        assert_eq!(share(&usage), "74 %");
-        assert_eq!(cost(&usage).unwrap(), "This chat cost $0.0123 so far.");
+        assert_eq!(fullness(&usage), "6\u{202f}100 of 8\u{202f}192 tokens (74%)");
+        assert_eq!(share(&usage), "74%");
+        assert_eq!(cost(&usage).unwrap(), "This chat has cost $0.0123 so far.");
         let unknown = ContextUsage { window: None, measured: false, cost: None, ..usage };
-        assert_eq!(
-            fullness(&unknown),
-            "~6\u{202f}100 tokens; the window of the model is not known"
-        );
+        assert_eq!(fullness(&unknown), "~6\u{202f}100 tokens (context window unknown)");
         assert_eq!(cost(&unknown), None);
         assert_eq!(share(&unknown), "6k");
         assert_eq!(share(&ContextUsage { tokens: 999, ..unknown }), "999");

@@ -14,173 +14,161 @@ pub fn sentence(error: &Error) -> String {
     match &error.kind {
         Kind::Unreachable => on(
             connection,
-            &gettext("Nothing answers at “{connection}”. Is the server running?"),
-            &gettext("Nothing answers at this address. Is the server running?"),
+            &gettext("Couldn’t connect to “{connection}”. Make sure the server is running."),
+            &gettext("Couldn’t connect to this address. Make sure the server is running."),
         ),
         Kind::UnknownHost { host } => on_with(
             connection,
             ("host", host),
             &gettext(
-                "The server “{host}” of “{connection}” could not be found. Check the address and your network.",
+                "Couldn’t find the server “{host}” of “{connection}”. Check the address and your network.",
             ),
-            &gettext("The server “{host}” could not be found. Check the address and your network."),
+            &gettext("Couldn’t find the server “{host}”. Check the address and your network."),
         ),
         Kind::ContentFiltered => on(
             connection,
             &gettext(
-                "The content filter of “{connection}” stopped this. Rephrase your message, or choose another model.",
+                "The content filter of “{connection}” blocked this. Rephrase your message, or choose another model.",
             ),
             &gettext(
-                "The server’s content filter stopped this. Rephrase your message, or choose another model.",
+                "The server’s content filter blocked this. Rephrase your message, or choose another model.",
             ),
         ),
         Kind::ConnectTimeout => on(
             connection,
-            &gettext("“{connection}” did not answer in time. Check its address and the network."),
-            &gettext("The server did not answer in time. Check its address and the network."),
+            &gettext("“{connection}” didn’t respond in time. Check its address and your network."),
+            &gettext("The server didn’t respond in time. Check its address and your network."),
         ),
         Kind::Tls => on(
             connection,
             &gettext(
-                "A safe connection to “{connection}” could not be made. Check its address and certificate.",
+                "Couldn’t make a secure connection to “{connection}”. Check its address and certificate.",
             ),
-            &gettext("A safe connection could not be made. Check the address and the certificate."),
+            &gettext("Couldn’t make a secure connection. Check the address and the certificate."),
         ),
         Kind::WrongUrl => on(
             connection,
-            &gettext(
-                "Something answers at “{connection}”, but it is no model server. Check its address.",
-            ),
-            &gettext("Something answers there, but it is no model server. Check the address."),
+            &gettext("The server at “{connection}” isn’t a model server. Check its address."),
+            &gettext("The server at this address isn’t a model server. Check the address."),
         ),
         Kind::InvalidUrl => on(
             connection,
             &gettext(
-                "The address of “{connection}” is not valid. It should look like http://127.0.0.1:11434.",
+                "The address of “{connection}” isn’t valid. It should look like http://127.0.0.1:11434.",
             ),
-            &gettext("This address is not valid. It should look like http://127.0.0.1:11434."),
+            &gettext("This address isn’t valid. It should look like http://127.0.0.1:11434."),
         ),
         Kind::Unauthorized { signin_url: Some(_), .. } => on(
             connection,
-            &gettext("“{connection}” wants you to sign in first. Follow its link, then try again."),
-            &gettext("The server wants you to sign in first. Follow its link, then try again."),
+            &gettext("“{connection}” requires you to sign in. Sign in, then try again."),
+            &gettext("The server requires you to sign in. Sign in, then try again."),
         ),
         Kind::Unauthorized { signin_url: None, keyless: true } => on(
             connection,
-            &gettext("“{connection}” wants a key. Add one to this connection, then try again."),
-            &gettext("The server wants a key. Add one, then try again."),
+            &gettext("“{connection}” needs a key. Add one to this connection, then try again."),
+            &gettext("The server needs a key. Add one, then try again."),
         ),
         Kind::Unauthorized { signin_url: None, keyless: false } => on(
             connection,
-            &gettext("“{connection}” does not accept the key. Check the key of this connection."),
-            &gettext("The server does not accept the key. Check it."),
+            &gettext("“{connection}” refused the key. Check the key of this connection."),
+            &gettext("The server refused the key. Check it in Preferences."),
         ),
         Kind::Forbidden => on(
             connection,
             &gettext(
-                "“{connection}” does not allow this with your key. Choose another model or key.",
+                "“{connection}” doesn’t allow this with your key. Choose another model or key.",
             ),
-            &gettext("The server does not allow this with your key. Choose another model or key."),
+            &gettext("The server doesn’t allow this with your key. Choose another model or key."),
         ),
         Kind::ModelNotFound { model } => on_with(
             connection,
             // Its id and not what people read of it: that is what can be typed.
             ("model", model),
-            &gettext(
-                "“{connection}” has no model “{model}”. Look at the models that it has and choose another.",
-            ),
-            &gettext(
-                "There is no model “{model}”. Look at the models that there are and choose another.",
-            ),
+            &gettext("“{connection}” doesn’t have the model “{model}”. Choose another one."),
+            &gettext("Couldn’t find the model “{model}”. Choose another one."),
         ),
         Kind::InputTooLong { window, largest } => too_long(*window, *largest),
         Kind::Unsupported { feature } => unsupported(*feature),
         Kind::BadRequest => on(
             connection,
-            &gettext(
-                "“{connection}” refused the request. The details say why; another model may accept it.",
-            ),
-            &gettext(
-                "The server refused the request. The details say why; another model may accept it.",
-            ),
+            &gettext("“{connection}” rejected the request. See the details, or try another model."),
+            &gettext("The server rejected the request. See the details, or try another model."),
         ),
         Kind::Busy => on(
             connection,
-            &gettext("“{connection}” has too much to do just now. Try again in a moment."),
-            &gettext("The server has too much to do just now. Try again in a moment."),
+            &gettext("“{connection}” is busy. Try again in a moment."),
+            &gettext("The server is busy. Try again in a moment."),
         ),
         Kind::RateLimited { retry_after: Some(wait) } => on_with(
             connection,
             ("time", &seconds(*wait)),
-            &gettext("“{connection}” had too many requests. Try again in {time}."),
-            &gettext("The server had too many requests. Try again in {time}."),
+            &gettext("“{connection}” received too many requests. Try again in {time}."),
+            &gettext("The server received too many requests. Try again in {time}."),
         ),
         Kind::RateLimited { retry_after: None } => on(
             connection,
-            &gettext("“{connection}” had too many requests. Wait a while, then try again."),
-            &gettext("The server had too many requests. Wait a while, then try again."),
+            &gettext("“{connection}” received too many requests. Wait a while, then try again."),
+            &gettext("The server received too many requests. Wait a while, then try again."),
         ),
         Kind::NoCredit => on(
             connection,
             &gettext(
-                "Your account at “{connection}” has no credit left. Add some there, or choose another model.",
+                "Your account at “{connection}” is out of credit. Add credit there, or choose another model.",
             ),
             &gettext(
-                "Your account has no credit left. Add some at the server, or choose another model.",
+                "Your account is out of credit. Add credit with the provider, or choose another model.",
             ),
         ),
         Kind::ServerFailed => on(
             connection,
-            &gettext(
-                "“{connection}” failed while it worked on this. Try again; its own log may say more.",
-            ),
-            &gettext(
-                "The server failed while it worked on this. Try again; its own log may say more.",
-            ),
+            &gettext("“{connection}” had an internal error. Try again, or check the server’s log."),
+            &gettext("The server had an internal error. Try again, or check the server’s log."),
         ),
         Kind::InvalidResponse => on(
             connection,
             &gettext(
-                "“{connection}” sent something that cannot be read. Try again, or check its address and kind.",
+                "“{connection}” sent a response that Natter can’t read. Try again, or check its address and protocol.",
             ),
             &gettext(
-                "The server sent something that cannot be read. Try again, or check its address and kind.",
+                "The server sent a response that Natter can’t read. Try again, or check its address and protocol.",
             ),
         ),
         Kind::LineTooLong => on(
             connection,
             &gettext(
-                "“{connection}” sent a line without an end, so the reply was stopped. Try again.",
+                "“{connection}” sent a line that was too long, so the reply was stopped. Try again.",
             ),
-            &gettext("The server sent a line without an end, so the reply was stopped. Try again."),
+            &gettext(
+                "The server sent a line that was too long, so the reply was stopped. Try again.",
+            ),
         ),
         Kind::Cut if connection == Some(CONNECTION) => gettext(
-            "The engine on this computer ended before the reply was complete. Try again: it is started anew.",
+            "The engine on this computer stopped before the reply was complete. Try again to restart it.",
         ),
         Kind::Cut => on(
             connection,
             &gettext(
-                "The connection to “{connection}” broke before the reply was complete. Try again.",
+                "The connection to “{connection}” was lost before the reply was complete. Try again.",
             ),
-            &gettext("The connection broke before the reply was complete. Try again."),
+            &gettext("The connection was lost before the reply was complete. Try again."),
         ),
         Kind::Stalled => on(
             connection,
-            &gettext("“{connection}” fell silent in the middle of the reply. Try again."),
-            &gettext("The server fell silent in the middle of the reply. Try again."),
+            &gettext("“{connection}” stopped responding in the middle of the reply. Try again."),
+            &gettext("The server stopped responding in the middle of the reply. Try again."),
         ),
-        Kind::EmptyReply => gettext("The reply was empty. Try again, or ask in other words."),
-        Kind::DiskFull => {
-            gettext("The disk is full, so this could not be saved. Make room, then try again.")
-        }
+        Kind::EmptyReply => gettext("The reply was empty. Try again, or rephrase your message."),
+        Kind::DiskFull => gettext(
+            "The disk is full, so this couldn’t be saved. Free up some space, then try again.",
+        ),
         Kind::ReadOnly { path } => in_file(
             path,
-            &gettext("“{path}” cannot be written to. Check its permissions, then try again."),
+            &gettext("Couldn’t write to “{path}”. Check its permissions, then try again."),
         ),
         Kind::DatabaseDamaged { kept_as } => in_file(
             kept_as,
             &gettext(
-                "The stored chats were damaged. They are kept as “{path}”; Natter began a new list.",
+                "Your stored chats were damaged. They are kept as “{path}”, and Natter started with an empty list.",
             ),
         ),
         Kind::DatabaseRepaired { kept_as, missing, from_backup } => {
@@ -190,24 +178,22 @@ pub fn sentence(error: &Error) -> String {
             "Another Natter window or terminal is using the chats. Close it, then try again.",
         ),
         Kind::MessageDamaged => gettext(
-            "A message is missing here. It was on a damaged part of the disk; a backup in Preferences may still have it.",
+            "A message is missing here because part of the disk is damaged. A backup in Preferences may still have it.",
         ),
         Kind::DatabaseNewer { .. } => gettext(
-            "A newer Natter wrote the stored chats. They are untouched; update Natter to open them.",
+            "Your chats were saved by a newer version of Natter and haven’t been changed. Update Natter to open them.",
         ),
-        Kind::Storage => {
-            gettext("The chats could not be read or saved. Try again; the details say more.")
-        }
+        Kind::Storage => gettext("Couldn’t read or save the chats. Try again, or see the details."),
         Kind::ConfigInvalid { path } => in_file(
             path,
             &gettext(
-                "The settings in “{path}” cannot be read, so the defaults are used. Correct the file; it is never overwritten.",
+                "Couldn’t read the settings in “{path}”, so Natter is using the defaults. Correct the file. Natter won’t overwrite it.",
             ),
         ),
         Kind::ConfigLocked { path } => in_file(
             path,
             &gettext(
-                "This was not saved, because the settings in “{path}” cannot be read. Correct the file first.",
+                "This wasn’t saved because the settings in “{path}” can’t be read. Correct the file first.",
             ),
         ),
         Kind::EngineMissing
@@ -232,95 +218,91 @@ pub fn sentence(error: &Error) -> String {
         | Kind::DownloadElsewhere { .. } => super::model::sentence(&error.kind),
         Kind::SessionNotFound { fid } => fill(
             &gettext(
-                "There is no chat “{fid}”. It may have been deleted; look at the list of chats.",
+                "Couldn’t find the chat “{fid}”. It may have been deleted. Check the list of chats.",
             ),
             &[("fid", fid)],
         ),
         Kind::SessionInUse => gettext(
-            "Another Natter is writing in this chat. Wait until it is done, then try again.",
+            "Another Natter window or terminal is writing in this chat. Wait until it’s done, then try again.",
         ),
         Kind::SessionAtWork => gettext(
-            "This chat is still being answered. Wait until that is done, or stop it, then try again.",
+            "The model is still replying in this chat. Wait until it’s done or stop it, then try again.",
         ),
         Kind::AgentMissing { name } => fill(
-            &gettext("The agent “{name}” is not there any more. Choose another one."),
+            &gettext("The agent “{name}” no longer exists. Choose another one."),
             &[("name", name)],
         ),
         Kind::ProjectMissing { path } => in_file(
             path,
             &gettext(
-                "The folder “{path}” cannot be opened. Bring it back or choose another one, then try again.",
+                "Couldn’t open the folder “{path}”. Restore it or choose another one, then try again.",
             ),
         ),
         Kind::ProjectRefused { path } => in_file(
             path,
             &gettext(
-                "The folder “{path}” holds Natter’s own files, which no model may reach. Choose another one.",
+                "Models can’t work in the folder “{path}” because it contains Natter’s own files. Choose another one.",
             ),
         ),
         Kind::NoReview { why: NoReview::NoProject } => {
-            gettext("This chat works in no folder, so that there are no changes to review.")
+            gettext("This chat has no project, so there are no changes to review.")
         }
         Kind::NoReview { why: NoReview::Home } => gettext(
-            "Changes in your home folder are not kept for review. Work in a folder below it.",
+            "Changes in your home folder can’t be reviewed. Choose a folder inside it instead.",
         ),
-        Kind::NoReview { why: NoReview::NoGit } => gettext(
-            "Changes cannot be kept for review without the program git. Install it, then try again.",
-        ),
+        Kind::NoReview { why: NoReview::NoGit } => {
+            gettext("Natter needs Git to keep changes for review. Install Git, then try again.")
+        }
         Kind::ReviewFailed => {
-            gettext("The changes could not be read or taken back. Nothing was changed; try again.")
+            gettext("Couldn’t read or undo the changes, so nothing was changed. Try again.")
         }
         Kind::NothingChanged => {
-            gettext("No file was changed since then: there is nothing to take back.")
+            gettext("No files have changed since then, so there is nothing to undo.")
         }
         Kind::PageNotFetched { url, why } => page::fault(url, why),
         Kind::ConnectionMissing { name } => fill(
             &gettext(
-                "There is no connection “{name}”. Choose another model, or add the connection again.",
+                "There is no connection named “{name}”. Choose another model, or add the connection again.",
             ),
             &[("name", name)],
         ),
-        Kind::NoModel => {
-            gettext("There is no model to talk to yet. Choose one, or add a server that has some.")
-        }
+        Kind::NoModel => gettext("There are no models yet. Download one, or add a connection."),
         Kind::NothingToSend => gettext("There is nothing to send. Write a message first."),
         Kind::NameTaken { name } => fill(
-            &gettext("There is a connection named “{name}” already. Choose another name."),
+            &gettext("A connection named “{name}” already exists. Choose another name."),
             &[("name", name)],
         ),
         Kind::KeyUnavailable => on(
             connection,
-            &gettext(
-                "The key of “{connection}” could not be found. Enter it again in the settings.",
-            ),
-            &gettext("The key could not be found. Enter it again in the settings."),
+            &gettext("Couldn’t find the key for “{connection}”. Enter it again in Preferences."),
+            &gettext("Couldn’t find the key. Enter it again in Preferences."),
         ),
         Kind::RoundLimit { rounds } => fill(
             &ngettext(
-                "The model reached the limit of {rounds} round of tools. Send a message to let it go on.",
-                "The model reached the limit of {rounds} rounds of tools. Send a message to let it go on.",
+                "The model reached its limit of {rounds} round of tool calls. Send a message to let it continue.",
+                "The model reached its limit of {rounds} rounds of tool calls. Send a message to let it continue.",
                 *rounds,
             ),
             &[("rounds", &rounds.to_string())],
         ),
         Kind::Repetition { .. } => gettext(
-            "The model began to repeat itself, so the reply was ended. What had arrived is kept; you can have it go on.",
+            "The model started repeating itself, so the reply was stopped. You can continue from here.",
         ),
         Kind::RepeatedCalls { tool, times } => fill(
             &gettext(
-                "The model made the same call of “{tool}” {times} times with the same result, so it was stopped. Tell it what to do differently.",
+                "The model called “{tool}” {times} times in the same way with the same result, so it was stopped. Tell it what to do differently.",
             ),
             &[("tool", tool), ("times", &times.to_string())],
         ),
         Kind::ContextFull { window } => fill(
             &gettext(
-                "This does not fit the window of the model, {window} tokens, even with the earlier conversation in short. Send less, or choose a model with a larger window.",
+                "This doesn’t fit in the model’s context window of {window} tokens, even with the earlier messages compacted. Send less, or choose a model with a larger context window.",
             ),
             &[("window", &window.to_string())],
         ),
-        Kind::Internal => {
-            gettext("Something went wrong inside Natter. What had arrived is kept; try again.")
-        }
+        Kind::Internal => gettext(
+            "Something went wrong in Natter. Everything received so far is kept. Try again.",
+        ),
     }
 }
 
@@ -333,11 +315,11 @@ fn repaired(kept_as: &Path, missing: &[MissingMessages], from_backup: bool) -> S
     if missing.is_empty() {
         return fill_path(&if from_backup {
             gettext(
-                "The stored chats were damaged. They are repaired, with what was lost taken from a backup. The damaged file is kept as “{path}”.",
+                "Your stored chats were damaged and have been repaired. Lost messages were restored from a backup. The damaged file is kept as “{path}”.",
             )
         } else {
             gettext(
-                "The stored chats were damaged. They are repaired and nothing is missing. The damaged file is kept as “{path}”.",
+                "Your stored chats were damaged and have been repaired. Nothing is missing. The damaged file is kept as “{path}”.",
             )
         });
     }
@@ -356,8 +338,8 @@ fn repaired(kept_as: &Path, missing: &[MissingMessages], from_backup: bool) -> S
     }
     let count: u32 = missing.iter().fold(0, |all, chat| all.saturating_add(chat.count));
     let sentence = ngettext(
-        "The stored chats were damaged. They are repaired, but {count} message is missing: {chats}. The damaged file is kept as “{path}”.",
-        "The stored chats were damaged. They are repaired, but {count} messages are missing: {chats}. The damaged file is kept as “{path}”.",
+        "Your stored chats were damaged and have been repaired, but {count} message is missing: {chats}. The damaged file is kept as “{path}”.",
+        "Your stored chats were damaged and have been repaired, but {count} messages are missing: {chats}. The damaged file is kept as “{path}”.",
         count,
     );
     let values = [("count", count.to_string()), ("chats", chats.join(", ")), ("path", path)];
@@ -391,16 +373,16 @@ fn too_long(window: Option<u32>, largest: Option<u32>) -> String {
     let values = [("window", window_text.as_str()), ("largest", largest_text.as_str())];
     let sentence = match (window, largest) {
         (Some(window), Some(largest)) if largest > window => gettext(
-            "This chat is too long for a window of {window} tokens. Try a larger one, of up to {largest}, or begin a new chat.",
+            "This chat is too long for a context window of {window} tokens. Try a larger one, up to {largest}, or start a new chat.",
         ),
         (Some(_), None) => gettext(
-            "This chat is too long for a window of {window} tokens. Try a larger one, or begin a new chat.",
+            "This chat is too long for a context window of {window} tokens. Try a larger one, or start a new chat.",
         ),
         (_, Some(_)) => gettext(
-            "This chat is too long for the model, which has a window of {largest} tokens. Begin a new chat, or choose another model.",
+            "This chat is too long for the model’s context window of {largest} tokens. Start a new chat, or choose another model.",
         ),
         (None, None) => gettext(
-            "This chat is too long for the model. Begin a new chat, or choose a model with a larger window.",
+            "This chat is too long for the model. Start a new chat, or choose a model with a larger context window.",
         ),
     };
     fill(&sentence, &values)
@@ -408,15 +390,15 @@ fn too_long(window: Option<u32>, largest: Option<u32>) -> String {
 
 fn unsupported(feature: Feature) -> String {
     match feature {
-        Feature::Chat => gettext("This model cannot hold a conversation. Choose another one."),
+        Feature::Chat => gettext("This model can’t chat. Choose another one."),
         Feature::Tools => {
-            gettext("This model cannot use tools. Choose another model, or an agent without tools.")
+            gettext("This model can’t use tools. Choose another model, or an agent without tools.")
         }
         Feature::Thinking => gettext(
-            "This model cannot think before it answers. Leave thinking as the model has it, or choose another model.",
+            "This model doesn’t support thinking. Set thinking to Default, or choose another model.",
         ),
         Feature::Images => {
-            gettext("This model cannot look at pictures. Leave them out, or choose another model.")
+            gettext("This model can’t read images. Remove them, or choose another model.")
         }
     }
 }

@@ -18,7 +18,7 @@ pub fn thinking_levels() -> [Thinking; 7] {
 /// The name of a level on command lines and in widgets that keep it; the same in every language.
 pub fn thinking_name(level: Thinking) -> &'static str {
     match level {
-        Thinking::Default => "habit",
+        Thinking::Default => "default",
         Thinking::Off => "off",
         Thinking::On => "on",
         Thinking::Low => "low",
@@ -28,8 +28,14 @@ pub fn thinking_name(level: Thinking) -> &'static str {
     }
 }
 
-/// Reads what [`thinking_name`] gave.
+/// The name that the default level had before; it is still read.
+pub const OLD_DEFAULT_THINKING: &str = "habit";
+
+/// Reads what [`thinking_name`] gives, and what it gave before.
 pub fn thinking_from_name(name: &str) -> Option<Thinking> {
+    if name == OLD_DEFAULT_THINKING {
+        return Some(Thinking::Default);
+    }
     thinking_levels().into_iter().find(|level| thinking_name(*level) == name)
 }
 
@@ -42,6 +48,7 @@ mod tests {
         for level in thinking_levels() {
             assert_eq!(thinking_from_name(thinking_name(level)), Some(level));
         }
+        assert_eq!(thinking_from_name("habit"), Some(Thinking::Default));
         assert_eq!(thinking_from_name("much"), None);
     }
 }

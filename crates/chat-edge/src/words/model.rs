@@ -13,82 +13,83 @@ use super::{fill, tenths};
 pub fn sentence(kind: &Kind) -> String {
     match kind {
         Kind::EngineMissing => gettext(
-            "The program natter-engine, which runs models on this computer, is not installed. Install it, or choose a model of a server.",
+            "The program that runs models on this computer, natter-engine, isn’t installed. Install it, or choose a model on a server.",
         ),
         Kind::EngineFailed => gettext(
-            "The engine for models on this computer did not start. Try again; the details say more.",
+            "Couldn’t start the engine for models on this computer. Try again, or see the details.",
         ),
         Kind::ProcessorTooOld { lacks } => fill(
             &gettext(
-                "The processor of this computer cannot run models: it lacks {lacks}. Choose a model of a server.",
+                "This computer’s processor can’t run models because it lacks {lacks}. Choose a model on a server.",
             ),
             &[("lacks", lacks)],
         ),
         Kind::ModelTooLarge { needed, available } => fill(
             &gettext(
-                "This model needs {needed} of memory, and {available} are free. Close other programs, make its context window smaller, or choose a smaller model.",
+                "This model needs {needed} of memory, but only {available} is free. Close other programs, use a smaller context window, or choose a smaller model.",
             ),
             &[("needed", &bytes(*needed)), ("available", &bytes(*available))],
         ),
         Kind::ModelNotLoaded => gettext(
-            "This model cannot be loaded: its architecture may be unknown to Natter, or its file is damaged. Choose another model.",
+            "Couldn’t load this model. Natter may not support its architecture, or its file may be damaged. Choose another model.",
         ),
         Kind::TemplateFailed => gettext(
-            "This model’s chat template does not accept the conversation. Choose another model; the details say more.",
+            "This model’s chat template doesn’t accept the conversation. Choose another model, or see the details.",
         ),
         Kind::ModelFile { path, fault } => of_file(path, *fault),
         Kind::FileNotFound { path } => about(
-            &gettext("There is no file “{name}”. Look at its name and its folder, then try again."),
+            &gettext("Couldn’t find the file “{name}”. Check its name and folder, then try again."),
             &path.display().to_string(),
         ),
         Kind::ModelFileMissing { path } => about(
-            &gettext(
-                "The file “{name}” is not there any more. Put it back, or add the model again.",
-            ),
+            &gettext("The file “{name}” is missing. Put it back, or add the model again."),
             &path.display().to_string(),
         ),
-        Kind::ModelStorage => gettext(
-            "The list of models could not be read or saved. Try again; the details say more.",
-        ),
+        Kind::ModelStorage => {
+            gettext("Couldn’t read or save the list of models. Try again, or see the details.")
+        }
         Kind::HubUnreachable => gettext(
-            "Hugging Face, where models come from, cannot be reached. Check the network, then try again.",
+            "Couldn’t reach Hugging Face, where models are downloaded from. Check your network, then try again.",
         ),
         Kind::HubFailed => gettext(
-            "Hugging Face, where models come from, could not answer. Try again in a while; the details say more.",
+            "Hugging Face, where models are downloaded from, returned an error. Try again later, or see the details.",
         ),
         Kind::HubTokenRefused => gettext(
-            "Hugging Face does not know the token in HF_TOKEN, or not any more. Start Natter with a new one, or without it.",
+            "Hugging Face refused the token in HF_TOKEN. Restart Natter with a valid token, or without one.",
         ),
         Kind::RepositoryNotFound { repository } => about(
-            &gettext("Hugging Face has no “{name}”, or not any more. Choose another model."),
+            &gettext("Couldn’t find “{name}” on Hugging Face. Choose another model."),
             repository,
         ),
         Kind::RepositoryClosed { repository } => about(
             &gettext(
-                "“{name}” wants its terms to be accepted first. Do so on huggingface.co, and start Natter with HF_TOKEN set; or choose another model.",
+                "“{name}” requires you to accept its terms. Accept them on huggingface.co and start Natter with HF_TOKEN set, or choose another model.",
             ),
             repository,
         ),
         Kind::RepositoryFileNotFound { repository, file } => fill(
-            &gettext("“{name}” has no file “{file}”, or not any more. Choose another one."),
+            &gettext("“{name}” doesn’t have the file “{file}”. Choose another one."),
             &[("name", repository), ("file", file)],
         ),
         Kind::DiskTooSmall { needed, free } => fill(
             &gettext(
-                "The disk has too little room: {needed} are needed, and {free} are free. Make room, then try again.",
+                "Not enough disk space: {needed} needed, {free} free. Free up some space, then try again.",
             ),
             &[("needed", &bytes(*needed)), ("free", &bytes(*free))],
         ),
         Kind::DownloadInterrupted => {
-            gettext("The download broke off. What had arrived is kept: resume it.")
+            gettext("The download was interrupted. Resume it to continue where it stopped.")
         }
         Kind::DownloadDiffers { file } => about(
-            &gettext("What came is not “{name}” as it should be, and is not kept. Try again."),
+            &gettext("The downloaded file doesn’t match “{name}”, so it was discarded. Try again."),
             file,
         ),
-        Kind::DownloadElsewhere { file } => {
-            about(&gettext("Another Natter is downloading “{name}”. Wait until it is done."), file)
-        }
+        Kind::DownloadElsewhere { file } => about(
+            &gettext(
+                "Another Natter window or terminal is downloading “{name}”. Wait until it’s done.",
+            ),
+            file,
+        ),
         _ => String::new(),
     }
 }
@@ -96,13 +97,12 @@ pub fn sentence(kind: &Kind) -> String {
 fn of_file(path: &Path, fault: FileFault) -> String {
     let name = path.display().to_string();
     match fault {
-        FileFault::NotGguf => about(
-            &gettext("“{name}” is no model in the format GGUF. Choose a file that is one."),
-            &name,
-        ),
+        FileFault::NotGguf => {
+            about(&gettext("“{name}” isn’t a GGUF model. Choose a GGUF file."), &name)
+        }
         FileFault::Truncated { expected, found } => fill(
             &gettext(
-                "“{name}” is not complete: it has {found} and should have at least {expected}. Download it again.",
+                "“{name}” is incomplete: it has {found}, but should have at least {expected}. Download it again.",
             ),
             &[("name", &name), ("found", &bytes(found)), ("expected", &bytes(expected))],
         ),
@@ -111,25 +111,25 @@ fn of_file(path: &Path, fault: FileFault) -> String {
         }
         FileFault::Version => about(
             &gettext(
-                "“{name}” is of a version of the format GGUF that Natter does not read. Look for another file of this model.",
+                "“{name}” uses a version of GGUF that Natter can’t read. Look for another file of this model.",
             ),
             &name,
         ),
         FileFault::Alone => about(
             &gettext(
-                "“{name}” is one of several files of a model, and the others are not beside it. Put them all into one folder, under the names that they came with.",
+                "“{name}” is one part of a model that is split into several files, and the other parts are missing. Put all of them in one folder under their original names.",
             ),
             &name,
         ),
         FileFault::Name => about(
             &gettext(
-                "“{name}” has a name, or is in a folder with a name, that Natter cannot keep. Give it another one, then add it again.",
+                "Natter can’t store the name of “{name}” or of one of its folders. Rename it, then add it again.",
             ),
             &name,
         ),
         FileFault::NoModel => about(
             &gettext(
-                "“{name}” belongs to a model and is none by itself. Choose the file of the model.",
+                "“{name}” belongs to a model, but isn’t a model itself. Choose the model’s own file.",
             ),
             &name,
         ),
@@ -161,9 +161,9 @@ pub fn good_for(offer: &Offer) -> String {
 /// What a download does just now. Empty while it fetches: its numbers say that.
 pub fn download_stage(stage: DownloadStage) -> String {
     match stage {
-        DownloadStage::Asking => gettext("Asking Hugging Face"),
+        DownloadStage::Asking => gettext("Contacting Hugging Face"),
         DownloadStage::Fetching => String::new(),
         DownloadStage::Checking => gettext("Checking"),
-        DownloadStage::Resting => gettext("The connection broke; it goes on in a moment"),
+        DownloadStage::Resting => gettext("Connection lost, retrying"),
     }
 }

@@ -10,32 +10,35 @@ pub(super) fn fault(url: &str, why: &PageFault) -> String {
     match why {
         PageFault::Address => fill(
             &gettext(
-                "“{url}” is no address of a page. Give a whole one without a password, such as https://example.org/page.",
+                "“{url}” isn’t a web address. Enter a full one without a password, such as https://example.org/page.",
             ),
             &[("url", url)],
         ),
         PageFault::Unreachable { host } => fill(
-            &gettext("{host} cannot be reached. Check the address and the network."),
+            &gettext("Couldn’t reach {host}. Check the address and your network."),
             &[("host", host)],
         ),
         PageFault::TooLate { host, seconds } => {
             let text = ngettext(
-                "{host} did not answer within {count} second. Try again later.",
-                "{host} did not answer within {count} seconds. Try again later.",
+                "{host} didn’t respond within {count} second. Try again later.",
+                "{host} didn’t respond within {count} seconds. Try again later.",
                 u32::try_from(*seconds).unwrap_or(u32::MAX),
             );
             fill(&text, &[("host", host), ("count", &seconds.to_string())])
         }
         PageFault::Refused { host, status } => fill(
-            &gettext("{host} does not give this page out: {status}."),
+            &gettext("{host} refused to send this page: {status}."),
             &[("host", host), ("status", status)],
         ),
         PageFault::Elsewhere => fill(
             &gettext(
-                "“{url}” leads to a place that is not fetched. Open it in a browser and paste its text.",
+                "Natter can’t fetch the page that “{url}” leads to. Open it in a browser and paste its text.",
             ),
             &[("url", url)],
         ),
-        PageFault::NoText => fill(&gettext("What lies at “{url}” is no text."), &[("url", url)]),
+        PageFault::NoText => fill(
+            &gettext("The page at “{url}” isn’t text. Choose a page with text."),
+            &[("url", url)],
+        ),
     }
 }

@@ -15,24 +15,24 @@ pub fn permission_question(asked: &PermissionRequest) -> String {
             gettext("Run this command outside the sandbox?")
         }
         (Preview::Command { network: true, .. }, _) => {
-            gettext("Run this command, with access to the network?")
+            gettext("Run this command with network access?")
         }
         (Preview::Command { .. }, _) | (_, Action::Run) => gettext("Run this command?"),
         (Preview::Move { to }, _) => fill(
             &gettext("Move “{from}” to “{to}”?"),
             &[("from", &one_line(&asked.target)), ("to", &one_line(&to.display().to_string()))],
         ),
-        (Preview::Delete, _) => about(&gettext("Put “{what}” into the trash?"), &asked.target),
+        (Preview::Delete, _) => about(&gettext("Move “{what}” to the trash?"), &asked.target),
         (Preview::Store { url, .. }, _) => fill(
-            &gettext("Store “{url}” as “{what}”?"),
+            &gettext("Save “{url}” as “{what}”?"),
             &[("url", &one_line(url)), ("what", &one_line(&asked.target))],
         ),
-        (Preview::Change { .. }, _) => about(&gettext("Change “{what}” like this?"), &asked.target),
-        (Preview::Address { .. }, _) => about(&gettext("Fetch from “{what}”?"), &asked.target),
+        (Preview::Change { .. }, _) => about(&gettext("Edit “{what}”?"), &asked.target),
+        (Preview::Address { .. }, _) => about(&gettext("Access “{what}”?"), &asked.target),
         (Preview::Target, Action::Read) => about(&gettext("Read “{what}”?"), &asked.target),
         (Preview::Target, Action::Write) => about(&gettext("Write “{what}”?"), &asked.target),
         (Preview::Target, Action::Network) => {
-            about(&gettext("Reach “{what}” over the network?"), &asked.target)
+            about(&gettext("Connect to “{what}”?"), &asked.target)
         }
     }
 }
@@ -40,8 +40,8 @@ pub fn permission_question(asked: &PermissionRequest) -> String {
 /// Whether to go on after so many rounds of tools.
 pub fn go_on_question(rounds: u32) -> String {
     let text = ngettext(
-        "The model called tools in {rounds} round. Let it go on for as many again?",
-        "The model called tools in {rounds} rounds. Let it go on for as many again?",
+        "The model has made {rounds} round of tool calls. Let it continue for as many again?",
+        "The model has made {rounds} rounds of tool calls. Let it continue for as many again?",
         rounds,
     );
     fill(&text, &[("rounds", &rounds.to_string())])
@@ -52,9 +52,9 @@ pub fn why_asked(asked: &PermissionRequest) -> String {
     let why = why(&asked.why);
     let place = match asked.scope {
         None => return why,
-        Some(Scope::Session) => gettext("That rule holds in this chat."),
-        Some(Scope::Project) => gettext("That rule holds in this project."),
-        Some(Scope::Everywhere) => gettext("That rule holds everywhere."),
+        Some(Scope::Session) => gettext("This rule applies to this chat."),
+        Some(Scope::Project) => gettext("This rule applies to this project."),
+        Some(Scope::Everywhere) => gettext("This rule applies everywhere."),
     };
     format!("{why} {place}")
 }
@@ -65,7 +65,7 @@ pub fn stays_inside(asked: &PermissionRequest) -> Option<String> {
     Some(match why {
         Why::Denied(rule) => about(
             &gettext(
-                "It can’t run outside the sandbox: it could use the network there, which the rule {what} denies.",
+                "It can’t run outside the sandbox, because it could use the network there. The rule {what} denies that.",
             ),
             rule,
         ),
@@ -78,47 +78,52 @@ pub fn stays_inside(asked: &PermissionRequest) -> Option<String> {
 pub fn why(why: &Why) -> String {
     match why {
         Why::Own => gettext("Natter keeps its own files there."),
-        Why::Protected => gettext("Tools never write there."),
+        Why::Protected => gettext("Tools can’t write there."),
         Why::Denied(rule) => about(&gettext("The rule {what} denies it."), rule),
         Why::PerhapsDenied(rule) => about(
-            &gettext("The rule {what} may deny it: that shows only when the command runs."),
+            &gettext("The rule {what} may deny it. That only becomes clear when the command runs."),
             rule,
         ),
         Why::HoldsDenied(rule) => about(
-            &gettext("In this folder is, or may be, something that the rule {what} denies."),
+            &gettext(
+                "This folder contains, or may contain, something that the rule {what} denies.",
+            ),
             rule,
         ),
         Why::Unsandboxed => {
-            gettext("It would run outside the sandbox: the command can do whatever you can do.")
+            gettext("It would run outside the sandbox, where it can do anything you can do.")
         }
         Why::Unparsable(why) => unparsable(why),
         Why::NotLiteral(word) => {
-            about(&gettext("What “{what}” stands for shows only when the command runs."), word)
+            about(&gettext("The value of “{what}” is only known when the command runs."), word)
         }
         Why::Assignment(name) => about(
-            &gettext("It sets the variable “{what}”, which may change what the command does."),
+            &gettext("It sets the variable “{what}”. This may change what the command does."),
             name,
         ),
         Why::HandsOver(name) => about(
-            &gettext("“{what}” runs another command, or changes what the words after it mean."),
+            &gettext(
+                "“{what}” runs another command, or changes the meaning of the words after it.",
+            ),
             name,
         ),
         Why::RunsInput(name) => about(
-            &gettext("“{what}” runs what it is given to read, and that is not seen here."),
+            &gettext("“{what}” runs its input as a program, and Natter can’t see that input."),
             name,
         ),
-        Why::UnknownFile(word) => {
-            about(&gettext("Which file “{what}” opens shows only when the command runs."), word)
-        }
-        Why::Outside => gettext("It lies outside the project."),
-        Why::SeveralLinks => gettext("The file has other names, which may lie anywhere."),
-        Why::Secret(path) => about(&gettext("“{what}” may hold secrets."), path),
+        Why::UnknownFile(word) => about(
+            &gettext("The file that “{what}” opens is only known when the command runs."),
+            word,
+        ),
+        Why::Outside => gettext("It’s outside the project."),
+        Why::SeveralLinks => gettext("The file has other hard links that may be anywhere."),
+        Why::Secret(path) => about(&gettext("“{what}” may contain secrets."), path),
         Why::PrivateAddress => {
-            gettext("The address is one of this computer or of its own network.")
+            gettext("The address belongs to this computer or its local network.")
         }
-        Why::NoHost => gettext("There is no host of this name."),
+        Why::NoHost => gettext("There is no host with this name."),
         Why::CommandNetwork => gettext(
-            "The command wants the network: it could reach every host, also those of your own network.",
+            "The command needs the network and could reach any host, including those on your local network.",
         ),
         Why::Mode => gettext("No rule allows it yet."),
     }
@@ -127,15 +132,15 @@ pub fn why(why: &Why) -> String {
 fn unparsable(why: &Unparsable) -> String {
     match why {
         Unparsable::Empty => gettext("The command is empty."),
-        Unparsable::TooLong => gettext("The command is too long to be judged."),
-        Unparsable::TooDeep => gettext("The command is nested too deeply to be judged."),
+        Unparsable::TooLong => gettext("The command is too long to check."),
+        Unparsable::TooDeep => gettext("The command is nested too deeply to check."),
         Unparsable::Hidden(code) => fill(
-            &gettext("The command has a character that cannot be seen: U+{code}."),
+            &gettext("The command contains an invisible character: U+{code}."),
             &[("code", &format!("{code:04X}"))],
         ),
-        Unparsable::Syntax(_) => gettext("The command is not what a shell reads."),
+        Unparsable::Syntax(_) => gettext("The command isn’t valid shell syntax."),
         Unparsable::Unclear(piece) => {
-            about(&gettext("It is not clear what the shell makes of “{what}”."), piece)
+            about(&gettext("It’s unclear how the shell would interpret “{what}”."), piece)
         }
     }
 }
@@ -144,42 +149,42 @@ fn unparsable(why: &Unparsable) -> String {
 pub fn bad_rule(bad: &InvalidRule) -> String {
     match bad {
         InvalidRule::Form => gettext(
-            "A rule is an action, a colon and a pattern. Write it like “run:cargo test *” or “read:/etc/hosts”.",
+            "A rule consists of an action, a colon, and a pattern. Write it like “run:cargo test *” or “read:/etc/hosts”.",
         ),
         InvalidRule::Action(action) => about(
             &gettext(
-                "“{what}” is not an action. Use read, write, run, run+network or network, like “run:cargo test *”.",
+                "“{what}” isn’t an action. Use read, write, run, run+network, or network, as in “run:cargo test *”.",
             ),
             action,
         ),
         InvalidRule::Pattern(InvalidPattern::Empty) => gettext(
-            "Nothing stands behind the colon. Write it like “run:cargo test *” or “read:/etc/hosts”.",
+            "There is nothing after the colon. Write it like “run:cargo test *” or “read:/etc/hosts”.",
         ),
-        InvalidRule::Pattern(InvalidPattern::Glob { pattern, .. }) => about(
-            &gettext("“{what}” is no pattern of paths. Write it like “write:src/**”."),
-            pattern,
-        ),
+        InvalidRule::Pattern(InvalidPattern::Glob { pattern, .. }) => {
+            about(&gettext("“{what}” isn’t a path pattern. Write it like “write:src/**”."), pattern)
+        }
         InvalidRule::Pattern(InvalidPattern::Quotes(pattern)) => about(
             &gettext(
-                "The quotation marks of “{what}” do not fit. Write it like “run:git commit *”.",
+                "The quotation marks in “{what}” don’t match. Write it like “run:git commit *”.",
             ),
             pattern,
         ),
         InvalidRule::Pattern(InvalidPattern::Shell(pattern, _)) => about(
             &gettext(
-                "“{what}” is more than one simple command: give each a rule of its own. Write it like “run:cargo test *”.",
+                "“{what}” is more than one simple command. Add a rule for each, like “run:cargo test *”.",
             ),
             pattern,
         ),
         InvalidRule::Pattern(InvalidPattern::Star(pattern)) => about(
             &gettext(
-                "In “{what}” the * does not stand alone at the end. Write it like “run:cargo test *”.",
+                "In “{what}”, the * doesn’t stand alone at the end. Write it like “run:cargo test *”.",
             ),
             pattern,
         ),
-        InvalidRule::Pattern(InvalidPattern::Host(pattern)) => {
-            about(&gettext("“{what}” is no host. Write it like “network:*.example.org”."), pattern)
-        }
+        InvalidRule::Pattern(InvalidPattern::Host(pattern)) => about(
+            &gettext("“{what}” isn’t a host. Write it like “network:*.example.org”."),
+            pattern,
+        ),
     }
 }
 
@@ -213,12 +218,14 @@ pub fn mode_choice(mode: Mode) -> String {
 /// What a mode means, in a line.
 pub fn mode_meaning(mode: Mode) -> String {
     match mode {
-        Mode::Ask => gettext("Reads in the folder, and asks for everything else"),
-        Mode::Edits => gettext("Reads and writes in the folder, and asks for everything else"),
-        Mode::Auto => gettext("Edits and runs commands in the sandbox; asks for everything else"),
-        Mode::Plan => gettext("Reads in the folder; nothing is written or run"),
+        Mode::Ask => gettext("Reads files in the project; asks before anything else"),
+        Mode::Edits => gettext("Reads and edits files in the project; asks before anything else"),
+        Mode::Auto => {
+            gettext("Edits files and runs commands in the sandbox; asks before anything else")
+        }
+        Mode::Plan => gettext("Reads files in the project; doesn’t change or run anything"),
         Mode::Unattended => {
-            gettext("Reads, writes and runs commands in the sandbox; asks for nothing")
+            gettext("Reads and edits files and runs commands in the sandbox; never asks")
         }
     }
 }
@@ -292,7 +299,7 @@ mod tests {
         assert_eq!(
             by_rule.as_deref(),
             Some(
-                "It can’t run outside the sandbox: it could use the network there, which the rule network:* denies."
+                "It can’t run outside the sandbox, because it could use the network there. The rule network:* denies that."
             )
         );
         let by_mode = stays_inside(&asked(Some(Why::Mode)));

@@ -15,6 +15,6 @@ pub fn protocol(kind: ConnectionKind) -> String {
 pub fn speaks(kind: ConnectionKind) -> String {
     match kind {
         ConnectionKind::Ollama => "Ollama".to_owned(),
-        ConnectionKind::OpenAi => gettext("compatible with OpenAI"),
+        ConnectionKind::OpenAi => gettext("OpenAI-compatible"),
     }
 }

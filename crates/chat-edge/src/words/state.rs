@@ -49,7 +49,7 @@ pub fn search_gap(gap: SearchGap) -> String {
             gettext("Messages couldn’t be searched because the chat database is damaged.")
         }
         SearchGap::OneLetter => gettext("Type at least two letters to find longer words."),
-        SearchGap::Cut => gettext("Only the first part of the text was searched for."),
+        SearchGap::Cut => gettext("Only the beginning of the search text was used."),
     }
 }
 
@@ -65,28 +65,28 @@ pub fn stage(stage: &Stage, now: Timestamp) -> Option<String> {
                 return Some(gettext("Waiting for the model"));
             }
             let text = gettext(
-                "Waiting for the model for {time}. It may be loading, or others are before you.",
+                "Waiting for the model for {time}. It may be loading, or busy with other requests.",
             );
             Some(fill(&text, &[("time", &seconds(waited))]))
         }
         Stage::Preparing(Preparing::Queued) => {
-            Some(gettext("Waiting for another chat to be answered"))
+            Some(gettext("Waiting for the reply in another chat"))
         }
         Stage::Preparing(Preparing::Loading { percent }) => {
-            let text = gettext("Loading the model… {percent} %");
+            let text = gettext("Loading the model… {percent}%");
             Some(fill(&text, &[("percent", &percent.to_string())]))
         }
         Stage::Preparing(Preparing::Reading { percent }) => {
-            let text = gettext("Reading the conversation… {percent} %");
+            let text = gettext("Reading the chat… {percent}%");
             Some(fill(&text, &[("percent", &percent.to_string())]))
         }
         Stage::RateLimited { until } => {
             let left = until.duration_since(now).max(jiff::SignedDuration::ZERO).unsigned_abs();
-            let text = gettext("The server had too many requests. Trying again in {time}.");
+            let text = gettext("The server received too many requests. Trying again in {time}.");
             Some(fill(&text, &[("time", &seconds(left))]))
         }
-        Stage::Looping => Some(gettext("Looks like a loop")),
-        Stage::Compacting => Some(gettext("Summing up the earlier conversation")),
+        Stage::Looping => Some(gettext("Possibly stuck in a loop")),
+        Stage::Compacting => Some(gettext("Summarizing earlier messages")),
         Stage::RunningTools => Some(gettext("Running tools")),
     }
 }
@@ -95,7 +95,7 @@ pub fn stage(stage: &Stage, now: Timestamp) -> Option<String> {
 pub fn ending(ending: Ending) -> Option<String> {
     match ending {
         Ending::Complete => None,
-        Ending::Length => Some(gettext("The reply met its limit of length.")),
+        Ending::Length => Some(gettext("The reply reached its length limit.")),
         Ending::Stopped => Some(gettext("You stopped this reply.")),
         Ending::Interrupted => Some(gettext("This reply was interrupted.")),
         Ending::Failed => Some(gettext("This reply failed.")),
@@ -108,7 +108,7 @@ pub fn stop_reason(reason: StopReason) -> Option<String> {
         StopReason::Complete => None,
         StopReason::Stopped => Some(gettext("Stopped.")),
         StopReason::Error => Some(gettext("The request failed.")),
-        StopReason::Limit => Some(gettext("The reply met its limit.")),
+        StopReason::Limit => Some(gettext("The reply reached its limit.")),
         StopReason::Interrupted => Some(gettext("The reply was interrupted.")),
     }
 }
@@ -116,13 +116,13 @@ pub fn stop_reason(reason: StopReason) -> Option<String> {
 /// A level of thinking, for people.
 pub fn thinking(level: Thinking) -> String {
     match level {
-        Thinking::Default => gettext("As the model does"),
-        Thinking::Off => gettext("No thinking"),
-        Thinking::On => gettext("Thinking"),
-        Thinking::Low => gettext("A little thinking"),
-        Thinking::Medium => gettext("Some thinking"),
-        Thinking::High => gettext("Much thinking"),
-        Thinking::Max => gettext("Most thinking"),
+        Thinking::Default => gettext("Default"),
+        Thinking::Off => gettext("Off"),
+        Thinking::On => gettext("On"),
+        Thinking::Low => gettext("Low"),
+        Thinking::Medium => gettext("Medium"),
+        Thinking::High => gettext("High"),
+        Thinking::Max => gettext("Maximum"),
     }
 }
 
@@ -138,8 +138,8 @@ pub fn agent_title(agent: &AgentInfo) -> String {
 /// What an agent does, in a line.
 pub fn agent_description(agent: &AgentInfo) -> String {
     match agent.name.as_str() {
-        "just-ask" => gettext("Talks with the model"),
-        "code-assistant" => gettext("Reads, changes and runs your project"),
+        "just-ask" => gettext("Chats with the model"),
+        "code-assistant" => gettext("Reads, edits, and runs your project"),
         _ => agent.description.clone(),
     }
 }
@@ -149,7 +149,7 @@ pub fn role(role: Role) -> String {
     match role {
         Role::System => gettext("Instructions"),
         Role::User => gettext("You"),
-        Role::Assistant => gettext("Answer"),
+        Role::Assistant => gettext("Assistant"),
         Role::Tool => gettext("Tool"),
         Role::Ui => gettext("Note"),
     }
@@ -173,16 +173,16 @@ pub fn kept(kept: Kept) -> String {
     match kept {
         Kept::Keyring => gettext("The key is in your keyring."),
         Kept::ThisRun(NotKept::Absent) => {
-            gettext("There is no keyring here, so the key lasts only until Natter ends.")
+            gettext("There is no keyring here, so the key is kept only until Natter quits.")
         }
         Kept::ThisRun(NotKept::Dismissed) => {
-            gettext("The keyring was not unlocked, so the key lasts only until Natter ends.")
+            gettext("The keyring wasn’t unlocked, so the key is kept only until Natter quits.")
         }
         Kept::ThisRun(NotKept::Locked) => {
-            gettext("The keyring stayed locked, so the key lasts only until Natter ends.")
+            gettext("The keyring is still locked, so the key is kept only until Natter quits.")
         }
         Kept::ThisRun(NotKept::Failed) => {
-            gettext("The keyring did not take the key, so it lasts only until Natter ends.")
+            gettext("The keyring couldn’t store the key, so it’s kept only until Natter quits.")
         }
     }
 }
@@ -192,7 +192,7 @@ pub fn notice(failure: &Failure) -> String {
     match &failure.session {
         None => sentence(&failure.error),
         Some(fid) => fill(
-            &gettext("In the chat “{fid}”: {sentence}"),
+            &gettext("Chat “{fid}”: {sentence}"),
             &[("fid", fid.as_str()), ("sentence", &sentence(&failure.error))],
         ),
     }

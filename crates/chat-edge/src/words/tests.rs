@@ -230,7 +230,7 @@ fn every_sentence_is_whole() {
 fn a_name_that_looks_like_a_place_is_left_alone() {
     let error = Error::new(Kind::ModelNotFound { model: "{connection}".to_owned() }).on("{model}");
     let text = sentence(&error);
-    assert!(text.starts_with("“{model}” has no model “{connection}”."), "{text}");
+    assert!(text.starts_with("“{model}” doesn’t have the model “{connection}”."), "{text}");
 }
 
 #[test]

@@ -64,9 +64,9 @@ pub fn tool_line(tools: &Toolbox, call: &ToolCall, progress: Progress) -> String
     let about = About { tool: tools.get(&call.name), call };
     let waits = |what: String| [about.says(Tense::ToDo, None), what].join(BETWEEN);
     let result = match progress {
-        Progress::Queued => return waits(gettext("waits for its turn")),
-        Progress::Asking => return waits(gettext("waits for your answer")),
-        Progress::Lost => return waits(gettext("has no result")),
+        Progress::Queued => return waits(gettext("queued")),
+        Progress::Asking => return waits(gettext("waiting for your answer")),
+        Progress::Lost => return waits(gettext("no result")),
         Progress::Running => return about.says(Tense::Doing, None),
         Progress::Ended(result) => result,
     };
@@ -202,31 +202,32 @@ pub fn tool_reason(result: &ToolResult) -> Option<String> {
     }
     if !result.needs.is_empty() {
         let rules: Vec<_> = result.needs.iter().map(ToString::to_string).collect();
-        let sentence =
-            gettext("In this mode nobody is asked. With this rule it would pass: {what}");
+        let sentence = gettext("This mode never asks. To allow it, add this rule: {what}");
         let rules = line_within(&rules.join(", "), REASON);
         return Some(fill(&sentence, &[("what", &rules)]));
     }
     let text = result.text.strip_prefix("tool_call_fail: ").unwrap_or(&result.text);
     // What would let it pass stands at its end.
     let told = line_within(text.strip_prefix("tool_call_invalid: ").unwrap_or(text), REASON);
-    Some(fill(&gettext("The model was told: {what}"), &[("what", &told)]))
+    Some(fill(&gettext("Reported to the model: {what}"), &[("what", &told)]))
 }
 
 /// How a command ended, where that is worth a word.
 pub fn command_exit(exit: CommandExit) -> Option<String> {
     match exit {
         CommandExit::Status(0) => None,
-        CommandExit::Status(status) => Some(of(&gettext("exit {what}"), &status.to_string())),
+        CommandExit::Status(status) => Some(of(&gettext("exit code {what}"), &status.to_string())),
         CommandExit::Signal(signal) => {
-            Some(of(&gettext("ended by signal {what}"), &signal.to_string()))
+            Some(of(&gettext("stopped by signal {what}"), &signal.to_string()))
         }
-        CommandExit::TimedOut => Some(gettext("took too long")),
+        CommandExit::TimedOut => Some(gettext("timed out")),
         CommandExit::Stopped => Some(gettext("stopped")),
         CommandExit::Limit(CommandLimit::Processes) => Some(gettext("started too many processes")),
         CommandExit::Limit(CommandLimit::Memory) => Some(gettext("used too much memory")),
-        CommandExit::Limit(CommandLimit::Disk) => Some(gettext("used too much of the disk")),
-        CommandExit::Exposed => Some(gettext("ended, since its bounds were changed from outside")),
+        CommandExit::Limit(CommandLimit::Disk) => Some(gettext("used too much disk space")),
+        CommandExit::Exposed => {
+            Some(gettext("stopped because its sandbox was changed from outside"))
+        }
     }
 }
 

@@ -97,7 +97,7 @@ impl FileView {
         self.count.set_visible(!change.binary);
         self.count.set_text(&counted(change.added, change.removed));
         name(&self.accept, &fill(&gettext("Accept {path}"), &[("path", &path)]));
-        name(&self.reject, &fill(&gettext("Take {path} Back"), &[("path", &path)]));
+        name(&self.reject, &fill(&gettext("Reject {path}"), &[("path", &path)]));
         show_note(&self.note, note);
         let name = format!("{path} {what} {}", self.count.text());
         accessible::set_label(&self.title, &name);
@@ -141,9 +141,9 @@ impl HunkView {
         self.place.set_tooltip_text(Some(&gettext("Open in the editor")));
         let place = format!("{path}, {words}");
         name(&self.accept, &fill(&gettext("Accept {path}"), &[("path", &place)]));
-        name(&self.reject, &fill(&gettext("Take {path} Back"), &[("path", &place)]));
+        name(&self.reject, &fill(&gettext("Reject {path}"), &[("path", &place)]));
         let touched = file.change.hunks[number].touched;
-        let said = touched.then(|| gettext("These lines were changed since"));
+        let said = touched.then(|| gettext("These lines have changed since"));
         show_note(&self.note, note.or(said.as_deref()));
         place
     }
@@ -153,13 +153,13 @@ impl HunkView {
 pub(super) fn remark(item: &Item) -> String {
     let change = &item.file().change;
     if change.binary {
-        return gettext("This is no text: it can be accepted or taken back as a whole.");
+        return gettext("This isn’t a text file, so you can only accept or reject it as a whole.");
     }
     match (&change.kind, change.modes()) {
         (FileKind::Created, _) => gettext("The file is empty."),
-        (FileKind::Moved { .. }, _) => gettext("Its lines are as they were."),
-        (_, Some(_)) => gettext("Only whether it can be run was changed."),
-        _ => gettext("Its lines are as they were."),
+        (FileKind::Moved { .. }, _) => gettext("The contents are unchanged."),
+        (_, Some(_)) => gettext("Only the executable bit changed."),
+        _ => gettext("The contents are unchanged."),
     }
 }
 

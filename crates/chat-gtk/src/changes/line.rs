@@ -97,7 +97,7 @@ fn shown(line: &Line) -> (String, Vec<Range<usize>>) {
             Ending::CarriageReturn => text.push('␍'),
             Ending::Nothing => {
                 text.push_str(" ⟨");
-                text.push_str(&gettext("no line break"));
+                text.push_str(&gettext("no newline"));
                 text.push('⟩');
             }
         }
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(text, "a⟨U+202E⟩b one␍");
         assert_eq!(words.iter().map(|word| &text[word.clone()]).collect::<Vec<_>>(), ["one"]);
         let (text, words) = shown(&diff.lines[1]);
-        assert_eq!(text, "a⟨U+202E⟩b two ⟨no line break⟩");
+        assert_eq!(text, "a⟨U+202E⟩b two ⟨no newline⟩");
         assert_eq!(&text[words[0].clone()], "two");
     }
 }

@@ -140,7 +140,7 @@ fn an_answer_is_told_and_what_came_of_it_stands_at_the_change() {
     let conflict =
         Conflict { path: "a.txt".into(), hunks: Vec::new(), reason: ConflictReason::Changed };
     page.tell(&fid, &wish, &Answer { conflicts: vec![conflict], ..Answer::default() });
-    let words = "These lines were changed since; nothing was done.";
+    let words = "These lines have changed since, so nothing was done.";
     until("why", || shows(&page, words));
     // It goes with the change.
     let mut rest = change;
@@ -205,7 +205,7 @@ fn two_columns_are_offered_only_where_they_have_room() {
         until("the list has its width", || page.inner.list.width() > 0);
         until("the button knows it", || page.inner.two_sides.is_sensitive() == has_room);
         let words = page.inner.two_sides.tooltip_text().unwrap_or_default();
-        assert_eq!(words.contains("no room"), !has_room, "{words}");
+        assert_eq!(words.contains("Too narrow"), !has_room, "{words}");
         window.destroy();
     }
 }

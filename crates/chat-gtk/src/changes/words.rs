@@ -14,12 +14,12 @@ pub(crate) fn files_changed(count: usize) -> String {
 /// Why a file was left alone.
 pub(crate) fn conflict(reason: &ConflictReason) -> String {
     match reason {
-        ConflictReason::Changed => gettext("These lines were changed since; nothing was done."),
+        ConflictReason::Changed => gettext("These lines have changed since, so nothing was done."),
         ConflictReason::Occupied => {
-            gettext("Something else lies where the file would come back; nothing was done.")
+            gettext("Something else is in this file’s place, so nothing was done.")
         }
         ConflictReason::Refused(why) => {
-            let words = gettext("The file could not be written; nothing was done: {why}");
+            let words = gettext("Couldn’t write the file, so nothing was done: {why}");
             fill(&words, &[("why", &visible(why))])
         }
     }
@@ -27,15 +27,15 @@ pub(crate) fn conflict(reason: &ConflictReason) -> String {
 
 /// A change is not there any more.
 pub(super) fn gone() -> String {
-    gettext("This change is another by now; nothing was done.")
+    gettext("This change is out of date, so nothing was done.")
 }
 
 /// What came of an answer to more than one change; none where it was all done.
 pub(crate) fn answered(conflicts: usize) -> Option<String> {
     let number = u32::try_from(conflicts).unwrap_or(u32::MAX);
     let words = ngettext(
-        "{count} file was left alone: see there",
-        "{count} files were left alone: see there",
+        "{count} file was skipped. See its note.",
+        "{count} files were skipped. See their notes.",
         number,
     );
     (conflicts > 0).then(|| fill(&words, &[("count", &conflicts.to_string())]))

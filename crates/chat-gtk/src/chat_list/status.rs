@@ -43,13 +43,13 @@ impl Shown {
     pub(super) fn word(self) -> Option<String> {
         match self {
             Self::Plain => None,
-            Self::Asks => Some(gettext("asks you")),
-            Self::Waiting => Some(gettext("waiting")),
-            Self::Answering => Some(gettext("is answering")),
-            Self::InUse => Some(gettext("open in another program")),
-            Self::Failed { .. } => Some(gettext("the reply failed")),
-            Self::Interrupted { .. } => Some(gettext("the reply was interrupted")),
-            Self::Unread => Some(gettext("new reply")),
+            Self::Asks => Some(gettext("Needs your answer")),
+            Self::Waiting => Some(gettext("Queued")),
+            Self::Answering => Some(gettext("Replying…")),
+            Self::InUse => Some(gettext("Open in another program")),
+            Self::Failed { .. } => Some(gettext("Reply failed")),
+            Self::Interrupted { .. } => Some(gettext("Reply interrupted")),
+            Self::Unread => Some(gettext("New reply")),
         }
     }
 
@@ -87,8 +87,8 @@ mod tests {
     #[test]
     fn trouble_is_red_until_it_was_looked_at_and_stays_named() {
         for (trouble, word) in [
-            (ReplyFailure::Failed, "the reply failed"),
-            (ReplyFailure::Interrupted, "the reply was interrupted"),
+            (ReplyFailure::Failed, "Reply failed"),
+            (ReplyFailure::Interrupted, "Reply interrupted"),
         ] {
             for (unread, class) in [(true, "failed"), (false, "looked-at")] {
                 let shown = Shown::of(&SessionPlaceholder {

@@ -202,8 +202,8 @@ impl List {
         let words = gtk::Box::new(gtk::Orientation::Vertical, 2);
         words.append(&label(&text, "background-command"));
         words.append(&about);
-        let end = gtk::Button::builder().label(gettext("End")).valign(gtk::Align::Center).build();
-        let name = gettext("End {command}");
+        let end = gtk::Button::builder().label(gettext("Stop")).valign(gtk::Align::Center).build();
+        let name = gettext("Stop {command}");
         accessible::set_label(&end, &fill(&name, &[("command", &one_line(&command.command))]));
         let (told, id) = (Rc::clone(&self.end), command.id.clone());
         end.connect_clicked(move |end| {
@@ -219,7 +219,7 @@ impl List {
 fn about(command: &BackgroundCommand) -> String {
     let began = glib::DateTime::from_unix_local(command.since.as_second());
     let time = began.and_then(|began| began.format("%H:%M")).unwrap_or_default();
-    let since = fill(&gettext("since {time}"), &[("time", &time)]);
+    let since = fill(&gettext("Started at {time}"), &[("time", &time)]);
     if command.bytes == 0 {
         return since;
     }

@@ -20,7 +20,7 @@ impl ChatWidget {
                 self.conversation.go_to_end();
                 if let Some(name) = self.composer.field().unknown_names(&written).first() {
                     let text =
-                        gettext("{name} is not in the project, so it was sent as plain text.");
+                        gettext("{name} isn’t in the project, so it was sent as plain text.");
                     self.handle.output(Output::Note(fill(&text, &[("name", name)])));
                 }
                 self.submit(written);

@@ -244,9 +244,9 @@ fn compacted(was_done: bool, back: bool) -> Option<String> {
     match (was_done, back) {
         // The marker says it.
         (true, false) => None,
-        (false, false) => Some(gettext("There is nothing to sum up.")),
+        (false, false) => Some(gettext("There is nothing to compact.")),
         (true, true) => Some(gettext("The model reads all messages again.")),
-        (false, true) => Some(gettext("Nothing is sent in short.")),
+        (false, true) => Some(gettext("No messages are compacted.")),
     }
 }
 
@@ -259,7 +259,7 @@ fn text_of(preview: &PromptPreview) -> String {
     let tools = tools.collect::<Vec<_>>().join(", ");
     let parts = [
         (gettext("Instructions"), preview.system.trim_end()),
-        (gettext("With Your Message"), preview.context.trim_end()),
+        (gettext("Sent with Your Message"), preview.context.trim_end()),
         (gettext("Tools"), tools.as_str()),
     ];
     let parts = parts.iter().filter(|(_, text)| !text.is_empty());
@@ -280,7 +280,7 @@ mod tests {
         };
         let text = text_of(&preview);
         assert!(text.contains("Be brief.⟨U+202E⟩\n\n"), "{text}");
-        assert!(text.contains("read (") && !text.contains("With Your Message"), "{text}");
+        assert!(text.contains("read (") && !text.contains("Sent with Your Message"), "{text}");
     }
 
     #[test]

@@ -72,11 +72,11 @@ impl EditorContext {
                 Some((from, to)) => format!("{name}:{from}–{to}"),
             };
             let text = match at.lines {
-                None => gettext("Goes along: the name of {path}"),
+                None => gettext("Attached: {path} (name only)"),
                 Some(_) if at.is_selected => {
-                    gettext("Goes along: what is selected in {path}, and the lines around it")
+                    gettext("Attached: the selection in {path} and the lines around it")
                 }
-                Some(_) => gettext("Goes along: the lines of {path} around the cursor"),
+                Some(_) => gettext("Attached: lines around the cursor in {path}"),
             };
             chips.push(Chip {
                 along: Along::Active,
@@ -98,7 +98,7 @@ impl EditorContext {
                 ngettext("{count} open file", "{count} open files", number)
             };
             let names: Vec<_> = others.iter().map(|path| path.display().to_string()).collect();
-            let said = gettext("Goes along: the names of\n{names}");
+            let said = gettext("Attached (names only):\n{names}");
             chips.push(Chip {
                 along: Along::Others,
                 icon: FILE,
@@ -208,7 +208,7 @@ mod tests {
         }
         let chips = context.chips(Some(here()));
         assert_eq!(chips[0].label, "main.rs");
-        assert_eq!(chips[0].tooltip, "Goes along: the name of src/main.rs");
+        assert_eq!(chips[0].tooltip, "Attached: src/main.rs (name only)");
     }
 
     #[test]

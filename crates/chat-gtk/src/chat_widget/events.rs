@@ -208,7 +208,7 @@ impl ChatWidget {
             let needs_tools = self.shown.project().is_some() || searches;
             let capabilities = self.model.capabilities(self.shown.model());
             let note = (needs_tools && capabilities.tools == Some(false))
-                .then(|| gettext("This model cannot use tools"));
+                .then(|| gettext("This model can’t use tools"));
             self.composer.field().set_note(note.as_deref());
         }
         self.composer.field().set_busy(self.shown.is_busy());

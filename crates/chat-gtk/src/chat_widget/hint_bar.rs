@@ -59,7 +59,7 @@ fn title(model: &ModelRef) -> String {
 
 /// Why a chat that another program writes cannot be continued.
 pub(super) fn in_use() -> String {
-    gettext("Another program is writing this chat; it can only be read here")
+    gettext("This chat is open in another program. You can only read it here.")
 }
 
 /// What the person does with the bar.
@@ -96,15 +96,15 @@ impl HintBar {
         again.connect_clicked(move |_| told(()));
         let asked = handle.clone();
         settings.connect_clicked(move |_| asked.output(Output::Connections(None)));
-        let better = gtk::Button::with_label(&gettext("Get a Better One…"));
+        let better = gtk::Button::with_label(&gettext("Get a Better Model…"));
         let asked = handle.clone();
         better.connect_clicked(move |_| asked.output(Output::Models));
         let close = gtk::Button::builder()
             .icon_name("window-close-symbolic")
             .css_classes(["flat", "circular"])
-            .tooltip_text(gettext("Do not say this again"))
+            .tooltip_text(gettext("Don’t show this again"))
             .build();
-        accessible::set_label(&close, &gettext("Do not say again that the model is tiny"));
+        accessible::set_label(&close, &gettext("Don’t show the tiny model notice again"));
         let told = handle.callback(|()| Msg::TinyIsKnown);
         close.connect_clicked(move |_| told(()));
         let buttons = gtk::Box::builder().spacing(10).valign(gtk::Align::Center).build();
@@ -174,8 +174,9 @@ impl HintBar {
             Hint::InUse => ("changes-prevent-symbolic", in_use(), false, false),
             Hint::NoAnswer(words) => ("dialog-warning-symbolic", words, true, false),
             Hint::Tiny(model) => {
-                let text =
-                    gettext("{model} is a tiny model for trying out; its answers are often wrong.");
+                let text = gettext(
+                    "{model} is a tiny model for trying things out. Its answers are often wrong.",
+                );
                 let words = words::fill(&text, &[("model", &model)]);
                 ("dialog-information-symbolic", words, false, true)
             }

@@ -159,7 +159,7 @@ const DIFF: &str = "diff";
 
 /// The changes since the last commit, where what is looked for leads to them.
 fn diff(query: &str) -> Option<Suggestion> {
-    let title = gettext("Changes since the Last Commit");
+    let title = gettext("Changes Since the Last Commit");
     let words = [DIFF, "git", &title.to_lowercase()];
     words.iter().any(|word| word.starts_with(query)).then(|| {
         let detail = escaped("git diff");

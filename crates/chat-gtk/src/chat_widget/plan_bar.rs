@@ -135,7 +135,7 @@ impl PlanBar {
         let Some(manager) = self.manager.clone() else { return };
         let request = ChatRequest {
             session: Some(fid.clone()),
-            content: Content::text(gettext("Carry out the plan.")),
+            content: Content::text(gettext("Run the plan.")),
             context,
             ..ChatRequest::default()
         };
@@ -162,7 +162,7 @@ fn current(todos: &[Todo]) -> Option<&str> {
 fn step(todo: &Todo) -> gtk::Box {
     let (icon, word, class) = match todo.state {
         TodoState::Done => ("object-select-symbolic", gettext("Done"), "done"),
-        TodoState::Doing => ("content-loading-symbolic", gettext("At work"), "doing"),
+        TodoState::Doing => ("content-loading-symbolic", gettext("In progress"), "doing"),
         TodoState::Open => ("radio-symbolic", gettext("To do"), "open"),
     };
     let image = gtk::Image::builder()

@@ -264,7 +264,7 @@ pub(super) fn copy_last_reply(conversation: &Conversation, handle: &Handle<Frame
             conversation.widget().clipboard().set_text(&reply);
             gettext("Reply copied")
         }
-        None => gettext("There is no reply yet"),
+        None => gettext("No reply yet"),
     };
     handle.output(Output::Note(words));
 }

@@ -67,7 +67,7 @@ impl Default for Chips {
         let root = wrap();
         root.set_visible(false);
         root.add_css_class("chips");
-        accessible::set_label(&root, &gettext("Goes Along"));
+        accessible::set_label(&root, &gettext("Attachments"));
         Self { root, shown: RefCell::default(), told: RefCell::default() }
     }
 }
@@ -173,7 +173,7 @@ fn describe(widget: &gtk::Widget, chip: &Chip) {
         accessible::set_label(&body, &format!("{name}, {act}"));
     }
     if let Some(close) = body.next_sibling() {
-        let words = fill(&gettext("Do not send {what}"), &[("what", &name)]);
+        let words = fill(&gettext("Remove {what}"), &[("what", &name)]);
         close.set_tooltip_text(Some(&words));
         accessible::set_label(&close, &words);
     }

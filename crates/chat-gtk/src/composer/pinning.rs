@@ -342,7 +342,7 @@ fn chip(at: usize, pin: &Pin) -> Chip {
         Pinned::Picture(_) => ("image-x-generic-symbolic", pin.label.clone()),
         Pinned::Mention(mention) => (icon(mention), tooltip(mention)),
     };
-    let act = matches!(pin.what, Pinned::Text(_)).then(|| gettext("Put It into the Message"));
+    let act = matches!(pin.what, Pinned::Text(_)).then(|| gettext("Add to Message"));
     let is_coming = pin.awaited().is_some();
     Chip { along: Along::Pin(at), icon, is_coming, act, label: pin.label.clone(), tooltip }
 }
@@ -365,10 +365,10 @@ fn tooltip(mention: &Mention) -> String {
         Mention::Symbol { path, lines: (from, to), .. } => {
             format!("{}:{from}–{to}", path.display())
         }
-        Mention::Chat { .. } => gettext("What was said in this chat goes along"),
-        Mention::Diff => gettext("What changed since the last commit goes along"),
+        Mention::Chat { .. } => gettext("Attached: the messages in this chat"),
+        Mention::Diff => gettext("Attached: changes since the last commit"),
         Mention::Page { url, text } if text.is_empty() => {
-            fill(&gettext("{url} is being fetched"), &[("url", url)])
+            fill(&gettext("Fetching {url}…"), &[("url", url)])
         }
         Mention::Page { url, .. } => url.clone(),
     }

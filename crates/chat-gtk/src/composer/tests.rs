@@ -26,12 +26,12 @@ fn all_controls_fit_the_narrowest_window() {
         .ellipsize(gtk::pango::EllipsizeMode::Middle)
         .build();
     // How full the window of the model is.
-    let meter = gtk::MenuButton::builder().label("⭘ 100 %").css_classes(["flat"]).build();
+    let meter = gtk::MenuButton::builder().label("⭘ 100%").css_classes(["flat"]).build();
     let about =
         [project.widget().clone().upcast(), modes.widget().clone().upcast(), meter.upcast()];
     let to = [thinking.widget().clone().upcast(), model.upcast()];
     let composer = Composer::new(&about, &to, |_| {});
-    composer.set_note(Some("This model cannot use tools"));
+    composer.set_note(Some("This model can’t use tools"));
     composer.set_busy(true);
     composer.set_content(&Written::text("and one more"));
     let window = gtk::Window::builder().child(composer.widget()).build();

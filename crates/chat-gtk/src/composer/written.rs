@@ -90,7 +90,7 @@ impl Written {
                 Pin { label: name, word: None, what: Pinned::Text(text) }
             }
             Attachment::Image { .. } => {
-                Pin { label: gettext("Picture"), word: None, what: Pinned::Picture(attachment) }
+                Pin { label: gettext("Image"), word: None, what: Pinned::Picture(attachment) }
             }
         });
         let mut taken: Vec<String> = Vec::new();

@@ -13,7 +13,7 @@ pub(super) fn ask(view: &adw::TabView, page: &adw::TabPage, document: &Rc<Docume
     let heading = fill(&gettext("Save “{name}”?"), &[("name", &document.name())]);
     let dialog = adw::MessageDialog::builder()
         .heading(&heading)
-        .body(gettext("What is not saved would be lost."))
+        .body(gettext("Unsaved changes will be lost."))
         .modal(true)
         .default_response("save")
         .close_response("cancel")

@@ -92,12 +92,13 @@ impl Part {
     pub(super) fn sentence(self) -> String {
         match self {
             Self::Large(bytes) => {
-                let text =
-                    gettext("This file has {size}. Its beginning is shown, to be read only.");
+                let text = gettext(
+                    "This file is large ({size}). Only the beginning is shown, and the file is read-only here.",
+                );
                 fill(&text, &[("size", &glib::format_size(bytes))])
             }
             Self::LongLines => gettext(
-                "This file has very long lines. Their beginnings are shown, to be read only.",
+                "This file has very long lines. Only the start of each line is shown, and the file is read-only here.",
             ),
         }
     }
@@ -106,15 +107,15 @@ impl Part {
 impl Refusal {
     pub(super) fn sentence(&self) -> String {
         match self {
-            Self::Gone => gettext("This file is not there any more."),
-            Self::Binary => gettext("This file is no text."),
+            Self::Gone => gettext("This file no longer exists."),
+            Self::Binary => gettext("This isn’t a text file."),
             Self::TooLarge(bytes) => {
-                let text = gettext("This file has {size}, which is too much to show.");
+                let text = gettext("This file is too large to show ({size}).");
                 fill(&text, &[("size", &glib::format_size(*bytes))])
             }
-            Self::Kept => gettext("This file is kept from being opened here."),
+            Self::Kept => gettext("This file is protected and can’t be opened here."),
             Self::Failed(reason) => {
-                fill(&gettext("This file cannot be read: {reason}"), &[("reason", reason)])
+                fill(&gettext("Can’t read this file: {reason}"), &[("reason", reason)])
             }
         }
     }
@@ -122,7 +123,7 @@ impl Refusal {
 
 /// What is said of a file that is not to be written.
 pub(super) fn protected() -> String {
-    gettext("This file is write-protected, and can only be read here.")
+    gettext("This file is write-protected. You can only read it here.")
 }
 
 /// How a new text is written.
@@ -147,7 +148,7 @@ pub(super) fn unusual(format: Format) -> Vec<String> {
         Endings::Lf => None,
         Endings::CrLf => Some("CRLF".to_owned()),
         Endings::Cr => Some("CR".to_owned()),
-        Endings::Mixed => Some(gettext("mixed line ends")),
+        Endings::Mixed => Some(gettext("mixed line endings")),
     };
     encoding.into_iter().chain(endings).collect()
 }
@@ -289,9 +290,9 @@ fn refusal(project: &Project, path: &Path, refused: &Refused) -> Refusal {
 
 fn reason(refused: &Refused) -> String {
     match refused {
-        Refused::Outside => gettext("it does not lie in the project"),
-        Refused::Kept => gettext("it is kept from programs"),
-        Refused::SeveralLinks => gettext("it has other names, which would keep the old text"),
+        Refused::Outside => gettext("it’s outside the project"),
+        Refused::Kept => gettext("it’s protected"),
+        Refused::SeveralLinks => gettext("it has hard links that would keep the old text"),
         other => other.to_string(),
     }
 }

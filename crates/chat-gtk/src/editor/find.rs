@@ -152,10 +152,10 @@ impl Find {
         let empty = bar.entry.text().is_empty();
         let words = match (error, all) {
             _ if empty => String::new(),
-            (Some(_), _) => gettext("no valid pattern"),
+            (Some(_), _) => gettext("invalid pattern"),
             // It is still being counted.
             (None, -1) => String::new(),
-            (None, 0) => gettext("no match"),
+            (None, 0) => gettext("no matches"),
             (None, all) if at > 0 => {
                 let text = gettext("{at} of {all}");
                 fill(&text, &[("at", &at.to_string()), ("all", &all.to_string())])

@@ -136,8 +136,8 @@ impl Inner {
         (self.output)(Output::Reopened);
         if unsaved > 0 {
             let text = ngettext(
-                "What you had not saved is back in the editor",
-                "What you had not saved in {count} files is back in the editor",
+                "Your unsaved changes are back in the editor",
+                "Your unsaved changes in {count} files are back in the editor",
                 u32::try_from(unsaved).unwrap_or(u32::MAX),
             );
             let words = fill(&text, &[("count", &unsaved.to_string())]);

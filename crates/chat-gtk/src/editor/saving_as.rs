@@ -55,8 +55,7 @@ impl Inner {
     fn save_to(&self, document: &Rc<Document>, path: PathBuf) {
         let open = self.other(document, &path).filter(|other| other.is_unsaved());
         if let Some(other) = open {
-            let text =
-                gettext("“{name}” is open with changes that are not saved. Nothing was written.");
+            let text = gettext("“{name}” is open with unsaved changes. Save or close it first.");
             return document.say(&fill(&text, &[("name", &other.name())]));
         }
         document.save_as(path);

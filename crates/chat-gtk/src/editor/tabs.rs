@@ -186,7 +186,7 @@ impl Group {
             let page = self.view.page(document.widget());
             if document.is_unsaved() {
                 page.set_title(&format!("• {title}"));
-                let text = gettext("{path}, not saved");
+                let text = gettext("{path} (unsaved)");
                 page.set_tooltip(&glib::markup_escape_text(&fill(&text, &[("path", &path)])));
             } else {
                 page.set_title(&title);

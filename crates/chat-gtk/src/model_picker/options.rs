@@ -81,7 +81,7 @@ impl OptionsPage {
         window.set_value(USUAL_WINDOW);
         let inner = Rc::new(Inner {
             temperature: Setting::new(&gettext("Temperature"), temperature),
-            window: Setting::new(&gettext("Context window, in tokens"), window),
+            window: Setting::new(&gettext("Context window (tokens)"), window),
             base: RefCell::default(),
             showing: Cell::new(false),
         });
@@ -93,7 +93,7 @@ impl OptionsPage {
             .build();
         accessible::set_label(&back, &gettext("Back"));
         let title = gtk::Label::builder()
-            .label(gettext("Options of this chat"))
+            .label(gettext("Chat Options"))
             .css_classes(["heading"])
             .xalign(0.0)
             .build();
@@ -101,7 +101,7 @@ impl OptionsPage {
         head.append(&back);
         head.append(&title);
         let note = gtk::Label::builder()
-            .label(gettext("What is not ticked is left to the server."))
+            .label(gettext("Unchecked options use the server’s defaults."))
             .css_classes(["dim-label", "caption"])
             .xalign(0.0)
             .wrap(true)

@@ -28,7 +28,7 @@ pub(super) fn build(row: &Row, chosen: bool, starred: impl Fn(bool) + 'static) -
     let whole = gtk::Box::new(gtk::Orientation::Vertical, 0);
     if let Some(heading) = &row.heading {
         let words = match heading {
-            Heading::Favourites => gettext("Favourites"),
+            Heading::Favourites => gettext("Favorites"),
             Heading::Connection(name) => connection(name),
         };
         let label = gtk::Label::builder()
@@ -52,7 +52,7 @@ pub(super) fn spoken(row: &Row) -> String {
         words.push(row.size.clone());
     }
     if row.favourite {
-        words.push(gettext("favourite"));
+        words.push(gettext("favorite"));
     }
     words.join(", ")
 }
@@ -61,8 +61,8 @@ pub(super) fn spoken(row: &Row) -> String {
 fn abilities(row: &Row) -> Vec<(&'static str, String)> {
     let all = [
         (row.can.tools, "natter-tools-symbolic", gettext("Can use tools")),
-        (row.can.vision, "natter-vision-symbolic", gettext("Can look at pictures")),
-        (row.can.thinking, "natter-thinking-symbolic", gettext("Can think before it answers")),
+        (row.can.vision, "natter-vision-symbolic", gettext("Can see images")),
+        (row.can.thinking, "natter-thinking-symbolic", gettext("Can think before answering")),
     ];
     let known = all.into_iter().filter(|(has, ..)| *has == Some(true));
     known.map(|(_, icon, words)| (icon, words)).collect()
@@ -98,9 +98,9 @@ fn dim(words: &str) -> gtk::Label {
 /// list's.
 fn star(favourite: bool, starred: impl Fn(bool) + 'static) -> gtk::ToggleButton {
     let (icon, hint) = if favourite {
-        ("starred-symbolic", gettext("No favourite any more (Ctrl+D)"))
+        ("starred-symbolic", gettext("Remove from Favorites (Ctrl+D)"))
     } else {
-        ("non-starred-symbolic", gettext("Make it a favourite (Ctrl+D)"))
+        ("non-starred-symbolic", gettext("Add to Favorites (Ctrl+D)"))
     };
     let star = gtk::ToggleButton::builder()
         .icon_name(icon)
@@ -110,7 +110,7 @@ fn star(favourite: bool, starred: impl Fn(bool) + 'static) -> gtk::ToggleButton 
         .tooltip_text(hint)
         .css_classes(["flat", "circular", "star"])
         .build();
-    accessible::set_label(&star, &gettext("Favourite"));
+    accessible::set_label(&star, &gettext("Favorite"));
     star.connect_toggled(move |star| starred(star.is_active()));
     star
 }

@@ -15,7 +15,7 @@ use super::words;
 /// Asks for files.
 pub(crate) fn choose(parent: &gtk::Window, then: impl Fn(Vec<PathBuf>) + 'static) {
     let chooser = gtk::FileChooserNative::builder()
-        .title(gettext("Add a Model"))
+        .title(gettext("Add Model"))
         .action(gtk::FileChooserAction::Open)
         .accept_label(gettext("_Add"))
         .select_multiple(true)

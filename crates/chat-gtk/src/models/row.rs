@@ -224,7 +224,7 @@ impl Act {
                 gettext("Pause the download of {model}"),
             ),
             Self::Resume => (None, gettext("Resume"), gettext("Resume the download of {model}")),
-            Self::Retry => (None, gettext("Retry"), gettext("Try to download {model} again")),
+            Self::Retry => (None, gettext("Retry"), gettext("Retry the download of {model}")),
             Self::Cancel => (
                 Some("window-close-symbolic"),
                 gettext("Cancel"),
@@ -236,7 +236,7 @@ impl Act {
             }
             Self::Remove => (
                 Some("list-remove-symbolic"),
-                gettext("Remove from the list"),
+                gettext("Remove from List"),
                 gettext("Remove {model} from the list"),
             ),
         }

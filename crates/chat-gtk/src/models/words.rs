@@ -55,11 +55,11 @@ pub(crate) fn about(model: &Installed) -> String {
 pub(crate) fn can(facts: &Facts) -> String {
     let knows = |what: Option<bool>| what == Some(true);
     if facts.embedding {
-        gettext("for embeddings only")
+        gettext("embeddings only")
     } else if facts.chat == Some(true) {
         abilities(knows(facts.tools), knows(facts.thinking))
     } else {
-        gettext("has no template for chats")
+        gettext("no chat template")
     }
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn about_offer(offer: &Offer) -> String {
 /// The same for somebody who has no model yet: which it is, how much there is to load, and what
 /// for.
 pub(crate) fn invitation(offer: &Offer) -> String {
-    let text = gettext("{model}, {size} to download");
+    let text = gettext("{model}, {size} download");
     let first = fill(&text, &[("model", &offer.title), ("size", &bytes(offer.size))]);
     format!("{first}\n{}", words::good_for(offer))
 }
@@ -89,12 +89,12 @@ pub(crate) fn need_of(facts: &Facts) -> u64 {
 pub(crate) fn memory(need: u64) -> String {
     let text = match machine::room(need) {
         None => gettext("Needs about {need} of memory"),
-        Some(Room::Enough) => gettext("Needs about {need} of memory: fits this machine"),
+        Some(Room::Enough) => gettext("Needs about {need} of memory: fits this computer"),
         Some(Room::Little) => {
-            gettext("Needs about {need} of {all} of memory: leaves little to other programs")
+            gettext("Needs about {need} of your {all} of memory: leaves little for other apps")
         }
         Some(Room::TooLittle) => {
-            gettext("Needs about {need} of memory: too large for this machine, which has {all}")
+            gettext("Needs about {need} of memory: too large for this computer ({all})")
         }
     };
     let all = machine::memory().map(roughly).unwrap_or_default();
@@ -127,7 +127,7 @@ pub(crate) fn download(it: &Download) -> (Option<f64>, String) {
         DownloadState::Running { stage, .. } => going_on(*stage),
         DownloadState::Paused => fill(&gettext("Paused at {received} of {total}"), &so_far),
         DownloadState::Failed(error) => sentence(error),
-        DownloadState::Elsewhere => gettext("Another Natter is downloading it"),
+        DownloadState::Elsewhere => gettext("Another instance of Natter is downloading it"),
         DownloadState::Done { .. } => gettext("Installed"),
     };
     (fraction, text)

@@ -130,7 +130,7 @@ impl Inner {
         let git = project.map(|project| project.git()).unwrap_or_default();
         let words = git.head.as_ref().map(|head| match head {
             Head::Branch(name) => name.clone(),
-            Head::Unborn(name) => fill(&gettext("{branch}, without a commit"), &[("branch", name)]),
+            Head::Unborn(name) => fill(&gettext("{branch} (no commits yet)"), &[("branch", name)]),
             Head::Detached(commit) => {
                 let short: String = commit.chars().take(8).collect();
                 fill(&gettext("at commit {commit}"), &[("commit", &short)])

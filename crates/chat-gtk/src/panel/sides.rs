@@ -292,7 +292,7 @@ fn handle() -> gtk::Box {
         .accessible_role(gtk::AccessibleRole::Separator)
         .build();
     handle.set_cursor_from_name(Some("col-resize"));
-    accessible::set_label(&handle, &gettext("Width of the panel"));
+    accessible::set_label(&handle, &gettext("Panel Width"));
     handle
 }
 

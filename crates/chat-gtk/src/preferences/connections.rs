@@ -41,13 +41,13 @@ impl ConnectionsPage {
         let Place { window, manager, .. } = place;
         let group = adw::PreferencesGroup::builder()
             .title(gettext("Connections"))
-            .description(gettext("Servers and providers that have models"))
+            .description(gettext("Model servers and providers"))
             .build();
         let header = gtk::Box::new(gtk::Orientation::Horizontal, 6);
-        let again = icon_button("view-refresh-symbolic", &gettext("Look again"));
+        let again = icon_button("view-refresh-symbolic", &gettext("Search Again"));
         let refreshed = manager.clone();
         again.connect_clicked(move |_| refreshed.connections().refresh());
-        let add = icon_button("list-add-symbolic", &gettext("Add a connection"));
+        let add = icon_button("list-add-symbolic", &gettext("Add Connection"));
         let parent = window.clone();
         let adding = manager.clone();
         add.connect_clicked(move |_| {
@@ -64,7 +64,7 @@ impl ConnectionsPage {
         local.add(&switch_row(
             place,
             &gettext("Find servers on this computer"),
-            &gettext("Ollama, llama.cpp, LM Studio and vLLM on their usual ports"),
+            &gettext("Ollama, llama.cpp, LM Studio, and vLLM on their default ports"),
             |settings| settings.chat.find_local_servers,
             |settings, on| settings.chat.find_local_servers = on,
         ));
@@ -113,7 +113,7 @@ impl Inner {
         let connection = &state.connection;
         let health = words::health(&state.health);
         let below = if state.built_in {
-            gettext("Natter’s own engine")
+            gettext("Natter’s built-in engine")
         } else if state.found {
             let text = gettext("{url}, found on this computer");
             words::fill(&text, &[("url", &connection.shown_url())])
@@ -166,7 +166,7 @@ fn ask_removal(window: &glib::WeakRef<adw::PreferencesWindow>, manager: &Manager
     let heading = words::fill(&gettext("Remove “{name}”?"), &[("name", name)]);
     let dialog = adw::MessageDialog::builder()
         .heading(heading)
-        .body(gettext("Its stored key is removed, too. Chats that used it stay."))
+        .body(gettext("This also removes its saved key. Chats that used it are kept."))
         .transient_for(&parent)
         .modal(true)
         .default_response("cancel")

@@ -63,7 +63,7 @@ pub(super) fn open(parent: &gtk::Window, manager: &Manager, old: Option<Connecti
 
 impl Editor {
     fn new(parent: &gtk::Window, manager: Manager, old: Option<ConnectionState>) -> Self {
-        let words = if old.is_some() { gettext("Connection") } else { gettext("Add a Connection") };
+        let words = if old.is_some() { gettext("Connection") } else { gettext("New Connection") };
         let title = adw::WindowTitle::new(&words, "");
         let url = adw::EntryRow::builder().title(gettext("Address")).build();
         url.set_input_purpose(gtk::InputPurpose::Url);
@@ -76,7 +76,9 @@ impl Editor {
         let key = adw::PasswordEntryRow::builder().title(gettext("Key")).build();
 
         let server = adw::PreferencesGroup::builder()
-            .description(gettext("Such as http://127.0.0.1:11434 or https://openrouter.ai/api/v1"))
+            .description(gettext(
+                "For example, http://127.0.0.1:11434 or https://openrouter.ai/api/v1",
+            ))
             .build();
         server.add(&url);
         server.add(&name);
@@ -249,7 +251,7 @@ impl Editor {
         if bad_url {
             self.say(&words::sentence(&Kind::InvalidUrl.into()), false);
         } else if bad_name {
-            self.say(&gettext("A name holds no slash."), false);
+            self.say(&gettext("Names can’t contain a slash."), false);
         } else {
             self.say("", true);
         }
@@ -282,7 +284,7 @@ impl Editor {
     fn run_test(self: &Rc<Self>) {
         let this = Rc::clone(self);
         self.test.set_sensitive(false);
-        self.say(&gettext("Asking the server…"), true);
+        self.say(&gettext("Testing the connection…"), true);
         glib::spawn_future_local(async move {
             let tested = this.tested();
             let result =

@@ -76,7 +76,7 @@ fn mode_row(place: &Place) -> adw::ComboRow {
     let titles = Mode::ALL.map(words::mode_choice);
     let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
     let row = adw::ComboRow::builder()
-        .title(gettext("What tools may do"))
+        .title(gettext("Tool permissions"))
         .subtitle_lines(3)
         .model(&gtk::StringList::new(&titles))
         .build();

@@ -35,13 +35,13 @@ pub(super) fn fill(page: &adw::PreferencesPage, place: &Place) {
 fn switches(place: &Place) -> Vec<adw::PreferencesGroup> {
     let heading = adw::PreferencesGroup::builder()
         .title(gettext("Tools"))
-        .description(gettext("What a model may call in a chat that works in a folder"))
+        .description(gettext("Models can use these tools in chats with a project folder"))
         .build();
     let agents = place.manager.agents().list();
     let toolbox = place.manager.tools();
     let mut tools: Vec<_> = toolbox.all().collect();
     if tools.is_empty() {
-        heading.add(&plain_row(&gettext("No tools here"), ""));
+        heading.add(&plain_row(&gettext("No tools available"), ""));
     }
     tools.sort_by_key(|tool| tool.group as u8);
     let mut groups = vec![heading];

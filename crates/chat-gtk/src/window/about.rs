@@ -8,7 +8,7 @@ pub(super) fn show(parent: &adw::ApplicationWindow, version: &str, id: &str) {
         .application_name("Natter")
         .application_icon(id)
         .version(version)
-        .comments(gettext("Talk to models on your own machine or on any server"))
+        .comments(gettext("Chat with models on your own computer or any server"))
         .developer_name(gettext("The Natter developers"))
         .license_type(gtk::License::MitX11)
         .transient_for(parent)

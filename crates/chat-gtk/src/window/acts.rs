@@ -312,7 +312,7 @@ impl Window {
             }
             Told::NothingAsked => {
                 let Some(fid) = self.list.model().asking(self.shown.as_ref()) else {
-                    return view.note(&gettext("Nothing waits for your answer"));
+                    return view.note(&gettext("Nothing is waiting for your answer"));
                 };
                 self.seeks_ask = true;
                 self.chat.emit(chat_widget::Input::Show(Some(fid)));

@@ -102,7 +102,7 @@ pub(super) fn failure_page(sender: &ComponentSender<Window>) -> adw::StatusPage 
     again.connect_clicked(move |_| input.emit(Input::StartAgain));
     adw::StatusPage::builder()
         .icon_name("dialog-warning-symbolic")
-        .title(gettext("Your chats cannot be opened"))
+        .title(gettext("Can’t Open Your Chats"))
         .child(&again)
         .build()
 }

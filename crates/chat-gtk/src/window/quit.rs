@@ -139,13 +139,13 @@ impl Window {
 fn about_commands(commands: usize) -> adw::MessageDialog {
     let count = u32::try_from(commands).unwrap_or(u32::MAX);
     let heading = ngettext(
-        "A command still runs in the background",
-        "Several commands still run in the background",
+        "A command is still running in the background",
+        "Several commands are still running in the background",
         count,
     );
-    let body = ngettext("It ends with Natter.", "They end with Natter.", count);
+    let body = ngettext("It stops when you quit Natter.", "They stop when you quit Natter.", count);
     let dialog = adw::MessageDialog::builder().heading(&heading).body(&body).build();
-    dialog.add_response("stay", &gettext("_Stay"));
+    dialog.add_response("stay", &gettext("_Cancel"));
     dialog.add_response("stop", &gettext("S_top and Quit"));
     dialog.set_default_response(Some("stay"));
     dialog
@@ -159,23 +159,23 @@ fn about_replies(busy: usize, commands: usize) -> adw::MessageDialog {
         count,
     );
     let body = ngettext(
-        "In the background, Natter ends when it is there. What has arrived is kept in any case.",
-        "In the background, Natter ends when they are there. What has arrived is kept in any case.",
+        "If you continue in the background, Natter quits once the reply is finished. Everything received so far is kept either way.",
+        "If you continue in the background, Natter quits once the replies are finished. Everything received so far is kept either way.",
         count,
     );
     let commands = u32::try_from(commands).unwrap_or(u32::MAX);
     let commands = (commands > 0).then(|| {
         ngettext(
-            "A command that runs in the background ends then, too.",
-            "Commands that run in the background end then, too.",
+            "The command running in the background stops when Natter quits.",
+            "The commands running in the background stop when Natter quits.",
             commands,
         )
     });
     let body = [Some(body), commands].into_iter().flatten().collect::<Vec<_>>().join(" ");
     let dialog = adw::MessageDialog::builder().heading(&heading).body(&body).build();
-    dialog.add_response("stay", &gettext("_Stay"));
+    dialog.add_response("stay", &gettext("_Cancel"));
     dialog.add_response("stop", &gettext("S_top and Quit"));
-    dialog.add_response("background", &gettext("Go on in the _Background"));
+    dialog.add_response("background", &gettext("Continue in _Background"));
     dialog.set_response_appearance("background", adw::ResponseAppearance::Suggested);
     dialog.set_default_response(Some("background"));
     dialog

@@ -84,10 +84,10 @@ impl View {
         let chat_header = flat_header();
         let title = adw::WindowTitle::new("", "");
         chat_header.set_title_widget(Some(&title));
-        let back = icon_button("go-previous-symbolic", &gettext("Back to the chats"), "win.back");
+        let back = icon_button("go-previous-symbolic", &gettext("Back to Chats"), "win.back");
         let list_button = icon_button(
             "sidebar-show-symbolic",
-            &gettext("Show or hide the list"),
+            &gettext("Show or hide the chat list"),
             "win.toggle-list",
         );
         let new_chat = new_chat_button();
@@ -308,10 +308,10 @@ impl View {
 
     /// Asks whether to work in a folder that was dropped, in passing.
     pub(super) fn offer_folder(&self, folder: PathBuf, sender: &ComponentSender<Window>) {
-        let text = gettext("Work in the folder “{name}”?");
+        let text = gettext("Open the folder “{name}” in this chat?");
         let words = words::fill(&text, &[("name", &projects::name(&folder))]);
         let input = sender.input_sender().clone();
-        self.toasts.offer(&words, &gettext("Work There"), move || {
+        self.toasts.offer(&words, &gettext("Open Folder"), move || {
             input.emit(Input::Work(folder.clone()));
         });
     }

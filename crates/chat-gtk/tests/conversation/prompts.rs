@@ -60,7 +60,7 @@ fn a_rule_is_made_wider_or_edited_before_it_is_stored() {
     let ask = scene.ask(Asked::Permission(asked.clone()));
     let field = scene.fields().pop().expect("the rule");
     field.set_text("run:cargo te*");
-    assert!(scene.shows("does not stand alone at the end"), "{:?}", scene.texts());
+    assert!(scene.shows("doesn’t stand alone at the end"), "{:?}", scene.texts());
     scene.press("Always Allow");
     assert_ne!(
         scene.answer().map(|(of, _)| of),
@@ -103,7 +103,7 @@ fn a_command_stays_in_the_sandbox_where_a_rule_denies_the_network() {
     *stays_inside = Some(Why::Denied("network:*".to_owned()));
     scene.ask(Asked::Permission(asked.clone()));
     assert!(scene.shows("Allow for This Chat") && !scene.shows("Run Outside the Sandbox Once"));
-    let why = "It can’t run outside the sandbox: it could use the network there, which the rule network:* denies.";
+    let why = "It can’t run outside the sandbox, because it could use the network there. The rule network:* denies that.";
     assert!(scene.shows(why), "{:?}", scene.texts());
     // Where no rule could be stored either, there is nothing to choose from.
     asked.always = Vec::new();

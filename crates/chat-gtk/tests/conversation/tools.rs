@@ -152,7 +152,7 @@ fn a_result_is_seen_while_other_calls_of_its_reply_run_and_wait() {
     told(3, &|seq| {
         in_session(seq, SessionEvent::MessageChanged { message: Arc::new(reply.clone()) })
     });
-    assert!(scene.shows("Fetch //c1 · waits for its turn"), "{:?}", scene.texts());
+    assert!(scene.shows("Fetch //c1 · queued"), "{:?}", scene.texts());
     let change = |seq, call: &ToolCall, result: Option<ToolResult>| {
         told(seq, &|seq| {
             in_session(
@@ -176,13 +176,13 @@ fn a_result_is_seen_while_other_calls_of_its_reply_run_and_wait() {
         scene
             .texts()
             .iter()
-            .any(|text| text == "The model was told: The server says 404 Not Found.")
+            .any(|text| text == "Reported to the model: The server says 404 Not Found.")
     );
-    assert!(scene.shows("Run make · waits for its turn"));
+    assert!(scene.shows("Run make · queued"));
     let page = ToolView::Fetched { url: "//c1".to_owned(), title: None, bytes: 5, path: None };
     let done = ToolResult { view: Some(page), ..ToolResult::to(&pages[0], "hello", false) };
     change(7, &pages[0], Some(done));
-    assert!(scene.shows("Fetched //c1") && scene.shows("Run make · waits for its turn"));
+    assert!(scene.shows("Fetched //c1") && scene.shows("Run make · queued"));
     // What a stop left without its turn waits for nothing.
     told(8, &|_| Event::RequestFinished {
         fid: fid(),
@@ -190,7 +190,7 @@ fn a_result_is_seen_while_other_calls_of_its_reply_run_and_wait() {
         usage: Usage::default(),
         error: None,
     });
-    assert!(scene.shows("Run make · has no result"), "{:?}", scene.texts());
+    assert!(scene.shows("Run make · no result"), "{:?}", scene.texts());
 }
 
 #[gtk::test]

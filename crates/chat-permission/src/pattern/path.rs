@@ -67,10 +67,10 @@ impl PathPattern {
         let rest = if rest == "." { "" } else { rest.strip_prefix("./").unwrap_or(rest) };
         let parts: Vec<_> = rest.split('/').filter(|part| !part.is_empty()).collect();
         if parts.iter().any(|part| [".", ".."].contains(part)) {
-            return Err(bad("`.` and `..` have no place in it"));
+            return Err(bad("it cannot contain `.` or `..`"));
         }
         if rest.starts_with('!') {
-            return Err(bad("a rule cannot begin with `!`: deny instead"));
+            return Err(bad("it cannot begin with `!`: use a deny rule instead"));
         }
         let anywhere = !rooted && parts.len() == 1;
         let plain: Vec<_> = parts.iter().map_while(|part| literal(part)).collect();

@@ -42,7 +42,7 @@ impl Excerpt {
             if index == self.head.len() {
                 begin_line(&mut text);
                 let (bytes, lines) = (self.bytes_left_out, self.lines_left_out);
-                let _ = writeln!(text, "[{bytes} bytes in {lines} lines left out here{rest}]");
+                let _ = writeln!(text, "[{bytes} bytes in {lines} lines omitted here{rest}]");
             }
             if name && span.stream != named {
                 begin_line(&mut text);
@@ -248,7 +248,7 @@ mod tests {
         let excerpt = collected(60, &[(Stream::Out, &text)]);
         assert_eq!(
             excerpt.to_string(),
-            "line 0\nline 1\nline 2\nline 3\n[8835 bytes in 993 lines left out here]\nline 997\nline 998\nline 999\n"
+            "line 0\nline 1\nline 2\nline 3\n[8835 bytes in 993 lines omitted here]\nline 997\nline 998\nline 999\n"
         );
     }
 
@@ -257,7 +257,7 @@ mod tests {
         let excerpt = collected(4, &[(Stream::Out, "abcdefgh")]);
         assert_eq!(
             excerpt.text("; ask for it"),
-            "ab\n[4 bytes in 0 lines left out here; ask for it]\ngh"
+            "ab\n[4 bytes in 0 lines omitted here; ask for it]\ngh"
         );
     }
 

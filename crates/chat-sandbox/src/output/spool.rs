@@ -195,7 +195,7 @@ impl Inner {
         if missing == 0 {
             return String::new();
         }
-        format!("\n[{missing} bytes left out here]\n")
+        format!("\n[{missing} bytes omitted here]\n")
     }
 
     fn in_order_at(&self, position: u64) -> u64 {
@@ -292,7 +292,7 @@ mod tests {
         assert_eq!((part.text.as_str(), part.missed, part.next), ("mnop", 8, 16));
         spool.finish();
         let whole = std::fs::read_to_string(spool.path()).unwrap();
-        assert_eq!(whole, "abcd\n[8 bytes left out here]\nmnop");
+        assert_eq!(whole, "abcd\n[8 bytes omitted here]\nmnop");
         assert_eq!(spool.part(4, 100).unwrap(), part);
     }
 

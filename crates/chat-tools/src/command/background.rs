@@ -169,7 +169,9 @@ impl Commands {
         if running < AT_ONCE {
             return Ok(());
         }
-        Err(ToolFailure::new(format!("{running} commands run in the background. Stop one first.")))
+        Err(ToolFailure::new(format!(
+            "{running} commands are running in the background. Stop one first."
+        )))
     }
 
     /// Keeps a command by its name. Of those that have ended the oldest are let go of, where there
@@ -196,9 +198,9 @@ impl Commands {
         }
         let names: Vec<&str> = commands.keys().map(String::as_str).collect();
         let known = match names.as_slice() {
-            [] => "None was begun.".to_owned(),
+            [] => "None was started.".to_owned(),
             [name] => format!("The only one is {name}."),
-            names => format!("There are: {}.", names.join(", ")),
+            names => format!("Available: {}.", names.join(", ")),
         };
         Err(ToolFailure::new(format!("There is no background command “{id}”. {known}")))
     }

@@ -33,47 +33,50 @@ pub fn told(exit: &Exit) -> String {
         Ended::Status(status) => match status - 128 {
             // As a shell tells of what it ran; the command may as well have said so itself.
             signal if !name(signal).is_empty() => {
-                format!("Exit status {status}, in a shell’s words signal {signal}{}", name(signal))
+                format!("Exit status {status}, in a shell usually signal {signal}{}", name(signal))
             }
             _ => format!("Exit status {status}"),
         },
-        Ended::Signal(signal) => format!("Ended by signal {signal}{}", name(signal)),
+        Ended::Signal(signal) => format!("Terminated by signal {signal}{}", name(signal)),
         Ended::TimedOut(limit) => format!(
-            "Ended at its time limit of {} s (`seconds` gives more, `background` has none)",
+            "Stopped at its time limit of {} s (set `seconds` for a longer one, or `background` for none)",
             limit.as_secs()
         ),
         Ended::Stopped => "Stopped".to_owned(),
-        Ended::Exposed => "Ended since something outside the sandbox (such as the user’s git or editor) replaced a \
-            protected file of the project, which left it unprotected; what was done until then stays"
-            .to_owned(),
+        Ended::Exposed => {
+            "Stopped because something outside the sandbox (such as the user’s git or editor) \
+            replaced a protected file of the project and left it unprotected; everything done \
+            until then is kept"
+                .to_owned()
+        }
         Ended::Limit(limit) => {
             let much = match limit {
                 Limit::Processes => "too many processes",
                 Limit::Memory => "too much memory",
-                Limit::Disk => "too much of the disk",
+                Limit::Disk => "too much disk space",
             };
-            format!("Ended since it used {much}")
+            format!("Stopped because it used {much}")
         }
     };
     let _ = write!(text, ", after {:.1} s.", exit.took.as_secs_f64());
     if exit.left_running > 0 {
-        let _ = write!(text, " {} processes that it left running were ended.", exit.left_running);
+        let _ = write!(text, " {} processes that it left running were stopped.", exit.left_running);
     }
     for QuarantinedFile { path, kept, why } in exit.quarantined.iter().take(TOLD) {
         let why = match why {
-            QuarantineReason::Protected => "may not be made here",
+            QuarantineReason::Protected => "may not be created here",
             QuarantineReason::RunsPrograms => {
-                "can make git run programs, or write, outside the sandbox"
+                "can make Git run programs or write outside the sandbox"
             }
         };
         let kept = kept.file_name().unwrap_or_default().display();
-        let _ = write!(text, " {} {why}: it was put aside as {kept}.", path.display());
+        let _ = write!(text, " {} {why}: it was quarantined as {kept}.", path.display());
     }
     if let Some(more @ 1..) = exit.quarantined.len().checked_sub(TOLD) {
         let _ = write!(text, " So were {more} others.");
     }
     if exit.is_partly_unseen {
-        text += " The project is too large to be looked through for repositories.";
+        text += " The project is too large to check for new repositories.";
     }
     text
 }
@@ -115,10 +118,11 @@ mod tests {
         assert_eq!(told(&exit(Ended::Status(101))), "Exit status 101, after 1.2 s.");
         assert_eq!(
             told(&exit(Ended::Status(139))),
-            "Exit status 139, in a shell’s words signal 11 (segmentation fault), after 1.2 s."
+            "Exit status 139, in a shell usually signal 11 (segmentation fault), after 1.2 s."
         );
         assert!(
-            told(&exit(Ended::Exposed)).starts_with("Ended since something outside the sandbox")
+            told(&exit(Ended::Exposed))
+                .starts_with("Stopped because something outside the sandbox")
         );
         for (limit, kind) in [
             (Limit::Processes, CommandLimit::Processes),
@@ -130,17 +134,17 @@ mod tests {
         assert_eq!(exit_of(&exit(Ended::Exposed)), CommandExit::Exposed);
         assert_eq!(
             told(&exit(Ended::Signal(11))),
-            "Ended by signal 11 (segmentation fault), after 1.2 s."
+            "Terminated by signal 11 (segmentation fault), after 1.2 s."
         );
-        assert_eq!(told(&exit(Ended::Signal(50))), "Ended by signal 50, after 1.2 s.");
+        assert_eq!(told(&exit(Ended::Signal(50))), "Terminated by signal 50, after 1.2 s.");
         assert_eq!(
             told(&exit(Ended::Limit(Limit::Memory))),
-            "Ended since it used too much memory, after 1.2 s."
+            "Stopped because it used too much memory, after 1.2 s."
         );
         let late = told(&exit(Ended::TimedOut(Duration::from_secs(5))));
         assert_eq!(
             late,
-            "Ended at its time limit of 5 s (`seconds` gives more, `background` has none), after 1.2 s."
+            "Stopped at its time limit of 5 s (set `seconds` for a longer one, or `background` for none), after 1.2 s."
         );
         let put = |why| QuarantinedFile {
             path: "/p/.git/config".into(),
@@ -154,8 +158,8 @@ mod tests {
         };
         assert_eq!(
             told(&left),
-            "Stopped, after 1.2 s. 2 processes that it left running were ended. /p/.git/config can make git run \
-             programs, or write, outside the sandbox: it was put aside as config.put-aside-1."
+            "Stopped, after 1.2 s. 2 processes that it left running were stopped. /p/.git/config can make Git run \
+             programs or write outside the sandbox: it was quarantined as config.put-aside-1."
         );
         assert_eq!(put_aside(&left), ["/p/.git/config.put-aside-1"]);
         let many = Exit {
@@ -164,7 +168,7 @@ mod tests {
             ..left.clone()
         };
         let many = told(&many);
-        assert_eq!(many.matches("may not be made here").count(), TOLD);
+        assert_eq!(many.matches("may not be created here").count(), TOLD);
         assert!(many.contains(" So were 3 others. The project is too large"), "{many}");
         assert_eq!(exit_of(&left), CommandExit::Stopped);
     }

@@ -71,27 +71,27 @@ impl fmt::Display for Refusal {
         }
         match &self.reason {
             Reason::Empty => f.write_str(
-                "`old` is empty. Give the text to replace; write_file makes a new file.",
+                "`old` is empty. Give the text to replace, or use write_file to create a file.",
             )?,
             Reason::Same => f.write_str("`old` and `new` are the same.")?,
             Reason::Several { lines, tolerance } => {
                 let named: Vec<_> = lines.iter().take(NAMED).map(usize::to_string).collect();
                 let more = if lines.len() > NAMED { ", …" } else { "" };
                 let how = if *tolerance == Tolerance::default() {
-                    "is there"
+                    "occurs"
                 } else {
-                    "is not there exactly, but nearly"
+                    "has no exact match, but similar text occurs"
                 };
                 let all = if *tolerance == Tolerance::default() {
                     ", or set all"
                 } else {
-                    ", exactly as it is"
+                    ", exactly as they are"
                 };
                 let (count, named) = (lines.len(), named.join(", "));
                 let or_more = if count < MOST { "" } else { " or more" };
                 write!(
                     f,
-                    "The text to replace {how} {count}{or_more} times (lines {named}{more}): give more lines around it{all}."
+                    "The text to replace {how} {count}{or_more} times (lines {named}{more}): include more surrounding lines{all}."
                 )?;
             }
             Reason::Absent { near, numbered } => {
@@ -99,29 +99,32 @@ impl fmt::Display for Refusal {
                 if *numbered {
                     f.write_str(" Give it without the line numbers.")?;
                 } else if let Some(Near { line, text }) = near {
-                    write!(f, " From line {line} on the file has:\n{text}\nGive it exactly.\n")?;
+                    write!(
+                        f,
+                        " Starting at line {line}, the file has:\n{text}\nCopy it exactly.\n"
+                    )?;
                 } else {
                     f.write_str(" Read the file again.")?;
                 }
             }
             Reason::TooMany => write!(
                 f,
-                "More than {} places have this text: give a longer one.",
+                "This text occurs in more than {} places: give a longer one.",
                 super::MOST_PLACES
             )?,
             Reason::TooLarge => write!(
                 f,
-                "The file would become larger than {} MB: that is no text to edit.",
+                "The file would become larger than {} MB, too large to edit as text.",
                 super::LARGEST / 1_000_000
             )?,
             Reason::Indentation { line } => write!(
                 f,
-                "The text is at line {line} with another indentation, and how to indent the new lines is not clear: \
-                 give it with the file's own."
+                "The text is at line {line} with different indentation, and it is unclear how to \
+                 indent the new lines: use the file's own indentation."
             )?,
         }
         if self.of > 1 {
-            f.write_str(" None of the edits was made.")?;
+            f.write_str(" No edits were made.")?;
         }
         Ok(())
     }
@@ -184,20 +187,20 @@ mod tests {
     fn a_text_that_is_there_several_times_is_named_with_its_lines() {
         assert_eq!(
             said("a\nb\na\na\n", &[("a", "c")]),
-            "The text to replace is there 3 times (lines 1, 3, 4): give more lines around it, or set all."
+            "The text to replace occurs 3 times (lines 1, 3, 4): include more surrounding lines, or set all."
         );
         assert_eq!(
             said(&"a\n".repeat(12), &[("a", "c")]),
-            "The text to replace is there 12 times (lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …): \
-             give more lines around it, or set all."
+            "The text to replace occurs 12 times (lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …): \
+             include more surrounding lines, or set all."
         );
         assert!(said(&"a\n".repeat(10), &[("a", "c")]).contains("8, 9, 10): "));
-        assert!(said(&"a\n".repeat(999), &[("a", "c")]).contains(" there 999 times "));
-        assert!(said(&"a\n".repeat(2000), &[("a", "c")]).contains(" there 1000 or more times "));
+        assert!(said(&"a\n".repeat(999), &[("a", "c")]).contains(" occurs 999 times "));
+        assert!(said(&"a\n".repeat(2000), &[("a", "c")]).contains(" occurs 1000 or more times "));
         assert_eq!(
             said("“a”\n„a“\n", &[("\"a\"", "c")]),
-            "The text to replace is not there exactly, but nearly 2 times (lines 1, 2): \
-             give more lines around it, exactly as it is."
+            "The text to replace has no exact match, but similar text occurs 2 times (lines 1, 2): \
+             include more surrounding lines, exactly as they are."
         );
     }
 
@@ -206,12 +209,12 @@ mod tests {
         let content = "fn a() {\n    one();\n    two();\n}\n";
         assert_eq!(
             said(content, &[("    one();\n    three();\n}", "")]),
-            "The text to replace is not in the file. From line 2 on the file has:\n    one();\n    two();\n}\nGive it exactly.\n"
+            "The text to replace is not in the file. Starting at line 2, the file has:\n    one();\n    two();\n}\nCopy it exactly.\n"
         );
         let nothing = "The text to replace is not in the file. Read the file again.";
         assert_eq!(said(content, &[("zero();", "")]), nothing);
         // A third of the lines is near enough, a quarter is not.
-        assert!(said(content, &[("one();\nx();\ny();", "")]).contains("From line 2 on"));
+        assert!(said(content, &[("one();\nx();\ny();", "")]).contains("Starting at line 2,"));
         assert_eq!(said(content, &[("one();\nx();\ny();\nz();", "")]), nothing);
     }
 
@@ -228,7 +231,7 @@ mod tests {
     fn the_edit_is_named_where_there_are_several() {
         assert_eq!(
             said("a\n", &[("a", "b"), ("b", "b")]),
-            "Edit 2 of 2: `old` and `new` are the same. None of the edits was made."
+            "Edit 2 of 2: `old` and `new` are the same. No edits were made."
         );
         assert!(said("a\n", &[("", "b")]).starts_with("`old` is empty."));
     }
@@ -236,6 +239,6 @@ mod tests {
     #[test]
     fn an_indentation_that_is_not_clear_is_said() {
         let said = said("a\n    b\n", &[("        a\n            b", "a")]);
-        assert!(said.starts_with("The text is at line 1 with another indentation"), "{said}");
+        assert!(said.starts_with("The text is at line 1 with different indentation"), "{said}");
     }
 }

@@ -87,7 +87,7 @@ fn the_model_is_told_what_differed() {
     );
     assert_eq!(
         told("b \nc\n", "b\nc").unwrap(),
-        "The text at line 1 differed in blanks or newlines at the ends of lines."
+        "The text at line 1 differed in whitespace at the ends of lines."
     );
 }
 

@@ -47,24 +47,21 @@ pub fn text(found: &Gathered, most: usize) -> String {
     let all = found.matches();
     let mut notes = Vec::new();
     if found.is_cut {
-        notes.push(format!("More than {MATCHES} lines match: {shown} of them in {files} files are shown. Narrow the search."));
+        notes.push(format!("More than {MATCHES} lines match. {shown} of them in {files} files are shown. Narrow the search."));
     } else if shown < all {
         notes.push(format!(
-            "{all} lines in {} files match: the first {shown} are shown. Narrow the search.",
+            "{all} lines in {} files match. The first {shown} are shown. Narrow the search.",
             found.files.len()
         ));
     } else if all == 0 {
-        notes.push("Nothing matches.".to_owned());
+        notes.push("No matches.".to_owned());
     }
     if found.several_links > 0 {
-        notes.push(format!(
-            "Not searched: {} files that have several hard links.",
-            found.several_links
-        ));
+        notes.push(format!("Not searched: {} files with several hard links.", found.several_links));
     }
     if found.unfinished > 0 {
         notes.push(format!(
-            "Not searched to the end: {} files that have very long lines, or cannot be read.",
+            "Not fully searched: {} files with very long lines or read errors.",
             found.unfinished
         ));
     }
@@ -113,12 +110,12 @@ mod tests {
         );
         assert!(
             text.ends_with(
-                "[450 lines in 3 files match: the first 200 are shown. Narrow the search.]\n"
+                "[450 lines in 3 files match. The first 200 are shown. Narrow the search.]\n"
             ),
             "{text}"
         );
-        assert_eq!(super::text(&Gathered::default(), BYTES), "[Nothing matches.]\n");
+        assert_eq!(super::text(&Gathered::default(), BYTES), "[No matches.]\n");
         let gathered = Gathered { is_cut: true, several_links: 2, ..found(&[("a", &[(1, true)])]) };
-        assert!(super::text(&gathered, BYTES).contains("More than 10000 lines match: 1 of them in 1 files are shown. Narrow the search. Not searched: 2 files that have several hard links."));
+        assert!(super::text(&gathered, BYTES).contains("More than 10000 lines match. 1 of them in 1 files are shown. Narrow the search. Not searched: 2 files with several hard links."));
     }
 }

@@ -124,8 +124,10 @@ pub fn heading(url: &Url, title: Option<&str>, cut: Option<Cut>, note: Option<&s
         heading.push_str(title);
     }
     let missing = cut.map(|cut| match cut {
-        Cut::Size(kilobytes) => format!("Only the first {kilobytes} KB came: there is more."),
-        Cut::Time(seconds) => format!("The rest did not come within {seconds} seconds."),
+        Cut::Size(kilobytes) => {
+            format!("Only the first {kilobytes} KB were received. There is more.")
+        }
+        Cut::Time(seconds) => format!("The rest did not arrive within {seconds} seconds."),
     });
     if let Some(missing) = missing {
         heading.push('\n');
@@ -190,7 +192,7 @@ mod tests {
     #[case("application/pdf", b"%PDF-1.7", "application/pdf")]
     #[case("image/png", b"no picture", "image/png")]
     #[case("text/plain", b"a\0b", "text/plain")]
-    #[case("", b"\0\0", "something of no known type")]
+    #[case("", b"\0\0", "data of an unknown type")]
     #[case("audio/ogg", b"OggS", "audio/ogg")]
     fn other_things_are_named(#[case] mime: &str, #[case] bytes: &[u8], #[case] what: &str) {
         assert_eq!(
@@ -205,7 +207,7 @@ mod tests {
         let heading = heading(&url, Some("Bees"), Some(Cut::Size(5)), Some("Note."));
         assert_eq!(
             heading,
-            "https://example.org/\nTitle: Bees\nOnly the first 5 KB came: there is more.\nNote."
+            "https://example.org/\nTitle: Bees\nOnly the first 5 KB were received. There is more.\nNote."
         );
     }
 }

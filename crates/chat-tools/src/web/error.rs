@@ -6,16 +6,16 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum WebError {
     /// The text is no address.
-    #[error("`{0}` is no address. Give a whole one, such as https://example.org/page.")]
+    #[error("`{0}` is not a web address. Give a full one, such as https://example.org/page.")]
     NoAddress(String),
     /// It is longer than so many bytes.
-    #[error("The address is longer than {0} bytes, and is not fetched.")]
+    #[error("The address is longer than {0} bytes and is not fetched.")]
     TooLong(usize),
     /// Its scheme is neither http nor https.
     #[error("Only http and https addresses can be fetched, not {0}.")]
     Scheme(String),
     /// It has a user's name or password in it.
-    #[error("Addresses with a user name or a password in them are not fetched.")]
+    #[error("Addresses that contain a user name or password are not fetched.")]
     Credentials,
     /// The host's name has no address.
     #[error("The host {host} was not found ({words}).")]
@@ -34,7 +34,7 @@ pub enum WebError {
         words: String,
     },
     /// The server broke off.
-    #[error("{host} broke off before its answer was complete ({words}).")]
+    #[error("The connection to {host} was lost before the response was complete ({words}).")]
     BrokeOff {
         /// The host.
         host: String,
@@ -42,7 +42,7 @@ pub enum WebError {
         words: String,
     },
     /// Nothing came in time.
-    #[error("{host} did not answer within {seconds} seconds.")]
+    #[error("{host} did not respond within {seconds} seconds.")]
     TooLate {
         /// The host.
         host: String,
@@ -53,7 +53,7 @@ pub enum WebError {
     #[error("The address was redirected more than {0} times.")]
     TooManyRedirects(usize),
     /// A redirect leads to what is no address.
-    #[error("{host} redirects to what cannot be fetched: {why}")]
+    #[error("{host} redirects to an address that cannot be fetched: {why}")]
     BadRedirect {
         /// The host.
         host: String,
@@ -61,7 +61,7 @@ pub enum WebError {
         why: Box<WebError>,
     },
     /// The server refused.
-    #[error("{host} answered {status}.")]
+    #[error("{host} returned {status}.")]
     Status {
         /// The host.
         host: String,

@@ -28,12 +28,12 @@ pub async fn head(text: String, context: &ToolContext) -> Result<String, ToolFai
         let text = broken(&text);
         let made = outputs::create(&folder, |path| keep(path, &text));
         let (id, ()) = made
-            .map_err(|error| ToolFailure::new(format!("The page could not be kept: {error}.")))?;
+            .map_err(|error| ToolFailure::new(format!("The page could not be stored: {error}.")))?;
         let (head, lines) = beginning(&text, limit);
         let (shown, all) = (size(head.len() as u64), size(text.len() as u64));
         let next = lines + 1;
         Ok(format!(
-            "{head}\n\n[{shown} of {all}. Read on with fetch_output: id {id}, from line {next}.]"
+            "{head}\n\n[{shown} of {all}. Continue with fetch_output: id {id}, from line {next}.]"
         ))
     })
     .await

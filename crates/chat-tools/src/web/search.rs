@@ -41,24 +41,24 @@ pub struct Hit {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Refusal {
     /// It does not take the key, or wants one and has none.
-    #[error("{0} does not accept the key. The user has to set another one in the settings.")]
+    #[error("{0} refused the key. The user must set another one in the settings.")]
     Key(&'static str),
     /// Too many questions.
-    #[error(
-        "{0} takes no more questions for now: its limit is reached. Wait a while before the next search."
-    )]
+    #[error("{0} has reached its rate limit. Wait a while before the next search.")]
     Limit(&'static str),
     /// What was paid for is used up.
-    #[error("{0} takes no more questions: the plan's quota is used up. The user has to see to it.")]
+    #[error(
+        "{0} accepts no more searches: the quota of the user's plan is used up. Only the user can change that."
+    )]
     Quota(&'static str),
     /// An instance that answers people alone.
     #[error(
-        "This SearXNG does not answer programs. Whoever runs it has to add `json` to `search.formats` \
-         in its settings.yml."
+        "This SearXNG instance does not return JSON. Its operator must add `json` to \
+         `search.formats` in settings.yml."
     )]
     NoJson,
     /// None of the engines behind it answered.
-    #[error("{service} found nothing, and these engines did not answer it: {engines}.")]
+    #[error("{service} found nothing, and these engines did not respond: {engines}.")]
     Engines {
         /// The service.
         service: &'static str,
@@ -67,7 +67,7 @@ pub enum Refusal {
     },
     /// It answers in a form that is not known.
     #[error(
-        "{service} answered in a form that is not known ({what}). It may have changed: this says nothing about results."
+        "{service} sent an unknown response format ({what}). It may have changed. There may still be results."
     )]
     Layout {
         /// The service.
@@ -76,7 +76,7 @@ pub enum Refusal {
         what: String,
     },
     /// Another error.
-    #[error("{service} answered {status}.")]
+    #[error("{service} returned {status}.")]
     Status {
         /// The service.
         service: &'static str,
@@ -141,7 +141,7 @@ pub fn results(
         return Err(known.unwrap_or(Refusal::Status { service, status }));
     }
     let layout = |what: &str| Refusal::Layout { service, what: what.to_owned() };
-    let json = json.ok_or_else(|| layout("it is no JSON"))?;
+    let json = json.ok_or_else(|| layout("it is not JSON"))?;
     let mut hits = match provider {
         SearchProvider::Searxng => searxng::hits(&json)?,
         SearchProvider::Brave => brave::hits(&json)?,

@@ -74,6 +74,6 @@ async fn line_numbers_copied_from_read_file_are_left_out() {
     let edit =
         json!({ "path": "a.rs", "old": "2\t    one();\n3\t    two();", "new": "2\t    three();" });
     let said = world.says("edit_file", edit).await;
-    assert!(said.contains("Line numbers in your text were left out."), "{said}");
+    assert!(said.contains("The line numbers in your text were removed."), "{said}");
     assert_eq!(world.get("a.rs"), "fn main() {\n    three();\n}\n");
 }

@@ -11,7 +11,7 @@ async fn a_question_reaches_the_person_and_the_answer_the_model() {
     let said = world
         .says("ask_user", json!({ "question": "Which colour?", "choices": ["red", "blue"] }))
         .await;
-    assert_eq!(said, "The user answers: blue");
+    assert_eq!(said, "The user answered: blue");
     let question = Question {
         text: "Which colour?".to_owned(),
         choices: vec!["red".to_owned(), "blue".to_owned()],

@@ -19,7 +19,7 @@ async fn world() -> (World, String) {
     let command = format!("echo ready; sleep {seconds}");
     let output =
         world.call("run_command", json!({ "command": command, "background": true })).await.unwrap();
-    assert!(output.text.starts_with("It runs in the background as out1"), "{}", output.text);
+    assert!(output.text.starts_with("Running in the background as out1"), "{}", output.text);
     assert!(matches!(output.view, Some(ToolView::Ran { exit: None, output: Some(_), .. })));
     processes::wait(&seconds, true).await;
     (world, seconds)
@@ -32,15 +32,15 @@ async fn what_it_writes_is_read_once_and_it_is_stopped() {
     // The command sleeps already; what it wrote before comes by a pipe.
     loop {
         match &*world.says("read_output", json!({ "id": "out1" })).await {
-            "It still runs. It wrote nothing more." => {
+            "Still running. No new output." => {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
-            read => break assert_eq!(read, "It still runs.\nready"),
+            read => break assert_eq!(read, "Still running.\nready"),
         }
     }
     assert_eq!(
         world.says("read_output", json!({ "id": "out1" })).await,
-        "It still runs. It wrote nothing more."
+        "Still running. No new output."
     );
     let output = world.call("stop_command", json!({ "id": "out1" })).await.unwrap();
     assert!(output.text.starts_with("Stopped, after "), "{}", output.text);
@@ -64,7 +64,7 @@ async fn another_request_that_is_stopped_leaves_it_alone() {
     let (mut world, seconds) = world().await;
     let began = std::mem::replace(&mut world.context.cancel, CancellationToken::new());
     world.context.cancel.cancel();
-    assert!(world.says("read_output", json!({ "id": "out1" })).await.starts_with("It still runs"));
+    assert!(world.says("read_output", json!({ "id": "out1" })).await.starts_with("Still running"));
     assert!(processes::sleeps(&seconds));
     began.cancel();
     processes::wait(&seconds, false).await;
@@ -94,7 +94,7 @@ async fn an_end_by_itself_is_told() {
 async fn a_name_that_is_unknown_is_answered_with_those_that_are() {
     let world = World::new();
     let said = world.fails("read_output", json!({ "id": "out1" })).await;
-    assert_eq!(said, "There is no background command “out1”. None was begun.");
+    assert_eq!(said, "There is no background command “out1”. None was started.");
     world.host.allows();
     world.says("run_command", json!({ "command": "true", "background": true })).await;
     let said = world.fails("stop_command", json!({ "id": "../out1" })).await;
@@ -109,7 +109,7 @@ async fn of_one_that_is_forgotten_the_output_is_left() {
     world.context.memory = Arc::new(Memory::default());
     let said = world.fails("read_output", json!({ "id": "out1" })).await;
     assert!(
-        said.starts_with("“out1” does not run any more") && said.contains("fetch_output"),
+        said.starts_with("“out1” is no longer running") && said.contains("fetch_output"),
         "{said}"
     );
     assert_eq!(world.says("fetch_output", json!({ "id": "out1" })).await, "1\tready\n");

@@ -34,10 +34,7 @@ async fn both_streams_and_the_status_are_told() {
     );
     assert_eq!(World::names(&world.context.outputs), Vec::<String>::new());
     let said = world.says("run_command", json!({ "command": "true" })).await;
-    assert!(
-        said.starts_with("Exit status 0, after ") && said.ends_with(" It wrote nothing."),
-        "{said}"
-    );
+    assert!(said.starts_with("Exit status 0, after ") && said.ends_with(" No output."), "{said}");
 }
 
 #[tokio::test]
@@ -64,7 +61,7 @@ async fn a_small_window_gets_less_of_an_output() {
 async fn a_signal_is_told() {
     let world = world();
     let output = world.call("run_command", json!({ "command": "kill -9 $$" })).await.unwrap();
-    assert!(output.text.starts_with("Ended by signal 9 (killed)"), "{}", output.text);
+    assert!(output.text.starts_with("Terminated by signal 9 (killed)"), "{}", output.text);
     assert!(matches!(output.view, Some(ToolView::Ran { exit: Some(CommandExit::Signal(9)), .. })));
 }
 
@@ -85,7 +82,7 @@ async fn too_much_memory_is_told_as_that() {
     Arc::make_mut(&mut world.context.settings).command_memory_mb = 50;
     let eat = "head -c 200000000 /dev/zero | tail | (sleep 600; cat)";
     let output = world.call("run_command", json!({ "command": eat })).await.unwrap();
-    assert!(output.text.starts_with("Ended since it used too much memory"), "{}", output.text);
+    assert!(output.text.starts_with("Stopped because it used too much memory"), "{}", output.text);
     let memory = CommandExit::Limit(CommandLimit::Memory);
     assert!(matches!(output.view, Some(ToolView::Ran { exit: Some(exit), .. }) if exit == memory));
 }
@@ -96,8 +93,8 @@ async fn what_a_new_repository_would_run_is_put_aside_and_told() {
     std::fs::create_dir_all(world.project.join("src")).unwrap();
     let make = "git init -q src/sub && git -C src/sub config core.fsmonitor evil";
     let output = world.call("run_command", json!({ "command": make })).await.unwrap();
-    let told = "src/sub/.git/config can make git run programs, or write, outside the sandbox: \
-        it was put aside as config.put-aside-1.";
+    let told = "src/sub/.git/config can make Git run programs or write outside the sandbox: \
+        it was quarantined as config.put-aside-1.";
     assert!(output.text.contains(told), "{}", output.text);
     let Some(ToolView::Ran { put_aside, .. }) = output.view else { panic!("{:?}", output.view) };
     assert!(put_aside[0].ends_with("src/sub/.git/config.put-aside-1"), "{put_aside:?}");
@@ -110,7 +107,7 @@ async fn a_command_ends_at_its_limit_with_all_that_it_began() {
     let command = format!("echo begun; (sleep {seconds} &) ; sleep {seconds}");
     let output =
         world.call("run_command", json!({ "command": command, "seconds": 1 })).await.unwrap();
-    assert!(output.text.starts_with("Ended at its time limit of 1 s"), "{}", output.text);
+    assert!(output.text.starts_with("Stopped at its time limit of 1 s"), "{}", output.text);
     assert!(output.text.contains("begun"));
     assert!(matches!(output.view, Some(ToolView::Ran { exit: Some(CommandExit::TimedOut), .. })));
     processes::wait(&seconds, false).await;
@@ -121,7 +118,7 @@ async fn the_limit_of_the_settings_holds_where_the_call_says_none() {
     let mut world = world();
     Arc::make_mut(&mut world.context.settings).command_seconds = 1;
     let said = world.says("run_command", json!({ "command": "sleep 60" })).await;
-    assert!(said.starts_with("Ended at its time limit of 1 s"), "{said}");
+    assert!(said.starts_with("Stopped at its time limit of 1 s"), "{said}");
 }
 
 #[tokio::test]
@@ -133,14 +130,14 @@ async fn of_a_long_output_head_and_tail_are_told_and_the_rest_is_kept() {
         "{}",
         output.text
     );
-    assert!(output.text.len() < 40_000 && output.text.contains("left out here"));
-    assert!(output.text.ends_with("[The whole output is out1: fetch_output reads lines of it.]"));
+    assert!(output.text.len() < 40_000 && output.text.contains("omitted here"));
+    assert!(output.text.ends_with("[Read the full output with fetch_output: id out1.]"));
     assert!(matches!(&output.view, Some(ToolView::Ran { output: Some(id), .. }) if id == "out1"));
     let said =
         world.says("fetch_output", json!({ "id": "out1", "from": 50_000, "to": 50_001 })).await;
     assert_eq!(
         said,
-        "50000\t50000\n50001\t50001\n[Lines 50000 to 50001 of 100000. Go on with from: 50002.]\n"
+        "50000\t50000\n50001\t50001\n[Lines 50000 to 50001 of 100000. Continue with from: 50002.]\n"
     );
 }
 
@@ -158,10 +155,7 @@ async fn an_escape_sequence_without_an_end_hides_nothing_for_good() {
     let command = r"printf 'a\033Phidden\nb\n'; echo wrong >&2";
     let said = world.says("run_command", json!({ "command": command })).await;
     assert!(said.contains("\na\nb\n") && said.contains("wrong"), "{said}");
-    assert!(
-        said.ends_with("[The whole output is out1: fetch_output reads lines of it.]"),
-        "{said}"
-    );
+    assert!(said.ends_with("[Read the full output with fetch_output: id out1.]"), "{said}");
     let kept = world.says("fetch_output", json!({ "id": "out1" })).await;
     assert!(kept.contains("hidden"), "{kept}");
 }
@@ -172,7 +166,7 @@ async fn of_a_very_long_output_it_is_told_what_is_lost() {
     let command = "yes | head -c 70000000";
     let said = world.says("run_command", json!({ "command": command })).await;
     let lost = 70_000_000 - (64 << 20);
-    assert!(said.contains(&format!("out1 is the output without {lost} bytes")), "{said}");
+    assert!(said.contains(&format!("{lost} bytes in the middle of the output are lost")), "{said}");
 }
 
 #[tokio::test]
@@ -234,7 +228,7 @@ async fn it_runs_in_a_folder_of_the_project_alone() {
     assert!(said.ends_with(&format!("\n{}/sub", world.project.display())), "{said}");
     for folder in ["..", "../other", "/"] {
         let said = world.fails("run_command", json!({ "command": "pwd", "folder": folder })).await;
-        assert!(said.starts_with("Commands run in a folder of the project"), "{said}");
+        assert!(said.starts_with("Commands can run only in a folder of the project"), "{said}");
     }
     assert_eq!(
         world.fails("run_command", json!({ "command": "pwd", "folder": "sub/a" })).await,
@@ -272,7 +266,7 @@ async fn a_secret_is_hidden_from_commands_that_do_not_name_it() {
     assert!(said.contains("code:horse") && !said.contains("correct"), "{said}");
     // Nobody is asked in this mode.
     let refused = world.fails("run_command", json!({ "command": "cat .env" })).await;
-    assert!(refused.contains(".env may hold secrets"), "{refused}");
+    assert!(refused.contains(".env may contain secrets"), "{refused}");
 }
 
 #[tokio::test]
@@ -368,7 +362,7 @@ async fn leaving_the_sandbox_is_not_offered_where_a_rule_denies_the_network() {
         assert_eq!(world.root.join("made").exists(), expected.is_none(), "{rule}");
         if expected.is_some() {
             let failure = result.unwrap_err().text;
-            let said = format!("it could use the network, which the rule {rule} denies.");
+            let said = format!("it could use the network, and the rule {rule} denies that.");
             assert!(failure.ends_with(&said), "{failure}");
         }
     }
@@ -404,6 +398,7 @@ async fn what_keeps_a_command_in_the_sandbox_is_told_as_what_it_is() {
     world.host.leaves_sandbox.store(true, Ordering::Relaxed);
     let failure = world.fails("run_command", json!({ "command": "cat a < .env" })).await;
     assert_eq!(stays_inside(&world), Some(Why::Mode));
-    let said = "This is not allowed here: the mode of this conversation does not let it pass.";
+    let said =
+        "This is not allowed here: the permission mode of this conversation does not allow it.";
     assert_eq!(failure, said);
 }

@@ -73,7 +73,7 @@ async fn what_the_trash_does_not_take_stays() {
     assert_eq!(world.get("a"), "x");
     assert_eq!(
         world.fails("delete_file", json!({ "path": "b" })).await,
-        "b does not exist. In its folder are: a."
+        "b does not exist. Its folder contains: a."
     );
 }
 

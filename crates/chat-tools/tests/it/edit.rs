@@ -47,7 +47,7 @@ async fn all_edits_are_made_or_none() {
     let said = world.fails("edit_file", json!({ "path": "a.rs", "edits": edits })).await;
     assert_eq!(
         said,
-        "Edit 2 of 2: The text to replace is not in the file. Read the file again. None of the edits was made."
+        "Edit 2 of 2: The text to replace is not in the file. Read the file again. No edits were made."
     );
     assert_eq!(world.get("a.rs"), "one\ntwo\n");
     assert!(
@@ -56,7 +56,7 @@ async fn all_edits_are_made_or_none() {
     let back = json!([{ "old": "one", "new": "1" }, { "old": "1", "new": "one" }]);
     assert_eq!(
         world.fails("edit_file", json!({ "path": "a.rs", "edits": back })).await,
-        "These edits together change nothing."
+        "Taken together, these edits change nothing."
     );
 }
 
@@ -112,7 +112,7 @@ async fn what_cannot_be_written_down_is_refused() {
         .await;
     assert_eq!(
         said,
-        "latin is not UTF-8, read as Latin-1, which does not have “€”. Write it in another way."
+        "latin is not UTF-8, read as Latin-1, an encoding without “€”. Write it without this character."
     );
     world.put("bin", b"b\0");
     assert!(

@@ -28,15 +28,15 @@ async fn nothing_is_overwritten() {
     world.put("c/d", "z");
     assert_eq!(
         world.fails("move_file", json!({ "from": "a", "to": "b" })).await,
-        "b exists already: nothing is overwritten."
+        "b already exists and is not overwritten."
     );
     assert_eq!(
         world.fails("move_file", json!({ "from": "a", "to": "c" })).await,
-        "c is a folder: give the whole new path, such as c/a."
+        "c is a folder: give the full new path, such as c/a."
     );
     assert_eq!(
         world.fails("move_file", json!({ "from": "e", "to": "f" })).await,
-        "e does not exist. In its folder are: a, b, c."
+        "e does not exist. Its folder contains: a, b, c."
     );
     assert!(!world.fails("move_file", json!({ "from": "c", "to": "c/in" })).await.is_empty());
     assert_eq!(

@@ -24,9 +24,9 @@ async fn what_has_no_outline_is_named() {
     let fails = async |path: &str| world.fails("outline", json!({ "path": path })).await;
     assert_eq!(
         fails("a.txt").await,
-        "There is no outline of a.txt: its language is not known here. Search it, or read it."
+        "There is no outline of a.txt: its language is not supported. Search or read the file instead."
     );
-    assert_eq!(fails("a.rs").await, "a.rs is no text.");
+    assert_eq!(fails("a.rs").await, "a.rs is not a text file.");
     assert!(fails(".").await.contains("is a folder"));
 }
 

@@ -29,7 +29,7 @@ async fn reading_outside_needs_leave_and_then_works() {
     for way in ways(&world) {
         let said = world.fails("read_file", json!({ "path": way })).await;
         assert!(
-            said.contains("nobody is there to give it")
+            said.contains("the user cannot be asked here")
                 && said.contains("Files of the project are allowed"),
             "{said}"
         );
@@ -165,7 +165,7 @@ async fn what_is_kept_from_tools_stays_so_with_leave_for_all() {
     // Searching and listing a folder above does not show what is Natter's own.
     assert_eq!(
         world.says("search_files", json!({ "pattern": "key", "path": ".." })).await,
-        "[Nothing matches.]\n"
+        "[No matches.]\n"
     );
     assert!(!world.says("find_files", json!({ "glob": "*", "path": ".." })).await.contains("own/"));
     assert!(!world.says("list_files", json!({ "path": ".." })).await.contains("own"));
@@ -181,7 +181,7 @@ async fn a_file_with_several_links_asks_and_is_not_searched() {
     );
     assert_eq!(world.host.was_asked(), ["read innocent.txt"]);
     let said = world.says("search_files", json!({ "pattern": "secret" })).await;
-    assert_eq!(said, "[Nothing matches. Not searched: 1 files that have several hard links.]\n");
+    assert_eq!(said, "[No matches. Not searched: 1 files with several hard links.]\n");
 }
 
 /// Swaps something while the person is asked.
@@ -226,7 +226,7 @@ async fn a_word_of_the_person_reaches_the_model() {
     world.put("a.txt", "a\n");
     world.host.answers(|_| Err(Denied::ByPerson { message: Some("not this file".to_owned()) }));
     let said = world.fails("delete_file", json!({ "path": "a.txt" })).await;
-    assert_eq!(said, "The user denied this and says: not this file");
+    assert_eq!(said, "The user denied this and said: not this file");
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ async fn a_range_of_lines_is_read() {
     world.put("a.txt", "one\ntwo\nthree\n");
     let output =
         world.call("read_file", json!({ "path": "a.txt", "from": 2, "to": 2 })).await.unwrap();
-    assert_eq!(output.text, "2\ttwo\n[Lines 2 to 2 of 3. Go on with from: 3.]\n");
+    assert_eq!(output.text, "2\ttwo\n[Lines 2 to 2 of 3. Continue with from: 3.]\n");
     assert_eq!(
         output.view,
         Some(ToolView::Read { path: "a.txt".to_owned(), from: Some(2), to: Some(2) })
@@ -65,10 +65,7 @@ async fn pictures_go_to_models_that_see() {
     world.context.sees = false;
     let output = world.call("read_file", json!({ "path": "a.png" })).await.unwrap();
     assert!(output.pictures.is_empty());
-    assert_eq!(
-        output.text,
-        "a.png is a picture (image/png, 10 bytes), and you cannot see pictures."
-    );
+    assert_eq!(output.text, "a.png is an image (image/png, 10 bytes), but you cannot see images.");
 }
 
 #[tokio::test]
@@ -77,11 +74,11 @@ async fn what_is_not_there_is_said_with_what_is() {
     world.put("src/main.rs", "");
     assert_eq!(
         world.fails("read_file", json!({ "path": "src/mian.rs" })).await,
-        "src/mian.rs does not exist. In its folder are: main.rs."
+        "src/mian.rs does not exist. Its folder contains: main.rs."
     );
     assert_eq!(
         world.fails("read_file", json!({ "path": "src" })).await,
-        "src is a folder: list_files shows what is in it."
+        "src is a folder: use list_files to see its contents."
     );
     assert_eq!(
         world.says("read_file", json!({ "path": "src/main.rs" })).await,
@@ -101,6 +98,6 @@ async fn a_pipe_holds_up_nobody() {
     )
     .unwrap();
     assert!(
-        world.fails("read_file", json!({ "path": "pipe" })).await.starts_with("pipe is no file")
+        world.fails("read_file", json!({ "path": "pipe" })).await.starts_with("pipe is not a file")
     );
 }

@@ -37,10 +37,7 @@ async fn path_glob_context_and_case_narrow_it() {
         .says("search_files", json!({ "pattern": "THREE", "ignore_case": true, "context": 1 }))
         .await;
     assert_eq!(said, "src/a.rs\n3- \n4: fn three() {}\n");
-    assert_eq!(
-        world.says("search_files", json!({ "pattern": "THREE" })).await,
-        "[Nothing matches.]\n"
-    );
+    assert_eq!(world.says("search_files", json!({ "pattern": "THREE" })).await, "[No matches.]\n");
     assert_eq!(
         world.says("search_files", json!({ "pattern": "fn", "glob": "*.md" })).await,
         "src/b.md\n1: fn in prose\n"
@@ -86,7 +83,7 @@ async fn what_a_rule_denies_is_not_found_in_the_whole_either() {
     let world = tree();
     world.host.denies("read:src/b.md");
     let said = world.says("search_files", json!({ "pattern": "prose" })).await;
-    assert_eq!(said, "[Nothing matches.]\n");
+    assert_eq!(said, "[No matches.]\n");
     assert!(world.host.was_asked().is_empty());
 }
 
@@ -108,7 +105,7 @@ async fn a_very_long_line_takes_no_memory_and_is_told() {
     let world = World::new();
     world.put("long", format!("prose\n{}\nprose\n", "x".repeat(20 << 20)));
     let said = world.says("search_files", json!({ "pattern": "prose|x$" })).await;
-    assert!(said.starts_with("long\n1: prose\n[Not searched to the end: 1 files"), "{said}");
+    assert!(said.starts_with("long\n1: prose\n[Not fully searched: 1 files"), "{said}");
 }
 
 #[tokio::test]
@@ -124,10 +121,7 @@ async fn a_link_out_is_not_followed() {
     world.put_outside("secret/s.txt", "fn secret\n");
     std::os::unix::fs::symlink("../secret", world.project.join("inside")).unwrap();
     std::os::unix::fs::symlink("../secret/s.txt", world.project.join("inside.txt")).unwrap();
-    assert_eq!(
-        world.says("search_files", json!({ "pattern": "secret" })).await,
-        "[Nothing matches.]\n"
-    );
+    assert_eq!(world.says("search_files", json!({ "pattern": "secret" })).await, "[No matches.]\n");
 }
 
 #[tokio::test]
@@ -138,7 +132,7 @@ async fn very_many_matches_end_the_search() {
     }
     let said = world.says("search_files", json!({ "pattern": "match" })).await;
     assert!(
-        said.contains("[More than 10000 lines match: 200 of them in "),
+        said.contains("[More than 10000 lines match. 200 of them in "),
         "{}",
         &said[said.len() - 200..]
     );

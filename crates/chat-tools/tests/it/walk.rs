@@ -43,7 +43,7 @@ async fn a_tree_leaves_out_what_gitignore_names() {
     std::fs::create_dir(world.project.join("empty")).unwrap();
     assert_eq!(
         world.says("list_files", json!({ "path": "empty" })).await,
-        "empty has nothing that .gitignore does not name."
+        "empty is empty, or everything in it is ignored by .gitignore."
     );
 }
 
@@ -59,10 +59,7 @@ async fn files_are_found_by_glob() {
         world.says("find_files", json!({ "glob": "*.rs", "path": "src/deep" })).await,
         "src/deep/er/a.rs\n"
     );
-    assert_eq!(
-        world.says("find_files", json!({ "glob": "*.{log,o}" })).await,
-        "No file has such a path."
-    );
+    assert_eq!(world.says("find_files", json!({ "glob": "*.{log,o}" })).await, "No files match.");
     assert!(
         world
             .fails("find_files", json!({ "glob": "{a" }))
@@ -129,7 +126,7 @@ async fn more_than_a_thousand_are_counted() {
         world.put(&format!("f{number:04}"), "");
     }
     let said = world.says("find_files", json!({ "glob": "f*" })).await;
-    assert!(said.ends_with("f0999\n[3 more. Name a folder to see them.]\n"), "{said}");
+    assert!(said.ends_with("f0999\n[3 more. Give a folder to see them.]\n"), "{said}");
     let said = world.says("list_files", json!({})).await;
-    assert!(said.ends_with("f0999\n[3 more. Name a folder to see them.]\n"), "{said}");
+    assert!(said.ends_with("f0999\n[3 more. Give a folder to see them.]\n"), "{said}");
 }

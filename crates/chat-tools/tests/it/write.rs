@@ -40,14 +40,14 @@ async fn a_file_is_overwritten_only_as_it_was_read() {
     let path = world.put("a", "one\n");
     let write = |content: &str| json!({ "path": "a", "content": content });
     let said = world.fails("write_file", write("two\n")).await;
-    assert_eq!(said, "a exists, and you have not read it. Read it first, or edit it.");
+    assert_eq!(said, "a exists, but you have not read it. Read it first, or use edit_file.");
     world.says("read_file", json!({ "path": "a", "from": 1, "to": 1 })).await;
     // The same length, at the same time: only the contents tell.
     let time = path.metadata().unwrap().modified().unwrap();
     std::fs::write(&path, "ONE\n").unwrap();
     std::fs::File::open(&path).unwrap().set_modified(time).unwrap();
     let said = world.fails("write_file", write("two\n")).await;
-    assert_eq!(said, "a was changed since you read it. Read it again first.");
+    assert_eq!(said, "a has changed since you read it. Read it again first.");
     assert_eq!(world.get("a"), "ONE\n");
     world.says("read_file", json!({ "path": "a" })).await;
     assert_eq!(world.says("write_file", write("two\n")).await, "Replaced a (+1 −1)");
@@ -80,7 +80,7 @@ async fn encoding_and_line_endings_stay() {
     world.put("latin", b"\xe4\n");
     world.says("read_file", json!({ "path": "latin" })).await;
     let said = world.says("write_file", json!({ "path": "latin", "content": "€\n" })).await;
-    assert!(said.contains("It is UTF-8 now"), "{said}");
+    assert!(said.contains("It is now UTF-8"), "{said}");
     assert_eq!(world.get("latin"), "€\n");
 }
 
@@ -93,7 +93,7 @@ async fn what_came_while_the_person_was_asked_stays() {
         Ok(())
     });
     let said = world.fails("write_file", json!({ "path": "a", "content": "mine\n" })).await;
-    assert!(said.contains("changed by somebody else"), "{said}");
+    assert!(said.contains("changed by someone else"), "{said}");
     assert_eq!(world.get("a"), "theirs\n");
 }
 

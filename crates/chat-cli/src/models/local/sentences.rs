@@ -10,7 +10,9 @@ use gettextrs::gettext;
 use crate::models::view::facts_line;
 
 pub fn none_installed() -> String {
-    gettext("There is no model here yet. See what there is with: natter-cli models list --offered")
+    gettext(
+        "No models are installed yet. See what you can download with: natter-cli models list --offered",
+    )
 }
 
 pub fn added(name: &str) -> String {
@@ -19,9 +21,9 @@ pub fn added(name: &str) -> String {
 
 pub fn removed(name: &str, deleted: bool) -> String {
     let sentence = if deleted {
-        gettext("“{name}” is removed, and its file deleted.")
+        gettext("Removed “{name}” and deleted its file.")
     } else {
-        gettext("“{name}” is removed; its file is where it was.")
+        gettext("Removed “{name}”. Its file was kept.")
     };
     fill(&sentence, &[("name", name)])
 }
@@ -31,7 +33,7 @@ pub fn note(installed: bool, fit: Fit) -> Option<String> {
     match (installed, fit) {
         (true, _) => Some(gettext("installed")),
         (false, Fit::Well) => None,
-        (false, Fit::Tight) => Some(gettext("leaves little memory")),
+        (false, Fit::Tight) => Some(gettext("leaves little free memory")),
         (false, Fit::TooLarge) => Some(gettext("too large for this computer")),
     }
 }
@@ -40,9 +42,9 @@ pub fn note(installed: bool, fit: Fit) -> Option<String> {
 pub fn arrived(download: &Download) -> String {
     let percent = download.received.saturating_mul(100) / download.total.max(1);
     let sentence = match download.state {
-        DownloadState::Elsewhere => gettext("another program downloads it: {percent} %"),
+        DownloadState::Elsewhere => gettext("being downloaded by another program: {percent}%"),
         _ => gettext(
-            "downloaded: {percent} %; go on with: natter-cli models pull {repository} --file {file}",
+            "paused at {percent}%; resume with: natter-cli models pull {repository} --file {file}",
         ),
     };
     let percent = percent.to_string();
@@ -60,7 +62,7 @@ pub fn of_installed(model: &Installed) -> String {
     line(&mut out, &gettext("File"), &model.path.display().to_string());
     line(&mut out, &gettext("Size"), &words::bytes(model.size));
     if let Some(source) = &model.source {
-        line(&mut out, &gettext("From"), &format!("{} ({})", source.repository, source.file));
+        line(&mut out, &gettext("Source"), &format!("{} ({})", source.repository, source.file));
     }
     if let Some(sha256) = &model.sha256 {
         line(&mut out, "SHA-256", sha256);
@@ -74,9 +76,9 @@ pub fn of_file(name: &str, facts: &Facts) -> String {
     if let Some(title) = &facts.title {
         line(&mut out, &gettext("Title"), title);
     }
-    line(&mut out, &gettext("Kind"), &format!("{}, {}", facts.architecture, facts_line(facts)));
+    line(&mut out, &gettext("Type"), &format!("{}, {}", facts.architecture, facts_line(facts)));
     if let Some(licence) = &facts.licence {
-        line(&mut out, &gettext("Licence"), licence);
+        line(&mut out, &gettext("License"), licence);
     }
     line(&mut out, &gettext("Memory"), &super::memory(facts));
     out
@@ -87,11 +89,11 @@ pub fn of_offer(offer: &Offer) -> String {
     let mut out = format!("{}\n", offer.name);
     line(&mut out, &gettext("Title"), &offer.title);
     line(&mut out, &gettext("Good for"), &words::good_for(offer));
-    line(&mut out, &gettext("Licence"), &offer.licence);
+    line(&mut out, &gettext("License"), &offer.licence);
     line(&mut out, &gettext("Size"), &words::bytes(offer.size));
     line(&mut out, &gettext("Memory"), &words::bytes(offer.memory));
-    line(&mut out, &gettext("From"), &format!("{} ({})", offer.repository, offer.file));
-    let get = gettext("Get it with: natter-cli models pull {name}");
+    line(&mut out, &gettext("Source"), &format!("{} ({})", offer.repository, offer.file));
+    let get = gettext("Download it with: natter-cli models pull {name}");
     out.push_str(&fill(&get, &[("name", &offer.name)]));
     out.push('\n');
     out

@@ -211,7 +211,7 @@ impl Serialize for TextArguments<'_> {
 }
 
 /// What stands over the pictures that tools brought: the protocol has none in a tool's message.
-const FROM_TOOLS: &str = "The pictures from the tools:";
+const FROM_TOOLS: &str = "Images from the tools:";
 
 /// What is sent with earlier replies besides their text.
 #[derive(Clone, Copy)]

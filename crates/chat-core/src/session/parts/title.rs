@@ -8,7 +8,7 @@ const LONGEST: usize = 60;
 
 /// What the model is asked. It goes on from the same messages, so that the server need not read
 /// them again.
-pub(crate) const QUESTION: &str = "Give this conversation a title of two to six words in its own language. Answer with the title alone.";
+pub(crate) const QUESTION: &str = "Give this conversation a title of two to six words, in the language of the conversation. Answer only with the title.";
 
 /// The most words of a title that a model gives: it was asked for six.
 const MOST_WORDS: usize = 9;

@@ -94,7 +94,7 @@ async fn what_a_message_points_at_is_gathered_and_sent_as_it_was() {
     assert_eq!(files[1], ("a.txt:2-3", "two\nthree\n"));
     assert_eq!(files[2], ("two, a.txt:2-2", "two\n"));
     assert!(files[3].1.starts_with("(could not be read: "), "{:?}", files[3]);
-    assert_eq!(files[4], ("out", "(could not be read: it lies outside the project)"));
+    assert_eq!(files[4], ("out", "(could not be read: it is outside the project)"));
     assert!(files[5].1.contains("User:\nWhat colour is the sea?"), "{:?}", files[5]);
     assert!(files[5].1.contains("Assistant:\nThe sea is blue."), "{:?}", files[5]);
     assert_eq!(files[6], ("https://example.org/", "A page."));

@@ -92,7 +92,10 @@ async fn a_reply_that_goes_round_in_circles_is_told_then_ended_and_gone_on_with_
     world.manager.sessions().resume(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     let again = sent(&server, 1);
-    assert!(again.contains("Once upon a time") && again.contains("repeated itself"), "{again}");
+    assert!(
+        again.contains("Once upon a time") && again.contains("started repeating itself"),
+        "{again}"
+    );
     assert!(again.len() < 1_500, "{}", again.len());
 }
 
@@ -142,7 +145,7 @@ async fn the_same_call_with_the_same_result_is_told_and_then_ended() {
         .iter()
         .flat_map(|message| &message.parts)
         .filter_map(|part| match part {
-            Part::ToolResult(result) => Some(result.text.contains("several times running")),
+            Part::ToolResult(result) => Some(result.text.contains("several times in a row")),
             _ => None,
         })
         .collect();
@@ -159,7 +162,7 @@ async fn a_window_of_2048_holds_a_long_loop_of_tools() {
     }
     server.push(Script::new().text("Done."));
     // Whatever is summed up on the way.
-    server.when("Sum up the conversation above", Script::new().text("- files were read"));
+    server.when("Summarize the conversation above", Script::new().text("- files were read"));
     let mut world = world_with_tools(&server).await;
     let folder = tempfile::tempdir().unwrap();
     let sent = world.manager.send(small("Read them all.", folder.path())).await.unwrap();
@@ -171,7 +174,7 @@ async fn a_window_of_2048_holds_a_long_loop_of_tools() {
         let body = request.body["messages"].to_string();
         // At 3.2 bytes a token.
         assert!(body.len() < 2_048 * 32 / 10 + 1_500, "{}: {body}", body.len());
-        if !body.contains("Sum up the conversation") {
+        if !body.contains("Summarize the conversation") {
             assert!(body.contains("Read them all."), "the question stays: {body}");
         }
     }

@@ -160,10 +160,10 @@ async fn one_hunk_is_rejected_and_another_accepted_and_the_model_hears_of_it() {
     // The model is told once.
     scene.ask(Some(&fid), &[]).await;
     let sent = scene.last_sent();
-    assert!(sent.contains("The user took these changes of yours back"), "{sent}");
+    assert!(sent.contains("The user rejected these changes of yours"), "{sent}");
     assert!(sent.contains(r"-2\n+two\n"), "{sent}");
     scene.ask(Some(&fid), &[]).await;
-    assert_eq!(scene.last_sent().matches("took these changes").count(), 1);
+    assert_eq!(scene.last_sent().matches("rejected these changes").count(), 1);
     scene.world.manager.review().reject(&fid, None).await.unwrap();
     assert_eq!(scene.read("new.txt"), "(gone)");
 }
@@ -202,12 +202,12 @@ async fn what_goes_out_is_what_the_preview_shows() {
         assert!(preview.system.contains("Use tabs here."));
     }
     let sent = scene.last_sent();
-    assert_eq!(sent.matches("took these changes").count(), 1, "{sent}");
+    assert_eq!(sent.matches("rejected these changes").count(), 1, "{sent}");
     // What was told is told again where the person goes back to before it.
     let said = scene.said(&fid).await;
     scene.world.manager.review().rewind(&fid, said[1]).await.unwrap();
     scene.ask(Some(&fid), &[]).await;
-    assert_eq!(scene.last_sent().matches("took these changes").count(), 1);
+    assert_eq!(scene.last_sent().matches("rejected these changes").count(), 1);
 }
 
 #[tokio::test]
@@ -245,7 +245,7 @@ async fn an_answer_is_taken_back_and_the_model_hears_nothing_of_it() {
     assert_eq!((scene.read("a.txt"), scene.read("new.txt")), ("one\n".into(), "n\n".into()));
     assert_eq!(scene.paths(&fid).await, ["a.txt", "new.txt"]);
     scene.ask(Some(&fid), &[]).await;
-    assert!(!scene.last_sent().contains("took these changes"));
+    assert!(!scene.last_sent().contains("rejected these changes"));
     let answer = scene.world.manager.review().accept(&fid, None).await.unwrap().undo.unwrap();
     assert!(scene.paths(&fid).await.is_empty());
     scene.world.manager.review().undo_answer(&fid, answer).await.unwrap();

@@ -264,7 +264,7 @@ pub async fn rejected(talk: &mut Talk) {
 /// up, and takes that back.
 pub async fn compaction(talk: &mut Talk) {
     talk.server.set_models([Model::new("scripted").context(2_048)]);
-    talk.server.when("Sum up the conversation above", says("- they talked about numbers"));
+    talk.server.when("Summarize the conversation above", says("- they talked about numbers"));
     let mut fid = None;
     for turn in 1..=5 {
         // Words that never come again: a reply that goes round in circles would be ended.

@@ -185,9 +185,9 @@ fn what_was_denied_and_how_long_it_took_is_said() {
         put_aside: Vec::new(),
     };
     for (took, said) in [
-        (Duration::from_millis(900), "Ran cargo test · exit 101"),
-        (Duration::from_millis(12_300), "Ran cargo test · exit 101 · 12 s"),
-        (Duration::from_secs(185), "Ran cargo test · exit 101 · 3 min 5 s"),
+        (Duration::from_millis(900), "Ran cargo test · exit code 101"),
+        (Duration::from_millis(12_300), "Ran cargo test · exit code 101 · 12 s"),
+        (Duration::from_secs(185), "Ran cargo test · exit code 101 · 3 min 5 s"),
     ] {
         let result = ToolResult { took: Some(took), ..answered(&call, Some(view.clone())) };
         assert_eq!(tool_line(&ours(), &call, Progress::Ended(&result)), said);
@@ -230,7 +230,7 @@ fn a_tool_that_is_not_ours_speaks_for_itself_and_hides_nothing() {
     let lines = |result: &ToolResult| tool_line(&tools, &unknown, Progress::Ended(result));
     assert_eq!(lines(&ToolResult::to(&unknown, "no", true)), "Use gone · failed");
     let titled = ToolCall { title: Some("The\nClock".to_owned()), ..unknown.clone() };
-    assert_eq!(tool_line(&tools, &titled, Progress::Lost), "Use The⏎Clock · has no result");
+    assert_eq!(tool_line(&tools, &titled, Progress::Lost), "Use The⏎Clock · no result");
     let found = ToolView::Listed { what: "a".to_owned(), entries: 2 };
     assert_eq!(lines(&answered(&unknown, Some(found))), "Used gone · 2 entries");
 }

@@ -68,13 +68,13 @@ impl MeterButton {
             });
             button
         };
-        let prompt = act(&gettext("Show the Whole Prompt…"), Wish::Prompt);
+        let prompt = act(&gettext("Show Full Prompt…"), Wish::Prompt);
         let compact = act(&gettext("Compact Now"), Wish::Compact);
         compact.set_tooltip_text(Some(&gettext(
-            "The model sums up the earlier messages and reads the summary from then on. They all stay in this chat.",
+            "The model summarizes the earlier messages and reads the summary from then on. All messages stay in this chat.",
         )));
         let undo = act(&gettext("Undo Compaction"), Wish::Undo);
-        undo.set_tooltip_text(Some(&gettext("The model reads all messages again")));
+        undo.set_tooltip_text(Some(&gettext("The model goes back to reading all messages")));
         let acts = gtk::Box::builder().orientation(gtk::Orientation::Vertical).spacing(2).build();
         acts.append(&prompt);
         acts.append(&compact);
@@ -103,7 +103,7 @@ impl MeterButton {
             .visible(false)
             .css_classes(["flat", "meter"])
             .build();
-        accessible::set_label(&button, &gettext("Window of the Model"));
+        accessible::set_label(&button, &gettext("Context Window"));
         popover.connect_show(move |_| output(Wish::Look));
         let shown = RefCell::default();
         Self { button, ring, share, fullness, fills, cost, compact, undo, shown }
@@ -200,7 +200,7 @@ mod tests {
         };
         meter.show(Some(&known));
         assert!(meter.button.get_visible() && !meter.cost.get_visible());
-        assert_eq!(meter.share.label(), "31 %");
+        assert_eq!(meter.share.label(), "31%");
         assert!(meter.fills.child_at(1, 1).is_some() && meter.fills.child_at(0, 2).is_none());
         assert!(!meter.undo.get_visible());
         known.shortened = true;

@@ -29,7 +29,7 @@ pub(super) fn show(preview: &PromptPreview, above: Option<&gtk::Window>) {
         .build();
     view.buffer().set_text(&text_of(preview));
     view.buffer().place_cursor(&view.buffer().start_iter());
-    accessible::set_label(&view, &gettext("Whole Prompt"));
+    accessible::set_label(&view, &gettext("Full Prompt"));
     let scroller = gtk::ScrolledWindow::builder()
         .child(&view)
         .hscrollbar_policy(gtk::PolicyType::Never)
@@ -41,7 +41,7 @@ pub(super) fn show(preview: &PromptPreview, above: Option<&gtk::Window>) {
     column.append(&scroller);
     let room = above.map_or(SIZE, |above| (SIZE.0.min(above.width()), SIZE.1.min(above.height())));
     let window = adw::Window::builder()
-        .title(gettext("Whole Prompt"))
+        .title(gettext("Full Prompt"))
         .default_width(room.0)
         .default_height(room.1)
         .width_request(300)

@@ -27,11 +27,11 @@ impl PlanReady {
             .css_classes(["heading"])
             .build();
         let more = gio::Menu::new();
-        more.append(Some(&gettext("Start, and Edit Without Asking")), Some("plan.edits"));
+        more.append(Some(&gettext("Start and Edit Without Asking")), Some("plan.edits"));
         let start = adw::SplitButton::builder()
             .label(gettext("Start"))
-            .tooltip_text(gettext("Carry out the plan, asking before each change"))
-            .dropdown_tooltip(gettext("More Ways to Start"))
+            .tooltip_text(gettext("Run the plan and ask before each change"))
+            .dropdown_tooltip(gettext("More Start Options"))
             .menu_model(&more)
             .build();
         let root = gtk::Box::builder()

@@ -36,11 +36,12 @@ pub struct Restore {
 /// Asks it above a window.
 pub(super) fn ask(above: Option<&gtk::Window>, told: impl Fn(Extent) + 'static) {
     let body = gettext(
-        "The files of the project become what they were before this message. What you changed yourself since then stays.",
+        "This returns the project’s files to how they were before this message. Changes you made yourself since then are kept.",
     );
-    let dialog = adw::MessageDialog::new(above, Some(&gettext("Restore to Here?")), Some(&body));
+    let dialog =
+        adw::MessageDialog::new(above, Some(&gettext("Restore to This Point?")), Some(&body));
     dialog.add_response("cancel", &gettext("_Cancel"));
-    dialog.add_response("all", &gettext("Files and _Conversation"));
+    dialog.add_response("all", &gettext("Files and C_hat"));
     dialog.add_response("files", &gettext("_Files Only"));
     dialog.set_default_response(Some("files"));
     dialog.set_close_response("cancel");
@@ -62,11 +63,8 @@ fn restored_files(count: usize) -> String {
 /// `Restoring undone: 3 files are as before it`.
 pub(super) fn taken_back(count: usize) -> String {
     let number = u32::try_from(count).unwrap_or(u32::MAX);
-    let words = ngettext(
-        "Restoring undone: {count} file is as before it",
-        "Restoring undone: {count} files are as before it",
-        number,
-    );
+    let words =
+        ngettext("Restore undone for {count} file", "Restore undone for {count} files", number);
     fill(&words, &[("count", &count.to_string())])
 }
 
@@ -104,7 +102,7 @@ pub(super) fn left_alone(conflicts: &[Conflict]) -> Option<String> {
     }
     let named = paths[..paths.len().min(NAMED)].join(", ");
     let more = paths.len().saturating_sub(NAMED);
-    let text = gettext("Left alone, because it was changed since: {files}");
+    let text = gettext("Skipped because of newer changes: {files}");
     let files = if more > 0 {
         fill(
             &gettext("{files} and {count} more"),

@@ -35,9 +35,9 @@ pub(super) struct Contents {
 pub(super) fn build(page: &Contents, fetch: Option<&Fetch>, handle: &Handle<Msg>) -> gtk::Widget {
     let (title, rows) = match &page.chosen {
         Some(model) if !page.first_run => {
-            (gettext("What shall we do?"), beginnings(page, model, handle))
+            (gettext("What would you like to do?"), beginnings(page, model, handle))
         }
-        _ => (gettext("Whom do you want to talk to?"), servers(page, fetch, handle)),
+        _ => (gettext("Choose a Model"), servers(page, fetch, handle)),
     };
     let column = gtk::Box::builder()
         .orientation(gtk::Orientation::Vertical)
@@ -56,7 +56,7 @@ pub(super) fn build(page: &Contents, fetch: Option<&Fetch>, handle: &Handle<Msg>
     column.append(&rows);
     if page.chosen.is_some() {
         let hint = gtk::Label::builder()
-            .label(gettext("Or just type below"))
+            .label(gettext("Or just start typing"))
             .css_classes(["dim-label"])
             .build();
         column.append(&hint);
@@ -91,9 +91,9 @@ fn servers(page: &Contents, fetch: Option<&Fetch>, handle: &Handle<Msg>) -> gtk:
         let row = row(
             "natter-computer-symbolic",
             &gettext("No model server found on this computer"),
-            &gettext("Ollama, llama.cpp, LM Studio and vLLM are found when they run here"),
+            &gettext("Natter finds Ollama, llama.cpp, LM Studio, and vLLM when they’re running"),
         );
-        let again = suffix_button(&gettext("Look Again"));
+        let again = suffix_button(&gettext("Search Again"));
         let told = handle.callback(|()| Msg::LookAgain);
         again.connect_clicked(move |_| told(()));
         row.add_suffix(&again);
@@ -101,8 +101,8 @@ fn servers(page: &Contents, fetch: Option<&Fetch>, handle: &Handle<Msg>) -> gtk:
     }
     let more = row(
         "list-add-symbolic",
-        &gettext("A server or a provider"),
-        &gettext("OpenAI, OpenRouter, llama.cpp, vLLM, LM Studio …"),
+        &gettext("Another server or provider"),
+        &gettext("OpenAI, OpenRouter, llama.cpp, vLLM, LM Studio, and more"),
     );
     let add = suffix_button(&gettext("Add…"));
     let asked = handle.clone();
@@ -131,7 +131,7 @@ fn local_rows(list: &gtk::ListBox, page: &Contents, fetch: Option<&Fetch>, handl
     let more = row(
         "folder-download-symbolic",
         &gettext("Models for this computer"),
-        &gettext("Choose, download, or add a file of your own"),
+        &gettext("Choose one, download one, or add your own file"),
     );
     more.add_suffix(&gtk::Image::from_icon_name("go-next-symbolic"));
     more.set_activatable(true);
@@ -196,10 +196,10 @@ fn server_row(state: &ConnectionState, page: &Contents, handle: &Handle<Msg>) ->
     let (below, word, class) = match &state.health {
         Health::Checking => (gettext("Looking for models"), gettext("Connecting…"), "dim-label"),
         Health::Ready { .. } if models.is_empty() => {
-            (gettext("It has no models yet"), gettext("Ready"), "dim-label")
+            (gettext("No models yet"), gettext("Ready"), "dim-label")
         }
         Health::Ready { .. } => (names(&models), gettext("Ready"), "state-ready"),
-        Health::Failed(error) => (words::sentence(error), gettext("No answer"), "state-failed"),
+        Health::Failed(error) => (words::sentence(error), gettext("No response"), "state-failed"),
     };
     let icon = if state.found { "natter-computer-symbolic" } else { "natter-server-symbolic" };
     let row = row(icon, &title, &below);
@@ -234,18 +234,18 @@ fn beginnings(page: &Contents, model: &ModelRef, handle: &Handle<Msg>) -> gtk::L
     let third = if page.thinks {
         (
             "natter-thinking-symbolic",
-            gettext("Think a question through"),
+            gettext("Think through a question"),
             words::fill(
-                &gettext("{model} thinks before it answers"),
+                &gettext("{model} thinks before answering"),
                 &[("model", display_name(model))],
             ),
-            gettext("Think this through, and say what speaks for and against it: "),
+            gettext("Think this through and list the pros and cons: "),
         )
     } else {
         (
             "utilities-terminal-symbolic",
-            gettext("Write a piece of code"),
-            gettext("Say what it is to do, and in which language"),
+            gettext("Write some code"),
+            gettext("Describe what it should do and the language to use"),
             gettext("Write a program that "),
         )
     };
@@ -254,14 +254,14 @@ fn beginnings(page: &Contents, model: &ModelRef, handle: &Handle<Msg>) -> gtk::L
             (
                 "dialog-question-symbolic",
                 gettext("Explain something"),
-                gettext("In plain words, with an example"),
-                gettext("Explain in plain words, with an example: "),
+                gettext("In simple terms, with an example"),
+                gettext("Explain in simple terms, with an example: "),
             ),
             (
                 "document-edit-symbolic",
-                gettext("Improve a text"),
-                gettext("Paste it, and see what was changed"),
-                gettext("Improve this text, and say what you changed:\n\n"),
+                gettext("Improve some text"),
+                gettext("Paste it and see what changes"),
+                gettext("Improve this text and tell me what you changed:\n\n"),
             ),
             third,
         ]
@@ -284,22 +284,22 @@ fn in_project() -> [(&'static str, String, String, String); 3] {
         (
             "dialog-question-symbolic",
             gettext("Explain this project"),
-            gettext("What it does, how it is built, and where to begin reading"),
+            gettext("Its purpose, its structure, and where to start reading"),
             gettext(
-                "Explain this project: what it does, how it is built, and where to begin reading.",
+                "Explain this project: what it does, how it’s structured, and where to start reading.",
             ),
         ),
         (
             "edit-find-symbolic",
-            gettext("Find and mend a fault"),
-            gettext("Say what goes wrong, and how one sees it"),
-            gettext("Find out why this goes wrong, mend it, and run the tests: "),
+            gettext("Find and fix a bug"),
+            gettext("Describe what goes wrong and how you can tell"),
+            gettext("Find out why this goes wrong, fix it, and run the tests: "),
         ),
         (
             "list-add-symbolic",
-            gettext("Add something"),
-            gettext("With its tests, in the way of what is there"),
-            gettext("Add this, with its tests, in the way of what is there: "),
+            gettext("Add a feature"),
+            gettext("With tests, in the style of the existing code"),
+            gettext("Add this feature, with tests, in the style of the existing code: "),
         ),
     ]
 }

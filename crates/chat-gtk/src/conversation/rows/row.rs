@@ -338,7 +338,7 @@ fn show_thinking(fold: &Fold, part: &PartState) {
             let aside = if time.as_secs() > 0 { short_time(time) } else { String::new() };
             fold.set_line(&gettext("Thinking…"), "", &aside);
         }
-        (None, None) => fold.set_line(&gettext("Thoughts"), "", ""),
+        (None, None) => fold.set_line(&gettext("Reasoning"), "", ""),
     }
     let mut inside = StyledText::default();
     inside.push(text, TextStyle::Plain);

@@ -128,7 +128,7 @@ impl Inner {
         }
         if let Some(id) = offer.restore {
             let restored = wants(Output::Restore(id));
-            items.add(&section, &gettext("Restore Files to Here…"), "restore", restored);
+            items.add(&section, &gettext("Restore Files to This Point…"), "restore", restored);
         }
         if section.n_items() > 0 {
             items.menu.append_section(None, &section);

@@ -41,7 +41,7 @@ impl UserMessage {
         let mut chips = Vec::new();
         for part in &message.parts {
             match part {
-                Part::Image { .. } => chips.push(("image-x-generic-symbolic", gettext("Picture"))),
+                Part::Image { .. } => chips.push(("image-x-generic-symbolic", gettext("Image"))),
                 Part::File { name, .. } => chips.push(("text-x-generic-symbolic", name.clone())),
                 _ => {}
             }
@@ -88,7 +88,7 @@ impl UserMessage {
 /// The box with a button beside it, seen on hover and focus, that brings the files back to how they
 /// were then. The same is in the menu of the message.
 fn with_restore(said: &gtk::Box, id: MessageId, context: &WidgetContext) -> (gtk::Widget, Restore) {
-    let words = gettext("Restore Files to Here…");
+    let words = gettext("Restore Files to This Point…");
     let button = gtk::Button::builder()
         .icon_name("edit-undo-symbolic")
         .tooltip_text(&words)
@@ -107,7 +107,7 @@ fn with_restore(said: &gtk::Box, id: MessageId, context: &WidgetContext) -> (gtk
 /// The model was asked to go on: the person pressed a button and wrote nothing.
 fn asked_to_go_on() -> gtk::Widget {
     gtk::Label::builder()
-        .label(gettext("You asked the model to go on"))
+        .label(gettext("You asked the model to continue"))
         .halign(gtk::Align::End)
         .css_classes(["caption", "dim-label"])
         .build()
@@ -126,7 +126,7 @@ pub fn queued(
         .attachments
         .iter()
         .map(|attachment| match attachment {
-            Attachment::Image { .. } => ("image-x-generic-symbolic", gettext("Picture")),
+            Attachment::Image { .. } => ("image-x-generic-symbolic", gettext("Image")),
             Attachment::File { name, .. } => ("text-x-generic-symbolic", name.clone()),
         })
         .collect();
@@ -137,13 +137,13 @@ pub fn queued(
         .build();
     root.append(&bubble(&content.text, &chips).0);
     let line = gtk::Box::builder().spacing(6).halign(gtk::Align::End).build();
-    let words = if held { gettext("Not sent") } else { gettext("Waiting") };
+    let words = if held { gettext("Not sent") } else { gettext("Queued") };
     let waiting = gtk::Label::builder().label(words).css_classes(["caption"]).build();
     line.append(&waiting);
     let button = |label: String| {
         gtk::Button::builder().label(label).css_classes(["flat", "caption"]).build()
     };
-    let back = button(gettext("Take Back"));
+    let back = button(gettext("Edit"));
     back.connect_clicked(move |_| take_back());
     line.append(&back);
     if let Some(send) = send {

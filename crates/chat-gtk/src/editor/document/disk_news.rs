@@ -83,7 +83,7 @@ impl Document {
                     self.settle_merges();
                     self.buffer.set_modified(true);
                     self.outdated.set(false);
-                    let text = gettext("“{name}” was deleted on disk. Saving writes it again.");
+                    let text = gettext("“{name}” was deleted on disk. Saving creates it again.");
                     let words = fill(&text, &[("name", &self.name())]);
                     self.notice.say(&words, vec![self.save_as_choice()]);
                 }
@@ -119,7 +119,7 @@ impl Document {
 
     /// The file changed, and what is here is another text.
     pub(super) fn say_changed(self: &Rc<Self>) {
-        let text = gettext("“{name}” was changed on disk, and here too.");
+        let text = gettext("“{name}” was changed both on disk and here.");
         let mut choices = vec![
             self.choice(gettext("Reload"), |document| document.take_disk(true)),
             self.choice(gettext("Keep Mine"), |document| document.take_disk(false)),

@@ -139,7 +139,8 @@ impl Document {
         if let Some(draft) = draft {
             self.bring_back(&draft, Some(refusal));
         } else {
-            self.notice.say(&gettext("There is no such file yet. Saving makes it."), Vec::new());
+            self.notice
+                .say(&gettext("This file doesn’t exist yet. Saving creates it."), Vec::new());
         }
     }
 
@@ -214,9 +215,9 @@ impl Document {
             self.seen.replace(draft.base.clone().map(Seen::earlier));
         }
         let words = if is_changed {
-            gettext("What you had not saved is back. The file has changed on disk since.")
+            gettext("Your unsaved changes were restored. The file has changed on disk since then.")
         } else {
-            gettext("What you had not saved is back.")
+            gettext("Your unsaved changes were restored.")
         };
         if let Some(refusal) = refusal {
             let words = format!("{} {words}", refusal.sentence());

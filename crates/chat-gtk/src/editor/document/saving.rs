@@ -187,7 +187,9 @@ impl Document {
             NotSaved::Changed => self.look(),
             NotSaved::KeepsChanging => self.say_changed(),
             NotSaved::Lacks(letter) => {
-                let text = gettext("The file’s encoding has no “{letter}”. Nothing was saved.");
+                let text = gettext(
+                    "The file’s encoding doesn’t support “{letter}”, so nothing was saved.",
+                );
                 let words = fill(&text, &[("letter", &letter.to_string())]);
                 let as_utf8 = self.choice(gettext("Save as UTF-8"), move |document| {
                     document.write(target.clone(), Recode::AsUtf8, |_| {});
@@ -195,7 +197,7 @@ impl Document {
                 self.notice.say(&words, vec![as_utf8]);
             }
             NotSaved::Failed(reason) => {
-                let text = gettext("“{name}” could not be saved: {reason}");
+                let text = gettext("Couldn’t save “{name}”: {reason}");
                 let name = match &target {
                     Target::Same => self.name(),
                     Target::Other(path) => path.display().to_string(),

@@ -77,7 +77,7 @@ impl Document {
     }
 
     pub(super) fn say_undone(self: &Rc<Self>) {
-        let words = gettext("Changes from disk were undone here. Saving asks you first.");
+        let words = gettext("Changes from disk were undone here. Natter asks before saving.");
         let again = self.choice(gettext("Merge Again"), |document| {
             let again = document.merges.borrow().again();
             document.notice.close();

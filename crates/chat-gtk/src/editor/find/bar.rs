@@ -38,7 +38,7 @@ impl Bar {
         accessible::set_label(&previous, &gettext("Previous Match"));
         accessible::set_label(&next, &gettext("Next Match"));
         let close = button("window-close-symbolic", &gettext("Close"));
-        accessible::set_label(&close, &gettext("Close finding"));
+        accessible::set_label(&close, &gettext("Close Find Bar"));
         let first = gtk::Box::builder().spacing(4).build();
         first.append(&entry);
         first.append(&count);

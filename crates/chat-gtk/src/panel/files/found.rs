@@ -40,7 +40,7 @@ struct Inner {
 impl FoundList {
     pub(super) fn new() -> Self {
         let list = gtk::ListBox::builder().css_classes(["files-found"]).build();
-        accessible::set_label(&list, &gettext("Found Files"));
+        accessible::set_label(&list, &gettext("Matching Files"));
         for _ in 0..MOST {
             list.append(&found_row::row(false));
         }
@@ -49,7 +49,7 @@ impl FoundList {
             .hscrollbar_policy(gtk::PolicyType::Never)
             .build();
         let nothing = gtk::Label::builder()
-            .label(gettext("No file has these letters."))
+            .label(gettext("No matching files."))
             .css_classes(["dim-label"])
             .build();
         let root = gtk::Stack::new();

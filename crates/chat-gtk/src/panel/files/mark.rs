@@ -6,11 +6,11 @@ use gettextrs::gettext;
 /// The mark of a change: a letter, a word, and its style.
 pub(super) fn of(change: &Change) -> (&'static str, String, &'static str) {
     match change {
-        Change::Modified => ("M", gettext("changed"), "git-modified"),
+        Change::Modified => ("M", gettext("modified"), "git-modified"),
         Change::Added => ("A", gettext("added"), "git-added"),
         Change::Deleted => ("D", gettext("deleted"), "git-deleted"),
         Change::Renamed(_) => ("R", gettext("renamed"), "git-modified"),
-        Change::Untracked => ("U", gettext("new to git"), "git-added"),
+        Change::Untracked => ("U", gettext("untracked"), "git-added"),
         Change::Conflicted => ("!", gettext("in conflict"), "git-deleted"),
     }
 }

@@ -153,7 +153,7 @@ fn show_mark(row: &Widgets, node: &Node, git: &GitState) {
     let (letter, word, style) = match git.files.get(&node.path) {
         Some(change) => mark::of(change),
         None if git.folders.contains(&node.path) => {
-            ("•", gettext("has changed files"), "git-inside")
+            ("•", gettext("contains changes"), "git-inside")
         }
         None => ("", String::new(), ""),
     };

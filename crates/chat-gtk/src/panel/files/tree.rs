@@ -103,7 +103,7 @@ impl TreeView {
     }
 
     pub(super) fn show_gone(&self) {
-        self.inner.problem.set_label(&gettext("This folder cannot be read."));
+        self.inner.problem.set_label(&gettext("Can’t read this folder."));
         self.inner.stack.set_visible_child_name("problem");
     }
 

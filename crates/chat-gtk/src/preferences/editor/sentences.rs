@@ -10,7 +10,7 @@ use gettextrs::{gettext, ngettext};
 pub(super) fn key(old: Option<&ConnectionState>) -> String {
     match old.map(|old| &old.connection.key) {
         Some(KeySource::None) | None => gettext(
-            "Only where the server wants one. It is kept in your keyring; where there is none, only until Natter ends.",
+            "Only needed if the server asks for one. It’s saved in your keyring or, if you don’t have one, kept until you quit Natter.",
         ),
         Some(source) => key_in_place(source),
     }
@@ -21,15 +21,15 @@ pub(in crate::preferences) fn key_in_place(source: &KeySource) -> String {
     match source {
         KeySource::Env(variable) => words::fill(
             &gettext(
-                "The key is taken from the environment variable {name}. One that is typed here replaces that.",
+                "The key comes from the environment variable {name}. A key you enter here replaces it.",
             ),
             &[("name", variable)],
         ),
         KeySource::Command(_) => {
-            gettext("The key is taken from a command. One that is typed here replaces that.")
+            gettext("The key comes from a command. A key you enter here replaces it.")
         }
         KeySource::Keyring => {
-            gettext("The key is in your keyring. One that is typed here replaces it.")
+            gettext("The key is in your keyring. A key you enter here replaces it.")
         }
         KeySource::None => String::new(),
     }
@@ -39,13 +39,13 @@ pub(in crate::preferences) fn key_in_place(source: &KeySource) -> String {
 pub(super) fn report(report: &TestReport) -> String {
     if report.models.is_empty() && report.kind == ConnectionKind::OpenAi {
         return gettext(
-            "The server answers but lists no models. Enter the names of those you want to use under “Models”.",
+            "The server responds but doesn’t list any models. Enter the names of the models you want to use under “Models”.",
         );
     }
     let count = u32::try_from(report.models.len()).unwrap_or(u32::MAX);
     let text = ngettext(
-        "It works: {kind}, {n} model, answered in {ms} ms.",
-        "It works: {kind}, {n} models, answered in {ms} ms.",
+        "It works: {kind}, {n} model, responded in {ms} ms.",
+        "It works: {kind}, {n} models, responded in {ms} ms.",
         count,
     );
     let kind = match (report.program, report.kind) {

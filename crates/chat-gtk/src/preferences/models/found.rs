@@ -34,11 +34,11 @@ struct Inner {
 impl FoundModels {
     pub(super) fn new(manager: &Manager) -> Self {
         let group = adw::PreferencesGroup::builder()
-            .title(gettext("In Other Programs"))
-            .description(gettext("Their files are used where they lie, and not copied"))
+            .title(gettext("In Other Apps"))
+            .description(gettext("Natter uses these files in place, without copying them"))
             .visible(false)
             .build();
-        let models = KeyedList::new(&gettext("Models of Other Programs"), |row: &ModelRow| {
+        let models = KeyedList::new(&gettext("Models from Other Apps"), |row: &ModelRow| {
             row.widget().clone().upcast()
         });
         group.add(models.widget());

@@ -58,7 +58,7 @@ impl InstalledModels {
             .build();
         let group = adw::PreferencesGroup::builder()
             .title(gettext("On This Computer"))
-            .description(gettext("Models that run here, with no server"))
+            .description(gettext("Models that run without a server"))
             .header_suffix(&add)
             .build();
         let models = KeyedList::new(&gettext("Installed Models"), |row: &ModelRow| {
@@ -181,9 +181,9 @@ impl Inner {
         let heading = fill(&gettext("Delete “{model}”?"), &[("model", &words::title(model))]);
         let text = match model.source {
             Some(_) => gettext(
-                "Its file of {size} is deleted. Chats with it stay, and it can be downloaded again.",
+                "This deletes its file ({size}). Chats that used it are kept, and you can download it again.",
             ),
-            None => gettext("Its file of {size} is deleted. Chats with it stay."),
+            None => gettext("This deletes its file ({size}). Chats that used it are kept."),
         };
         let body = fill(&text, &[("size", &bytes(model.size))]);
         let dialog = adw::MessageDialog::builder()
@@ -213,7 +213,7 @@ impl Inner {
             match inner.manager.local_models().remove(&model.name).await {
                 Ok(_) if model.owned => {}
                 Ok(_) => {
-                    let text = gettext("{model} is off the list. Its file stays.");
+                    let text = gettext("{model} was removed from the list. Its file is kept.");
                     inner.toast(&fill(&text, &[("model", &words::title(&model))]));
                 }
                 Err(error) => inner.say(&sentence(&error)),

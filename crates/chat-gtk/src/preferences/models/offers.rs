@@ -26,14 +26,14 @@ impl Offers {
         let below = match machine::memory() {
             Some(memory) => {
                 let text = gettext(
-                    "These fit the {memory} of memory of this machine. Larger ones answer better, smaller ones faster.",
+                    "These fit in this computer’s {memory} of memory. Larger models give better answers; smaller ones are faster.",
                 );
                 fill(&text, &[("memory", &words::roughly(memory))])
             }
-            None => gettext("Larger ones answer better, smaller ones faster."),
+            None => gettext("Larger models give better answers; smaller ones are faster."),
         };
         let group = adw::PreferencesGroup::builder()
-            .title(gettext("To Download"))
+            .title(gettext("Available for Download"))
             .description(below)
             .build();
         let list = gtk::ListBox::builder()
@@ -49,7 +49,7 @@ impl Offers {
             let icon = if beginning { "starred-symbolic" } else { "folder-download-symbolic" };
             let mut about = words::about_offer(offer);
             if beginning {
-                about = format!("{}\n{about}", gettext("A good one to begin with on this machine"));
+                about = format!("{}\n{about}", gettext("A good first choice for this computer"));
             }
             let row = ModelRow::new(icon, &offer.title);
             let fetch = Fetch::new(manager, Goods::Offer(offer), row, about);
@@ -102,7 +102,7 @@ fn too_large(offers: &[&'static Offer]) -> adw::PreferencesGroup {
     let text = ngettext("{n} more is too large", "{n} more are too large", count);
     let fold = adw::ExpanderRow::builder()
         .title(fill(&text, &[("n", &count.to_string())]))
-        .subtitle(gettext("They need more than three quarters of this machine’s memory"))
+        .subtitle(gettext("They need more than three quarters of this computer’s memory"))
         .build();
     for offer in offers {
         let row = ModelRow::new("natter-computer-symbolic", &offer.title);

@@ -52,7 +52,9 @@ impl Search {
     pub(super) fn new(manager: &Manager) -> Self {
         let group = adw::PreferencesGroup::builder()
             .title(gettext("Find a Model"))
-            .description(gettext("Any model in the format GGUF at Hugging Face. What you type goes there when you press Enter."))
+            .description(gettext(
+                "Any GGUF model on Hugging Face. Your search is sent there when you press Enter.",
+            ))
             .build();
         let entry = adw::EntryRow::builder().title(gettext("Search Hugging Face")).build();
         let go = gtk::Button::builder()
@@ -68,7 +70,7 @@ impl Search {
             .css_classes(["boxed-list"])
             .visible(false)
             .build();
-        accessible::set_label(&results, &gettext("Models Found"));
+        accessible::set_label(&results, &gettext("Search Results"));
         let column = gtk::Box::new(gtk::Orientation::Vertical, 0);
         let words = remark("", "dim-label");
         let trouble = remark("", "error");
@@ -158,7 +160,7 @@ impl Inner {
 
     fn show_found(self: &Rc<Self>, found: &[Repository]) {
         if found.is_empty() {
-            self.say(&gettext("Nothing found. Try fewer or other words."), false);
+            self.say(&gettext("No results. Try fewer or different words."), false);
             return;
         }
         self.say("", false);
@@ -177,7 +179,7 @@ impl Inner {
             below = format!("{below} · {licence}");
         }
         if repository.closed {
-            below = format!("{below} · {}", gettext("its terms must be accepted first"));
+            below = format!("{below} · {}", gettext("requires accepting its terms"));
         }
         let row = adw::ExpanderRow::builder()
             .use_markup(false)
@@ -218,7 +220,7 @@ impl Inner {
             row.remove(&waiting);
             match found {
                 Ok(found) if found.is_empty() => {
-                    row.add_row(&words_row(&gettext("It has no models in the format GGUF")));
+                    row.add_row(&words_row(&gettext("No GGUF models here")));
                 }
                 Ok(mut found) => {
                     found.sort_by_key(RemoteModel::size);
@@ -240,7 +242,7 @@ impl Inner {
         let mut about = bytes(size);
         // The header, which says more, comes with the file.
         if let Some(Room::Little | Room::TooLittle) = machine::room(size) {
-            about = format!("{about} · {}", gettext("too large for this machine"));
+            about = format!("{about} · {}", gettext("too large for this computer"));
         }
         let row = ModelRow::new("folder-download-symbolic", &model.file);
         let fetch = Fetch::new(&self.manager, Goods::Remote(model), row, about);

@@ -41,8 +41,8 @@ impl RulesGroup {
         buttons.append(&add);
         buttons.append(&export);
         let group = adw::PreferencesGroup::builder()
-            .title(gettext("Remembered Answers"))
-            .description(gettext("What you allowed or denied for longer than one chat"))
+            .title(gettext("Permission Rules"))
+            .description(gettext("Permissions that apply beyond a single chat"))
             .header_suffix(&buttons)
             .build();
         let inner = Rc::new(Inner {
@@ -86,8 +86,8 @@ impl RulesGroup {
         let mut rows: Vec<adw::ActionRow> = rules.iter().map(|rule| inner.row(rule)).collect();
         if rows.is_empty() {
             rows.push(plain_row(
-                &gettext("Nothing is remembered"),
-                &gettext("Answer “Always” where a tool asks, and the rule stands here"),
+                &gettext("No rules yet"),
+                &gettext("To add a rule, choose “Always Allow” or “Always Deny” when a tool asks"),
             ));
         }
         for row in &rows {
@@ -112,7 +112,7 @@ impl Inner {
         let (place, known) = (self.place.clone(), rule.clone());
         edit.connect_clicked(move |_| editor::open(&place, Some(known.clone())));
         row.add_suffix(&edit);
-        let remove = icon_button("user-trash-symbolic", &gettext("Forget this answer"));
+        let remove = icon_button("user-trash-symbolic", &gettext("Remove this rule"));
         let (weak, rule) = (Rc::downgrade(self), rule.clone());
         remove.connect_clicked(move |_| {
             if let Some(inner) = weak.upgrade() {
@@ -141,7 +141,7 @@ impl Inner {
 
     fn offer_undo(&self, rule: Remembered, at: usize) {
         let Some(window) = self.place.window.upgrade() else { return };
-        let words = words::fill(&gettext("“{rule}” forgotten"), &[("rule", &shown(&rule))]);
+        let words = words::fill(&gettext("“{rule}” removed"), &[("rule", &shown(&rule))]);
         let toast = adw::Toast::builder()
             .title(glib::markup_escape_text(&words))
             .button_label(gettext("Undo"))
@@ -158,7 +158,7 @@ impl Inner {
 
     fn ask_where(self: Rc<Self>) {
         let chooser = gtk::FileChooserNative::builder()
-            .title(gettext("Export Remembered Answers"))
+            .title(gettext("Export Rules"))
             .action(gtk::FileChooserAction::Save)
             .modal(true)
             .build();
@@ -182,10 +182,10 @@ impl Inner {
         let words = match put(&path, text).await {
             Ok(()) => {
                 let name = path.display().to_string();
-                words::fill(&gettext("Written to {file}"), &[("file", &name)])
+                words::fill(&gettext("Saved to {file}"), &[("file", &name)])
             }
             Err(reason) => {
-                let text = gettext("The file could not be written: {reason}");
+                let text = gettext("Couldn’t write the file: {reason}");
                 words::fill(&text, &[("reason", &reason)])
             }
         };
@@ -201,7 +201,7 @@ fn shown(rule: &Remembered) -> String {
 /// What a rule does, and where.
 fn meaning(rule: &Remembered) -> String {
     if rule.effect == Effect::Allow && rule.rule.is_obsolete() {
-        return gettext("No longer used. Network access is now allowed per command.");
+        return gettext("No longer used. You now allow network access for each command.");
     }
     let text = match (rule.effect, &rule.project) {
         (Effect::Allow, None) => gettext("Allowed everywhere"),

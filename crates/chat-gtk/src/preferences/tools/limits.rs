@@ -9,25 +9,25 @@ pub(super) fn group(place: &Place) -> adw::PreferencesGroup {
     let group = adw::PreferencesGroup::builder().title(gettext("Limits")).build();
     group.add(&number_row(
         place,
-        &gettext("Rounds of one reply"),
-        &gettext("After so many calls of tools you are asked whether to go on"),
+        &gettext("Tool rounds per reply"),
+        &gettext("Natter asks whether to continue after this many rounds of tool calls"),
         Range { least: 1, most: 1000, step: 5 },
         |settings| u64::from(settings.tools.rounds),
         |settings, rounds| settings.tools.rounds = u32::try_from(rounds).unwrap_or(u32::MAX),
     ));
     group.add(&number_row(
         place,
-        &gettext("Time of a command"),
-        &gettext("In seconds, where the model asks for no other"),
+        &gettext("Command time limit"),
+        &gettext("In seconds, unless the model asks for a different limit"),
         Range { least: 1, most: 86_400, step: 10 },
         |settings| settings.tools.command_seconds,
         |settings, seconds| settings.tools.command_seconds = seconds,
     ));
     group.add(&number_row(
         place,
-        &gettext("Memory of a command"),
+        &gettext("Command memory limit"),
         &gettext(
-            "In megabytes, for it and all that it starts; never more than six tenths of this machine’s",
+            "In megabytes, for a command and everything it starts; never more than three fifths of this computer’s memory",
         ),
         Range { least: 64, most: 1_048_576, step: 512 },
         |settings| settings.tools.command_memory_mb,
@@ -35,15 +35,15 @@ pub(super) fn group(place: &Place) -> adw::PreferencesGroup {
     ));
     group.add(&number_row(
         place,
-        &gettext("Output of a command"),
-        &gettext("In kilobytes, as much as the model gets of it; up to 64 MB are kept"),
+        &gettext("Command output limit"),
+        &gettext("How much the model gets, in kilobytes; up to 64 MB is kept"),
         Range { least: 1, most: 10_240, step: 10 },
         |settings| settings.tools.output_kb,
         |settings, kilobytes| settings.tools.output_kb = kilobytes,
     ));
     group.add(&number_row(
         place,
-        &gettext("Time to fetch a page"),
+        &gettext("Web page time limit"),
         &gettext("In seconds"),
         Range { least: 1, most: 3600, step: 5 },
         |settings| settings.tools.fetch_seconds,
@@ -51,7 +51,7 @@ pub(super) fn group(place: &Place) -> adw::PreferencesGroup {
     ));
     group.add(&number_row(
         place,
-        &gettext("Size of a page"),
+        &gettext("Web page size limit"),
         &gettext("In kilobytes"),
         Range { least: 16, most: 1_048_576, step: 1024 },
         |settings| settings.tools.fetch_kb,

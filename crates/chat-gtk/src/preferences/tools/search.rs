@@ -121,12 +121,12 @@ impl Inner {
         self.key.set_visible(wants_key);
         let kept = self.settings().filter(|kept| Some(kept.provider) == chosen);
         let words = match chosen {
-            None => gettext("With a provider, models can look things up in the web"),
+            None => gettext("Choose a provider to let models search the web"),
             Some(_) if !wants_key => {
-                gettext("The address of an instance that gives its results as JSON")
+                gettext("The address of an instance with JSON results turned on")
             }
             Some(_) => match kept.map_or(KeySource::None, |kept| kept.key) {
-                KeySource::None => gettext("It answers nobody without a key, which you get there"),
+                KeySource::None => gettext("Needs a key from the provider"),
                 key => sentences::key_in_place(&key),
             },
         };

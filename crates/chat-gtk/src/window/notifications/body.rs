@@ -31,7 +31,7 @@ pub(super) fn asking(ask: &Ask, project: Option<&Path>) -> Asking {
         }
         Asked::Question(question) => {
             let words = words::fill(
-                &gettext("Asks you: {question}"),
+                &gettext("Question: {question}"),
                 &[("question", &first_line(&question.text).unwrap_or_default())],
             );
             Asking { words, whole: false, permission: false }
@@ -85,7 +85,7 @@ fn fits(text: &str) -> bool {
 pub(super) fn finished(reason: StopReason, error: Option<&Error>, last: Option<&str>) -> String {
     match (reason, error) {
         (StopReason::Complete | StopReason::Limit, _) => {
-            let done = gettext("The reply is there.");
+            let done = gettext("The reply is ready.");
             last.and_then(first_line).map_or_else(|| done.clone(), |line| format!("{done}\n{line}"))
         }
         (_, Some(error)) => words::sentence(error),

@@ -78,7 +78,7 @@ pub(super) fn hits(json: &Value) -> Result<Vec<Hit>, Refusal> {
     // Where nothing was found the part may be missing; but then nothing else has results either.
     let layout = |what: &str| Refusal::Layout { service: NAME, what: what.to_owned() };
     if json.get("type").and_then(Value::as_str) != Some("search") || json.get("query").is_none() {
-        return Err(layout("it is no answer to a search"));
+        return Err(layout("it is not a search response"));
     }
     if json.as_object().is_some_and(|parts| parts.values().any(holds_results)) {
         return Err(layout("its results are elsewhere"));

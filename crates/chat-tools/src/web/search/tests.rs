@@ -123,9 +123,9 @@ fn other_statuses_are_named() {
     let body = r#"{"error": {"code": "VALIDATION"}}"#;
     assert_eq!(
         read(Brave, 422, body).unwrap_err().to_string(),
-        "Brave Search answered 422 Unprocessable Entity."
+        "Brave Search returned 422 Unprocessable Entity."
     );
-    assert_eq!(read(Tavily, 502, "").unwrap_err().to_string(), "Tavily answered 502 Bad Gateway.");
+    assert_eq!(read(Tavily, 502, "").unwrap_err().to_string(), "Tavily returned 502 Bad Gateway.");
 }
 
 #[rstest]

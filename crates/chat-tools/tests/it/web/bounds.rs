@@ -98,7 +98,7 @@ async fn what_denies_an_address_denies_a_name_for_it() {
         let internet = Arc::new(Internet::default().name("other.test", &[&[PUBLIC]]));
         let room = Room::with(&["network:*", &denied], mode, Some(true));
         let outcome = fetch(&room, &internet, &url).await;
-        assert_refused(&outcome, &near, "a rule of the user's denies");
+        assert_refused(&outcome, &near, "one of the user's rules denies");
         assert_eq!(public.requests().len(), 0, "it was asked");
         let room = Room::with(&["network:*", "-network:10.0.0.1"], mode, Some(false));
         assert!(fetch(&room, &internet, &url).await.unwrap().ends_with("public"));
@@ -165,19 +165,22 @@ async fn a_redirect_to_this_machine_is_not_followed(#[case] host: &str, #[case] 
 
 /// Nothing answers there: what is proved is that nobody tries.
 #[rstest]
-#[case::cloud("http://169.254.169.254/latest/meta-data/", "where a cloud keeps secrets")]
-#[case::cloud_v6("http://[fd00:ec2::254]/latest/meta-data/", "where a cloud keeps secrets")]
-#[case::cloud_by_name("http://metadata.google.internal/computeMetadata/v1/", "where a cloud keeps")]
+#[case::cloud("http://169.254.169.254/latest/meta-data/", "a cloud metadata address")]
+#[case::cloud_v6("http://[fd00:ec2::254]/latest/meta-data/", "a cloud metadata address")]
+#[case::cloud_by_name(
+    "http://metadata.google.internal/computeMetadata/v1/",
+    "a cloud metadata address"
+)]
 #[case::loopback_v6("http://[::1]/", "this computer itself")]
 #[case::localhost("http://localhost/", "this computer itself")]
 #[case::router("http://192.168.0.1/", "a private network")]
 #[case::carrier("http://100.64.0.1/", "a private network")]
-#[case::link_local("http://[fe80::1]/", "the local link")]
+#[case::link_local("http://[fe80::1]/", "a link-local address")]
 #[case::unique_local("http://[fd12:3456::1]/", "a private network")]
 #[case::nat64("http://[64:ff9b::a00:1]/", "a private network")]
 #[case::six_to_four("http://[2002:7f00:1::]/", "this computer itself")]
 #[case::teredo("http://[2001:0:808:808::f5ff:fffe]/", "a private network")]
-#[case::translated("http://[::ffff:0:a9fe:a9fe]/", "where a cloud keeps secrets")]
+#[case::translated("http://[::ffff:0:a9fe:a9fe]/", "a cloud metadata address")]
 #[case::multicast("http://239.255.255.250/", "a multicast address")]
 #[tokio::test]
 async fn near_addresses_are_refused_at_once(#[case] url: &str, #[case] told: &str) {
@@ -208,7 +211,7 @@ async fn a_redirect_to_another_kind_of_address_is_not_followed(#[case] to: &'sta
     let url = format!("http://public.test:{}/", public.port());
     let failure = fetch(&Room::new(CARELESS), &internet, &url).await.unwrap_err();
     assert!(
-        failure.text.starts_with("public.test redirects to what cannot be fetched"),
+        failure.text.starts_with("public.test redirects to an address that cannot be fetched"),
         "{}",
         failure.text
     );

@@ -140,7 +140,7 @@ async fn each_host_on_the_way_is_asked_for_once() {
 
 #[rstest]
 #[case(Some(false), "The user denied this")]
-#[case(None, "nobody is there to give it")]
+#[case(None, "the user cannot be asked here")]
 #[tokio::test]
 async fn without_leave_no_server_hears_of_it(#[case] says: Option<bool>, #[case] told: &str) {
     let server = public(|_| text("public")).await;
@@ -161,7 +161,7 @@ async fn long_pages_are_cut_and_it_is_told() {
     room.settings.fetch_kb = 64;
     room.settings.output_kb = 200;
     let output = fetch(&room, &server, "/", "text").await.unwrap();
-    assert!(output.text.contains("Only the first 64 KB came"), "{}", &output.text[..200]);
+    assert!(output.text.contains("Only the first 64 KB were received"), "{}", &output.text[..200]);
     let Some(ToolView::Fetched { bytes, .. }) = output.view else { panic!() };
     assert_eq!(bytes, 64 * 1024);
     // Exactly as much as is allowed is not cut.
@@ -196,7 +196,7 @@ async fn more_than_a_model_gets_at_once_is_kept() {
     room.settings.output_kb = 8;
     let output = fetch(&room, &server, "/", "text").await.unwrap();
     assert!(output.text.len() < 9 * 1024, "{}", output.text.len());
-    assert!(output.text.contains("[8189 bytes of 130 kB. Read on with"), "{}", output.text);
+    assert!(output.text.contains("[8189 bytes of 130 kB. Continue with"), "{}", output.text);
     let kept: Vec<_> = std::fs::read_dir(room.folder.path().join("outputs")).unwrap().collect();
     let [Ok(file)] = &kept[..] else { panic!("{kept:?}") };
     assert_eq!(file.file_name(), "out1.txt");
@@ -212,11 +212,11 @@ async fn what_came_in_time_is_kept() {
     room.settings.fetch_seconds = 1;
     let url = format!("http://{}/", server.address);
     let output = room.run(&tool(), json!({ "url": url })).await.unwrap();
-    assert!(output.text.contains("The rest did not come within 1 seconds."), "{}", output.text);
+    assert!(output.text.contains("The rest did not arrive within 1 seconds."), "{}", output.text);
     assert!(output.text.ends_with("\n\nhello"));
     // A part of a file is no file.
     let stored = room.run(&tool(), json!({ "url": url, "as": "file" })).await;
-    assert!(stored.unwrap_err().text.contains("A part of a file is not stored."));
+    assert!(stored.unwrap_err().text.contains("Incomplete files are not saved."));
     assert_eq!(room.files(), [""; 0]);
 }
 
@@ -227,7 +227,7 @@ async fn a_silent_server_ends_in_time() {
     room.settings.fetch_seconds = 1;
     let url = format!("http://{}/", server.address);
     let failure = room.run(&tool(), json!({ "url": url })).await.unwrap_err();
-    assert_eq!(failure.text, "127.0.0.1 did not answer within 1 seconds.");
+    assert_eq!(failure.text, "127.0.0.1 did not respond within 1 seconds.");
 }
 
 #[tokio::test]
@@ -260,7 +260,7 @@ async fn what_cannot_be_reached_is_told(#[case] url: &str, #[case] told: &str) {
 async fn a_refusal_of_the_server_is_told() {
     let server = public(|_| answer("404 Not Found", "", "no such page")).await;
     let failure = fetch(&room(), &server, "/", "markdown").await.unwrap_err();
-    assert_eq!(failure.text, "public.test answered 404 Not Found.");
+    assert_eq!(failure.text, "public.test returned 404 Not Found.");
 }
 
 #[tokio::test]
@@ -268,10 +268,10 @@ async fn pictures_are_for_models_that_see() {
     let server = public(|_| ok("image/png", PNG)).await;
     let mut room = room();
     let output = fetch(&room, &server, "/bee.png", "markdown").await.unwrap();
-    assert!(output.text.contains("You cannot see pictures.") && output.pictures.is_empty());
+    assert!(output.text.contains("You cannot see images.") && output.pictures.is_empty());
     room.sees = true;
     let output = fetch(&room, &server, "/bee.png", "markdown").await.unwrap();
-    assert!(output.text.ends_with("A picture (image/png, 17 bytes)."), "{}", output.text);
+    assert!(output.text.ends_with("An image (image/png, 17 bytes)."), "{}", output.text);
     assert_eq!(output.pictures, [("image/png".to_owned(), Arc::from(PNG))]);
 }
 
@@ -295,11 +295,7 @@ async fn a_file_goes_into_the_project_and_over_nothing() {
     .unwrap();
     for expected in ["page.html", "page-3.html"] {
         let output = fetch(&room, &server, "/a/page", "file").await.unwrap();
-        assert!(
-            output.text.contains(&format!("Stored unchanged as {expected}")),
-            "{}",
-            output.text
-        );
+        assert!(output.text.contains(&format!("Saved unchanged as {expected}")), "{}", output.text);
         let Some(ToolView::Fetched { path, .. }) = output.view else { panic!() };
         assert_eq!(path.as_deref(), Some(expected));
         let stored = std::fs::read(room.project().join(expected)).unwrap();
@@ -355,7 +351,7 @@ async fn a_file_that_may_not_be_written_is_not(#[case] mode: Mode, #[case] told:
 #[rstest]
 #[case(json!({}), "url")]
 #[case(json!({ "url": "http://public.test/", "as": "pdf" }), "/as")]
-#[case(json!({ "url": "public.test" }), "Give a whole one")]
+#[case(json!({ "url": "public.test" }), "Give a full one")]
 #[tokio::test]
 async fn wrong_calls_are_told_apart(#[case] arguments: Value, #[case] told: &str) {
     let failure = room().run(&tool(), arguments).await.unwrap_err();

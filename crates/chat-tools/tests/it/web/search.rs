@@ -98,17 +98,21 @@ async fn a_service_on_this_machine_is_reached_and_nothing_beside_it() {
     for host in ["127.0.0.1", "localhost", "[::1]"] {
         let arguments = json!({ "url": format!("http://{host}:{port}/") });
         let failure = room.run(&WebFetch::default(), arguments).await.unwrap_err();
-        assert!(failure.text.contains("is of this machine or its network"), "{}", failure.text);
+        assert!(
+            failure.text.contains("belongs to this computer or its network"),
+            "{}",
+            failure.text
+        );
     }
     assert_eq!(server.requests().len(), 1);
 }
 
 /// Nothing that is told may hold the key.
 #[rstest]
-#[case(200, "{\"web\": {}}", "Brave Search answered in a form that is not known")]
-#[case(429, "{}", "its limit is reached")]
-#[case(422, "{\"error\": {\"code\": \"SUBSCRIPTION_TOKEN_INVALID\"}}", "does not accept the key")]
-#[case(500, "very-secret-key", "Brave Search answered 500")]
+#[case(200, "{\"web\": {}}", "Brave Search sent an unknown response format")]
+#[case(429, "{}", "has reached its rate limit")]
+#[case(422, "{\"error\": {\"code\": \"SUBSCRIPTION_TOKEN_INVALID\"}}", "refused the key")]
+#[case(500, "very-secret-key", "Brave Search returned 500")]
 #[tokio::test]
 async fn what_goes_wrong_is_told(
     #[case] status: u16,
@@ -132,7 +136,7 @@ async fn a_redirect_does_not_get_the_key() {
     let url = format!("http://{}/{}", server.address, other.port());
     let room = room(SearchProvider::Brave, &url);
     let failure = search(&room, json!({ "query": "rust" })).await.unwrap_err();
-    assert_eq!(failure.text, "Brave Search answered 302 Found.");
+    assert_eq!(failure.text, "Brave Search returned 302 Found.");
     assert_eq!((server.requests().len(), other.requests().len()), (1, 0));
 }
 
@@ -144,7 +148,7 @@ async fn a_service_that_is_not_there_is_told() {
 }
 
 #[rstest]
-#[case(KeySource::None, "Tavily wants a key, and none is set.")]
+#[case(KeySource::None, "Tavily needs a key, but none is set.")]
 #[case(KeySource::Env("NATTER_TEST_UNSET".to_owned()), "NATTER_TEST_UNSET is not set")]
 #[tokio::test]
 async fn a_missing_key_is_told_before_anything_is_sent(#[case] key: KeySource, #[case] told: &str) {

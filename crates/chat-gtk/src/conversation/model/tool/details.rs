@@ -55,10 +55,7 @@ pub fn details(
     if let Some(ToolView::Ran { put_aside, .. }) = view
         && !put_aside.is_empty()
     {
-        label(
-            &mut out,
-            &gettext("Put aside, since it may not be there or could have git run programs"),
-        );
+        label(&mut out, &gettext("Quarantined: not allowed here, or could make Git run programs"));
         out.push(&visible(&put_aside.join("\n")), TextStyle::Plain);
     }
     out

@@ -12,7 +12,7 @@ use super::super::Document;
 use super::super::scene::{LINES, Scene};
 use crate::main_loop::until;
 
-const UNDONE: &str = "Changes from disk were undone here. Saving asks you first.";
+const UNDONE: &str = "Changes from disk were undone here. Natter asks before saving.";
 
 /// A file whose first line the user changed and whose last one changed on disk, once both are merged.
 fn merged() -> Scene {
@@ -72,7 +72,7 @@ fn saving_after_an_undone_merge_asks_before_it_overwrites() {
     assert!(!scene.save(|| {}));
     assert_eq!(scene.on_disk(), theirs());
     let words = says(document).expect("a question");
-    assert!(words.contains("was changed on disk, and here too"), "{words}");
+    assert!(words.contains("was changed both on disk and here"), "{words}");
     document.take_disk(false);
     until("the decision", || says(document).is_none());
     assert!(scene.save(|| {}));

@@ -63,7 +63,7 @@ impl Editor {
     ) -> Self {
         let heading = if old.is_some() { gettext("Edit Rule") } else { gettext("Add Rule") };
         let body = gettext(
-            "Such as run:cargo test *, run+network:cargo fetch, write:src/**, read:/etc/hosts or network:*.example.org",
+            "For example, run:cargo test *, run+network:cargo fetch, write:src/**, read:/etc/hosts, or network:*.example.org",
         );
         let dialog = adw::MessageDialog::new(Some(window), Some(&heading), Some(&body));
         let rule = adw::EntryRow::builder().title(gettext("Rule")).build();
@@ -79,7 +79,7 @@ impl Editor {
         places.extend(folders.iter().map(|folder| projects::place(folder)));
         let places: Vec<&str> = places.iter().map(String::as_str).collect();
         let project = adw::ComboRow::builder()
-            .title(gettext("Applies To"))
+            .title(gettext("Applies to"))
             .model(&gtk::StringList::new(&places))
             .build();
         let list = gtk::ListBox::builder()

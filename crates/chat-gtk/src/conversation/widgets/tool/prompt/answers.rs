@@ -151,7 +151,7 @@ pub fn popover(
             list.append(&gtk::Separator::new(gtk::Orientation::Horizontal));
         }
         let title = gettext("Run Outside the Sandbox Once");
-        let row = Row::new(&title, &gettext("The command can do whatever you can do"));
+        let row = Row::new(&title, &gettext("The command can do anything you can do"));
         row.below.remove_css_class("answer-rules");
         row.below.add_css_class("answer-warning");
         row.button.connect_clicked(move |_| give(Answer::AllowOutsideSandbox));
@@ -200,7 +200,7 @@ fn add_longer(
         .css_classes(["error", "caption"])
         .build();
     list.append(&gtk::Separator::new(gtk::Orientation::Horizontal));
-    let heading = gettext("Rules to Remember");
+    let heading = gettext("Rules to Save");
     list.append(&gtk::Label::builder().label(heading).xalign(0.0).css_classes(["caption"]).build());
     for (rule, field) in always.iter().zip(&stored.fields) {
         list.append(field);

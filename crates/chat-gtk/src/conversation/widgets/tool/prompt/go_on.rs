@@ -19,8 +19,8 @@ pub fn fill(root: &gtk::Box, rounds: u32, answered: &Answered) -> (String, gtk::
         button.connect_clicked(move |_| answered(answer.clone()));
         button
     };
-    let end = button(&gettext("End Here"), "end", Answer::Deny { scope: None, message: None });
-    let on = button(&gettext("Go On"), "suggested-action", Answer::Allow(None));
+    let end = button(&gettext("Stop Here"), "end", Answer::Deny { scope: None, message: None });
+    let on = button(&gettext("Continue"), "suggested-action", Answer::Allow(None));
     root.append(&beside::buttons(&end, &on));
     (text, on.upcast())
 }

@@ -76,7 +76,7 @@ pub fn fill(
                 answered,
                 said,
             ))
-            .dropdown_tooltip(gettext("More Answers"))
+            .dropdown_tooltip(gettext("More Options"))
             .css_classes(["suggested-action"])
             .build();
         button.connect_clicked(move |_| once(Answer::Allow(None)));

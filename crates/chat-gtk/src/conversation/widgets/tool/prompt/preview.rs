@@ -73,7 +73,7 @@ pub fn widget(asked: &PermissionRequest, style_tags: &StyleTags) -> gtk::Box {
         Preview::Change { .. } => (gettext("Changes"), TALLEST_CHANGE),
         Preview::Address { .. } => (gettext("Address"), TALLEST),
         Preview::Move { .. } | Preview::Delete | Preview::Store { .. } | Preview::Target => {
-            (gettext("What It Is About"), TALLEST)
+            (gettext("Request Details"), TALLEST)
         }
     };
     accessible::set_label(&view, &name);

@@ -44,7 +44,7 @@ pub fn fill(
     accessible::set_label(&entry, &other);
     let send = gtk::Button::builder().label(gettext("Send Answer")).sensitive(false).build();
     let skip = gtk::Button::builder().label(gettext("Skip")).css_classes(["flat"]).build();
-    skip.set_tooltip_text(Some(&gettext("Let the model go on without an answer")));
+    skip.set_tooltip_text(Some(&gettext("Let the model continue without an answer")));
     let skipped = answered.clone();
     skip.connect_clicked(move |_| skipped(Answer::Deny { scope: None, message: None }));
     let say = {

@@ -43,7 +43,7 @@ fn where_it_cannot_be_merged_again_the_user_is_asked() {
     let scene = discarded_and_taken_back(&LINES.replace("one", "eins"));
     merge_again(&scene.document);
     is_asked(&scene);
-    let is_question = |words: String| words.contains("was changed on disk, and here too");
+    let is_question = |words: String| words.contains("was changed both on disk and here");
     until("the question", || says(&scene.document).is_some_and(is_question));
     is_asked(&scene);
 }

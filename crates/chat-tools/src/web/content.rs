@@ -38,7 +38,7 @@ pub fn content_of(answer: &Answer, form: Form) -> PageContent {
     match kind(&answer.mime, &answer.bytes) {
         Kind::Page => {
             let page = page::read(&text(true), &answer.url, form);
-            let note = page.whole.then_some("No readable part stood out: this is the whole page.");
+            let note = page.whole.then_some("No main content was found: this is the whole page.");
             PageContent::Text { title: page.title, text: page.text, note }
         }
         Kind::Text => {
@@ -47,7 +47,7 @@ pub fn content_of(answer: &Answer, form: Form) -> PageContent {
         }
         Kind::Picture(mime) => PageContent::Picture(mime),
         Kind::Other if answer.mime.is_empty() => {
-            PageContent::Other("something of no known type".to_owned())
+            PageContent::Other("data of an unknown type".to_owned())
         }
         Kind::Other => PageContent::Other(answer.mime.clone()),
     }

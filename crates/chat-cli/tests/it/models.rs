@@ -227,7 +227,7 @@ fn a_terminal_sees_how_far_it_is() {
     let mut seen = String::new();
     wait_for(&screen, &mut seen, "tiny: 63%, 2.0 MB of 3.1 MB");
     hub.go_on();
-    wait_for(&screen, &mut seen, "Downloaded “tiny”: 3.1 MB.");
+    wait_for(&screen, &mut seen, "Downloaded “tiny” (3.1 MB).");
     assert_eq!(end_of(&mut child).code(), Some(0));
 }
 

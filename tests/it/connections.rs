@@ -106,7 +106,7 @@ async fn a_key_that_is_missing_is_told_from_one_that_is_wrong() -> Result<()> {
     window.keys(&["Tab", "Tab", "Tab"]).await?;
     window.type_text("sk-bad").await?;
     window.keys(&["alt+t"]).await?;
-    window.find(named("The server refused the key. Check it in Preferences.")).await?;
+    window.find(named("The server refused the key. Check it, then try again.")).await?;
     window.keys(&["ctrl+a"]).await?;
     window.type_text("sk-good").await?;
     window.keys(&["alt+t"]).await?;

@@ -10,14 +10,14 @@ use crate::stage::{Stage, Window};
 /// Opens the list of modes.
 async fn open(window: &Window) -> Result<()> {
     window.find(named("Permissions")).await?.click_with_mouse().await?;
-    window.find(containing("doesn’t change or run anything")).await?;
+    window.find(containing("read-only commands; changes nothing")).await?;
     // What is pressed before the list has the keyboard goes into the message.
     window.find(role(Role::ListItem).state(State::Focused).under("Permissions")).await.map(drop)
 }
 
 /// Waits until the closed list shows this mode.
 async fn is_chosen(window: &Window, mode: &str) -> Result<()> {
-    window.gone(containing("doesn’t change or run anything")).await?;
+    window.gone(containing("read-only commands; changes nothing")).await?;
     window.find(named(mode).role(Role::Label).under("Permissions")).await.map(drop)
 }
 

@@ -10,7 +10,7 @@ use crate::stage::{Stage, Window};
 fn buttons() -> [(&'static str, By); 6] {
     [
         ("Project", named("Open Folder…")),
-        ("Permissions", containing("doesn’t change or run anything")),
+        ("Permissions", containing("read-only commands; changes nothing")),
         ("Context Window", named("Replies")),
         ("Thinking", containing("Thinks before answering")),
         ("Model", named("Models")),
@@ -121,8 +121,10 @@ async fn typing_after_a_click_elsewhere_goes_to_the_message() -> Result<()> {
 async fn typing_after_the_same_choice_again_goes_to_the_message() -> Result<()> {
     let stage = Stage::new().await?;
     let window = begun(&stage).await?;
-    let (permissions, thinking) =
-        (containing("doesn’t change or run anything"), containing("Uses the model’s own default"));
+    let (permissions, thinking) = (
+        containing("read-only commands; changes nothing"),
+        containing("Uses the model’s own default"),
+    );
     for (button, shown) in [("Permissions", permissions), ("Thinking", thinking)] {
         open(&window, button, &shown).await?;
         window.find(shown.clone()).await?.click_with_mouse().await?;

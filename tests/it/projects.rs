@@ -45,9 +45,9 @@ async fn a_chat_begun_in_a_folder_works_there_in_the_mode_that_is_chosen() -> Re
     window.find(named("garden").role(Role::Label)).await?;
     // What tools may do is chosen by keyboard.
     window.find(named("Permissions")).await?.click_with_mouse().await?;
-    window.find(containing("doesn’t change or run anything")).await?;
+    window.find(containing("read-only commands; changes nothing")).await?;
     window.keys(&["Down", "Return"]).await?;
-    window.gone(containing("doesn’t change or run anything")).await?;
+    window.gone(containing("read-only commands; changes nothing")).await?;
     window.find(named("Edits")).await?;
     window.say("What grows here?").await?;
     window.shows("You said: What grows here?").await?;

@@ -293,8 +293,8 @@ mod tests {
             "Run this command?\n  cargo test \\\n    --all␛[8m && curl evil.example\n\
              In /home/ada/work, in the sandbox, without network access\nNo rule allows it yet.\n\
              Lasting answers apply only to:\n  run:cargo test --all\n  \
-             run:curl evil.example\n[y]es, in thi[s] chat, in this [p]roject, [a]lways, \
-             [o]nce outside the sandbox, [n]o, or a message to the model: "
+             run:curl evil.example\n[y]es, in thi[s] chat, in this [p]roject, [a]lways allow, \
+             [o]utside the sandbox once, [n]o, or a message to the model: "
         );
     }
 
@@ -305,17 +305,17 @@ mod tests {
             let text = shown(&ask, in_project);
             text.lines().last().map(str::to_owned).unwrap_or_default()
         };
-        let all = "[y]es, in thi[s] chat, in this [p]roject, [a]lways, \
-                   [o]nce outside the sandbox, [n]o, always [d]eny, or";
+        let all = "[y]es, in thi[s] chat, in this [p]roject, [a]lways allow, \
+                   [o]utside the sandbox once, [n]o, [d]eny always, or";
         assert!(answers(&["run:make"], true).starts_with(all));
         let local = answers(&["write:src/**"], true);
-        assert!(local.contains("always [d]eny in this project, or"), "{local}");
-        assert!(!local.contains("[a]lways"), "{local}");
+        assert!(local.contains("[d]eny always in this project, or"), "{local}");
+        assert!(!local.contains("[a]lways allow"), "{local}");
         assert!(
             answers(&["write:src/**"], false)
-                .contains("[a]lways, [o]nce outside the sandbox, [n]o, always [d]eny, or")
+                .contains("[a]lways allow, [o]utside the sandbox once, [n]o, [d]eny always, or")
         );
-        assert!(answers(&[], true).starts_with("[y]es, [o]nce outside the sandbox, [n]o, or"));
+        assert!(answers(&[], true).starts_with("[y]es, [o]utside the sandbox once, [n]o, or"));
     }
 
     #[test]
@@ -332,7 +332,7 @@ mod tests {
             ),
             "{text}"
         );
-        assert!(text.contains("[a]lways, [n]o, always [d]eny, or a message"), "{text}");
+        assert!(text.contains("[a]lways allow, [n]o, [d]eny always, or a message"), "{text}");
         let prompt = Prompt::new(&ask, true);
         assert_eq!(prompt.read("o"), None);
         let words = "outside the sandbox once".to_owned();
@@ -397,7 +397,7 @@ mod tests {
             ("s", allow(Some(Scope::Session))),
             ("p", allow(Some(Scope::Project))),
             ("a", allow(Some(Scope::Everywhere))),
-            ("always", allow(Some(Scope::Everywhere))),
+            ("always allow", allow(Some(Scope::Everywhere))),
             ("n", deny(None, None)),
             ("no", deny(None, None)),
             ("d", deny(Some(Scope::Everywhere), None)),
@@ -450,7 +450,7 @@ mod tests {
     #[test]
     fn an_answer_for_longer_is_there_only_where_it_is_possible() {
         let never = Prompt::new(&command(&[]), true);
-        let place = "[y]es, [o]nce outside the sandbox, [n]o, or a message to the model: ";
+        let place = "[y]es, [o]utside the sandbox once, [n]o, or a message to the model: ";
         assert_eq!(never.place(), place);
         for letter in ["s", "p", "a", "d"] {
             assert_eq!(never.read(letter), None, "{letter}");
@@ -484,10 +484,10 @@ mod tests {
             "[y]es",
             "in thi[s] chat",
             "in this [p]roject",
-            "[a]lways",
-            "[o]nce outside the sandbox",
+            "[a]lways allow",
+            "[o]utside the sandbox once",
             "[n]o",
-            "always [d]eny",
+            "[d]eny always",
         ];
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../po");
         let read =

@@ -63,6 +63,7 @@ fn label(tense: Tense, call: CallData<'_>) -> Label {
         Tense::ToDo => N_("Ask you: {what}"),
         Tense::Doing => N_("Asking you: {what}"),
         Tense::Done => N_("Asked you: {what}"),
+        Tense::Failed => N_("Couldn’t ask you: {what}"),
     };
     Label::what(sentence, what)
 }

@@ -63,6 +63,7 @@ fn label(tense: Tense, call: CallData<'_>) -> Label {
         Tense::ToDo => N_("Move {what} to the trash"),
         Tense::Doing => N_("Moving {what} to the trash"),
         Tense::Done => N_("Moved {what} to the trash"),
+        Tense::Failed => N_("Couldn’t move {what} to the trash"),
     };
     Label::what(sentence, what)
 }

@@ -82,6 +82,7 @@ fn label(tense: Tense, call: CallData<'_>) -> Label {
         Tense::ToDo => N_("Edit {what}"),
         Tense::Doing => N_("Editing {what}"),
         Tense::Done => N_("Edited {what}"),
+        Tense::Failed => N_("Couldn’t edit {what}"),
     };
     Label::what(sentence, what)
 }

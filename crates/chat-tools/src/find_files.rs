@@ -72,6 +72,7 @@ fn label(tense: Tense, call: CallData<'_>) -> Label {
         Tense::ToDo => N_("Look for files matching {what}"),
         Tense::Doing => N_("Looking for files matching {what}"),
         Tense::Done => N_("Looked for files matching {what}"),
+        Tense::Failed => N_("Couldn’t look for files matching {what}"),
     };
     Label::what(sentence, what)
 }

@@ -70,10 +70,19 @@ fn label(tense: Tense, call: CallData<'_>) -> Label {
         Some(ToolView::Listed { what, .. }) => what.clone(),
         _ => call.arguments.get("path").and_then(Value::as_str).unwrap_or(".").to_owned(),
     };
+    if matches!(what.as_str(), "" | ".") {
+        return Label::new(match tense {
+            Tense::ToDo => N_("List the project folder"),
+            Tense::Doing => N_("Listing the project folder"),
+            Tense::Done => N_("Listed the project folder"),
+            Tense::Failed => N_("Couldn’t list the project folder"),
+        });
+    }
     let sentence = match tense {
         Tense::ToDo => N_("List {what}"),
         Tense::Doing => N_("Listing {what}"),
         Tense::Done => N_("Listed {what}"),
+        Tense::Failed => N_("Couldn’t list {what}"),
     };
     Label::what(sentence, what)
 }

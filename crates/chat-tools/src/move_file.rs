@@ -61,6 +61,7 @@ fn label(tense: Tense, call: CallData<'_>) -> Label {
         Tense::ToDo => N_("Move {from} to {to}"),
         Tense::Doing => N_("Moving {from} to {to}"),
         Tense::Done => N_("Moved {from} to {to}"),
+        Tense::Failed => N_("Couldn’t move {from} to {to}"),
     };
     Label::new(sentence).with("from", from).with("to", to)
 }

@@ -68,6 +68,7 @@ fn label(tense: Tense, call: CallData<'_>) -> Label {
         Tense::ToDo => N_("View the outline of {what}"),
         Tense::Doing => N_("Viewing the outline of {what}"),
         Tense::Done => N_("Viewed the outline of {what}"),
+        Tense::Failed => N_("Couldn’t view the outline of {what}"),
     };
     Label::what(sentence, what)
 }

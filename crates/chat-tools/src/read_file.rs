@@ -89,6 +89,7 @@ fn label(tense: Tense, call: CallData<'_>) -> Label {
         Tense::ToDo => N_("Read the file {what}"),
         Tense::Doing => N_("Reading {what}"),
         Tense::Done => N_("Read {what}"),
+        Tense::Failed => N_("Couldn’t read {what}"),
     };
     Label::what(sentence, what)
 }

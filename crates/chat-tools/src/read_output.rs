@@ -58,6 +58,7 @@ fn label(tense: Tense, call: CallData<'_>) -> Label {
         Tense::ToDo => N_("Read more of output {what}"),
         Tense::Doing => N_("Reading output {what}"),
         Tense::Done => N_("Read output {what}"),
+        Tense::Failed => N_("Couldn’t read output {what}"),
     };
     Label::what(sentence, call.text("id"))
 }

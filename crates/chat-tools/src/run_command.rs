@@ -115,6 +115,7 @@ fn label(tense: Tense, call: CallData<'_>) -> Label {
         Tense::ToDo => N_("Run {what}"),
         Tense::Doing => N_("Running {what}"),
         Tense::Done => N_("Ran {what}"),
+        Tense::Failed => N_("Couldn’t run {what}"),
     };
     Label::what(sentence, what)
 }

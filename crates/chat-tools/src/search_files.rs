@@ -87,6 +87,7 @@ fn label(tense: Tense, call: CallData<'_>) -> Label {
         Tense::ToDo => N_("Search for {what}"),
         Tense::Doing => N_("Searching for {what}"),
         Tense::Done => N_("Searched for {what}"),
+        Tense::Failed => N_("Couldn’t search for {what}"),
     };
     Label::what(sentence, what)
 }

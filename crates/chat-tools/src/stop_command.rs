@@ -55,6 +55,7 @@ fn label(tense: Tense, call: CallData<'_>) -> Label {
         Tense::ToDo => N_("Stop command {what}"),
         Tense::Doing => N_("Stopping command {what}"),
         Tense::Done => N_("Stopped command {what}"),
+        Tense::Failed => N_("Couldn’t stop command {what}"),
     };
     Label::what(sentence, call.text("id"))
 }

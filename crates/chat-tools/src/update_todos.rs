@@ -77,6 +77,7 @@ fn label(tense: Tense, _: CallData<'_>) -> Label {
         Tense::ToDo => N_("Update the plan"),
         Tense::Doing => N_("Updating the plan"),
         Tense::Done => N_("Updated the plan"),
+        Tense::Failed => N_("Couldn’t update the plan"),
     })
 }
 

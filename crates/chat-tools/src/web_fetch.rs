@@ -150,6 +150,7 @@ fn label(tense: Tense, call: CallData<'_>) -> Label {
         Tense::ToDo => N_("Fetch {what}"),
         Tense::Doing => N_("Fetching {what}"),
         Tense::Done => N_("Fetched {what}"),
+        Tense::Failed => N_("Couldn’t fetch {what}"),
     };
     Label::what(sentence, url)
 }

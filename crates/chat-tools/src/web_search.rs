@@ -146,6 +146,7 @@ fn label(tense: Tense, call: CallData<'_>) -> Label {
         Tense::ToDo => N_("Search the web for “{what}”"),
         Tense::Doing => N_("Searching the web for “{what}”"),
         Tense::Done => N_("Searched the web for “{what}”"),
+        Tense::Failed => N_("Couldn’t search the web for “{what}”"),
     };
     Label::what(sentence, what)
 }

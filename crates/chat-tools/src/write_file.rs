@@ -82,6 +82,7 @@ fn label(tense: Tense, call: CallData<'_>) -> Label {
         Tense::ToDo => N_("Write {what}"),
         Tense::Doing => N_("Writing {what}"),
         Tense::Done => N_("Wrote {what}"),
+        Tense::Failed => N_("Couldn’t write {what}"),
     };
     Label::what(sentence, what)
 }

@@ -23,11 +23,11 @@ pub fn allow_in_project() -> String {
 }
 
 pub fn allow_always() -> String {
-    gettext("[a]lways")
+    gettext("[a]lways allow")
 }
 
 pub fn allow_outside_sandbox() -> String {
-    gettext("[o]nce outside the sandbox")
+    gettext("[o]utside the sandbox once")
 }
 
 pub fn deny_once() -> String {
@@ -35,7 +35,7 @@ pub fn deny_once() -> String {
 }
 
 pub fn deny_always(in_project: bool) -> String {
-    if in_project { gettext("always [d]eny in this project") } else { gettext("always [d]eny") }
+    if in_project { gettext("[d]eny always in this project") } else { gettext("[d]eny always") }
 }
 
 /// Behind the answers that there are.

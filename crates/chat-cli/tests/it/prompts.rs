@@ -97,7 +97,7 @@ fn a_change_is_shown_whole_and_done_when_allowed() {
         "\x1b[32m+    echo $(($1 + $2))\x1b[0m",
         "No rule allows it yet.",
         "\r\n  write:./src/add.sh\r\n",
-        "[y]es, in thi[s] chat, in this [p]roject, [n]o, always [d]eny in this project",
+        "[y]es, in thi[s] chat, in this [p]roject, [n]o, [d]eny always in this project",
     ] {
         assert!(asked.contains(part), "{part:?} in {asked:?}");
     }
@@ -119,7 +119,7 @@ fn a_command_cannot_hide_what_it_does() {
     let whole = "  echo one\\\r\n    two ␛[8m⟨U+202E⟩&& touch ran.txt␍\r\n";
     assert!(asked.contains(whole), "{asked:?}");
     // What nothing can allow for longer offers no such answer.
-    assert!(asked.contains("[y]es, [o]nce outside the sandbox, [n]o, or a message"), "{asked:?}");
+    assert!(asked.contains("[y]es, [o]utside the sandbox once, [n]o, or a message"), "{asked:?}");
     seat.type_in("n\r");
     seat.end().ok();
     assert!(!scene.project.join("ran.txt").exists());

@@ -8,7 +8,7 @@ use crate::message::{Compaction, Message, MessageId, Part, Role, ToolResult};
 
 /// What a model is told before the summary of what it cannot read any more.
 const EARLIER: &str =
-    "This conversation started earlier. A summary of everything said and done so far:";
+    "This conversation started earlier. A summary of everything said and done until then:";
 
 /// What stands above the plan there.
 const PLAN: &str = "The plan at that point:";

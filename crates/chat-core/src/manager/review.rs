@@ -139,6 +139,10 @@ impl ChangeReview {
                     return Err(Kind::SessionAtWork.into());
                 }
                 let branch = session.branch().await?;
+                // One may have begun while the branch was waited for.
+                if session.is_busy() {
+                    return Err(Kind::SessionAtWork.into());
+                }
                 // A request that changed nothing has no state of its own: the next one's is the same.
                 let since = branch.iter().skip_while(|one| one.id != message);
                 let asked = since.filter(|one| one.role == Role::User);

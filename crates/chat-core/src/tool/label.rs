@@ -45,11 +45,13 @@ pub enum Tense {
     Doing,
     /// After it ran: “Fetched …”.
     Done,
+    /// After it ran in vain: “Couldn’t fetch …”.
+    Failed,
 }
 
 impl Tense {
     /// All of them, in the order of a call's life.
-    pub const ALL: [Self; 3] = [Self::ToDo, Self::Doing, Self::Done];
+    pub const ALL: [Self; 4] = [Self::ToDo, Self::Doing, Self::Done, Self::Failed];
 }
 
 /// What is known of a call, for its label.

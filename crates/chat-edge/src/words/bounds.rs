@@ -77,7 +77,7 @@ fn gap(gap: Gap) -> String {
             "They can see the names, sizes, and modification times of files outside the project, but not their contents.",
         ),
         Gap::NewRepositories => gettext(
-            "If they create a Git repository, Natter makes it safe within about a second. Until then, Git could run programs named in it.",
+            "If they create a Git repository, Natter makes it safe within about a second. Until then, your own Git, outside the sandbox, could run programs named in it.",
         ),
         Gap::ProcessNames => gettext("They can see the names of your other programs."),
         Gap::NewProtected => {

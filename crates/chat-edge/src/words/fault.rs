@@ -71,7 +71,7 @@ pub fn sentence(error: &Error) -> String {
         Kind::Unauthorized { signin_url: None, keyless: false } => on(
             connection,
             &gettext("“{connection}” refused the key. Check the key of this connection."),
-            &gettext("The server refused the key. Check it in Preferences."),
+            &gettext("The server refused the key. Check it, then try again."),
         ),
         Kind::Forbidden => on(
             connection,
@@ -274,8 +274,8 @@ pub fn sentence(error: &Error) -> String {
         ),
         Kind::KeyUnavailable => on(
             connection,
-            &gettext("Couldn’t find the key for “{connection}”. Enter it again in Preferences."),
-            &gettext("Couldn’t find the key. Enter it again in Preferences."),
+            &gettext("Couldn’t find the key for “{connection}”. Enter it again."),
+            &gettext("Couldn’t find the key. Enter it again."),
         ),
         Kind::RoundLimit { rounds } => fill(
             &ngettext(

@@ -27,7 +27,7 @@ pub(super) fn fault(url: &str, why: &PageFault) -> String {
             fill(&text, &[("host", host), ("count", &seconds.to_string())])
         }
         PageFault::Refused { host, status } => fill(
-            &gettext("{host} refused to send this page: {status}."),
+            &gettext("{host} returned an error for this page: {status}."),
             &[("host", host), ("status", status)],
         ),
         PageFault::Elsewhere => fill(

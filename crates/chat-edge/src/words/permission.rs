@@ -218,12 +218,14 @@ pub fn mode_choice(mode: Mode) -> String {
 /// What a mode means, in a line.
 pub fn mode_meaning(mode: Mode) -> String {
     match mode {
-        Mode::Ask => gettext("Reads files in the project; asks before anything else"),
-        Mode::Edits => gettext("Reads and edits files in the project; asks before anything else"),
+        Mode::Ask => gettext("Reads files and runs read-only commands; asks before anything else"),
+        Mode::Edits => {
+            gettext("Reads and edits files, and runs read-only commands; asks before anything else")
+        }
         Mode::Auto => {
             gettext("Edits files and runs commands in the sandbox; asks before anything else")
         }
-        Mode::Plan => gettext("Reads files in the project; doesn’t change or run anything"),
+        Mode::Plan => gettext("Reads files and runs read-only commands; changes nothing"),
         Mode::Unattended => {
             gettext("Reads and edits files and runs commands in the sandbox; never asks")
         }

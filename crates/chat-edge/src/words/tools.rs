@@ -72,7 +72,7 @@ pub fn tool_line(tools: &Toolbox, call: &ToolCall, progress: Progress) -> String
     };
     let mut line = match &result.view {
         Some(view) => about.did(view),
-        None if result.failed => vec![about.says(Tense::ToDo, None), how_it_failed(result)],
+        None if result.failed => about.failed(result),
         None => vec![about.says(Tense::Done, None)],
     };
     line.extend(result.took.filter(|took| took.as_secs() > 0).map(short_time));
@@ -118,6 +118,7 @@ impl About<'_> {
                 Tense::ToDo => gettext("Use {title}"),
                 Tense::Doing => gettext("Using {title}"),
                 Tense::Done => gettext("Used {title}"),
+                Tense::Failed => gettext("Couldn’t use {title}"),
             };
             return fill(&sentence, &[("title", &self.title())]);
         };
@@ -125,6 +126,16 @@ impl About<'_> {
             label.values.iter().map(|(name, value)| (*name, one_line(value))).collect();
         let values: Vec<_> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
         fill(&gettext(label.sentence.as_str()), &values)
+    }
+
+    /// What the call was to do, and why that was not done.
+    fn failed(&self, result: &ToolResult) -> Vec<String> {
+        let why = match &result.verdict {
+            Some(Verdict::Denied { .. }) => gettext("denied"),
+            _ if result.stopped => gettext("stopped"),
+            _ => return vec![self.says(Tense::Failed, None)],
+        };
+        vec![self.says(Tense::ToDo, None), why]
     }
 
     /// What the tool is called, also where it is gone.
@@ -182,13 +193,6 @@ impl About<'_> {
 }
 
 /// In a word why there is nothing to show of a call.
-fn how_it_failed(result: &ToolResult) -> String {
-    match &result.verdict {
-        Some(Verdict::Denied { .. }) => gettext("denied"),
-        _ if result.stopped => gettext("stopped"),
-        _ => gettext("failed"),
-    }
-}
 
 /// Characters of a reason that are shown.
 const REASON: usize = 500;

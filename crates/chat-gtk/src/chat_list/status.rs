@@ -44,7 +44,7 @@ impl Shown {
         match self {
             Self::Plain => None,
             Self::Asks => Some(gettext("Needs your answer")),
-            Self::Waiting => Some(gettext("Queued")),
+            Self::Waiting => Some(gettext("Waiting")),
             Self::Answering => Some(gettext("Replying…")),
             Self::InUse => Some(gettext("Open in another program")),
             Self::Failed { .. } => Some(gettext("Reply failed")),

@@ -171,7 +171,7 @@ fn a_result_is_seen_while_other_calls_of_its_reply_run_and_wait() {
     let reason = "tool_call_fail: The server says 404 Not Found.";
     change(6, &pages[1], Some(ToolResult::to(&pages[1], reason, true)));
     assert!(scene.shows("Fetching //c1"), "{:?}", scene.texts());
-    assert!(scene.shows("Fetch //c2 · failed"), "{:?}", scene.texts());
+    assert!(scene.shows("Couldn’t fetch //c2"), "{:?}", scene.texts());
     assert!(
         scene
             .texts()

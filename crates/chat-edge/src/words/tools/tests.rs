@@ -228,7 +228,7 @@ fn a_tool_that_is_not_ours_speaks_for_itself_and_hides_nothing() {
     assert_eq!(tool_line(&tools, &call, Progress::Running), "Using The ⟨U+202E⟩Weather");
     assert_eq!(tool_subject(&tools, &call, None), None);
     let lines = |result: &ToolResult| tool_line(&tools, &unknown, Progress::Ended(result));
-    assert_eq!(lines(&ToolResult::to(&unknown, "no", true)), "Use gone · failed");
+    assert_eq!(lines(&ToolResult::to(&unknown, "no", true)), "Couldn’t use gone");
     let titled = ToolCall { title: Some("The\nClock".to_owned()), ..unknown.clone() };
     assert_eq!(tool_line(&tools, &titled, Progress::Lost), "Use The⏎Clock · no result");
     let found = ToolView::Listed { what: "a".to_owned(), entries: 2 };

@@ -32,7 +32,7 @@ pub(super) use reply::OllamaReply;
 #[derive(Debug)]
 pub(super) struct Ollama {
     http: Arc<Http>,
-    /// What bounds the window of each model that was asked for. SentRequest once, so that the window that
+    /// What bounds the window of each model that was asked for. Asked once, so that the window that
     /// requests ask for stays the same: another one makes the server load the model again.
     bounds: Mutex<HashMap<String, Arc<OnceCell<Bounds>>>>,
     windows: Windows,

@@ -193,7 +193,7 @@ impl Component for Window {
             Command::Finished(finished) => self.tell_finished(&finished, view, root),
             Command::Replied(Ok(true)) => {}
             Command::Replied(Ok(false)) => {
-                view.note(&gettext("Nothing is waiting for your answer"))
+                view.note(&gettext("Nothing is waiting for your answer"));
             }
             Command::Replied(Err(error)) => view.note(&words::sentence(&error)),
             Command::Ended => self.app.quit(),

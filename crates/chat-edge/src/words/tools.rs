@@ -192,8 +192,6 @@ impl About<'_> {
     }
 }
 
-/// In a word why there is nothing to show of a call.
-
 /// Characters of a reason that are shown.
 const REASON: usize = 500;
 

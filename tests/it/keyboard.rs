@@ -37,7 +37,7 @@ async fn who_used_the_first_page_comes_into_the_conversation_all_the_same() -> R
     window.find(named("On This Computer")).await?;
     window.keys(&["Escape"]).await?;
     window.gone(named("On This Computer")).await?;
-    // The page with the row that was pressed is made anew.
+    // The page with the row that was pressed is made again.
     stage.configure(&stage.server.url())?;
     window.find(named("scripted")).await?;
     window.keys(&["ctrl+l"]).await?;

@@ -59,7 +59,7 @@ pub trait Agent: Send + Sync {
         None
     }
 
-    /// Its instructions, filled anew for every request of the person; none where it has none.
+    /// Its instructions, filled again for every request of the person; none where it has none.
     fn system_prompt(&self, around: &Surroundings) -> Option<String>;
 
     /// What the model is told of what the person has before them. Stored with the person's

@@ -47,7 +47,7 @@ struct Leaving {
 
 #[derive(Debug)]
 struct Entry {
-    /// Which loading of the file it is: one that failed may be tried anew while it is still held.
+    /// Which loading of the file it is: one that failed may be tried again while it is still held.
     number: u64,
     loading: Loading,
     /// What the files were then.
@@ -119,7 +119,7 @@ impl Models {
         let path = path.canonicalize().map_err(|_| Failure::NoModel(path.to_owned()))?;
         let mut loaded = self.lock();
         let files = stamps(&path);
-        // One that failed or died is tried anew. Of another file under this name nothing is loaded yet;
+        // One that failed or died is tried again. Of another file under this name nothing is loaded yet;
         // who uses the old one goes on with it.
         if loaded.get(&path).is_some_and(|entry| entry.is_dead() || entry.files != files)
             && let Some(old) = loaded.remove(&path)

@@ -93,7 +93,7 @@ impl PromptCache {
         if tokens == 0 { 0 } else { self.tokens[tokens - 1].end }
     }
 
-    /// Whether reading can begin anew after so many tokens: after a word of the model's own, or
+    /// Whether reading can begin again after so many tokens: after a word of the model's own, or
     /// where white space begins.
     fn is_seam(&self, tokens: usize, prompt: &str) -> bool {
         let end = self.end(tokens);

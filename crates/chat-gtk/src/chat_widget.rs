@@ -423,9 +423,10 @@ impl ChatWidget {
             FrameMsg::Plan(plan_bar::Msg::Start(mode)) => self.start_plan(mode),
             FrameMsg::Failed { fid, error } => {
                 self.handle.output(Output::Note(words::sentence(&error)));
-                // What mends it is opened where that chat is still shown.
-                let mends = words::advice(&error).actions.first() == Some(&Action::ChooseModel);
-                if mends && self.shown.fid() == fid.as_ref() {
+                // The list of models opens where that chat is still shown.
+                let asks_for_model =
+                    words::advice(&error).actions.first() == Some(&Action::ChooseModel);
+                if asks_for_model && self.shown.fid() == fid.as_ref() {
                     self.model.open_models();
                 }
             }

@@ -88,7 +88,7 @@ impl Conversation {
         self.inner.reading_place()
     }
 
-    /// Shows the session as it was read anew. What is still there stays as it is: the reader's
+    /// Shows the session as it was read again. What is still there stays as it is: the reader's
     /// place, what they opened, earlier messages, the search. Whether it goes on from what is
     /// shown; otherwise nothing happens, and it is to be given to [`show`](Self::show).
     pub fn renew(&self, snapshot: &Snapshot) -> bool {

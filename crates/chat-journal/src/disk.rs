@@ -147,7 +147,7 @@ pub fn write(project: &Project, path: &Path, judged: &State, new: &State) -> Res
     }
 }
 
-/// What a file may have that is made anew: what it had, as far as that is known.
+/// What a file may have that is made again: what it had, as far as that is known.
 fn permissions(mode: Mode, known: Option<u16>) -> u16 {
     let usual = if mode == Mode::Executable { 0o777 } else { 0o666 };
     // Whoever could not read it cannot run it either.

@@ -166,7 +166,7 @@ impl Git {
         ended("update-ref", child)
     }
 
-    /// Removes what has no name, and packs the rest anew.
+    /// Removes what has no name, and packs the rest again.
     pub fn prune(&self) -> Result<(), Error> {
         self.run("repack", self.command().args(["repack", "-a", "-d", "-q"]))?;
         self.run("prune", self.command().args(["prune", "--expire=now"])).map(drop)

@@ -19,7 +19,7 @@ const VERSION: u32 = 1;
 #[derive(Debug, Serialize, Deserialize)]
 struct Header {
     version: u32,
-    /// Another one when the log was written anew.
+    /// Another one when the log was written again.
     generation: String,
     /// The number of the next entry: none is used again, even where its entry is gone.
     #[serde(default)]
@@ -47,7 +47,7 @@ impl Log {
         &self.entries
     }
 
-    /// Another one when the log was written anew.
+    /// Another one when the log was written again.
     pub fn generation(&self) -> &str {
         &self.generation
     }
@@ -147,7 +147,7 @@ impl Log {
         Ok(())
     }
 
-    /// Writes the log anew with these entries alone.
+    /// Writes the log again with these entries alone.
     pub fn rewrite(&mut self, keep: impl Fn(&Entry) -> bool) -> Result<(), Error> {
         let kept: Vec<Entry> = self.entries.iter().filter(|entry| keep(entry)).cloned().collect();
         self.begin(&kept)

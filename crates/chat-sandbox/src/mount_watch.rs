@@ -1,6 +1,6 @@
 //! Notices when somebody outside replaces what is protected from a command.
 //!
-//! A mount is on a file, not on its name: when a person's git writes its settings anew and renames
+//! A mount is on a file, not on its name: when a person's git writes its settings again and renames
 //! them into place, or an editor saves so, the kernel takes the mount away in the sandbox too, and
 //! the command could write to what is there now.
 

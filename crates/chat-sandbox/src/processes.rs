@@ -238,7 +238,7 @@ fn signal_all(mark: u64, signal: Signal) -> (HashSet<Pid>, u32) {
         let (mut found, mut missed) = (false, false);
         for pid in newest_first() {
             // A process keeps its mark, so later looks get to the new ones quickly. An id that is used again in
-            // between is skipped here, and looked at anew by the next pass.
+            // between is skipped here, and looked at again by the next pass.
             if signalled.contains(&pid) || others.contains(&pid) {
                 continue;
             }
@@ -287,7 +287,7 @@ fn file(pid: Pid, name: &str) -> Option<String> {
     std::fs::read_to_string(format!("/proc/{}/{name}", pid.as_raw_nonzero())).ok()
 }
 
-/// All processes, those first that were started last: their numbers are the highest, but where these begin anew.
+/// All processes, those first that were started last: their numbers are the highest, but where these begin again.
 fn newest_first() -> Vec<Pid> {
     let mut all: Vec<Pid> = all().collect();
     all.sort_unstable_by_key(|pid| Reverse(number_of(*pid)));

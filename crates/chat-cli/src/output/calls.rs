@@ -11,7 +11,7 @@ use crate::say;
 /// How many of the quarantined files a line names.
 const NAMED: usize = 5;
 
-/// The latest call of each id. Servers begin to count anew with each reply, so that an id alone
+/// The latest call of each id. Servers begin to count again with each reply, so that an id alone
 /// names no call; but results follow their calls, and come before the next ones.
 #[derive(Clone, Debug)]
 pub struct Calls {

@@ -26,7 +26,7 @@ pub(super) struct Follower {
     after: MessageId,
     /// How much of each part was shown.
     shown: HashMap<(MessageId, usize), usize>,
-    /// The calls that were shown, with the message that holds them: servers begin to count anew
+    /// The calls that were shown, with the message that holds them: servers begin to count again
     /// with each reply.
     called: HashSet<(MessageId, ToolCallId)>,
     calls: Calls,

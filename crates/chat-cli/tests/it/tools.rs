@@ -14,7 +14,7 @@ pub struct Scene {
     pub project: PathBuf,
 }
 
-/// A file with a fault, and the edit that mends it.
+/// A file with a fault, and the edit that fixes it.
 pub const WRONG: &str = "add() {\n    echo $(($1 - $2))\n}\n";
 pub const RIGHT: &str = "add() {\n    echo $(($1 + $2))\n}\n";
 
@@ -121,7 +121,7 @@ fn what_would_be_asked_is_denied_at_once_and_what_allows_it_is_named() {
 #[test]
 fn calls_of_two_replies_are_two_whatever_their_ids() {
     let server = Server::start();
-    // Some servers begin to count anew with each reply.
+    // Some servers begin to count again with each reply.
     server.push(reads("call_0", "src/add.sh"));
     server.push(reads("call_0", "test.sh"));
     server.push(Script::new().text("Read."));

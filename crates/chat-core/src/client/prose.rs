@@ -1,5 +1,5 @@
 //! Renders a message's parts as the text that a model reads: the same parts always give the same
-//! bytes, so that a server need not read the history anew.
+//! bytes, so that a server need not read the history again.
 
 use std::borrow::Cow;
 use std::fmt::Write;

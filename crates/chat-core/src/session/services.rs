@@ -93,7 +93,7 @@ pub(crate) trait Clients: Send + Sync {
     /// The client of a model's connection; may ask the server what it speaks.
     async fn client(&self, model: &ModelRef) -> Result<Arc<dyn Client>>;
 
-    /// Has the next request to a connection take its key anew: the server refused this one.
+    /// Has the next request to a connection take its key again: the server refused this one.
     fn forget_key(&self, connection: &str);
 
     /// The model of a new chat.

@@ -76,7 +76,7 @@ async fn title_of(
     let thinks = messages.iter().flat_map(|message| &message.parts);
     let thinks = thinks.into_iter().any(|part| matches!(part, Part::Thinking { .. }));
     let thinking = if thinks { Thinking::Off } else { Thinking::Default };
-    // The window must stay as it was, or Ollama loads the model anew.
+    // The window must stay as it was, or Ollama loads the model again.
     let options = Options { max_tokens: Some(TOKENS), ..known.or(&usage.options) };
     let reply = messages.last().map(|message| message.plain_text()).unwrap_or_default();
     messages.push(Arc::new(Message::text(Role::User, None, QUESTION)));

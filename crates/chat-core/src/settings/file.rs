@@ -339,7 +339,7 @@ mod tests {
         let heard = tokio::time::timeout(LONG, next(&mut changes)).await.unwrap();
         assert_eq!((heard.chat.agent.as_str(), heard.ui.enter_sends), ("other", false));
 
-        // An editor that saves something broken, then mends it.
+        // An editor that saves something broken, then fixes it.
         fs::write(&path, "[ui\n").unwrap();
         let heard = tokio::time::timeout(Duration::from_millis(400), next(&mut changes)).await;
         assert!(heard.is_err());

@@ -219,7 +219,7 @@ impl KeyStore {
         })
     }
 
-    /// Waits for an answer, no longer than `limit`. After a failure the keyring is opened anew.
+    /// Waits for an answer, no longer than `limit`. After a failure the keyring is opened again.
     async fn asked<T>(
         &self,
         limit: Duration,

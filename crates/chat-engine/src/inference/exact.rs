@@ -47,7 +47,7 @@ fn is_exact(backend: &LlamaBackend, model: &LlamaModel, limits: Limits, job: &Jo
     let mut context = Context::new(model, backend, params).ok()?;
     let mut batch = LlamaBatch::new(MOST + 1, 1);
     let mut scores = |places: RangeInclusive<usize>| {
-        // What is evaluated anew goes first.
+        // What is evaluated again goes first.
         let ready = context.take_back(0, *places.start());
         batch.clear();
         for at in places.clone() {

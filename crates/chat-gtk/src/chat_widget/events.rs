@@ -32,7 +32,7 @@ impl ChatWidget {
         }
         match result {
             Ok(snapshot) => {
-                // What another program writes is read anew again and again.
+                // What another program writes is read again again and again.
                 let open = matches!(&self.shown, Shown::Open(session) if session.fid == *fid);
                 let renewed = open && self.conversation.renew(&snapshot);
                 // What waits for an answer stands at the end.
@@ -79,7 +79,7 @@ impl ChatWidget {
         self.composer.field().set_chips(self.editor_context.chips(self.shown.project()));
     }
 
-    /// Reads a chat anew.
+    /// Reads a chat again.
     pub(super) fn read_again(&self, fid: Fid) {
         if let Some(bridge) = &self.bridge {
             bridge.open(fid, PAGE);

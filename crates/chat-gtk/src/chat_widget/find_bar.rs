@@ -43,7 +43,7 @@ pub(super) enum Msg {
 pub(super) enum Output {
     /// The keyboard is to go somewhere.
     KeyboardLost,
-    /// This chat shows another branch: it is to be read anew.
+    /// This chat shows another branch: it is to be read again.
     BranchChanged(Fid),
 }
 
@@ -112,7 +112,7 @@ impl FindBar {
         self.bar.show(standing);
     }
 
-    /// Looks again for what the bar says, if it is open: the chat was read anew.
+    /// Looks again for what the bar says, if it is open: the chat was read again.
     pub(super) fn find_again(&self) {
         self.bar.find_again();
     }
@@ -147,7 +147,7 @@ impl FindBar {
         match msg {
             Msg::Closed => Some(Output::KeyboardLost),
             Msg::BranchShown { fid, .. } if self.fid.as_ref() != Some(&fid) => None,
-            // It is read anew, and then the words are there.
+            // It is read again, and then the words are there.
             Msg::BranchShown { fid, message, words, result: Ok(true) } => {
                 self.target = Some(Target::Words(message, words));
                 Some(Output::BranchChanged(fid))
@@ -323,7 +323,7 @@ impl Widgets {
         }
     }
 
-    /// Looks again for what the bar says, if it is open: the chat was read anew.
+    /// Looks again for what the bar says, if it is open: the chat was read again.
     fn find_again(&self) {
         if self.bar.is_search_mode() {
             self.conversation.find(&self.entry.text());

@@ -65,7 +65,7 @@ pub(super) fn in_use() -> String {
 /// What the person does with the bar.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Msg {
-    /// Look at all connections anew.
+    /// Look at all connections again.
     LookAgain,
     /// They have read that the model is a tiny one.
     TinyIsKnown,

@@ -31,7 +31,7 @@ pub(super) enum Msg {
 /// What goes back to the composer.
 #[derive(Debug)]
 pub(super) enum Output {
-    /// A message that was taken out of this chat: it can be written anew.
+    /// A message that was taken out of this chat: it can be written again.
     Message(Fid, Written),
     /// What was typed for an answer that nobody waited for any more.
     Words(Option<Fid>, Written),

@@ -29,7 +29,7 @@ pub(super) enum Msg {
     Choose(ModelRef),
     /// Begin the message with these words.
     Begin(String),
-    /// Look at all connections anew.
+    /// Look at all connections again.
     LookAgain,
     /// Look for servers that were started meanwhile.
     LookOut,

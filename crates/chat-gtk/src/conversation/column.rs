@@ -98,7 +98,7 @@ impl Column {
         }
     }
 
-    /// Has the rows placed anew in the next frame.
+    /// Has the rows placed again in the next frame.
     fn place_anew(&self) {
         // Placing moves the scrollbar, which asks for a place meanwhile. That leaves marks above the
         // column at which a mere `queue_allocate` ends, and the next frame would show no column.
@@ -110,17 +110,17 @@ impl Column {
         self.imp().rows.borrow().len()
     }
 
-    /// The text of a row changed: its height is to be learnt anew.
+    /// The text of a row changed: its height is to be learnt again.
     pub fn text_changed(&self, index: usize) {
         if let Some(row) = self.imp().rows.borrow_mut().get_mut(index) {
             row.width = -1;
         }
         // Laying a text out has it ask for another size. Only where all that it stands in is being
-        // sized anew is that asked in vain, and nothing is left without a place in the next frame.
+        // sized again is that asked in vain, and nothing is left without a place in the next frame.
         self.queue_resize();
     }
 
-    /// All texts are to be measured anew: the font changed.
+    /// All texts are to be measured again: the font changed.
     pub fn style_changed(&self) {
         for row in self.imp().rows.borrow_mut().iter_mut() {
             row.width = -1;

@@ -149,7 +149,7 @@ struct Look<'s> {
     grows: bool,
     /// Formulas before this byte are known.
     from: usize,
-    /// Whether to stop where a formula reaches beyond its block: what follows is to be read anew.
+    /// Whether to stop where a formula reaches beyond its block: what follows is to be read again.
     stops: bool,
     found: Vec<Range<usize>>,
     open: Option<usize>,

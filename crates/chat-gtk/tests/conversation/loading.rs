@@ -1,4 +1,4 @@
-//! What is read anew or comes late: what is read stays where it is, and nothing is left out.
+//! What is read again or comes late: what is read stays where it is, and nothing is left out.
 
 use std::sync::Arc;
 

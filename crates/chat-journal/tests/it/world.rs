@@ -43,7 +43,7 @@ impl World {
         Self { folder, state, project, journal }
     }
 
-    /// The same journal, opened anew.
+    /// The same journal, opened again.
     pub fn again(&self) -> Journal {
         Journal::open(&self.project, None, self.state.path(), all()).unwrap()
     }

@@ -164,7 +164,7 @@ fn documents(text: &str) -> impl Iterator<Item = (usize, &str)> {
             let from = at + text[at..].find("<<")?;
             let signs = text[from..].bytes().take_while(|byte| *byte == b'<').count();
             at = from + signs;
-            // Three are a text of their own, and what is more begins anew.
+            // Three are a text of their own, and what is more begins again.
             if signs % 3 == 2 {
                 return Some((from, &text[at..]));
             }

@@ -12,7 +12,7 @@ use super::guard;
 use super::word::options;
 use super::{Redirect, RedirectKind, Simple, Unparsable, Word};
 
-/// How deep substitutions may stand in one another; each is parsed anew.
+/// How deep substitutions may stand in one another; each is parsed again.
 const MOST_NESTED: usize = 8;
 
 /// What was gathered.

@@ -19,7 +19,7 @@ fn plain_character(character: char) -> char {
 }
 
 /// A changed line, with the file's own quotes where it did not change: at its beginning and at its
-/// end. What a model wrote anew stays as it wrote it, for a typographic quote breaks code; and a pair of
+/// end. What a model wrote again stays as it wrote it, for a typographic quote breaks code; and a pair of
 /// quotes is not torn. `given` and `there` are the same but for quotes.
 pub fn keep(given: &str, there: &str, new: &str) -> String {
     if given == new {

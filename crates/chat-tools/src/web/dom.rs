@@ -15,7 +15,7 @@ use rustix::time::{ClockId, clock_gettime};
 const NODES: usize = 200_000;
 /// The deepest nesting, as browsers have it. Below it every step of the parser takes longer.
 const DEPTH: usize = 512;
-/// How deeply lists and quotations lie within each other at most. Each has all lines within it written anew, and
+/// How deeply lists and quotations lie within each other at most. Each has all lines within it written again, and
 /// further to the right.
 const INDENTS: usize = 16;
 /// Bytes that the parser gets before it is looked at again: so many can do little harm.

@@ -105,7 +105,7 @@ async fn a_name_that_is_unknown_is_answered_with_those_that_are() {
 async fn of_one_that_is_forgotten_the_output_is_left() {
     let (mut world, _) = world().await;
     world.call("stop_command", json!({ "id": "out1" })).await.unwrap();
-    // The chat was let go of, or the program began anew.
+    // The chat was let go of, or the program began again.
     world.context.memory = Arc::new(Memory::default());
     let said = world.fails("read_output", json!({ "id": "out1" })).await;
     assert!(

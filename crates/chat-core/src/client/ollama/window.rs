@@ -1,5 +1,5 @@
 //! Chooses the context window that a request asks for (`num_ctx`): large enough that nothing is cut,
-//! and seldom another one, since the server loads the model anew for it.
+//! and seldom another one, since the server loads the model again for it.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

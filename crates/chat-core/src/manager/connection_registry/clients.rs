@@ -48,7 +48,7 @@ impl ConnectionRegistry {
         }
     }
 
-    /// Forgets a connection's client, so that the next request takes the key anew.
+    /// Forgets a connection's client, so that the next request takes the key again.
     pub(in crate::manager) fn forget_client(&self, name: &str) {
         let mut known = self.lock();
         let mut entries = known.entries.iter_mut();

@@ -32,7 +32,7 @@ impl Job {
         let opening = tokio::task::spawn_blocking(move || Gathered::open(path, size, &stop));
         let mut gathered = opening.await.map_err(|_| Kind::Internal)??;
         self.progress.add(gathered.length);
-        // How far it ever was: who begins anew again and again gets nowhere.
+        // How far it ever was: who begins again again and again gets nowhere.
         let (mut fruitless, mut furthest) = (0, gathered.length);
         while gathered.length < part.size {
             self.progress.enter(Stage::Fetching);

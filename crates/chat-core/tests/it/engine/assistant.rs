@@ -50,7 +50,7 @@ async fn what_the_person_has_before_them_goes_with_their_message_and_stays_as_it
     assert!(said.ends_with("\n\nWhat is this?"), "{said}");
     // What the person sees is what they wrote.
     assert_eq!(world.transcript(&fid).await[0].1, "What is this?");
-    // The next request begins with the same bytes: nothing of it is read anew.
+    // The next request begins with the same bytes: nothing of it is read again.
     server.push(Script::new().text("Yes."));
     world.say_and_wait(&fid, "Sure?").await;
     assert_eq!(sent(&server)[..2], first[..]);

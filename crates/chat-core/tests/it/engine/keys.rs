@@ -79,7 +79,7 @@ async fn renames_without_the_key() {
     let save = |key| connections.save(renamed.clone(), key, Some(&known.name));
     assert_eq!(save(None).await.unwrap_err().kind, Kind::KeyUnavailable);
     assert_eq!(world.manager.settings().current().connections[0], known, "all is as it was");
-    // With a key typed anew nothing is lost.
+    // With a key typed again nothing is lost.
     save(Some(Key::new("new"))).await.unwrap();
     assert_eq!(world.manager.settings().current().connections[0].name, "renamed");
 }

@@ -143,7 +143,7 @@ impl ReplyText {
         self.revisions.get(segment).copied().unwrap_or_default()
     }
 
-    /// Makes the pieces of changed blocks anew. Gives the first that may have changed.
+    /// Makes the pieces of changed blocks again. Gives the first that may have changed.
     fn flow(&mut self) -> usize {
         let lagged = self.lag.take().map(|(at, piece)| {
             self.pieces.truncate(at);

@@ -46,7 +46,7 @@ pub struct Transcript {
     seq: u64,
 }
 
-/// What reading a session anew did.
+/// What reading a session again did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Renewed {
     /// How many messages came before those that were there.
@@ -76,7 +76,7 @@ impl Transcript {
         transcript
     }
 
-    /// Takes the session as it was read anew, where that goes on from what is here: what both have
+    /// Takes the session as it was read again, where that goes on from what is here: what both have
     /// stays, and so does what is earlier. None where it does not; then nothing was taken.
     pub fn renew(&mut self, snapshot: &Snapshot) -> Option<Renewed> {
         if self.session.as_ref() != Some(&snapshot.session.fid) {

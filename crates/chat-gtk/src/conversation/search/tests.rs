@@ -130,7 +130,7 @@ fn a_text_that_grows_is_read_where_it_grew() {
     assert!(!all[0].found.is_of(1));
     read_all(&finder, &mut all);
     assert_eq!(all[0].found.count(), 4_001);
-    // What was found above stands where it stood in memory: it was not made anew.
+    // What was found above stands where it stood in memory: it was not made again.
     assert_eq!(before, places(&all));
 }
 

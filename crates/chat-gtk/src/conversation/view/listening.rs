@@ -33,7 +33,7 @@ impl Inner {
         let weak = Rc::downgrade(self);
         let restyle = move || {
             let weak = weak.clone();
-            // The theme's colours are there once the style was computed anew.
+            // The theme's colours are there once the style was computed again.
             glib::idle_add_local_once(move || {
                 if let Some(inner) = weak.upgrade() {
                     inner.restyle();

@@ -71,7 +71,7 @@ impl Inner {
         })
     }
 
-    /// Shows the same conversation as it was read anew: what is still there stays as it is, with
+    /// Shows the same conversation as it was read again: what is still there stays as it is, with
     /// the reader's place, what they opened and what they look for. Whether it goes on from what
     /// is shown; otherwise nothing happens.
     pub fn renew(self: &Rc<Self>, snapshot: &Snapshot) -> bool {

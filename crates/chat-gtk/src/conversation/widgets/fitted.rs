@@ -90,7 +90,7 @@ pub fn fitted(text: &gtk::TextView, tallest: i32, classes: &[&str]) -> gtk::Box 
     layout.imp().text.borrow().set(Some(text));
     layout.imp().tallest.set(tallest);
     frame.set_layout_manager(Some(layout));
-    // The text itself asks for another size only once it was laid out anew.
+    // The text itself asks for another size only once it was laid out again.
     let weak = frame.downgrade();
     text.buffer().connect_changed(move |_| {
         if let Some(frame) = weak.upgrade() {

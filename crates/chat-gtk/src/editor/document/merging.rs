@@ -85,7 +85,7 @@ impl Document {
             let joined = gio::spawn_blocking(join).await;
             let (Some(document), Ok(joined)) = (weak.upgrade(), joined) else { return };
             let joined = joined.filter(|_| document.changes.get() == changes);
-            // It cannot be read any more, or somebody typed: that is asked about anew.
+            // It cannot be read any more, or somebody typed: that is asked about again.
             let Some((loaded, both)) = joined else { return document.look() };
             let before = document.version();
             document.know(&loaded);

@@ -3,7 +3,7 @@
 use super::{Gap, LINE_END, Line, Piece, Run, Style};
 
 /// The most bytes of a paragraph that one text lays out. A longer one goes on in a new line, since
-/// the whole of it is laid out anew for every letter that is added to it.
+/// the whole of it is laid out again for every letter that is added to it.
 const LONGEST_LINE: usize = 16_000;
 
 /// Puts out a line, parted if it is too long for one: at a line end or behind a sentence, else at a

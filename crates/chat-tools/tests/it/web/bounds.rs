@@ -71,7 +71,7 @@ async fn a_name_that_changes_its_address_is_reached_where_it_was_judged() {
     assert_eq!(internet.lookups("rebind.test"), 1);
     assert_eq!((public.requests().len(), near.requests().len()), (1, 0));
 
-    // The next call looks anew, and is refused.
+    // The next call looks again, and is refused.
     let outcome = fetch(&Room::new(CARELESS), &internet, &url).await;
     assert_refused(&outcome, &near, "this computer itself");
 

@@ -80,7 +80,7 @@ fn calls_of_different_replies_may_have_the_same_id() {
             .count(),
         1
     );
-    // Read anew, everything is where it was.
+    // Read again, everything is where it was.
     transcript.renew(&snapshot(all)).expect("the same session");
     assert_eq!(answers(&transcript), [Some("one"), Some("two"), None]);
     assert_eq!(transcript.newest_ask(), None);

@@ -56,7 +56,7 @@ fn step(view: &gtk::TextView, lines: &Lines, forward: bool, revealed: &Revealed)
         all.iter().rev().find(|place| place.end <= until)
     };
     let Some(place) = next else {
-        // Who comes back begins anew; nothing stays chosen.
+        // Who comes back begins again; nothing stays chosen.
         buffer.place_cursor(&buffer.start_iter());
         return false;
     };

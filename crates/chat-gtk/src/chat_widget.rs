@@ -14,6 +14,7 @@ mod editor_context;
 mod escape_key;
 mod events;
 mod find_bar;
+mod folding_line;
 mod handle;
 mod hint_bar;
 mod mention_ranking;

@@ -10,12 +10,10 @@ use gettextrs::{gettext, ngettext};
 use relm4::gtk::prelude::*;
 use relm4::gtk::{glib, pango};
 
+use super::folding_line::FoldingLine;
 use super::handle::Handle;
 use crate::models::has_keyboard;
 use crate::{accessible, beside};
-
-/// The greatest height of the open list, in pixels: about three commands; more scroll.
-const TALLEST: i32 = 190;
 
 /// What the person does with the commands.
 #[derive(Debug)]
@@ -41,7 +39,7 @@ impl BackgroundCommands {
     }
 
     pub(super) fn widget(&self) -> &gtk::Box {
-        &self.list.root
+        self.list.line.root()
     }
 
     pub(super) fn connect(&mut self, manager: Manager) {
@@ -64,30 +62,11 @@ impl BackgroundCommands {
 
 /// The widgets.
 struct List {
-    root: gtk::Box,
-    line: gtk::Button,
+    line: FoldingLine,
     title: gtk::Label,
-    fold: Fold,
     column: gtk::Box,
     rows: Vec<Row>,
     end: Rc<dyn Fn(String)>,
-}
-
-/// What opens and closes.
-#[derive(Clone)]
-struct Fold {
-    arrow: gtk::Image,
-    newest: gtk::Label,
-    frame: gtk::ScrolledWindow,
-}
-
-impl Fold {
-    fn open(&self, open: bool) {
-        self.frame.set_visible(open);
-        // The commands stand in the list.
-        self.newest.set_opacity(if open { 0.0 } else { 1.0 });
-        self.arrow.set_icon_name(Some(if open { "pan-down-symbolic" } else { "pan-end-symbolic" }));
-    }
 }
 
 /// A command.
@@ -108,44 +87,14 @@ impl Row {
 impl List {
     /// No commands. `end` is told which command is to end.
     fn new(end: impl Fn(String) + 'static) -> Self {
-        let arrow = gtk::Image::from_icon_name("pan-end-symbolic");
-        arrow.add_css_class("dim-label");
         let title = gtk::Label::builder().css_classes(["heading"]).build();
-        let newest = gtk::Label::builder()
-            .xalign(0.0)
-            .hexpand(true)
-            .use_markup(false)
-            .ellipsize(pango::EllipsizeMode::End)
-            .css_classes(["plan-now"])
-            .build();
-        let all = gtk::Box::builder().spacing(8).build();
-        all.append(&arrow);
-        all.append(&title);
-        all.append(&newest);
-        let line = gtk::Button::builder().child(&all).css_classes(["flat", "plan-line"]).build();
         let column = gtk::Box::builder()
             .orientation(gtk::Orientation::Vertical)
             .spacing(8)
             .css_classes(["background-commands"])
             .build();
-        let frame = gtk::ScrolledWindow::builder()
-            .hscrollbar_policy(gtk::PolicyType::Never)
-            .propagate_natural_height(true)
-            .max_content_height(TALLEST)
-            .child(&column)
-            .visible(false)
-            .build();
-        let root = gtk::Box::builder()
-            .orientation(gtk::Orientation::Vertical)
-            .visible(false)
-            .css_classes(["plan"])
-            .build();
-        root.append(&line);
-        root.append(&frame);
-        let fold = Fold { arrow, newest, frame };
-        let folded = fold.clone();
-        line.connect_clicked(move |_| folded.open(!folded.frame.is_visible()));
-        Self { root, line, title, fold, column, rows: Vec::new(), end: Rc::new(end) }
+        let line = FoldingLine::new(&[&title], &column);
+        Self { line, title, column, rows: Vec::new(), end: Rc::new(end) }
     }
 
     /// Shows these commands; none is not seen. Whether what had the keyboard is gone with them.
@@ -173,16 +122,16 @@ impl List {
             ngettext("{n} command in the background", "{n} commands in the background", count);
         self.title.set_label(&fill(&title, &[("n", &count.to_string())]));
         let newest = commands.last().map(|command| one_line(&command.command));
-        self.fold.newest.set_label(&newest.unwrap_or_default());
-        let name = format!("{} {}", self.title.label(), self.fold.newest.label());
-        accessible::set_label(&self.line, name.trim());
+        self.line.summary().set_label(&newest.unwrap_or_default());
+        let name = format!("{} {}", self.title.label(), self.line.summary().label());
+        accessible::set_label(self.line.line(), name.trim());
         if commands.is_empty() {
-            lost |= has_keyboard(&self.root);
-            self.fold.open(false);
+            lost |= has_keyboard(self.line.root());
+            self.line.close();
         } else if lost {
-            lost = !self.line.grab_focus();
+            lost = !self.line.line().grab_focus();
         }
-        self.root.set_visible(!commands.is_empty());
+        self.line.root().set_visible(!commands.is_empty());
         lost
     }
 
@@ -244,15 +193,15 @@ mod tests {
         let ended: Rc<RefCell<Vec<String>>> = Rc::default();
         let told = Rc::clone(&ended);
         let mut shown = List::new(move |id| told.borrow_mut().push(id));
-        assert!(!shown.show(&[]) && !shown.root.is_visible());
+        assert!(!shown.show(&[]) && !shown.line.root().is_visible());
         let both = [command("a", "npm start", 0), command("b", "cargo watch", 20)];
         assert!(!shown.show(&both));
-        assert!(shown.root.is_visible());
+        assert!(shown.line.root().is_visible());
         assert_eq!(shown.title.label(), "2 commands in the background");
-        assert_eq!(shown.fold.newest.label(), "cargo watch");
+        assert_eq!(shown.line.summary().label(), "cargo watch");
 
-        shown.line.emit_clicked();
-        let window = gtk::Window::builder().child(&shown.root).build();
+        shown.line.line().emit_clicked();
+        let window = gtk::Window::builder().child(shown.line.root()).build();
         window.present();
         let end = shown.rows[0].widget.last_child().and_downcast::<gtk::Button>().unwrap();
         assert!(end.grab_focus());
@@ -269,7 +218,7 @@ mod tests {
         // The keyboard goes to what is left, and away with the last one.
         end.set_sensitive(true);
         end.grab_focus();
-        assert!(!shown.show(&both[1..]) && has_keyboard(&shown.line));
-        assert!(shown.show(&[]) && !shown.root.is_visible());
+        assert!(!shown.show(&both[1..]) && has_keyboard(shown.line.line()));
+        assert!(shown.show(&[]) && !shown.line.root().is_visible());
     }
 }

@@ -11,12 +11,10 @@ use gettextrs::gettext;
 use relm4::gtk::pango;
 use relm4::gtk::prelude::*;
 
+use super::folding_line::FoldingLine;
 use super::handle::Handle;
 use crate::accessible;
 use ready::PlanReady;
-
-/// The greatest height of the open list, in pixels: about six steps; more scroll.
-const TALLEST: i32 = 190;
 
 /// What the person does with a plan.
 #[derive(Debug)]
@@ -29,10 +27,8 @@ pub(super) enum Msg {
 pub(super) struct PlanBar {
     handle: Handle<Msg>,
     manager: Option<Manager>,
-    root: gtk::Box,
-    line: gtk::Button,
+    line: FoldingLine,
     count: gtk::Label,
-    now: gtk::Label,
     steps: gtk::Box,
     shown: Vec<Todo>,
     ready: PlanReady,
@@ -41,57 +37,21 @@ pub(super) struct PlanBar {
 impl PlanBar {
     /// No plan, which is not seen.
     pub(super) fn new(handle: Handle<Msg>) -> Self {
-        let arrow = gtk::Image::from_icon_name("pan-end-symbolic");
-        arrow.add_css_class("dim-label");
         let title = gtk::Label::builder().label(gettext("Plan")).css_classes(["heading"]).build();
         let count = gtk::Label::builder().css_classes(["plan-count"]).build();
-        let now = gtk::Label::builder()
-            .xalign(0.0)
-            .hexpand(true)
-            .use_markup(false)
-            .ellipsize(pango::EllipsizeMode::End)
-            .css_classes(["plan-now"])
-            .build();
-        let all = gtk::Box::builder().spacing(8).build();
-        all.append(&arrow);
-        all.append(&title);
-        all.append(&count);
-        all.append(&now);
-        let line = gtk::Button::builder().child(&all).css_classes(["flat", "plan-line"]).build();
         let steps = gtk::Box::builder()
             .orientation(gtk::Orientation::Vertical)
             .spacing(4)
             .css_classes(["plan-steps"])
             .build();
-        let frame = gtk::ScrolledWindow::builder()
-            .hscrollbar_policy(gtk::PolicyType::Never)
-            .propagate_natural_height(true)
-            .max_content_height(TALLEST)
-            .child(&steps)
-            .visible(false)
-            .build();
-        let root = gtk::Box::builder()
-            .orientation(gtk::Orientation::Vertical)
-            .visible(false)
-            .css_classes(["plan"])
-            .build();
-        root.append(&line);
-        root.append(&frame);
-        let (opened, hidden) = (frame, now.clone());
-        line.connect_clicked(move |_| {
-            let open = !opened.is_visible();
-            opened.set_visible(open);
-            // What is at work stands in the list.
-            hidden.set_opacity(if open { 0.0 } else { 1.0 });
-            arrow.set_icon_name(Some(if open { "pan-down-symbolic" } else { "pan-end-symbolic" }));
-        });
+        let line = FoldingLine::new(&[&title, &count], &steps);
         let ready = PlanReady::new(handle.callback(Msg::Start));
         let (manager, shown) = (None, Vec::new());
-        Self { handle, manager, root, line, count, now, steps, shown, ready }
+        Self { handle, manager, line, count, steps, shown, ready }
     }
 
     pub(super) fn widget(&self) -> &gtk::Box {
-        &self.root
+        self.line.root()
     }
 
     /// The line that starts a plan which is ready.
@@ -108,12 +68,12 @@ impl PlanBar {
         if self.shown == todos {
             return;
         }
-        self.root.set_visible(!todos.is_empty());
+        self.line.root().set_visible(!todos.is_empty());
         let done = todos.iter().filter(|todo| todo.state == TodoState::Done).count();
         let counts = [("done", done.to_string()), ("all", todos.len().to_string())];
         let counts = counts.each_ref().map(|(name, count)| (*name, count.as_str()));
         self.count.set_label(&fill(&gettext("{done} of {all}"), &counts));
-        self.now.set_label(&current(todos).map(one_line).unwrap_or_default());
+        self.line.summary().set_label(&current(todos).map(one_line).unwrap_or_default());
         while let Some(step) = self.steps.first_child() {
             self.steps.remove(&step);
         }
@@ -148,8 +108,9 @@ impl PlanBar {
     }
 
     fn name(&self) {
-        let name = format!("{} {} {}", gettext("Plan"), self.count.label(), self.now.label());
-        accessible::set_label(&self.line, name.trim());
+        let name =
+            format!("{} {} {}", gettext("Plan"), self.count.label(), self.line.summary().label());
+        accessible::set_label(self.line.line(), name.trim());
     }
 }
 

@@ -9,9 +9,9 @@ use chat_core::client::Timeouts;
 use chat_core::manager::{Manager, StartOptions};
 use chat_core::models::HubOptions;
 use chat_core::settings::Folders;
-use chat_edge::diagnostics::Diagnostics;
-use chat_edge::{i18n, log};
 use chat_gtk::app::{Launch, run};
+use chat_presentation::diagnostics::Diagnostics;
+use chat_presentation::{i18n, log};
 use gtk::glib::ExitCode;
 
 fn main() -> Result<ExitCode> {

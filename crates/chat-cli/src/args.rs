@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use chat_core::message::Thinking;
 use chat_core::permission::{Mode, Rule};
 use chat_core::settings::ConnectionKind;
-use chat_edge::words;
+use chat_presentation::words;
 use clap::builder::TypedValueParser as _;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::error::{ContextKind, ContextValue};

@@ -6,7 +6,7 @@ use std::io::BufRead as _;
 use chat_core::error::{Error, Kind};
 use chat_core::event::{ConnectionState, Health};
 use chat_core::settings::{Connection, ConnectionKind, Kept, Key, KeySource};
-use chat_edge::words;
+use chat_presentation::words;
 use serde::Serialize;
 
 use crate::args::Connections;

@@ -8,7 +8,7 @@ use chat_core::client::Timeouts;
 use chat_core::manager::{Manager, StartOptions};
 use chat_core::models::HubOptions;
 use chat_core::settings::Folders;
-use chat_edge::diagnostics::Diagnostics;
+use chat_presentation::diagnostics::Diagnostics;
 
 use crate::error::{CliError, Result, explain};
 use crate::output::Output;

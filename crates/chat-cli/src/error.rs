@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use chat_core::error::{Error, Kind};
 use chat_core::event::StopReason;
-use chat_edge::words;
+use chat_presentation::words;
 
 use crate::say;
 use crate::terminal::{self, Terminal};

@@ -25,7 +25,7 @@ mod turn;
 
 use std::process::ExitCode;
 
-use chat_edge::diagnostics::Diagnostics;
+use chat_presentation::diagnostics::Diagnostics;
 
 use args::{Cli, Command};
 use engine::Program;
@@ -34,7 +34,7 @@ use terminal::Terminal;
 
 fn main() -> ExitCode {
     let diagnostics = Diagnostics::from_env("natter-cli");
-    chat_edge::i18n::init();
+    chat_presentation::i18n::init();
     let cli = Cli::read();
     let terminal = Terminal::detect();
     let outcome = run(cli.command, terminal, &diagnostics).unwrap_or_else(|trouble| {
@@ -51,7 +51,7 @@ fn run(command: Command, terminal: Terminal, diagnostics: &Diagnostics) -> Resul
         Command::Man { folder } => generate::man(folder.as_deref()),
         command => {
             let folders = engine::folders()?;
-            chat_edge::log::init("natter-cli", &folders.state);
+            chat_presentation::log::init("natter-cli", &folders.state);
             // One thread drives everything: requests are tasks of their own on it, so that they
             // never wait for what this program does with their answers.
             let runtime = tokio::runtime::Builder::new_current_thread()

@@ -2,7 +2,7 @@
 
 use chat_core::message::{Answer, Ask, Asked, PermissionRequest, Preview, Question};
 use chat_core::permission::{Effect, InvalidRule, Rule, Scope};
-use chat_edge::words::{self, visible};
+use chat_presentation::words::{self, visible};
 
 use crate::say;
 use crate::terminal::{Colour, Terminal};

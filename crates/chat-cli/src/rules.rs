@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use chat_core::permission::{Effect, Rule};
 use chat_core::settings::Remembered;
-use chat_edge::words;
+use chat_presentation::words;
 use serde::Serialize;
 
 use crate::args::Rules;

@@ -9,7 +9,7 @@ use std::path::Path;
 use chat_core::client::Capabilities;
 use chat_core::message::{ModelRef, ReplyFailure};
 use chat_core::models::display_name;
-use chat_edge::words::{Action, fill};
+use chat_presentation::words::{Action, fill};
 use gettextrs::{gettext, ngettext};
 
 pub use asking::{

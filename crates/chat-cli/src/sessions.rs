@@ -7,7 +7,7 @@ use std::ops::Range;
 use chat_core::event::SessionPlaceholder;
 use chat_core::message::{self, Fid};
 use chat_core::store::{Hit, SearchGap};
-use chat_edge::words;
+use chat_presentation::words;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;

@@ -11,7 +11,7 @@ use chat_core::error::{Error, Kind};
 use chat_core::event::{Snapshot, StopReason, Subscription};
 use chat_core::manager::Sent;
 use chat_core::message::{ChatRequest, Fid, Usage};
-use chat_edge::diagnostics::Moment;
+use chat_presentation::diagnostics::Moment;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::engine::Program;

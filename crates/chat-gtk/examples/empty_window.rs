@@ -5,7 +5,7 @@
 use std::cell::Cell;
 
 use adw::prelude::*;
-use chat_edge::diagnostics::Diagnostics;
+use chat_presentation::diagnostics::Diagnostics;
 use gtk::glib;
 
 fn main() -> glib::ExitCode {

@@ -8,7 +8,7 @@ use adw::prelude::*;
 use chat_core::error::Result;
 use chat_core::manager::Manager;
 use chat_core::message::Fid;
-use chat_edge::diagnostics::Diagnostics;
+use chat_presentation::diagnostics::Diagnostics;
 use gettextrs::gettext;
 use gtk::{gio, glib};
 use relm4::{Component, ComponentController, Controller};

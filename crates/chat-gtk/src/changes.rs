@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use chat_core::message::Fid;
 use chat_core::review::{Answer, Part};
-use chat_edge::words::fill;
+use chat_presentation::words::fill;
 use gettextrs::gettext;
 use gtk::{gdk, glib};
 use relm4::gtk::prelude::*;

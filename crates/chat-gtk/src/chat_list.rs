@@ -15,7 +15,7 @@ use chat_core::event::{Event, SessionPlaceholder};
 use chat_core::manager::Manager;
 use chat_core::message::Fid;
 use chat_core::store::{SearchGap, SearchResults};
-use chat_edge::words;
+use chat_presentation::words;
 use gettextrs::gettext;
 use relm4::{Component, ComponentParts, ComponentSender};
 use tokio_util::sync::{CancellationToken, DropGuard};

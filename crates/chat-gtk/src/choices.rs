@@ -6,7 +6,7 @@ use std::rc::Rc;
 use chat_core::manager::AgentInfo;
 use chat_core::message::Thinking;
 use chat_core::permission::Mode;
-use chat_edge::words;
+use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
 use relm4::gtk::prelude::*;

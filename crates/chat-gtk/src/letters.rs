@@ -1,6 +1,6 @@
 //! Shows in a text which of its letters were looked for.
 
-use chat_edge::words::hides;
+use chat_presentation::words::hides;
 use gtk::glib;
 
 /// A text as markup, with the letters that were looked for in bold. They are counted from a place

@@ -20,7 +20,7 @@ use chat_core::event::{Event, ModelEntry};
 use chat_core::manager::Manager;
 use chat_core::message::ModelRef;
 use chat_core::settings::Settings;
-use chat_edge::words;
+use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
 

@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use chat_edge::diagnostics::{Diagnostics, thread_cpu};
+use chat_presentation::diagnostics::{Diagnostics, thread_cpu};
 use gtk::glib;
 
 static MEASURED: OnceLock<Diagnostics> = OnceLock::new();

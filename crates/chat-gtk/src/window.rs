@@ -21,7 +21,7 @@ use adw::prelude::*;
 use chat_core::error::Error;
 use chat_core::manager::Manager;
 use chat_core::message::Fid;
-use chat_edge::words;
+use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::gio;
 use relm4::{Component, ComponentController, ComponentParts, ComponentSender, Controller};

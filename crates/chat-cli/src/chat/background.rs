@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chat_core::message::BackgroundCommand;
-use chat_edge::words;
+use chat_presentation::words;
 use jiff::Timestamp;
 
 use super::Conversation;

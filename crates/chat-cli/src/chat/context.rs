@@ -1,7 +1,7 @@
 //! Runs the commands about the context window: `/context`, `/prompt`, `/compact`.
 
 use chat_core::message::Fid;
-use chat_edge::words;
+use chat_presentation::words;
 
 use super::Conversation;
 use crate::error::Result;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use chat_core::permission::{Entry, Mode, Rule, Scope};
-use chat_edge::words;
+use chat_presentation::words;
 
 use super::Conversation;
 use crate::error::{CliError, Result};

@@ -6,7 +6,7 @@ use chat_core::error::{Error, Kind};
 use chat_core::models::{
     self, CONNECTION, Download, DownloadState, Fit, Installed, Offer, RemoteModel,
 };
-use chat_edge::words;
+use chat_presentation::words;
 use serde::Serialize;
 
 use super::view::{FactsView, InstalledView, OfferView, RemoteView, WINDOW, facts_line};

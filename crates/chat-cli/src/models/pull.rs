@@ -2,7 +2,7 @@
 
 use chat_core::error::{Error, Kind};
 use chat_core::models::{self, Download, DownloadStage, DownloadState, RemoteModel};
-use chat_edge::words::{self, fill};
+use chat_presentation::words::{self, fill};
 use gettextrs::gettext;
 use serde_json::json;
 

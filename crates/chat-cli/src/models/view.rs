@@ -4,7 +4,7 @@ use chat_core::client::Capabilities;
 use chat_core::models::{
     CONNECTION, Download, DownloadState, Facts, Installed, Offer, RemoteModel,
 };
-use chat_edge::words;
+use chat_presentation::words;
 use serde::Serialize;
 
 use crate::output::json::ErrorView;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use chat_core::message::{Message, ToolCall, ToolCallId, ToolResult, ToolView};
 use chat_core::tool::Toolbox;
-use chat_edge::words::{self, Progress};
+use chat_presentation::words::{self, Progress};
 
 use crate::say;
 

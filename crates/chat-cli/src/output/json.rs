@@ -8,7 +8,7 @@ use chat_core::event::{Failure, SessionPlaceholder, Stage, StopReason, TextKind}
 use chat_core::message::{Answer, Ask, Asked, Message, Todo, ToolCall, ToolResult, Usage};
 use chat_core::permission::{Action, Effect, Rule, Scope};
 use chat_core::tool::Toolbox;
-use chat_edge::words;
+use chat_presentation::words;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! Shows the last line of what a running command writes.
 
-use chat_edge::words::one_line;
+use chat_presentation::words::one_line;
 
 /// The last line with something in it, without what would command a terminal. A line that the
 /// command wrote over counts as it was left.

@@ -7,7 +7,7 @@ use chat_core::client::Preparing;
 use chat_core::event::{Failure, SessionPlaceholder, Stage, StopReason, TextKind};
 use chat_core::message::{Answer, Ask, Message, ToolCall, ToolCallId, ToolResult};
 use chat_core::tool::Toolbox;
-use chat_edge::words::{self, Progress};
+use chat_presentation::words::{self, Progress};
 use gettextrs::gettext;
 use jiff::Timestamp;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use chat_core::message::{Ask, Asked, PermissionRequest};
 use chat_core::permission::{Mode, Rule};
-use chat_edge::words::{self, fill, one_line};
+use chat_presentation::words::{self, fill, one_line};
 use gettextrs::gettext;
 
 use super::quoted;

@@ -2,7 +2,7 @@
 
 use chat_core::message::{Message, Part, Role, ToolCall, ToolResult};
 use chat_core::tool::Toolbox;
-use chat_edge::words::{self, Progress};
+use chat_presentation::words::{self, Progress};
 
 use super::Chat;
 use crate::output::{Calls, result_line};

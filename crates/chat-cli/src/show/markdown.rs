@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use chat_core::message::{Part, ToolView};
-use chat_edge::words;
+use chat_presentation::words;
 
 use super::entries::Entry;
 use super::{Chat, plain};

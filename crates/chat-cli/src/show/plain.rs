@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use chat_core::message::{Message, Part};
-use chat_edge::words;
+use chat_presentation::words;
 use jiff::tz::TimeZone;
 
 use super::Chat;

@@ -3,7 +3,7 @@
 use std::iter::once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use chat_edge::words;
+use chat_presentation::words;
 
 use crate::engine::Program;
 use crate::terminal;

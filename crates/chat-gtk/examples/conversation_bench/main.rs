@@ -21,8 +21,8 @@ use chat_core::event::{
     Event, SessionEvent, SessionPlaceholder, Snapshot, Stage, Status, TextKind,
 };
 use chat_core::message::{Fid, Message, MessageId, ModelRef, Role, SessionMeta};
-use chat_edge::diagnostics::thread_cpu;
 use chat_gtk::conversation::Conversation;
+use chat_presentation::diagnostics::thread_cpu;
 use gtk::glib;
 
 mod stored;

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use adw::prelude::*;
 use chat_core::message::{Fid, Message, Role};
 use chat_core::store::Page;
-use chat_edge::diagnostics::thread_cpu;
 use chat_gtk::conversation::{Conversation, Output, Standing};
+use chat_presentation::diagnostics::thread_cpu;
 use gtk::glib;
 
 use super::{SETTLE, WORD, Wish, chunks, run, snapshot};

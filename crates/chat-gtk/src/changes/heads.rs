@@ -4,7 +4,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use chat_core::review::FileKind;
-use chat_edge::words::{fill, one_line};
+use chat_presentation::words::{fill, one_line};
 use gettextrs::gettext;
 use gtk::pango;
 use relm4::gtk::prelude::*;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use chat_core::review::diff::{Ending, Kind, Line};
-use chat_edge::words::visible;
+use chat_presentation::words::visible;
 use gettextrs::gettext;
 use gtk::pango;
 use relm4::gtk::prelude::*;

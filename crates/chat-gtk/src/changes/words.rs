@@ -1,7 +1,7 @@
 //! What is said of changes and of what came of an answer.
 
 use chat_core::review::ConflictReason;
-use chat_edge::words::{fill, visible};
+use chat_presentation::words::{fill, visible};
 use gettextrs::{gettext, ngettext};
 
 /// `2 files changed`.

@@ -1,6 +1,6 @@
 //! The headings of the chat list: which dates stand together.
 
-use chat_edge::words;
+use chat_presentation::words;
 use gettextrs::gettext;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;

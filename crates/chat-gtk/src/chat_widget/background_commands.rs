@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use chat_core::manager::Manager;
 use chat_core::message::{BackgroundCommand, Fid};
-use chat_edge::words::{bytes, fill, one_line, visible};
+use chat_presentation::words::{bytes, fill, one_line, visible};
 use gettextrs::{gettext, ngettext};
 use relm4::gtk::prelude::*;
 use relm4::gtk::{glib, pango};

@@ -1,8 +1,8 @@
 //! Routes what the person does with the composer to the parts of the chat that it concerns.
 
 use chat_core::message::{ChatRequest, Context};
-use chat_edge::diagnostics::Moment;
-use chat_edge::words::fill;
+use chat_presentation::diagnostics::Moment;
+use chat_presentation::words::fill;
 use gettextrs::gettext;
 
 use super::requests::note;

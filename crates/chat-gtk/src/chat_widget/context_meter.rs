@@ -12,7 +12,7 @@ use chat_core::manager::Manager;
 use chat_core::message::{
     ChatRequest, Content, Context, ContextUsage, Fid, ModelRef, Options, PromptPreview, Thinking,
 };
-use chat_edge::words;
+use chat_presentation::words;
 use gettextrs::gettext;
 use relm4::gtk::prelude::*;
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use chat_core::message::{Context, OpenFile};
-use chat_edge::words::fill;
+use chat_presentation::words::fill;
 use gettextrs::{gettext, ngettext};
 
 use crate::composer::{Along, Chip};

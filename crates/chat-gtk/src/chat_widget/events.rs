@@ -6,8 +6,8 @@ use chat_core::event::{Event, SessionEvent, Snapshot};
 use chat_core::manager::Manager;
 use chat_core::message::{Fid, ModelRef};
 use chat_core::models::CONNECTION;
-use chat_edge::diagnostics::{Diagnostics, Moment};
-use chat_edge::words;
+use chat_presentation::diagnostics::{Diagnostics, Moment};
+use chat_presentation::words;
 use gettextrs::gettext;
 
 use super::requests::{note, panel};

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use chat_core::error::Result;
 use chat_core::manager::Manager;
 use chat_core::message::{Fid, MessageId};
-use chat_edge::words::{self, fill};
+use chat_presentation::words::{self, fill};
 use gettextrs::{gettext, ngettext};
 use gtk::{gdk, glib};
 use relm4::gtk::prelude::*;

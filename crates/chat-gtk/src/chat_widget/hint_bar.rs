@@ -6,7 +6,7 @@ use chat_core::manager::Manager;
 use chat_core::message::ModelRef;
 use chat_core::models::{CONNECTION, display_name};
 use chat_core::settings::Settings;
-use chat_edge::words;
+use chat_presentation::words;
 use gettextrs::gettext;
 use relm4::gtk::prelude::*;
 

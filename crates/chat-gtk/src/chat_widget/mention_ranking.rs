@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use chat_core::event::SessionPlaceholder;
 use chat_core::message::{Fid, Mention};
 use chat_core::permission::SecretFiles;
-use chat_edge::words::fill;
+use chat_presentation::words::fill;
 use chat_project::{FileMatch, SymbolMatch};
 use gettextrs::gettext;
 use gtk::glib;

@@ -6,7 +6,7 @@ use chat_core::error::Error;
 use chat_core::manager::Manager;
 use chat_core::message::{Fid, MessageId};
 use chat_core::review::Seq;
-use chat_edge::diagnostics::Diagnostics;
+use chat_presentation::diagnostics::Diagnostics;
 
 use super::editor_context::OpenFiles;
 use super::mention_sources::{self, KnownFiles};

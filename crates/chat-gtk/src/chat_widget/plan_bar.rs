@@ -6,7 +6,7 @@ mod ready;
 use chat_core::manager::{Manager, SessionChange};
 use chat_core::message::{ChatRequest, Content, Context, Fid, Todo, TodoState};
 use chat_core::permission::Mode;
-use chat_edge::words::{fill, one_line, visible};
+use chat_presentation::words::{fill, one_line, visible};
 use gettextrs::gettext;
 use relm4::gtk::pango;
 use relm4::gtk::prelude::*;

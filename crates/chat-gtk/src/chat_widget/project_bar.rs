@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use chat_core::manager::Manager;
 use chat_core::message::Fid;
 use chat_core::permission::Mode;
-use chat_edge::words;
+use chat_presentation::words;
 use relm4::gtk::prelude::*;
 
 use super::handle::Handle;

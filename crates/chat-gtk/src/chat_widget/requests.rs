@@ -7,8 +7,8 @@ use chat_core::error::{Error, Kind};
 use chat_core::manager::{Manager, SessionChange};
 use chat_core::message::{Fid, ModelRef};
 use chat_core::permission::Mode;
-use chat_edge::diagnostics::Moment;
-use chat_edge::words;
+use chat_presentation::diagnostics::Moment;
+use chat_presentation::words;
 use gettextrs::gettext;
 use relm4::gtk::prelude::*;
 

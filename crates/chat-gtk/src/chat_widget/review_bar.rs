@@ -9,7 +9,7 @@ use chat_core::error::{Error, Kind, NoReview, Result};
 use chat_core::manager::Manager;
 use chat_core::message::{Content, Fid, MessageId};
 use chat_core::review::{Answer, Conflict, Restored, Seq};
-use chat_edge::words;
+use chat_presentation::words;
 use gtk::gio;
 use relm4::gtk::prelude::*;
 

@@ -7,7 +7,7 @@ use chat_core::error::Result;
 use chat_core::manager::{Manager, SessionChange};
 use chat_core::message::{Answer, AskId, Fid, MessageId, Options, Thinking};
 use chat_core::store::Page;
-use chat_edge::words;
+use chat_presentation::words;
 
 use super::handle::Handle;
 use super::requests::is_gone;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use chat_core::error::Result;
 use chat_core::manager::Manager;
 use chat_core::message::ModelRef;
-use chat_edge::words::sentence;
+use chat_presentation::words::sentence;
 use gtk::glib;
 use relm4::gtk::prelude::*;
 

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use chat_edge::words::{fill, one_line, visible};
+use chat_presentation::words::{fill, one_line, visible};
 use gettextrs::gettext;
 use gtk::{gdk, glib};
 use relm4::gtk::prelude::*;

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use chat_edge::words::fill;
+use chat_presentation::words::fill;
 use gettextrs::ngettext;
 use gtk::{gdk, glib};
 use relm4::gtk::prelude::*;

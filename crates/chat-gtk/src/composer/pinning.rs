@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use chat_core::message::{AtWord, AtWords, Mention, at_words};
-use chat_edge::words::fill;
+use chat_presentation::words::fill;
 use gettextrs::gettext;
 use gtk::gdk;
 use relm4::gtk::prelude::*;

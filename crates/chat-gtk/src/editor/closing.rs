@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use adw::prelude::*;
-use chat_edge::words::fill;
+use chat_presentation::words::fill;
 use gettextrs::gettext;
 
 use super::document::Document;

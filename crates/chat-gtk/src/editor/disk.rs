@@ -6,8 +6,8 @@ mod merging;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use chat_edge::words::fill;
 use chat_permission::path::{Error, Kind, PathEnvironment, Project};
+use chat_presentation::words::fill;
 pub(super) use chat_project::document::Format;
 use chat_project::document::{self, Endings, Opened, Refused, Stamp};
 use chat_project::text::{self, Encoding};

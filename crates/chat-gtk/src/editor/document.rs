@@ -370,7 +370,7 @@ impl Document {
         self.position.set_label(&format!("{line}:{column}"));
         let text = gettext("Line {line}, column {column}");
         let fields = [("line", &*line.to_string()), ("column", &*column.to_string())];
-        accessible::set_label(&self.position, &chat_edge::words::fill(&text, &fields));
+        accessible::set_label(&self.position, &chat_presentation::words::fill(&text, &fields));
     }
 
     /// The file's place, and how it is written where that is not as usual.

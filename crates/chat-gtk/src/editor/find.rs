@@ -5,7 +5,7 @@ mod bar;
 use std::cell::Cell;
 use std::rc::Rc;
 
-use chat_edge::words::fill;
+use chat_presentation::words::fill;
 use gettextrs::gettext;
 use gtk::{gdk, glib};
 use relm4::gtk::prelude::*;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
-use chat_edge::words::fill;
+use chat_presentation::words::fill;
 use gettextrs::ngettext;
 use gtk::{gio, glib};
 

@@ -6,7 +6,7 @@ use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::rc::{Rc, Weak};
 
-use chat_edge::words::fill;
+use chat_presentation::words::fill;
 use gettextrs::gettext;
 use gtk::glib;
 use relm4::gtk::prelude::*;

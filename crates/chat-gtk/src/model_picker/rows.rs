@@ -4,7 +4,7 @@ use chat_core::client::{Capabilities, ModelInfo};
 use chat_core::event::ModelEntry;
 use chat_core::message::ModelRef;
 use chat_core::models::display_name;
-use chat_edge::words;
+use chat_presentation::words;
 use gettextrs::gettext;
 
 use crate::models::words::connection;

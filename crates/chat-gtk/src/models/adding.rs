@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use adw::prelude::*;
 use chat_core::manager::Manager;
 use chat_core::models::Installed;
-use chat_edge::words::{fill, sentence};
+use chat_presentation::words::{fill, sentence};
 use gettextrs::{gettext, ngettext};
 use gtk::{gdk, gio, glib};
 

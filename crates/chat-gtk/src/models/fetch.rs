@@ -7,7 +7,7 @@ use adw::prelude::*;
 use chat_core::error::{Error, Result};
 use chat_core::manager::Manager;
 use chat_core::models::{Download, DownloadState, Installed, Offer, RemoteModel};
-use chat_edge::words::sentence;
+use chat_presentation::words::sentence;
 use gettextrs::gettext;
 use gtk::glib;
 

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 
 use adw::prelude::*;
-use chat_edge::words::fill;
+use chat_presentation::words::fill;
 use gettextrs::gettext;
 use gtk::pango;
 

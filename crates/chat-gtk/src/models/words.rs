@@ -7,7 +7,7 @@ use chat_core::message::ModelRef;
 use chat_core::models::{
     self, CONNECTION, Download, DownloadStage, DownloadState, Facts, Installed, Offer,
 };
-use chat_edge::words::{self, bytes, fill, sentence};
+use chat_presentation::words::{self, bytes, fill, sentence};
 use gettextrs::{gettext, ngettext};
 
 use super::machine::{self, Room, WINDOW};

@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::{Rc, Weak};
 
-use chat_edge::words::fill;
+use chat_presentation::words::fill;
 use chat_project::git::Head;
 use gettextrs::gettext;
 use gtk::{gdk, glib};

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use chat_edge::words::fill;
+use chat_presentation::words::fill;
 use gettextrs::gettext;
 use relm4::gtk::prelude::*;
 

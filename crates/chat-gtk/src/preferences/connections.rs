@@ -6,7 +6,7 @@ use std::rc::Rc;
 use adw::prelude::*;
 use chat_core::event::{ConnectionState, Health};
 use chat_core::manager::Manager;
-use chat_edge::words;
+use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
 

@@ -12,7 +12,7 @@ use chat_core::error::{Error, Kind};
 use chat_core::event::{ConnectionState, Health};
 use chat_core::manager::Manager;
 use chat_core::settings::{Connection, ConnectionKind, Kept, Key, KeySource, NotKept};
-use chat_edge::words;
+use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
 

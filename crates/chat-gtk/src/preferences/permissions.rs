@@ -6,7 +6,7 @@ mod secrets;
 use adw::prelude::*;
 use chat_core::permission::Mode;
 use chat_core::settings::Settings;
-use chat_edge::words;
+use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
 

@@ -7,7 +7,7 @@ use adw::prelude::*;
 use chat_core::manager::AgentInfo;
 use chat_core::settings::Settings;
 use chat_core::tool::ToolInfo;
-use chat_edge::words;
+use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use adw::prelude::*;
 use chat_core::message::Fid;
-use chat_edge::words;
+use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::{gio, glib};
 use relm4::{ComponentController, ComponentSender};

@@ -8,7 +8,7 @@ use adw::prelude::*;
 use chat_core::manager::Manager;
 use chat_core::message::{Fid, Message, Role};
 use chat_core::models::display_name;
-use chat_edge::words;
+use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::{gio, glib};
 

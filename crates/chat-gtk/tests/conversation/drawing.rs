@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use chat_core::error::{Error, Kind};
 use chat_core::message::{Ending, Message, Role};
 use chat_core::store::Page;
-use chat_edge::diagnostics::thread_cpu;
 use chat_gtk::conversation::Output;
+use chat_presentation::diagnostics::thread_cpu;
 use gtk::glib;
 use gtk::prelude::*;
 

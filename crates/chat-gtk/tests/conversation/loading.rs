@@ -5,8 +5,8 @@ use std::sync::Arc;
 use chat_core::event::Stage;
 use chat_core::message::{Message, MessageId, Part, Role};
 use chat_core::store::Page;
-use chat_edge::diagnostics::thread_cpu;
 use chat_gtk::conversation::Output;
+use chat_presentation::diagnostics::thread_cpu;
 use gtk::prelude::*;
 
 use crate::scene::{Scene, added, chat, reply, snapshot, until};

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use chat_core::models::{Download, DownloadState, Facts, Fit, Installed, Offer};
-use chat_edge::words::{self, fill};
+use chat_presentation::words::{self, fill};
 use gettextrs::gettext;
 
 use crate::models::view::facts_line;

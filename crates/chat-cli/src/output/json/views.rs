@@ -6,7 +6,7 @@ use chat_core::message::{
 };
 use chat_core::permission::Rule;
 use chat_core::tool::Toolbox;
-use chat_edge::words::{self, Progress};
+use chat_presentation::words::{self, Progress};
 use jiff::Timestamp;
 use serde::Serialize;
 

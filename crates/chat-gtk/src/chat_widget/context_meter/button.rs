@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use chat_core::message::ContextUsage;
-use chat_edge::words;
+use chat_presentation::words;
 use gettextrs::gettext;
 use relm4::gtk::prelude::*;
 

@@ -2,7 +2,7 @@
 
 use adw::prelude::*;
 use chat_core::message::PromptPreview;
-use chat_edge::words;
+use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::{gdk, glib};
 

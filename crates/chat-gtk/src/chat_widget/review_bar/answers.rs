@@ -2,7 +2,7 @@
 
 use chat_core::message::Fid;
 use chat_core::review::{Answer, Part, Seq};
-use chat_edge::words::{fill, one_line};
+use chat_presentation::words::{fill, one_line};
 use gettextrs::{gettext, ngettext};
 
 use crate::changes::{Verdict, Wish};

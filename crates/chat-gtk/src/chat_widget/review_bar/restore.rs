@@ -5,7 +5,7 @@ use adw::prelude::*;
 use chat_core::error::{Error, Result};
 use chat_core::message::{Content, Fid};
 use chat_core::review::{Conflict, Restored, Seq};
-use chat_edge::words::{self, fill, one_line};
+use chat_presentation::words::{self, fill, one_line};
 use gettextrs::{gettext, ngettext};
 
 use super::super::Output;

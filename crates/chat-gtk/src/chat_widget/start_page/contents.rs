@@ -4,7 +4,7 @@ use adw::prelude::*;
 use chat_core::event::{ConnectionState, Health, ModelEntry};
 use chat_core::message::ModelRef;
 use chat_core::models::{CONNECTION, display_name};
-use chat_edge::words;
+use chat_presentation::words;
 use gettextrs::{gettext, ngettext};
 
 use super::super::handle::Handle;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use chat_edge::words::visible;
+use chat_presentation::words::visible;
 
 use super::styled_text::{StyledText, TextStyle};
 

@@ -323,7 +323,7 @@ impl Entry {
     pub fn text(&self) -> String {
         if let Some(compaction) = self.message.compactions().next() {
             let summed = self.message.compactions().any(|one| one.summary.is_some());
-            return chat_edge::words::compaction(summed, compaction.undone);
+            return chat_presentation::words::compaction(summed, compaction.undone);
         }
         if !self.is_live() {
             return self.message.plain_text();

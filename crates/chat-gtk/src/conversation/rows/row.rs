@@ -5,7 +5,7 @@ use std::rc::Rc;
 use gettextrs::gettext;
 use gtk::prelude::*;
 
-use chat_edge::words::{fill, seconds, short_time};
+use chat_presentation::words::{fill, seconds, short_time};
 
 use crate::conversation::model::entry::Entry;
 use crate::conversation::model::hits::Hit;

@@ -7,7 +7,7 @@ use gtk::pango;
 use gtk::prelude::*;
 
 use chat_core::message::Ending;
-use chat_edge::words::{self, Action};
+use chat_presentation::words::{self, Action};
 
 use crate::accessible;
 use crate::conversation::model::notice::Notice;

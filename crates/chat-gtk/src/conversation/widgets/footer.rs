@@ -9,7 +9,7 @@ use gtk::prelude::*;
 
 use chat_core::message::{Message, MessageId};
 use chat_core::models::display_name;
-use chat_edge::words::{fill, tenths};
+use chat_presentation::words::{fill, tenths};
 
 use super::context::{Output, Side};
 use crate::accessible;

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use chat_core::error::Error;
 use chat_core::event::Stage;
 use chat_core::message::{Ending, Queued};
-use chat_edge::words;
+use chat_presentation::words;
 
 use super::{card, user};
 use crate::conversation::model::notice::Notice;

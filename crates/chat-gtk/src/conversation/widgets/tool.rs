@@ -14,7 +14,7 @@ use gtk::prelude::*;
 
 use chat_core::message::{Asked, ToolCall, ToolResult, Verdict};
 use chat_core::tool::{ToolIcon, ToolInfo, Toolbox};
-use chat_edge::words::{
+use chat_presentation::words::{
     Progress, fill, one_line, short_time, tool_line, tool_reason, tool_subject,
 };
 

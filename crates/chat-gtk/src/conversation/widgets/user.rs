@@ -7,7 +7,7 @@ use gtk::pango;
 use gtk::prelude::*;
 
 use chat_core::message::{Attachment, Content, Message, MessageId, Part};
-use chat_edge::words::one_line;
+use chat_presentation::words::one_line;
 
 use crate::conversation::widgets::context::{Output, WidgetContext};
 use crate::wrap::wrap;

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use chat_edge::words::fill;
+use chat_presentation::words::fill;
 use chat_project::tree::Kind;
 use gettextrs::gettext;
 use gtk::{gio, glib};

@@ -3,7 +3,7 @@
 use chat_core::event::ConnectionState;
 use chat_core::manager::TestReport;
 use chat_core::settings::{ConnectionKind, KeySource};
-use chat_edge::words;
+use chat_presentation::words;
 use gettextrs::{gettext, ngettext};
 
 /// Where the key is kept, in words.

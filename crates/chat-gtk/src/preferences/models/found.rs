@@ -8,7 +8,7 @@ use adw::prelude::*;
 use chat_core::error::Error;
 use chat_core::manager::Manager;
 use chat_core::models::DiscoveredModel;
-use chat_edge::words::{bytes, fill, sentence};
+use chat_presentation::words::{bytes, fill, sentence};
 use gettextrs::gettext;
 use gtk::glib;
 

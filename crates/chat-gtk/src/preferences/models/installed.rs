@@ -6,7 +6,7 @@ use std::rc::Rc;
 use adw::prelude::*;
 use chat_core::manager::Manager;
 use chat_core::models::{Download, Installed, title};
-use chat_edge::words::{bytes, fill, sentence};
+use chat_presentation::words::{bytes, fill, sentence};
 use gettextrs::gettext;
 use gtk::{glib, pango};
 

@@ -4,7 +4,7 @@
 use adw::prelude::*;
 use chat_core::manager::Manager;
 use chat_core::models::{Download, Offer, catalogue};
-use chat_edge::words::fill;
+use chat_presentation::words::fill;
 use gettextrs::{gettext, ngettext};
 
 use crate::accessible;

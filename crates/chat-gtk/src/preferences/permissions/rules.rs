@@ -9,7 +9,7 @@ use std::rc::Rc;
 use adw::prelude::*;
 use chat_core::permission::Effect;
 use chat_core::settings::{Remembered, Settings};
-use chat_edge::words;
+use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use adw::prelude::*;
 use chat_core::permission::SecretFiles;
 use chat_core::settings::Settings;
-use chat_edge::words;
+use chat_presentation::words;
 use gettextrs::{gettext, ngettext};
 use gtk::glib;
 

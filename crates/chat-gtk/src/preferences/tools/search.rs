@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use adw::prelude::*;
 use chat_core::settings::{Kept, Key, KeySource, SearchProvider, SearchSettings};
-use chat_edge::words;
+use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
 

@@ -6,7 +6,7 @@ use chat_core::error::Error;
 use chat_core::event::StopReason;
 use chat_core::message::{Ask, Asked, PermissionRequest, Preview};
 use chat_core::permission::Why;
-use chat_edge::words;
+use chat_presentation::words;
 use gettextrs::gettext;
 
 /// What is longer is cut by desktops, at places of their own.

@@ -2,7 +2,7 @@
 
 use chat_core::message::{Todo, TodoState, ToolCall, ToolResult, ToolView, Verdict};
 use chat_core::tool::{OutputForm, ToolInfo};
-use chat_edge::words::{fill, visible};
+use chat_presentation::words::{fill, visible};
 use gettextrs::gettext;
 use serde_json::Value;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chat_core::message::{Ask, Asked, CommandExit, ToolCall, ToolResult, ToolView};
-use chat_edge::words::Progress;
+use chat_presentation::words::Progress;
 
 /// A tool call.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use adw::prelude::*;
 use chat_core::permission::{Effect, Rule};
 use chat_core::settings::Remembered;
-use chat_edge::words;
+use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
 

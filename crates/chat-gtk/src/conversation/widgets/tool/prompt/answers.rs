@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use chat_core::message::Answer;
 use chat_core::permission::{Effect, InvalidRule, Rule, Scope};
-use chat_edge::words::{self, visible};
+use chat_presentation::words::{self, visible};
 use gettextrs::gettext;
 use gtk::prelude::*;
 use gtk::{glib, pango};

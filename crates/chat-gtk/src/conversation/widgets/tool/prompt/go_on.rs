@@ -4,7 +4,7 @@ use gettextrs::gettext;
 use gtk::prelude::*;
 
 use chat_core::message::Answer;
-use chat_edge::words::go_on_question;
+use chat_presentation::words::go_on_question;
 
 use super::{Answered, head, label};
 use crate::beside;

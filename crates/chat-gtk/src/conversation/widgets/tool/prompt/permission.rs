@@ -5,7 +5,9 @@ use gtk::prelude::*;
 
 use chat_core::message::{Answer, AskId, PermissionRequest, Preview};
 use chat_core::permission::Action;
-use chat_edge::words::{fill as put, permission_question, stays_inside, visible, why_asked};
+use chat_presentation::words::{
+    fill as put, permission_question, stays_inside, visible, why_asked,
+};
 
 use super::{Answered, answers, head, keep_draft, label, preview};
 use crate::conversation::widgets::context::WidgetContext;

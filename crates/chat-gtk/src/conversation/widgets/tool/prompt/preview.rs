@@ -1,7 +1,7 @@
 //! Draws the whole of what a tool would do, so that a person sees it before they allow it.
 
 use chat_core::message::{PermissionRequest, Preview};
-use chat_edge::words::{bytes, changed, visible};
+use chat_presentation::words::{bytes, changed, visible};
 use gettextrs::gettext;
 
 use crate::accessible;

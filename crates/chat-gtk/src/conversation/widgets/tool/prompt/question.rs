@@ -6,7 +6,7 @@ use gettextrs::gettext;
 use gtk::prelude::*;
 
 use chat_core::message::{Answer, AskId, Question};
-use chat_edge::words::visible;
+use chat_presentation::words::visible;
 
 use super::rich_text::RichText;
 use super::{AnswerDrafts, Answered, WidgetContext, head, keep_draft, label};

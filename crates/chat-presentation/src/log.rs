@@ -20,7 +20,7 @@ pub const VARIABLE: &str = "NATTER_LOG";
 const DAYS: usize = 7;
 
 /// Our own crates, as they are named in the log.
-const OURS: [&str; 5] = ["chat_core", "chat_edge", "chat_gtk", "chat_cli", "natter"];
+const OURS: [&str; 5] = ["chat_core", "chat_presentation", "chat_gtk", "chat_cli", "natter"];
 
 /// Starts the log of a program. Where its file cannot be written there is none.
 pub fn init(program: &str, state_folder: &Path) {

@@ -63,7 +63,7 @@ pub(super) fn backend() -> Result<&'static LlamaBackend, Failure> {
     let backend = BACKEND.get_or_init(|| {
         send_logs_to_tracing(LogOptions::default());
         #[cfg(target_arch = "x86_64")]
-        chat_products::register();
+        ggml_repack::register();
         LlamaBackend::init().map_err(|error| Failure::Load(error.to_string()))
     });
     backend.as_ref().map_err(Clone::clone)

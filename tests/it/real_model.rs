@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, anyhow};
 use chat_core::message::{Ending, Role, Usage};
-use chat_core::models::Library;
+use chat_core::models::{CONNECTION, Library};
 use chat_testkit::real::{MODEL, RealServer};
 use chat_testkit::ui::{containing, named, until};
 
@@ -26,7 +26,12 @@ async fn real_model_answers_with_no_server_from_the_first_page_on() -> Result<()
     let stage = Stage::bare().await?;
     stage.compute_with_one_thread()?;
     let library = Library::of(&stage.folders());
-    library.add(model.as_ref()).map_err(|error| anyhow!("{error}"))?;
+    let installed = library.add(model.as_ref()).map_err(|error| anyhow!("{error}"))?;
+    // A small model that is left to chance may talk until its window is full, or say nothing.
+    stage.configure_more(&format!(
+        "[models.\"{CONNECTION}/{}\"]\ntemperature = 0.0\nmax_tokens = 64\n",
+        installed.name
+    ))?;
     let window = stage.window().await?;
     window.find(containing("On this computer")).await?;
     window.find(named("Ready")).await?;

@@ -45,8 +45,8 @@ pub fn permission_question(asked: &PermissionRequest) -> String {
 /// Whether to go on after so many rounds of tools.
 pub fn go_on_question(rounds: u32) -> String {
     let text = ngettext(
-        "The model has made {rounds} round of tool calls. Let it continue for as many again?",
-        "The model has made {rounds} rounds of tool calls. Let it continue for as many again?",
+        "The model has made {rounds} round of tool calls. Let it continue for up to {rounds} more?",
+        "The model has made {rounds} rounds of tool calls. Let it continue for up to {rounds} more?",
         rounds,
     );
     fill(&text, &[("rounds", &rounds.to_string())])

@@ -36,7 +36,7 @@ pub struct Restore {
 /// Asks it above a window.
 pub(super) fn ask(above: Option<&gtk::Window>, told: impl Fn(Extent) + 'static) {
     let body = gettext(
-        "This returns the project’s files to how they were before this message. Changes you made yourself since then are kept.",
+        "This restores the project’s files to their state before this message. Changes you made yourself since then are kept.",
     );
     let dialog =
         adw::MessageDialog::new(above, Some(&gettext("Restore to This Point?")), Some(&body));

@@ -46,7 +46,7 @@ pub fn told(exit: &Exit) -> String {
         ),
         Ended::Stopped => "Stopped".to_owned(),
         Ended::Exposed => {
-            "Stopped because something outside the sandbox (such as the user’s git or editor) \
+            "Stopped because something outside the sandbox (such as the user's Git or editor) \
             replaced a protected file of the project and left it unprotected; everything done \
             until then is kept"
                 .to_owned()

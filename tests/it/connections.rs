@@ -66,7 +66,7 @@ async fn a_server_without_a_list_is_used_by_the_models_that_are_typed() -> Resul
     window.find(named("Models").role(Role::Text)).await?.click_with_mouse().await?;
     window.type_text("typed-model").await?;
     window.keys(&["alt+t"]).await?;
-    window.find(containing("It works")).await?;
+    window.find(containing("The server responded in")).await?;
     window.keys(&["Return"]).await?;
     window.gone(named("New Connection").role(Role::Frame)).await?;
     window.say("Hello!").await?;
@@ -110,7 +110,7 @@ async fn a_key_that_is_missing_is_told_from_one_that_is_wrong() -> Result<()> {
     window.keys(&["ctrl+a"]).await?;
     window.type_text("sk-good").await?;
     window.keys(&["alt+t"]).await?;
-    window.find(containing("It works")).await?;
+    window.find(containing("The server responded in")).await?;
     window.close().await
 }
 

@@ -55,7 +55,7 @@ async fn earlier_messages_are_summed_up_and_come_back() -> Result<()> {
     window.gone(named("Stop")).await?;
     window.find(named("Summary of earlier messages")).await?;
     window.click(named("Undo Compaction").role(Role::Button)).await?;
-    window.find(named("The model reads all messages again.")).await?;
+    window.find(named("The model reads the earlier messages in full again.")).await?;
     window.find(containing("You undid that.")).await?;
     window.gone(containing(SUMMARY)).await?;
     window.close().await

@@ -53,18 +53,18 @@ async fn one_change_is_rejected_and_another_accepted_by_keyboard() -> Result<()>
     let (_stage, file, window) = edited().await?;
     window.find(containing("1 file changed +2 −2").role(Role::Button)).await?;
     window.keys(&["ctrl+shift+r"]).await?;
-    window.find(named("count.txt, Line 2").state(State::Focused)).await?;
+    window.find(named("count.txt, line 2").state(State::Focused)).await?;
     // Somebody else changes the file meanwhile: that stays.
     let both = fs::read_to_string(&file)?;
     fs::write(&file, both.replace("six\n", "sechs\n"))?;
     window.keys(&["j"]).await?;
-    window.find(named("count.txt, Line 11").state(State::Focused)).await?;
+    window.find(named("count.txt, line 11").state(State::Focused)).await?;
     window.keys(&["r"]).await?;
     has(&file, &LINES.replace("two", "zwei").replace("six", "sechs")).await?;
-    window.gone(named("count.txt, Line 11")).await?;
+    window.gone(named("count.txt, line 11")).await?;
     window.find(containing("1 file changed +1 −1").role(Role::Button)).await?;
     // The keyboard is at what is left.
-    window.find(named("count.txt, Line 2").state(State::Focused)).await?;
+    window.find(named("count.txt, line 2").state(State::Focused)).await?;
     window.keys(&["a"]).await?;
     window.find(named("Nothing to Review")).await?;
     window.gone(containing("file changed +")).await?;
@@ -76,10 +76,10 @@ async fn one_change_is_rejected_and_another_accepted_by_keyboard() -> Result<()>
 async fn what_was_changed_since_is_left_alone_and_that_is_said() -> Result<()> {
     let (_stage, file, window) = edited().await?;
     window.click(containing("1 file changed +2 −2").role(Role::Button)).await?;
-    window.find(named("count.txt, Line 11")).await?;
+    window.find(named("count.txt, line 11")).await?;
     let mine = fs::read_to_string(&file)?.replace("elf\n", "onze\n");
     fs::write(&file, &mine)?;
-    window.find(named("Reject count.txt, Line 11")).await?.click_with_mouse().await?;
+    window.find(named("Reject count.txt, line 11")).await?.click_with_mouse().await?;
     window.find(containing("have changed since, so nothing was done")).await?;
     ensure!(fs::read_to_string(&file)? == mine, "it was changed all the same");
     window.close().await
@@ -90,27 +90,27 @@ async fn what_was_rejected_comes_back_by_mouse_and_by_keyboard() -> Result<()> {
     let (_stage, file, window) = edited().await?;
     let german = fs::read_to_string(&file)?;
     window.click(containing("1 file changed +2 −2").role(Role::Button)).await?;
-    window.find(named("count.txt, Line 11")).await?;
+    window.find(named("count.txt, line 11")).await?;
     window.click(named("Reject All")).await?;
     has(&file, LINES).await?;
     window.find(named("1 file rejected")).await?;
     window.click(named("Undo")).await?;
     has(&file, &german).await?;
     window.gone(named("1 file rejected")).await?;
-    window.find(named("count.txt, Line 2")).await?;
+    window.find(named("count.txt, line 2")).await?;
     // One after the other, the last one first.
     window.keys(&["ctrl+shift+r"]).await?;
-    window.find(named("count.txt, Line 2").state(State::Focused)).await?;
+    window.find(named("count.txt, line 2").state(State::Focused)).await?;
     window.keys(&["a"]).await?;
-    window.find(named("count.txt, Line 11").state(State::Focused)).await?;
+    window.find(named("count.txt, line 11").state(State::Focused)).await?;
     window.keys(&["r"]).await?;
     has(&file, &german.replace("elf", "eleven")).await?;
     window.find(named("Undo the Last Decision").state(State::Focused)).await?;
     window.keys(&["ctrl+z"]).await?;
     has(&file, &german).await?;
-    window.find(named("count.txt, Line 11").state(State::Focused)).await?;
+    window.find(named("count.txt, line 11").state(State::Focused)).await?;
     window.keys(&["ctrl+z"]).await?;
-    window.find(named("count.txt, Line 2")).await?;
+    window.find(named("count.txt, line 2")).await?;
     window.close().await
 }
 
@@ -198,7 +198,7 @@ async fn a_plan_is_started_with_one_click_in_the_mode_that_asks() -> Result<()> 
     window.find(named("Ask")).await?;
     window.gone(named("The plan is ready")).await?;
     let sent = stage.server.wait_for_end(1).await;
-    ensure!(sent.texts_of("user").iter().any(|text| text.contains("Run the plan.")));
+    ensure!(sent.texts_of("user").iter().any(|text| text.contains("Implement the plan.")));
     window.close().await
 }
 
@@ -229,13 +229,13 @@ async fn nothing_slides_under_the_pointer_that_rejected_something() -> Result<()
     window.say("Say it in German").await?;
     window.shows("It is German now.").await?;
     window.click(containing("2 files changed +2 −2").role(Role::Button)).await?;
-    window.find(named("a.txt, Line 2")).await?;
+    window.find(named("a.txt, line 2")).await?;
     let other = || async { window.find(named("Reject b.txt")).await?.place().await };
     let before = other().await?;
-    window.find(named("Reject a.txt, Line 2")).await?.click_with_mouse().await?;
+    window.find(named("Reject a.txt, line 2")).await?.click_with_mouse().await?;
     has(&project.join("a.txt"), LINES).await?;
     window.find(named("Rejected")).await?;
-    window.gone(named("a.txt, Line 2")).await?;
+    window.gone(named("a.txt, line 2")).await?;
     ensure!(other().await? == before, "{:?} was at {before:?}", other().await?);
     // Elsewhere the pointer can hit nothing that moves.
     window.find(named("Message")).await?.click_with_mouse().await?;

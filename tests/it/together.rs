@@ -28,8 +28,8 @@ async fn a_chat_that_another_program_writes_is_read_live_and_says_so_until_it_is
     })
     .await?;
 
-    window.find(containing("This chat is open in another program")).await?;
-    window.find(named("Open in another program").under("Chats")).await?;
+    window.find(containing("This chat is open in another Natter window or terminal")).await?;
+    window.find(named("Open elsewhere").under("Chats")).await?;
     window.shows("Answer: one half").await?;
     window.type_text("mine").await?;
     assert!(!window.find(named("Send")).await?.is(State::Sensitive));
@@ -40,7 +40,7 @@ async fn a_chat_that_another_program_writes_is_read_live_and_says_so_until_it_is
     window.find(named("1 of 2")).await?;
     gate.open();
     window.shows("Answer: one half, another").await?;
-    window.gone(containing("This chat is open in another program")).await?;
+    window.gone(containing("This chat is open in another Natter window or terminal")).await?;
     window.find(named("Send").state(State::Sensitive)).await?;
     window.find(named("1 of 2")).await?;
     window.keys(&["Escape"]).await?;

@@ -43,7 +43,7 @@ async fn a_file_is_written_once_the_person_allows_it_by_keyboard() -> Result<()>
     stage.server.push(Script::new().text("It is written."));
     let window = says(&stage, "greet me").await?;
     window.shows("+Good morning").await?;
-    window.find(named("Work, Needs your answer").under("Chats")).await?;
+    window.find(named("Work, needs your answer").under("Chats")).await?;
 
     // Who writes goes on writing.
     window.writes().await?;

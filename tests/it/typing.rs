@@ -83,7 +83,7 @@ async fn a_message_taken_back_stands_before_what_was_typed_since() -> Result<()>
     window.shows("and then").await?;
     window.type_text("what else").await?;
     window.holds("what else").await?;
-    window.click(named("Edit")).await?;
+    window.click(named("Edit Message")).await?;
     window.holds("and then\nwhat else").await?;
     gate.open();
     window.gone(named("Stop")).await?;

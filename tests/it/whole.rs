@@ -139,7 +139,7 @@ async fn a_change_is_asked_for_made_tested_reviewed_and_taken_back() -> Result<(
     window.keys(&["ctrl+shift+r"]).await?;
     until("the changes of the file", || async {
         window.keys(&["j"]).await?;
-        Ok(window.has(named("src/lib.rs, Line 1").state(State::Focused)).await.then_some(()))
+        Ok(window.has(named("src/lib.rs, line 1").state(State::Focused)).await.then_some(()))
     })
     .await?;
     window.keys(&["r"]).await?;
@@ -148,9 +148,9 @@ async fn a_change_is_asked_for_made_tested_reviewed_and_taken_back() -> Result<(
         Ok((fs::read_to_string(folder.join("src/lib.rs"))? == mended).then_some(()))
     })
     .await?;
-    window.find(named("src/lib.rs, Line 5").state(State::Focused)).await?;
+    window.find(named("src/lib.rs, line 5").state(State::Focused)).await?;
     window.keys(&["a"]).await?;
-    window.gone(named("src/lib.rs, Line 5")).await?;
+    window.gone(named("src/lib.rs, line 5")).await?;
 
     // Back to the beginning, the lock file that the command made too.
     ensure!(files(&folder)? != before, "nothing was changed");

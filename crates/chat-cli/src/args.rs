@@ -367,7 +367,7 @@ pub struct ListModels {
     /// Only models from the catalog that can be downloaded
     #[arg(long, group = "which")]
     pub offered: bool,
-    /// Only models of other programs on this computer that can be added
+    /// Only models from other apps on this computer that can be added
     #[arg(long, group = "which")]
     pub found: bool,
 }

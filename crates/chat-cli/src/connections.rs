@@ -50,7 +50,7 @@ async fn add(connection: Connection, key: Option<Key>, program: &Program) -> Res
     }
     let kept = program.manager.connections().save(connection, key, None).await?;
     remark(&say::connection_added(&name));
-    tell_kept(kept);
+    tell_kept(kept, &name);
     Ok(Outcome::Done)
 }
 
@@ -71,15 +71,15 @@ async fn change_key(
     let changed = Connection { key: source, ..connection };
     let kept = program.manager.connections().save(changed, key, Some(name)).await?;
     remark(&if remove { say::key_removed(name) } else { say::key_changed(name) });
-    tell_kept(kept);
+    tell_kept(kept, name);
     Ok(Outcome::Done)
 }
 
-fn tell_kept(kept: Option<Kept>) {
+fn tell_kept(kept: Option<Kept>, name: &str) {
     if let Some(kept) = kept {
         remark(&words::kept(kept));
         if matches!(kept, Kept::ThisRun(_)) {
-            remark(&say::key_will_be_lost());
+            remark(&say::key_will_be_lost(name));
         }
     }
 }

@@ -197,7 +197,7 @@ fn permission(asked: &PermissionRequest, terminal: Terminal) -> Vec<String> {
             lines.extend(visible(text).lines().map(|line| format!("  {line}")));
             lines.push(terminal.dim(&say::bounds(folder, *sandboxed, *network)));
         }
-        Preview::Change { diff, added, removed } => {
+        Preview::Change { diff, added, removed, .. } => {
             lines.push(format!("  {}", visible(&asked.target)));
             lines.extend(
                 visible(diff).lines().map(|line| format!("  {}", coloured(line, terminal))),
@@ -374,7 +374,7 @@ mod tests {
         let ask = ask(Asked::Permission(PermissionRequest {
             action: Action::Write,
             target: "src/lib.rs".to_owned(),
-            preview: Preview::Change { diff, added: 500, removed: 0 },
+            preview: Preview::Change { is_new: false, diff, added: 500, removed: 0 },
             why: Why::Mode,
             scope: None,
             always: vec!["write:src/lib.rs".parse().expect("a rule")],

@@ -160,8 +160,11 @@ pub fn empty_key() -> String {
     gettext("No key was entered. Enter it on one line.")
 }
 
-pub fn key_will_be_lost() -> String {
-    gettext("To keep the key, store it in an environment variable and use --key-env VARIABLE.")
+pub fn key_will_be_lost(name: &str) -> String {
+    let text = gettext(
+        "To keep the key, store it in an environment variable and use: natter-cli connections key {name} --env VARIABLE",
+    );
+    fill(&text, &[("name", name)])
 }
 
 pub fn connection_added(name: &str) -> String {
@@ -228,7 +231,7 @@ pub fn deleted(title: &str) -> String {
 }
 
 pub fn in_use() -> String {
-    gettext("in use by another program")
+    gettext("open elsewhere")
 }
 
 pub fn last_reply(trouble: ReplyFailure) -> String {

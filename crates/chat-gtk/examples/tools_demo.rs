@@ -116,7 +116,8 @@ fn asked(what: &str) -> Option<Asked> {
             permission(Action::Run, "cargo test", preview, &rules)
         }
         "change" => {
-            let preview = Preview::Change { diff: DIFF.to_owned(), added: 4, removed: 2 };
+            let diff = DIFF.to_owned();
+            let preview = Preview::Change { is_new: false, diff, added: 4, removed: 2 };
             permission(Action::Write, "src/parser.rs", preview, &["write:src/parser.rs"])
         }
         "question" => Asked::Question(Question {

@@ -58,10 +58,10 @@ pub fn replace(
     Ok(())
 }
 
-/// What a person is shown before.
-pub fn preview(diff: &Diff) -> Preview {
+/// What a person is shown before a file is changed, or created.
+pub fn preview(diff: &Diff, is_new: bool) -> Preview {
     let Diff { text, added, removed } = diff.clone();
-    Preview::Change { diff: text, added, removed }
+    Preview::Change { is_new, diff: text, added, removed }
 }
 
 /// And after.

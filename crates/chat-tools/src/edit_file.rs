@@ -110,7 +110,7 @@ impl Tool for EditFile {
                 return Err(failure);
             }
         };
-        place.may_change(&context, contents::preview(&diff)).await?;
+        place.may_change(&context, contents::preview(&diff, false)).await?;
         let (marks, changes) = (context.memory.get::<Marks>(), context.changes.clone());
         on_disk(move |given_up| {
             changes

@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::lines::with_lines;
 use crate::outputs;
 use crate::part::{self, Range, Without};
-use crate::spec::{arguments, on_disk, spec};
+use crate::spec::{arguments, counted, on_disk, spec};
 
 /// Fetches outputs.
 pub struct FetchOutput(ToolInfo);
@@ -94,7 +94,8 @@ impl Tool for FetchOutput {
                     "These lines are not text: the command wrote binary data.",
                 )),
                 Err(Without::Beyond(lines)) => {
-                    Err(ToolFailure::new(format!("The output has only {lines} lines.")))
+                    let lines = counted(lines, "line");
+                    Err(ToolFailure::new(format!("The output has only {lines}.")))
                 }
                 Err(Without::Io(error)) => {
                     Err(ToolFailure::new(format!("The output could not be read: {error}.")))

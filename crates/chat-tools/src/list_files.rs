@@ -198,6 +198,7 @@ pub fn more(count: usize, shown: usize) -> String {
         _ if count >= walk::COUNTED => {
             format!("[More than {} more. Give a folder to see them.]\n", count - shown)
         }
+        1 => "[1 more. Give a folder to see it.]\n".to_owned(),
         more => format!("[{more} more. Give a folder to see them.]\n"),
     }
 }
@@ -243,7 +244,8 @@ mod tests {
     #[test]
     fn more_is_counted_up_to_a_limit() {
         assert_eq!(more(1000, 1000), "");
-        assert_eq!(more(1001, 1000), "[1 more. Give a folder to see them.]\n");
+        assert_eq!(more(1001, 1000), "[1 more. Give a folder to see it.]\n");
+        assert_eq!(more(1002, 1000), "[2 more. Give a folder to see them.]\n");
         assert_eq!(
             more(walk::COUNTED, 1000),
             "[More than 99000 more. Give a folder to see them.]\n"

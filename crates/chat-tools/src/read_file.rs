@@ -20,7 +20,7 @@ use crate::aliases;
 use crate::lines::with_lines;
 use crate::marks::{self, Mark, Marks};
 use crate::part::{self, Part, Range, Without};
-use crate::spec::{arguments, on_disk, size, spec};
+use crate::spec::{arguments, counted, on_disk, size, spec};
 use crate::tool_path::{ToolPath, failed};
 
 /// A picture that goes to a model: more than this servers refuse.
@@ -134,7 +134,8 @@ impl Tool for ReadFile {
                     Ok(ToolOutput::text(text).view(view(None, None)))
                 }
                 Err(Without::Beyond(lines)) => {
-                    Err(ToolFailure::new(format!("{} has only {lines} lines.", place.shown())))
+                    let lines = counted(lines, "line");
+                    Err(ToolFailure::new(format!("{} has only {lines}.", place.shown())))
                 }
                 Err(Without::Io(error)) => Err(broken(&place, &error)),
             }

@@ -22,7 +22,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::aliases;
 use crate::command::{Background, Commands, Tail, exit_of, plain, put_aside, told};
 use crate::outputs;
-use crate::spec::{arguments, on_disk, spec};
+use crate::spec::{arguments, counted, on_disk, spec};
 use crate::tool_path::ToolPath;
 
 /// Seconds that a call may ask for. What takes longer belongs in the background.
@@ -342,7 +342,8 @@ fn rest(id: &str, bytes: u64, refused: Option<ErrorKind>) -> String {
             "[Not all of the output could be written to disk ({why}). Read what there is with fetch_output: id {id}.]"
         ),
         (Some(lost), None) => format!(
-            "[{lost} bytes in the middle of the output are lost. Read the rest with fetch_output: id {id}.]"
+            "[Lost in the middle of the output: {}. Read the rest with fetch_output: id {id}.]",
+            counted(lost, "byte")
         ),
         (None, None) => format!("[Read the full output with fetch_output: id {id}.]"),
     }
@@ -381,7 +382,7 @@ pub fn report(
         .map_err(|error| ToolFailure::new(format!("The output could not be read: {error}.")))?;
     let mut said = ended.as_ref().map_or_else(|| "Still running.".to_owned(), told);
     if part.missed > 0 {
-        said = format!("{said}\n[{} bytes are no longer available]", part.missed);
+        said = format!("{said}\n[No longer available: {}]", counted(part.missed, "byte"));
     }
     let text = plain(&part.text).text;
     if text.trim().is_empty() {
@@ -391,7 +392,8 @@ pub fn report(
     }
     let unread = command.unread();
     if unread > 0 {
-        said = format!("{said}\n[{unread} more bytes: continue with read_output.]");
+        let unread = counted(unread, "more byte");
+        said = format!("{said}\n[{unread}: continue with read_output.]");
     }
     let view = ToolView::Ran {
         command: command.text.clone(),

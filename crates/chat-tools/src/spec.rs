@@ -60,10 +60,16 @@ pub fn arguments<Arguments: DeserializeOwned>(value: Value) -> Result<Arguments,
         .map_err(|error| ToolFailure::new(format!("These arguments are not valid: {error}.")))
 }
 
+/// So many of something: `1 line`, `2 lines`.
+pub fn counted(number: u64, noun: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{ending}")
+}
+
 /// A number of bytes, as a reader takes it in.
 pub fn size(bytes: u64) -> String {
     match bytes {
-        0..=9_999 => format!("{bytes} bytes"),
+        0..=9_999 => counted(bytes, "byte"),
         10_000..=9_999_999 => format!("{} kB", bytes / 1000),
         _ => format!("{} MB", bytes / 1_000_000),
     }
@@ -123,6 +129,15 @@ mod tests {
         line: Option<u64>,
         #[serde(default)]
         all: bool,
+    }
+
+    #[test]
+    fn one_has_no_plural() {
+        assert_eq!(
+            [0, 1, 2, 11].map(|number| counted(number, "line")),
+            ["0 lines", "1 line", "2 lines", "11 lines"]
+        );
+        assert_eq!([size(1), size(9_999), size(10_000)], ["1 byte", "9999 bytes", "10 kB"]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::aliases;
-use crate::spec::{arguments, spec};
+use crate::spec::{arguments, counted, spec};
 
 /// Steps that a plan has at most, and characters of a step: more nobody reads.
 const STEPS: usize = 100;
@@ -110,7 +110,7 @@ impl Tool for UpdateTodos {
         };
         let todos: Vec<Todo> = todos.into_iter().map(todo).collect();
         let done = todos.iter().filter(|todo| todo.state == TodoState::Done).count();
-        let text = format!("Plan updated: {done} of {} steps done", todos.len());
+        let text = format!("Plan updated: {done} of {} done", counted(todos.len() as u64, "step"));
         context.host.on_todos(todos.clone());
         Ok(ToolOutput::text(text).view(ToolView::Todos { todos }))
     }

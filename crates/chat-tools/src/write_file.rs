@@ -127,7 +127,7 @@ async fn create(
     content: String,
 ) -> Result<ToolOutput, ToolFailure> {
     let diff = Diff::new("", &content);
-    may_write(context, &place, contents::preview(&diff)).await?;
+    may_write(context, &place, contents::preview(&diff, true)).await?;
     let (marks, changes) = (context.memory.get::<Marks>(), context.changes.clone());
     on_disk(move |given_up| {
         changes.around(&place.path, || {
@@ -159,7 +159,7 @@ async fn replace(
             return Err(failure);
         }
     };
-    may_write(context, &place, contents::preview(&diff)).await?;
+    may_write(context, &place, contents::preview(&diff, false)).await?;
     let changes = context.changes.clone();
     on_disk(move |given_up| {
         changes.around(&place.path, || contents::replace(&place, &old, &new, &marks, given_up))?;

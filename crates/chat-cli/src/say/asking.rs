@@ -6,7 +6,7 @@ use std::path::Path;
 use chat_core::message::{Ask, Asked, PermissionRequest};
 use chat_core::permission::{Mode, Rule};
 use chat_presentation::words::{self, fill, one_line};
-use gettextrs::gettext;
+use gettextrs::{gettext, ngettext};
 
 use super::quoted;
 
@@ -93,8 +93,10 @@ pub fn nobody(ask: &Ask) -> String {
             &[("question", &one_line(&question.text))],
         ),
         Asked::GoOn { rounds } => fill(
-            &gettext(
+            &ngettext(
+                "Natter can’t ask here whether to continue after {rounds} round of tool calls.",
                 "Natter can’t ask here whether to continue after {rounds} rounds of tool calls.",
+                *rounds,
             ),
             &[("rounds", &rounds.to_string())],
         ),

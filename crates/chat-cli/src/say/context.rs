@@ -13,7 +13,7 @@ pub fn compacted(done: bool, back: bool) -> String {
             "From here on, the model reads a summary of the earlier messages. Undo this with: /compact undo",
         ),
         (false, false) => gettext("There is nothing to compact."),
-        (true, true) => gettext("The model reads all messages again."),
+        (true, true) => gettext("The model reads the earlier messages in full again."),
         (false, true) => gettext("No messages are compacted."),
     }
 }

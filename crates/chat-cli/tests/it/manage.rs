@@ -249,7 +249,7 @@ fn a_key_comes_by_environment_or_standard_input_and_never_into_the_settings() {
     let run = home.run_with(args, "sk-secret-42\n").ok();
     // There is no keyring in a test.
     assert!(run.stderr.contains("the key is kept only until Natter quits"), "{}", run.stderr);
-    assert!(run.stderr.contains("--key-env VARIABLE"), "{}", run.stderr);
+    assert!(run.stderr.contains("natter-cli connections key B --env VARIABLE"), "{}", run.stderr);
     let config = std::fs::read_to_string(home.path("config/natter/config.toml")).expect("read");
     assert!(config.contains("MY_KEY") && !config.contains("sk-secret"), "{config}");
     let empty =

@@ -135,7 +135,7 @@ fn told(message: &Message) -> String {
                     excerpt(&result.text, EXCERPT)
                 )
             }
-            Part::Image { .. } => writeln!(out, "{who}: (a picture)"),
+            Part::Image { .. } => writeln!(out, "{who}: (an image)"),
             Part::Text(_) | Part::Thinking { .. } | Part::Compaction(_) => Ok(()),
         };
     }

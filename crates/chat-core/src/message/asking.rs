@@ -83,8 +83,10 @@ pub enum Preview {
         /// offered. None where it may leave it, and where none holds it.
         stays_inside: Option<Why>,
     },
-    /// A change of a file.
+    /// A change of a file, or a new one.
     Change {
+        /// Whether the file does not exist yet.
+        is_new: bool,
         /// What would change, as a unified diff without its file header.
         diff: String,
         /// How many lines would come.

@@ -130,16 +130,18 @@ impl HunkView {
     pub(super) fn show(&self, file: &Changed, number: usize, note: Option<&str>) -> String {
         let (from, to) = file.place(number);
         let (from, to) = (from.to_string(), to.to_string());
-        let words = if from == to {
-            fill(&gettext("Line {line}"), &[("line", &from)])
+        let path = shown_path(&file.change.path);
+        let (words, place) = if from == to {
+            (gettext("Line {line}"), gettext("{path}, line {line}"))
         } else {
-            fill(&gettext("Lines {from}–{to}"), &[("from", &from), ("to", &to)])
+            (gettext("Lines {from}–{to}"), gettext("{path}, lines {from}–{to}"))
         };
+        let lines: [(&str, &str); 4] =
+            [("line", &from), ("from", &from), ("to", &to), ("path", &path)];
+        let (words, place) = (fill(&words, &lines), fill(&place, &lines));
         self.place.set_label(&words);
         self.place.set_sensitive(file.exists());
-        let path = shown_path(&file.change.path);
         self.place.set_tooltip_text(Some(&gettext("Open in the editor")));
-        let place = format!("{path}, {words}");
         name(&self.accept, &fill(&gettext("Accept {path}"), &[("path", &place)]));
         name(&self.reject, &fill(&gettext("Reject {path}"), &[("path", &place)]));
         let touched = file.change.hunks[number].touched;

@@ -16,7 +16,7 @@ pub(crate) fn conflict(reason: &ConflictReason) -> String {
     match reason {
         ConflictReason::Changed => gettext("These lines have changed since, so nothing was done."),
         ConflictReason::Occupied => {
-            gettext("Something else is in this file’s place, so nothing was done.")
+            gettext("Something else now exists at this path, so nothing was done.")
         }
         ConflictReason::Refused(why) => {
             let words = gettext("Couldn’t write the file, so nothing was done: {why}");

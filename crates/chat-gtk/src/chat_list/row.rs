@@ -181,10 +181,7 @@ impl ChatRow {
             }
             None => hide(&imp.mark),
         }
-        let spoken = match &word {
-            Some(word) => format!("{title}, {word}"),
-            None => title,
-        };
+        let spoken = shown.spoken(&title);
         accessible::set_label(self, &spoken);
         // GTK's own row has the keyboard, and no name of its own.
         if let Some(row) = self.parent() {

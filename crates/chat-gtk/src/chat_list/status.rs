@@ -2,6 +2,7 @@
 
 use chat_core::event::{SessionPlaceholder, Status};
 use chat_core::message::ReplyFailure;
+use chat_presentation::words::fill;
 use gettextrs::gettext;
 
 /// A chat's state as it is shown.
@@ -46,11 +47,26 @@ impl Shown {
             Self::Asks => Some(gettext("Needs your answer")),
             Self::Waiting => Some(gettext("Waiting")),
             Self::Answering => Some(gettext("Replying…")),
-            Self::InUse => Some(gettext("Open in another program")),
+            Self::InUse => Some(gettext("Open elsewhere")),
             Self::Failed { .. } => Some(gettext("Reply failed")),
             Self::Interrupted { .. } => Some(gettext("Reply interrupted")),
             Self::Unread => Some(gettext("New reply")),
         }
+    }
+
+    /// What a row is called: its title, and what is said about the chat.
+    pub(super) fn spoken(self, title: &str) -> String {
+        let text = match self {
+            Self::Plain => return title.to_owned(),
+            Self::Asks => gettext("{title}, needs your answer"),
+            Self::Waiting => gettext("{title}, waiting"),
+            Self::Answering => gettext("{title}, replying"),
+            Self::InUse => gettext("{title}, open elsewhere"),
+            Self::Failed { .. } => gettext("{title}, reply failed"),
+            Self::Interrupted { .. } => gettext("{title}, reply interrupted"),
+            Self::Unread => gettext("{title}, new reply"),
+        };
+        fill(&text, &[("title", title)])
     }
 
     pub(super) fn icon(self) -> Option<&'static str> {
@@ -102,6 +118,7 @@ mod tests {
                 });
                 assert_eq!(shown.class(), class);
                 assert_eq!(shown.word().as_deref(), Some(word));
+                assert_eq!(shown.spoken("Work"), format!("Work, {}", word.to_lowercase()));
                 assert_eq!(shown.icon(), Some("dialog-warning-symbolic"));
             }
         }

@@ -245,7 +245,7 @@ fn compacted(was_done: bool, back: bool) -> Option<String> {
         // The marker says it.
         (true, false) => None,
         (false, false) => Some(gettext("There is nothing to compact.")),
-        (true, true) => Some(gettext("The model reads all messages again.")),
+        (true, true) => Some(gettext("The model reads the earlier messages in full again.")),
         (false, true) => Some(gettext("No messages are compacted.")),
     }
 }

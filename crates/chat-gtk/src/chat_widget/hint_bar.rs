@@ -59,7 +59,7 @@ fn title(model: &ModelRef) -> String {
 
 /// Why a chat that another program writes cannot be continued.
 pub(super) fn in_use() -> String {
-    gettext("This chat is open in another program. You can only read it here.")
+    gettext("This chat is open in another Natter window or terminal. You can only read it here.")
 }
 
 /// What the person does with the bar.

@@ -95,7 +95,7 @@ impl PlanBar {
         let Some(manager) = self.manager.clone() else { return };
         let request = ChatRequest {
             session: Some(fid.clone()),
-            content: Content::text(gettext("Run the plan.")),
+            content: Content::text(gettext("Implement the plan.")),
             context,
             ..ChatRequest::default()
         };

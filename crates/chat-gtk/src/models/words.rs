@@ -127,7 +127,7 @@ pub(crate) fn download(it: &Download) -> (Option<f64>, String) {
         DownloadState::Running { stage, .. } => going_on(*stage),
         DownloadState::Paused => fill(&gettext("Paused at {received} of {total}"), &so_far),
         DownloadState::Failed(error) => sentence(error),
-        DownloadState::Elsewhere => gettext("Another instance of Natter is downloading it"),
+        DownloadState::Elsewhere => gettext("Another Natter window or terminal is downloading it"),
         DownloadState::Done { .. } => gettext("Installed"),
     };
     (fraction, text)

@@ -73,7 +73,7 @@ impl Backups {
 
     fn ask(self: &Rc<Self>, time: &str, path: PathBuf) {
         let Some(parent) = self.place.window.upgrade() else { return };
-        let heading = words::fill(&gettext("Restore the backup from {time}?"), &[("time", time)]);
+        let heading = words::fill(&gettext("Restore Backup From {time}?"), &[("time", time)]);
         let dialog = adw::MessageDialog::builder()
             .heading(heading)
             .body(gettext(

@@ -1,7 +1,7 @@
 //! Words what fills the context window of a model.
 
 use chat_core::message::{ContextUsage, Filling, PromptPreview};
-use gettextrs::gettext;
+use gettextrs::{gettext, ngettext};
 
 use super::fill;
 
@@ -40,10 +40,14 @@ pub fn share(usage: &ContextUsage) -> String {
 
 /// How large a prompt is.
 pub fn prompt_size(preview: &PromptPreview) -> String {
+    let count = u32::try_from(preview.messages).unwrap_or(u32::MAX);
+    let text = ngettext(
+        "{messages} earlier message is also sent, {bytes} bytes in total. This chat has about {now} tokens now, and about {tokens} with your next message and its attachments.",
+        "{messages} earlier messages are also sent, {bytes} bytes in total. This chat has about {now} tokens now, and about {tokens} with your next message and its attachments.",
+        count,
+    );
     fill(
-        &gettext(
-            "{messages} earlier messages are also sent, {bytes} bytes in total. This chat has about {now} tokens now, and about {tokens} with your next message and its attachments.",
-        ),
+        &text,
         &[
             ("messages", &preview.messages.to_string()),
             ("bytes", &grouped(preview.bytes)),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use chat_core::error::{FileFault, Kind};
 use chat_core::models::{DownloadStage, Offer};
-use gettextrs::gettext;
+use gettextrs::{gettext, ngettext};
 
 use super::{fill, tenths};
 
@@ -26,7 +26,7 @@ pub fn sentence(kind: &Kind) -> String {
         ),
         Kind::ModelTooLarge { needed, available } => fill(
             &gettext(
-                "This model needs {needed} of memory, but only {available} is free. Close other programs, use a smaller context window, or choose a smaller model.",
+                "This model needs {needed} of memory, but only {available} is free. Close other apps, use a smaller context window, or choose a smaller model.",
             ),
             &[("needed", &bytes(*needed)), ("available", &bytes(*available))],
         ),
@@ -144,7 +144,7 @@ fn about(sentence: &str, name: &str) -> String {
 pub fn bytes(count: u64) -> String {
     let amount = count as f64;
     let (text, sentence) = match count {
-        0..1_000 => (count.to_string(), gettext("{amount} bytes")),
+        0..1_000 => (count.to_string(), ngettext("{amount} byte", "{amount} bytes", count as u32)),
         1_000..999_500 => (format!("{:.0}", amount / 1e3), gettext("{amount} kB")),
         999_500..999_950_000 => (tenths(amount / 1e6), gettext("{amount} MB")),
         _ => (tenths(amount / 1e9), gettext("{amount} GB")),

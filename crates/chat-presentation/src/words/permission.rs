@@ -27,7 +27,12 @@ pub fn permission_question(asked: &PermissionRequest) -> String {
             &gettext("Save “{url}” as “{what}”?"),
             &[("url", &one_line(url)), ("what", &one_line(&asked.target))],
         ),
-        (Preview::Change { .. }, _) => about(&gettext("Edit “{what}”?"), &asked.target),
+        (Preview::Change { is_new: true, .. }, _) => {
+            about(&gettext("Create “{what}”?"), &asked.target)
+        }
+        (Preview::Change { is_new: false, .. }, _) => {
+            about(&gettext("Edit “{what}”?"), &asked.target)
+        }
         (Preview::Address { .. }, _) => about(&gettext("Access “{what}”?"), &asked.target),
         (Preview::Target, Action::Read) => about(&gettext("Read “{what}”?"), &asked.target),
         (Preview::Target, Action::Write) => about(&gettext("Write “{what}”?"), &asked.target),
@@ -40,8 +45,8 @@ pub fn permission_question(asked: &PermissionRequest) -> String {
 /// Whether to go on after so many rounds of tools.
 pub fn go_on_question(rounds: u32) -> String {
     let text = ngettext(
-        "The model has made {rounds} round of tool calls. Let it continue for as many again?",
-        "The model has made {rounds} rounds of tool calls. Let it continue for as many again?",
+        "The model has made {rounds} round of tool calls. Let it continue for up to {rounds} more?",
+        "The model has made {rounds} rounds of tool calls. Let it continue for up to {rounds} more?",
         rounds,
     );
     fill(&text, &[("rounds", &rounds.to_string())])
@@ -279,6 +284,22 @@ mod tests {
             lines.push('\n');
         }
         insta::assert_snapshot!(lines);
+    }
+
+    #[test]
+    fn a_new_file_is_created_and_an_old_one_edited() {
+        let question = |is_new| {
+            permission_question(&PermissionRequest {
+                action: Action::Write,
+                target: "src/a.rs".to_owned(),
+                preview: Preview::Change { is_new, diff: "+a".to_owned(), added: 1, removed: 0 },
+                why: Why::Mode,
+                scope: None,
+                always: Vec::new(),
+            })
+        };
+        assert_eq!(question(true), "Create “src/a.rs”?");
+        assert_eq!(question(false), "Edit “src/a.rs”?");
     }
 
     #[test]

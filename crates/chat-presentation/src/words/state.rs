@@ -65,7 +65,7 @@ pub fn stage(stage: &Stage, now: Timestamp) -> Option<String> {
                 return Some(gettext("Waiting for the model"));
             }
             let text = gettext(
-                "Waiting for the model for {time}. It may be loading, or busy with other requests.",
+                "Still waiting for the model after {time}. It may be loading, or busy with other requests.",
             );
             Some(fill(&text, &[("time", &seconds(waited))]))
         }

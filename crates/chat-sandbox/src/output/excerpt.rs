@@ -42,7 +42,13 @@ impl Excerpt {
             if index == self.head.len() {
                 begin_line(&mut text);
                 let (bytes, lines) = (self.bytes_left_out, self.lines_left_out);
-                let _ = writeln!(text, "[{bytes} bytes in {lines} lines omitted here{rest}]");
+                let bytes = format!("{bytes} {}", if bytes == 1 { "byte" } else { "bytes" });
+                let lines = match lines {
+                    0 => String::new(),
+                    1 => " in 1 line".to_owned(),
+                    lines => format!(" in {lines} lines"),
+                };
+                let _ = writeln!(text, "[{bytes}{lines} omitted here{rest}]");
             }
             if name && span.stream != named {
                 begin_line(&mut text);
@@ -255,10 +261,7 @@ mod tests {
     #[test]
     fn how_to_get_the_rest_is_said_where_it_is_left_out() {
         let excerpt = collected(4, &[(Stream::Out, "abcdefgh")]);
-        assert_eq!(
-            excerpt.text("; ask for it"),
-            "ab\n[4 bytes in 0 lines omitted here; ask for it]\ngh"
-        );
+        assert_eq!(excerpt.text("; ask for it"), "ab\n[4 bytes omitted here; ask for it]\ngh");
     }
 
     #[test]

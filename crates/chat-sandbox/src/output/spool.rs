@@ -195,7 +195,8 @@ impl Inner {
         if missing == 0 {
             return String::new();
         }
-        format!("\n[{missing} bytes omitted here]\n")
+        let bytes = if missing == 1 { "byte" } else { "bytes" };
+        format!("\n[{missing} {bytes} omitted here]\n")
     }
 
     fn in_order_at(&self, position: u64) -> u64 {

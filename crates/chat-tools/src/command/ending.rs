@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use chat_core::message::{CommandExit, CommandLimit};
 use chat_sandbox::{Ended, Exit, Limit, QuarantineReason, QuarantinedFile};
 
+use crate::spec::counted;
+
 /// How many of what was put aside are named.
 const TOLD: usize = 20;
 
@@ -44,7 +46,7 @@ pub fn told(exit: &Exit) -> String {
         ),
         Ended::Stopped => "Stopped".to_owned(),
         Ended::Exposed => {
-            "Stopped because something outside the sandbox (such as the user’s git or editor) \
+            "Stopped because something outside the sandbox (such as the user's Git or editor) \
             replaced a protected file of the project and left it unprotected; everything done \
             until then is kept"
                 .to_owned()
@@ -60,7 +62,10 @@ pub fn told(exit: &Exit) -> String {
     };
     let _ = write!(text, ", after {:.1} s.", exit.took.as_secs_f64());
     if exit.left_running > 0 {
-        let _ = write!(text, " {} processes that it left running were stopped.", exit.left_running);
+        let _ = match exit.left_running {
+            1 => write!(text, " 1 process that it left running was stopped."),
+            many => write!(text, " {many} processes that it left running were stopped."),
+        };
     }
     for QuarantinedFile { path, kept, why } in exit.quarantined.iter().take(TOLD) {
         let why = match why {
@@ -73,7 +78,7 @@ pub fn told(exit: &Exit) -> String {
         let _ = write!(text, " {} {why}: it was quarantined as {kept}.", path.display());
     }
     if let Some(more @ 1..) = exit.quarantined.len().checked_sub(TOLD) {
-        let _ = write!(text, " So were {more} others.");
+        let _ = write!(text, " Also quarantined: {}.", counted(more as u64, "more file"));
     }
     if exit.is_partly_unseen {
         text += " The project is too large to check for new repositories.";
@@ -161,6 +166,8 @@ mod tests {
             "Stopped, after 1.2 s. 2 processes that it left running were stopped. /p/.git/config can make Git run \
              programs or write outside the sandbox: it was quarantined as config.put-aside-1."
         );
+        let one = told(&Exit { left_running: 1, ..exit(Ended::Stopped) });
+        assert_eq!(one, "Stopped, after 1.2 s. 1 process that it left running was stopped.");
         assert_eq!(put_aside(&left), ["/p/.git/config.put-aside-1"]);
         let many = Exit {
             quarantined: vec![put(QuarantineReason::Protected); TOLD + 3],
@@ -169,7 +176,10 @@ mod tests {
         };
         let many = told(&many);
         assert_eq!(many.matches("may not be created here").count(), TOLD);
-        assert!(many.contains(" So were 3 others. The project is too large"), "{many}");
+        assert!(
+            many.contains(" Also quarantined: 3 more files. The project is too large"),
+            "{many}"
+        );
         assert_eq!(exit_of(&left), CommandExit::Stopped);
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::gather::{Gathered, MATCHES};
+use crate::spec::counted;
 
 /// Lines that one call gives, context not counted, and bytes of them all.
 const SHOWN: u64 = 200;
@@ -47,23 +48,29 @@ pub fn text(found: &Gathered, most: usize) -> String {
     let all = found.matches();
     let mut notes = Vec::new();
     if found.is_cut {
-        notes.push(format!("More than {MATCHES} lines match. {shown} of them in {files} files are shown. Narrow the search."));
-    } else if shown < all {
+        let (files, are) = (counted(files, "file"), if shown == 1 { "is" } else { "are" });
         notes.push(format!(
-            "{all} lines in {} files match. The first {shown} are shown. Narrow the search.",
-            found.files.len()
+            "More than {MATCHES} lines match. {shown} of them in {files} {are} shown. Narrow the search."
         ));
+    } else if shown < all {
+        let (lines, files) = (counted(all, "line"), counted(found.files.len() as u64, "file"));
+        let verb = if all == 1 { "matches" } else { "match" };
+        let shown = match shown {
+            0 => "None are shown".to_owned(),
+            1 => "The first is shown".to_owned(),
+            shown => format!("The first {shown} are shown"),
+        };
+        notes.push(format!("{lines} in {files} {verb}. {shown}. Narrow the search."));
     } else if all == 0 {
         notes.push("No matches.".to_owned());
     }
     if found.several_links > 0 {
-        notes.push(format!("Not searched: {} files with several hard links.", found.several_links));
+        let files = counted(found.several_links as u64, "file");
+        notes.push(format!("Not searched: {files} with several hard links."));
     }
     if found.unfinished > 0 {
-        notes.push(format!(
-            "Not fully searched: {} files with very long lines or read errors.",
-            found.unfinished
-        ));
+        let files = counted(found.unfinished as u64, "file");
+        notes.push(format!("Not fully searched: {files} with very long lines or read errors."));
     }
     if !notes.is_empty() {
         let _ = writeln!(text, "[{}]", notes.join(" "));
@@ -116,6 +123,6 @@ mod tests {
         );
         assert_eq!(super::text(&Gathered::default(), BYTES), "[No matches.]\n");
         let gathered = Gathered { is_cut: true, several_links: 2, ..found(&[("a", &[(1, true)])]) };
-        assert!(super::text(&gathered, BYTES).contains("More than 10000 lines match. 1 of them in 1 files are shown. Narrow the search. Not searched: 2 files with several hard links."));
+        assert!(super::text(&gathered, BYTES).contains("More than 10000 lines match. 1 of them in 1 file is shown. Narrow the search. Not searched: 2 files with several hard links."));
     }
 }

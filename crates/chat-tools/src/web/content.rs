@@ -125,9 +125,9 @@ pub fn heading(url: &Url, title: Option<&str>, cut: Option<Cut>, note: Option<&s
     }
     let missing = cut.map(|cut| match cut {
         Cut::Size(kilobytes) => {
-            format!("Only the first {kilobytes} KB were received. There is more.")
+            format!("Only the first {kilobytes} kB were received. There is more.")
         }
-        Cut::Time(seconds) => format!("The rest did not arrive within {seconds} seconds."),
+        Cut::Time(seconds) => format!("The rest did not arrive within {seconds} s."),
     });
     if let Some(missing) = missing {
         heading.push('\n');
@@ -207,7 +207,7 @@ mod tests {
         let heading = heading(&url, Some("Bees"), Some(Cut::Size(5)), Some("Note."));
         assert_eq!(
             heading,
-            "https://example.org/\nTitle: Bees\nOnly the first 5 KB were received. There is more.\nNote."
+            "https://example.org/\nTitle: Bees\nOnly the first 5 kB were received. There is more.\nNote."
         );
     }
 }

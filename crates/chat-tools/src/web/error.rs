@@ -42,7 +42,7 @@ pub enum WebError {
         words: String,
     },
     /// Nothing came in time.
-    #[error("{host} did not respond within {seconds} seconds.")]
+    #[error("{host} did not respond within {seconds} s.")]
     TooLate {
         /// The host.
         host: String,

@@ -166,7 +166,7 @@ async fn of_a_very_long_output_it_is_told_what_is_lost() {
     let command = "yes | head -c 70000000";
     let said = world.says("run_command", json!({ "command": command })).await;
     let lost = 70_000_000 - (64 << 20);
-    assert!(said.contains(&format!("{lost} bytes in the middle of the output are lost")), "{said}");
+    assert!(said.contains(&format!("[Lost in the middle of the output: {lost} bytes.")), "{said}");
 }
 
 #[tokio::test]

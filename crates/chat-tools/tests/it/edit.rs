@@ -20,7 +20,7 @@ async fn an_edit_is_shown_whole_before_it_is_made() {
     let diff = "@@ -1,3 +1,3 @@\n one\n-two\n-three\n+2\n+3\n".to_owned();
     assert_eq!(
         *world.host.previews.lock().unwrap(),
-        [Preview::Change { diff: diff.clone(), added: 2, removed: 2 }]
+        [Preview::Change { is_new: false, diff: diff.clone(), added: 2, removed: 2 }]
     );
     world.host.allows();
     let output = world.call("edit_file", edit).await.unwrap();

@@ -181,7 +181,7 @@ async fn a_file_with_several_links_asks_and_is_not_searched() {
     );
     assert_eq!(world.host.was_asked(), ["read innocent.txt"]);
     let said = world.says("search_files", json!({ "pattern": "secret" })).await;
-    assert_eq!(said, "[No matches. Not searched: 1 files with several hard links.]\n");
+    assert_eq!(said, "[No matches. Not searched: 1 file with several hard links.]\n");
 }
 
 /// Swaps something while the person is asked.

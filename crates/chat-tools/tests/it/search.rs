@@ -105,7 +105,7 @@ async fn a_very_long_line_takes_no_memory_and_is_told() {
     let world = World::new();
     world.put("long", format!("prose\n{}\nprose\n", "x".repeat(20 << 20)));
     let said = world.says("search_files", json!({ "pattern": "prose|x$" })).await;
-    assert!(said.starts_with("long\n1: prose\n[Not fully searched: 1 files"), "{said}");
+    assert!(said.starts_with("long\n1: prose\n[Not fully searched: 1 file with"), "{said}");
 }
 
 #[tokio::test]

@@ -18,7 +18,7 @@ async fn a_new_file_is_made_with_its_folders_and_shown_before() {
     let diff = "@@ -0,0 +1,2 @@\n+a\n+b\n".to_owned();
     assert_eq!(
         *world.host.previews.lock().unwrap(),
-        [Preview::Change { diff: diff.clone(), added: 2, removed: 0 }]
+        [Preview::Change { is_new: true, diff: diff.clone(), added: 2, removed: 0 }]
     );
     assert_eq!(
         output.view,

@@ -42,7 +42,9 @@ pub fn note(installed: bool, fit: Fit) -> Option<String> {
 pub fn arrived(download: &Download) -> String {
     let percent = download.received.saturating_mul(100) / download.total.max(1);
     let sentence = match download.state {
-        DownloadState::Elsewhere => gettext("being downloaded by another program: {percent}%"),
+        DownloadState::Elsewhere => {
+            gettext("being downloaded in another Natter window or terminal: {percent}%")
+        }
         _ => gettext(
             "paused at {percent}%; resume with: natter-cli models pull {repository} --file {file}",
         ),

@@ -74,7 +74,7 @@ impl MeterButton {
             "The model summarizes the earlier messages and reads the summary from then on. All messages stay in this chat.",
         )));
         let undo = act(&gettext("Undo Compaction"), Wish::Undo);
-        undo.set_tooltip_text(Some(&gettext("The model goes back to reading all messages")));
+        undo.set_tooltip_text(Some(&gettext("The model reads the earlier messages in full again")));
         let acts = gtk::Box::builder().orientation(gtk::Orientation::Vertical).spacing(2).build();
         acts.append(&prompt);
         acts.append(&compact);

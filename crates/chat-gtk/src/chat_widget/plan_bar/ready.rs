@@ -30,7 +30,7 @@ impl PlanReady {
         more.append(Some(&gettext("Start and Edit Without Asking")), Some("plan.edits"));
         let start = adw::SplitButton::builder()
             .label(gettext("Start"))
-            .tooltip_text(gettext("Run the plan and ask before each change"))
+            .tooltip_text(gettext("Implement the plan and ask before each change"))
             .dropdown_tooltip(gettext("More Start Options"))
             .menu_model(&more)
             .build();

@@ -36,7 +36,7 @@ pub struct Restore {
 /// Asks it above a window.
 pub(super) fn ask(above: Option<&gtk::Window>, told: impl Fn(Extent) + 'static) {
     let body = gettext(
-        "This returns the project’s files to how they were before this message. Changes you made yourself since then are kept.",
+        "This restores the project’s files to their state before this message. Changes you made yourself since then are kept.",
     );
     let dialog =
         adw::MessageDialog::new(above, Some(&gettext("Restore to This Point?")), Some(&body));
@@ -60,11 +60,11 @@ fn restored_files(count: usize) -> String {
     fill(&words, &[("count", &count.to_string())])
 }
 
-/// `Restoring undone: 3 files are as before it`.
+/// `Restore of 3 files undone`.
 pub(super) fn taken_back(count: usize) -> String {
     let number = u32::try_from(count).unwrap_or(u32::MAX);
     let words =
-        ngettext("Restore undone for {count} file", "Restore undone for {count} files", number);
+        ngettext("Restore of {count} file undone", "Restore of {count} files undone", number);
     fill(&words, &[("count", &count.to_string())])
 }
 

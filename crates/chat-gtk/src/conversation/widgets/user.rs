@@ -143,7 +143,8 @@ pub fn queued(
     let button = |label: String| {
         gtk::Button::builder().label(label).css_classes(["flat", "caption"]).build()
     };
-    let back = button(gettext("Edit"));
+    let back = button(gettext("Edit Message"));
+    back.set_tooltip_text(Some(&gettext("Move this message back to the message field")));
     back.connect_clicked(move |_| take_back());
     line.append(&back);
     if let Some(send) = send {

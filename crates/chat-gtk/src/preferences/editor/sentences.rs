@@ -44,8 +44,8 @@ pub(super) fn report(report: &TestReport) -> String {
     }
     let count = u32::try_from(report.models.len()).unwrap_or(u32::MAX);
     let text = ngettext(
-        "It works: {kind}, {n} model, responded in {ms} ms.",
-        "It works: {kind}, {n} models, responded in {ms} ms.",
+        "The server responded in {ms} ms ({kind}, {n} model).",
+        "The server responded in {ms} ms ({kind}, {n} models).",
         count,
     );
     let kind = match (report.program, report.kind) {

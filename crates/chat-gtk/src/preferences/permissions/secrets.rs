@@ -133,7 +133,7 @@ impl Inner {
                 self.change(files);
             }
             Err(error) => {
-                let text = gettext("“{pattern}” is not a file name or pattern.");
+                let text = gettext("“{pattern}” isn’t a file name or pattern.");
                 self.place.tell(&words::fill(&text, &[("pattern", &error.pattern)]));
             }
         }

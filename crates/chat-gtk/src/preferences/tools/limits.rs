@@ -36,7 +36,7 @@ pub(super) fn group(place: &Place) -> adw::PreferencesGroup {
     group.add(&number_row(
         place,
         &gettext("Command output limit"),
-        &gettext("How much the model gets, in kilobytes; up to 64 MB is kept"),
+        &gettext("Maximum sent to the model, in kilobytes; up to 64 MB is kept"),
         Range { least: 1, most: 10_240, step: 10 },
         |settings| settings.tools.output_kb,
         |settings, kilobytes| settings.tools.output_kb = kilobytes,

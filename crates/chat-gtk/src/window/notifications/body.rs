@@ -167,7 +167,7 @@ mod tests {
             assert!(!asking.whole, "{hidden:?}");
             assert!(!asking.words.contains(['\u{202e}', '\u{1b}']), "{}", asking.words);
         }
-        let change = Preview::Change { diff: "+a".to_owned(), added: 1, removed: 0 };
+        let change = Preview::Change { is_new: false, diff: "+a".to_owned(), added: 1, removed: 0 };
         assert!(!asking(&request(Action::Write, "src/a.rs", change), None).whole);
         assert!(asking(&request(Action::Read, "/etc/hosts", Preview::Target), None).whole);
         let url = |path: &str| Preview::Address { url: format!("https://example.org/{path}") };

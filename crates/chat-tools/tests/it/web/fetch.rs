@@ -161,7 +161,7 @@ async fn long_pages_are_cut_and_it_is_told() {
     room.settings.fetch_kb = 64;
     room.settings.output_kb = 200;
     let output = fetch(&room, &server, "/", "text").await.unwrap();
-    assert!(output.text.contains("Only the first 64 KB were received"), "{}", &output.text[..200]);
+    assert!(output.text.contains("Only the first 64 kB were received"), "{}", &output.text[..200]);
     let Some(ToolView::Fetched { bytes, .. }) = output.view else { panic!() };
     assert_eq!(bytes, 64 * 1024);
     // Exactly as much as is allowed is not cut.
@@ -212,7 +212,7 @@ async fn what_came_in_time_is_kept() {
     room.settings.fetch_seconds = 1;
     let url = format!("http://{}/", server.address);
     let output = room.run(&tool(), json!({ "url": url })).await.unwrap();
-    assert!(output.text.contains("The rest did not arrive within 1 seconds."), "{}", output.text);
+    assert!(output.text.contains("The rest did not arrive within 1 s."), "{}", output.text);
     assert!(output.text.ends_with("\n\nhello"));
     // A part of a file is no file.
     let stored = room.run(&tool(), json!({ "url": url, "as": "file" })).await;
@@ -227,7 +227,7 @@ async fn a_silent_server_ends_in_time() {
     room.settings.fetch_seconds = 1;
     let url = format!("http://{}/", server.address);
     let failure = room.run(&tool(), json!({ "url": url })).await.unwrap_err();
-    assert_eq!(failure.text, "127.0.0.1 did not respond within 1 seconds.");
+    assert_eq!(failure.text, "127.0.0.1 did not respond within 1 s.");
 }
 
 #[tokio::test]

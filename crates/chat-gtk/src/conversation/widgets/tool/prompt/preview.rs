@@ -105,8 +105,8 @@ mod tests {
         assert_eq!(text(&command("ls \u{202e}x", false, true)).text(), "ls ⟨U+202E⟩x");
         assert_eq!(aside(&command("ls", true, true)).unwrap(), "sandbox, with network");
         assert_eq!(aside(&command("ls", true, false)).unwrap(), "no sandbox");
-        let change =
-            Preview::Change { diff: "@@ -1 +1 @@\n-a\n+b\n".to_owned(), added: 1, removed: 1 };
+        let diff = "@@ -1 +1 @@\n-a\n+b\n".to_owned();
+        let change = Preview::Change { is_new: false, diff, added: 1, removed: 1 };
         assert_eq!(text(&asked(change.clone())).text(), "src/main.rs\n@@ -1 +1 @@\n-a\n+b");
         assert_eq!(aside(&asked(change)).unwrap(), "+1 −1");
         let moved = Preview::Move { to: PathBuf::from("src/lib.rs") };

@@ -1,4 +1,4 @@
-//! Compiles the side of llama.cpp's that is in C++.
+//! Compiles `ggml.cpp`, which registers our weights with llama.cpp.
 
 fn main() {
     println!("cargo:rerun-if-changed=src/ggml.cpp");

@@ -1,9 +1,9 @@
-//! Markdown as blocks: what a model's reply says, without any widget.
+//! Parses Markdown into blocks, without any widget.
 //!
-//! [`parse`] reads a whole text. [`Stream`] reads one that grows: finished blocks are never read
-//! again, and whenever it is settled its blocks equal those of [`parse`] for the text so far.
-//! [`flow`] turns blocks into the lines, code blocks and tables that a view draws one below the
-//! other.
+//! [`parse`] reads a whole text with `pulldown-cmark`. [`Stream`] reads a text that grows: it never
+//! reads finished blocks again, and once it is settled its blocks equal those of [`parse`] for the
+//! text so far. [`flow`] turns blocks into the lines, code blocks and tables that a view draws one
+//! below the other.
 
 mod block;
 mod build;

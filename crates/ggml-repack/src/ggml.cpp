@@ -1,9 +1,10 @@
-// Has ggml keep weights as Natter's products want them: as one more of the buffer types that its
-// processor backend calls "extra", beside its own for other arrangements of weights.
+// Registers a buffer type with ggml that stores weights eight rows interleaved and multiplies them with the
+// kernels of this crate. ggml's CPU backend keeps such types in a list of "extra" buffer types, where its own
+// repacked formats are too.
 //
-// Of ggml's insides this needs what the bindings do not install. It stands here as llama.cpp has it in
-// ggml/src/ggml-backend-impl.h and ggml/src/ggml-cpu/traits.h; whether it is so is checked before anything is
-// registered, as far as it can be.
+// The bindings do not install the headers for this, so the declarations below are copied from
+// ggml/src/ggml-backend-impl.h and ggml/src/ggml-cpu/traits.h of llama.cpp. as_declared() compares them with the
+// running library as far as possible; if they differ, nothing is registered.
 
 #include <cstddef>
 #include <cstdint>
@@ -81,7 +82,7 @@ buffer_type_t ggml_backend_buffer_get_type(buffer_t);
 size_t ggml_backend_buffer_get_size(buffer_t);
 void * ggml_backend_buffer_get_base(buffer_t);
 
-// What Rust does: see ggml.rs.
+// The functions that ggml.rs provides.
 struct natter_products {
     bool (*kept)(const ggml_tensor * op, buffer_type_t ours);
     bool (*fits)(const ggml_tensor * op);
@@ -148,7 +149,7 @@ ggml_backend_buffer_type ours = {
 
 device_t processor() { return ggml_backend_reg_dev_get(ggml_backend_cpu_reg(), 0); }
 
-// Whether ggml's own buffers and their types are laid out as it says above.
+// Checks that ggml's own buffers and buffer types have the layout declared above.
 bool as_declared() {
     for (buffer_type_t type : ggml_backend_cpu_get_extra_buffer_types()) {
         if (type->get_name(type) != ggml_backend_buft_name(type) || type->device != processor()) {
@@ -170,7 +171,7 @@ bool as_declared() {
 
 }  // namespace
 
-// Once, before a model is loaded. Gives the type, or null where ggml is not as it is declared here.
+// Call this once, before any model is loaded. Returns the buffer type, or null if ggml's layout differs.
 extern "C" buffer_type_t natter_products_register(const natter_products * given) {
     if (!as_declared()) {
         return nullptr;

@@ -1,7 +1,7 @@
-//! Where llama.cpp calls: which weights are kept as [`Packed`], and their products in its graph.
+//! Implements the buffer type that `ggml.cpp` registers: which weights it takes, and how they are multiplied.
 //!
-//! llama.cpp asks each kind of memory ("buffer type") whether it can do with a matrix what will be done
-//! with it, before it loads it there; `ggml.cpp` adds one.
+//! Before llama.cpp loads a matrix, it asks each buffer type whether it supports the operations that the
+//! matrix is for.
 
 use std::ffi::{c_int, c_void};
 use std::sync::Once;

@@ -1,4 +1,4 @@
-//! `q4_1`: weights of four bits, which a scale and a least value make numbers.
+//! Multiplies `q4_1` weights: four bits each, with a scale and a minimum per block.
 
 use std::arch::x86_64::{
     _mm256_add_epi16, _mm256_add_ps, _mm256_and_si256, _mm256_cvtepi32_ps, _mm256_fmadd_ps,

@@ -1,4 +1,4 @@
-//! `q8_0`: weights of eight bits, which a scale makes numbers.
+//! Multiplies `q8_0` weights: eight bits each, with a scale per block.
 
 use std::arch::x86_64::{
     _mm256_abs_epi8, _mm256_add_epi32, _mm256_cvtepi32_ps, _mm256_fmadd_ps, _mm256_madd_epi16,

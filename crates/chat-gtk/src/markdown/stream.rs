@@ -1,15 +1,19 @@
-//! A text that grows.
+//! Parses Markdown that grows while a reply arrives.
 //!
-//! A block is finished once another begins below it on a whole line: nothing that comes later can
-//! change it, but for a link definition, which gives links above it an address. So the source is
-//! cut before the last block, and only what follows the cut is read again. Two things that could
-//! make even the last block long are cut further: an open code fence, which is read line by line,
-//! and a list, of which all items but the last two are finished.
+//! This is our own code because `pulldown-cmark`, which does the parsing, reads only whole texts: to
+//! parse the reply so far again with each chunk would take time in the square of its length. `Stream`
+//! decides how little has to be parsed again, and property tests compare it with parsing the whole.
 //!
-//! Any other long block (a paragraph, a quotation, a table, a list within an item) is read again
-//! only once it has grown by an eighth, so that reading a text costs in proportion to its length
-//! whatever its shape. Until then the blocks lag behind the source: [`Stream::unread`] is what they
-//! do not say yet. [`Stream::settle`] reads it; the blocks are then exactly those of the whole text.
+//! A block is finished once another one begins below it on a whole line. Nothing that comes later can
+//! change it, except a link definition, which gives links above it an address. So the source is cut
+//! before the last block, and only the text after the cut is parsed again. Two kinds of long last
+//! blocks are cut further: an open code fence, which is read line by line, and a list, in which all
+//! items but the last two are finished.
+//!
+//! Any other long block (a paragraph, a quotation, a table, a list within an item) is parsed again
+//! only after it has grown by an eighth, so the cost stays in proportion to the length of the text,
+//! whatever its shape. Until then the blocks lag behind the source: [`Stream::unread`] returns the
+//! missing text. [`Stream::settle`] parses it, and the blocks are then exactly those of the whole text.
 
 mod finish;
 mod links;

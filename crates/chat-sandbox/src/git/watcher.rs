@@ -1,5 +1,10 @@
 //! Watches the git repositories of a project while a command runs there, and checks once more when
 //! it has ended.
+//!
+//! This is our own code because watchers such as `notify` only report that a path has changed, and a
+//! command can change it again, or replace a folder by a link, before anybody looks there. This watcher
+//! searches the folders themselves, through open folders and without following links, and quarantines
+//! what it finds before it moves on.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;

@@ -1,7 +1,7 @@
-//! Accessible names of widgets that have no text of their own.
+//! Sets accessible names on widgets that have no text of their own.
 //!
-//! gtk4-rs hides GTK's accessibility calls below GTK 4.10 though they have been there since 4.0.
-//! This module is the only one that calls C: it declares the one function that is needed.
+//! gtk4-rs hides GTK's accessibility calls below GTK 4.10 although they have existed since 4.0.
+//! This is the only module that calls C: it declares the one function that is needed.
 #![allow(unsafe_code, reason = "the binding of one C function that gtk4-rs leaves out")]
 
 use gtk::AccessibleProperty;

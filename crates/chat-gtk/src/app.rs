@@ -1,4 +1,4 @@
-//! The application: one instance, its command line, and the window's life.
+//! Runs the application: a single instance, its command line, and the window's life cycle.
 
 use std::cell::RefCell;
 use std::path::PathBuf;

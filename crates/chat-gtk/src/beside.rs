@@ -1,4 +1,4 @@
-//! A layout of two: the second beside the first where both have room, else below it.
+//! Lays out two widgets: next to each other where both fit, otherwise one below the other.
 
 use std::cell::Cell;
 

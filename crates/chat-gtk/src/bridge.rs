@@ -1,5 +1,6 @@
-//! Brings the engine's events to a component: one batch is one message, and there is at most one
-//! in a frame, so that a fast model never starves painting. An idle engine wakes nobody.
+//! Forwards the engine's events to a component: one batch is one message, and at most one message
+//! is sent per frame, so that a fast model never starves painting. An idle engine causes no
+//! wakeups.
 
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
-//! The changes of a chat, to be reviewed: files with their differences, each change accepted or taken
-//! back.
+//! Shows the changes of a chat for review: files with their diffs, each change to be accepted or
+//! rejected.
 //!
-//! [`listing`] is what there is, [`item`] what of it stands in which row, [`list`] the rows. The page
-//! owns how one looks at it; what is done with an answer is told to whoever holds it.
+//! [`listing`] holds the data, [`item`] decides which row shows what, and [`list`] shows the rows.
+//! The page owns the view state; answers are reported to its parent.
 
 mod heads;
 mod item;

@@ -1,5 +1,5 @@
-//! The list of chats: newest first under date headings, with their states, a search, and what can
-//! be done with a chat.
+//! Shows the list of chats: newest first under date headings, with their states, a search, and a
+//! menu for each chat.
 
 mod excerpt;
 mod groups;

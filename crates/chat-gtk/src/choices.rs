@@ -1,4 +1,5 @@
-//! The small dropdowns: which agent works, how much the model thinks, and what tools may do unasked.
+//! Defines the small dropdowns: the agent, the thinking level, and what tools may do without
+//! asking.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! Where a person writes: a text field that grows, the line of controls below it, Send and Stop.
+//! Shows the composer: a text field that grows, the row of controls below it, Send and Stop.
 
 mod at;
 mod chips;

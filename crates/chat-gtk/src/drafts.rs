@@ -1,5 +1,5 @@
-//! What was typed and not yet sent, by session. Kept in a file each, so that two programs on one
-//! folder do not overwrite each other's.
+//! Stores what was typed but not yet sent, by session. Each draft has its own file, so that two
+//! programs on one folder do not overwrite each other's.
 
 use std::collections::HashMap;
 use std::io::Write;

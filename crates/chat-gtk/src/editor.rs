@@ -1,7 +1,7 @@
-//! The editor: the open files of each project in tabs.
+//! Shows the editor: the open files of each project in tabs.
 //!
-//! [`Editor`] owns which files are open; each [`document::Document`] owns its text. What is typed and
-//! not saved is kept by [`unsaved`].
+//! [`Editor`] owns the list of open files; each [`document::Document`] owns its text. [`unsaved`]
+//! stores text that is not saved yet.
 
 mod closing;
 mod comment;

@@ -1,5 +1,5 @@
-//! A row of a list of what was found by a few letters: a name, and below it what tells it from others of
-//! that name. The keyboard stays where the letters are typed.
+//! Shows a search result in a list: a name, and below it what distinguishes it from others with
+//! that name. The keyboard focus stays in the search field.
 
 use gtk::gdk::prelude::*;
 use relm4::gtk::prelude::*;

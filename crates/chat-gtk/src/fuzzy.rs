@@ -1,4 +1,4 @@
-//! Finds a few letters in names, as a switcher does.
+//! Matches names fuzzily against a few letters.
 
 /// How well `query` fits `name`: none where its letters do not all stand there in order; more is
 /// better. Letters that begin a word or follow each other count more, and short names win.

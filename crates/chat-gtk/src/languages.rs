@@ -1,8 +1,9 @@
-//! The languages that text is coloured by: read fast, and once.
+//! Loads the languages for syntax highlighting: quickly, and only once.
 //!
-//! `GtkSourceView` reads a language when a text is first given it, on the main thread, and forgets it with
-//! the last such text. Half of the time goes into holding the description against its grammar, which
-//! those who wrote it did; the library takes that grammar from the first folder that has one.
+//! `GtkSourceView` loads a language on the main thread when a text first uses it, and drops it with
+//! the last such text. Half of the time is spent validating the description against its schema,
+//! which its authors have already done. The library takes that schema from the first folder that
+//! has one.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

@@ -1,4 +1,4 @@
-//! Shows in a text which of its letters were looked for.
+//! Highlights the matched letters in a text.
 
 use chat_presentation::words::hides;
 use gtk::glib;

@@ -1,7 +1,7 @@
 //! Natter's relm4 front end.
 //!
 //! [`app::run`] is the whole window program. [`chat_widget::ChatWidget`] is a conversation with its
-//! composer, to stand in any GTK program; call [`init`] before it is made.
+//! composer that fits into any GTK program; call [`init`] before you create it.
 
 pub mod accessible;
 pub mod app;

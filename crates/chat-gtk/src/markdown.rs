@@ -1,6 +1,6 @@
-//! Markdown as blocks: what a model's reply says, without any widget.
+//! Parses Markdown into blocks, without any widgets.
 //!
-//! [`parse`] reads a whole text. [`Stream`] reads one that grows: finished blocks are never read
+//! [`parse`] parses a whole text. [`Stream`] parses a growing one: finished blocks are never parsed
 //! again, and whenever it is settled its blocks equal those of [`parse`] for the text so far.
 //! [`flow`] turns blocks into the lines, code blocks and tables that a view draws one below the
 //! other.

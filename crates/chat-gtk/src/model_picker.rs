@@ -1,4 +1,5 @@
-//! The model dropdown: all models with what each can do, a search, options, and the way to connections.
+//! Shows the model dropdown: all models with their abilities, a search, options, and a link to the
+//! connections.
 
 mod keys;
 mod list;

@@ -1,5 +1,5 @@
-//! Models on this computer as the window shows them: rows with their downloads, sentences, and how
-//! files are added. The preferences and the first page are made of these.
+//! Shows the models on this computer: rows with their downloads, texts, and adding of files. The
+//! preferences and the first page are built from these.
 
 pub(crate) mod adding;
 pub(crate) mod fetch;

@@ -1,7 +1,7 @@
-//! Lets the mouse wheel pass from a scroller, or from a number, to the scroller around it.
+//! Passes mouse wheel events on from a scroller, or from a number field, to the scroller around it.
 //!
-//! A GTK scrolled window keeps every scroll event, even where it has nothing to scroll in that
-//! direction: over a code block the conversation would stand still.
+//! A GTK scrolled window consumes every scroll event, even where it has nothing to scroll in that
+//! direction: over a code block the conversation would not scroll.
 
 use gtk::gdk;
 use gtk::glib;

@@ -1,5 +1,5 @@
-//! Waits for a frame to be painted: to measure when something could be seen, and to do what need
-//! not be done before.
+//! Waits for a frame to be painted: to measure when something became visible, and to defer work
+//! until then.
 
 use std::cell::Cell;
 use std::rc::Rc;

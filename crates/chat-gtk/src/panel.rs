@@ -1,6 +1,6 @@
-//! The panel beside the conversation: pages about the project that a chat works in.
+//! Shows the panel next to the conversation: pages about the project that a chat works in.
 //!
-//! A page is a file of its own here and a line in [`Panel::new`].
+//! Each page has its own file here and a line in [`Panel::new`].
 
 mod files;
 pub(crate) mod project;

@@ -1,4 +1,4 @@
-//! Popovers that are made for one question: a new title of a chat, and what is shown once.
+//! Creates popovers for a single use: renaming a chat, or showing something once.
 
 use std::rc::Rc;
 

@@ -1,5 +1,5 @@
-//! The preferences: how the window behaves, the connections, the models on this computer, and what
-//! tools may do.
+//! Shows the preferences: how the window behaves, the connections, the models on this computer, and
+//! what tools may do.
 
 mod backups;
 mod connections;

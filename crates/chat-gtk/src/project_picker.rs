@@ -1,4 +1,4 @@
-//! The button that says which folder a chat works in, and the list from which one is chosen.
+//! Shows the button with the chat's project folder, and the list to choose another one.
 
 use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The folders that were worked in last, and how a folder is shown.
+//! Remembers the recently used folders, and formats a folder's path.
 
 use std::io;
 use std::path::{Path, PathBuf};

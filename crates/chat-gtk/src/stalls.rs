@@ -1,8 +1,8 @@
-//! How long each turn of the main loop keeps it from the next: wall clock and CPU. Measured only
-//! where the environment asks for diagnostics.
+//! Measures how long each iteration of the main loop blocks the next one, in wall clock and CPU
+//! time. Measures only if the environment asks for diagnostics.
 //!
-//! `GLib` tells of a turn's beginning and end only through the function that it polls with, which
-//! gtk4-rs does not wrap. It is replaced once, at start.
+//! `GLib` reveals where an iteration begins and ends only through its poll function, which gtk4-rs
+//! does not wrap. It is replaced once, at start.
 #![allow(unsafe_code, reason = "GLib's poll function can be replaced from C alone")]
 
 use std::cell::Cell;

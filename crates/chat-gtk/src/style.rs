@@ -1,4 +1,4 @@
-//! Style sheets: what the theme does not say, and what is different with high contrast.
+//! Loads the style sheets: what the theme lacks, and what differs with high contrast.
 
 use gtk::gdk;
 

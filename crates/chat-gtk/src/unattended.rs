@@ -1,4 +1,4 @@
-//! Asks once whether nobody is to be asked from now on.
+//! Asks once for confirmation before a chat becomes unattended.
 
 use adw::prelude::*;
 use gettextrs::gettext;

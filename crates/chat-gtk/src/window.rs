@@ -1,4 +1,4 @@
-//! The window: the list of chats beside the chat that is shown, and everything around them.
+//! Shows the main window: the chat list next to the current chat, and everything around them.
 
 mod about;
 mod acts;

@@ -1,5 +1,4 @@
-//! A layout that puts its widgets one after the other, and begins a new line where one has no room: as
-//! words stand in a text.
+//! Lays out widgets in a row and starts a new line where one does not fit, like words in a text.
 
 use gtk::glib;
 use gtk::subclass::prelude::*;

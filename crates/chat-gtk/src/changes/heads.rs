@@ -1,4 +1,4 @@
-//! The rows that are answered: that of a file, and that of a change in it.
+//! Defines the heading rows of files and changes, with the buttons to accept and reject them.
 
 use std::path::Path;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! What stands in the list of changes, row by row, before there is any widget.
+//! Defines the rows of the list of changes as data, without widgets.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;

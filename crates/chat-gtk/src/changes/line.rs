@@ -1,4 +1,4 @@
-//! A line of a change: its numbers, what became of it, and its text with the changed words marked.
+//! Shows a line of a change: its numbers, its state, and its text with the changed words marked.
 
 use std::ops::Range;
 

@@ -1,4 +1,5 @@
-//! The list of changes: rows for what is in sight alone, and the keys that go from change to change.
+//! Shows the list of changes, with widgets only for visible rows, and handles the keys that move
+//! from change to change.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! What of a chat is to be reviewed: files with their differences, ready to be shown.
+//! Holds the changes of a chat that are to be reviewed: files with their diffs, ready to be shown.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! A row of the list: one widget that shows whatever is there, so that few of them do for any number
-//! of lines.
+//! Defines a row of the list: one widget for every kind of content, so that a few widgets can be
+//! reused for any number of lines.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,6 +1,6 @@
-//! The text of a line. It wraps as a label does, but is laid out once: a list measures the rows of some
-//! two hundred lines before it shows any, and a label that wraps lays its text out letter below letter
-//! each time, to learn how narrow it may be.
+//! Draws the text of a line. It wraps like a label, but is laid out only once. A list measures
+//! about two hundred rows before it shows any, and a wrapping label lays out its text letter below
+//! letter each time to find its minimum width.
 
 use std::cell::OnceCell;
 

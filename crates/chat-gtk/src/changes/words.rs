@@ -1,4 +1,4 @@
-//! What is said of changes and of what came of an answer.
+//! Defines the texts about changes and about the outcome of an answer.
 
 use chat_core::review::ConflictReason;
 use chat_presentation::words::{fill, visible};

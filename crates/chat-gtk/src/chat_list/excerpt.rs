@@ -1,5 +1,5 @@
-//! The line below a chat that a search found: round the word, so that a narrow list does not cut it
-//! away, and what is to be found when the chat is opened.
+//! Builds the line below a chat that a search found. It starts close to the match, so that a narrow
+//! list does not cut the match off, and keeps what to look for when the chat is opened.
 
 use std::ops::Range;
 

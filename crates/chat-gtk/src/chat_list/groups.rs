@@ -1,4 +1,4 @@
-//! The headings of the chat list: which dates stand together.
+//! Groups chats by date and defines the headings of the groups.
 
 use chat_presentation::words;
 use gettextrs::gettext;

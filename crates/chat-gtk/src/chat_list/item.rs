@@ -1,4 +1,4 @@
-//! A chat as the list's model holds it.
+//! Defines a chat as an item of the list's model.
 
 use std::cell::RefCell;
 

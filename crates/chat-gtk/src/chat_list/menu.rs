@@ -1,4 +1,4 @@
-//! The menu of a chat, and the actions behind it.
+//! Defines the menu of a chat, and the actions behind it.
 
 use chat_core::message::Fid;
 use gettextrs::gettext;

@@ -1,4 +1,4 @@
-//! The rows of the chat list: all chats in their order, or what a search found.
+//! Holds the rows of the chat list: all chats in their order, or search results.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

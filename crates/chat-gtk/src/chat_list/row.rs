@@ -1,4 +1,4 @@
-//! A row of the chat list: a heading where a new group begins, the title, and the state.
+//! Shows a row of the chat list: a heading where a new group begins, the title, and the state.
 
 use std::cell::{OnceCell, RefCell};
 use std::ops::Range;

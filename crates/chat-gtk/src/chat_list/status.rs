@@ -1,4 +1,4 @@
-//! What a row says about its chat beyond the title: a word and a mark, never colour alone.
+//! Defines the status of a chat in its row: a word and a symbol, never colour alone.
 
 use chat_core::event::{SessionPlaceholder, Status};
 use chat_core::message::ReplyFailure;

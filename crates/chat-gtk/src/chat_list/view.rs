@@ -1,4 +1,4 @@
-//! The widgets of the chat list.
+//! Builds the widgets of the chat list.
 
 use std::cell::Cell;
 use std::rc::Rc;

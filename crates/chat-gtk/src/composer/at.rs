@@ -1,4 +1,4 @@
-//! What a person looks for with an `@`.
+//! Parses the `@` that the user is typing.
 
 use super::written::begins;
 

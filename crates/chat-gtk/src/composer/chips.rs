@@ -1,4 +1,4 @@
-//! What goes along with a message: a chip each, which can be taken away.
+//! Shows what is attached to a message: one removable chip each.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! Joins two texts that were written apart: each word goes on meaning what it meant.
+//! Joins two texts that were written separately, so that each `@` word keeps its meaning.
 
 use std::sync::Arc;
 

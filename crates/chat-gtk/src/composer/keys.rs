@@ -1,5 +1,5 @@
-//! What Enter and the keys that scroll do. The input method comes first: for many languages Enter ends
-//! a word.
+//! Handles Enter and the keys that scroll. The input method sees them first: in many languages
+//! Enter completes a word.
 
 use std::cell::Cell;
 use std::rc::Rc;

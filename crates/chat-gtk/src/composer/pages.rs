@@ -1,4 +1,5 @@
-//! Pages of the web that are to go along: they have their chips at once, and their text when it came.
+//! Fetches web pages that are attached to a message: their chips appear at once, their text when it
+//! arrives.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A long text that is pasted or dropped goes along as a file: the message stays one that can be read.
+//! Attaches a long pasted or dropped text as a file, so that the message stays readable.
 
 use std::rc::Rc;
 

@@ -1,5 +1,5 @@
-//! What is pinned to the text: picked from the list behind an `@`, shown as chips, and gone with its
-//! word.
+//! Manages the pins of the text: picked from the list behind an `@`, shown as chips, and removed
+//! with their word.
 
 use std::ops::Range;
 use std::rc::Rc;

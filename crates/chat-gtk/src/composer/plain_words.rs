@@ -1,4 +1,4 @@
-//! The words behind an `@` that came with pasted text: a package's name or a decorator, which points at nothing.
+//! Tracks `@` words in pasted text that mention nothing, such as package names and decorators.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Keeps a text in sight that has room: GTK 4.8 goes on with the height that the text had before, where a
-//! new line makes it grow while it scrolls to the cursor, and its first line is cut off.
+//! Keeps a text in view that fits its field. When a new line makes the text grow while it scrolls
+//! to the cursor, GTK 4.8 uses the old height, and the first line is cut off.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! What an `@` may mean: a list above the place where it is typed. The keyboard stays in the text.
+//! Shows suggestions for an `@` in a list above the cursor. The keyboard focus stays in the text.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

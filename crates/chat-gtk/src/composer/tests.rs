@@ -1,4 +1,4 @@
-//! The composer as a whole.
+//! Tests the composer as a whole.
 
 use std::path::Path;
 

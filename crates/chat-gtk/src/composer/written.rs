@@ -1,4 +1,4 @@
-//! What is written and not yet sent: the text, and what is pinned to it.
+//! Holds what is written but not yet sent: the text, and what is pinned to it.
 
 use std::sync::Arc;
 

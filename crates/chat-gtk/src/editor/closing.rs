@@ -1,4 +1,4 @@
-//! Asks before a file is closed that is not saved.
+//! Asks before an unsaved file is closed.
 
 use std::rc::Rc;
 

@@ -1,4 +1,5 @@
-//! Toggles comments: a pure function of lines, and what puts its edits into the text as one step to undo.
+//! Toggles comments: a pure function of lines, and the code that applies its edits as one undo
+//! step.
 
 use gtk::{TextIter, glib};
 use relm4::gtk::prelude::*;

@@ -1,5 +1,5 @@
-//! What the person has before them in the editor: told briefly whenever it changes, and in full when
-//! a message is sent.
+//! Reports what the user has open in the editor: in brief whenever it changes, and in full when a
+//! message is sent.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;

@@ -1,5 +1,5 @@
-//! A file on disk, as the editor needs it: read with its encoding and line ends, and written so that
-//! nothing that somebody else changed is lost. All of it blocks.
+//! Reads files from disk with their encoding and line endings, and writes them without losing other
+//! programs' changes. Everything here blocks.
 
 mod merging;
 

@@ -1,4 +1,4 @@
-//! One open file: its text, how that stands to the disk, and what is said about it above.
+//! Defines an open file: its text, its relation to the file on disk, and the notices above it.
 
 mod disk_news;
 mod loading;

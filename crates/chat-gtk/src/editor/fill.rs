@@ -1,4 +1,4 @@
-//! Puts a long text into a buffer piece by piece, so that no frame waits for it.
+//! Inserts a long text into a buffer piece by piece, so that no frame has to wait for it.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

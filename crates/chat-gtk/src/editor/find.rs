@@ -1,4 +1,4 @@
-//! The bar above a file's text in which words are found and replaced.
+//! Finds and replaces text, with a bar above the file's text.
 
 mod bar;
 

@@ -1,4 +1,5 @@
-//! Indents a new line deeper after what opens a block: the library itself repeats the indentation of the line before.
+//! Indents the line after the start of a block; GtkSourceView itself only repeats the indentation
+//! of the previous line.
 
 use gtk::{gdk, glib};
 use relm4::gtk::prelude::*;

@@ -1,4 +1,4 @@
-//! Keeps what is typed and not saved, and which files are open, when the hands rest; and brings both back in the
+//! Stores unsaved text and the list of open files when the user pauses, and restores both in the
 //! next run.
 
 use std::path::{Path, PathBuf};

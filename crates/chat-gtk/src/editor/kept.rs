@@ -1,4 +1,5 @@
-//! Small files of the window's state, one for each place on disk that something is kept of.
+//! Stores the editor's small state files, one for each file or folder on disk that it remembers
+//! something about.
 
 use std::collections::HashMap;
 use std::marker::PhantomData;

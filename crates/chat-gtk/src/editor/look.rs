@@ -1,4 +1,5 @@
-//! How a file looks: its language, its indentation, and colours that follow light and dark at once.
+//! Sets how a file looks: its language, its indentation, and colours that follow light and dark
+//! style at once.
 
 use std::cell::Cell;
 use std::path::Path;

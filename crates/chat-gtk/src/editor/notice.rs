@@ -1,5 +1,4 @@
-//! What is said above a file's text: a sentence, and what can be done about it. It stays until it is
-//! answered.
+//! Shows a notice above a file's text: a sentence, and buttons. It stays until the user answers it.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! Which files of a project were open, kept from one run to the next.
+//! Remembers the open files of a project from one run to the next.
 
 use std::path::{Path, PathBuf};
 

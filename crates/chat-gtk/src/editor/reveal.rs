@@ -1,4 +1,4 @@
-//! Brings the cursor of a text into sight.
+//! Scrolls a text to its cursor.
 
 use std::cell::Cell;
 

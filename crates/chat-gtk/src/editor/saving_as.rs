@@ -1,4 +1,4 @@
-//! Saves a file under another name, in the project or elsewhere: wherever the person says.
+//! Saves a file under another name, in the project or elsewhere.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;

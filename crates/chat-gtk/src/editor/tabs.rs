@@ -1,4 +1,4 @@
-//! The open files of one project, in tabs.
+//! Shows the open files of one project in tabs.
 
 mod titles;
 

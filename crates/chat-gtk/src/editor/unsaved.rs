@@ -1,4 +1,4 @@
-//! What was typed and not saved, kept for the case that the program ends: by any way.
+//! Stores text that was typed but not saved, in case the program ends for any reason.
 
 use std::path::{Path, PathBuf};
 

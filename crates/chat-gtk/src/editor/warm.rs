@@ -1,6 +1,7 @@
-//! Loads ahead what the first file needs, while nobody is at work: the list of languages, the colours, the first
-//! view. A language itself takes from 5 to 100 ms of the main thread, and cannot be read in pieces or elsewhere; so those
-//! of the project's files are read in moments without a key or a move of the mouse.
+//! Preloads what the first opened file needs while the user is idle: the list of languages, the
+//! colours, the first view. Loading a language takes 5 to 100 ms of the main thread, and can be
+//! neither split nor moved to another thread, so the languages of the project's files are loaded
+//! while there is no keyboard or mouse input.
 
 use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};

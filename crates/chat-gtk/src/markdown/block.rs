@@ -1,4 +1,4 @@
-//! The tree: blocks, and the inline text in them.
+//! Defines the syntax tree: blocks, and the inline text in them.
 
 use std::rc::Rc;
 

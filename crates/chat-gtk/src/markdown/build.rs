@@ -1,4 +1,4 @@
-//! From the parser's events to blocks.
+//! Builds blocks from the parser's events.
 
 use std::cell::RefCell;
 use std::ops::Range;

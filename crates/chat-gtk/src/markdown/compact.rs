@@ -1,4 +1,4 @@
-//! The tree as short text, for golden files and failures that can be read.
+//! Writes the tree as short text, for golden files and readable test failures.
 
 use std::fmt::Write as _;
 use std::rc::Rc;

@@ -1,7 +1,7 @@
-//! A fenced code block that is still open, read line by line.
+//! Reads a fenced code block that is still open, line by line.
 //!
-//! The parser would read it from its start for every piece that arrives. What an open fence does
-//! with a line is simple enough to be said here: it takes the line, or it is closed by it.
+//! The parser would read it from its start for every piece that arrives. An open fence handles a
+//! line so simply that it can be done here: the line either belongs to the fence or closes it.
 
 /// The mark that opened a block: which character, and how many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

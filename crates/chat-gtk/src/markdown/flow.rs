@@ -1,7 +1,8 @@
-//! Blocks as a view draws them, one below the other: lines of prose, code, tables and rules.
+//! Arranges blocks as a view draws them, one below the other: lines of prose, code, tables and
+//! rules.
 //!
-//! Lists and quotations are no boxes here but an indentation of the lines in them, so that one
-//! text can hold many blocks and a person can select across them.
+//! Lists and quotations are indented lines here rather than boxes, so that one text can hold many
+//! blocks and the user can select across them.
 
 mod bare;
 mod html;

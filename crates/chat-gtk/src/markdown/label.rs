@@ -1,4 +1,4 @@
-//! Labels of link definitions, compared as the parser compares them.
+//! Compares labels of link definitions as the parser does.
 
 use unicase::UniCase;
 

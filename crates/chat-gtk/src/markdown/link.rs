@@ -1,4 +1,4 @@
-//! Which addresses may be opened, and how an address is shown.
+//! Decides which addresses may be opened, and how an address is shown.
 
 use std::fmt::Write as _;
 

@@ -1,9 +1,8 @@
-//! Formulas in a source. They are found before the rest is read and then covered, so that nothing
-//! in them is taken for Markdown and their source stays as the model wrote it.
+//! Finds formulas in a source. They are found before the rest is parsed and then masked, so that
+//! nothing in them is taken for Markdown and their source stays as the model wrote it.
 //!
-//! `$…$` and `\(…\)` stand in running text. `$$…$$`, `\[…\]` and `\begin{…}…\end{…}` may begin a
-//! line; then they reach over line ends, list marks and whatever else is in them. No formula
-//! reaches over a blank line.
+//! `$…$` and `\(…\)` are inline. `$$…$$`, `\[…\]` and `\begin{…}…\end{…}` may begin a line; then
+//! they may span line breaks, list markers and anything else. No formula spans a blank line.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -1,15 +1,16 @@
-//! A text that grows.
+//! Parses a text that grows.
 //!
-//! A block is finished once another begins below it on a whole line: nothing that comes later can
-//! change it, but for a link definition, which gives links above it an address. So the source is
-//! cut before the last block, and only what follows the cut is read again. Two things that could
-//! make even the last block long are cut further: an open code fence, which is read line by line,
-//! and a list, of which all items but the last two are finished.
+//! A block is finished once another one begins below it on a complete line: nothing that comes
+//! later can change it, except a link definition, which gives links above it an address. So the
+//! source is cut before the last block, and only what follows the cut is parsed again. Two kinds of
+//! block that could make even the last one long are cut further: an open code fence, which is read
+//! line by line, and a list, in which all items but the last two are finished.
 //!
-//! Any other long block (a paragraph, a quotation, a table, a list within an item) is read again
-//! only once it has grown by an eighth, so that reading a text costs in proportion to its length
-//! whatever its shape. Until then the blocks lag behind the source: [`Stream::unread`] is what they
-//! do not say yet. [`Stream::settle`] reads it; the blocks are then exactly those of the whole text.
+//! Any other long block (a paragraph, a quotation, a table, a list within an item) is parsed again
+//! only once it has grown by an eighth, so that the total cost is proportional to the length of the
+//! text, whatever its shape. Until then the blocks lag behind the source: [`Stream::unread`] is the
+//! part that they do not contain yet. [`Stream::settle`] parses it; the blocks are then exactly
+//! those of the whole text.
 
 mod finish;
 mod links;

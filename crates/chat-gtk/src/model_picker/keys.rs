@@ -1,4 +1,4 @@
-//! The keys of the model dropdown that GTK does not know.
+//! Handles keys of the model dropdown that GTK does not handle.
 
 use std::rc::Rc;
 

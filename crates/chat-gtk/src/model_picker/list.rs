@@ -1,4 +1,4 @@
-//! The list inside the model dropdown: made for hundreds of models.
+//! Shows the list in the model dropdown, which stays fast with hundreds of models.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! The options of a model in a chat: what is not ticked is left to the server.
+//! Edits a model's options in a chat. Options that are not ticked are left to the server.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -1,5 +1,5 @@
-//! A model's line in the list: the heading of its group where it is the first, its name, what it
-//! can do, its size, and the star that makes it a favourite.
+//! Shows a model's row in the list: the heading of its group where it is the first, its name, its
+//! abilities, its size, and the star that makes it a favourite.
 
 use chat_core::models::display_name;
 use gettextrs::gettext;

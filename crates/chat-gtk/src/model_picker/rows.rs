@@ -1,4 +1,4 @@
-//! Which models a person can choose from, in which order, and what is said about each.
+//! Decides which models can be chosen, in which order, and what the list shows about each.
 
 use chat_core::client::{Capabilities, ModelInfo};
 use chat_core::event::ModelEntry;

@@ -1,4 +1,4 @@
-//! Files of models that a person adds: chosen in a dialog, or dropped on a window.
+//! Adds model files that the user chooses in a dialog or drops on a window.
 
 use std::cell::RefCell;
 use std::path::PathBuf;

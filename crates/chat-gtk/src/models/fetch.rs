@@ -1,4 +1,4 @@
-//! A model that can be downloaded: its row through all that comes, from the offer to the file.
+//! Shows a model that can be downloaded: one row from the offer to the finished file.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,5 +1,5 @@
-//! A list whose rows stay while what they are about stays: who walks through it by keyboard is not
-//! sent away by what happens elsewhere.
+//! Shows a list whose rows stay while their models stay, so that keyboard focus is not lost when
+//! other rows change.
 
 use std::cell::RefCell;
 

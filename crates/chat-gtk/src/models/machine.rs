@@ -1,4 +1,4 @@
-//! What this machine can hold, and which model of the catalogue suits it.
+//! Estimates which models this machine can hold, and which model of the catalog suits it best.
 
 use std::fs;
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! A row about one model: what it is, how far its download is, and what can be done with it.
+//! Shows a row about one model: what it is, the progress of its download, and its buttons.
 
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};

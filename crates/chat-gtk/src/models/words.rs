@@ -1,4 +1,4 @@
-//! Sentences about models and their downloads.
+//! Defines the texts about models and their downloads.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! The page of the project's files: the branch, a field to look for a file, and the tree or what was
-//! found.
+//! Shows the page of the project's files: the branch, a search field, and the tree or the search
+//! results.
 
 mod found;
 mod mark;

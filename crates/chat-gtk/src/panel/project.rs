@@ -1,6 +1,6 @@
-//! The files of a project and what git says of them, brought to the main thread.
+//! Brings a project's files and their git status to the main thread.
 //!
-//! What happens is gathered and told once a frame; an idle project wakes nobody.
+//! Events are collected and reported once per frame; an idle project causes no wakeups.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};

@@ -1,5 +1,5 @@
-//! The layout of the conversation and the panel: beside each other where both have room, else one in
-//! the place of the other. A handle between them is dragged.
+//! Lays out the conversation and the panel: side by side where both fit, otherwise only one of
+//! them. The handle between them can be dragged.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! The buttons that go from one page of the panel to another.
+//! Shows the buttons that switch between the pages of the panel.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! The group with the backups of the chats: when each was made, how large it is, and going back to it.
+//! Shows the backups of the chats: when each was made, how large it is, and a button to restore it.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The page with the connections and how each of them is.
+//! Shows the page with the connections and their status.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! The settings of one connection, with a test before they are kept.
+//! Edits a connection, and tests it before it is saved.
 
 pub(super) mod sentences;
 

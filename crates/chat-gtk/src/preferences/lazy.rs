@@ -1,5 +1,5 @@
-//! A page that is filled when it is first shown: the window opens with no more than is seen, and
-//! measures no rows of pages that nobody looks at.
+//! Fills a page when it is first shown, so that the window opens quickly and measures no rows of
+//! hidden pages.
 
 use std::cell::OnceCell;
 use std::fmt;

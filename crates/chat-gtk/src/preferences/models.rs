@@ -1,4 +1,4 @@
-//! The page with the models on this computer: which are here, and where more come from.
+//! Shows the page with the models on this computer, and where to get more.
 
 mod found;
 mod installed;

@@ -1,4 +1,4 @@
-//! Names for servers that were given none.
+//! Makes up names for servers that the user did not name.
 
 use gettextrs::gettext;
 

@@ -1,4 +1,4 @@
-//! The page with what tools may do: how new chats begin, and what was answered for longer.
+//! Shows the page with what tools may do: the mode of new chats, and the stored permission rules.
 
 mod rules;
 mod secrets;

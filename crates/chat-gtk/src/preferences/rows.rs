@@ -1,4 +1,4 @@
-//! Rows that show a setting and change it; libadwaita 1.2 has none of its own for these.
+//! Defines rows that show and change a setting; libadwaita 1.2 has none of these.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! How narrow the preferences can be.
+//! Tests how narrow the preferences can be.
 
 use chat_core::manager::StartOptions;
 use chat_core::settings::Folders;

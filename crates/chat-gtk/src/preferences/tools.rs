@@ -1,4 +1,4 @@
-//! The page with the tools: which there are, how the web is searched, and how far each may go.
+//! Shows the page about the tools: the list of tools, web search, and limits.
 
 mod limits;
 mod search;

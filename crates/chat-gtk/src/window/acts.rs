@@ -1,4 +1,4 @@
-//! What the window does when an action is asked for, or when one of its parts tells something.
+//! Handles the window's actions and the messages of its parts.
 
 use std::path::PathBuf;
 use std::rc::Rc;

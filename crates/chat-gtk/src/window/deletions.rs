@@ -1,5 +1,5 @@
-//! The chats that were deleted last: one toast speaks of all that can be taken back, so that Undo
-//! always means the latest.
+//! Tracks recently deleted chats. One toast covers all that can be restored, so that Undo always
+//! restores the latest.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -1,5 +1,5 @@
-//! Files that somebody named when they came: which project they belong to, and at which line they are to
-//! be seen.
+//! Finds the project and the line of files that were named on the command line or opened from
+//! elsewhere.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! The window's actions and their keys: one table for both the keys and the window that shows them.
+//! Defines the window's actions and their keys, in one table for both the shortcuts and the window
+//! that lists them.
 
 use std::fmt::Write;
 

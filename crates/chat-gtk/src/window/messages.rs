@@ -1,4 +1,4 @@
-//! What the window is told, and what its background work brings.
+//! Defines the window's messages and the results of its background work.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,6 @@
-//! What the desktop says of chats that are not looked at: that a reply is there, or that something
-//! waits for an answer. It is taken back as soon as it is looked at or answered.
+//! Shows desktop notifications for chats that are not in view: a reply has arrived, or something
+//! waits for an answer. A notification is withdrawn as soon as the chat is viewed or the question
+//! answered.
 
 mod body;
 

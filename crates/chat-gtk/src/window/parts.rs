@@ -1,4 +1,4 @@
-//! The small parts of the window: buttons, the menu, bars, pages.
+//! Builds the small parts of the window: buttons, the menu, bars, pages.
 
 use adw::prelude::*;
 use gettextrs::gettext;

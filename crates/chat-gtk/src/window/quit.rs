@@ -1,5 +1,5 @@
-//! How the window ends: never in the middle of a reply or a command without asking, and never before
-//! everything is on disk.
+//! Closes the window: asks first while a reply or a command is running, and waits until everything
+//! is on disk.
 
 use adw::prelude::*;
 use gettextrs::{gettext, ngettext};

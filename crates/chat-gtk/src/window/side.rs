@@ -1,4 +1,4 @@
-//! The panel beside the conversation: whether it is there, and how wide it is.
+//! Controls the panel next to the conversation: whether it is shown, and how wide it is.
 
 use adw::prelude::*;
 use gettextrs::gettext;

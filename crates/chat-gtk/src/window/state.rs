@@ -1,4 +1,4 @@
-//! What the window remembers from one run to the next.
+//! Remembers the window's state from one run to the next.
 
 use std::collections::HashSet;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Ctrl+K: goes to a chat by a few letters of its title.
+//! Shows the chat switcher (Ctrl+K): finds a chat by a few letters of its title.
 
 use std::cell::RefCell;
 use std::rc::Rc;

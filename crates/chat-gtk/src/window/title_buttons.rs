@@ -1,5 +1,5 @@
-//! The window's own buttons in the header bars. Where one pane is shown alone there is little room:
-//! then to close the window is enough.
+//! Shows the window's own buttons in the header bars. Where only one pane is shown there is little
+//! room, so only the close button stays.
 
 use gtk::prelude::*;
 

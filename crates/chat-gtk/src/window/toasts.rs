@@ -1,5 +1,5 @@
-//! Shows toasts in the middle of the conversation's width, and no wider than that. They cover neither the composer
-//! and what stands over it, nor the buttons in the conversation.
+//! Shows toasts centred over the conversation and no wider than it. They cover neither the composer
+//! and what is above it, nor the buttons in the conversation.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! The window's widgets.
+//! Builds the window's widgets.
 
 use std::cell::OnceCell;
 use std::path::PathBuf;

@@ -1,4 +1,5 @@
-//! Saves a text whose file may have changed on disk: both are merged where they have no lines in common.
+//! Saves a text whose file may have changed on disk: both versions are merged where their changes
+//! do not overlap.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! What happens to a file on disk while it is open: an unchanged text follows it, a changed one is
-//! never overwritten, and never overwrites without being asked.
+//! Handles changes on disk to an open file: an unchanged text is reloaded; a changed one is never
+//! overwritten, and never overwrites the file without asking.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! Brings a file's text from the disk, and back what was not saved in an earlier run.
+//! Loads a file's text from disk, and restores what was not saved in an earlier run.
 
 use std::rc::Rc;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! Brings together what the user typed and what came to the file meanwhile, of which neither is saved over the other.
+//! Merges what the user typed with what changed in the file meanwhile, so that neither overwrites
+//! the other.
 
 use std::rc::Rc;
 

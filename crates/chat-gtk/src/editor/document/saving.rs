@@ -1,5 +1,5 @@
-//! Saves a file: exactly as it was written before, and never over what somebody else changed. What came to it is
-//! merged, and saved by the same key.
+//! Saves a file in its original encoding and line endings, and never over other programs' changes.
+//! Those are merged and saved with the same key press.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! An open file of a few lines, for tests.
+//! Opens a file of a few lines, for tests.
 
 use std::cell::{Cell, RefCell};
 use std::fs;

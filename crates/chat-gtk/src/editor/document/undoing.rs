@@ -1,5 +1,5 @@
-//! Notices that the user undid a change from disk: the text is without it again, and saving must not overwrite it
-//! unnoticed.
+//! Notices when the user undoes a change that came from disk: the text lacks that change again, and
+//! saving must not silently overwrite it.
 
 mod merges;
 

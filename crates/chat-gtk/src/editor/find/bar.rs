@@ -1,4 +1,4 @@
-//! The widgets of the bar of finding and replacing.
+//! Builds the widgets of the find and replace bar.
 
 use gettextrs::gettext;
 use gtk::gdk;

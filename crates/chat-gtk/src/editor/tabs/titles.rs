@@ -1,4 +1,5 @@
-//! What tabs are called: the names of their files, with as much of their folders as tells them apart.
+//! Builds the titles of tabs: file names, with as much of their folders as is needed to tell them
+//! apart.
 
 use std::path::{Path, PathBuf};
 

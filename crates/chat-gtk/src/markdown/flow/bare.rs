@@ -1,5 +1,5 @@
-//! Addresses that stand in a text as they are: of web pages with and without their scheme, and of
-//! mail. The rules are those of GitHub Flavored Markdown.
+//! Finds bare addresses in a text: of web pages with and without a scheme, and of mail. The rules
+//! are those of GitHub Flavored Markdown.
 
 use std::ops::Range;
 

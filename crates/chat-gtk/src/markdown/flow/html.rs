@@ -1,5 +1,5 @@
-//! The few tags of HTML that are shown as meant: line ends, keys, and raised and lowered letters.
-//! All others are shown as they were written.
+//! Renders the few supported HTML tags: line breaks, keys, superscript and subscript. All others
+//! are shown as they were written.
 
 use super::super::block::Inline;
 use super::Style;

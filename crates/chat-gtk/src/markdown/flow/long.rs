@@ -1,4 +1,4 @@
-//! Long lines, parted so that none is laid out at once that takes more than a frame.
+//! Splits long lines, so that laying out one never takes longer than a frame.
 
 use super::{Gap, LINE_END, Line, Piece, Run, Style};
 

@@ -1,4 +1,4 @@
-//! Inline text as runs of one style, with the links that may be opened.
+//! Splits inline text into runs of one style, with the links that may be opened.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! What is finished of a text that grows: blocks, items of a list, and lines of code.
+//! Finishes parts of a growing text: blocks, list items, and lines of code.
 
 use std::collections::hash_map::Entry;
 use std::ops::Range;

@@ -1,4 +1,5 @@
-//! Links by label in what is finished: a definition further down gives them an address.
+//! Resolves reference links in finished blocks when a definition further down gives them an
+//! address.
 
 use std::collections::HashMap;
 use std::rc::Rc;

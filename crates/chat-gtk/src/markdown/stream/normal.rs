@@ -1,4 +1,4 @@
-//! Line ends of every kind made one.
+//! Normalizes line endings.
 
 /// Adds text with every kind of line end made `\n`, and without the one character that the
 /// specification forbids. `after_return`: whether the text before ended in a carriage return;

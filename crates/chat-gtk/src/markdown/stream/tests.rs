@@ -1,4 +1,5 @@
-//! Streaming and whole reading agree, and streaming costs in proportion to the text's length.
+//! Tests that streaming gives the same result as parsing the whole text, and that its cost is
+//! proportional to the text's length.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What was found: the best files, with the letters that were looked for.
+//! Shows the best matches of a file search, with the matched letters highlighted.
 
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! How a changed file is marked: by a letter, and by a word for those who hear it.
+//! Marks a changed file: with a letter, and with a word for screen readers.
 
 use chat_project::git::Change;
 use gettextrs::gettext;

@@ -1,4 +1,4 @@
-//! The entries of one folder as a list, made only where they are looked at.
+//! Lists the entries of one folder, and creates them only when they are needed.
 
 use std::cell::RefCell;
 use std::ffi::OsStr;

@@ -1,4 +1,4 @@
-//! A row of the tree: an icon, a name, and a mark for what git says.
+//! Shows a row of the tree: an icon, a name, and its git status.
 
 use std::cell::RefCell;
 use std::rc::Rc;

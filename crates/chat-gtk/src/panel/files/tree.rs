@@ -1,5 +1,5 @@
-//! The tree of the project's files. Folders list what is in them when they are opened, and rows are
-//! made only for what is seen.
+//! Shows the tree of the project's files. Folders load their entries when they are opened, and only
+//! visible rows have widgets.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};

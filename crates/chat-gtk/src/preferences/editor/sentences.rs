@@ -1,4 +1,4 @@
-//! What the dialog of a connection says.
+//! Defines the texts of the connection dialog.
 
 use chat_core::event::ConnectionState;
 use chat_core::manager::TestReport;

@@ -1,4 +1,4 @@
-//! The dialog of a connection, by its widgets.
+//! Tests the connection dialog through its widgets.
 
 use chat_core::manager::StartOptions;
 use chat_core::settings::Folders;

@@ -1,4 +1,5 @@
-//! Models that other programs on this computer have: each is added with one click, where it lies.
+//! Shows models that other programs on this computer have. Each can be added with one click and
+//! stays in its folder.
 
 use std::cell::RefCell;
 use std::path::PathBuf;

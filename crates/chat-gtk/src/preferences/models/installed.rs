@@ -1,4 +1,4 @@
-//! The models that are here, and those on their way that have no other place on the page.
+//! Shows the installed models, and the downloads that are listed nowhere else on the page.
 
 use std::path::PathBuf;
 use std::rc::Rc;

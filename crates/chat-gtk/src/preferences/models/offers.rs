@@ -1,5 +1,5 @@
-//! The models that Natter offers of itself: those that this machine can hold, and folded away
-//! those that are too large for it.
+//! Shows the models of the catalog: those that fit this machine, and in a folded list those that
+//! are too large for it.
 
 use adw::prelude::*;
 use chat_core::manager::Manager;

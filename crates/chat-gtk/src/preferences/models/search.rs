@@ -1,4 +1,4 @@
-//! Looking for any other model at the site that models come from.
+//! Searches the hub for any other model.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

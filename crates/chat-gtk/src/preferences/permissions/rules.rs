@@ -1,4 +1,4 @@
-//! What was answered for longer: a row for each rule, to be edited, taken back or written to a file.
+//! Shows the stored permission rules: one row each, to edit, remove or export.
 
 mod editor;
 

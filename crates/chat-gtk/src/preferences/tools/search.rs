@@ -1,4 +1,4 @@
-//! Where the web is searched: by whom, at which address, with which key.
+//! Shows the settings of web search: the service, its address, its key.
 
 use std::cell::RefCell;
 use std::rc::Rc;

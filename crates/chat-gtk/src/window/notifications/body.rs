@@ -1,4 +1,4 @@
-//! What a notification says below the title of its chat.
+//! Builds the text of a notification below the title of its chat.
 
 use std::path::Path;
 

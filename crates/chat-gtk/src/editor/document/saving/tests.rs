@@ -1,4 +1,4 @@
-//! One saving is enough, also of a file that changed on disk without anybody noticing until then.
+//! Tests that saving once is enough, even if the file changed on disk unnoticed.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! The changes from disk that came into a text, each as one step of its undo history.
+//! Tracks the changes from disk that were merged into a text, each as one step of its undo history.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! A merge that is undone does not take the changes on disk away unnoticed.
+//! Tests that undoing a merge does not silently discard the changes on disk.
 
 mod back_and_forth;
 mod several;

@@ -1,4 +1,4 @@
-//! The dialog in which a rule is written or changed.
+//! Shows the dialog to add or edit a rule.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -1,4 +1,5 @@
-//! Changes from disk among other steps: undone with them, redone after a decision, in a file that comes and goes.
+//! Tests changes from disk among other undo steps: undone with them, redone after a decision, and
+//! in a file that disappears and comes back.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Reads a single line from the terminal while other things go on.
+//! Reads a single line from the terminal without blocking the rest of the program.
 
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::{AsFd as _, OwnedFd};

@@ -1,4 +1,4 @@
-//! Runs `natter-cli models`: lists what can be talked to, and manages what is on this computer.
+//! Runs `natter-cli models`: lists all models, and manages those on this computer.
 
 mod local;
 mod pull;

@@ -1,5 +1,5 @@
-//! Writes to the two output streams without holding up the program: a slow reader slows nobody, and
-//! what comes meanwhile is written in one piece.
+//! Writes to the two output streams without blocking the program: a slow reader holds up nothing,
+//! and output that arrives in the meantime is written in one piece.
 
 mod calls;
 pub mod json;

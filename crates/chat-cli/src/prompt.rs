@@ -1,4 +1,4 @@
-//! Shows what a tool asks at a terminal, and parses the typed answer.
+//! Shows a tool's question in the terminal, and parses the typed answer.
 
 use chat_core::message::{Answer, Ask, Asked, PermissionRequest, Preview, Question};
 use chat_core::permission::{Effect, InvalidRule, Rule, Scope};

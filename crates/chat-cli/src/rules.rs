@@ -1,4 +1,4 @@
-//! Runs `natter-cli rules`: what was allowed and denied for longer.
+//! Runs `natter-cli rules`: the stored permission rules.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! Words everything that the window does not say. Plain literals on one line each, and no lone
-//! apostrophes, for xgettext.
+//! Defines the texts that only the terminal program shows. xgettext needs plain literals on one
+//! line each, without lone apostrophes.
 
 mod asking;
 mod context;

@@ -1,4 +1,4 @@
-//! Listens for Ctrl+C and the other signals to end.
+//! Listens for Ctrl+C and the other signals that end the program.
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 

@@ -1,4 +1,4 @@
-//! Detects whether our output goes to a terminal, and whether that has colours.
+//! Detects whether the output goes to a terminal, and whether that terminal supports colours.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

@@ -1,5 +1,5 @@
-//! Runs one request from start to end: follows the session's events, shows them, and listens for
-//! Ctrl+C and for the user's answers to tools.
+//! Runs one request from start to end: shows the session's events, and handles Ctrl+C and the
+//! user's answers to tools.
 
 mod asking;
 mod bounds;

@@ -1,4 +1,4 @@
-//! Defines local and available models as programs and people get them.
+//! Defines how local and available models are shown, as JSON and as text.
 
 use chat_core::client::Capabilities;
 use chat_core::models::{

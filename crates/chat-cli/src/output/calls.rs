@@ -1,4 +1,4 @@
-//! Remembers the calls of a conversation, for the results that come after them.
+//! Remembers the tool calls of a conversation until their results arrive.
 
 use std::collections::HashMap;
 

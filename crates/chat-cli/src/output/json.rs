@@ -1,5 +1,5 @@
-//! Writes a conversation for programs: one JSON object a line for each event.
-//! `docs/user/terminal.md` describes them; what is there stays.
+//! Writes a conversation as JSON: one object per line for each event. The fields are documented in
+//! `docs/user/terminal.md` and stay compatible.
 
 mod views;
 

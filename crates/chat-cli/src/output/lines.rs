@@ -1,4 +1,4 @@
-//! Writes plain data as JSON, for programs and terminals.
+//! Writes plain data as lines of JSON.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Shows the last line of what a running command writes.
+//! Shows the last line that a running command has written.
 
 use chat_presentation::words::one_line;
 

@@ -1,4 +1,4 @@
-//! Writes a conversation for people: the answer on standard output, all else on standard error.
+//! Writes a conversation as text: the answer to standard output, everything else to standard error.
 
 use std::collections::HashSet;
 use std::io::Write as _;

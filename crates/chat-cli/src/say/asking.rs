@@ -1,5 +1,5 @@
-//! Words the questions of tools. The letter in brackets is what is typed for an answer: each
-//! language has its own, and no two answers may share one.
+//! Defines the questions of tools. The letter in brackets is what the user types as the answer:
+//! each language has its own letters, and no two answers may share one.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Words the context window of a model.
+//! Defines the texts about a model's context window.
 
 use gettextrs::gettext;
 

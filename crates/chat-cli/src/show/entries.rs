@@ -1,4 +1,4 @@
-//! Prepares a chat to be read: its messages, with the tool calls and their results.
+//! Prepares a chat for reading: its messages, with the tool calls and their results.
 
 use chat_core::message::{Message, Part, Role, ToolCall, ToolResult};
 use chat_core::tool::Toolbox;

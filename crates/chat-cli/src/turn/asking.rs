@@ -1,5 +1,5 @@
-//! Asks the user what tools ask while a request runs, one after the other. Where nobody can be
-//! asked, that is the answer.
+//! Asks the user the questions of tools while a request runs, one at a time. Where nobody can be
+//! asked, it answers so.
 
 use std::sync::Arc;
 

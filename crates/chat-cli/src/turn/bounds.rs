@@ -1,4 +1,4 @@
-//! Warns once, when a command runs, if less confines it on this computer than should.
+//! Warns once, when a command runs, if this computer confines commands less than it should.
 
 use std::iter::once;
 use std::sync::atomic::{AtomicBool, Ordering};

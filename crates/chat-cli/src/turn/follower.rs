@@ -1,4 +1,4 @@
-//! Tracks what was shown of a request, so that each byte and each event is shown once.
+//! Tracks which parts of a request were shown, so that each byte and each event is shown once.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

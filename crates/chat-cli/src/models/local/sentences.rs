@@ -1,5 +1,5 @@
-//! Words everything about models on this computer. Plain literals on one line each, and no lone
-//! apostrophes, for xgettext.
+//! Defines the texts about models on this computer. xgettext needs plain literals on one line each,
+//! without lone apostrophes.
 
 use std::fmt::Write as _;
 

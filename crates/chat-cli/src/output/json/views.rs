@@ -1,4 +1,4 @@
-//! Defines errors, messages and results of tools as JSON.
+//! Defines the JSON of errors, messages and tool results.
 
 use chat_core::error::Error;
 use chat_core::message::{

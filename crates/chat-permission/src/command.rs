@@ -1,9 +1,10 @@
 //! Splits a shell command into its simple commands, by a shell's own grammar.
 //!
-//! `a && b | c > file; d "$(e)"` is `a`, `b`, `c` with a redirect, `d` and `e`. Nothing is run or expanded. Of a
-//! word it is told whether its text stands fixed; a word with a variable, a substitution, a pattern of files or
-//! braces is known only when it runs. What the parser does not understand, or what shells understand differently,
-//! is [`Unparsable`], so that it is asked about and never guessed.
+//! `a && b | c > file; d "$(e)"` is `a`, `b`, `c` with a redirect, `d` and `e`. Nothing is run or
+//! expanded. For each word the result says whether its text is fixed; a word with a variable, a
+//! substitution, a file pattern or braces is known only when it runs. A command that the parser
+//! does not understand, or that shells understand differently, is [`Unparsable`], so that Natter
+//! asks about it instead of guessing.
 
 mod guard;
 mod interpreters;

@@ -1,8 +1,8 @@
-//! Resolves paths beneath a project: where a path really leads, and what lies there.
+//! Resolves paths in a project: where a path really leads, and what is there.
 //!
-//! A path is resolved once, link by link, and judged by the components of what it really is: never by its text.
-//! What is done to it afterwards goes through [`Project::open_file`] and its neighbours, which follow no link at
-//! all from the project's own folder on, and see that it is still the same file.
+//! A path is resolved once, link by link, and judged by the components of the real path, never by
+//! its text. Later access goes through [`Project::open_file`] and similar functions, which follow
+//! no link below the project's own folder, and check that it is still the same file.
 
 mod attributes;
 mod guarded;

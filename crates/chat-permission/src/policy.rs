@@ -1,4 +1,5 @@
-//! Decides what passes, what asks and what is refused. Pure: it looks at nothing but its arguments.
+//! Decides what is allowed, what must be asked and what is refused. A pure function of its
+//! arguments.
 //!
 //! | mode | read in project | write in project | run | network | outside the project |
 //! |---|---|---|---|---|---|
@@ -8,13 +9,15 @@
 //! | `plan` | passes | refused | refused | asks | asks to read |
 //! | `unattended` | passes | passes | passes in the sandbox | refused unless a rule allows | refused unless a rule allows |
 //!
-//! A file that may hold secrets asks in every mode to be read or changed, unless a rule names it; `unattended` refuses it.
-//! A command that is known only to read in the project, and runs in the sandbox, passes in every mode.
+//! Reading or changing a file that may hold secrets asks in every mode unless a rule names it;
+//! `unattended` refuses it. A command that is known only to read in the project, and runs in the
+//! sandbox, passes in every mode.
 //!
-//! In this order: what is kept from tools is refused; what a rule denies is refused; what `plan` refuses is
-//! refused; then each obstacle is looked for that neither the mode nor a rule takes away. Without one the request passes;
-//! with one it asks, or, where nobody is there to ask, it is refused. A rule that asks nobody never takes away that a command has
-//! no sandbox, that it cannot be parsed, or that a part of it is known only when it runs.
+//! The order is: guarded paths are refused; what a rule denies is refused; what `plan` refuses is
+//! refused; then the policy looks for obstacles that neither the mode nor a rule removes. Without
+//! one the request passes; with one it asks or, where nobody can be asked, is refused. An allow
+//! rule never removes these obstacles: a command has no sandbox, it cannot be parsed, or a part of
+//! it is known only when it runs.
 
 mod paths;
 mod run;

@@ -1,9 +1,9 @@
-//! Classifies where an address leads: to the open internet, or to what is near and not meant for a
-//! model.
+//! Classifies where an address leads: to the open internet, or somewhere near that is not meant for
+//! a model.
 //!
-//! A pure function of the address, after the special-purpose registries of IANA for IPv4 and IPv6
-//! (RFC 6890 and its successors). What carries an IPv4 address within it (mapped, translated,
-//! NAT64, 6to4, Teredo, ISATAP) is judged by that address.
+//! A pure function of the address, based on IANA's special-purpose registries for IPv4 and IPv6
+//! (RFC 6890 and its successors). An address that contains an IPv4 address (mapped, translated,
+//! NAT64, 6to4, Teredo, ISATAP) is judged by that one.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

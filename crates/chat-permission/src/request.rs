@@ -1,4 +1,4 @@
-//! Defines what a tool wants to do, ready to be judged.
+//! Defines permission requests: what a tool wants to do, ready to be judged.
 
 use crate::command::{self, Reads, Redirect, RedirectKind, Simple, Unparsable, Word};
 use crate::path::{Project, ResolvedPath};

@@ -6,7 +6,7 @@
 //! - `vault/`: everything beneath a folder of this name.
 //! - `!.env.example`: no secret after all. The last pattern that fits decides.
 //!
-//! Upper and lower case are the same here: some file systems do not tell them apart.
+//! Case is ignored, since some file systems ignore it too.
 
 use std::fmt;
 use std::path::Path;

@@ -1,6 +1,6 @@
-//! Rejects commands that the parser would choke on. Its time is exponential in the depth of brackets
-//! and its stack linear in it, and it panics at some numbers: a command comes from a model, and none
-//! may stop or end the program.
+//! Rejects commands that the parser cannot handle. Its time is exponential in the depth of
+//! brackets, its stack use is linear in it, and it panics at some numbers. Commands come from a
+//! model, and none may hang or crash the program.
 
 use tracing::subscriber::NoSubscriber;
 

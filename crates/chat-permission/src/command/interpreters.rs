@@ -1,5 +1,4 @@
-//! Lists programs whose arguments or input are code: what they are given to read is as good as a
-//! command.
+//! Lists programs whose arguments or input are code: their input is as powerful as a command.
 
 use super::{Simple, Word, hands_over};
 use crate::pattern::base;

@@ -1,7 +1,8 @@
-//! Recognises commands that only read, so that nobody is asked about them.
+//! Recognises commands that only read, so that the user is not asked about them.
 //!
-//! Only a command whose every word is fixed and listed counts ([`list`]). What it reads is told, for the policy to judge
-//! each path like one that a tool reads. The sandbox bounds what it does all the same.
+//! A command counts only if every word is fixed and listed ([`list`]). The paths that it reads are
+//! returned, so that the policy judges each like a path that a tool reads. The sandbox confines the
+//! command in any case.
 
 mod list;
 

@@ -1,9 +1,10 @@
-//! Lists commands whose own words are, or name, other commands, and builtins that change what later
-//! words mean.
+//! Lists commands whose arguments are, or name, other commands, and builtins that change the
+//! meaning of later words.
 //!
-//! A rule that ends in `*` says “this command, with whatever arguments”. For these it would mean “any command at
-//! all”, so no such rule ever fits them: only a rule of exactly their words does. What else a command does inside
-//! (a Makefile's recipes, a script of its own) is bounded by the sandbox, as with any command.
+//! A rule that ends in `*` says “this command, with whatever arguments”. For these commands it
+//! would mean “any command at all”, so no such rule ever matches them: only a rule with exactly
+//! their words does. What a command runs indirectly (a Makefile's recipes, a script of its own) is
+//! confined by the sandbox, as with any command.
 
 use super::interpreters::runs_code;
 use super::{Simple, Word};

@@ -1,4 +1,4 @@
-//! Walks the syntax tree and gathers the simple commands.
+//! Walks the syntax tree and collects the simple commands.
 
 use brush_parser::Parser;
 use brush_parser::ast::{

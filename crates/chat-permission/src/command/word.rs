@@ -1,4 +1,4 @@
-//! Unquotes a word, and finds the commands that hide in it.
+//! Unquotes a word, and finds the commands inside it.
 
 use brush_parser::ParserOptions;
 use brush_parser::word::{WordPiece, WordPieceWithSource, parse, parse_heredoc};

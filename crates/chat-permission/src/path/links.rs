@@ -1,4 +1,4 @@
-//! Resolves the links in paths that rules deny.
+//! Resolves the links in the paths of deny rules.
 
 use super::Project;
 use crate::pattern::Pattern;

@@ -1,5 +1,5 @@
-//! Opens a resolved path without following any link on the way: neither one that was swapped in
-//! since, nor one that leads out.
+//! Opens a resolved path without following links on the way: neither one that was swapped in since,
+//! nor one that leads out of the project.
 
 use std::ffi::OsStr;
 use std::fs::File;

@@ -1,4 +1,5 @@
-//! Paths in real folders: where they lead, and that nothing which is swapped in between check and use is reached.
+//! Tests paths in real folders: where they lead, and that nothing that is swapped in between check
+//! and use is reached.
 
 use std::fs;
 use std::io::Read;

@@ -1,5 +1,5 @@
-//! Makes, replaces, moves and removes files through the folder that they lie in, which was opened without
-//! following any link. A file is there whole or not at all.
+//! Creates, replaces, moves and removes files through their folder, which was opened without
+//! following links. A file is written completely or not at all.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;

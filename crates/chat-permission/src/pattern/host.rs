@@ -1,13 +1,14 @@
 //! Matches patterns of hosts: a name, an address, `*.example.org` for every name below it, or `*`
 //! for all.
 //!
-//! Whoever answers for a name decides where it leads, so that none of these is leave for this machine or the local
-//! network, an address itself excepted. `local printer.example` is: the host wherever it leads. `local *` was
-//! stored with commands that got the network; it denies every host and allows none. `service 192.168.1.5` is the service that the person set up at an
-//! address of the local network, and nothing else there.
+//! The owner of a name decides where it leads, so none of these patterns allows this machine or the
+//! local network, except an address itself. `local printer.example` does: it is the host wherever
+//! it leads. `local *` was stored with commands that got the network; it denies every host and
+//! allows none. `service 192.168.1.5` is the service that the user set up at an address of the
+//! local network, and nothing else there.
 //!
-//! Names and addresses are brought into one form first, as browsers do it: small letters, punycode, no dot at the
-//! end, `127.1` and `0x7f000001` as `127.0.0.1`.
+//! Names and addresses are normalized first, as in browsers: lower case, punycode, no trailing dot,
+//! `127.1` and `0x7f000001` as `127.0.0.1`.
 
 use std::fmt;
 use std::net::IpAddr;

@@ -1,4 +1,5 @@
-//! Judges a command: each of its parts, each file that the shell opens for it, its folder, its sandbox, its network.
+//! Judges a command: each of its parts, each file that the shell opens for it, its working
+//! directory, its sandbox, its network.
 
 use super::{Findings, Rules, Why, paths};
 use crate::command::{Reads, Simple, Word, changes_folder, hands_over, reads_code};

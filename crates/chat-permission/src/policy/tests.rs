@@ -1,4 +1,4 @@
-//! Tests the table of modes, and what holds in every mode.
+//! Tests the table of modes, and the rules that apply in every mode.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Offers a wider rule than the one that is asked about: `cargo test *` for `cargo test --all`.
+//! Suggests a wider rule than the exact one: `cargo test *` for `cargo test --all`.
 
 use super::Rule;
 use crate::command::{Simple, Word, hands_over};

@@ -1,7 +1,8 @@
-//! Lists the commands that only read, each with the forms in which that is sure.
+//! Lists the commands that only read, each with the forms in which that is certain.
 //!
-//! What is not on the list is not known to be harmless: an option is listed because somebody read what it does, and
-//! every option that writes, runs something, reaches another machine or reads names from a file is left out.
+//! Anything that is not on the list is not known to be harmless. An option is listed only after
+//! somebody has read what it does; every option that writes, runs something, reaches another
+//! machine or reads names from a file is left out.
 
 /// A command in one of its safe forms.
 pub(super) struct Listed {

@@ -1,5 +1,6 @@
-//! Random commands are run by the real shells, where every name is a probe that notes how it was called: what ran
-//! must have been told, and each file that came to be must stand in a redirect that was told.
+//! Runs random commands in the real shells, where every name is a probe that records how it was
+//! called. Everything that ran must have been reported by the parser, and each file that was
+//! created must be in a reported redirect.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

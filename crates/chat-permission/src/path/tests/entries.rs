@@ -1,4 +1,4 @@
-//! Entries by their bytes: links as links, and permissions to run.
+//! Tests directory entries: links that are kept as links, and executable bits.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

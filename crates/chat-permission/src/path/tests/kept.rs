@@ -1,4 +1,4 @@
-//! Places that are kept from tools: Natter's own data, and what makes git or Natter run something.
+//! Tests guarded paths: Natter's own data, and files that make git or Natter run something.
 
 use super::*;
 

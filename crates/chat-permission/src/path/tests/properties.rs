@@ -1,4 +1,4 @@
-//! Random trees with random links, held against the kernel's own way of resolving.
+//! Tests random trees with random links against the kernel's own way of resolving them.
 
 use proptest::prelude::*;
 

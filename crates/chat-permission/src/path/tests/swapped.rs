@@ -1,5 +1,5 @@
-//! What is swapped between check and use. Each attempt has its control: by its name the path would have reached
-//! what was swapped in.
+//! Tests files that are swapped between check and use. Each attempt has a control: by its name, the
+//! path would have reached what was swapped in.
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;

@@ -1,4 +1,4 @@
-//! Tests which rules let a tool or a command reach a host, near or far.
+//! Tests which rules let a tool or a command reach a host, on the internet or nearby.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Tests what holds for any rules, modes and requests.
+//! Tests properties that hold for any rules, modes and requests.
 
 use proptest::prelude::*;
 

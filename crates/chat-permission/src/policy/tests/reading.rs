@@ -1,4 +1,5 @@
-//! Tests that commands that only read pass without asking, and nothing that merely begins like them.
+//! Tests that commands that only read pass without asking, and that commands that merely begin like
+//! them do not.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Tests what each remembered answer lets through: what its rules say, and nothing else.
+//! Tests that each remembered answer allows what its rules say, and nothing else.
 
 use super::*;
 

@@ -6,7 +6,7 @@ pub fn summing_up() -> String {
     gettext("Summarizing earlier messages…")
 }
 
-/// What became of `/compact`, or of taking it back.
+/// The outcome of `/compact`, or of undoing it.
 pub fn compacted(done: bool, back: bool) -> String {
     match (done, back) {
         (true, false) => gettext(

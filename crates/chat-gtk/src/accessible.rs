@@ -33,8 +33,9 @@ fn set_text(widget: &impl IsA<gtk::Widget>, property: AccessibleProperty, text: 
     let value = text.to_value();
     let accessible: *mut gtk::ffi::GtkWidget = widget.as_ref().to_glib_none().0;
     let mut properties = [property.into_glib()];
-    // SAFETY: every widget is accessible and this one is alive for the call, both arrays have the one element that the count
-    // says, both properties take a string, and GTK copies the value.
+    // SAFETY: every widget implements Accessible, and this one is alive during the call. Both
+    // arrays have exactly the one element that the count says, both properties take a string, and
+    // GTK copies the value.
     unsafe {
         gtk_accessible_update_property_value(
             accessible.cast::<GtkAccessible>(),

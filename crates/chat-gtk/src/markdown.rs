@@ -22,7 +22,7 @@ pub use stream::{Place, Stream};
 
 use std::rc::Rc;
 
-/// Reads a whole text.
+/// Parses a whole text.
 pub fn parse(text: &str) -> Vec<Rc<Block>> {
     let mut source = String::with_capacity(text.len());
     stream::normalise(&mut source, text, false);

@@ -10,7 +10,7 @@ use relm4::gtk::prelude::*;
 
 use crate::accessible;
 
-/// How narrow it may be, in pixels. It takes what there is.
+/// Its minimum width, in pixels. It takes all the space there is.
 const LEAST: i32 = 60;
 
 mod imp {

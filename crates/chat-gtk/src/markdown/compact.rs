@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::block::{Align, Block, Inline, Item};
 
-/// Writes blocks one a line, what is inside them indented.
+/// Writes one block per line, with its content indented.
 pub fn compact(blocks: &[Rc<Block>]) -> String {
     let mut out = String::new();
     for block in blocks {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use gtk::gdk::prelude::*;
 use relm4::gtk::prelude::*;
 
-/// Calls back once, after the widget's next frame; now where it is on no screen.
+/// Calls back once, after the widget's next frame, or at once if it is not on the screen.
 pub(crate) fn after_next(widget: &impl IsA<gtk::Widget>, painted: impl FnOnce() + 'static) {
     let Some(clock) = widget.as_ref().frame_clock() else { return painted() };
     let painted = Cell::new(Some(painted));

@@ -26,15 +26,15 @@ use super::fence::Fence;
 use super::label::{Label, Target};
 pub use normal::normalise;
 
-/// What is not finished and shorter than this, in bytes, is read with every piece that arrives: it
-/// takes some tens of microseconds.
+/// An unfinished part shorter than this, in bytes, is parsed for every piece that arrives: it takes
+/// some tens of microseconds.
 const SHORT: usize = 2_000;
-/// What is longer is read again when it has grown by this part of itself.
+/// A longer part is parsed again when it has grown by one part in this many.
 const GROWTH: usize = 8;
-/// How far before its end the text that was read is searched for a blank line, in bytes.
+/// How far from its end the parsed text is searched for a blank line, in bytes.
 const BLANK: usize = 64;
 
-/// A place in the blocks: so many blocks, and in a list behind them so many items.
+/// A position in the blocks: a number of blocks, and of items if the next block is a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// Blocks before it.
@@ -46,32 +46,32 @@ pub struct Place {
 /// A text that grows, and its blocks.
 #[derive(Debug, Default)]
 pub struct Stream {
-    /// The text with its line ends made `\n`.
+    /// The text with its line endings normalized to `\n`.
     source: String,
     after_return: bool,
-    /// What was read lies before this byte: the blocks say it.
+    /// The text before this byte was parsed and is in the blocks.
     read: usize,
     blocks: Vec<Rc<Block>>,
-    /// What is finished lies before this byte, and is the blocks before `finished`.
+    /// The text before this byte is finished: it is the blocks before `finished`.
     cut: usize,
     finished: usize,
     open: Open,
     regions: Vec<Region>,
-    /// Which regions have links that refer to a label.
+    /// Which regions have links to a label.
     referred: HashMap<Label, Vec<usize>>,
     /// Definitions before the cut.
     known: HashMap<Label, Target>,
-    /// Labels that became known with the last piece of text.
+    /// Labels that were defined by the last piece of text.
     learnt: Vec<Label>,
-    /// Definitions behind the cut: they may still change.
+    /// Definitions after the cut: they may still change.
     pending: HashMap<Label, Target>,
-    /// What is before this place is as it was when the changes were last taken.
+    /// Everything before this position is unchanged since the changes were last taken.
     unchanged: Place,
-    /// Whether anything was read since then.
+    /// Whether anything was parsed since then.
     changed: bool,
 }
 
-/// What the last block is, where that spares reading it again.
+/// The kind of the last block, if knowing it saves parsing it again.
 #[derive(Debug, Default)]
 enum Open {
     #[default]
@@ -81,7 +81,7 @@ enum Open {
         info: String,
         /// The code of the whole lines so far.
         code: String,
-        /// Where the lines begin that were not looked at.
+        /// Where the unread lines begin.
         next: usize,
     },
     List {
@@ -109,17 +109,17 @@ enum What {
     },
     /// An item of the open list.
     Item(usize),
-    /// An item of a list that is finished by now, and a region as a whole.
+    /// An item of a list that is now finished, and whose region is the whole list.
     Gone,
 }
 
 impl Stream {
-    /// An empty text.
+    /// Creates an empty text.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds text to the end. It is read now, or later together with more.
+    /// Appends text. It is parsed now, or later together with more.
     pub fn push(&mut self, text: &str) {
         self.after_return = normalise(&mut self.source, text, self.after_return);
         if self.is_due() {
@@ -127,7 +127,7 @@ impl Stream {
         }
     }
 
-    /// Reads everything: the blocks are those of the whole text so far.
+    /// Parses everything: the blocks are then those of the whole text so far.
     pub fn settle(&mut self) {
         if self.unread().is_empty() {
             return;
@@ -144,12 +144,12 @@ impl Stream {
         self.unchanged = self.unchanged.min(self.finished());
     }
 
-    /// The text that the blocks do not say yet.
+    /// The text that the blocks do not contain yet.
     pub fn unread(&self) -> &str {
         &self.source[self.read..]
     }
 
-    /// Whether reading again is worth what it costs.
+    /// Whether it is worth parsing again.
     fn is_due(&self) -> bool {
         if matches!(self.open, Open::Fence { .. }) {
             return true;
@@ -158,12 +158,12 @@ impl Stream {
         new > 0 && (new + old <= SHORT || new >= old / GROWTH || self.begins_anew())
     }
 
-    /// Whether what was not read ends the last block for certain: then little remains to be read
+    /// Whether the unparsed text certainly ends the last block: then little remains to be parsed
     /// the next time.
     fn begins_anew(&self) -> bool {
         let open = &self.blocks[self.finished..];
         if open.len() > 1 {
-            // All but the last are finished when its first line is whole.
+            // All but the last item are finished when its first line is complete.
             return self.unread().contains('\n');
         }
         let from = self.source.floor_char_boundary(self.read.saturating_sub(BLANK).max(self.cut));
@@ -182,7 +182,7 @@ impl Stream {
         }
     }
 
-    /// The blocks of the text, as far as it was read.
+    /// The blocks of the text that was parsed.
     pub fn blocks(&self) -> &[Rc<Block>] {
         &self.blocks
     }
@@ -192,7 +192,7 @@ impl Stream {
         &self.source
     }
 
-    /// What can no longer change, but for the addresses of its links.
+    /// The end of what can no longer change, except for the addresses of links.
     pub fn finished(&self) -> Place {
         let item = match &self.open {
             Open::List { items, .. } => items.len(),
@@ -201,31 +201,31 @@ impl Stream {
         Place { block: self.finished, item }
     }
 
-    /// From where on the blocks may differ from those when this was last called, if they may.
+    /// The position from which the blocks may have changed since the last call, if any.
     pub fn take_changed(&mut self) -> Option<Place> {
         let place = self.unchanged;
         self.unchanged = self.finished();
         std::mem::take(&mut self.changed).then_some(place)
     }
 
-    /// Reads a piece of the source with the definitions that stand before the cut.
+    /// Parses a part of the source with the definitions before the cut.
     fn read(&self, range: Range<usize>) -> Built {
         build(&self.source[range], &|label| self.known.get(label).cloned())
     }
 
-    /// Reads a piece of the source that is finished.
+    /// Parses a finished part of the source.
     fn read_part(&self, range: Range<usize>) -> Built {
         build_part(&self.source[range], &|label| self.known.get(label).cloned())
     }
 
-    /// Reads what is not finished, for now. Gives the definitions in it.
+    /// Parses the unfinished part for display. Returns the definitions in it.
     fn show_tail(&mut self) -> HashMap<Label, Target> {
         self.blocks.truncate(self.finished);
         let mut pending = HashMap::new();
         if let Open::Fence { fence, info, code, next } = &self.open {
             let partial = &self.source[*next..];
             let mut text = code.clone();
-            // A few spaces at the end are not yet code: they may stand before the closing fence.
+            // A few spaces at the end are not code yet: a closing fence may follow them.
             let undecided = partial.len() < 4 && partial.bytes().all(|byte| byte == b' ');
             if !undecided && !fence.is_closed_by(partial) {
                 text.push_str(partial);

@@ -23,7 +23,7 @@ impl Switcher {
         &self.root
     }
 
-    /// A page of this name is among the pages.
+    /// Adds a button for the page of this name.
     pub(super) fn add(&self, name: &'static str, title: &str) {
         let label = gtk::Label::builder()
             .label(title)

@@ -1,5 +1,5 @@
-//! `natter`: the window program. Starts the log, the translations, the runtime and the window; the
-//! engine starts while the window is being made.
+//! `natter`, the window program. Starts the log, the translations, the runtime and the window; the
+//! engine starts while the window is being built.
 
 use std::rc::Rc;
 

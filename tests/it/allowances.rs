@@ -1,4 +1,4 @@
-//! What the preferences say about tools, and about what they may do.
+//! Tests the preferences about tools and permissions.
 
 use anyhow::{Context, Result};
 use chat_core::permission::SecretFiles;

@@ -1,4 +1,4 @@
-//! Chats that are damaged, and going back to a backup, in the window.
+//! Tests damaged chats, and restoring a backup, in the window.
 
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;

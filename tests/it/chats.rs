@@ -1,4 +1,4 @@
-//! The chat list: renaming, deleting, taking that back, searching.
+//! Tests the chat list: renaming, deleting, undoing that, searching.
 
 use anyhow::Result;
 use chat_testkit::ui::{Role, State, containing, named, until};

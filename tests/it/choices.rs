@@ -1,4 +1,4 @@
-//! What is promised by name, and what is said where nothing can be sent.
+//! Tests the accessible names that are promised, and the hints where nothing can be sent.
 
 use anyhow::Result;
 use chat_testkit::server::{Model, Server, unused_port};

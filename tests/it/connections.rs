@@ -1,4 +1,4 @@
-//! Adding a connection: what is said before it is kept, and what it is called.
+//! Tests adding a connection: the checks before it is saved, and its name.
 
 use anyhow::Result;
 use chat_testkit::server::{Answer, Model, Protocol, Server, unused_port};

@@ -1,4 +1,4 @@
-//! One conversation: sending, streaming, stopping, closing, coming back.
+//! Tests one conversation: sending, streaming, stopping, closing, coming back.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! The panel beside the conversation: files, their text, and what goes along with a message.
+//! Tests the editor in the panel: files, their text, and what is attached to a message.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! How the program starts twice and ends.
+//! Tests starting the program twice, and how it ends.
 
 use anyhow::Result;
 use chat_testkit::ui::{Role, containing, named};

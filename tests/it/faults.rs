@@ -1,4 +1,4 @@
-//! What goes wrong is said in a plain sentence, and can be tried again.
+//! Tests that errors are shown in a plain sentence, and that the user can try again.
 
 use anyhow::Result;
 use chat_core::message::Ending;

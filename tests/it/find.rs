@@ -1,4 +1,4 @@
-//! Finding words: in the chat that is shown, and from the list of chats on to the very message.
+//! Tests finding words: in the open chat, and from the chat list to the matching message.
 
 use anyhow::Result;
 use chat_testkit::server::Script;

@@ -1,4 +1,4 @@
-//! The first start, with nothing configured.
+//! Tests the first start, with nothing configured.
 
 use std::fs;
 

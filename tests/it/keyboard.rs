@@ -1,4 +1,4 @@
-//! The whole window by Tab.
+//! Tests moving through the whole window with Tab.
 
 use anyhow::{Context, Result, bail};
 use chat_testkit::ui::{Role, State, Widget, named, state, until};

@@ -1,4 +1,4 @@
-//! A list of chats that is much longer than the window is high.
+//! Tests a chat list that is much longer than the window is high.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Natter in real windows, as a person uses it: see `docs/dev/testing.md`.
+//! Tests Natter in real windows, as a user would use it: see `docs/dev/testing.md`.
 
 mod allowances;
 mod backups;

@@ -1,4 +1,4 @@
-//! What a person points at with an `@`, and long texts that they paste.
+//! Tests mentions with an `@`, and long pasted texts.
 
 use std::fs;
 use std::io::Read;

@@ -1,5 +1,5 @@
-//! What can be done with a message: its menu, the buttons below the last reply, and toasts that leave
-//! both in reach.
+//! Tests the actions on a message: its menu, the buttons below the last reply, and toasts that
+//! cover neither.
 
 use anyhow::{Result, ensure};
 use chat_testkit::ui::{Role, Widget, named, until};

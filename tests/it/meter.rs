@@ -1,4 +1,4 @@
-//! How full the window of the model is, what would go out, and earlier messages sent in short.
+//! Tests the context usage, the preview of what would be sent, and compaction.
 
 use anyhow::{Result, ensure};
 use chat_testkit::server::Script;

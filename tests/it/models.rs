@@ -1,4 +1,4 @@
-//! Models on this computer: how they come, how they are shown, and how they go.
+//! Tests models on this computer: downloading, adding, showing and removing them.
 
 use std::fs;
 use std::path::PathBuf;

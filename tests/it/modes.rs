@@ -1,4 +1,4 @@
-//! What tools may do unasked, chosen beside the message.
+//! Tests choosing next to the message what tools may do without asking.
 
 use anyhow::Result;
 use chat_core::permission::Mode;

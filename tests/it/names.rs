@@ -1,4 +1,4 @@
-//! A model has one name wherever it is shown; its id stands in hints.
+//! Tests that a model has the same name everywhere; its id is only in tooltips.
 
 use anyhow::Result;
 use chat_core::models::CONNECTION;

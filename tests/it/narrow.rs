@@ -1,4 +1,4 @@
-//! A window as narrow as a telephone.
+//! Tests a window as narrow as a phone.
 
 use anyhow::Result;
 use chat_testkit::server::Script;

@@ -1,4 +1,4 @@
-//! What the desktop says of chats that are not looked at.
+//! Tests desktop notifications about chats that are not in view.
 
 use anyhow::Result;
 use chat_testkit::server::Script;

@@ -1,5 +1,5 @@
-//! Files that come into the editor by other ways than a click: named when the program was called, and left
-//! open in an earlier run; and files that are saved under another name.
+//! Tests other ways to open files in the editor than a click: files on the command line, and files
+//! left open in an earlier run. Also tests files that are saved under another name.
 
 use std::fs;
 use std::path::{Path, PathBuf};

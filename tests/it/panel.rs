@@ -1,4 +1,5 @@
-//! The panel beside the conversation: how wide it opens, and how narrow the conversation may be.
+//! Tests the panel next to the conversation: how wide it opens, and how narrow the conversation may
+//! be.
 
 use std::cell::{Cell, RefCell};
 use std::fs;

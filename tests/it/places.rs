@@ -1,4 +1,5 @@
-//! Where a chat is read: it stays when another one is shown, and when the program ends.
+//! Tests that a chat keeps its scroll position when another one is shown, and when the program
+//! ends.
 
 use anyhow::Result;
 use chat_testkit::ui::{Role, containing, named, until};

@@ -1,4 +1,4 @@
-//! Where typing goes after the popover of one of the composer's buttons closes.
+//! Tests where typing goes after the popover of one of the composer's buttons closes.
 
 use anyhow::Result;
 use chat_testkit::ui::{By, Role, State, containing, named, state, until};

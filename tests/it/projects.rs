@@ -1,4 +1,4 @@
-//! A chat that works in a folder: how it gets there, and what is said of that.
+//! Tests a chat that works in a folder: how the folder is chosen, and what is shown about it.
 
 use std::path::{Path, PathBuf};
 

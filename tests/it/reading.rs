@@ -1,4 +1,4 @@
-//! Reading a reply: formulas, verses and tables.
+//! Tests reading a reply: formulas, verses and tables.
 
 use anyhow::Result;
 use chat_testkit::server::Script;

@@ -1,4 +1,4 @@
-//! A real model answers in the window: behind a real server, and by Natter's own engine.
+//! Tests a real model in the window: behind a real server, and with the built-in engine.
 
 use anyhow::{Context, Result, anyhow};
 use chat_core::message::{Ending, Role, Usage};

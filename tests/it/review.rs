@@ -1,4 +1,4 @@
-//! What a model changed is reviewed: change by change, while everything else goes on.
+//! Tests reviewing a model's changes, one by one, while everything else continues.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Several sessions at work at once.
+//! Tests several sessions that run at once.
 
 use anyhow::Result;
 use chat_testkit::server::{Gate, Script, text};

@@ -1,4 +1,4 @@
-//! What every test here begins with: a desktop, a scripted server, and the program between them.
+//! Sets up every test here: a desktop, a scripted server, and the program between them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

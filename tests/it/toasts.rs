@@ -1,4 +1,4 @@
-//! Toasts where the conversation is narrow.
+//! Tests toasts where the conversation is narrow.
 
 use std::fs;
 

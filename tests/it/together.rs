@@ -1,4 +1,4 @@
-//! The window beside another program that works on the same chats.
+//! Tests the window together with another program that works on the same chats.
 
 use anyhow::Result;
 use chat_core::message::{ChatRequest, Content};

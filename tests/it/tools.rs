@@ -1,4 +1,4 @@
-//! Tools: a model works in a folder, and the person says what it may do.
+//! Tests tools: a model works in a folder, and the user decides what it may do.
 
 use std::fs;
 use std::path::PathBuf;

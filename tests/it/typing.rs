@@ -1,4 +1,5 @@
-//! Who types faster than the window can follow loses nothing, and nothing goes astray.
+//! Tests typing faster than the window can follow: nothing is lost, and nothing ends up in the
+//! wrong place.
 
 use anyhow::Result;
 use chat_testkit::server::{Gate, Script};

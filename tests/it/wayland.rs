@@ -1,4 +1,5 @@
-//! The window under Wayland, where most people have it: once through all that a day begins with.
+//! Tests the window under Wayland, which most people use: once through everything that a day begins
+//! with.
 
 use anyhow::{Result, ensure};
 use chat_testkit::ui::{Desktop, Role, containing, named};

@@ -1,4 +1,4 @@
-//! The mouse wheel scrolls the conversation, whatever is under the pointer.
+//! Tests that the mouse wheel scrolls the conversation, whatever is under the pointer.
 
 use anyhow::Result;
 use chat_testkit::server::Script;

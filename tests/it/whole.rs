@@ -1,5 +1,5 @@
-//! A programmer's whole way: a project is opened, the assistant changes it and runs its tests, the changes
-//! are reviewed, and all of it is taken back.
+//! Tests a programmer's whole workflow: a project is opened, the assistant changes it and runs its
+//! tests, the changes are reviewed, and all of it is undone.
 
 use std::collections::BTreeMap;
 use std::fs;

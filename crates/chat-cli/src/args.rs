@@ -23,32 +23,33 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// Reads the command line. Ends the program where it cannot be meant or help was asked for.
+    /// Reads the command line. Ends the program if it is invalid or help was requested.
     pub fn read() -> Self {
         let line: Vec<_> = std::env::args_os().collect();
         Self::parse_line(&line).unwrap_or_else(|error| with_hint(error).exit())
     }
 
-    /// Parses a command line, its first word being the program.
+    /// Parses a command line whose first word is the program.
     fn parse_line(line: &[impl Into<OsString> + Clone]) -> Result<Self, clap::Error> {
         let cli = Self::try_parse_from(line.iter().cloned())?;
         if let Command::Sessions(Sessions { search: Some(text), .. }) = &cli.command
             && text.starts_with("--")
         {
-            // What begins with one hyphen is searched for, and an option only behind an equals sign.
+            // An argument that begins with a hyphen is searched for, so an option's value must
+            // follow an equals sign.
             strict().try_get_matches_from(line.iter().cloned())?;
         }
         Ok(cli)
     }
 }
 
-/// The command line where no option takes another one for its value.
+/// The command line in which no option takes another option as its value.
 fn strict() -> clap::Command {
     let search = |arg: clap::Arg| arg.allow_hyphen_values(false);
     Cli::command().mut_subcommand("sessions", |sessions| sessions.mut_arg("search", search))
 }
 
-/// Says where chats are searched to somebody who looks for a command of that name.
+/// Adds a hint how to search chats for users who try a command of that name.
 fn with_hint(mut error: clap::Error) -> clap::Error {
     let name = error.get(ContextKind::InvalidSubcommand);
     if name == Some(&ContextValue::String("search".to_owned())) {
@@ -386,7 +387,7 @@ fn mode_parser() -> impl clap::builder::TypedValueParser<Value = Mode> {
         .map(|name| name.parse().unwrap_or_default())
 }
 
-/// The same for what would make its command the largest.
+/// Like `parse_rule`, but boxed, since a rule would make its command the largest.
 fn parse_boxed_rule(text: &str) -> Result<Box<Rule>, String> {
     parse_rule(text).map(Box::new)
 }
@@ -484,7 +485,7 @@ mod tests {
         assert!(!parse("--context-window", "0"));
         assert!(parse("--thinking", "high"));
         assert!(!parse("--thinking", "much"));
-        // The old name of the default is still read, and means the same.
+        // The old name of the default is still accepted.
         for name in ["default", "habit"] {
             assert!(parse("--thinking", name), "{name}");
         }

@@ -13,7 +13,7 @@ use crate::say;
 use crate::signals::Signals;
 use crate::turn::Turns;
 
-/// Asks, shows the answer as it comes, and gives how it ended.
+/// Asks, shows the answer as it arrives, and returns how it ended.
 pub async fn run(args: Ask, program: &Program) -> Result<Outcome> {
     let mut signals = Signals::new()?;
     let mut sink = output::sink(args.request.json, program.terminal, program.manager.tools());
@@ -31,7 +31,7 @@ pub async fn run(args: Ask, program: &Program) -> Result<Outcome> {
     };
     match asked {
         Ok(done) => Ok(done.reason.into()),
-        // The request was stopped, for nobody reads its answer.
+        // The request was stopped because nobody reads its answer.
         Err(CliError::BrokenPipe) => Ok(Outcome::Stopped),
         Err(trouble) => Err(trouble),
     }
@@ -45,7 +45,7 @@ async fn make(args: Ask, program: &Program) -> Result<ChatRequest> {
     Ok(request)
 }
 
-/// The question; `-` stands for all of standard input.
+/// The question; `-` means all of standard input.
 async fn prompt(given: String) -> Result<String> {
     if given != "-" {
         return Ok(given);

@@ -23,7 +23,7 @@ use crate::turn::Turns;
 use command::Command;
 use lines::{Line, Lines};
 
-/// Talks until the input ends.
+/// Runs the conversation until the input ends.
 pub async fn run(args: Request, program: &Program) -> Result<Outcome> {
     let mut signals = Signals::new()?;
     let mut request = tokio::select! {
@@ -45,9 +45,9 @@ pub async fn run(args: Request, program: &Program) -> Result<Outcome> {
 
 struct Conversation<'a> {
     program: &'a Program,
-    /// What the next message is sent with.
+    /// The settings for the next message.
     request: ChatRequest,
-    /// What the command line allows: each chat that begins here.
+    /// The rules from the command line, for each chat that begins here.
     allow: Vec<Rule>,
     sink: Box<dyn Sink>,
     last: Outcome,
@@ -67,14 +67,15 @@ impl Conversation<'_> {
                     self.remark(&say::interrupt_to_end());
                     continue;
                 }
-                // A person saw how each reply ended; a script wants to hear of the last.
+                // A user has seen how each reply ended; a script needs the outcome of the last one.
                 Line::End if self.program.terminal.input => return Ok(Outcome::Done),
                 Line::End => return Ok(self.last),
             };
             match command::read(&text) {
                 Some(Command::Quit) => return Ok(Outcome::Done),
                 Some(command) => {
-                    // Ctrl+C ends what a command waits for, and not the conversation.
+                    // Ctrl+C interrupts what a command waits for, but does not end the
+                    // conversation.
                     let obeyed = tokio::select! {
                         obeyed = self.obey(command) => obeyed,
                         () = signals.next() => Ok(()),
@@ -101,7 +102,7 @@ impl Conversation<'_> {
 
     /// Sends a message and shows the answer.
     async fn say(&mut self, text: String, signals: &mut Signals) -> Result<()> {
-        // `//etc` stands for a message that begins with a slash.
+        // `//etc` is a message that begins with one slash.
         let text = text.strip_prefix("//").map_or(text.clone(), |rest| format!("/{rest}"));
         self.request.content.text = text;
         request::point_at(&mut self.request, self.program).await?;
@@ -111,7 +112,7 @@ impl Conversation<'_> {
             signals,
         };
         let (fid, done) = turns.run(self.request.clone(), self.sink.as_mut()).await?;
-        // What was said once holds for the session from now on; files went with that message.
+        // These settings now belong to the session; files were only for that message.
         if fid.is_some() {
             self.request = ChatRequest { session: fid, ..ChatRequest::default() };
         }
@@ -126,7 +127,7 @@ impl Conversation<'_> {
                 self.remark(&say::new_chat());
             }
             Command::Open(fid) => {
-                // What was said of folder and leave was said of another chat.
+                // The folder and the rules were meant for another chat.
                 self.request = ChatRequest {
                     project: None,
                     mode: None,
@@ -176,7 +177,7 @@ impl Conversation<'_> {
         Ok(())
     }
 
-    /// Goes on with a stored chat.
+    /// Continues a stored chat.
     async fn open(&mut self, fid: &Fid) -> Result<()> {
         let session = self.session(fid).await?;
         self.request = ChatRequest { session: Some(fid.clone()), ..self.request.clone() };
@@ -189,8 +190,8 @@ impl Conversation<'_> {
         Ok(self.program.manager.sessions().open(fid, 1, &subscription).await?.session)
     }
 
-    /// What a further chat begins with: model, agent, thinking, options, folder and mode of this
-    /// one, what the command line allows, and files that were given and not sent yet.
+    /// The settings for another new chat: model, agent, thinking, options, folder and mode of this
+    /// one, the rules from the command line, and files that were not sent yet.
     async fn request_like_this(&self) -> ChatRequest {
         let mut request = ChatRequest { allow: self.allow.clone(), ..self.request.clone() };
         let Some(fid) = request.session.take() else {

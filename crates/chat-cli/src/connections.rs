@@ -18,7 +18,7 @@ use crate::say;
 use crate::signals::Signals;
 use crate::terminal::{self, HiddenInput};
 
-/// Does what is asked with the servers.
+/// Runs the requested action on the connections.
 pub async fn run(action: Option<Connections>, json: bool, program: &Program) -> Result<Outcome> {
     match action {
         None => list(json, program).await,
@@ -54,7 +54,7 @@ async fn add(connection: Connection, key: Option<Key>, program: &Program) -> Res
     Ok(Outcome::Done)
 }
 
-/// Gives a configured connection another key, or none.
+/// Changes or removes the key of a configured connection.
 async fn change_key(
     name: &str,
     env: Option<String>,
@@ -88,7 +88,7 @@ async fn test(name: &str, program: &Program) -> Result<Outcome> {
     let connection = if let Some(connection) = configured(name, program) {
         connection
     } else {
-        // It may be one that is found on this machine.
+        // The connection may be one that is discovered on this machine.
         program.settled().await;
         let all = program.manager.connections().list();
         let found = all.into_iter().map(|state| state.connection).find(|c| c.name == name);
@@ -109,7 +109,7 @@ async fn test(name: &str, program: &Program) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Here a connection that is not there is one that was named, and not a chat's.
+/// Here an unknown connection is one that the user named, not one that a chat uses.
 fn named(error: Error) -> CliError {
     match &error.kind {
         Kind::ConnectionMissing { name } => CliError::Said(say::no_connection(name)),
@@ -121,7 +121,7 @@ fn configured(name: &str, program: &Program) -> Option<Connection> {
     program.manager.settings().current().connections.iter().find(|c| c.name == name).cloned()
 }
 
-/// A connection as programs get it. Where its key comes from is named, never the key.
+/// A connection as JSON. It names where its key comes from, never the key.
 #[derive(Serialize)]
 struct View<'a> {
     name: &'a str,
@@ -183,9 +183,9 @@ fn json_line(state: &ConnectionState) -> String {
     line_of(&view)
 }
 
-/// Reads a key as one line. Of a person at a terminal it is asked, and not shown as they type.
+/// Reads a key as one line. At a terminal it prompts for the key, and hides what is typed.
 async fn read_key(name: &str, program: &Program) -> Result<Key> {
-    // A stop gives the terminal its echo back.
+    // A signal must turn the terminal's echo on again.
     let mut signals = Signals::new()?;
     let _unseen = program.terminal.input.then(|| {
         let unseen = HiddenInput::begin();

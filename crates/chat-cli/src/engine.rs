@@ -15,10 +15,10 @@ use crate::output::Output;
 use crate::say;
 use crate::terminal::{self, Terminal};
 
-/// How long the engine may take to store what it has when the program ends.
+/// How long the engine may take to store its data when the program ends.
 const END: Duration = Duration::from_secs(10);
 
-/// The running program: the engine, and where its words go.
+/// The running program: the engine, and the output streams.
 #[derive(Debug)]
 pub struct Program {
     pub manager: Manager,
@@ -29,14 +29,14 @@ pub struct Program {
     discovered: Cell<bool>,
 }
 
-/// Where everything is kept.
+/// The folders with Natter's data.
 pub fn folders() -> Result<Folders> {
     Folders::from_env().ok_or_else(|| CliError::Said(say::no_home()))
 }
 
 impl Program {
-    /// Starts the engine, and says what it found wrong. Better titles are worth asking for only
-    /// where the program stays after the first reply.
+    /// Starts the engine, and reports what it found wrong. Generated titles are worth a request
+    /// only if the program keeps running after the first reply.
     pub async fn start(
         folders: Folders,
         terminal: Terminal,
@@ -59,7 +59,7 @@ impl Program {
         for notice in manager.start_notices() {
             terminal::say(&explain(&notice, terminal));
         }
-        // What went to a file or nowhere was read by nobody.
+        // Messages that went to a file or nowhere were not read by anybody.
         if terminal.error {
             manager.start_notices_shown().await;
         }
@@ -73,8 +73,8 @@ impl Program {
         })
     }
 
-    /// Has the servers asked for their models, and local ones looked for, once. Most commands do
-    /// without: they must not wait, nor have others work, for what they do not need.
+    /// Queries the servers for their models and looks for local ones, once. Most commands do not
+    /// need this: they must neither wait nor cause work for something that they do not use.
     pub fn discover(&self) {
         if !self.discovered.replace(true) {
             self.manager.connections().refresh();
@@ -87,7 +87,7 @@ impl Program {
         self.manager.connections().settled().await;
     }
 
-    /// Stores what there is and ends the engine.
+    /// Stores everything and ends the engine.
     pub async fn end(self) {
         if tokio::time::timeout(END, self.manager.shutdown()).await.is_err() {
             tracing::warn!("the engine did not end in time");

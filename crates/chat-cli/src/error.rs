@@ -16,15 +16,15 @@ pub type Result<T, E = CliError> = std::result::Result<T, E>;
 /// Why a command ended early.
 #[derive(Debug)]
 pub enum CliError {
-    /// The engine says why.
+    /// The engine's error.
     Engine(Error),
-    /// This sentence says why.
+    /// An error with this message.
     Said(String),
-    /// Something on the command line cannot be meant; the sentence says what.
+    /// The command line is invalid; the message says why.
     Usage(String),
     /// The reader of our output is gone.
     BrokenPipe,
-    /// The person stopped it.
+    /// The user stopped it.
     Stopped,
 }
 
@@ -37,18 +37,18 @@ impl From<Error> for CliError {
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It did what it should.
+    /// It succeeded.
     Done,
     /// It failed, or a limit ended it.
     Failed,
     /// The command line was wrong.
     Usage,
-    /// The person stopped it.
+    /// The user stopped it.
     Stopped,
 }
 
 impl Outcome {
-    /// The exit code: these four never change.
+    /// The exit code. These four values never change.
     pub fn code(self) -> ExitCode {
         ExitCode::from(match self {
             Self::Done => 0,
@@ -70,18 +70,18 @@ impl From<StopReason> for Outcome {
 }
 
 impl CliError {
-    /// How a command that met this ended.
+    /// The outcome of a command that failed with this error.
     pub fn outcome(&self) -> Outcome {
         match self {
             Self::Engine(_) | Self::Said(_) => Outcome::Failed,
             Self::Usage(_) => Outcome::Usage,
-            // Whoever closed the pipe has all that they wanted.
+            // Whoever closed the pipe has everything they wanted.
             Self::BrokenPipe => Outcome::Done,
             Self::Stopped => Outcome::Stopped,
         }
     }
 
-    /// Says on standard error what happened and what to do.
+    /// Prints what happened and what to do to standard error.
     pub fn tell(&self, terminal: Terminal) {
         match self {
             Self::Engine(error) => terminal::say(&explain(error, terminal)),
@@ -93,7 +93,7 @@ impl CliError {
     }
 }
 
-/// The sentence of an error, the words of the server, and what can be typed about it.
+/// The error message, the server's own message, and commands that may help.
 pub fn explain(error: &Error, terminal: Terminal) -> String {
     let mut out = format!("{}\n", terminal.alarm(&words::sentence(error)));
     let connection = error.connection.as_deref();

@@ -18,7 +18,7 @@ pub fn completions(shell: Shell) -> Result<Outcome> {
     print(&bytes)
 }
 
-/// Prints the manual page, or writes it and one for each command into a folder.
+/// Prints the manual page, or writes it and one page for each command to a folder.
 pub fn man(folder: Option<&Path>) -> Result<Outcome> {
     if let Some(folder) = folder {
         let written = std::fs::create_dir_all(folder)

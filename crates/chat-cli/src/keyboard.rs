@@ -1,4 +1,4 @@
-//! Reads a single line from the terminal while other things go on.
+//! Reads a single line from the terminal without blocking the rest of the program.
 
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use crate::terminal::Terminal;
 
-/// The longest line that a terminal gives, in bytes (`N_TTY_BUF_SIZE` of Linux).
+/// The longest line that a terminal returns, in bytes (`N_TTY_BUF_SIZE` of Linux).
 const LINE: usize = 4096;
 
 /// What was typed.
@@ -18,37 +18,36 @@ const LINE: usize = 4096;
 pub enum Typed {
     /// A line, without its end.
     Line(String),
-    /// Ctrl+D, or the terminal went away.
+    /// Ctrl+D, or the terminal disappeared.
     End,
 }
 
-/// A line that is waited for. Dropping it ends the waiting: what is typed from then on is for
-/// whoever reads next.
+/// A pending read of a line. Dropping it cancels the read: what is typed later goes to the next
+/// reader.
 #[derive(Debug)]
 pub struct Reading {
     line: oneshot::Receiver<Typed>,
-    /// Its end wakes the thread that waits.
+    /// Closing it wakes the waiting thread.
     _wake: PipeWriter,
 }
 
 impl Reading {
-    /// Whether somebody sees what is asked, and can type an answer.
+    /// Whether the user can see a question and type an answer.
     pub fn is_possible(terminal: Terminal) -> bool {
         terminal.input && terminal.error
     }
 
-    /// Waits for the next line from now on; what was typed before is forgotten. None where that
-    /// cannot be done.
+    /// Waits for the next line; what was typed before is discarded. None where that is impossible.
     pub fn begin() -> Option<Self> {
         let begun = || {
             let input = io::stdin().as_fd().try_clone_to_owned()?;
             let (woken, wake) = io::pipe()?;
             let (typed, line) = oneshot::channel();
-            // Where this fails the terminal is gone, and reading from it says so.
+            // If this fails the terminal is gone, and reading from it reports that.
             let _ = tcflush(&input, QueueSelector::IFlush);
             std::thread::Builder::new().name("keyboard".to_owned()).spawn(move || {
                 if let Some(line) = read(&input, &woken) {
-                    // Nobody waits where the question was settled just now.
+                    // The receiver is gone if the question was settled in the meantime.
                     let _ = typed.send(line);
                 }
             })?;
@@ -57,13 +56,13 @@ impl Reading {
         begun().inspect_err(|error| tracing::warn!(%error, "nothing can be asked")).ok()
     }
 
-    /// What was typed. Cancel-safe; not to be awaited again once it was given.
+    /// Returns what was typed. Cancel-safe; must not be awaited again after it has returned.
     pub async fn typed(&mut self) -> Typed {
         (&mut self.line).await.unwrap_or(Typed::End)
     }
 }
 
-/// Waits for a line, and reads it; none where it is woken before.
+/// Waits for a line and reads it; none if it is woken first.
 fn read(input: &OwnedFd, woken: &PipeReader) -> Option<Typed> {
     loop {
         let mut both = [PollFd::new(input, PollFlags::IN), PollFd::new(woken, PollFlags::IN)];
@@ -73,10 +72,10 @@ fn read(input: &OwnedFd, woken: &PipeReader) -> Option<Typed> {
             Ok(_) if !both[1].revents().is_empty() => return None,
             Ok(_) => {}
         }
-        // A terminal is ready once a whole line is there.
+        // A terminal becomes readable once a whole line is there.
         let mut bytes = [0; LINE];
         match rustix::io::read(input, &mut bytes) {
-            // What is handed over without an end of line was given up with Ctrl+D.
+            // Input without a line break was ended with Ctrl+D.
             Ok(read @ 1..LINE) if bytes[read - 1] != b'\n' => return Some(Typed::End),
             Ok(read @ 1..) => {
                 let line = String::from_utf8_lossy(&bytes[..read]);

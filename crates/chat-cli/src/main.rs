@@ -52,8 +52,8 @@ fn run(command: Command, terminal: Terminal, diagnostics: &Diagnostics) -> Resul
         command => {
             let folders = engine::folders()?;
             chat_presentation::log::init("natter-cli", &folders.state);
-            // One thread drives everything: requests are tasks of their own on it, so that they
-            // never wait for what this program does with their answers.
+            // One thread runs everything: requests are separate tasks on it, so that they never
+            // wait for what this program does with their answers.
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
                 .build()
@@ -66,7 +66,7 @@ fn run(command: Command, terminal: Terminal, diagnostics: &Diagnostics) -> Resul
                 program.end().await;
                 outcome
             });
-            // A reader that takes nothing may hold up a writing thread: nobody waits for it.
+            // A reader that takes nothing may block a writing thread; do not wait for it.
             runtime.shutdown_background();
             outcome
         }
@@ -87,7 +87,7 @@ async fn dispatch(command: Command, program: &Program) -> Result<Outcome> {
             models::run(action.unwrap_or(args::Models::List(list)), program).await
         }
         Command::Rules { action, json } => rules::run(action, json, program).await,
-        // Made before the engine was started.
+        // Handled before the engine was started.
         Command::Completions { .. } | Command::Man { .. } => Ok(Outcome::Done),
     }
 }

@@ -1,4 +1,4 @@
-//! Runs `natter-cli models`: lists what can be talked to, and manages what is on this computer.
+//! Runs `natter-cli models`: lists all models, and manages those on this computer.
 
 mod local;
 mod pull;
@@ -18,7 +18,7 @@ use crate::output::line_of;
 use crate::say;
 use crate::terminal;
 
-/// Does what the command line says.
+/// Runs the requested action on models.
 pub async fn run(action: Models, program: &Program) -> Result<Outcome> {
     match action {
         Models::List(ListModels { json, installed: true, .. }) => {
@@ -37,7 +37,7 @@ pub async fn run(action: Models, program: &Program) -> Result<Outcome> {
     }
 }
 
-/// A model as programs get it.
+/// A model as JSON.
 #[derive(Serialize)]
 struct View<'a> {
     model: String,
@@ -47,7 +47,7 @@ struct View<'a> {
     info: &'a ModelInfo,
 }
 
-/// Lists the models of all servers that answer; those that do not are named on standard error.
+/// Lists the models of all servers that answer; servers that do not are named on standard error.
 async fn list(json: bool, program: &Program) -> Result<Outcome> {
     let text = if json { json_lines(program).await } else { lines(program).await };
     let found = !text.is_empty();
@@ -70,7 +70,7 @@ async fn list(json: bool, program: &Program) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The list for people.
+/// The list as text.
 pub async fn lines(program: &Program) -> String {
     program.settled().await;
     let mut out = String::new();
@@ -111,7 +111,7 @@ async fn json_lines(program: &Program) -> String {
     out
 }
 
-/// Says something on standard error.
+/// Prints a remark to standard error.
 fn remark(text: &str) {
     terminal::say(&format!("{}\n", terminal::clean(text)));
 }

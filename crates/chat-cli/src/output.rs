@@ -1,5 +1,5 @@
-//! Writes to the two output streams without holding up the program: a slow reader slows nobody, and
-//! what comes meanwhile is written in one piece.
+//! Writes to the two output streams without blocking the program: a slow reader holds up nothing,
+//! and output that arrives in the meantime is written in one piece.
 
 mod calls;
 pub mod json;
@@ -25,39 +25,39 @@ use crate::terminal::Terminal;
 pub use calls::{Calls, result_line};
 pub use lines::{line_of, lines_of};
 
-/// What is shown of a conversation, as it happens. Everything is gathered, and taken as bytes.
+/// Shows a conversation as it happens. Output is collected, and then taken as bytes.
 pub trait Sink {
     /// The session is known.
     fn session(&mut self, session: &SessionPlaceholder);
-    /// Text or thinking came.
+    /// Text or thinking arrived.
     fn text(&mut self, kind: TextKind, text: &str);
     /// The model calls a tool.
     fn tool_call(&mut self, call: &ToolCall);
     /// A call begins to run.
     fn tool_runs(&mut self, _: &ToolCall) {}
-    /// A running command wrote: the end of all that it wrote.
+    /// A running command wrote something; this is the end of its output so far.
     fn tool_output(&mut self, _: &str) {}
-    /// A tool answered a call, which is not known where the reply with it was not followed.
+    /// A tool answered a call. The call is unknown if the reply with it was not followed.
     fn tool_result(&mut self, call: Option<&ToolCall>, result: &ToolResult);
-    /// The plan is this now.
+    /// The to-do list changed.
     fn todos(&mut self, _: &[Todo]) {}
-    /// A question to the person, in lines, or what it may be answered with, behind which is typed.
+    /// A question to the user, in lines, or the possible answers, after which the user types.
     fn ask(&mut self, prompt: &str);
-    /// A question was answered, or is none any more: a rule settled it, or the request was stopped.
+    /// A question was answered, or is obsolete: a rule settled it, or the request was stopped.
     fn answered(&mut self, ask: &Ask, answer: Option<&Answer>);
     /// A reply ended.
     fn message(&mut self, message: &Message);
-    /// What the request does while no text comes.
+    /// What the request does while no text arrives.
     fn stage(&mut self, stage: &Stage);
     /// Something that belongs to no request.
     fn notice(&mut self, failure: &Failure);
-    /// The request ended: always last.
+    /// The request ended. This is always the last call.
     fn done(&mut self, done: &Done);
-    /// A second went by. Gives whether another tick is wanted.
+    /// A second has passed. Returns whether another tick is wanted.
     fn tick(&mut self) -> bool {
         false
     }
-    /// What is to be written.
+    /// Takes the bytes to write.
     fn take(&mut self) -> Pieces;
 }
 
@@ -140,7 +140,7 @@ impl Output {
         )))
     }
 
-    /// Begins to write on a thread for blocking work. Await the handle before the next call.
+    /// Starts to write on a thread for blocking work. Await the handle before the next call.
     pub fn write(&self, pieces: Pieces) -> JoinHandle<Result<()>> {
         let files = Arc::clone(&self.0);
         tokio::task::spawn_blocking(move || files.write(&pieces))
@@ -164,7 +164,7 @@ impl Files {
                         _ => CliError::Said(say::output_failed(&error.to_string())),
                     })?;
                 }
-                // What cannot be said to the person must not keep the answer from its reader.
+                // Failing to write messages must not keep the answer from its reader.
                 Stream::Error => drop(write_all(&self.error, bytes)),
             }
         }
@@ -172,7 +172,7 @@ impl Files {
     }
 }
 
-/// Writes all of it. Another program may have made the terminal that we share non-blocking.
+/// Writes all bytes. Another program may have made the shared terminal non-blocking.
 fn write_all(mut file: &File, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         match file.write(bytes) {

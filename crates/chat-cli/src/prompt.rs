@@ -1,4 +1,4 @@
-//! Shows what a tool asks at a terminal, and parses the typed answer.
+//! Shows a tool's question in the terminal, and parses the typed answer.
 
 use chat_core::message::{Answer, Ask, Asked, PermissionRequest, Preview, Question};
 use chat_core::permission::{Effect, InvalidRule, Rule, Scope};
@@ -7,37 +7,37 @@ use chat_presentation::words::{self, visible};
 use crate::say;
 use crate::terminal::{Colour, Terminal};
 
-/// A question with the answers that there are.
+/// A question with its possible answers.
 #[derive(Clone, Debug)]
 pub struct Prompt {
     answers: Answers,
-    /// What stands before the place where the answer is typed.
+    /// The prompt before the typed answer.
     place: String,
 }
 
 #[derive(Clone, Debug)]
 enum Answers {
-    /// To be chosen from by a letter or a word; anything else is a word to the model.
+    /// Choose by a letter or a word; anything else is a message to the model.
     Permission(Vec<Choice>),
-    /// To be chosen from by a letter or a word; anything else answers nothing.
+    /// Choose by a letter or a word; anything else is not an answer.
     GoOn(Vec<Choice>),
-    /// To be chosen from by number; anything else is an answer of one's own.
+    /// Choose by number; anything else is the user's own answer.
     Question(Vec<String>),
 }
 
 /// An answer to a permission request.
 #[derive(Clone, Debug)]
 struct Choice {
-    /// With the letter in brackets that stands for it.
+    /// The label with the answer's letter in brackets.
     label: String,
-    /// The letter that stands for it in English; in other languages too, where it is for once and no
-    /// other answer has it.
+    /// The English letter of the answer. It also works in other languages if the answer is for once
+    /// only and no other answer uses the letter.
     english: char,
     answer: Answer,
 }
 
 impl Prompt {
-    /// The question of a session that works in a project or not.
+    /// Creates the prompt of a session with or without a project.
     pub fn new(ask: &Ask, in_project: bool) -> Self {
         match &ask.what {
             Asked::Permission(asked) => {
@@ -67,7 +67,7 @@ impl Prompt {
         }
     }
 
-    /// The whole question, as lines; what it may be answered with is not in it.
+    /// The whole question as lines, without the possible answers.
     pub fn question(ask: &Ask, terminal: Terminal) -> String {
         let lines = match &ask.what {
             Asked::Permission(asked) => permission(asked, terminal),
@@ -77,12 +77,12 @@ impl Prompt {
         lines.iter().flat_map(|line| [line, "\n"]).collect()
     }
 
-    /// The answers that there are. The cursor stays behind it.
+    /// The possible answers. The cursor stays after them.
     pub fn place(&self) -> &str {
         &self.place
     }
 
-    /// What a typed line answers; none where it says nothing.
+    /// Parses a typed line as an answer; none if it is not one.
     pub fn read(&self, line: &str) -> Option<Answer> {
         let line = line.trim();
         if line.is_empty() {
@@ -90,7 +90,7 @@ impl Prompt {
         }
         match &self.answers {
             Answers::Permission(choices) => {
-                // A letter that stands for nothing is a slip, and no word to the model.
+                // A letter without a meaning is a typo, not a message to the model.
                 let is_word = line.chars().nth(1).is_some();
                 let message = || Answer::Deny { scope: None, message: Some(line.to_owned()) };
                 match with_rule(choices, line) {
@@ -108,7 +108,7 @@ impl Prompt {
     }
 }
 
-/// The answer that a letter or a word stands for.
+/// The answer for a letter or a word.
 fn chosen(choices: &[Choice], line: &str) -> Option<Answer> {
     let said = line.to_lowercase();
     let one = |meant: &dyn Fn(&Choice) -> bool| {
@@ -116,15 +116,15 @@ fn chosen(choices: &[Choice], line: &str) -> Option<Answer> {
     };
     let mut letters = said.chars();
     match letters.next().filter(|_| letters.next().is_none()) {
-        // What holds for longer is not to be chosen by a slip.
+        // Lasting answers must not be chosen by a typo.
         Some(letter) => one(&|choice| choice.letter() == letter)
             .or_else(|| one(&|choice| choice.english == letter && choice.is_for_once())),
         None => one(&|choice| choice.word() == said),
     }
 }
 
-/// An answer for longer with a rule of the person's own behind it, as `s run:cargo test *`. None where the line is no
-/// such answer; an error where the rule cannot be read.
+/// A lasting answer followed by the user's own rule, as in `s run:cargo test *`. None if the line
+/// is no such answer; an error if the rule is invalid.
 fn with_rule(choices: &[Choice], line: &str) -> Option<Result<Answer, InvalidRule>> {
     let (chosen, rule) = line.split_once(char::is_whitespace)?;
     let rule = rule.trim_start();
@@ -134,7 +134,7 @@ fn with_rule(choices: &[Choice], line: &str) -> Option<Result<Answer, InvalidRul
         Answer::Deny { scope: Some(scope), .. } => (Effect::Deny, scope),
         _ => return None,
     };
-    // “s please: use make” is a word to the model.
+    // “s please: use make” is a message to the model.
     if action.contains(char::is_whitespace) || what.starts_with(char::is_whitespace) {
         return None;
     }
@@ -158,11 +158,11 @@ impl Choice {
     }
 }
 
-/// The answers to a request. Where no rule would make it pass there is none for longer.
+/// The answers to a request. If no rule would allow it, there are no lasting answers.
 fn choices(asked: &PermissionRequest, in_project: bool) -> Vec<Choice> {
     let allow = |scope| Answer::Allow(scope);
     let deny = |scope| Answer::Deny { scope, message: None };
-    // It names files from the project's folder on, and can hold nowhere else.
+    // It names files relative to the project folder, so it can apply nowhere else.
     let is_local = in_project && asked.always.iter().all(Rule::is_of_project);
     let can_leave = asked.preview.can_leave_sandbox();
     let all = [
@@ -179,7 +179,7 @@ fn choices(asked: &PermissionRequest, in_project: bool) -> Vec<Choice> {
             Answer::AllowOutsideSandbox => false,
             Answer::Allow(Some(Scope::Project)) => in_project && !asked.always.is_empty(),
             Answer::Allow(Some(Scope::Everywhere)) => !asked.always.is_empty() && !is_local,
-            // Of several rules it would not be known which one is meant.
+            // With several rules it would be unclear which one is meant.
             Answer::Deny { .. } => asked.always.len() == 1,
             _ => !asked.always.is_empty(),
         }
@@ -204,7 +204,7 @@ fn permission(asked: &PermissionRequest, terminal: Terminal) -> Vec<String> {
             );
             lines.push(terminal.dim(&words::changed(*added, *removed)));
         }
-        // The question may have cut them.
+        // The question may have shortened the paths.
         Preview::Move { to } => {
             lines.push(format!("  {}", visible(&asked.target)));
             lines.push(format!("  → {}", visible(&to.display().to_string())));

@@ -18,12 +18,12 @@ use crate::error::{CliError, Result};
 use crate::say;
 use crate::terminal;
 
-/// The most that is read of a file to attach, in MB: far more than a model can read.
+/// The maximum size of an attached file, in MB: far more than a model can read.
 const FILE_LIMIT_MB: u64 = 20;
-/// So many names that point at nothing are told.
+/// At most this many unknown names are reported.
 const MOST_UNKNOWN: usize = 3;
 
-/// A request without words, as the command line asks for it.
+/// Builds a request without text from the command line.
 pub async fn make(args: &Request, program: &Program) -> Result<ChatRequest> {
     let project = args.project.as_deref().map(folder).transpose()?;
     let agent = match (&args.agent, &project, &args.session) {
@@ -48,7 +48,7 @@ pub async fn make(args: &Request, program: &Program) -> Result<ChatRequest> {
     })
 }
 
-/// Has what the text points at with an `@` go along. Of names that nothing has a few are told.
+/// Attaches what the text mentions with `@`. Some of the unknown names are reported.
 pub async fn point_at(request: &mut ChatRequest, program: &Program) -> Result<()> {
     request.context.mentions.clear();
     if !request.content.text.contains('@') {
@@ -65,14 +65,14 @@ pub async fn point_at(request: &mut ChatRequest, program: &Program) -> Result<()
     Ok(())
 }
 
-/// A folder to work in, by its real path.
+/// The real path of a folder to work in.
 pub fn folder(given: &Path) -> Result<PathBuf> {
     let unusable = |system: &str| CliError::Usage(say::no_folder(given, system));
     let path = given.canonicalize().map_err(|error| unusable(&error.to_string()))?;
     if path.is_dir() { Ok(path) } else { Err(CliError::Usage(say::not_a_folder(given))) }
 }
 
-/// The model that is asked for. Servers are waited for only where the name alone does not say it.
+/// The requested model. Waits for servers only if the name alone does not identify it.
 async fn model(args: &Request, program: &Program) -> Result<Option<ModelRef>> {
     match (&args.connection, &args.model) {
         (None, None) => Ok(None),
@@ -86,7 +86,7 @@ async fn model(args: &Request, program: &Program) -> Result<Option<ModelRef>> {
     }
 }
 
-/// A model by its name, alone or behind its connection's.
+/// Finds a model by its name, with or without its connection's name.
 pub async fn find(name: &str, program: &Program) -> Result<ModelRef> {
     let settings = program.manager.settings().current();
     let exact = settings.connections.iter().find_map(|connection| {
@@ -97,7 +97,7 @@ pub async fn find(name: &str, program: &Program) -> Result<ModelRef> {
         return on(connection, model, program).await;
     }
     program.settled().await;
-    // A server that was found here is called by its name too.
+    // A discovered server can be named, too.
     let found = program.manager.connections().list().into_iter().find_map(|state| {
         let model = name.strip_prefix(&state.connection.name)?.strip_prefix('/')?;
         Some((state.connection.name, model))
@@ -108,9 +108,9 @@ pub async fn find(name: &str, program: &Program) -> Result<ModelRef> {
     }
 }
 
-/// A model of a connection. One that lists a model under this name calls it so; else it may be
-/// what people read of a longer name. Where the server cannot say it, the name is taken as it is:
-/// what is wrong with either shows when it is asked.
+/// Finds a model of a connection. A model that the server lists under this exact name is preferred;
+/// otherwise it may be the display name of a longer one. If the server cannot tell, the name is
+/// used as given: a wrong name shows up when the model is used.
 async fn on(connection: &str, model: &str, program: &Program) -> Result<ModelRef> {
     let exact = ModelRef::new(connection, model);
     if is_own_name(&exact, program) {
@@ -139,20 +139,21 @@ async fn on(connection: &str, model: &str, program: &Program) -> Result<ModelRef
     }
 }
 
-/// Whether this is known, without asking, for the model's own name: nobody is to wait, nor a server
-/// to work, for what is known.
+/// Whether this is known to be the model's own name without asking the server: what is known should
+/// cause neither waiting nor work.
 fn is_own_name(model: &ModelRef, program: &Program) -> bool {
     let settings = program.manager.settings().current();
     let connection = settings.connections.iter().find(|c| c.name == model.connection);
-    // Ollama's models are shown as they are named.
+    // Ollama's models are shown under their own names.
     let ollama = connection.is_some_and(|c| c.kind == Some(ConnectionKind::Ollama));
     let shows_itself = connection.is_some() && !model.may_be_shown_of_another();
-    // It was talked to before, or is set to be.
+    // It was used before, or has settings.
     let used = program.manager.sessions().empty().model.as_ref() == Some(model);
     ollama || shows_itself || used || settings.chat.model.as_ref() == Some(model)
 }
 
-/// The model of new chats where it is on this connection, else the first that the connection has.
+/// The default model of new chats if it is on this connection, otherwise the connection's first
+/// model.
 async fn first_of(connection: &str, program: &Program) -> Result<ModelRef> {
     if let Some(model) = &program.manager.settings().current().chat.model
         && model.connection == connection
@@ -165,8 +166,8 @@ async fn first_of(connection: &str, program: &Program) -> Result<ModelRef> {
     Ok(first.map(|entry| entry.model).ok_or(Kind::NoModel).map_err(chat_core::error::Error::new)?)
 }
 
-/// Asks this connection for its models, and no other, and waits for its answer. One that is not
-/// known may still be found here.
+/// Asks only this connection for its models, and waits for its answer. An unknown connection may
+/// still be discovered here.
 async fn answered(connection: &str, program: &Program) -> Result<()> {
     let mut subscription = program.manager.subscribe();
     if program.manager.settings().current().connections.iter().any(|c| c.name == connection) {
@@ -194,21 +195,21 @@ async fn answered(connection: &str, program: &Program) -> Result<()> {
     }
 }
 
-/// The files to attach, read.
+/// Reads the files to attach.
 pub fn attachments(args: &Request) -> Result<Vec<Attachment>> {
     args.files.iter().map(|path| attachment(path)).collect()
 }
 
 fn attachment(path: &Path) -> Result<Attachment> {
     let unreadable = |error: io::Error| CliError::Usage(say::no_file(path, &error.to_string()));
-    // A pipe that nobody writes to would make the opening wait.
+    // Opening a pipe that nobody writes to would block.
     let mut how = File::options();
     how.read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
     let file = how.open(path).map_err(unreadable)?;
     if !file.metadata().map_err(unreadable)?.is_file() {
         return Err(CliError::Usage(say::not_a_file(path)));
     }
-    // It may grow while it is read, and some files of the system do not tell their size.
+    // The file may grow while it is read, and some system files report no size.
     let mut bytes = Vec::new();
     file.take((FILE_LIMIT_MB << 20) + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > FILE_LIMIT_MB << 20 {
@@ -226,7 +227,7 @@ fn attachment(path: &Path) -> Result<Attachment> {
     }
 }
 
-/// The kind of picture that these bytes begin.
+/// Detects the picture format by the first bytes.
 fn picture(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
@@ -284,7 +285,7 @@ mod tests {
         let file = File::create(&large).expect("a file");
         file.set_len((FILE_LIMIT_MB << 20) + 1).expect("room");
         assert!(matches!(attachment(&large), Err(CliError::Usage(_))));
-        // Its size is told as none.
+        // It reports a size of zero.
         assert!(matches!(
             attachment(Path::new("/proc/self/status")),
             Ok(Attachment::File { text, .. }) if text.starts_with("Name:")

@@ -1,4 +1,4 @@
-//! Runs `natter-cli rules`: what was allowed and denied for longer.
+//! Runs `natter-cli rules`: the stored permission rules.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ use crate::request;
 use crate::say;
 use crate::terminal;
 
-/// Does what is asked with the rules.
+/// Runs the requested action on the rules.
 pub async fn run(action: Option<Rules>, json: bool, program: &Program) -> Result<Outcome> {
     match action {
         None => list(json, program).await,
@@ -29,12 +29,12 @@ pub async fn run(action: Option<Rules>, json: bool, program: &Program) -> Result
     }
 }
 
-/// A rule as programs get it.
+/// A rule as JSON.
 #[derive(Serialize)]
 struct View<'a> {
     rule: &'a Rule,
     effect: Effect,
-    /// None: everywhere.
+    /// None means everywhere.
     project: Option<&'a PathBuf>,
 }
 
@@ -59,7 +59,7 @@ async fn list(json: bool, program: &Program) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// A rule as people get it; where it is seen, nothing hides in it.
+/// A rule as text; on a terminal, control characters are made visible.
 fn line(known: &Remembered, is_seen: bool) -> String {
     let place = match &known.project {
         Some(folder) => folder.display().to_string(),
@@ -72,13 +72,13 @@ fn line(known: &Remembered, is_seen: bool) -> String {
     format!("{}\t{rule}\t{place}\n", words::effect(known.effect))
 }
 
-/// The rules as a file; where it is seen, nothing hides in it.
+/// The rules as a file; on a terminal, control characters are made visible.
 fn exported(toml: String, is_seen: bool) -> String {
     if is_seen { words::visible(&toml).into_owned() } else { toml }
 }
 
 async fn remove(rule: &Rule, project: Option<PathBuf>, program: &Program) -> Result<Outcome> {
-    // A folder that is gone has no real path any more, and rules all the same.
+    // A deleted folder has no real path any more, but may still have rules.
     let project = project.map(|given| request::folder(&given).unwrap_or(given));
     let meant = |of: Option<&PathBuf>| project.is_none() || of == project.as_ref();
     if !forget(rule, program, meant).await? {
@@ -88,7 +88,7 @@ async fn remove(rule: &Rule, project: Option<PathBuf>, program: &Program) -> Res
     Ok(Outcome::Done)
 }
 
-/// Forgets a rule of the settings, for the projects that are meant. Says whether it was there.
+/// Removes a rule from the settings, for the given projects. Returns whether it existed.
 pub async fn forget(
     rule: &Rule,
     program: &Program,

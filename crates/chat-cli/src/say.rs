@@ -1,5 +1,5 @@
-//! Words everything that the window does not say. Plain literals on one line each, and no lone
-//! apostrophes, for xgettext.
+//! Defines the texts that only the terminal program shows. xgettext needs plain literals on one
+//! line each, without lone apostrophes.
 
 mod asking;
 mod context;
@@ -22,7 +22,7 @@ pub use asking::{
 
 pub use context::{compacted, not_begun, summing_up};
 
-/// What can be typed in this program about an error, the most promising first.
+/// Suggests commands that may help with an error, the most promising first.
 pub fn hint(actions: &[Action], connection: Option<&str>) -> Option<String> {
     actions.iter().find_map(|action| match action {
         Action::LargerWindow(tokens) => Some(fill(
@@ -45,7 +45,7 @@ pub fn hint(actions: &[Action], connection: Option<&str>) -> Option<String> {
     })
 }
 
-/// A word as a shell takes it, whatever is in it.
+/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     if word.chars().all(|c| c.is_alphanumeric() || "-_.:/".contains(c)) {
         return word.to_owned();
@@ -53,18 +53,18 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// What is said of a reply that a full disk did not take to its end.
+/// The message about a reply that was cut off because the disk is full.
 pub fn reply_not_stored() -> String {
     gettext("The end of this reply isn’t saved. Copy it from here if you need it.")
 }
 
-/// What is said of a name behind an `@` that nothing in the project has.
+/// The message about a mention that matches nothing in the project.
 pub fn no_such_name(name: &str) -> String {
     let text = gettext("{name} isn’t in the project, so it was sent as plain text.");
     fill(&text, &[("name", name)])
 }
 
-/// What can be typed where a server wants a key, or another one.
+/// The command to set or change a server's key.
 pub fn give_key(connection: &str) -> String {
     fill(
         &gettext("Set its key with: natter-cli connections key {name}"),
@@ -72,17 +72,17 @@ pub fn give_key(connection: &str) -> String {
     )
 }
 
-/// A server can be added like this; shown where there is none.
+/// How to add a server; shown if there is none.
 pub fn add_server() -> String {
     gettext("Add a connection with: natter-cli connections add NAME --url URL")
 }
 
-/// What there is to say of an empty list of chats.
+/// The message for an empty list of chats.
 pub fn no_chats(searched: bool) -> String {
     if searched { gettext("No chats found.") } else { gettext("There are no chats yet.") }
 }
 
-/// Servers answer, or none is known, and there is no model on any.
+/// The message if no server has a model.
 pub fn no_models() -> String {
     gettext(
         "There are no models yet. See what you can download with: natter-cli models list --offered",
@@ -211,7 +211,7 @@ pub fn ask_delete(title: &str) -> String {
     fill(&gettext("Delete “{title}”? [y/N] "), &[("title", title)])
 }
 
-/// Whether an answer to a question means yes, in the language of the person or in English.
+/// Whether an answer means yes, in the user's language or in English.
 pub fn is_yes(answer: &str) -> bool {
     let answer = answer.trim().to_lowercase();
     let yes = gettext("yes");
@@ -268,7 +268,7 @@ pub fn still_writing() -> String {
     gettext("This reply is still being written.")
 }
 
-/// How much a model reads at once.
+/// The size of a model's context window.
 pub fn reads(tokens: u32) -> String {
     let text = ngettext("{n} token", "{n} tokens", tokens);
     fill(&text, &[("n", &tokens.to_string())])
@@ -284,7 +284,7 @@ pub fn abilities(can: Capabilities) -> impl Iterator<Item = String> {
     all.into_iter().filter(|(can, _)| *can == Some(true)).map(|(_, word)| word)
 }
 
-/// A model as people read it.
+/// The display name of a model.
 pub fn model(model: &ModelRef) -> String {
     format!("{}/{}", model.connection, display_name(model))
 }
@@ -321,7 +321,7 @@ pub fn interrupt_to_end() -> String {
     gettext("Press Ctrl+D to quit.")
 }
 
-/// The commands of a conversation with what each does.
+/// The commands of a conversation and what each does.
 pub fn commands() -> Vec<(String, String)> {
     vec![
         ("/new".to_owned(), gettext("Start a new chat")),

@@ -19,25 +19,25 @@ use crate::output::line_of;
 use crate::say;
 use crate::terminal::{self, Terminal};
 
-/// As many as there are, for a list without a limit.
+/// Enough for a list without a limit.
 const ALL: usize = 1_000_000;
 
-/// A chat with where a text was found in it.
+/// A chat, and where a search found the text in it.
 struct Row {
     session: SessionPlaceholder,
     excerpt: Option<String>,
-    /// Where the excerpt has it, in bytes.
+    /// The matches in the excerpt, in bytes.
     marks: Vec<Range<usize>>,
 }
 
-/// Chats, all or those that a search found.
+/// Chats: all of them, or search results.
 struct Listing {
     rows: Vec<Row>,
-    /// What the search left out.
+    /// What the search could not cover.
     gaps: Vec<SearchGap>,
 }
 
-/// A chat as programs get it.
+/// A chat as JSON.
 #[derive(Serialize)]
 pub struct View<'a> {
     fid: &'a str,
@@ -52,13 +52,13 @@ pub struct View<'a> {
     trouble: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     excerpt: Option<&'a str>,
-    /// Whether the search that found it left messages out.
+    /// Whether the search skipped some of its messages.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     incomplete: bool,
 }
 
 impl<'a> View<'a> {
-    /// The chat as it is now.
+    /// The current state of the chat.
     pub fn new(session: &'a SessionPlaceholder) -> Self {
         Self {
             fid: session.fid.as_str(),
@@ -83,11 +83,11 @@ impl<'a> View<'a> {
 pub async fn list(args: args::Sessions, program: &Program) -> Result<Outcome> {
     let listing = listing(args.search.as_deref(), args.limit, program).await?;
     let text = if args.json { json_lines(&listing) } else { lines_of(&listing, program.terminal) };
-    // With JSON each chat says that messages were left out, where there is one.
+    // In JSON, each chat itself says whether messages were skipped.
     let in_json = args.json && !text.is_empty();
     let gaps = listing.gaps.iter().filter(|gap| !(in_json && gap.leaves_messages_out()));
     let notes: Vec<_> = gaps.map(|gap| words::search_gap(*gap)).collect();
-    // A program reads it off the empty list.
+    // A program sees this from the empty list.
     if !args.json
         && let Some(words) = nothing_found(&listing, args.search.is_some())
     {
@@ -100,7 +100,7 @@ pub async fn list(args: args::Sessions, program: &Program) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The list for people, and the remarks on it.
+/// The list as text, and the remarks about it.
 pub async fn lines(
     search: Option<&str>,
     limit: Option<usize>,
@@ -112,7 +112,8 @@ pub async fn lines(
     Ok((lines_of(&listing, program.terminal), empty.into_iter().chain(gaps).collect()))
 }
 
-/// The sentence for an empty list; none where there are chats, or where a gap says why there are none.
+/// The sentence for an empty list; none if there are chats, or if a gap explains why there are
+/// none.
 fn nothing_found(listing: &Listing, searched: bool) -> Option<String> {
     let told = !listing.rows.is_empty() || listing.gaps.contains(&SearchGap::OneLetter);
     (!told).then(|| say::no_chats(searched))
@@ -136,7 +137,7 @@ fn lines_of(listing: &Listing, terminal: Terminal) -> String {
     out
 }
 
-/// An excerpt with what was looked for in bold.
+/// An excerpt with the matches in bold.
 fn marked(excerpt: &str, marks: &[Range<usize>], terminal: Terminal) -> String {
     let mut out = String::new();
     let mut end = 0;
@@ -149,7 +150,7 @@ fn marked(excerpt: &str, marks: &[Range<usize>], terminal: Terminal) -> String {
     out
 }
 
-/// What a person should know of a chat before it is opened.
+/// A remark about a chat's state.
 fn note(session: &SessionPlaceholder) -> Option<String> {
     if session.in_use || session.status.is_busy() {
         Some(say::in_use())
@@ -189,13 +190,13 @@ async fn listing(search: Option<&str>, limit: Option<usize>, program: &Program) 
     Ok(listing)
 }
 
-/// Gives a chat a title.
+/// Renames a chat.
 pub async fn rename(fid: &str, title: &str, program: &Program) -> Result<Outcome> {
     program.manager.sessions().rename(&Fid::new(fid), title).await?;
     Ok(Outcome::Done)
 }
 
-/// Deletes chats. It asks before each; with nobody to ask it wants to be told that it is meant.
+/// Deletes chats. Asks before each one; if nobody can be asked, `--yes` is required.
 pub async fn delete(fids: Vec<String>, yes: bool, program: &Program) -> Result<Outcome> {
     let mut outcome = Outcome::Done;
     for fid in fids {

@@ -23,11 +23,11 @@ use crate::output::{Calls, lines_of};
 use crate::say;
 use crate::sessions;
 
-/// A stored chat, read.
+/// A stored chat in memory.
 struct Chat {
     session: SessionPlaceholder,
     messages: Vec<Arc<Message>>,
-    /// What is known of the tools that it called.
+    /// The tools that it may have called.
     tools: Toolbox,
 }
 
@@ -46,7 +46,7 @@ pub async fn show(args: args::Show, program: &Program) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Writes a chat with everything that is stored of it.
+/// Exports a chat with everything that is stored about it.
 pub async fn export(args: args::Export, program: &Program) -> Result<Outcome> {
     let chat = read(&args.fid, program).await?;
     let text = if args.markdown { markdown::write(&chat) } else { whole(&chat) };
@@ -62,7 +62,7 @@ pub async fn export(args: args::Export, program: &Program) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Writes a file; one that is there only where that is wanted, and then all of it or nothing.
+/// Writes a file completely or not at all; overwrites an existing one only if that is wanted.
 fn write(path: &Path, text: &str, over: bool) -> io::Result<()> {
     match File::create_new(path) {
         Ok(mut file) => return file.write_all(text.as_bytes()),
@@ -72,7 +72,7 @@ fn write(path: &Path, text: &str, over: bool) -> io::Result<()> {
     let path = path.canonicalize()?;
     let there = path.metadata()?;
     if !there.is_file() {
-        // A device or a pipe takes what comes.
+        // Devices and pipes cannot be replaced, only written to.
         return File::options().write(true).open(path)?.write_all(text.as_bytes());
     }
     let folder = path.parent().unwrap_or(Path::new("/"));
@@ -92,7 +92,7 @@ async fn read(fid: &str, program: &Program) -> Result<Chat> {
     Ok(Chat { session, messages, tools: program.manager.tools() })
 }
 
-/// A chat as programs get it: as the list shows it, with its messages.
+/// A chat as JSON: its entry in the list, with its messages.
 #[derive(Serialize)]
 struct View<'a> {
     #[serde(flatten)]
@@ -110,10 +110,10 @@ fn json(chat: &Chat) -> String {
     lines_of(&View { session: sessions::View::new(&chat.session), messages })
 }
 
-/// The version of the exported form; raised when something in it changes its meaning.
+/// The version of the export format; raised when the meaning of something in it changes.
 const EXPORT_VERSION: u32 = 1;
 
-/// A chat with everything that is stored, so that it can be taken in again.
+/// A chat with everything that is stored, so that it can be imported again.
 #[derive(Serialize)]
 struct Whole<'a> {
     natter_export: u32,

@@ -1,22 +1,22 @@
-//! Listens for Ctrl+C and the other signals to end.
+//! Listens for Ctrl+C and the other signals that end the program.
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::error::{CliError, Result};
 use crate::say;
 
-/// SIGINT, SIGTERM and SIGHUP, which all mean: stop, keep what arrived, end.
+/// SIGINT, SIGTERM and SIGHUP. All mean: stop, keep what arrived, end.
 #[derive(Debug)]
 pub struct Signals {
     interrupt: Signal,
     terminate: Signal,
     hang_up: Signal,
-    /// Whether the program as a whole is to end.
+    /// Whether the whole program should end.
     ending: bool,
 }
 
 impl Signals {
-    /// Listens from now on.
+    /// Starts listening.
     pub fn new() -> Result<Self> {
         let listen = |kind| {
             signal(kind).map_err(|error| CliError::Said(say::input_failed(&error.to_string())))
@@ -29,7 +29,7 @@ impl Signals {
         })
     }
 
-    /// Waits for the next of them. Cancel-safe.
+    /// Waits for the next signal. Cancel-safe.
     pub async fn next(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
@@ -38,7 +38,7 @@ impl Signals {
         }
     }
 
-    /// Whether one came that ends more than a reply.
+    /// Whether a signal came that ends more than a reply.
     pub fn ends_all(&self) -> bool {
         self.ending
     }

@@ -1,4 +1,4 @@
-//! Detects whether our output goes to a terminal, and whether that has colours.
+//! Detects whether the output goes to a terminal, and whether that terminal supports colours.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -16,12 +16,12 @@ pub struct Terminal {
     pub output: bool,
     /// Standard error is a terminal.
     pub error: bool,
-    /// Standard error takes colours.
+    /// Standard error supports colours.
     colours: bool,
 }
 
 impl Terminal {
-    /// Looks at the three streams, `NO_COLOR` and `TERM`.
+    /// Checks the three streams, `NO_COLOR` and `TERM`.
     pub fn detect() -> Self {
         let error = std::io::stderr().is_terminal();
         let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
@@ -34,37 +34,37 @@ impl Terminal {
         }
     }
 
-    /// Text of a model for standard output: as it is, unless a terminal would obey it.
+    /// A model's text for standard output: unchanged, unless a terminal would obey it.
     pub fn clean_output(self, text: &str) -> Cow<'_, str> {
         if self.output { clean(text) } else { Cow::Borrowed(text) }
     }
 
-    /// Dimmed, for standard error.
+    /// Formats text as dim, for standard error.
     pub fn dim(self, text: &str) -> String {
         self.styled("2", text)
     }
 
-    /// Bold, for standard output.
+    /// Formats text as bold, for standard output.
     pub fn bold(self, text: &str) -> String {
         if self.output && self.colours { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    /// A sentence about something that went wrong, for standard error.
+    /// Formats an error message, for standard error.
     pub fn alarm(self, sentence: &str) -> String {
         format!("{} {}", self.styled("1;31", "natter-cli:"), clean(sentence))
     }
 
-    /// Bold, for standard error.
+    /// Formats text as bold, for standard error.
     pub fn strong(self, text: &str) -> String {
         self.styled("1", text)
     }
 
-    /// In a colour, for standard error.
+    /// Formats text in a colour, for standard error.
     pub fn coloured(self, colour: Colour, text: &str) -> String {
         self.styled(colour.code(), text)
     }
 
-    /// Whether a line on standard error can be written over.
+    /// Whether a line on standard error can be overwritten.
     pub fn rewrites(self) -> bool {
         self.error && self.colours
     }
@@ -74,7 +74,7 @@ impl Terminal {
     }
 }
 
-/// The colours that are used, out of those that a terminal's own theme makes readable.
+/// The colours in use, from those that a terminal's own theme keeps readable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colour {
     Red,
@@ -92,12 +92,12 @@ impl Colour {
     }
 }
 
-/// A terminal that does not show what is typed, until it is dropped.
+/// Hides what is typed in a terminal, until it is dropped.
 #[derive(Debug)]
 pub struct HiddenInput(Option<Termios>);
 
 impl HiddenInput {
-    /// From now on. Where standard input is none it does nothing.
+    /// Starts to hide input. Does nothing if standard input is not a terminal.
     pub fn begin() -> Self {
         let before = tcgetattr(std::io::stdin()).ok();
         if let Some(before) = &before {
@@ -113,18 +113,19 @@ impl Drop for HiddenInput {
     fn drop(&mut self) {
         if let Some(before) = &self.0 {
             let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, before);
-            // The person's own line break was not shown either.
+            // The user's own line break was not shown either.
             say("\n");
         }
     }
 }
 
-/// A terminal that is as it was before, once this is dropped, whoever was reading from it.
+/// Restores the terminal's settings when dropped, whoever was reading from it.
 #[derive(Debug)]
 pub struct RestoreTerminal(Option<Termios>);
 
 impl RestoreTerminal {
-    /// As it is now. Where standard input is no terminal there is nothing to give back.
+    /// Saves the current settings. If standard input is not a terminal, there is nothing to
+    /// restore.
     pub fn now() -> Self {
         Self(tcgetattr(std::io::stdin()).ok())
     }
@@ -138,14 +139,15 @@ impl Drop for RestoreTerminal {
     }
 }
 
-/// Writes to standard error at once. Nothing can be done where that fails.
+/// Writes to standard error at once. Errors are ignored, since they could not be reported.
 pub fn say(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// Shows control characters instead of having a terminal obey them: a model or a file that it read
-/// could move the cursor, rename the window or fill the clipboard. What turns the direction of writing round is shown
-/// as `⟨U+202E⟩`, since a name or a command could read as another. Newlines and tabs stay.
+/// Shows control characters instead of letting a terminal obey them: a model or a file could move
+/// the cursor, rename the window or fill the clipboard. Characters that reverse the writing
+/// direction are shown as `⟨U+202E⟩`, since they can disguise a name or a command. Newlines and
+/// tabs stay.
 pub fn clean(text: &str) -> Cow<'_, str> {
     if !text.chars().any(|c| is_dangerous(c) || turns(c)) {
         return Cow::Borrowed(text);
@@ -166,13 +168,14 @@ fn is_dangerous(c: char) -> bool {
     c.is_control() && c != '\n' && c != '\t'
 }
 
-/// Whether a character changes the order in which others are shown: embeddings, overrides and isolates. The marks of
-/// right-to-left writing itself (U+200E, U+200F, U+061C) move nothing but what has no direction, and stay.
+/// Whether a character changes the order in which others are shown: embeddings, overrides and
+/// isolates. The marks of right-to-left writing itself (U+200E, U+200F, U+061C) affect only
+/// characters without a direction, and stay.
 fn turns(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Unicode's picture of a control character, `␛` for escape.
+/// Unicode's symbol for a control character, `␛` for escape.
 fn picture(c: char) -> char {
     match c as u32 {
         code @ 0..=0x1f => char::from_u32(0x2400 + code).unwrap_or('\u{fffd}'),

@@ -1,5 +1,5 @@
-//! Runs one request from start to end: follows the session's events, shows them, and listens for
-//! Ctrl+C and for the user's answers to tools.
+//! Runs one request from start to end: shows the session's events, and handles Ctrl+C and the
+//! user's answers to tools.
 
 mod asking;
 mod bounds;
@@ -23,30 +23,31 @@ use crate::signals::Signals;
 use asking::Asking;
 use follower::{Followed, Follower};
 
-/// How many messages are read of a session when it is opened: more than one request makes.
+/// How many messages to read when a session is opened: more than one request creates.
 const MESSAGES: usize = 200;
 
-/// How long a stopped request and a reader that takes nothing may hold up the end.
+/// How long a stopped request, or a reader that takes nothing, may delay the end.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How often what is said about a silent server is renewed.
+/// How often the message about a silent server is updated.
 const TICK: Duration = Duration::from_secs(1);
 
-/// What a request needs of the program.
+/// What a request needs from the program.
 pub struct Turns<'a> {
     pub program: &'a Program,
-    /// Made before the request is sent, so that it hears of its end whatever happens.
+    /// Created before the request is sent, so that it hears of its end in any case.
     pub subscription: Subscription,
     pub signals: &'a mut Signals,
 }
 
 impl Turns<'_> {
-    /// Sends a request and shows its answer. Gives the session, where there is one, and how it
+    /// Sends a request and shows its answer. Returns the session, if there is one, and how it
     /// ended.
     ///
     /// # Errors
-    /// `Stopped` where the end could not be shown; `BrokenPipe` where the reader went away, after
-    /// the request was stopped.
+    ///
+    /// `Stopped` if the end could not be shown; `BrokenPipe` if the reader went away, after the
+    /// request was stopped.
     pub async fn run(
         &mut self,
         request: ChatRequest,
@@ -60,7 +61,7 @@ impl Turns<'_> {
             tokio::select! {
                 begun = &mut beginning => begun,
                 () = self.signals.next() => {
-                    // It may be sent all the same; who does not want to wait for that asks once more.
+                    // The request may be sent anyway; pressing Ctrl+C again skips the wait.
                     let ends_all = self.signals.ends_all();
                     let begun = tokio::select! {
                         begun = beginning, if !ends_all => begun.ok(),
@@ -94,18 +95,18 @@ impl Turns<'_> {
         done.map(|done| (Some(sent.fid), done))
     }
 
-    /// Shows the end of a request that was never sent: it failed, or the person stopped it.
+    /// Shows the end of a request that was never sent: it failed, or the user stopped it.
     pub async fn end_early(&self, error: Option<Error>, sink: &mut dyn Sink) -> Done {
         let reason = if error.is_some() { StopReason::Error } else { StopReason::Stopped };
         let done = Done { reason, usage: Usage::default(), error };
         sink.done(&done);
-        // What is wrong with the output is no news when something else is wrong already.
+        // An output error is not worth reporting after another error.
         let _ = self.program.output.write(sink.take()).await;
         done
     }
 
-    /// How a request ended that may have to wait for room on the disk. What is not stored by then is
-    /// a reply that was interrupted, to whoever reads the chat later.
+    /// The outcome of a request that may have to wait for free disk space. A reply that is still
+    /// not stored by then will look interrupted to later readers of the chat.
     async fn as_stored(&mut self, fid: &Fid, done: Done) -> Done {
         let sessions = self.program.manager.sessions();
         let stored = tokio::select! {
@@ -147,7 +148,7 @@ impl Turns<'_> {
                     bounds::tell_once(self.program).await;
                 }
                 if let Some(done) = follower.finished() {
-                    // What is wrong with the output shows with the next that is written.
+                    // An output error is reported by the next write.
                     let _ = self.program.output.write(sink.take()).await;
                     let done = self.as_stored(fid, done).await;
                     follower.end(done, sink);
@@ -170,7 +171,7 @@ impl Turns<'_> {
                         self.program.diagnostics.reply(name, Moment::LastPaint);
                     }
                     if let Ok(Err(trouble)) = written {
-                        // Nobody reads on: there is no use in the rest.
+                        // Nobody reads any more, so the rest is of no use.
                         self.program.manager.sessions().stop(fid);
                         broken = Some(trouble);
                     }
@@ -213,7 +214,7 @@ impl Turns<'_> {
     }
 }
 
-/// Sends, and opens the session that it went to.
+/// Sends the request, and opens its session.
 async fn begin(
     program: &Program,
     subscription: &Subscription,
@@ -224,7 +225,7 @@ async fn begin(
     Ok((sent, snapshot))
 }
 
-/// Sends. Where it fails for a server that is not known, servers are looked for first.
+/// Sends the request. If its server is unknown, discovers servers first and tries again.
 async fn send(program: &Program, request: ChatRequest) -> chat_core::error::Result<Sent> {
     match program.manager.send(request.clone()).await {
         Err(error) if matches!(error.kind, Kind::NoModel | Kind::ConnectionMissing { .. }) => {

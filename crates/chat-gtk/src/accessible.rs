@@ -1,7 +1,7 @@
-//! Accessible names of widgets that have no text of their own.
+//! Sets accessible names on widgets that have no text of their own.
 //!
-//! gtk4-rs hides GTK's accessibility calls below GTK 4.10 though they have been there since 4.0.
-//! This module is the only one that calls C: it declares the one function that is needed.
+//! gtk4-rs hides GTK's accessibility calls below GTK 4.10 although they have existed since 4.0.
+//! This is the only module that calls C: it declares the one function that is needed.
 #![allow(unsafe_code, reason = "the binding of one C function that gtk4-rs leaves out")]
 
 use gtk::AccessibleProperty;
@@ -33,8 +33,9 @@ fn set_text(widget: &impl IsA<gtk::Widget>, property: AccessibleProperty, text: 
     let value = text.to_value();
     let accessible: *mut gtk::ffi::GtkWidget = widget.as_ref().to_glib_none().0;
     let mut properties = [property.into_glib()];
-    // SAFETY: every widget is accessible and this one is alive for the call, both arrays have the one element that the count
-    // says, both properties take a string, and GTK copies the value.
+    // SAFETY: every widget implements Accessible, and this one is alive during the call. Both
+    // arrays have exactly the one element that the count says, both properties take a string, and
+    // GTK copies the value.
     unsafe {
         gtk_accessible_update_property_value(
             accessible.cast::<GtkAccessible>(),

@@ -1,4 +1,4 @@
-//! The application: one instance, its command line, and the window's life.
+//! Runs the application: a single instance, its command line, and the window's life cycle.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -18,21 +18,22 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::window::{self, Arrival, Reply, Window, Wish, files};
 use crate::{languages, stalls};
 
-/// What `GLib` calls arguments that belong to no option.
+/// `GLib`'s name for arguments that belong to no option.
 const FILES: &str = "";
 
 /// The action that shows a chat, by its id.
 pub(crate) const SHOW_CHAT: &str = "show-chat";
-/// The action that answers what a tool waits for.
+/// The action that answers a waiting question of a tool.
 pub(crate) const ANSWER: &str = "answer";
 
-/// Starts the engine; called once the window is being made, and again where it could not start.
+/// Starts the engine. Called while the window is being built, and again if the engine could not
+/// start.
 pub type StartEngine = Rc<dyn Fn() -> tokio::task::JoinHandle<Result<Manager>>>;
 
 /// What the application needs to run.
 #[derive(Clone)]
 pub struct Launch {
-    /// Its id on the session bus.
+    /// The application id on the session bus.
     pub id: &'static str,
     /// Its version, for the About window.
     pub version: &'static str,
@@ -42,7 +43,7 @@ pub struct Launch {
     pub start: StartEngine,
     /// Where window state and drafts are kept.
     pub state_folder: PathBuf,
-    /// Where measurements go.
+    /// Records measurements.
     pub diagnostics: Diagnostics,
 }
 
@@ -52,13 +53,14 @@ impl std::fmt::Debug for Launch {
     }
 }
 
-/// Runs the window program to its end. A second call hands its arguments to the first and ends.
+/// Runs the window program until it ends. A second instance passes its arguments to the first and
+/// ends.
 pub fn run(launch: Launch) -> glib::ExitCode {
-    // What the desktop shows above a notification.
+    // The name that the desktop shows above a notification.
     glib::set_application_name("Natter");
     let app = adw::Application::builder()
         .application_id(launch.id)
-        // A desktop hands files over on the bus, without a command line.
+        // A desktop passes files over the bus, without a command line.
         .flags(gio::ApplicationFlags::HANDLES_COMMAND_LINE | gio::ApplicationFlags::HANDLES_OPEN)
         .build();
     add_options(&app, launch.version);
@@ -128,7 +130,7 @@ fn add_options(app: &adw::Application, version: &'static str) {
     });
 }
 
-/// What a call of the program wants. Paths are meant as seen from where the call was made.
+/// What a command line asks for. Its paths are relative to the folder of the calling process.
 fn arrival(line: &gio::ApplicationCommandLine) -> Arrival {
     let options = line.options_dict();
     let from = line.cwd().unwrap_or_default();
@@ -139,7 +141,7 @@ fn arrival(line: &gio::ApplicationCommandLine) -> Arrival {
     let wish = match session {
         _ if options.contains("new") => Wish::New,
         Some(fid) => Wish::Session(Fid::new(fid)),
-        // A folder is for a chat that begins there.
+        // A folder means a new chat that works in it.
         None if project.is_some() => Wish::New,
         None => Wish::Plain,
     };
@@ -147,7 +149,7 @@ fn arrival(line: &gio::ApplicationCommandLine) -> Arrival {
     Arrival { wish, project, files }
 }
 
-/// What the desktop file, its launcher and notifications call.
+/// Adds the actions that the desktop file, its launcher and notifications activate.
 fn add_actions(app: &adw::Application, window: &Controller<Window>) {
     let input = window.sender().clone();
     let new_chat = gio::SimpleAction::new("new-chat", None);
@@ -174,12 +176,12 @@ fn add_actions(app: &adw::Application, window: &Controller<Window>) {
     app.add_action(&answer);
 }
 
-/// SIGINT and SIGTERM end the program in good order.
+/// Lets SIGINT and SIGTERM end the program cleanly.
 fn end_on_signals(window: &Controller<Window>, runtime: &Handle) {
     for kind in [SignalKind::interrupt(), SignalKind::terminate()] {
         let input = window.sender().clone();
         runtime.spawn(async move {
-            // Where signals cannot be had, they end the program as they always did.
+            // If signals cannot be handled, they keep their default effect.
             let Ok(mut signals) = signal(kind) else { return };
             while signals.recv().await.is_some() {
                 input.emit(window::Input::End);

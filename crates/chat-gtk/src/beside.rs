@@ -1,4 +1,4 @@
-//! A layout of two: the second beside the first where both have room, else below it.
+//! Lays out two widgets: next to each other where both fit, otherwise one below the other.
 
 use std::cell::Cell;
 
@@ -6,29 +6,29 @@ use gtk::glib;
 use gtk::subclass::prelude::*;
 use relm4::gtk::prelude::*;
 
-/// Between the two, in pixels.
+/// The gap between the two, in pixels.
 const GAP: i32 = 10;
 
-/// With how much less than they want the two are content beside each other.
+/// How far the two widgets may shrink to stay side by side.
 #[derive(Clone, Copy, Debug, Default)]
 struct Room {
-    /// The widths that they are content with, in pixels; who wants less, or cannot do with so little,
-    /// is given that.
+    /// The widths that are enough for them, in pixels. A widget that wants less, or needs more,
+    /// gets what it wants or needs.
     first: i32,
     second: i32,
-    /// What is left free between them where one stands below the other, in pixels.
+    /// The gap between them when one is below the other, in pixels.
     below: i32,
 }
 
-/// Words, and what can be done about them: words that have less than this go above.
+/// Text, and its actions: text with less width than this goes above.
 const WORDS: Room = Room { first: 240, second: i32::MAX, below: 10 };
-/// A title, and what is to be known beyond it.
+/// A title, and additional information.
 const TITLE: Room = Room { first: 160, second: i32::MAX, below: 2 };
-/// Two buttons, of which nothing is cut.
+/// Two buttons, which are never cut off.
 const BUTTONS: Room = Room { first: i32::MAX, second: i32::MAX, below: 6 };
-/// A small control, and a text at the end of the line, which takes what it can.
+/// A small control, and a text at the end of the line, which takes the space that is left.
 const AT_END: Room = Room { first: 0, second: 0, below: 0 };
-/// Two groups of controls, of which each may be cut a little.
+/// Two groups of controls, which may both be cut a little.
 const CONTROLS: Room = Room { first: 0, second: 220, below: 0 };
 
 mod imp {
@@ -107,8 +107,8 @@ mod imp {
     }
 
     impl Beside {
-        /// How wide the two are beside each other: the first has all that the second does not want.
-        /// None where they have no room.
+        /// The widths side by side: the first gets everything that the second does not want. None
+        /// if there is not enough space.
         fn widths(
             &self,
             first: &gtk::Widget,
@@ -116,7 +116,7 @@ mod imp {
             width: i32,
         ) -> Option<(i32, i32)> {
             if width < 0 {
-                // So a widget is asked how high it is at any width.
+                // GTK asks for a widget's height at any width like this.
                 return Some((-1, -1));
             }
             let needed = |(least, wanted): (i32, i32), content: i32| least.max(wanted.min(content));
@@ -137,29 +137,29 @@ glib::wrapper! {
     pub struct Beside(ObjectSubclass<imp::Beside>) @extends gtk::LayoutManager;
 }
 
-/// A box of words and of what can be done about them.
+/// A box with text and its actions.
 pub(crate) fn words(words: &impl IsA<gtk::Widget>, actions: &impl IsA<gtk::Widget>) -> gtk::Box {
     of(words, actions, WORDS)
 }
 
-/// A box of a title and of what is to be known beyond it.
+/// A box with a title and additional information.
 pub(crate) fn title(title: &impl IsA<gtk::Widget>, aside: &impl IsA<gtk::Widget>) -> gtk::Box {
     of(title, aside, TITLE)
 }
 
-/// A box of two buttons at its end.
+/// A box with two buttons at its end.
 pub(crate) fn buttons(one: &impl IsA<gtk::Widget>, other: &impl IsA<gtk::Widget>) -> gtk::Box {
     one.set_halign(gtk::Align::End);
     of(one, other, BUTTONS)
 }
 
-/// A box of a text at its end, and of a small control right before it.
+/// A box with a text at its end, and a small control right before it.
 pub(crate) fn at_end(control: &impl IsA<gtk::Widget>, text: &impl IsA<gtk::Widget>) -> gtk::Box {
     control.set_halign(gtk::Align::End);
     of(control, text, AT_END)
 }
 
-/// A box of what stands at its beginning and what stands at its end.
+/// A box with controls at its start and at its end.
 pub(crate) fn controls(start: &impl IsA<gtk::Widget>, end: &impl IsA<gtk::Widget>) -> gtk::Box {
     start.set_halign(gtk::Align::Start);
     start.set_valign(gtk::Align::Center);
@@ -176,14 +176,14 @@ fn of(first: &impl IsA<gtk::Widget>, second: &impl IsA<gtk::Widget>, room: Room)
     both
 }
 
-/// The two children, as far as they are shown.
+/// The two children, if they are visible.
 fn two(widget: &gtk::Widget) -> (Option<gtk::Widget>, Option<gtk::Widget>) {
     let mut shown = std::iter::successors(widget.first_child(), WidgetExt::next_sibling)
         .filter(gtk::Widget::should_layout);
     (shown.next(), shown.next())
 }
 
-/// The least width, and the one that is wanted.
+/// The minimum and the natural width.
 fn width_of(widget: &gtk::Widget) -> (i32, i32) {
     let (least, wanted, ..) = widget.measure(gtk::Orientation::Horizontal, -1);
     (least, wanted)

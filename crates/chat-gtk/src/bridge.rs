@@ -1,5 +1,6 @@
-//! Brings the engine's events to a component: one batch is one message, and there is at most one
-//! in a frame, so that a fast model never starves painting. An idle engine wakes nobody.
+//! Forwards the engine's events to a component: one batch is one message, and at most one message
+//! is sent per frame, so that a fast model never starves painting. An idle engine causes no
+//! wakeups.
 
 use std::time::Duration;
 
@@ -11,30 +12,30 @@ use relm4::{Component, ComponentSender};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::Instant;
 
-/// A frame at 60 Hz: what arrives within one is painted together.
+/// A frame at 60 Hz: everything that arrives within one is painted together.
 const FRAME: Duration = Duration::from_millis(16);
 
-/// A component's place among the engine's subscribers. Dropping it ends the subscription.
+/// A component's subscription to the engine. Dropping it ends the subscription.
 #[derive(Debug)]
 pub(crate) struct Bridge {
     watch: UnboundedSender<Watch>,
 }
 
-/// What arrives over the bridge, in order: the events after a snapshot are those that follow it.
+/// Messages over the bridge, in order: the events after a snapshot are those that follow it.
 #[derive(Debug)]
 pub(crate) enum Arrival {
     /// What happened since the last batch.
     Events(Vec<Event>),
-    /// A session was opened, or could not be.
+    /// A session was opened, or could not be opened.
     Opened {
-        /// Which.
+        /// The session.
         fid: Fid,
-        /// Its end and its place in the events.
+        /// Its snapshot, with its position in the events.
         result: Result<Box<Snapshot>>,
     },
 }
 
-/// What the subscription is to watch.
+/// What the subscription should watch.
 #[derive(Debug)]
 enum Watch {
     Open { fid: Fid, limit: usize },
@@ -42,7 +43,7 @@ enum Watch {
 }
 
 impl Bridge {
-    /// Subscribes a component; `wrap` makes its message of what arrives.
+    /// Subscribes a component; `wrap` turns arrivals into its messages.
     pub(crate) fn new<C: Component>(
         manager: &Manager,
         sender: &ComponentSender<C>,
@@ -67,7 +68,7 @@ impl Bridge {
         self.tell(Watch::Open { fid, limit });
     }
 
-    /// Ends the watching of a session.
+    /// Stops watching a session.
     pub(crate) fn close(&self, fid: Fid) {
         self.tell(Watch::Close(fid));
     }
@@ -78,7 +79,7 @@ impl Bridge {
     }
 }
 
-/// Carries until the engine, the component or the bridge is gone.
+/// Forwards events until the engine, the component or the bridge is gone.
 async fn carry(
     manager: &Manager,
     mut subscription: Subscription,
@@ -119,7 +120,7 @@ async fn next_after(subscription: &mut Subscription, not_before: Instant) -> Opt
     subscription.next().await
 }
 
-/// The session that an event is about, where it is about what a session says.
+/// The session of an event, if the event belongs to a session.
 pub(crate) fn about(event: &Event) -> Option<&Fid> {
     match event {
         Event::Session { fid, .. } | Event::RequestFinished { fid, .. } => Some(fid),

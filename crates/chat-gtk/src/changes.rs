@@ -1,8 +1,8 @@
-//! The changes of a chat, to be reviewed: files with their differences, each change accepted or taken
-//! back.
+//! Shows the changes of a chat for review: files with their diffs, each change to be accepted or
+//! rejected.
 //!
-//! [`listing`] is what there is, [`item`] what of it stands in which row, [`list`] the rows. The page
-//! owns how one looks at it; what is done with an answer is told to whoever holds it.
+//! [`listing`] holds the data, [`item`] decides which row shows what, and [`list`] shows the rows.
+//! The page owns the view state; answers are reported to its parent.
 
 mod heads;
 mod item;
@@ -34,27 +34,27 @@ pub(crate) use listing::{Listing, Verdict, Wish};
 use row::Act;
 pub(crate) use words::{answered, files_changed};
 
-/// Narrower than this old and new do not stand beside each other, in pixels.
+/// Below this width, old and new are not shown side by side, in pixels.
 const BESIDE: i32 = 560;
-/// So many letters of how many files there are, which may be cut, are always seen.
+/// The number of files may be cut off, but this many letters always stay visible.
 const TITLE: i32 = 8;
-/// So many files are open when they are first seen.
+/// This many files are open at first.
 const OPEN: usize = 3;
 
-/// What the page tells.
+/// Messages of the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Output {
-    /// This is to be done with changes.
+    /// Answer changes.
     Answer(Wish),
-    /// The last answer is to be taken back.
+    /// Undo the last answer.
     Undo,
-    /// This file is to be opened at this line.
+    /// Open this file at this line.
     Open { path: PathBuf, line: usize },
-    /// Old and new are to stand beside each other from now on, or no more.
+    /// Whether to show old and new side by side from now on.
     Beside(bool),
 }
 
-/// The page. Cheap to clone.
+/// The review page. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct ChangesPage {
     inner: Rc<Inner>,
@@ -64,7 +64,7 @@ struct Inner {
     root: gtk::Box,
     pages: gtk::Stack,
     nothing: adw::StatusPage,
-    /// Stands where nothing is left to review.
+    /// Shown when nothing is left to review.
     undo: gtk::Button,
     title: gtk::Label,
     count: gtk::Label,
@@ -79,9 +79,9 @@ struct State {
     fid: Option<Fid>,
     listing: Listing,
     looks: Looks,
-    /// Whether old and new are wanted beside each other; they are where there is room.
+    /// Whether side by side view is wanted; it is used if there is space.
     wanted_beside: bool,
-    /// The answer that can be taken back, in words.
+    /// The text of the answer that can be undone.
     last: Option<String>,
 }
 
@@ -128,7 +128,7 @@ impl ChangesPage {
         &self.inner.root
     }
 
-    /// Shows what is to be reviewed of a chat, or why nothing can be.
+    /// Shows a chat's changes, or why there are none to review.
     pub(crate) fn show(&self, fid: Option<&Fid>, listing: Result<Listing, String>) {
         let inner = &self.inner;
         let mut state = inner.state.borrow_mut();
@@ -167,7 +167,7 @@ impl ChangesPage {
             about.push_str("\n\n");
             about.push_str(&fill(&gettext("Last decision: {what}"), &[("what", last)]));
         }
-        // It would be taken for markup.
+        // Otherwise it would be parsed as markup.
         inner.nothing.set_description(Some(&glib::markup_escape_text(&about)));
         drop(state);
         inner.renew();
@@ -178,13 +178,13 @@ impl ChangesPage {
         }
     }
 
-    /// Says which answer can be taken back, in words; [`show`](Self::show) shows it.
+    /// Sets the text of the answer that can be undone; [`show`](Self::show) shows it.
     pub(crate) fn set_undo(&self, last: Option<String>) {
         self.inner.undo.set_visible(last.is_some());
         self.inner.state.borrow_mut().last = last;
     }
 
-    /// Says what came of an answer, where it was not done.
+    /// Shows why an answer was not fully applied.
     pub(crate) fn tell(&self, fid: &Fid, wish: &Wish, answer: &Answer) {
         let mut state = self.inner.state.borrow_mut();
         if state.fid.as_ref() != Some(fid) {
@@ -216,12 +216,12 @@ impl ChangesPage {
         self.inner.renew();
     }
 
-    /// Whether old and new are wanted beside each other.
+    /// Sets whether side by side view is wanted.
     pub(crate) fn set_beside(&self, beside: bool) {
         self.inner.two_sides.set_active(beside);
     }
 
-    /// Puts the keyboard to the first change.
+    /// Moves the keyboard focus to the first change.
     pub(crate) fn focus(&self) {
         self.inner.list.go(|at, item| at > 0 && item.is_stop() || item.hunk().is_some());
     }
@@ -240,7 +240,7 @@ impl Inner {
             .width_chars(TITLE)
             .ellipsize(gtk::pango::EllipsizeMode::End)
             .build();
-        // How much there is is never cut.
+        // The counts are never cut off.
         let count = gtk::Label::builder().css_classes(["change-count"]).build();
         let head = gtk::Box::builder().spacing(8).build();
         head.append(&title);
@@ -326,7 +326,7 @@ impl Inner {
         }
     }
 
-    /// Ctrl+Z takes the last answer back.
+    /// Ctrl+Z undoes the last answer.
     fn connect_undo(self: &Rc<Self>) {
         let keys = gtk::EventControllerKey::new();
         let weak = Rc::downgrade(self);
@@ -344,7 +344,8 @@ impl Inner {
         self.root.add_controller(keys);
     }
 
-    /// Has the rows of what is answered leave a gap once they go: the pointer may be pressed again.
+    /// Leaves a gap where answered rows disappear, since the user may click again at the same
+    /// position.
     fn leave_gap(&self, item: &Item, verdict: Verdict) {
         let (height, head) = self.list.heights(item);
         let (file, hunk) = (Arc::clone(item.file()), item.hunk());
@@ -357,7 +358,7 @@ impl Inner {
         state.looks.leave_gap(Gap { file, hunk, verdict, height, head, hunks, files });
     }
 
-    /// Closes the gaps: nobody is about to press anything.
+    /// Closes the gaps when no click is expected any more.
     fn close_gaps(&self) {
         let closed = std::mem::take(&mut self.state.borrow_mut().looks.gaps);
         if !closed.is_empty() {
@@ -365,7 +366,7 @@ impl Inner {
         }
     }
 
-    /// Takes the width into account.
+    /// Adapts the layout to the width.
     fn lay_out(&self) {
         let has_room = self.list.width() >= BESIDE;
         self.two_sides.set_sensitive(has_room);

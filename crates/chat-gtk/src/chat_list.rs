@@ -1,5 +1,5 @@
-//! The list of chats: newest first under date headings, with their states, a search, and what can
-//! be done with a chat.
+//! Shows the list of chats: newest first under date headings, with their states, a search, and a
+//! menu for each chat.
 
 mod excerpt;
 mod groups;
@@ -26,7 +26,7 @@ pub(crate) use excerpt::FoundIn;
 use model::Model;
 use view::View;
 
-/// How many chats a search by text shows beyond those whose titles fit.
+/// How many chats a search by text shows beyond those whose titles match.
 const HITS: usize = 50;
 
 /// The chat list.
@@ -35,43 +35,43 @@ pub(crate) struct ChatList {
     manager: Option<Manager>,
     bridge: Option<Bridge>,
     model: Model,
-    /// Events that came before the list did.
+    /// Events that arrived before the list did.
     early: Option<Vec<Event>>,
     shown: Option<Fid>,
     query: String,
-    /// What the search left out.
+    /// What the search could not cover.
     gaps: Vec<SearchGap>,
-    /// The search of the texts that is at work; dropping it breaks it off.
+    /// The running text search; dropping it cancels it.
     searching: Option<DropGuard>,
 }
 
 #[derive(Debug)]
 pub(crate) enum Input {
-    /// The engine is there.
+    /// The engine has started.
     Connect(Manager),
-    /// Another chat is shown; none is a new one.
+    /// Another chat is shown; none means a new one.
     Shown(Option<Fid>),
-    /// Opens the search and puts the cursor there.
+    /// Opens the search and focuses it.
     Search,
-    /// Closes the search: all chats are there again, with the shown one in sight.
+    /// Closes the search: all chats are listed again, scrolled to the current one.
     EndSearch,
-    /// Shows the chat that stands this many rows further down.
+    /// Shows the chat this many rows further down.
     Step(i32),
     /// Asks for a new title.
     Rename(Fid),
-    /// Deletes a chat, and tells, so that it can be taken back.
+    /// Deletes a chat, and reports it so that it can be undone.
     Delete(Fid),
-    /// Takes a deletion back.
+    /// Undoes a deletion.
     Restore(Fid),
     /// The first frame with chats was painted.
     FillRest,
-    /// The window was looked at again: it may be another day.
+    /// The window became active again: the day may have changed.
     Regroup,
     /// A row was chosen by keyboard or pointer.
     Chosen { position: u32, forward: bool },
     /// The search's text changed.
     Query(String),
-    /// The person paused: look into the texts too.
+    /// The user paused: search the texts too.
     QueryTexts,
     /// A new title was typed.
     Retitle { fid: Fid, title: String },
@@ -81,17 +81,18 @@ pub(crate) enum Input {
 
 #[derive(Debug)]
 pub(crate) enum Output {
-    /// Show this chat, where a search found it; `forward` also goes to it where only one pane is shown.
+    /// Show this chat, where a search found it; `forward` also switches to it where only one pane
+    /// is shown.
     Open { fid: Fid, found: Option<FoundIn>, forward: bool },
-    /// It was deleted and can be taken back.
+    /// It was deleted, which can be undone.
     Deleted { fid: Fid, title: String },
     /// Write it to a file.
     Export { fid: Fid, title: String },
-    /// Something did not work.
+    /// Something failed.
     Failed(chat_core::error::Error),
-    /// The list is there, with these chats.
+    /// The list is loaded, with these chats.
     Loaded(Vec<Fid>),
-    /// Something happened in some chat: what is to be heard of outside the list.
+    /// Events in some chats that matter outside the list.
     Stirred(Vec<Event>),
 }
 
@@ -180,7 +181,8 @@ impl Component for ChatList {
             Input::Query(query) => {
                 query.trim().clone_into(&mut self.query);
                 self.searching = None;
-                // What stays true until the new search is done: the others are about the old text.
+                // Keep what stays true until the new search is done; the rest is about the old
+                // text.
                 let is_empty = self.query.is_empty();
                 self.gaps.retain(|gap| !is_empty && gap.leaves_messages_out());
                 self.model.search_titles(&self.query);
@@ -237,7 +239,7 @@ impl Component for ChatList {
             Command::Deleted { fid, title, result: Ok(()) } => {
                 tell(&sender, Output::Deleted { fid, title });
             }
-            // The list watches no session; and a search that was overtaken says nothing.
+            // The list watches no session, and an outdated search reports nothing.
             Command::Arrived(Arrival::Opened { .. })
             | Command::Found { .. }
             | Command::Done(Ok(())) => {}
@@ -255,7 +257,7 @@ impl ChatList {
         self.model.titles()
     }
 
-    /// Another chat than this in which something waits for the person.
+    /// Another chat than this in which something waits for the user.
     pub(crate) fn asking(&self, but: Option<&Fid>) -> Option<Fid> {
         self.model.asking(but)
     }
@@ -306,7 +308,7 @@ impl ChatList {
         });
     }
 
-    /// Marks the row of the shown chat and brings it into sight, where it has one.
+    /// Marks the row of the current chat and scrolls to it, if it has one.
     fn show_shown(&self, view: &View) {
         self.model.select(self.shown.as_ref());
         if let Some(position) = self.model.selected() {
@@ -314,7 +316,7 @@ impl ChatList {
         }
     }
 
-    /// Who deletes the shown chat by a key in the list goes on from the row beside it.
+    /// If the current chat is deleted with a key in the list, the focus moves to the next row.
     fn keep_keyboard(&mut self, fid: &Fid, view: &View, sender: &ComponentSender<Self>) {
         if !view.has_keyboard() || self.shown.as_ref() != Some(fid) {
             return;
@@ -356,7 +358,7 @@ impl ChatList {
         sender.oneshot_command(async move { Command::Done(work.await) });
     }
 
-    /// What stands in the place of a list without rows, and below what a search found.
+    /// Shows a placeholder for a list without rows, and a remark below search results.
     fn show_state(&self, view: &View) {
         let mut gaps = self.gaps.clone();
         let words = if !self.model.is_empty() || self.early.is_some() {
@@ -374,7 +376,7 @@ impl ChatList {
     }
 }
 
-/// What is to be heard of outside the list: how chats are, and what ended.
+/// Events that matter outside the list: the states of chats, and what ended.
 fn news(events: &[Event]) -> Vec<Event> {
     let is_news = |event: &&Event| {
         matches!(
@@ -389,7 +391,7 @@ fn news(events: &[Event]) -> Vec<Event> {
     events.iter().filter(is_news).cloned().collect()
 }
 
-/// Tells the window. Where it is gone there is nobody left to tell.
+/// Sends to the window, unless it is gone.
 fn tell(sender: &ComponentSender<ChatList>, output: Output) {
     let _ = sender.output(output);
 }

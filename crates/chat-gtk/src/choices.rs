@@ -1,4 +1,5 @@
-//! The small dropdowns: which agent works, how much the model thinks, and what tools may do unasked.
+//! Defines the small dropdowns: the agent, the thinking level, and what tools may do without
+//! asking.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -13,28 +14,28 @@ use relm4::gtk::prelude::*;
 
 use crate::accessible;
 
-/// A choice no longer than this is never cut; of a longer one so much is always seen.
+/// A choice up to this length is never cut off; longer ones show at least this many letters.
 const NARROWEST: usize = 14;
-/// The same where the window is so narrow that each letter of a title counts.
+/// The limit in a window so narrow that each letter of a title counts.
 const NARROWEST_ALONE: usize = 8;
 
 /// An entry of a dropdown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
     title: String,
-    /// What the closed dropdown shows of it.
+    /// What the closed dropdown shows.
     closed: String,
     icon: Option<&'static str>,
-    /// What it does, in a line.
+    /// A line that says what it does.
     description: String,
-    /// Whether it is shown as something to be careful with.
+    /// Whether it is shown as a warning.
     warns: bool,
 }
 
-/// The rows in sight.
+/// The visible rows.
 type Rows = Rc<RefCell<Vec<gtk::ListItem>>>;
 
-/// A dropdown over values of one type that a person can change.
+/// A dropdown for values of one type that can be changed.
 #[derive(Debug)]
 pub(crate) struct Choices<T> {
     dropdown: gtk::DropDown,
@@ -53,7 +54,7 @@ impl<T: Clone + PartialEq + 'static> Choices<T> {
         dropdown.set_list_factory(Some(&entry_factory(&dropdown, &rows)));
         focus_the_chosen(&dropdown, &rows);
         accessible::set_label(&dropdown, name);
-        // The button inside is what has the keyboard.
+        // The button inside has the keyboard focus.
         if let Some(button) = dropdown.first_child() {
             accessible::set_label(&button, name);
         }
@@ -101,7 +102,7 @@ impl<T: Clone + PartialEq + 'static> Choices<T> {
         self.showing.set(false);
     }
 
-    /// Shows a value as chosen, without telling.
+    /// Shows a value as selected, without reporting it.
     pub(crate) fn show(&self, value: &T) {
         let position = self.values.borrow().iter().position(|other| other == value);
         self.showing.set(true);
@@ -116,8 +117,8 @@ pub(crate) fn agents(output: impl Fn(String) + 'static) -> Choices<String> {
     Choices::new(&gettext("Agent"), output)
 }
 
-/// Offers these agents. One that a stored chat names and that is gone is offered too, so that the
-/// dropdown tells the truth.
+/// Offers these agents. If a stored chat names an agent that no longer exists, it is offered too,
+/// so that the dropdown shows the truth.
 pub(crate) fn set_agents(choices: &Choices<String>, agents: &[AgentInfo], chosen: &str) {
     let mut entries: Vec<(String, Entry)> = agents
         .iter()
@@ -141,7 +142,7 @@ pub(crate) fn set_agents(choices: &Choices<String>, agents: &[AgentInfo], chosen
     choices.show(&chosen.to_owned());
 }
 
-/// Leaves more room to the title beside it, or takes it again.
+/// Shrinks the dropdown to leave space for the title next to it, or restores it.
 pub(crate) fn make_room(dropdown: &gtk::DropDown, narrow: bool) {
     let least = if narrow { NARROWEST_ALONE } else { NARROWEST };
     dropdown.set_factory(Some(&title_factory(least)));
@@ -156,7 +157,7 @@ pub(crate) fn thinking(output: impl Fn(Thinking) + 'static) -> Choices<Thinking>
         Thinking::On => gettext("Thinks before answering"),
         Thinking::Low | Thinking::Medium | Thinking::High | Thinking::Max => String::new(),
     };
-    // The line below the message is short: what is not set needs no words.
+    // The line below the message is short: a default needs no text.
     let closed = |level| match level {
         Thinking::Default => String::new(),
         level => words::thinking(level),
@@ -193,7 +194,7 @@ pub(crate) fn modes(output: impl Fn(Mode) + 'static) -> Choices<Mode> {
     choices
 }
 
-/// What the closed dropdown shows: little. `least`: how many letters are always seen.
+/// Builds what the closed dropdown shows. `least`: how many letters are always visible.
 fn title_factory(least: usize) -> gtk::SignalListItemFactory {
     factory(move |entry| {
         let line = gtk::Box::new(gtk::Orientation::Horizontal, 6);
@@ -212,17 +213,18 @@ fn title_factory(least: usize) -> gtk::SignalListItemFactory {
 
 fn closed_label(words: &str, least: usize) -> gtk::Label {
     let label = gtk::Label::new(Some(words));
-    // What can be cut may be cut to nothing by a long title beside it.
+    // Otherwise a long title next to it could shrink the label to nothing.
     if words.chars().count() > least {
         label.set_ellipsize(gtk::pango::EllipsizeMode::End);
         label.set_width_chars(least as i32);
-        // Without this a label that may be cut wants no more than it needs at least.
+        // Without this, a label that may be cut off asks only for its minimum width.
         label.set_max_width_chars(i32::try_from(words.chars().count()).unwrap_or(i32::MAX));
     }
     label
 }
 
-/// What the open one shows: the title, below it what it does, and a mark at the chosen one.
+/// Builds the rows of the open list: the title, below it what it does, and a mark on the selected
+/// one.
 fn entry_factory(dropdown: &gtk::DropDown, rows: &Rows) -> gtk::SignalListItemFactory {
     let factory = factory(|entry| {
         let lines = gtk::Box::builder()
@@ -253,7 +255,7 @@ fn entry_factory(dropdown: &gtk::DropDown, rows: &Rows) -> gtk::SignalListItemFa
         line.append(&gtk::Image::from_icon_name("object-select-symbolic"));
         line.upcast()
     });
-    // The mark goes to another row while the list is open.
+    // The mark moves to another row while the list is open.
     let items = Rc::clone(rows);
     let weak = dropdown.downgrade();
     factory.connect_bind(move |_, item| {
@@ -277,8 +279,8 @@ fn entry_factory(dropdown: &gtk::DropDown, rows: &Rows) -> gtk::SignalListItemFa
     factory
 }
 
-/// Has the keyboard begin at the chosen row whenever the list opens. The toolkit begins at the row that had it last,
-/// which may have been chosen for another chat.
+/// Starts at the selected row whenever the list opens. GTK starts at the row that had the focus
+/// last, which may have been selected for another chat.
 fn focus_the_chosen(dropdown: &gtk::DropDown, rows: &Rows) {
     let mut child = dropdown.first_child();
     while let Some(widget) = child {
@@ -299,8 +301,8 @@ fn focus_the_chosen(dropdown: &gtk::DropDown, rows: &Rows) {
                 }
             };
             grab();
-            // The rows of a list that was never open come with its first frame, and the toolkit sets the keyboard
-            // after this.
+            // The rows of a list that was never open are created with its first frame, and GTK sets
+            // the focus after this.
             glib::idle_add_local_full(glib::Priority::HIGH, move || {
                 grab();
                 glib::ControlFlow::Break
@@ -309,7 +311,7 @@ fn focus_the_chosen(dropdown: &gtk::DropDown, rows: &Rows) {
     }
 }
 
-/// Shows the mark of a row where it is the chosen one; its place is kept in the others.
+/// Shows the mark on the selected row; the other rows keep the space for it.
 fn mark(item: &gtk::ListItem, selected: u32) {
     if let Some(mark) = item.child().and_then(|line| line.last_child()) {
         mark.set_opacity(if item.position() == selected { 1.0 } else { 0.0 });

@@ -1,4 +1,4 @@
-//! Where a person writes: a text field that grows, the line of controls below it, Send and Stop.
+//! Shows the composer: a text field that grows, the row of controls below it, Send and Stop.
 
 mod at;
 mod chips;
@@ -35,26 +35,26 @@ pub(crate) use written::{Pin, Pinned, Written};
 /// The field's height before the window's is known, in pixels.
 const FIRST_HEIGHT: i32 = 240;
 
-/// What a person does with the composer.
+/// Messages of the composer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Output {
-    /// This is to be sent. It has left the field: what is typed by now is the next one.
+    /// Send this. It has left the field: what is typed now is the next message.
     Submit(Written),
-    /// The reply is to be stopped.
+    /// Stop the reply.
     Stop,
     /// The text changed.
     Changed,
-    /// This is not to go along with the message.
+    /// Do not attach this to the message.
     LeaveOut(Along),
-    /// A text was to be sent, and this says why it cannot be.
+    /// A text was to be sent, but cannot be for this reason.
     Hindered(String),
-    /// What is typed behind an `@`; none where nothing is.
+    /// What is typed after an `@`; none if there is no `@`.
     LookFor(Option<String>),
-    /// The pages at these addresses are to go along and are not there yet, and no others.
+    /// Exactly these pages are to be attached and have not arrived yet.
     Pages(Vec<String>),
-    /// The conversation is to be scrolled up by a page: there is no text that the key could move in.
+    /// Scroll the conversation up by a page: the field has no text that the key could move in.
     ScrollUp,
-    /// The conversation is to be scrolled down by a page.
+    /// Scroll the conversation down by a page.
     ScrollDown,
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct Composer {
     inner: Rc<Inner>,
 }
 
-/// What lies at a path, from a project's folder on.
+/// Looks up what is at a path, relative to a project's folder.
 type Target = Box<dyn Fn(&Path) -> Option<AtTarget>>;
 
 /// The files and folders of a project, by their paths.
@@ -93,23 +93,23 @@ struct Inner {
     root: gtk::Box,
     text: gtk::TextView,
     scroller: gtk::ScrolledWindow,
-    /// What a person should know, quietly, below what they write.
+    /// A quiet remark below the text.
     note: gtk::Label,
     chips: Chips,
     suggestions: RefCell<Option<Rc<Suggestions>>>,
-    /// What was pinned to the text since it was put there. What has lost its word stays here: the word
-    /// may come back.
+    /// What was pinned since the text was set. A pin whose word was removed stays here, since the
+    /// word may come back.
     pins: RefCell<Vec<Arc<Pin>>>,
-    /// The words behind an `@` that were pasted.
+    /// The `@` words that were pasted.
     plain: RefCell<PlainWords>,
-    /// Those that were typed and pointed at something: they still do where they are pasted.
+    /// The typed words that mention something: they still do if they are pasted.
     meant: RefCell<PlainWords>,
-    /// What a name that is written out behind an `@` leads to.
+    /// Looks up a name that is typed out after an `@`.
     names: RefCell<Option<Names>>,
-    /// The text as it was read last.
+    /// The text as it was last parsed.
     read: RefCell<Read>,
     told_pages: RefCell<Vec<String>>,
-    /// What goes along besides.
+    /// What else is attached.
     along: RefCell<Vec<Chip>>,
     /// What was looked for last.
     looked_for: RefCell<Option<String>>,
@@ -118,23 +118,24 @@ struct Inner {
     stop: gtk::Button,
     enter_sends: Cell<bool>,
     busy: Cell<bool>,
-    /// Why nothing can be sent, where that is so.
+    /// Why nothing can be sent, if so.
     hindrance: RefCell<Option<String>>,
     setting_text: Cell<bool>,
-    /// Whether text comes from elsewhere just now.
+    /// Whether text is being inserted that was not typed.
     putting_in: Cell<bool>,
 }
 
-/// What stands in the field: read once for each change, since a text may be long and much pinned to it.
+/// The parsed content of the field. It is parsed once per change, since a text may be long and have
+/// many pins.
 #[derive(Debug, Default)]
 struct Read {
     text: glib::GString,
-    /// What is pinned to the text and goes along with it.
+    /// The pins that are in the text and thus attached.
     live: Vec<Arc<Pin>>,
     is_blank: bool,
 }
 
-/// Who hears what a person does.
+/// Receives the user's actions.
 struct Told(Box<dyn Fn(Output)>);
 
 impl std::fmt::Debug for Told {
@@ -144,8 +145,8 @@ impl std::fmt::Debug for Told {
 }
 
 impl Composer {
-    /// A composer with `about` at the beginning of the line below the text, and `to` before its Send
-    /// button.
+    /// Creates a composer with `about` at the start of the line below the text, and `to` before its
+    /// Send button.
     pub(crate) fn new(
         about: &[gtk::Widget],
         to: &[gtk::Widget],
@@ -239,29 +240,29 @@ impl Composer {
         self.inner.content()
     }
 
-    /// Replaces what is written without telling, with the cursor at its end.
+    /// Replaces the content without reporting it, with the cursor at its end.
     pub(crate) fn set_content(&self, written: &Written) {
         self.inner.set_content(written);
     }
 
-    /// Takes what is written out of the field without telling.
+    /// Takes the content out of the field without reporting it.
     pub(crate) fn take(&self) -> Written {
         self.inner.take()
     }
 
-    /// What may be meant by what is looked for, the best first; more may come below. Answers to
-    /// earlier questions are late.
+    /// Suggests what may be meant, the best first; more may be appended later. Suggestions for
+    /// earlier queries are ignored.
     pub(crate) fn suggest(&self, query: &str, suggestions: Vec<Suggestion>) {
         self.inner.suggest(query, suggestions);
     }
 
-    /// Names that are written out behind an `@` lead to the files of this project.
+    /// Looks up names that are typed out after an `@` among the files of this project.
     pub(crate) fn set_names(&self, names: Option<Names>) {
         self.inner.names.replace(names);
         self.inner.look_again();
     }
 
-    /// The names behind an `@` in a text that nothing has, as far as they look like paths.
+    /// The `@` names in a text that look like paths but match nothing.
     pub(crate) fn unknown_names(&self, written: &Written) -> Vec<String> {
         self.inner.unknown_names(written)
     }
@@ -270,7 +271,7 @@ impl Composer {
         self.inner.text.grab_focus();
     }
 
-    /// Has the focus return here when the popover of a menu button or dropdown closes.
+    /// Returns the focus here when the popover of a menu button or dropdown closes.
     pub(crate) fn focus_after_popover(&self, button: &impl IsA<gtk::Widget>) {
         popover_focus::connect(button.upcast_ref(), &self.inner.text);
     }
@@ -279,11 +280,11 @@ impl Composer {
         self.inner.enter_sends.set(enter_sends);
     }
 
-    /// Whether a reply is being written.
+    /// Sets whether a reply is being written.
     pub(crate) fn set_busy(&self, busy: bool) {
         let inner = &self.inner;
         if inner.busy.replace(busy) != busy {
-            // The button that goes away must not take the focus with it.
+            // The button that disappears must not take the focus with it.
             if inner.stop.has_focus() || inner.send.has_focus() {
                 self.focus();
             }
@@ -291,7 +292,7 @@ impl Composer {
         }
     }
 
-    /// Says why nothing can be sent; none where it can.
+    /// Sets why nothing can be sent; none if it can.
     pub(crate) fn set_hindrance(&self, words: Option<String>) {
         if *self.inner.hindrance.borrow() != words {
             self.inner.hindrance.replace(words);
@@ -299,7 +300,7 @@ impl Composer {
         }
     }
 
-    /// Says something quietly below the text; none says nothing.
+    /// Shows a quiet remark below the text, or none.
     pub(crate) fn set_note(&self, words: Option<&str>) {
         self.inner.note.set_visible(words.is_some());
         if let Some(words) = words {
@@ -307,13 +308,13 @@ impl Composer {
         }
     }
 
-    /// Shows what goes along with the message besides what is pinned to it.
+    /// Shows what is attached to the message besides its pins.
     pub(crate) fn set_chips(&self, chips: Vec<Chip>) {
         self.inner.along.replace(chips);
         self.inner.show_chips();
     }
 
-    /// The field grows to a third of this height.
+    /// Sets the height of which the field may take a third.
     pub(crate) fn set_height_of_all(&self, height: i32) {
         let third = (height / 3).max(48);
         if self.inner.scroller.max_content_height() != third {
@@ -361,7 +362,7 @@ impl Inner {
                 inner.pins_changed();
             }
         });
-        // What an input method is still composing stands in the field, too.
+        // Text that an input method is still composing counts, too.
         let hint = placeholder.clone();
         self.text.connect_preedit_changed(move |text, preedit| {
             hint.set_visible(preedit.is_empty() && text.buffer().char_count() == 0);
@@ -386,7 +387,7 @@ impl Inner {
         buffer.text(&start, &end, false)
     }
 
-    /// Reads what stands in the field, and shows it everywhere.
+    /// Parses the field's content, and updates everything that depends on it.
     fn look_again(&self) {
         let text = self.content_text();
         let live = self.live(&text, self.written_at());
@@ -412,7 +413,7 @@ impl Inner {
         self.set_pins(&written.pins);
         self.plain.replace(written.plain.clone());
         let buffer = self.text.buffer();
-        // A draft put back is not an edit to be undone.
+        // Undo must not remove a restored draft.
         buffer.begin_irreversible_action();
         buffer.set_text(&written.text);
         buffer.end_irreversible_action();
@@ -439,7 +440,7 @@ impl Inner {
         self.hindrance.borrow().clone().or_else(fetches)
     }
 
-    /// Idle: Send. Busy: Stop; and Send beside it once there is something to queue.
+    /// Idle: Send. Busy: Stop, and Send next to it once there is something to queue.
     fn show_buttons(&self) {
         let busy = self.busy.get();
         let blank = self.is_blank();

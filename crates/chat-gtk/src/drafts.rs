@@ -1,5 +1,5 @@
-//! What was typed and not yet sent, by session. Kept in a file each, so that two programs on one
-//! folder do not overwrite each other's.
+//! Stores what was typed but not yet sent, by session. Each draft has its own file, so that two
+//! programs on one folder do not overwrite each other's.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -11,12 +11,12 @@ use serde::Deserialize;
 
 use crate::composer::{Pin, Written};
 
-/// The name of the new chat's file: no fid looks like it.
+/// The name of the new chat's file; no fid looks like it.
 const NEW_CHAT: &str = "new";
 
-/// How the name of a draft's text ends.
+/// The extension of a draft's text file.
 const TEXT: &str = "txt";
-/// How the name of the file ends that has what is pinned to it.
+/// The extension of the file with a draft's pins.
 const PINS: &str = "json";
 
 /// The drafts of all sessions.
@@ -28,8 +28,8 @@ pub(crate) struct Drafts {
     nothing: Written,
 }
 
-/// What has to be written. Cheap to clone: writers on other threads share it, so that whichever
-/// comes last writes what was typed last.
+/// The drafts that have to be written. Cheap to clone: writers on other threads share it, so that
+/// the last one writes what was typed last.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unwritten {
     drafts: Arc<Mutex<HashMap<Option<Fid>, Written>>>,
@@ -38,7 +38,7 @@ pub(crate) struct Unwritten {
 }
 
 impl Drafts {
-    /// Takes what was stored. It comes before what was typed since the start.
+    /// Adds the stored drafts. They go before what was typed since the start.
     pub(crate) fn absorb(&mut self, stored: HashMap<Option<Fid>, Written>) {
         for (fid, draft) in stored {
             match self.written.remove(&fid) {
@@ -52,12 +52,12 @@ impl Drafts {
         }
     }
 
-    /// The draft of a session; none is the new chat.
+    /// The draft of a session; none means the new chat.
     pub(crate) fn get(&self, fid: Option<&Fid>) -> &Written {
         self.written.get(&fid.cloned()).unwrap_or(&self.nothing)
     }
 
-    /// Remembers a draft. Says whether that is new.
+    /// Remembers a draft. Returns whether it has changed.
     pub(crate) fn set(&mut self, fid: Option<&Fid>, draft: &Written) -> bool {
         if self.get(fid) == draft {
             return false;
@@ -73,8 +73,8 @@ impl Drafts {
         self.typed
     }
 
-    /// Takes back what was not sent: it comes before what was typed since. What still is the draft
-    /// comes but once.
+    /// Restores text that was not sent: it goes before what was typed since. Text that is still in
+    /// the draft is not repeated.
     pub(crate) fn give_back(&mut self, fid: Option<&Fid>, unsent: &Written) {
         let typed = self.get(fid);
         if typed != unsent {
@@ -83,7 +83,7 @@ impl Drafts {
         }
     }
 
-    /// What has to be written, to be taken to another thread.
+    /// The drafts that have to be written, to be moved to another thread.
     pub(crate) fn unwritten(&self) -> Unwritten {
         self.unwritten.clone()
     }
@@ -94,7 +94,7 @@ impl Unwritten {
         lock(&self.drafts).is_empty()
     }
 
-    /// Writes it. Blocks. What could not be written is tried again the next time.
+    /// Writes them. Blocks. What could not be written is tried again the next time.
     pub(crate) fn write(&self, folder: &Path) -> std::io::Result<()> {
         let _writing = lock(&self.writing);
         let drafts = std::mem::take(&mut *lock(&self.drafts));
@@ -111,18 +111,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What is kept beside a draft's text.
+/// What is stored in addition to a draft's text.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Entry {
     Pin(Pin),
-    /// A word behind an `@` that points at nothing.
+    /// An `@` word that mentions nothing.
     Plain {
         plain: String,
     },
 }
 
-/// Reads all drafts of a folder. Blocks. What cannot be read is left alone.
+/// Reads all drafts of a folder. Blocks. Unreadable files are left alone.
 pub(crate) fn read(folder: &Path) -> HashMap<Option<Fid>, Written> {
     let mut drafts: HashMap<_, Written> = HashMap::new();
     let Ok(entries) = std::fs::read_dir(folder) else { return drafts };
@@ -139,7 +139,7 @@ pub(crate) fn read(folder: &Path) -> HashMap<Option<Fid>, Written> {
             && let Ok(json) = std::fs::read(&path)
             && let Ok(pins) = serde_json::from_slice::<Vec<serde_json::Value>>(&json)
         {
-            // A later version may have kept what this one does not know.
+            // A later version may have stored entries that this one does not know.
             let draft = drafts.entry(fid).or_default();
             for entry in pins.into_iter().filter_map(|pin| serde_json::from_value(pin).ok()) {
                 match entry {
@@ -155,7 +155,8 @@ pub(crate) fn read(folder: &Path) -> HashMap<Option<Fid>, Written> {
 /// Writes drafts; an empty one removes its files. Blocks.
 fn write(folder: &Path, drafts: &HashMap<Option<Fid>, Written>) -> std::io::Result<()> {
     for (fid, draft) in drafts {
-        // One that cannot be told, as its path is no text, must not hold up the others.
+        // A pin that cannot be serialized, because its path is not valid text, must not prevent the
+        // others.
         let pins = draft.pins.iter().filter_map(|pin| serde_json::to_value(&**pin).ok());
         let plain = draft.plain.iter().filter(|word| draft.text.contains(word));
         let plain = plain.map(|word| serde_json::json!({ "plain": word }));
@@ -167,7 +168,7 @@ fn write(folder: &Path, drafts: &HashMap<Option<Fid>, Written>) -> std::io::Resu
     Ok(())
 }
 
-/// Writes a file; where there is nothing to write there is none.
+/// Writes a file, or removes it if there is nothing to write.
 fn keep(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     if !bytes.is_empty() {
         return write_atomically(path, bytes);
@@ -178,11 +179,11 @@ fn keep(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     }
 }
 
-/// Removes the drafts of sessions that are gone. Blocks.
+/// Removes the drafts of deleted sessions. Blocks.
 pub(crate) fn prune(folder: &Path, exists: impl Fn(&Fid) -> bool) {
     for fid in read(folder).into_keys().flatten() {
         if !exists(&fid) {
-            // Left behind it costs a few bytes and is tried again at the next start.
+            // A leftover file costs a few bytes, and is tried again at the next start.
             for kind in [TEXT, PINS] {
                 let _ = std::fs::remove_file(file(folder, Some(&fid), kind));
             }
@@ -190,7 +191,7 @@ pub(crate) fn prune(folder: &Path, exists: impl Fn(&Fid) -> bool) {
     }
 }
 
-/// Replaces a file whole: a crash leaves the old one or the new one.
+/// Replaces a file as a whole: a crash leaves the old or the new one.
 pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;

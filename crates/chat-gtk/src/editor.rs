@@ -1,7 +1,7 @@
-//! The editor: the open files of each project in tabs.
+//! Shows the editor: the open files of each project in tabs.
 //!
-//! [`Editor`] owns which files are open; each [`document::Document`] owns its text. What is typed and
-//! not saved is kept by [`unsaved`].
+//! [`Editor`] owns the list of open files; each [`document::Document`] owns its text. [`unsaved`]
+//! stores text that is not saved yet.
 
 mod closing;
 mod comment;
@@ -38,28 +38,28 @@ pub(crate) use keeping::State;
 use remembered::Tabs;
 use tabs::Group;
 
-/// A place in a file.
+/// A position in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// From 1.
+    /// Counted from 1.
     pub line: u32,
-    /// From 1, in characters.
+    /// Counted from 1, in characters.
     pub column: u32,
 }
 
-/// The engine, once it is there: it is told what the person saves.
+/// The engine, once it has started. The user's saves are reported to it.
 type Engine = Rc<RefCell<Option<Manager>>>;
 
-/// What the editor tells.
+/// Messages of the editor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Output {
-    /// Other files are open, or the person works at another place.
+    /// Other files are open, or the cursor has moved.
     Moved(Outline),
-    /// The files that were open in an earlier run are open again.
+    /// The files from an earlier run are open again.
     Reopened,
-    /// What was not saved in an earlier run is here again; this says so.
+    /// Unsaved text from an earlier run was restored, with this message.
     BroughtBack(String),
-    /// This is to be said in passing.
+    /// Show this message briefly.
     Note(String),
 }
 
@@ -77,20 +77,20 @@ struct Inner {
     project: RefCell<Option<PathBuf>>,
     engine: Engine,
     state: State,
-    /// Files whose text changed since it was last kept.
+    /// Files whose text changed since it was last stored.
     to_keep: RefCell<HashSet<unsaved::File>>,
     keeping: Cell<bool>,
-    /// What was last kept of which files are open.
+    /// The tabs that were last stored for each project.
     told_tabs: RefCell<HashMap<PathBuf, Tabs>>,
     remembering: Cell<bool>,
-    /// What was told last.
+    /// The outline that was last reported.
     outline: RefCell<Outline>,
     telling: Cell<bool>,
     warmth: Rc<warm::Warmth>,
     output: Box<dyn Fn(Output)>,
 }
 
-/// What a key does.
+/// The action of a key.
 type Act = fn(&Editor);
 
 impl std::fmt::Debug for Editor {
@@ -100,7 +100,7 @@ impl std::fmt::Debug for Editor {
 }
 
 impl Editor {
-    /// Without a project. What is open and not saved is kept in folders of the window's state.
+    /// Creates an editor without a project. Its state files are in folders of the window's state.
     pub(crate) fn new(state: &Path, output: impl Fn(Output) + 'static) -> Self {
         let bar = adw::TabBar::builder().autohide(false).visible(false).build();
         bar.add_css_class("file-tabs");
@@ -140,17 +140,17 @@ impl Editor {
         self.inner.engine.replace(Some(manager.clone()));
     }
 
-    /// Files will be opened soon.
+    /// Prepares for files that will soon be opened.
     pub(crate) fn expect(&self) {
         self.inner.warmth.begin();
     }
 
-    /// Such files will be opened soon: their languages are read when nobody is at work.
+    /// Prepares for such files: their languages are loaded while the user is idle.
     pub(crate) fn expect_kinds(&self, files: Vec<PathBuf>) {
         self.inner.warmth.read(files, &self.inner.root);
     }
 
-    /// Shows the open files of this project. Those of others stay open, and are not seen.
+    /// Shows the open files of this project. Those of other projects stay open, but hidden.
     pub(crate) fn set_project(&self, project: Option<&Path>) {
         if self.inner.project.borrow().as_deref() == project {
             return;
@@ -167,7 +167,7 @@ impl Editor {
         self.inner.show_pages();
     }
 
-    /// Opens a file by its path from the project on, or goes to it where it is open.
+    /// Opens a file by its path relative to the project, or switches to it if it is open.
     pub(crate) fn open(&self, path: &Path, place: Option<Place>) {
         let project = self.inner.project.borrow().clone();
         let Some(project) = project else { return };
@@ -179,12 +179,12 @@ impl Editor {
         document.focus();
     }
 
-    /// Whether a file is open.
+    /// Whether no file is open.
     pub(crate) fn is_empty(&self) -> bool {
         self.inner.shown().is_none_or(|group| group.is_empty())
     }
 
-    /// Puts the keyboard into the text.
+    /// Focuses the text.
     pub(crate) fn focus(&self) {
         match self.inner.active() {
             Some(document) => document.focus(),
@@ -192,34 +192,34 @@ impl Editor {
         }
     }
 
-    /// Looks for words in the file, and replaces them where that is wanted.
+    /// Opens the find bar, and the replace bar if wanted.
     pub(crate) fn find(&self, replace: bool) {
         if let Some(document) = self.inner.active() {
             document.open_find(replace);
         }
     }
 
-    /// Goes to the next match, or the one before.
+    /// Goes to the next or previous match.
     pub(crate) fn find_next(&self, forward: bool) {
         if let Some(document) = self.inner.active() {
             document.find_next(forward);
         }
     }
 
-    /// What is open and not saved, to be written on another thread.
+    /// The state that has to be stored, to be written on another thread.
     pub(crate) fn state(&self) -> State {
         self.inner.gather();
         self.inner.state.clone()
     }
 
-    /// Asks where else the file is to be saved.
+    /// Asks where to save the file under another name.
     pub(crate) fn save_as(&self) {
         if let Some(document) = self.inner.active() {
             self.inner.save_as(&document);
         }
     }
 
-    /// Closes the file that is shown; what is not saved is asked about. The keyboard stays in the editor.
+    /// Closes the current file, and asks about unsaved changes. The focus stays in the editor.
     pub(crate) fn close_file(&self) {
         let Some(group) = self.inner.shown() else { return };
         group.close_active();
@@ -231,7 +231,7 @@ impl Editor {
         });
     }
 
-    /// The keys of a file, while the keyboard is in it.
+    /// Connects the keys that work while the focus is in a file.
     fn connect_keys(&self) {
         let keys = gtk::ShortcutController::new();
         let acts: [(&str, Act); 7] = [
@@ -281,12 +281,12 @@ impl Inner {
         })
     }
 
-    /// The open files that are seen.
+    /// The open files of the current project.
     fn shown(&self) -> Option<Rc<Group>> {
         self.project.borrow().as_deref().and_then(|project| self.group(project))
     }
 
-    /// The file that the person works on.
+    /// The active file.
     fn active(&self) -> Option<Rc<Document>> {
         self.shown().and_then(|group| group.active())
     }
@@ -302,7 +302,7 @@ impl Inner {
     }
 }
 
-/// What is shown where no file is open.
+/// The placeholder if no file is open.
 fn empty() -> adw::StatusPage {
     adw::StatusPage::builder()
         .icon_name("document-edit-symbolic")

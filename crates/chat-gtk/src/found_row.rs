@@ -1,5 +1,5 @@
-//! A row of a list of what was found by a few letters: a name, and below it what tells it from others of
-//! that name. The keyboard stays where the letters are typed.
+//! Shows a search result in a list: a name, and below it what distinguishes it from others with
+//! that name. The keyboard focus stays in the search field.
 
 use gtk::gdk::prelude::*;
 use relm4::gtk::prelude::*;
@@ -7,9 +7,9 @@ use relm4::gtk::prelude::*;
 use crate::accessible;
 use crate::letters::bold;
 
-/// A row without words, with room for an icon where it has one.
+/// Creates an empty row, with space for an icon if wanted.
 pub(crate) fn row(has_icon: bool) -> gtk::ListBoxRow {
-    // However long the words are, the list decides how wide they are.
+    // However long the text is, the list decides how wide the labels are.
     let label = |class: &str| {
         gtk::Label::builder()
             .xalign(0.0)
@@ -30,8 +30,8 @@ pub(crate) fn row(has_icon: bool) -> gtk::ListBoxRow {
     gtk::ListBoxRow::builder().child(&line).focusable(false).build()
 }
 
-/// Gives a row its words, as markup: the name, and what tells it from others, which may be empty. `said`
-/// is all of it, for who hears it and for who points at it.
+/// Sets a row's text, as markup: the name, and what distinguishes it from others, which may be
+/// empty. `said` is the full text, for screen readers and tooltips.
 pub(crate) fn describe(row: &gtk::ListBoxRow, name: &str, detail: &str, said: &str) {
     let words = row.child().and_then(|line| line.last_child());
     let Some(above) = words.and_then(|words| words.first_child()).and_downcast::<gtk::Label>()
@@ -47,7 +47,7 @@ pub(crate) fn describe(row: &gtk::ListBoxRow, name: &str, detail: &str, said: &s
     accessible::set_label(row, said);
 }
 
-/// Shows an icon in a row that has room for one.
+/// Shows an icon in a row that has space for one.
 pub(crate) fn set_icon(row: &gtk::ListBoxRow, icon: &str) {
     let image = row.child().and_then(|line| line.first_child()).and_downcast::<gtk::Image>();
     if let Some(image) = image {
@@ -55,14 +55,14 @@ pub(crate) fn set_icon(row: &gtk::ListBoxRow, icon: &str) {
     }
 }
 
-/// The name and the folder of a path as markup, with the letters that were looked for.
+/// The name and the folder of a path as markup, with the matched letters highlighted.
 pub(crate) fn of_path(path: &str, positions: &[u32]) -> (String, String) {
     let split = path.rfind('/').map_or(0, |at| at + 1);
     let name = bold(&path[split..], positions, path[..split].chars().count());
     (name, bold(path[..split].trim_end_matches('/'), positions, 0))
 }
 
-/// Selects a row, and scrolls so far that it is seen.
+/// Selects a row, and scrolls to it.
 pub(crate) fn select(list: &gtk::ListBox, row: &gtk::ListBoxRow) {
     list.select_row(Some(row));
     let (Some(bounds), Some(adjustment)) = (row.compute_bounds(list), list.adjustment()) else {

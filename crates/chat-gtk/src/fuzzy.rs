@@ -1,7 +1,7 @@
-//! Finds a few letters in names, as a switcher does.
+//! Matches names fuzzily against a few letters.
 
-/// How well `query` fits `name`: none where its letters do not all stand there in order; more is
-/// better. Letters that begin a word or follow each other count more, and short names win.
+/// How well `query` matches `name`: none if its letters do not all occur in order; more is better.
+/// Letters that begin a word or follow each other count more, and short names win.
 pub(crate) fn score(query: &str, name: &str) -> Option<i32> {
     const WORD_START: i32 = 8;
     const ADJACENT: i32 = 6;
@@ -16,7 +16,8 @@ pub(crate) fn score(query: &str, name: &str) -> Option<i32> {
         let starts_word = |at: usize| at == 0 || !name[at - 1].is_alphanumeric();
         let follows = |at: usize| last.is_some_and(|last| last + 1 == at);
         let places = || (from..name.len()).filter(|at| name[*at] == letter);
-        // A letter that goes on beats one that begins a word, and that beats the next one.
+        // The letter after the last match beats one that begins a word, and that beats the next
+        // occurrence.
         let at = places()
             .find(|at| follows(*at))
             .or_else(|| places().find(|at| starts_word(*at)))
@@ -30,7 +31,7 @@ pub(crate) fn score(query: &str, name: &str) -> Option<i32> {
     Some(total * 100 - i32::try_from(name.len()).unwrap_or(i32::MAX).min(99))
 }
 
-/// The items whose names fit, best first; equally good ones keep their order.
+/// The items whose names match, best first; equally good ones keep their order.
 pub(crate) fn best<'a, T>(
     query: &str,
     items: &'a [T],

@@ -1,8 +1,9 @@
-//! The languages that text is coloured by: read fast, and once.
+//! Loads the languages for syntax highlighting: quickly, and only once.
 //!
-//! `GtkSourceView` reads a language when a text is first given it, on the main thread, and forgets it with
-//! the last such text. Half of the time goes into holding the description against its grammar, which
-//! those who wrote it did; the library takes that grammar from the first folder that has one.
+//! `GtkSourceView` loads a language on the main thread when a text first uses it, and drops it with
+//! the last such text. Half of the time is spent validating the description against its schema,
+//! which its authors have already done. The library takes that schema from the first folder that
+//! has one.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -13,11 +14,11 @@ use sourceview5::prelude::*;
 
 use crate::drafts::write_atomically;
 
-/// The folder of the grammar, below that of the window's state.
+/// The folder of the schema in the window's state.
 const FOLDER: &str = "languages";
-/// The name by which the library looks for the grammar.
+/// The file name of the schema in the library.
 const NAME: &str = "language2.rng";
-/// A grammar that any description fits.
+/// A schema that accepts any description.
 const GRAMMAR: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <grammar xmlns="http://relaxng.org/ns/structure/1.0">
   <start><ref name="any"/></start>
@@ -36,12 +37,13 @@ const GRAMMAR: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 const MOST: usize = 12;
 
 thread_local! {
-    /// A text of each language that was used, the last one at the end: it keeps that in memory.
+    /// A text of each recently used language, the latest at the end: it keeps the language in
+    /// memory.
     static KEPT: RefCell<VecDeque<sourceview5::Buffer>> = RefCell::default();
 }
 
-/// Has descriptions of languages read without holding them against their grammar. To be called before
-/// the first one is read; without it all of them are read as well, in twice the time.
+/// Makes the library load language descriptions without validating them. Must be called before the
+/// first one is loaded; without it, loading works too, but takes twice the time.
 pub(crate) fn set_up(state: &Path) {
     let folder = state.join(FOLDER);
     let file = folder.join(NAME);
@@ -58,7 +60,7 @@ pub(crate) fn set_up(state: &Path) {
     manager.set_search_path(&path);
 }
 
-/// Gives a text its language, which stays in memory for some time.
+/// Sets a text's language, which stays in memory for some time.
 pub(crate) fn give(buffer: &sourceview5::Buffer, language: Option<&sourceview5::Language>) {
     buffer.set_language(language);
     let Some(language) = language else { return };
@@ -73,7 +75,7 @@ pub(crate) fn give(buffer: &sourceview5::Buffer, language: Option<&sourceview5::
     });
 }
 
-/// Whether a language is in memory, so that giving it to a text takes no time.
+/// Whether a language is in memory, so that setting it takes no time.
 pub(crate) fn is_read(language: &sourceview5::Language) -> bool {
     KEPT.with_borrow(|kept| place(kept, language).is_some())
 }

@@ -1,10 +1,10 @@
-//! Shows in a text which of its letters were looked for.
+//! Highlights the matched letters in a text.
 
 use chat_presentation::words::hides;
 use gtk::glib;
 
-/// A text as markup, with the letters that were looked for in bold. They are counted from a place
-/// `before` characters ahead of it.
+/// A text as markup, with the matched letters in bold. Their positions are counted from `before`
+/// characters before the text.
 pub(crate) fn bold(text: &str, positions: &[u32], before: usize) -> String {
     let mut markup = String::with_capacity(text.len() + 7 * positions.len());
     for (at, letter) in text.chars().enumerate() {
@@ -21,8 +21,8 @@ pub(crate) fn bold(text: &str, positions: &[u32], before: usize) -> String {
     markup
 }
 
-/// A name as it may stand among others: in one line, and with a sign for each letter that is not seen, or turns
-/// others round.
+/// A name for use among others: on one line, and with a visible sign for each character that is
+/// invisible or changes the writing direction.
 pub(crate) fn plain(name: &str) -> String {
     name.chars().map(seen).collect()
 }

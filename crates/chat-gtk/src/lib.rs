@@ -1,7 +1,7 @@
 //! Natter's relm4 front end.
 //!
 //! [`app::run`] is the whole window program. [`chat_widget::ChatWidget`] is a conversation with its
-//! composer, to stand in any GTK program; call [`init`] before it is made.
+//! composer that fits into any GTK program; call [`init`] before you create it.
 
 pub mod accessible;
 pub mod app;
@@ -41,14 +41,14 @@ use std::sync::Once;
 
 use gtk::{gdk, gio};
 
-/// Where the crate's own files lie among the program's resources.
+/// The path of the crate's own files in the program's resources.
 const RESOURCES: &str = "/natter/chat-gtk";
 
-/// Makes the style and the icons known. GTK must be initialised; further calls do nothing.
+/// Loads the styles and icons. GTK must be initialised; further calls do nothing.
 pub fn init() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // It is compiled into the program: that it cannot be read would be a fault of the build.
+        // The resource is compiled into the program, so a failure would be a build error.
         gio::resources_register_include!("chat-gtk.gresource").expect("the resources are valid");
         sourceview5::init();
         let Some(display) = gdk::Display::default() else { return };

@@ -1,4 +1,5 @@
-//! The model dropdown: all models with what each can do, a search, options, and the way to connections.
+//! Shows the model dropdown: all models with their abilities, a search, options, and a link to the
+//! connections.
 
 mod keys;
 mod list;
@@ -21,20 +22,20 @@ use list::{ModelList, Told};
 use options::OptionsPage;
 use rows::rows;
 
-const SEARCH_FROM: usize = 8; // From so many on one wants to type rather than look.
+const SEARCH_FROM: usize = 8; // From this number on, typing is easier than looking.
 
-/// What a person does with it.
+/// Messages of the dropdown.
 #[derive(Debug)]
 pub(crate) enum Output {
-    /// This model was chosen.
+    /// The user chose this model.
     Chosen(ModelRef),
-    /// This model is to be a favourite, or not any more.
+    /// Make this model a favourite, or no longer one.
     Favourite(ModelRef, bool),
     /// The options were changed.
     Options(Options),
-    /// The models on this computer are asked for.
+    /// Show the models on this computer.
     Manage,
-    /// The connections are asked for.
+    /// Show the connections.
     Connections,
 }
 
@@ -58,7 +59,7 @@ struct Inner {
     models: RefCell<Vec<ModelEntry>>,
     favourites: RefCell<Vec<ModelRef>>,
     chosen: RefCell<Option<ModelRef>>,
-    /// What the list answers.
+    /// The query whose results the list shows.
     query: RefCell<String>,
 }
 
@@ -142,7 +143,7 @@ impl ModelPicker {
 
     fn connect(&self, output: &Rc<dyn Fn(Output)>) {
         let inner = &self.inner;
-        // Filled before it is shown: GTK 4.8 may keep the size of a list that is filled after.
+        // Filled before it is shown: GTK 4.8 may keep the size of a list that is filled afterwards.
         let weak = Rc::downgrade(inner);
         inner.button.set_create_popup_func(move |_| {
             if let Some(inner) = weak.upgrade() {
@@ -192,7 +193,7 @@ impl ModelPicker {
         });
     }
 
-    /// The buttons that lead to other windows.
+    /// Connects the buttons that open other windows.
     fn connect_ways(
         &self,
         manage: &gtk::Button,
@@ -216,14 +217,14 @@ impl ModelPicker {
         &self.inner.button
     }
 
-    /// Takes the models that can be chosen.
+    /// Sets the models that can be chosen.
     pub(crate) fn set_models(&self, models: Vec<ModelEntry>) {
         self.inner.models.replace(models);
         self.inner.show_label();
         self.inner.refill();
     }
 
-    /// Takes the models that stand first.
+    /// Sets the models that are listed first.
     pub(crate) fn set_favourites(&self, favourites: &[ModelRef]) {
         if *self.inner.favourites.borrow() != favourites {
             self.inner.favourites.replace(favourites.to_owned());
@@ -231,7 +232,7 @@ impl ModelPicker {
         }
     }
 
-    /// Shows which model is chosen, with its options as far as it has them.
+    /// Shows which model is chosen, with its options where they are known.
     pub(crate) fn set_chosen(
         &self,
         model: Option<ModelRef>,
@@ -280,20 +281,20 @@ impl Inner {
         self.options_button.set_sensitive(chosen.is_some());
     }
 
-    /// Brings the list up to date; where nobody looks it can wait.
+    /// Updates the list; while it is hidden, this can wait.
     fn refill(&self) {
         if self.popover.is_visible() {
             self.fill(self.list.current().as_ref());
         }
     }
 
-    /// Lists what the search finds, with the first as the one that Enter takes.
+    /// Lists the search results, with the first one selected for Enter.
     fn look_for(&self) {
         if !self.popover.is_visible() || !self.is_behind() {
             return;
         }
         let query = self.search.text().to_string();
-        // Whoever types into a short list sees what is looked for.
+        // When the user types into a short list, the search appears.
         let visible = self.has_many() || !query.is_empty();
         let leaves = !visible && has_keyboard(&self.search);
         self.search.set_visible(visible);
@@ -305,13 +306,13 @@ impl Inner {
         }
     }
 
-    /// Whether the list does not answer yet what stands in the search: it waits for the end of
-    /// quick typing.
+    /// Whether the list does not show the results for the current search text yet, since it waits
+    /// for a pause in typing.
     fn is_behind(&self) -> bool {
         *self.query.borrow() != self.search.text().as_str()
     }
 
-    /// Takes the selected model, or the first that is found where the list is behind.
+    /// Takes the selected model, or the first result if the list is not up to date.
     fn take_found(&self, output: &Rc<dyn Fn(Output)>) {
         if !self.is_behind() {
             self.list.activate_selected();
@@ -347,8 +348,8 @@ impl Inner {
         }
     }
 
-    /// Gives the keyboard to the list, or to the first button where no list is shown: what is hidden would swallow
-    /// every key, Escape too.
+    /// Focuses the list, or the first button if the list is hidden: a hidden widget would swallow
+    /// every key, even Escape.
     fn focus_list(&self) {
         if self.list.widget().is_visible() {
             self.list.focus();
@@ -357,7 +358,7 @@ impl Inner {
         }
     }
 
-    /// Fills the list; the keyboard begins at this model.
+    /// Fills the list; the focus begins at this model.
     fn fill(&self, at: Option<&ModelRef>) {
         let models = self.models.borrow();
         let rows = rows(&models, &self.favourites.borrow(), &self.query.borrow());
@@ -374,7 +375,7 @@ impl Inner {
         self.nothing.set_label(&words.unwrap_or_default());
         let leaves = rows.is_empty() && has_keyboard(self.list.widget());
         if leaves && self.search.is_visible() {
-            // The list goes, and whoever mistyped goes on at the end of what was typed.
+            // The list disappears, and the user continues typing at the end of the search text.
             self.search.grab_focus();
             self.search.set_position(-1);
         }
@@ -393,7 +394,7 @@ fn has_keyboard(widget: &impl IsA<gtk::Widget>) -> bool {
 fn flat_button(label: &str) -> gtk::Button {
     let words = gtk::Label::builder().label(label).xalign(0.0).build();
     let button = gtk::Button::builder().child(&words).css_classes(["flat"]).build();
-    // A child that is a label gives a button no name of its own.
+    // A button whose child is a label has no accessible name of its own.
     accessible::set_label(&button, label);
     button
 }

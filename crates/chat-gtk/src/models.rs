@@ -1,5 +1,5 @@
-//! Models on this computer as the window shows them: rows with their downloads, sentences, and how
-//! files are added. The preferences and the first page are made of these.
+//! Shows the models on this computer: rows with their downloads, texts, and adding of files. The
+//! preferences and the first page are built from these.
 
 pub(crate) mod adding;
 pub(crate) mod fetch;
@@ -14,7 +14,7 @@ use chat_core::models::{Download, DownloadState, Installed};
 use gtk::gio;
 use gtk::prelude::*;
 
-/// The models that are here and those that are coming, at one moment.
+/// The installed models and the downloads, at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Stock {
     pub(crate) installed: Vec<Installed>,
@@ -22,7 +22,8 @@ pub(crate) struct Stock {
 }
 
 impl Stock {
-    /// Looks. What is coming is looked for first: what ends between the two is then here.
+    /// Loads both. Downloads come first: one that ends in between is then found among the installed
+    /// models.
     pub(crate) async fn take(manager: &Manager) -> Result<Self> {
         let looking = manager.clone();
         let downloads =
@@ -31,13 +32,14 @@ impl Stock {
         Ok(Self { installed, downloads })
     }
 
-    /// The downloads that are not over yet.
+    /// The downloads that are not finished yet.
     pub(crate) fn coming(&self) -> impl Iterator<Item = &Download> {
         self.downloads.iter().filter(|it| !matches!(it.state, DownloadState::Done { .. }))
     }
 }
 
-/// Whether the keyboard is at a widget or inside it, also while a dialog stands above its window.
+/// Whether a widget or something inside it has the focus, even while a dialog is open above its
+/// window.
 pub(crate) fn has_keyboard(widget: &impl IsA<gtk::Widget>) -> bool {
     let focus = widget.root().and_then(|root| root.focus());
     focus.is_some_and(|at| at == *widget.upcast_ref() || at.is_ancestor(widget))

@@ -1,7 +1,7 @@
-//! Lets the mouse wheel pass from a scroller, or from a number, to the scroller around it.
+//! Passes mouse wheel events on from a scroller, or from a number field, to the scroller around it.
 //!
-//! A GTK scrolled window keeps every scroll event, even where it has nothing to scroll in that
-//! direction: over a code block the conversation would stand still.
+//! A GTK scrolled window consumes every scroll event, even where it has nothing to scroll in that
+//! direction: over a code block the conversation would not scroll.
 
 use gtk::gdk;
 use gtk::glib;
@@ -10,11 +10,11 @@ use gtk::prelude::*;
 /// Less than this, in pixels, is not worth scrolling.
 const LEAST: f64 = 0.5;
 
-/// Has the scroller around this one scroll wherever this one cannot. Sideways scrolling stays here,
-/// and so does vertical scrolling until this one is at its end.
+/// Makes the surrounding scroller scroll wherever this one cannot. This one keeps horizontal
+/// scrolling, and vertical scrolling until it reaches its end.
 ///
-/// GTK's own controllers do the scrolling in both: this only decides which of them hear of an event,
-/// so that wheels, touchpads and their momentum behave as everywhere else.
+/// GTK's own controllers do the scrolling in both; this only decides which of them receive an
+/// event, so that wheels, touchpads and their momentum behave as everywhere else.
 pub fn pass_on(scroller: &gtk::ScrolledWindow) {
     let mut own = scroll_controllers(scroller.upcast_ref());
     add_inner(&scroller.hscrollbar(), &mut own);
@@ -38,15 +38,15 @@ pub fn pass_on(scroller: &gtk::ScrolledWindow) {
     scroller.add_controller(judge);
 }
 
-/// Has the wheel scroll what is around a number. By itself it would change one that happens to come
-/// under the pointer.
+/// Makes the wheel scroll the widget around a number. By itself it would change a number that
+/// happens to be under the pointer.
 pub fn pass_on_from_number(number: &gtk::SpinButton) {
     for wheel in scroll_controllers(number.upcast_ref()) {
         number.remove_controller(&wheel);
     }
 }
 
-/// Whether the scroller itself can go on in this vertical direction.
+/// Whether the scroller can still scroll in this vertical direction.
 fn can_scroll(scroller: &gtk::ScrolledWindow, along: f64) -> bool {
     if scroller.vscrollbar_policy() == gtk::PolicyType::Never {
         return false;
@@ -64,7 +64,7 @@ fn scroll_controllers(widget: &gtk::Widget) -> Vec<gtk::EventController> {
         .collect()
 }
 
-/// Adds those of a widget and of all that is inside it.
+/// Adds the controllers of a widget and of everything inside it.
 fn add_inner(widget: &gtk::Widget, out: &mut Vec<gtk::EventController>) {
     out.extend(scroll_controllers(widget));
     let mut child = widget.first_child();

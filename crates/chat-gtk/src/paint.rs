@@ -1,5 +1,5 @@
-//! Waits for a frame to be painted: to measure when something could be seen, and to do what need
-//! not be done before.
+//! Waits for a frame to be painted: to measure when something became visible, and to defer work
+//! until then.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -7,7 +7,7 @@ use std::rc::Rc;
 use gtk::gdk::prelude::*;
 use relm4::gtk::prelude::*;
 
-/// Calls back once, after the widget's next frame; now where it is on no screen.
+/// Calls back once, after the widget's next frame, or at once if it is not on the screen.
 pub(crate) fn after_next(widget: &impl IsA<gtk::Widget>, painted: impl FnOnce() + 'static) {
     let Some(clock) = widget.as_ref().frame_clock() else { return painted() };
     let painted = Cell::new(Some(painted));

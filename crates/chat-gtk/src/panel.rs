@@ -1,6 +1,6 @@
-//! The panel beside the conversation: pages about the project that a chat works in.
+//! Shows the panel next to the conversation: pages about the project that a chat works in.
 //!
-//! A page is a file of its own here and a line in [`Panel::new`].
+//! Each page has its own file here and a line in [`Panel::new`].
 
 mod files;
 pub(crate) mod project;
@@ -22,38 +22,38 @@ use files::FilesPage;
 use project::{News, ProjectFiles};
 use switcher::Switcher;
 
-/// The narrowest that the panel is usable, in pixels.
+/// The minimum usable width of the panel, in pixels.
 const NARROWEST: i32 = 320;
-/// How many kinds of files are expected to be opened.
+/// For how many kinds of files to prepare.
 const KINDS: usize = 5;
 
 /// A page.
 struct Page {
-    /// What it is known by.
+    /// Its internal name.
     name: &'static str,
-    /// What the person reads.
+    /// Its visible title.
     title: String,
     widget: gtk::Widget,
 }
 
-/// What the panel tells.
+/// Messages of the panel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Output {
-    /// Other files are open, or the person works at another place.
+    /// Other files are open, or the cursor has moved.
     Moved(Outline),
-    /// What was not saved in an earlier run is on the page that is shown; this says so.
+    /// Unsaved text from an earlier run was restored on the current page, with this message.
     BroughtBack(String),
-    /// This is to be said in passing.
+    /// Show this message briefly.
     Note(String),
-    /// The project that is shown has other files than before, or is another.
+    /// The project's files have changed, or another project is shown.
     Files,
-    /// The person answers to changes.
+    /// The user answers changes.
     Answer(changes::Wish),
-    /// The person takes their last answer back.
+    /// The user undoes their last answer.
     Undo,
-    /// Old and new stand beside each other from now on, or no more.
+    /// Whether to show old and new side by side from now on.
     Beside(bool),
-    /// The conversation is wanted again.
+    /// Return to the conversation.
     Back,
 }
 
@@ -84,7 +84,8 @@ impl std::fmt::Debug for Panel {
 }
 
 impl Panel {
-    /// Without a project. What is open and not saved is kept in folders of the window's state.
+    /// Creates a panel without a project. The editor's state files are in folders of the window's
+    /// state.
     pub(crate) fn new(state: &Path, output: impl Fn(Output) + 'static) -> Self {
         let output: Rc<dyn Fn(Output)> = Rc::new(output);
         let inner = Rc::new_cyclic(|weak: &std::rc::Weak<Inner>| {
@@ -164,12 +165,12 @@ impl Panel {
         &self.inner.editor
     }
 
-    /// The files of the project that is shown.
+    /// The files of the current project.
     pub(crate) fn project(&self) -> Option<Rc<ProjectFiles>> {
         self.inner.project.borrow().clone()
     }
 
-    /// Shows this project; none where the chat works in none.
+    /// Shows this project; none if the chat has no project.
     pub(crate) fn set_project(&self, folder: Option<&Path>) {
         let inner = &self.inner;
         if inner.project.borrow().as_ref().map(|project| project.folder()) == folder {
@@ -195,20 +196,21 @@ impl Panel {
         }
     }
 
-    /// Opens a file by its path from the project on.
+    /// Opens a file by its path relative to the project.
     pub(crate) fn open(&self, path: &Path, place: Option<Place>) {
         self.show_page("editor");
         self.inner.editor.open(path, place);
     }
 
-    /// Looks for a file by letters of its name.
+    /// Opens the file search.
     pub(crate) fn find_file(&self) {
         self.expect_files();
         self.show_page("files");
         self.inner.files.find();
     }
 
-    /// Files will be opened soon, most likely of the kinds that the project mostly has.
+    /// Prepares for files that will soon be opened, most likely of the project's most frequent
+    /// kinds.
     fn expect_files(&self) {
         let editor = self.inner.editor.clone();
         editor.expect();
@@ -222,13 +224,13 @@ impl Panel {
         &self.inner.changes
     }
 
-    /// Shows what is to be reviewed, with the keyboard there.
+    /// Shows the review, and focuses it.
     pub(crate) fn review(&self) {
         self.show_page("changes");
         self.focus();
     }
 
-    /// Puts the keyboard into the page that is shown.
+    /// Focuses the current page.
     pub(crate) fn focus(&self) {
         self.expect_files();
         match self.inner.pages.visible_child_name().as_deref() {
@@ -241,25 +243,25 @@ impl Panel {
         }
     }
 
-    /// Whether the keyboard is in a file's text, or in what belongs to it.
+    /// Whether a file's text, or something that belongs to it, has the focus.
     pub(crate) fn edits(&self) -> bool {
         let focus = self.inner.root.root().and_then(|root| root.focus());
         focus.is_some_and(|focus| focus.is_ancestor(self.inner.editor.widget()))
     }
 
-    /// Whether the keyboard is in the panel.
+    /// Whether the panel has the focus.
     pub(crate) fn has_keyboard(&self) -> bool {
         let focus = self.inner.root.root().and_then(|root| root.focus());
         focus.is_some_and(|focus| focus.is_ancestor(&self.inner.root))
     }
 
-    /// Whether the panel stands in the conversation's place, which one comes back to.
+    /// Sets whether the panel covers the conversation, and so needs a way back.
     pub(crate) fn set_covers(&self, covers: bool, at_start: bool) {
         self.inner.back.set_visible(covers);
         self.inner.header.set_show_start_title_buttons(covers && at_start);
     }
 
-    /// The files that were open are again: they are what is shown, unless somebody is at work elsewhere.
+    /// The files from an earlier run are open: show them, unless the user is working elsewhere.
     fn reopened(&self) {
         if !self.has_keyboard() {
             self.show_page("editor");
@@ -278,8 +280,8 @@ impl Inner {
         (files, editor, changes): (FilesPage, Editor, ChangesPage),
         output: Rc<dyn Fn(Output)>,
     ) -> Self {
-        // In the middle it has all the room that there is; at the side it would have half of that at
-        // most. One that expands would be cut to what is free on both sides alike.
+        // In the middle of the header it has all the space there is; at the side it would get at
+        // most half of that. If it expanded, it would be cut to what is free on both sides.
         let header =
             adw::HeaderBar::builder().css_classes(["flat"]).title_widget(switcher.widget()).build();
         let back = gtk::Button::builder()
@@ -315,18 +317,18 @@ impl Inner {
         }
     }
 
-    /// What is open is noticed first when it changes, and found first.
+    /// Open files are watched first for changes, and ranked first in searches.
     fn moved(&self, outline: &Outline) {
         if let Some(project) = self.project.borrow().as_ref() {
             let active = outline.active.iter().map(|at| at.path.clone());
             let open = active.chain(outline.others.iter().cloned());
-            // What lies elsewhere is none of its files.
+            // Files outside the project are not among its files.
             project.set_open(open.filter(|path| path.is_relative()).collect());
         }
     }
 }
 
-/// What is shown where a chat works in no folder.
+/// The placeholder for a chat without a project.
 fn no_project() -> adw::StatusPage {
     let choose = gtk::Button::builder()
         .label(gettext("Choose a Folder…"))

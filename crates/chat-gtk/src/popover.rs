@@ -1,4 +1,4 @@
-//! Popovers that are made for one question: a new title of a chat, and what is shown once.
+//! Creates popovers for a single use: renaming a chat, or showing something once.
 
 use std::rc::Rc;
 
@@ -8,7 +8,7 @@ use relm4::gtk::prelude::*;
 
 use crate::accessible;
 
-/// Asks for a title, which `done` gets where one was typed. The keyboard comes back to where it was.
+/// Asks for a title; `done` receives it if one was typed. The focus returns to where it was.
 pub(crate) fn ask_title(
     parent: &gtk::Box,
     place: &gdk::Rectangle,
@@ -43,8 +43,8 @@ pub(crate) fn ask_title(
     popover
 }
 
-/// Gives the keyboard back to what had it before a popover, once that has gone and taken its own focus
-/// with it.
+/// Returns the focus to the widget that had it before a popover, after the popover has closed and
+/// lost its own focus.
 pub(crate) fn give_back_focus(before: &glib::WeakRef<gtk::Widget>) {
     let before = before.clone();
     glib::idle_add_local_once(move || {
@@ -54,11 +54,11 @@ pub(crate) fn give_back_focus(before: &glib::WeakRef<gtk::Widget>) {
     });
 }
 
-/// Gives the keyboard back to what had it before the menu of a button opened, unless something else has it by
-/// then. What is chosen in the menu runs later, and may take it from there.
+/// Returns the focus to the widget that had it before a button's menu opened, unless something else
+/// has it by then. The chosen action runs later, and may move it from there.
 pub(crate) fn return_focus(button: &gtk::MenuButton) {
     let Some(menu) = button.popover() else { return };
-    // A click would take it before the menu opens.
+    // Otherwise a click would take it before the menu opens.
     button.set_focus_on_click(false);
     let before: Rc<glib::WeakRef<gtk::Widget>> = Rc::default();
     let opening = Rc::clone(&before);
@@ -73,7 +73,7 @@ pub(crate) fn return_focus(button: &gtk::MenuButton) {
         let Some(before) = before.upgrade().filter(|it| it.is_mapped() && !moved_on) else {
             return;
         };
-        // Typing goes on there, and does not replace what stands there.
+        // Typing continues there, and does not replace the text.
         match before.downcast_ref::<gtk::Text>() {
             Some(entry) => entry.grab_focus_without_selecting(),
             None => before.grab_focus(),
@@ -81,11 +81,11 @@ pub(crate) fn return_focus(button: &gtk::MenuButton) {
     });
 }
 
-/// Shows a popover that is taken away again when it closes.
+/// Shows a popover that is removed when it closes.
 pub(crate) fn show_once(popover: &gtk::Popover, parent: &impl IsA<gtk::Widget>) {
     popover.set_parent(parent);
     popover.connect_closed(|popover| {
-        // Not at once: the action of a menu's item is run after the menu has closed.
+        // Not at once: the action of a menu item runs after the menu has closed.
         let popover = popover.clone();
         glib::idle_add_local_once(move || popover.unparent());
     });

@@ -1,5 +1,5 @@
-//! The preferences: how the window behaves, the connections, the models on this computer, and what
-//! tools may do.
+//! Shows the preferences: how the window behaves, the connections, the models on this computer, and
+//! what tools may do.
 
 mod backups;
 mod connections;
@@ -33,11 +33,11 @@ use rows::{Place, switch_row};
 use crate::models::adding;
 use crate::models::words::name_among;
 
-/// Where the preferences open.
+/// The initial page of the preferences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Page {
     General,
-    /// The connections; with a name, that one's settings.
+    /// The connections; with a name, the settings of that one.
     Connections(Option<String>),
     /// The models on this computer.
     Models,
@@ -83,12 +83,12 @@ pub(crate) fn open(parent: &adw::ApplicationWindow, manager: &Manager, page: Pag
     window.present();
 }
 
-/// Asks for a new connection above a window.
+/// Shows the dialog for a new connection above a window.
 pub(crate) fn add_connection(parent: &gtk::Window, manager: &Manager) {
     editor::open(parent, manager, None);
 }
 
-/// The pages that are filled when they are shown.
+/// The pages that are filled when they are first shown.
 struct Pages {
     connections: Lazy<ConnectionsPage>,
     models: Lazy<ModelsPage>,
@@ -97,7 +97,8 @@ struct Pages {
 }
 
 impl Pages {
-    /// The pages, empty. `to_models`: who came for models has the keyboard where one can be had.
+    /// Creates empty pages. `to_models`: whether the user came for models, so that the first
+    /// download button is focused.
     fn new(place: &Place, to_models: bool) -> Self {
         let here = place.clone();
         let models = Lazy::new(models::page(), move |page| {
@@ -106,7 +107,7 @@ impl Pages {
             glib::spawn_future_local(async move {
                 shown.look_around().await;
                 if to_models {
-                    // What can be focused has its place once it is laid out, and is brought into sight.
+                    // A focused widget is scrolled to only after the layout.
                     glib::idle_add_local_once(move || shown.focus());
                 }
             });
@@ -127,7 +128,7 @@ impl Pages {
     }
 }
 
-/// Keeps what is shown of settings, connections, models and rules true while the window is open.
+/// Keeps settings, connections, models and rules up to date while the window is open.
 fn follow(window: &adw::PreferencesWindow, place: &Place, pages: Pages) {
     let mut subscription = place.manager.subscribe();
     let place = place.clone();
@@ -214,17 +215,17 @@ fn default_model_row(place: &Place) -> adw::ComboRow {
         let Some(chosen) = &settings.chat.model else { return row.set_selected(0) };
         let mut known = known.borrow_mut();
         let at = known.iter().position(|model| model == chosen).unwrap_or_else(|| {
-            // A model that is not to be had now is still the one that was chosen.
+            // A model that is currently unavailable is still the chosen one.
             known.push(chosen.clone());
-            // Its name alone may be that of another one in the list.
+            // Its name alone may be that of another model in the list.
             names.append(&chosen.to_string());
             known.len() - 1
         });
-        // The row tells at once that it changed, and then this is looked into.
+        // Setting the model reports a change at once, which reads this.
         drop(known);
         row.set_selected(at as u32 + 1);
     });
-    // The name is short; the hint says which model that is.
+    // The name is short; the tooltip says which model it is.
     let known = Rc::downgrade(&models);
     let hint = move |row: &adw::ComboRow| {
         let at = (row.selected() as usize).checked_sub(1);

@@ -1,4 +1,4 @@
-//! The button that says which folder a chat works in, and the list from which one is chosen.
+//! Shows the button with the chat's project folder, and the list to choose another one.
 
 use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use relm4::gtk::prelude::*;
 
 use crate::{accessible, projects};
 
-/// So many letters of the folder's name are always seen, and so many at most.
+/// How many letters of the folder's name are always visible; the maximum follows.
 const LEAST: i32 = 5;
 const MOST: i32 = 30;
 
-/// What a person chooses: a folder, or none.
+/// The user's choice: a folder, or none.
 pub(crate) type Choice = Option<PathBuf>;
 
 /// The button with its list. Cheap to clone.
@@ -32,7 +32,7 @@ struct Inner {
     none: gtk::Button,
     recent: RefCell<Vec<PathBuf>>,
     chosen: RefCell<Option<PathBuf>>,
-    /// Counts how often the list was opened: what is found out late is of no use.
+    /// Counts how often the list was opened: late results for an earlier opening are ignored.
     opened: Cell<u64>,
 }
 
@@ -84,12 +84,12 @@ impl ProjectPicker {
         &self.inner.button
     }
 
-    /// Takes the folders that were worked in last.
+    /// Sets the recently used folders.
     pub(crate) fn set_recent(&self, folders: &[PathBuf]) {
         self.inner.recent.replace(folders.to_owned());
     }
 
-    /// Shows in which folder is worked.
+    /// Shows the current project folder.
     pub(crate) fn show(&self, folder: Option<&Path>) {
         if self.inner.chosen.borrow().as_deref() != folder {
             self.inner.chosen.replace(folder.map(Path::to_owned));
@@ -105,7 +105,7 @@ impl ProjectPicker {
 
 impl Inner {
     fn connect(self: &Rc<Self>, open: &gtk::Button, output: &Rc<dyn Fn(Choice)>) {
-        // Filled before it is shown: GTK 4.8 may keep the size of a list that is filled after.
+        // Filled before it is shown: GTK 4.8 may keep the size of a list that is filled afterwards.
         let weak = Rc::downgrade(self);
         self.button.set_create_popup_func(move |_| {
             if let Some(inner) = weak.upgrade() {
@@ -137,7 +137,7 @@ impl Inner {
         });
     }
 
-    /// The folders in the order of the list: the one that is worked in is always among them.
+    /// The folders in the order of the list, which always includes the current one.
     fn shown(&self) -> std::vec::IntoIter<PathBuf> {
         let recent = self.recent.borrow();
         let chosen = self.chosen.borrow().clone().filter(|chosen| !recent.contains(chosen));
@@ -156,7 +156,7 @@ impl Inner {
         self.none.set_visible(chosen.is_some());
     }
 
-    /// Takes the folders that are gone off the list. A disk may be slow to say so: nobody waits.
+    /// Removes deleted folders from the list. Checked in the background, since a disk may be slow.
     fn leave_out_gone(self: &Rc<Self>) {
         let opened = self.opened.get() + 1;
         self.opened.set(opened);
@@ -182,7 +182,7 @@ impl Inner {
         };
         self.label.set_visible(!name.is_empty());
         self.label.set_label(&name);
-        // What is no longer than that is never cut, and takes no more room than it needs.
+        // A shorter name is never cut off, and takes no more space than it needs.
         let is_long = name.chars().count() > LEAST as usize;
         self.label.set_width_chars(if is_long { LEAST } else { -1 });
         let cut = gtk::pango::EllipsizeMode::End;
@@ -200,7 +200,7 @@ impl Inner {
             .modal(true)
             .build();
         chooser.set_transient_for(parent.as_ref());
-        // The dialog lives until it is answered, and no longer.
+        // Keeps the dialog alive until it is answered.
         let alive = RefCell::new(Some(chooser.clone()));
         chooser.connect_response(move |chooser, response| {
             alive.take();
@@ -218,7 +218,7 @@ fn flat_button(words: &str) -> gtk::Button {
     gtk::Button::builder().child(&label).css_classes(["flat"]).build()
 }
 
-/// A folder with its place, and a mark where it is the one that is worked in.
+/// A folder with its path, and a mark if it is the current one.
 fn row(folder: &Path, chosen: bool) -> gtk::ListBoxRow {
     let lines = gtk::Box::builder().orientation(gtk::Orientation::Vertical).hexpand(true).build();
     let title = gtk::Label::builder()

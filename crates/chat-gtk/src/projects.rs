@@ -1,4 +1,4 @@
-//! The folders that were worked in last, and how a folder is shown.
+//! Remembers the recently used folders, and formats a folder's path.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,18 +9,18 @@ use gtk::glib;
 
 use crate::drafts;
 
-/// How many folders are kept: more are found faster by the dialog.
+/// How many folders are remembered: more would be slower than the dialog.
 const MOST: usize = 8;
 const FILE: &str = "projects.json";
 
-/// The folders that were worked in last, the newest first.
+/// The recently used folders, the newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Recent {
     folders: Vec<PathBuf>,
 }
 
 impl Recent {
-    /// Reads what is kept in a folder; what cannot be read is as at the first start. Blocks.
+    /// Reads the list from a folder; an unreadable list counts as empty. Blocks.
     pub(crate) fn read(folder: &Path) -> Self {
         let bytes = std::fs::read(folder.join(FILE)).unwrap_or_default();
         let mut folders: Vec<PathBuf> = serde_json::from_slice(&bytes).unwrap_or_default();
@@ -28,14 +28,14 @@ impl Recent {
         Self { folders }
     }
 
-    /// Writes it. A name that is no text is left out. Blocks.
+    /// Writes the list. Paths that are not valid text are left out. Blocks.
     pub(crate) fn write(&self, folder: &Path) -> io::Result<()> {
         let folders: Vec<&str> = self.folders.iter().filter_map(|path| path.to_str()).collect();
         let json = serde_json::to_vec_pretty(&folders).map_err(io::Error::from)?;
         drafts::write_atomically(&folder.join(FILE), &json)
     }
 
-    /// A folder is worked in now. Says whether that changes anything.
+    /// Adds a folder that is used now. Returns whether the list has changed.
     pub(crate) fn add(&mut self, folder: &Path) -> bool {
         if self.folders.first().is_some_and(|first| first == folder) {
             return false;
@@ -46,7 +46,7 @@ impl Recent {
         true
     }
 
-    /// Takes what was kept. What was worked in since the start is newer.
+    /// Adds the stored list. Folders that were used since the start are newer.
     pub(crate) fn absorb(&mut self, kept: Self) {
         for folder in kept.folders {
             if self.folders.len() < MOST && !self.folders.contains(&folder) {
@@ -60,7 +60,7 @@ impl Recent {
     }
 }
 
-/// Where a folder really is, or in words why it cannot be worked in. Blocks.
+/// A folder's real path, or a text why it cannot be used. Blocks.
 pub(crate) fn find(path: &Path) -> Result<PathBuf, String> {
     let found = path.canonicalize().ok().filter(|path| path.is_dir());
     found.ok_or_else(|| {
@@ -69,13 +69,13 @@ pub(crate) fn find(path: &Path) -> Result<PathBuf, String> {
     })
 }
 
-/// What a folder is called.
+/// The name of a folder.
 pub(crate) fn name(folder: &Path) -> String {
     let name = folder.file_name().unwrap_or(folder.as_os_str());
     name.to_string_lossy().into_owned()
 }
 
-/// Where a folder is, with `~` for the person's own.
+/// The path of a folder, with `~` for the home folder.
 pub(crate) fn place(folder: &Path) -> String {
     place_seen_from(folder, &glib::home_dir())
 }

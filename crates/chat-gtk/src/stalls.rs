@@ -1,8 +1,8 @@
-//! How long each turn of the main loop keeps it from the next: wall clock and CPU. Measured only
-//! where the environment asks for diagnostics.
+//! Measures how long each iteration of the main loop blocks the next one, in wall clock and CPU
+//! time. Measures only if the environment asks for diagnostics.
 //!
-//! `GLib` tells of a turn's beginning and end only through the function that it polls with, which
-//! gtk4-rs does not wrap. It is replaced once, at start.
+//! `GLib` reveals where an iteration begins and ends only through its poll function, which gtk4-rs
+//! does not wrap. It is replaced once, at start.
 #![allow(unsafe_code, reason = "GLib's poll function can be replaced from C alone")]
 
 use std::cell::Cell;
@@ -19,7 +19,7 @@ thread_local! {
     static TURN: Cell<Option<(Instant, Duration)>> = const { Cell::new(None) };
 }
 
-/// Begins to measure this thread's main loop, if anything is to be measured.
+/// Starts to measure this thread's main loop, if the environment asks for it.
 pub(crate) fn watch(diagnostics: &Diagnostics) {
     if !diagnostics.is_on() || MEASURED.set(diagnostics.clone()).is_err() {
         return;
@@ -35,7 +35,7 @@ pub(crate) fn watch(diagnostics: &Diagnostics) {
     }
 }
 
-/// Notes how long the turn before took, polls as `GLib` would, and begins the next turn.
+/// Records how long the last iteration took, polls as `GLib` would, and begins the next iteration.
 unsafe extern "C" fn measured_poll(
     descriptors: *mut glib::ffi::GPollFD,
     count: u32,
@@ -44,7 +44,7 @@ unsafe extern "C" fn measured_poll(
     if let (Some((began, cpu)), Some(diagnostics)) = (TURN.take(), MEASURED.get()) {
         diagnostics.stall(began.elapsed(), thread_cpu().saturating_sub(cpu));
     }
-    // SAFETY: the arguments are those that GLib gave.
+    // SAFETY: the arguments are those that GLib passed.
     let ready = unsafe { glib::ffi::g_poll(descriptors, count, timeout) };
     TURN.set(Some((Instant::now(), thread_cpu())));
     ready

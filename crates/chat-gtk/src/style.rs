@@ -1,8 +1,8 @@
-//! Style sheets: what the theme does not say, and what is different with high contrast.
+//! Loads the style sheets: what the theme lacks, and what differs with high contrast.
 
 use gtk::gdk;
 
-/// Adds a sheet to the display, and another one for as long as high contrast is asked for.
+/// Adds a style sheet to the display, and another one while high contrast is on.
 pub(crate) fn add(display: &gdk::Display, sheet: &str, high_contrast: &'static str, priority: u32) {
     let provider = gtk::CssProvider::new();
     provider.load_from_data(sheet);

@@ -1,9 +1,9 @@
-//! Asks once whether nobody is to be asked from now on.
+//! Asks once for confirmation before a chat becomes unattended.
 
 use adw::prelude::*;
 use gettextrs::gettext;
 
-/// Asks it above a window; `confirmed` is called where the person means it.
+/// Shows the question above a window; `confirmed` is called if the user confirms.
 pub(crate) fn confirm(parent: Option<&gtk::Window>, confirmed: impl Fn() + 'static) {
     let body = gettext(
         "Natter won’t ask before it changes files or runs commands in the sandbox. All other actions are denied without asking. To be asked about those, choose Auto.",

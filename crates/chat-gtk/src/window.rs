@@ -1,4 +1,4 @@
-//! The window: the list of chats beside the chat that is shown, and everything around them.
+//! Shows the main window: the chat list next to the current chat, and everything around them.
 
 mod about;
 mod acts;
@@ -53,9 +53,9 @@ pub(crate) struct Window {
     arrived: bool,
     quitting: quit::Quitting,
     notifications: Notifications,
-    /// Files that are to be shown as soon as a chat works in their project.
+    /// Files to show as soon as a chat works in their project.
     located: Option<files::Located>,
-    /// Whether the chat that is shown next is shown for what waits in it.
+    /// Whether the next chat is opened because something waits in it.
     seeks_ask: bool,
 }
 
@@ -80,7 +80,7 @@ impl Component for Window {
         root: adw::ApplicationWindow,
         sender: ComponentSender<Self>,
     ) -> ComponentParts<Self> {
-        // The engine starts while the widgets are made.
+        // The engine starts while the widgets are being built.
         start(&launch, &sender);
         let state = WindowState::load(&launch.state_folder);
         let list = ChatList::builder().launch(()).forward(sender.input_sender(), Input::List);
@@ -201,7 +201,7 @@ impl Component for Window {
     }
 }
 
-/// Starts the engine; its news comes as a command's output.
+/// Starts the engine; the result arrives as a command's output.
 fn start(launch: &Launch, sender: &ComponentSender<Window>) {
     let starting = (launch.start)();
     sender.oneshot_command(async move {
@@ -211,7 +211,8 @@ fn start(launch: &Launch, sender: &ComponentSender<Window>) {
 }
 
 impl Window {
-    /// Somebody came: the first time the last chat is shown again, if nothing else is asked for.
+    /// Handles an arrival. The first time, the last chat is shown again, unless something else is
+    /// requested.
     fn arrive(
         &mut self,
         arrival: Arrival,
@@ -245,7 +246,8 @@ impl Window {
         }
     }
 
-    /// What is about a stored chat works only with one, and what is about a file with one that is open.
+    /// Enables actions about a stored chat only if there is one, and actions about a file only if
+    /// one is open.
     fn show_actions(&self, root: &adw::ApplicationWindow) {
         let enable = |action: Action, enabled| {
             let action = root.lookup_action(action.name()).and_downcast::<gio::SimpleAction>();

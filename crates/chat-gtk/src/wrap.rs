@@ -1,11 +1,10 @@
-//! A layout that puts its widgets one after the other, and begins a new line where one has no room: as
-//! words stand in a text.
+//! Lays out widgets in a row and starts a new line where one does not fit, like words in a text.
 
 use gtk::glib;
 use gtk::subclass::prelude::*;
 use relm4::gtk::prelude::*;
 
-/// Between two widgets, in pixels.
+/// The gap between two widgets, in pixels.
 const GAP: i32 = 4;
 
 mod imp {
@@ -71,7 +70,7 @@ glib::wrapper! {
     pub struct Wrap(ObjectSubclass<imp::Wrap>) @extends gtk::LayoutManager;
 }
 
-/// An empty box of this layout.
+/// Creates an empty box with this layout.
 pub(crate) fn wrap() -> gtk::Box {
     let root = gtk::Box::default();
     root.set_layout_manager(Some(glib::Object::new::<Wrap>()));
@@ -108,7 +107,7 @@ fn shown(widget: &gtk::Widget) -> Vec<gtk::Widget> {
         .collect()
 }
 
-/// The least width, and the one that is wanted.
+/// The minimum and the natural width.
 fn width_of(widget: &gtk::Widget) -> (i32, i32) {
     let (least, wanted, ..) = widget.measure(gtk::Orientation::Horizontal, -1);
     (least, wanted)

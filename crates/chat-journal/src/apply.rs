@@ -1,5 +1,5 @@
-//! Applies changes to files three-way: what was changed on disk since stays, or the file is left
-//! alone.
+//! Applies changes to files by three-way merges: what was changed on disk in the meantime stays, or
+//! the file is left alone.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

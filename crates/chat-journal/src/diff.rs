@@ -1,6 +1,7 @@
 //! Computes what changed between two texts: lines, hunks, and the words inside changed lines.
 //!
-//! The same two texts always give the same answer, however busy the machine is: hunks are named by it.
+//! The same two texts always give the same result, however busy the machine is, since hunks are
+//! named by it.
 
 mod lines;
 mod show;

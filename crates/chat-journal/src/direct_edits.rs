@@ -1,5 +1,6 @@
-//! Records edits of single files that Natter itself makes, by tools and in the editor: one at a time, so that
-//! nobody takes it for a command's, and nothing is written over what came in between.
+//! Records edits that Natter itself makes to single files, by tools and in the editor: one at a
+//! time, so that they are not attributed to a command, and nothing that was written in between is
+//! overwritten.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Reads and writes the project's files on disk, without following a link.
+//! Reads and writes the project's files on disk, without following links.
 
 use std::ffi::OsStr;
 use std::io::Read;

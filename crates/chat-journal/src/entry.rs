@@ -1,4 +1,5 @@
-//! Defines the entries of the log. Stored: fields may be added, but none may change its meaning.
+//! Defines the entries of the log. They are stored: fields may be added, but the meaning of
+//! existing ones must not change.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! The shadow repository: contents and trees, kept by the program `git` without any of its settings.
 //!
-//! Contents come as bytes and are named by SHA-256, so that no filter, attribute or line ending of git's has a
-//! say in them, and so that their names are known before git has them.
+//! Contents are passed as bytes and named by SHA-256, so that git's filters, attributes and line
+//! ending settings cannot affect them, and their names are known before git has them.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};

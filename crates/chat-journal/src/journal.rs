@@ -1,4 +1,4 @@
-//! Opens the journal of a project, and makes its checkpoints.
+//! Opens the journal of a project, and creates its checkpoints.
 
 use std::fs::DirBuilder;
 use std::os::unix::ffi::OsStrExt;

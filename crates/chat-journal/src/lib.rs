@@ -1,14 +1,15 @@
-//! Records what happened to a project's files: one journal a project holds every change of every
-//! session.
+//! Records every change to a project's files: one journal per project holds the changes of all
+//! sessions.
 //!
-//! [`Journal`] keeps contents in a shadow git repository outside the project, and what happened in a log that is
-//! only ever appended to. From these two come [checkpoints](Journal::checkpoint), the
-//! [review](Journal::changes) of what a session did, hunk by hunk, and [restoring](Journal::restore). Whatever
-//! brings files back is a three-way merge: what a person changed in between stays, and where it cannot stay the
-//! file is left alone and named.
+//! [`Journal`] keeps contents in a shadow git repository outside the project, and events in an
+//! append-only log. From these two come [checkpoints](Journal::checkpoint), the
+//! [review](Journal::changes) of a session's changes, hunk by hunk, and
+//! [restoring](Journal::restore). Everything that brings files back is a three-way merge: what the
+//! user changed in between stays, and where it cannot stay the file is left alone and reported.
 //!
-//! Everything here blocks: call it where that is allowed. A [`Journal`] is cheap to clone, and may be used from
-//! several threads and, for the same project, from several processes at once.
+//! Everything here blocks, so call it only where blocking is allowed. A [`Journal`] is cheap to
+//! clone, and may be used from several threads and, for the same project, from several processes at
+//! once.
 
 #![warn(missing_docs)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]

@@ -1,4 +1,4 @@
-//! Defines the lock that processes share.
+//! Defines a lock between processes.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Reads and appends to the log: a line an entry, each with its checksum. What a crash left half
-//! written at its end is no entry and is cut off by the next one.
+//! Reads and appends to the log: one entry per line, each with its checksum. A half-written line
+//! that a crash left at the end is not an entry, and is cut off by the next append.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};

@@ -1,5 +1,5 @@
-//! Keeps what the files of a project were when they were last read, so that unchanged ones need not
-//! be read again.
+//! Remembers the state of a project's files when they were last read, so that unchanged ones need
+//! not be read again.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};

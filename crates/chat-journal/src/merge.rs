@@ -1,4 +1,4 @@
-//! Merges texts three-way by their lines, and what lies at a path.
+//! Merges three versions of a text by its lines, or of whatever is at a path.
 
 use std::ops::Range;
 

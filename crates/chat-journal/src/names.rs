@@ -1,4 +1,4 @@
-//! Writes paths as text in the journal, whatever bytes they have.
+//! Writes paths as text in the journal, even if they are not valid UTF-8.
 
 use std::ffi::OsStr;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! Defines what lies at a path: a file or a link with its contents, or nothing; and how the journal
+//! Defines what is at a path (a file or a link with its contents, or nothing) and how the journal
 //! names it.
 
 use std::fmt;

@@ -1,9 +1,9 @@
-//! Follows, entry by entry, the changes of a session that nobody reviewed yet.
+//! Computes a session's changes that are not reviewed yet, entry by entry.
 //!
-//! For each path stand two states: `base`, which is the file without the session's open changes, and `now`, which
-//! is the file with them. They differ by what the session did alone: whatever somebody else changed in between is
-//! merged into both. Where somebody rewrote the very lines that the session had changed, these lines are theirs
-//! from then on and no longer the session's.
+//! Each path has two states: `base`, the file without the session's open changes, and `now`, the
+//! file with them. They differ only by what the session did: whatever somebody else changed in
+//! between is merged into both. Where somebody rewrote the very lines that the session had changed,
+//! these lines are no longer the session's.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -1,5 +1,5 @@
-//! Removes old checkpoints: those beyond their age, and the oldest where the store is too large.
-//! What a change in review still needs stays.
+//! Removes checkpoints that are too old, and the oldest ones if the store is too large. What an
+//! open change still needs is kept.
 
 use std::collections::{BTreeMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! Records in the log what tools and commands did.
+//! Records the changes by tools and commands in the log.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};

@@ -1,4 +1,4 @@
-//! Resolves moves that are in each other's way into what is to lie at each path.
+//! Resolves moves that conflict with each other into the final content of each path.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Restores a checkpoint, and undoes that.
+//! Restores a checkpoint, and undoes a restore.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Reviews a session's changes: lists them, and takes the user's answer.
+//! Reviews a session's changes: lists them, and applies the user's answers.
 
 mod answer;
 mod list;

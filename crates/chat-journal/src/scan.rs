@@ -1,4 +1,4 @@
-//! Scans the whole project: what changed since the last scan is read and kept.
+//! Scans the whole project, and stores what changed since the last scan.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};

@@ -1,5 +1,5 @@
-//! Walks the project: every file and link in it, without git's own folders and what ignore files name. From one
-//! open folder to the next, so that no link is followed.
+//! Walks the project's files and links, without git's own folders and ignored files. It goes from
+//! one open folder to the next, so that no link is followed.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;

@@ -1,9 +1,10 @@
 //! Splits a shell command into its simple commands, by a shell's own grammar.
 //!
-//! `a && b | c > file; d "$(e)"` is `a`, `b`, `c` with a redirect, `d` and `e`. Nothing is run or expanded. Of a
-//! word it is told whether its text stands fixed; a word with a variable, a substitution, a pattern of files or
-//! braces is known only when it runs. What the parser does not understand, or what shells understand differently,
-//! is [`Unparsable`], so that it is asked about and never guessed.
+//! `a && b | c > file; d "$(e)"` is `a`, `b`, `c` with a redirect, `d` and `e`. Nothing is run or
+//! expanded. For each word the result says whether its text is fixed; a word with a variable, a
+//! substitution, a file pattern or braces is known only when it runs. A command that the parser
+//! does not understand, or that shells understand differently, is [`Unparsable`], so that Natter
+//! asks about it instead of guessing.
 
 mod guard;
 mod interpreters;
@@ -19,7 +20,7 @@ pub use reading::Reads;
 pub(crate) use reading::{folders, reads};
 pub(crate) use runners::{changes_folder, hands_over};
 
-/// The longest command that is looked at, in bytes: nobody reads a longer one before they allow it.
+/// The longest command that is parsed, in bytes: nobody reads a longer one before allowing it.
 pub const LONGEST: usize = 64 * 1024;
 
 /// A simple command: one program or builtin with its words.
@@ -29,9 +30,9 @@ pub struct Simple {
     pub words: Vec<Word>,
     /// Names of variables that are set before it, by it, or instead of it.
     pub assignments: Vec<String>,
-    /// Files that the shell opens for it, and texts that it is given.
+    /// Files that the shell opens for it, and texts that are passed to it.
     pub redirects: Vec<Redirect>,
-    /// Whether its input is, or may be, what another command says, a file, or a text.
+    /// Whether its input is, or may be, another command's output, a file, or a text.
     #[serde(default)]
     pub fed: bool,
 }
@@ -41,7 +42,7 @@ pub struct Simple {
 pub enum Word {
     /// Its text, without quotation marks.
     Literal(String),
-    /// Known only when it runs; as it was written.
+    /// A word that is known only when it runs, as it was written.
     Other(String),
 }
 
@@ -61,7 +62,7 @@ pub enum RedirectKind {
     Read,
     /// Writes a file, or reads and writes it.
     Write,
-    /// Gives the command a text: a here-document or a here-string.
+    /// Passes a text to the command: a here-document or a here-string.
     Text,
 }
 
@@ -70,28 +71,28 @@ pub enum RedirectKind {
     Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, thiserror::Error,
 )]
 pub enum Unparsable {
-    /// It has no word.
+    /// It has no words.
     #[error("the command is empty")]
     Empty,
     /// It has more than [`LONGEST`] bytes.
     #[error("the command is too long to check")]
     TooLong,
-    /// Brackets, quotation marks or `if`s stand too deep in one another.
+    /// Brackets, quotes or `if`s are nested too deeply.
     #[error("the command is nested too deeply to check")]
     TooDeep,
     /// It has a character that no command needs and that hides what it does.
     #[error("the command contains an invisible character, U+{0:04X}")]
     Hidden(u32),
-    /// It is not what a shell reads.
+    /// It is not valid shell syntax.
     #[error("the command is not valid shell syntax: {0}")]
     Syntax(String),
-    /// Shells differ in how they read this piece.
+    /// Shells differ in how they parse this part.
     #[error("it is unclear how the shell would interpret `{0}`")]
     Unclear(String),
 }
 
-/// Every simple command of `text`, in the order in which they stand there. Takes time in proportion to the
-/// text's length; runs the parser on a thread of its own, since its stack is bounded there.
+/// Every simple command of `text`, in order. Takes time proportional to the text's length. The
+/// parser runs on a separate thread, since its stack is limited there.
 pub fn parse(text: &str) -> Result<Vec<Simple>, Unparsable> {
     guard::check(text)?;
     let found = guard::aside(|| walk::program(text))?;
@@ -99,7 +100,7 @@ pub fn parse(text: &str) -> Result<Vec<Simple>, Unparsable> {
 }
 
 impl Word {
-    /// Its text, where that is fixed.
+    /// Its text, if it is fixed.
     pub fn literal(&self) -> Option<&str> {
         match self {
             Self::Literal(text) => Some(text),
@@ -107,7 +108,7 @@ impl Word {
         }
     }
 
-    /// Its text as far as it is known: as it was written where it is not fixed.
+    /// Its text if it is fixed, otherwise as it was written.
     pub fn as_written(&self) -> &str {
         let (Self::Literal(text) | Self::Other(text)) = self;
         text
@@ -115,7 +116,7 @@ impl Word {
 }
 
 impl Simple {
-    /// All words, where all are fixed.
+    /// All words, if all are fixed.
     pub fn literal(&self) -> Option<Vec<&str>> {
         self.words.iter().map(Word::literal).collect()
     }

@@ -1,11 +1,11 @@
-//! Decides what a model's tools may do, and what must be asked: rules, modes, and the policy, a pure
-//! function `(rules, mode, request) -> decision`.
+//! Decides what a model's tools may do, and what must be asked: rules, modes, and the policy, a
+//! pure function `(rules, mode, request) -> decision`.
 //!
-//! Nothing that a model says is believed. Paths are resolved on disk before they are judged
-//! ([`path::Project::resolve`]) and opened without following any link when they are used
-//! ([`path::Project::open_file`] and its neighbours), so that nothing can be swapped in between. Shell commands
-//! are split by a shell parser ([`command::parse`]) and every part is judged. What a command does inside is
-//! bounded by the sandbox alone, which is not here.
+//! Nothing that a model says is trusted. Paths are resolved on disk before they are judged
+//! ([`path::Project::resolve`]) and opened without following links when they are used
+//! ([`path::Project::open_file`] and similar functions), so that nothing can be swapped in between.
+//! Shell commands are split by a shell parser ([`command::parse`]) and every part is judged. What a
+//! command does once it runs is confined only by the sandbox, which is another crate.
 
 #![warn(missing_docs)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]

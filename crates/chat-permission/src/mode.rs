@@ -5,28 +5,28 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// How much a session may do unasked; switchable at any time.
+/// How much a session may do without asking; it can be switched at any time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// Reading in the project passes, all else asks.
+    /// Reading in the project passes, everything else asks.
     #[default]
     Ask,
-    /// As [`Mode::Ask`], but writing in the project passes.
+    /// Like [`Mode::Ask`], but writing in the project passes.
     Edits,
-    /// As [`Mode::Edits`], but commands pass in the sandbox, without the network.
+    /// Like [`Mode::Edits`], but commands pass in the sandbox, without the network.
     Auto,
     /// Nothing is written, and only commands that read are run, whatever the rules allow.
     Plan,
-    /// Nobody is there to be asked: what would ask is refused. Commands pass in the sandbox.
+    /// Nobody is asked: what would ask is refused. Commands pass in the sandbox.
     Unattended,
 }
 
 impl Mode {
-    /// Every mode, the most careful of daily use first.
+    /// Every mode, the most careful one for daily use first.
     pub const ALL: [Self; 5] = [Self::Ask, Self::Edits, Self::Auto, Self::Plan, Self::Unattended];
 
-    /// The name, as it stands in settings and on the command line.
+    /// The name in the settings and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ask => "ask",
@@ -37,12 +37,12 @@ impl Mode {
         }
     }
 
-    /// Whether files of the project are written unasked.
+    /// Whether files of the project are written without asking.
     pub(crate) fn writes_freely(self) -> bool {
         matches!(self, Self::Edits | Self::Auto | Self::Unattended)
     }
 
-    /// Whether commands in the sandbox are run unasked.
+    /// Whether commands in the sandbox are run without asking.
     pub(crate) fn runs_freely(self) -> bool {
         matches!(self, Self::Auto | Self::Unattended)
     }
@@ -54,7 +54,7 @@ impl fmt::Display for Mode {
     }
 }
 
-/// No mode has this name.
+/// There is no mode of this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown mode `{0}`")]
 pub struct UnknownMode(pub String);

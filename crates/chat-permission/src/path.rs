@@ -1,8 +1,8 @@
-//! Resolves paths beneath a project: where a path really leads, and what lies there.
+//! Resolves paths in a project: where a path really leads, and what is there.
 //!
-//! A path is resolved once, link by link, and judged by the components of what it really is: never by its text.
-//! What is done to it afterwards goes through [`Project::open_file`] and its neighbours, which follow no link at
-//! all from the project's own folder on, and see that it is still the same file.
+//! A path is resolved once, link by link, and judged by the components of the real path, never by
+//! its text. Later access goes through [`Project::open_file`] and similar functions, which follow
+//! no link below the project's own folder, and check that it is still the same file.
 
 mod attributes;
 mod guarded;
@@ -20,7 +20,7 @@ use crate::SecretFiles;
 
 pub use guarded::Guard;
 
-/// What the resolving of paths must know of the person's machine.
+/// What resolving paths needs to know about the user's machine.
 #[derive(Clone, Debug, Default)]
 pub struct PathEnvironment {
     /// The home folder, for `~`.
@@ -29,7 +29,8 @@ pub struct PathEnvironment {
     pub own: Vec<PathBuf>,
 }
 
-/// The folder that a session works in. Cheap to clone. It stays the same folder when another takes its name.
+/// The folder that a session works in. Cheap to clone. It stays the same folder even if another one
+/// takes its name.
 #[derive(Clone, Debug)]
 pub struct Project {
     root: PathBuf,
@@ -46,7 +47,7 @@ struct Folders {
     system: OwnedFd,
 }
 
-/// A path as it really is. Made by [`Project::resolve`] alone, so what it says was so on disk at that moment.
+/// A real path. It is made only by [`Project::resolve`], so it was right on disk at that moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolvedPath {
     real: PathBuf,
@@ -56,11 +57,11 @@ pub struct ResolvedPath {
     several_links: bool,
     secret: bool,
     guard: Guard,
-    /// Device and inode of what lies there.
+    /// Device and inode of what is there.
     identity: Option<(u64, u64)>,
 }
 
-/// What lies at a path.
+/// What is at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Nothing.
@@ -69,7 +70,7 @@ pub enum Kind {
     File,
     /// A folder.
     Folder,
-    /// A symbolic link, where links were not to be followed.
+    /// A symbolic link, if links are not followed.
     Link,
     /// A pipe, a socket or a device.
     Special,
@@ -81,27 +82,27 @@ impl ResolvedPath {
         &self.real
     }
 
-    /// The path from the project's root on, where it lies in the project: empty for the root itself.
+    /// The path relative to the project's root, if it is in the project: empty for the root itself.
     pub fn relative(&self) -> Option<&Path> {
         self.relative.as_deref()
     }
 
-    /// Whether it lies in the project.
+    /// Whether it is in the project.
     pub fn is_inside(&self) -> bool {
         self.relative.is_some()
     }
 
-    /// The path from the home folder on, where it lies there.
+    /// The path relative to the home folder, if it is there.
     pub fn beneath_home(&self) -> Option<&Path> {
         self.beneath_home.as_deref()
     }
 
-    /// What lay there.
+    /// What was there.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// Whether it is a file with several names, one of which may be anywhere.
+    /// Whether it is a file with several hard links, one of which may be anywhere.
     pub fn has_several_links(&self) -> bool {
         self.several_links
     }
@@ -111,12 +112,12 @@ impl ResolvedPath {
         self.secret
     }
 
-    /// Whether it is kept from tools.
+    /// Whether it is guarded against tools.
     pub fn guard(&self) -> Guard {
         self.guard
     }
 
-    /// The name to show: relative in the project, absolute elsewhere.
+    /// The path to show: relative in the project, absolute elsewhere.
     pub fn shown(&self) -> &Path {
         match self.relative() {
             Some(relative) if relative.as_os_str().is_empty() => Path::new("."),
@@ -126,7 +127,7 @@ impl ResolvedPath {
     }
 }
 
-/// Why a path leads nowhere, or why what was to be done to it was not.
+/// Why a path does not resolve, or why an operation on it failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The path is empty.
@@ -135,42 +136,42 @@ pub enum Error {
     /// It has a NUL byte.
     #[error("the path contains a NUL byte")]
     Nul,
-    /// It, or a part of it, is longer than the system takes.
+    /// It, or a part of it, is longer than the system allows.
     #[error("the path is too long")]
     TooLong,
     /// There is no home folder for `~`.
     #[error("no home folder is known")]
     NoHome,
-    /// There is nothing.
+    /// It does not exist.
     #[error("{} does not exist", .0.display())]
     NotFound(PathBuf),
     /// Something exists already.
     #[error("{} already exists", .0.display())]
     Exists(PathBuf),
-    /// Something on the way, or the end, is no folder.
+    /// Something on the way, or the end, is not a folder.
     #[error("{} is not a folder", .0.display())]
     NotAFolder(PathBuf),
-    /// It is no file.
+    /// It is not a file.
     #[error("{} is not a file", .0.display())]
     NotAFile(PathBuf),
-    /// Links lead round in a circle.
+    /// Links lead in a circle.
     #[error("{} leads through too many links", .0.display())]
     Loop(PathBuf),
-    /// A link of the kernel's, such as `/proc/self/root`, that leads past every check.
+    /// A link of the kernel's, such as `/proc/self/root`, that bypasses every check.
     #[error("{} is a link into a process and is not followed", .0.display())]
     MagicLink(PathBuf),
-    /// The project holds Natter's own data, or lies in it.
+    /// The project contains Natter's own data, or is in it.
     #[error("{} contains Natter's own data", .0.display())]
     Own(PathBuf),
-    /// Something else lies there than when it was judged.
+    /// Something else is there than when it was judged.
     #[error("{} changed after it was checked", .0.display())]
     Changed(PathBuf),
-    /// The system refused.
+    /// The system reported an error.
     #[error("{}: {source}", path.display())]
     Io {
-        /// Of which path.
+        /// The path.
         path: PathBuf,
-        /// What it said.
+        /// The error.
         source: io::Error,
     },
 }

@@ -13,7 +13,7 @@ pub(crate) use command::{Fit, base};
 pub use host::{Host, HostPattern};
 pub use path::PathPattern;
 
-/// To what a rule applies; which kind it is follows from the rule's action.
+/// What a rule applies to; its kind follows from the rule's action.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Pattern {
     /// Of `read` and `write`.
@@ -24,13 +24,13 @@ pub enum Pattern {
     Host(HostPattern),
 }
 
-/// A text that is no pattern.
+/// A text that is not a valid pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidPattern {
-    /// Nothing stands there.
+    /// It is empty.
     #[error("the pattern is empty")]
     Empty,
-    /// A glob that cannot be read, with what is wrong.
+    /// An invalid glob.
     #[error("`{pattern}` is not a valid path pattern: {reason}")]
     Glob {
         /// As it was written.
@@ -38,22 +38,22 @@ pub enum InvalidPattern {
         /// What is wrong with it.
         reason: String,
     },
-    /// A quotation mark without its twin, or one in the middle of a word.
+    /// An unpaired quote, or one in the middle of a word.
     #[error("the quotation marks in `{0}` do not match")]
     Quotes(String),
-    /// A character of a command that the shell would take for its own, outside quotation marks.
+    /// An unquoted character of a command that the shell would interpret.
     #[error("`{1}` in `{0}` needs single quotation marks: a pattern is a single simple command")]
     Shell(String, char),
     /// A `*` that is not the last word.
     #[error("the `*` in `{0}` is not on its own as the last word")]
     Star(String),
-    /// No name or address of a host.
+    /// Not a host name or an address.
     #[error("`{0}` is not a host")]
     Host(String),
 }
 
 impl Pattern {
-    /// Reads a pattern of this action.
+    /// Parses a pattern of this action.
     pub fn of(action: Action, text: &str) -> Result<Self, InvalidPattern> {
         match action {
             Action::Read | Action::Write => PathPattern::new(text).map(Self::Path),

@@ -1,4 +1,5 @@
-//! Decides what passes, what asks and what is refused. Pure: it looks at nothing but its arguments.
+//! Decides what is allowed, what must be asked and what is refused. A pure function of its
+//! arguments.
 //!
 //! | mode | read in project | write in project | run | network | outside the project |
 //! |---|---|---|---|---|---|
@@ -8,13 +9,15 @@
 //! | `plan` | passes | refused | refused | asks | asks to read |
 //! | `unattended` | passes | passes | passes in the sandbox | refused unless a rule allows | refused unless a rule allows |
 //!
-//! A file that may hold secrets asks in every mode to be read or changed, unless a rule names it; `unattended` refuses it.
-//! A command that is known only to read in the project, and runs in the sandbox, passes in every mode.
+//! Reading or changing a file that may hold secrets asks in every mode unless a rule names it;
+//! `unattended` refuses it. A command that is known only to read in the project, and runs in the
+//! sandbox, passes in every mode.
 //!
-//! In this order: what is kept from tools is refused; what a rule denies is refused; what `plan` refuses is
-//! refused; then each obstacle is looked for that neither the mode nor a rule takes away. Without one the request passes;
-//! with one it asks, or, where nobody is there to ask, it is refused. A rule that asks nobody never takes away that a command has
-//! no sandbox, that it cannot be parsed, or that a part of it is known only when it runs.
+//! The order is: guarded paths are refused; what a rule denies is refused; what `plan` refuses is
+//! refused; then the policy looks for obstacles that neither the mode nor a rule removes. Without
+//! one the request passes; with one it asks or, where nobody can be asked, is refused. An allow
+//! rule never removes these obstacles: a command has no sandbox, it cannot be parsed, or a part of
+//! it is known only when it runs.
 
 mod paths;
 mod run;
@@ -28,30 +31,30 @@ use crate::command::Unparsable;
 use crate::pattern::{Host, HostPattern, Pattern};
 use crate::{Action, Effect, Entry, Mode, Request, Rule};
 
-/// What is to become of a request.
+/// The outcome of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// It is done.
+    /// It is allowed.
     Pass,
-    /// The person is asked.
+    /// The user is asked.
     Ask {
-        /// What stands in its way; of several things the most serious.
+        /// The obstacle; the most serious one if there are several.
         why: Why,
-        /// Exactly the rules that “always” stores; with them the same request passes. Empty where no rule could make it
-        /// pass: then there is no “always”.
+        /// Exactly the rules that “always” stores; with them the same request passes. Empty if no
+        /// rule could allow it: then there is no “always”.
         always: Vec<Rule>,
     },
-    /// It is not done.
+    /// It is refused.
     Refuse {
-        /// What stands in its way.
+        /// The obstacle.
         why: Why,
-        /// The rules with which it would pass, where only a mode that asks nobody keeps it from being asked for.
-        /// Empty where no rule could make it pass.
+        /// The rules that would allow it, if it is refused only because the mode never asks. Empty
+        /// if no rule could allow it.
         allowed_by: Vec<Rule>,
     },
 }
 
-/// What stands in a request's way; the more serious first.
+/// An obstacle to a request; the more serious ones first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
@@ -59,49 +62,51 @@ pub enum Why {
     Own,
     /// The path is one that tools never write.
     Protected,
-    /// A rule denies it; as it is written.
+    /// A rule denies it; the rule as it is written.
     Denied(String),
-    /// A rule that denies may be meant: it cannot be told before the command runs; the rule as it is written.
+    /// A deny rule may apply, which is unknown before the command runs; the rule as it is written.
     PerhapsDenied(String),
-    /// The folder holds, or may hold, what a rule denies; the rule as it is written.
+    /// The folder contains, or may contain, what a rule denies; the rule as it is written.
     HoldsDenied(String),
     /// The command would run without a sandbox.
     Unsandboxed,
-    /// The command cannot be taken apart.
+    /// The command cannot be parsed.
     Unparsable(Unparsable),
     /// A word is known only when the command runs; as it was written.
     NotLiteral(String),
     /// A variable is set, which may change what the command does; its name.
     Assignment(String),
-    /// The command runs another that its words name, or changes what the words behind it mean; its name.
+    /// The command runs another one that its words name, or changes what later words mean; its
+    /// name.
     HandsOver(String),
-    /// The command runs what it reads, from a file or from the command before it; its name.
+    /// The command runs its input, from a file or from another command; its name.
     RunsInput(String),
-    /// It cannot be told which file a redirect opens; as it was written.
+    /// The file of a redirect is unknown; as it was written.
     UnknownFile(String),
-    /// The path lies outside the project; for a command, its folder.
+    /// The path is outside the project; for a command, its working directory is.
     Outside,
-    /// The file has other names, which may lie anywhere.
+    /// The file has other hard links, which may be anywhere.
     SeveralLinks,
     /// The file may hold secrets; as it is shown.
     Secret(String),
-    /// The address is one of this machine, of the local network, or of a cloud's metadata.
+    /// The address is on this machine, on the local network, or a cloud's metadata service.
     PrivateAddress,
-    /// This is no host.
+    /// This is not a host.
     NoHost,
     /// The command wants the network.
     CommandNetwork,
-    /// The mode does not let it pass, and no rule allows it.
+    /// The mode does not allow it, and neither does a rule.
     Mode,
 }
 
-/// Judges a request. Entries of every scope count alike: one that denies wins over all that allow.
+/// Judges a request. Entries of every scope count alike: a deny rule wins over all allow rules.
 pub fn decide(rules: &[Entry], mode: Mode, request: &Request) -> Decision {
     decide_all(rules, mode, std::slice::from_ref(request))
 }
 
-/// Judges requests that are one thing to a person, such as the two ends of a move: it passes where each does, is refused
-/// where one is, and is asked for once, with all the rules that it would need.
+/// Judges requests that belong together for the user, such as both ends of a move: the whole passes
+/// if each one does, is refused if any one is, and is asked about once, with all the rules that it
+/// would need.
 pub fn decide_all(rules: &[Entry], mode: Mode, requests: &[Request]) -> Decision {
     let rules = Rules(rules);
     let mut found = Findings::default();
@@ -122,8 +127,8 @@ fn network(rules: Rules<'_>, host: &str, private: bool, leads_to: &[IpAddr], fou
     let Some(host) = Host::new(host) else {
         return found.obstacle(Why::NoHost, None);
     };
-    // What the person set up on this machine goes by a name too: a rule for an address would let
-    // every other service there be reached as well, one for a name does not.
+    // A service on this machine that the user set up also has a name. A rule for the address would
+    // allow every other service there too, but one for the name does not.
     let named = (!private && host.is_this_machine()).then(|| Host::new("localhost")).flatten();
     let patterns = |effect| {
         let counts = move |rule: &&Rule| effect == Effect::Deny || !rule.is_obsolete();
@@ -137,7 +142,7 @@ fn network(rules: Rules<'_>, host: &str, private: bool, leads_to: &[IpAddr], fou
             _ => None,
         })
     };
-    // Who answers for a name decides where it leads.
+    // The owner of a name decides where it leads.
     let addresses: Vec<Host> = leads_to.iter().flat_map(|address| Host::of(*address)).collect();
     let denied = rules.of(Effect::Deny, Action::Network).find(|rule| match rule.pattern() {
         Pattern::Host(pattern) => addresses.iter().any(|address| pattern.matches(address)),
@@ -160,7 +165,7 @@ fn network(rules: Rules<'_>, host: &str, private: bool, leads_to: &[IpAddr], fou
     }
 }
 
-/// The rules, by what they do.
+/// The rules, by their effect.
 #[derive(Clone, Copy)]
 struct Rules<'a>(&'a [Entry]);
 
@@ -171,11 +176,11 @@ impl<'a> Rules<'a> {
     }
 }
 
-/// What was found while a request was judged.
+/// The findings about a request.
 #[derive(Default)]
 struct Findings {
     refused: Option<Why>,
-    /// Each with the rule that would take it away, where one could.
+    /// Each with the rule that would remove it, if there is one.
     obstacles: Vec<(Why, Option<Rule>)>,
 }
 
@@ -202,7 +207,7 @@ impl Findings {
         Decision::Ask { why, always }
     }
 
-    /// The rules that take all obstacles away; none where one stays.
+    /// The rules that remove all obstacles; none if one remains.
     fn always(self) -> Vec<Rule> {
         let mut always: Vec<Rule> = Vec::new();
         for (_, rule) in self.obstacles {

@@ -1,9 +1,9 @@
-//! Classifies where an address leads: to the open internet, or to what is near and not meant for a
-//! model.
+//! Classifies where an address leads: to the open internet, or somewhere near that is not meant for
+//! a model.
 //!
-//! A pure function of the address, after the special-purpose registries of IANA for IPv4 and IPv6
-//! (RFC 6890 and its successors). What carries an IPv4 address within it (mapped, translated,
-//! NAT64, 6to4, Teredo, ISATAP) is judged by that address.
+//! A pure function of the address, based on IANA's special-purpose registries for IPv4 and IPv6
+//! (RFC 6890 and its successors). An address that contains an IPv4 address (mapped, translated,
+//! NAT64, 6to4, Teredo, ISATAP) is judged by that one.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -14,13 +14,13 @@ pub enum Reach {
     Public,
     /// To this very machine.
     ThisMachine,
-    /// To a private network, or to one of a provider's behind its translation.
+    /// To a private network, or to a provider's network behind its translation.
     Private,
-    /// To neighbours on the same cable.
+    /// To neighbours on the same link.
     LinkLocal,
-    /// To where a cloud tells a machine its secrets.
+    /// To a cloud's metadata service, which holds secrets.
     Metadata,
-    /// To many at once.
+    /// To many machines at once.
     Multicast,
     /// To nobody: reserved, for documentation, or for measurements.
     Reserved,
@@ -32,8 +32,8 @@ impl Reach {
         self == Self::Public
     }
 
-    /// The one of two that is farther from the open internet: where it is not even the person's to reach, then where
-    /// only they may, by name.
+    /// The one of two that is farther from the open internet: first what the user cannot even
+    /// reach, then what only they can, by name.
     #[must_use]
     pub fn farther(self, other: Self) -> Self {
         let distance = |reach| match reach {
@@ -45,7 +45,7 @@ impl Reach {
         if distance(other) > distance(self) { other } else { self }
     }
 
-    /// What the place is, in words that follow "it is".
+    /// Describes it in words that follow "it is".
     pub fn words(self) -> &'static str {
         match self {
             Self::Public => "a public internet address",
@@ -59,7 +59,7 @@ impl Reach {
     }
 }
 
-/// Names that mean a near place whatever they resolve to.
+/// Names that lead somewhere near, whatever they resolve to.
 const METADATA_NAMES: [&str; 5] = [
     "metadata.google.internal",
     "metadata.goog",
@@ -68,8 +68,8 @@ const METADATA_NAMES: [&str; 5] = [
     "instance-data.ec2.internal",
 ];
 
-/// IPv4 blocks that are not the open internet: the first address, how many bits are the block's,
-/// what it is. The first that fits counts.
+/// IPv4 blocks that are not the open internet: the first address, the prefix length, and what it
+/// is. The first match counts.
 const BLOCKS: &[(Ipv4Addr, u32, Reach)] = &[
     // Amazon, Google, Azure and many others; Amazon's containers; Alibaba; Oracle; Azure's host.
     (Ipv4Addr::new(169, 254, 169, 254), 32, Reach::Metadata),
@@ -96,7 +96,7 @@ const BLOCKS: &[(Ipv4Addr, u32, Reach)] = &[
     (Ipv4Addr::new(240, 0, 0, 0), 4, Reach::Reserved),
 ];
 
-/// Amazon's and Google's metadata over IPv6.
+/// Amazon's and Google's metadata services over IPv6.
 const METADATA_V6: [Ipv6Addr; 2] = [
     Ipv6Addr::new(0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x0254),
     Ipv6Addr::new(0xfd20, 0x00ce, 0, 0, 0, 0, 0, 0x0254),
@@ -110,8 +110,8 @@ pub fn judge(address: IpAddr) -> Reach {
     }
 }
 
-/// Where a host leads by its name alone; a name that says nothing is public until its addresses
-/// are known.
+/// Where a host leads by its name alone; an unremarkable name is public until its addresses are
+/// known.
 pub fn judge_name(name: &str) -> Reach {
     let name = name.trim_end_matches('.').to_ascii_lowercase();
     if name == "localhost" || name.ends_with(".localhost") {
@@ -123,7 +123,7 @@ pub fn judge_name(name: &str) -> Reach {
     }
 }
 
-/// The IPv4 address that an address carries within it, where a machine on the way takes it for that.
+/// The IPv4 address inside an address, if a machine on the way translates it.
 pub fn within(address: IpAddr) -> Option<Ipv4Addr> {
     let IpAddr::V6(address) = address else { return None };
     let words = address.segments();
@@ -156,23 +156,23 @@ fn judge_v6(address: Ipv6Addr) -> Reach {
         [0, 0, 0, 0, 0, 0xffff, ..]
         | [0, 0, 0, 0, 0xffff, 0, ..]
         | [0x64, 0xff9b, 0, 0, 0, 0, ..] => judge_v4(ending),
-        // Compatible (RFC 4291): nobody routes it any more. `::` and `::1` read as 0.0.0.0 and
-        // 0.0.0.1, which are this machine too.
+        // Compatible (RFC 4291): nobody routes it any more. `::` and `::1` are read as 0.0.0.0 and
+        // 0.0.0.1, which are this machine, too.
         [0, 0, 0, 0, 0, 0, ..] => not_public(judge_v4(ending)),
-        // NAT64 of one's own network (RFC 8215).
+        // NAT64 of a private network (RFC 8215).
         [0x64, 0xff9b, 1, ..] => Reach::Private,
         // 6to4 (RFC 3056).
         [0x2002, high, low, ..] => judge_v4(v4(high, low)),
-        // Teredo (RFC 4380): the server's address, and the client's with all bits turned.
+        // Teredo (RFC 4380): the server's address, and the client's with all bits inverted.
         [0x2001, 0, high, low, ..] => worse(judge_v4(v4(high, low)), judge_v4(!ending)),
         [first, ..] if first & 0xff00 == 0xff00 => Reach::Multicast,
         [first, ..] if first & 0xffc0 == 0xfe80 => Reach::LinkLocal,
-        // Unique local (RFC 4193), and site local as it was before.
+        // Unique local (RFC 4193), and the former site local.
         [first, ..] if first & 0xfe00 == 0xfc00 || first & 0xffc0 == 0xfec0 => Reach::Private,
         // Protocol assignments (RFC 2928), documentation (RFC 3849, RFC 9637).
         [0x2001, second, ..] if second < 0x0200 => Reach::Reserved,
         [0x2001, 0x0db8, ..] | [0x3fff, 0..=0x0fff, ..] => Reach::Reserved,
-        // All that is given out to be reached by everybody.
+        // The range that is assigned for the open internet.
         [0x2000..=0x3fff, ..] => match words {
             // ISATAP (RFC 5214): an IPv4 address at the end of any network.
             [.., 0x0000 | 0x0200, 0x5efe, _, _] => judge_v4(ending),
@@ -190,7 +190,7 @@ fn not_public(reach: Reach) -> Reach {
     worse(Reach::Reserved, reach)
 }
 
-/// The one of two that is not public, the second where both are not.
+/// The one of two that is not public; the second if neither is.
 fn worse(one: Reach, other: Reach) -> Reach {
     if other.is_public() { one } else { other }
 }
@@ -277,7 +277,7 @@ mod tests {
     #[case("100::1", Reach::Reserved)]
     #[case("5f00::1", Reach::Reserved)]
     #[case("4000::1", Reach::Reserved)]
-    // Each block's neighbours are the open internet.
+    // The neighbours of each block are on the open internet.
     #[case("1.0.0.0", Reach::Public)]
     #[case("9.255.255.255", Reach::Public)]
     #[case("11.0.0.0", Reach::Public)]
@@ -326,7 +326,7 @@ mod tests {
         assert_eq!(judge_name(name), reach);
     }
 
-    /// Every form in which an IPv6 address carries an IPv4 address, by the text that people write.
+    /// Every form of an IPv6 address that contains an IPv4 address, written as text.
     fn carriers(inner: Ipv4Addr) -> Vec<IpAddr> {
         let hexadecimal = |bits: u32| format!("{:x}:{:x}", bits >> 16, bits & 0xffff);
         let (bits, turned) = (hexadecimal(inner.to_bits()), hexadecimal(!inner.to_bits()));
@@ -335,7 +335,7 @@ mod tests {
             format!("::ffff:0:{inner}"),
             format!("64:ff9b::{inner}"),
             format!("2002:{bits}::1"),
-            // Once the client's address, once the server's; the other is 8.8.8.8.
+            // Once as the client's address, once as the server's; the other is 8.8.8.8.
             format!("2001:0:808:808:0:0:{turned}"),
             format!("2001:0:{bits}:0:0:f7f7:f7f7"),
             format!("2606:4700::5efe:{inner}"),
@@ -345,7 +345,7 @@ mod tests {
         .to_vec()
     }
 
-    /// Some addresses of each block: at random they would hardly be met.
+    /// Some addresses of each block, since random ones would rarely hit them.
     fn any_v4() -> impl Strategy<Value = Ipv4Addr> {
         let near = (0..BLOCKS.len(), any::<u32>()).prop_map(|(block, random)| {
             let (first, length, _) = BLOCKS[block];
@@ -378,7 +378,7 @@ mod tests {
             let near = address.is_loopback() || address.is_multicast() || address.is_unspecified()
                 || address.is_unique_local() || address.is_unicast_link_local();
             prop_assert!(!near || !judge(address.into()).is_public(), "{}", address);
-            // Only one eighth of all is given out.
+            // Only one eighth of all addresses is assigned.
             prop_assert!(!judge(address.into()).is_public() || bits >> 125 == 1
                 || carries_v4(address), "{}", address);
         }

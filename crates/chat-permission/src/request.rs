@@ -1,4 +1,4 @@
-//! Defines what a tool wants to do, ready to be judged.
+//! Defines permission requests: what a tool wants to do, ready to be judged.
 
 use crate::command::{self, Reads, Redirect, RedirectKind, Simple, Unparsable, Word};
 use crate::path::{Project, ResolvedPath};
@@ -7,33 +7,35 @@ use std::net::IpAddr;
 /// What a tool wants to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// Read a file, or list a folder and what is beneath it.
+    /// Read a file, or list a folder and what is below it.
     Read {
-        /// Which.
+        /// The path.
         path: ResolvedPath,
     },
-    /// Make, change, move or delete a file or a folder. A move is two requests: of the old name and of the new.
+    /// Create, change, move or delete a file or a folder. A move is two requests: for the old and
+    /// the new name.
     Write {
-        /// Which.
+        /// The path.
         path: ResolvedPath,
     },
     /// Run a command.
     Run(Run),
-    /// Reach a host from within a tool.
+    /// Access a host from a tool.
     Network {
         /// A name or an address, without scheme or port.
         host: String,
-        /// Whether it is, or resolved to, an address of this machine, of the local network, or of a cloud's metadata. Such a
-        /// one is reached only where a rule names just this address, or this host as a local one. Not for a service that
-        /// the person set up there: on this machine that goes by the name `localhost` too.
+        /// Whether it is, or resolved to, an address of this machine, of the local network, or of a
+        /// cloud's metadata service. Such an address is allowed only if a rule names exactly this
+        /// address, or this host as a local one. Not set for a service that the user set up there:
+        /// on this machine that goes by the name `localhost`, too.
         private: bool,
-        /// The addresses that it was found to have, as far as they are known: a rule that denies one of them denies
-        /// every name for it.
+        /// The known addresses of the host: a rule that denies one of them denies every name for
+        /// it.
         leads_to: Vec<IpAddr>,
     },
 }
 
-/// A command, taken apart, with its redirects resolved on disk.
+/// A parsed command, with its redirects resolved on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     pub(crate) command: String,
@@ -42,7 +44,7 @@ pub struct Run {
     pub(crate) network: bool,
     pub(crate) parts: Result<Vec<Simple>, Unparsable>,
     pub(crate) redirected: Vec<Redirected>,
-    /// For each part what it reads, where it is known to do nothing else.
+    /// What each part reads, if it is known to do nothing else.
     pub(crate) reads: Vec<Option<Reads>>,
 }
 
@@ -51,7 +53,7 @@ pub struct Run {
 pub struct Redirected {
     /// Whether it is written.
     pub writes: bool,
-    /// As it stands in the command.
+    /// As it is written in the command.
     pub written: String,
     /// Where it leads.
     pub target: Target,
@@ -62,17 +64,17 @@ pub struct Redirected {
 pub enum Target {
     /// To this path.
     Path(ResolvedPath),
-    /// That is known only when the command runs.
+    /// This is known only when the command runs.
     Unknown,
 }
 
-/// Files that keep nothing and tell nothing: the command's own streams among them.
+/// Files that store and reveal nothing, such as the command's own streams.
 const NOBODYS: [&str; 6] =
     ["/dev/null", "/dev/zero", "/dev/full", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
 
 impl Run {
-    /// Takes a command apart that is to run in `folder`. Whether it runs in a sandbox, and with a network in it,
-    /// is for the caller to say truly. Looks at the disk, for the redirects.
+    /// Parses a command that is to run in `folder`. The caller must say truthfully whether it runs
+    /// in a sandbox, and whether it has the network. Reads the disk for the redirects.
     pub fn new(
         project: &Project,
         command: &str,
@@ -100,7 +102,7 @@ impl Run {
         &self.command
     }
 
-    /// Where it runs.
+    /// Its working directory.
     pub fn folder(&self) -> &ResolvedPath {
         &self.folder
     }
@@ -110,7 +112,7 @@ impl Run {
         self.sandboxed
     }
 
-    /// Whether it may reach the network.
+    /// Whether it may access the network.
     pub fn has_network(&self) -> bool {
         self.network
     }
@@ -126,7 +128,8 @@ impl Run {
     }
 }
 
-/// The file of a redirect, if it has one. `moves` says that the command may change its folder on the way.
+/// The file of a redirect, if it has one. `moves` says that the command may change its folder
+/// before.
 fn redirected(
     project: &Project,
     folder: &ResolvedPath,
@@ -139,7 +142,7 @@ fn redirected(
     let target = match &redirect.target {
         Word::Literal(path) if NOBODYS.contains(&path.as_str()) => return None,
         Word::Literal(path) if !moves || path.starts_with('/') => {
-            // The shell takes a tilde in quotation marks for a letter.
+            // In quotes, the shell takes a tilde literally.
             let path = if path.starts_with('~') { format!("./{path}") } else { path.clone() };
             project.resolve_in(folder, &path).map_or(Target::Unknown, Target::Path)
         }

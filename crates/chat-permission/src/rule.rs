@@ -15,11 +15,11 @@ use crate::pattern::{CommandPattern, HostPattern, InvalidPattern, Pattern};
 pub enum Action {
     /// Read a file or list a folder.
     Read,
-    /// Make, change, move or delete a file or folder.
+    /// Create, change, move or delete a file or folder.
     Write,
     /// Run a command.
     Run,
-    /// Reach a host.
+    /// Access a host.
     Network,
 }
 
@@ -27,7 +27,7 @@ impl Action {
     /// Every action.
     pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Run, Self::Network];
 
-    /// The name, as rules begin with it.
+    /// The name at the start of a rule.
     pub fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -56,45 +56,45 @@ impl FromStr for Action {
 }
 
 /// What an action may be done to: `read:/etc/hosts`, `write:src/**`, `run:cargo test *`,
-/// `run+network:cargo fetch`, `network:*.example.org`. See [`Pattern`] for what patterns mean.
+/// `run+network:cargo fetch`, `network:*.example.org`. See [`Pattern`] for the meaning of patterns.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Rule {
     action: Action,
     pattern: Pattern,
-    /// Whether the commands of the pattern have the network. It belongs to the command, so that no other tool
-    /// gets anything from it.
+    /// Whether the pattern's commands have the network. It belongs to the command, so no other tool
+    /// gains from it.
     with_network: bool,
 }
 
-/// What a rule for commands with the network begins with.
+/// The beginning of a rule for commands with the network.
 const RUN_WITH_NETWORK: &str = "run+network";
 
-/// A text that is no rule.
+/// A text that is not a valid rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidRule {
     /// There is no colon.
     #[error("a rule has the form ACTION:PATTERN, such as `run:cargo test *`")]
     Form,
-    /// What stands before the colon is no action.
+    /// The text before the colon is not an action.
     #[error("`{0}` is not an action: use read, write, run, run+network, or network")]
     Action(String),
-    /// What stands behind the colon is no pattern of this action.
+    /// The text after the colon is not a pattern of this action.
     #[error(transparent)]
     Pattern(#[from] InvalidPattern),
 }
 
 impl Rule {
-    /// The rule of this action for `pattern`, written as behind a rule's colon.
+    /// Creates the rule of this action for `pattern`, which is written as after a rule's colon.
     pub fn new(action: Action, pattern: &str) -> Result<Self, InvalidRule> {
         Ok(Self { action, pattern: Pattern::of(action, pattern)?, with_network: false })
     }
 
-    /// The rule for commands of this pattern, with or without the network.
+    /// Creates the rule for commands of this pattern, with or without the network.
     pub(crate) fn run(pattern: CommandPattern, with_network: bool) -> Self {
         Self { action: Action::Run, pattern: Pattern::Command(pattern), with_network }
     }
 
-    /// The rule of the same action for another pattern, which must be of that action.
+    /// The same action's rule for another pattern, which must be of that action.
     pub(crate) fn with(&self, pattern: Pattern) -> Self {
         Self { pattern, ..self.clone() }
     }
@@ -104,25 +104,26 @@ impl Rule {
         self.action
     }
 
-    /// Whether it names files from the project's folder on, and so others in another project.
+    /// Whether it names files relative to the project's folder, and thus other files in another
+    /// project.
     pub fn is_of_project(&self) -> bool {
         matches!(self.action, Action::Read | Action::Write)
             && !self.pattern.to_string().starts_with(['/', '~'])
     }
 
-    /// Whether it is about commands that have the network. One that allows also allows them without it; one that
-    /// denies leaves them alone where they have none.
+    /// Whether it is about commands that have the network. An allow rule also allows them without
+    /// it; a deny rule does not affect them without it.
     pub fn is_with_network(&self) -> bool {
         self.with_network
     }
 
-    /// Whether it allows nothing any more: `network:local *` was stored beside commands that got the network, and
-    /// opened every host to every tool.
+    /// Whether it no longer allows anything: `network:local *` was stored together with commands
+    /// that got the network, and opened every host to every tool.
     pub fn is_obsolete(&self) -> bool {
         matches!(self.pattern, Pattern::Host(HostPattern::LocalAny))
     }
 
-    /// To what it applies.
+    /// What it applies to.
     pub fn pattern(&self) -> &Pattern {
         &self.pattern
     }
@@ -159,7 +160,7 @@ impl<'de> Deserialize<'de> for Rule {
     }
 }
 
-/// What a rule does to the requests that it matches.
+/// What a rule does to matching requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {
@@ -169,7 +170,7 @@ pub enum Effect {
     Deny,
 }
 
-/// Where a rule holds.
+/// Where a rule applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
@@ -181,24 +182,24 @@ pub enum Scope {
     Everywhere,
 }
 
-/// A remembered answer. Its scope says where it is kept; the policy goes by all entries that it is given alike.
+/// A remembered answer. Its scope says where it is stored; the policy treats all entries alike.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Entry {
-    /// To what it applies.
+    /// What it applies to.
     pub rule: Rule,
     /// What it does.
     pub effect: Effect,
-    /// Where it holds.
+    /// Where it applies.
     pub scope: Scope,
 }
 
 impl Entry {
-    /// An entry that allows.
+    /// Creates an entry that allows.
     pub fn allow(rule: Rule, scope: Scope) -> Self {
         Self { rule, effect: Effect::Allow, scope }
     }
 
-    /// An entry that denies.
+    /// Creates an entry that denies.
     pub fn deny(rule: Rule, scope: Scope) -> Self {
         Self { rule, effect: Effect::Deny, scope }
     }

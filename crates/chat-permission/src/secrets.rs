@@ -6,7 +6,7 @@
 //! - `vault/`: everything beneath a folder of this name.
 //! - `!.env.example`: no secret after all. The last pattern that fits decides.
 //!
-//! Upper and lower case are the same here: some file systems do not tell them apart.
+//! Case is ignored, since some file systems ignore it too.
 
 use std::fmt;
 use std::path::Path;
@@ -20,7 +20,7 @@ use crate::command::{self, RedirectKind, Word};
 use crate::path::{Kind, Project, ResolvedPath};
 use crate::request::Target;
 
-/// The list of who has not edited it.
+/// The default list.
 const USUAL: &[&str] = &[
     // Variables with keys and passwords.
     ".env",
@@ -33,7 +33,7 @@ const USUAL: &[&str] = &[
     "!.env.dist",
     "!example.env",
     "!sample.env",
-    // Private keys and stores of keys.
+    // Private keys and key stores.
     "*.pem",
     "*.key",
     "*.p12",
@@ -49,7 +49,7 @@ const USUAL: &[&str] = &[
     "id_ecdsa_sk",
     "id_ed25519",
     "id_ed25519_sk",
-    // Passwords that programs keep.
+    // Passwords that programs store.
     ".netrc",
     "_netrc",
     ".pgpass",
@@ -69,7 +69,7 @@ const USUAL: &[&str] = &[
     "secrets.{json,toml,yml,yaml}",
     "terraform.tfstate",
     "terraform.tfstate.backup",
-    // Public halves of keys.
+    // Public keys.
     "!*.pub",
 ];
 
@@ -80,11 +80,11 @@ pub struct SecretFiles(Arc<Compiled>);
 struct Compiled {
     patterns: Vec<String>,
     globs: GlobSet,
-    /// For each glob whether it takes back what one before it says.
+    /// Whether each glob is an exception to earlier ones.
     takes_back: Vec<bool>,
 }
 
-/// A text that is no pattern of secret files.
+/// A text that is not a valid pattern of secret files.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{pattern}` is not a valid file pattern: {reason}")]
 pub struct InvalidSecretFiles {
@@ -95,10 +95,11 @@ pub struct InvalidSecretFiles {
 }
 
 impl SecretFiles {
-    /// The files that these patterns name.
+    /// Creates the list from these patterns.
     ///
     /// # Errors
-    /// One of them is no pattern.
+    ///
+    /// One of them is not a valid pattern.
     pub fn new<T: Into<String>>(
         patterns: impl IntoIterator<Item = T>,
     ) -> Result<Self, InvalidSecretFiles> {
@@ -126,7 +127,8 @@ impl SecretFiles {
         &self.0.patterns
     }
 
-    /// Whether a file may hold secrets, by its path from the project's top on, or its whole path elsewhere.
+    /// Whether a file may hold secrets, by its path relative to the project, or its full path
+    /// elsewhere.
     pub fn contains(&self, path: &Path) -> bool {
         let path = path.to_string_lossy().to_lowercase();
         let fitting = self.0.globs.matches(path.trim_start_matches('/'));
@@ -134,7 +136,7 @@ impl SecretFiles {
     }
 }
 
-/// A pattern as a glob, in small letters.
+/// A pattern as a glob, in lower case.
 fn glob(pattern: &str) -> Result<String, String> {
     let named = pattern.strip_prefix('!').unwrap_or(pattern).trim();
     let (rooted, rest) = match named.strip_prefix("./") {
@@ -190,8 +192,9 @@ impl<'de> Deserialize<'de> for SecretFiles {
 }
 
 impl Run {
-    /// The secret files of the project that the command's words and redirects name: to run it is to read them. A name
-    /// that is made up only when the command runs is not found; the sandbox hides those files from it.
+    /// The project's secret files that the command's words and redirects name: running it means
+    /// reading them. A name that is built only when the command runs is not found; the sandbox
+    /// hides those files from it.
     pub fn secrets(&self, project: &Project) -> Vec<ResolvedPath> {
         let mut found: Vec<ResolvedPath> = Vec::new();
         let mut add = |path: ResolvedPath| {
@@ -218,7 +221,7 @@ impl Run {
             for folder in &folders {
                 for piece in pieces(word) {
                     let Some(path) = resolve(folder.as_ref(), piece) else { continue };
-                    // Of what is not there, git may have an earlier version.
+                    // git may have an earlier version of a file that does not exist.
                     if path.kind() != Kind::Missing || piece != word {
                         add(path);
                     }
@@ -229,7 +232,8 @@ impl Run {
     }
 }
 
-/// What in a word may be a path: `-f.env`, `--file=.env`, `HEAD:.env`, `@.env`, `.env:/run/env`.
+/// The parts of a word that may be paths: `-f.env`, `--file=.env`, `HEAD:.env`, `@.env`,
+/// `.env:/run/env`.
 fn pieces(word: &str) -> impl Iterator<Item = &str> {
     let of_option =
         word.strip_prefix('-').filter(|rest| !rest.starts_with('-')).and_then(|rest| rest.get(1..));

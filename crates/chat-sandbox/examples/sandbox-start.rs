@@ -1,5 +1,5 @@
-//! Measures what the sandbox costs: the start of `true` in each way against a bare `sh -c true`,
-//! and the memory that a command costs which prints 1 GB.
+//! Measures what the sandbox costs: starting `true` in each way compared with a bare `sh -c true`,
+//! and the memory for a command that prints 1 GB.
 //!
 //! `cargo run --release -p chat-sandbox --example sandbox-start`
 

@@ -1,6 +1,7 @@
-//! Makes the program's exit wait for its commands: for their processes, and for what stands in a
-//! project while they run. Else a command in the background would leave that behind, whose thread
-//! the program's end cuts off. What was kept for later commands goes then too.
+//! Makes the program's exit wait for its commands: for their processes, and for the placeholders in
+//! a project while they run. Otherwise a command in the background would leave its placeholders
+//! behind, because the end of the program kills the thread that removes them. Files that were kept
+//! for later commands are removed too.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Once, PoisonError};
 use std::time::Duration;

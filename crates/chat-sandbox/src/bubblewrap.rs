@@ -1,8 +1,8 @@
-//! Turns the view and the bounds into bubblewrap's command line,
+//! Turns the view and the limits into bubblewrap's command line,
 //! <https://github.com/containers/bubblewrap>.
 //!
-//! Its arguments are done in order, so a later one may cover an earlier one. No place is a
-//! symbolic link: bubblewrap would follow it.
+//! Its arguments are applied in order, so a later one may cover an earlier one. No mount point is a
+//! symbolic link, since bubblewrap would follow it.
 
 mod inherited_fds;
 

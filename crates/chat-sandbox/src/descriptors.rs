@@ -1,5 +1,5 @@
-//! Marks inherited files, so that they are closed in commands: a desktop or a terminal may have left
-//! them open.
+//! Marks inherited files to be closed in commands, since a desktop or a terminal may have left them
+//! open.
 
 use std::sync::Once;
 

@@ -1,6 +1,6 @@
-//! Chooses the environment variables of a command. Those not named here are not passed on: keys and
-//! tokens lie in variables of any name, and sockets of the session (its bus, its agents for keys,
-//! its screen) are named by them.
+//! Chooses the environment variables of a command. Variables that are not listed here are not
+//! passed on: keys and tokens are found in variables of any name, and others name sockets of the
+//! session (its bus, its key agents, its screen).
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;

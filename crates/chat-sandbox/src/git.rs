@@ -1,9 +1,9 @@
-//! Sanitizes the repositories that a command makes or changes in a project: what would have the
-//! user's git run programs later, outside the sandbox, is quarantined. Nothing is destroyed.
+//! Sanitizes the repositories that a command creates or changes in a project: whatever would make
+//! the user's git run programs later, outside the sandbox, is quarantined. Nothing is destroyed.
 //!
-//! Protecting them beforehand is not possible: they are not there yet. So the project is looked
-//! through while the command runs and when it has ended. All is done by open folders that were
-//! reached without following a link: a command that runs may swap whatever it likes.
+//! They cannot be protected beforehand because they do not exist yet. So the project is searched
+//! while the command runs and after it has ended. All access goes through open folders that were
+//! reached without following links, since a running command may swap anything.
 
 mod rebase;
 mod sanitize;

@@ -1,12 +1,12 @@
-//! Enforces the view and the bounds by Landlock,
+//! Enforces the view and the limits with Landlock,
 //! <https://docs.kernel.org/userspace-api/landlock.html>, where bubblewrap cannot start.
 //!
-//! Both Landlock and the filter bind a thread and what it starts. So a fresh thread is bound, and
-//! starts the command; nothing of ours runs between fork and exec.
+//! Both Landlock and the filter apply to a thread and whatever it starts. So a new thread restricts
+//! itself and then starts the command; none of our code runs between fork and exec.
 //!
-//! Landlock only grants, and what it grants of a folder it grants of all beneath. A project with
-//! something protected in it is therefore granted entry by entry: at its top nothing new can come
-//! into being but the folders that builds write to, which are made beforehand.
+//! Landlock can only grant access, and what it grants for a folder applies to everything below. So
+//! in a project with protected files, access is granted entry by entry: nothing new can be created
+//! at its top except the folders that builds write to, which are created beforehand.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;

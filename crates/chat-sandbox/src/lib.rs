@@ -1,5 +1,6 @@
-//! Runs a command in bounds: an own view of files, no network unless granted, limits on what it
-//! uses; keeps its output on disk, gives its head and tail, and leaves no process behind.
+//! Runs commands in a sandbox: with their own view of files, no network unless granted, and
+//! resource limits. Keeps their output on disk, returns its head and tail, and leaves no process
+//! behind.
 //!
 //! ```no_run
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {

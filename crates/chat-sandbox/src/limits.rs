@@ -1,4 +1,4 @@
-//! Checks now and then whether a command uses more than it may, where the kernel has no such limit
+//! Checks periodically whether a command uses more than it may, where the kernel has no such limit
 //! for all of its processes together.
 
 use std::fs::File;

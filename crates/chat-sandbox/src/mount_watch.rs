@@ -1,8 +1,8 @@
-//! Notices when somebody outside replaces what is protected from a command.
+//! Notices when somebody outside replaces a file that is protected from a command.
 //!
-//! A mount is on a file, not on its name: when a person's git writes its settings again and renames
-//! them into place, or an editor saves so, the kernel takes the mount away in the sandbox too, and
-//! the command could write to what is there now.
+//! A mount belongs to a file, not to its name: when the user's git rewrites its settings and
+//! renames them into place, or an editor saves this way, the kernel removes the mount in the
+//! sandbox too, and the command could write to the new file.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};

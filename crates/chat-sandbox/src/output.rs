@@ -1,4 +1,4 @@
-//! Keeps a command's output: live, as an excerpt for a model, and whole on disk. None of it is ever
+//! Keeps a command's output: live, as an excerpt for a model, and complete on disk. It is never
 //! held in memory in full.
 
 mod decoder;

@@ -1,5 +1,5 @@
-//! Finds out what this machine enforces, by running a command in it: whether a kernel forbids
-//! namespaces is told by many switches, and by none reliably.
+//! Finds out what this machine can enforce by running a command in it: many switches can forbid
+//! namespaces, and none of them tells reliably.
 
 use std::path::PathBuf;
 use std::time::Duration;

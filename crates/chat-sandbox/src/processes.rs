@@ -1,10 +1,10 @@
 //! Finds and ends all processes of a command.
 //!
-//! In bubblewrap they are what descends from it: its own space of process numbers keeps orphans
-//! inside. Elsewhere a process could leave its parent, its group and its session. What it cannot
-//! get rid of is a limit that it may not raise: each command is given one of its own on a resource
-//! that the kernel has long stopped limiting (`RLIMIT_RSS`), and every process with that number is
-//! the command's. The filter forbids changing it.
+//! In bubblewrap they are its descendants: its PID namespace keeps orphans inside. Elsewhere a
+//! process could leave its parent, its group and its session. What it cannot get rid of is a limit
+//! that it may not raise: each command gets its own value of a limit that the kernel no longer
+//! enforces (`RLIMIT_RSS`), and every process with that value belongs to the command. The filter
+//! forbids changing it.
 
 mod memory;
 

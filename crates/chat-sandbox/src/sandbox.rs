@@ -1,4 +1,4 @@
-//! Runs commands in the sandbox, and tells what is enforced here.
+//! Runs commands in the sandbox, and reports what is enforced here.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Lists the system calls that a command may not make, for every back end, and compiles them into
-//! programs for the kernel. What is not named here passes: the bounds of files, network and
-//! processes are drawn by namespaces or Landlock, and this closes the doors that lead round them.
+//! filter programs for the kernel. Calls that are not listed here are allowed: namespaces or
+//! Landlock confine files, network and processes, and this filter closes the ways around them.
 //!
-//! Tracing is not forbidden: sanitizers and debuggers need it, and both back ends keep it inside.
+//! Tracing is allowed: sanitizers and debuggers need it, and both back ends keep it inside.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! Starts the shell of a command, with its limits set before the first word is read.
+//! Starts a command's shell, with its limits set before it reads the first word.
 
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};

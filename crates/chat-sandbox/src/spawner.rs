@@ -1,11 +1,12 @@
 //! Runs the threads that start commands.
 //!
-//! bubblewrap is started from one that stays: `--die-with-parent` ends the sandbox when the thread
-//! that started it ends, not only the program. That thread binds itself first, where the kernel
-//! can: what it starts cannot signal anything outside, nor reach abstract sockets (a screen's, say)
-//! where it has the network. Such a bound does not keep bubblewrap from mounting.
+//! bubblewrap is started from a thread that lives on: `--die-with-parent` ends the sandbox when the
+//! thread that started it ends, not only when the program does. That thread restricts itself first,
+//! where the kernel can: whatever it starts can neither signal anything outside nor reach abstract
+//! sockets (a screen's, say) where it has the network. This restriction does not keep bubblewrap
+//! from mounting.
 //!
-//! Landlock binds a thread for good, so each command that it bounds is started from a fresh one.
+//! Landlock restricts a thread for good, so each command under Landlock is started from a new one.
 
 use std::io;
 use std::process::Child;

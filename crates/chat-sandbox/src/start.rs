@@ -1,4 +1,4 @@
-//! Starts a command, in each of the three ways.
+//! Starts a command in each of the three ways.
 
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};

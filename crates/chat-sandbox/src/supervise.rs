@@ -1,7 +1,8 @@
-//! Supervises a command on a thread: takes its output, keeps its limits, and sees to its end.
+//! Supervises a command on a thread: reads its output, enforces its limits, and cleans up at its
+//! end.
 //!
-//! One thread a command, which sleeps in `poll`: no step of it can be held up by another command,
-//! and what the disk delays delays the command alone.
+//! Each command has its own thread, which sleeps in `poll`: another command cannot block it, and a
+//! slow disk delays only this command.
 
 use std::fs::File;
 use std::io::{self, Read};

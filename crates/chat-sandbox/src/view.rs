@@ -1,8 +1,8 @@
-//! Defines what a command sees of the files: plain data, computed once for each command, from which
-//! either back end makes its bounds.
+//! Defines what a command sees of the file system: plain data, computed once for each command, from
+//! which either back end builds its rules.
 //!
-//! Nothing is visible that is not named here. So what nobody thought of (keys, mail, browsers, the
-//! bus of the session) is hidden without being named.
+//! Only what is listed here is visible. So things that nobody thought of (keys, mail, browsers, the
+//! session bus) are hidden without being listed.
 
 mod caches;
 mod etc;

@@ -1,4 +1,4 @@
-//! Wakes a command's thread from its wait.
+//! Wakes a command's thread from its `poll`.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 

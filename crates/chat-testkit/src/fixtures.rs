@@ -1,5 +1,5 @@
-//! What real servers say: recorded, or taken from their sources and documentation. Where each
-//! comes from stands in `fixtures/README.md`.
+//! Provides replies of real servers: recorded, or taken from their sources and documentation.
+//! `fixtures/README.md` says where each comes from.
 
 use std::path::PathBuf;
 

@@ -1,8 +1,7 @@
-//! A site that models come from, imitated on loopback: Hugging Face's API with a repository's tree
-//! and its hashes, search, files with ranges behind a redirect to another port, and every fault
-//! that a server may have.
+//! Imitates a hub on loopback: Hugging Face's API with a repository's tree and its hashes, search,
+//! files with ranges behind a redirect to another port, and every fault that a server may have.
 //!
-//! One thread a connection, and no HTTP library: what goes wrong is to be wrong to the byte.
+//! Uses one thread per connection, and no HTTP library: faults must be wrong down to the byte.
 
 mod wire;
 

@@ -1,6 +1,5 @@
-//! What tests and benchmarks need: scripted model servers, a site that models come from, recorded
-//! replies, a real small server, and a driver for real windows. No program that is installed
-//! depends on this.
+//! Helps tests and benchmarks: scripted model servers, an imitated hub, recorded replies, a small
+//! real server, and a driver for real windows. No installed program depends on this crate.
 
 pub mod fixtures;
 pub mod hub;

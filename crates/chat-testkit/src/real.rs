@@ -1,7 +1,8 @@
-//! A real llama.cpp server with a small model, as a child process that ends with its handle.
+//! Runs a real llama.cpp server with a small model, as a child process that ends with its handle.
 //!
-//! `scripts/test` gets both (`scripts/lib/real-model`) and says where they are in two environment
-//! variables. Where these are missing, [`RealServer::start`] gives none, but fails with `CI=true`.
+//! `scripts/test` downloads both (`scripts/lib/real-model`) and passes their paths in two
+//! environment variables. If these are missing, [`RealServer::start`] returns none, but fails with
+//! `CI=true`.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Writes down what a program did so that people can review it and two runs give the same text.
+//! Records what a program did so that people can review it and two runs give the same text.
 //!
 //! Values that differ between runs (ids, times, ports, temporary folders, durations) become
 //! placeholders. The same id gets the same placeholder everywhere in one recording, so that

@@ -1,8 +1,7 @@
-//! A model server whose every answer is scripted, speaking Ollama's and OpenAI's protocols.
+//! Runs a model server whose every answer is scripted. It speaks Ollama's and OpenAI's protocols.
 //!
-//! It runs in a thread of its own, so that a test may block its own, and stops when its handle is
-//! dropped. Every request is recorded, and so is what went out as the answer: that is the oracle
-//! by which a stored transcript is judged.
+//! It runs in its own thread, so that a test may block, and stops when its handle is dropped. Every
+//! request is recorded, and so is every answer: stored transcripts are compared with these.
 //!
 //! ```
 //! use chat_testkit::server::{Script, Server};

@@ -1,9 +1,9 @@
-//! Drives a program's real windows as a person would, on a screen of its own.
+//! Drives a program's real windows as a user would, on a virtual screen.
 //!
-//! A [`Desktop`] is a screen, a session bus with accessibility, and empty folders. Programs
-//! started on it are [`App`]s: their widgets are found by role and accessible name, clicked, typed
-//! into and read. Everything is awaited against a deadline, nothing is slept for. When the desktop
-//! is dropped, every process that was started on it ends.
+//! A [`Desktop`] is a screen, a session bus with accessibility, and empty folders. Programs started
+//! on it are [`App`]s: their widgets are found by role and accessible name, clicked, typed into and
+//! read. Everything waits for a condition with a deadline, and nothing sleeps for a fixed time.
+//! When the desktop is dropped, every process that was started on it ends.
 //!
 //! ```no_run
 //! # async fn example() -> anyhow::Result<()> {

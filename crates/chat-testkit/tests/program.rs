@@ -1,4 +1,4 @@
-//! The scripted server as a program.
+//! Tests the scripted server as a program.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

@@ -1,4 +1,4 @@
-//! The scripted server does what its scripts say: read here over a bare socket.
+//! Tests that the scripted server follows its scripts, over a bare socket.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;

@@ -1,4 +1,4 @@
-//! Lists other names and forms in which models give arguments: they were trained with other
+//! Lists other names and forms of arguments that models use because they were trained with other
 //! programs' tools.
 
 use chat_core::tool::{Alias, Form};

@@ -1,4 +1,4 @@
-//! `ask_user`: a question to the person.
+//! `ask_user`: asks the user a question.
 
 use async_trait::async_trait;
 use chat_core::message::{Question, ToolView};

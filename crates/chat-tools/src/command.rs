@@ -1,4 +1,4 @@
-//! Holds what the tools for commands share.
+//! Defines what the command tools share.
 
 mod background;
 mod bounds;

@@ -1,4 +1,5 @@
-//! Reads and changes the contents of a file: read whole, and changed only while they are the same.
+//! Reads and changes the contents of a file: it is read whole, and changed only if it is still the
+//! same.
 
 use std::fs::File;
 use std::io::{Read, Take};

@@ -1,4 +1,4 @@
-//! `delete_file`: puts a file or a folder into the desktop's trash. Nothing is ever really deleted.
+//! `delete_file`: moves a file or a folder to the desktop's trash. Nothing is ever really deleted.
 
 use async_trait::async_trait;
 use chat_core::message::{Preview, ToolView};

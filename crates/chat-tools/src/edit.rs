@@ -1,8 +1,8 @@
-//! Matches a model's edits with a text. Pure: it knows no file.
+//! Matches a model's edits against a text. Pure: it knows no file.
 //!
-//! Models copy text imperfectly. Where the exact text is absent, trailing blanks, typographic quotes
-//! and indentation may differ, the nearest way first; but what is changed is always one place that no
-//! other is as near to, or nothing at all.
+//! Models copy text imperfectly. Where the exact text is not found, trailing blanks, typographic
+//! quotes and indentation may differ, and the closest match is tried first. An edit changes exactly
+//! one place, and only if no other place matches as closely; otherwise it changes nothing.
 
 mod find;
 mod indentation;

@@ -1,4 +1,4 @@
-//! `fetch_output`: parts of an output that was too long to be given whole.
+//! `fetch_output`: returns parts of an output that was too long to be returned whole.
 
 use std::io::BufReader;
 

@@ -1,4 +1,4 @@
-//! `find_files`: files by a glob.
+//! `find_files`: finds files by a glob.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;

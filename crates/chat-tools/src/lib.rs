@@ -1,8 +1,8 @@
 //! Defines what a model may do: each tool in its own file, with its name, schema, description, code
 //! and tests.
 //!
-//! Every path passes through `tool_path`, which resolves it, and asks for leave before anything is told or
-//! done. What a tool says to the model is plain English, and lets it mend its call.
+//! Every path passes through `tool_path`, which resolves it and asks for permission before anything
+//! is returned or done. What a tool says to the model is plain English that helps it fix its call.
 
 #![warn(missing_docs)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]

@@ -1,4 +1,4 @@
-//! Formats a path with a range of its lines.
+//! Formats a path with a range of lines.
 
 /// A path with the lines of it that are meant, where there are some: “src/main.rs 1–80”.
 pub fn with_lines(path: &str, from: Option<u64>, to: Option<u64>) -> String {

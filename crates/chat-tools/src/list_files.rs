@@ -1,4 +1,4 @@
-//! `list_files`: what is in a folder, as a tree.
+//! `list_files`: lists the contents of a folder as a tree.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Remembers which files a session has read, as they were then: it does not overwrite what it has
-//! not seen.
+//! Remembers which files a session has read, and their state then: a session does not overwrite
+//! what it has not seen.
 
 use std::collections::HashMap;
 use std::fs::Metadata;

@@ -1,4 +1,4 @@
-//! `move_file`: gives a file or a folder another name.
+//! `move_file`: renames or moves a file or a folder.
 
 use async_trait::async_trait;
 use chat_core::message::{Preview, ToolView};

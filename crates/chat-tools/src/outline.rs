@@ -1,4 +1,4 @@
-//! `outline`: what a source file defines, with the lines to read.
+//! `outline`: lists what a source file defines, with the lines to read.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Stores the long outputs of a session, and names them for models.
+//! Stores the long outputs of a session, under names that models can refer to.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! Reads a part of a long text for a model: numbered lines, within limits, and how to go on.
+//! Reads a part of a long text for a model: numbered lines, within limits, with a hint how to
+//! continue.
 
 use std::io::{self, BufRead};
 

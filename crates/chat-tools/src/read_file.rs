@@ -1,4 +1,4 @@
-//! `read_file`: lines of a text file, a picture, or what a file is that is neither.
+//! `read_file`: returns the lines of a text file, a picture, or a description of any other file.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};

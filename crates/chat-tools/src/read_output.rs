@@ -1,4 +1,4 @@
-//! `read_output`: what a command in the background wrote since it was read before.
+//! `read_output`: returns what a command in the background wrote since the last read.
 
 use async_trait::async_trait;
 use chat_core::message::ToolView;

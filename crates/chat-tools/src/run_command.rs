@@ -1,4 +1,4 @@
-//! `run_command`: a command in a shell, in bounds, in the project.
+//! `run_command`: runs a shell command in the project, in the sandbox.
 
 use std::io::ErrorKind;
 use std::sync::Arc;

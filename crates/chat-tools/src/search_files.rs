@@ -1,4 +1,4 @@
-//! `search_files`: a regular expression over the project, by ripgrep's own crates.
+//! `search_files`: searches the project for a regular expression, with ripgrep's own crates.
 
 mod gather;
 mod show;

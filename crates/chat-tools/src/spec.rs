@@ -1,4 +1,4 @@
-//! Describes tools to a model, and reads their arguments.
+//! Describes tools to a model, and parses their arguments.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,6 +1,6 @@
-//! Moves files to the desktop's trash, by the freedesktop.org specification 1.0: that of the home
-//! folder, or of the volume that a file lies on. A file is renamed into it, and never copied or
-//! removed.
+//! Moves files to the desktop's trash, following the freedesktop.org specification 1.0: the trash
+//! of the home folder, or of the volume that the file is on. A file is renamed into it, and never
+//! copied or removed.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;

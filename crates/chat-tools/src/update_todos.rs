@@ -1,4 +1,4 @@
-//! `update_todos`: the session's plan.
+//! `update_todos`: updates the session's to-do list.
 
 use async_trait::async_trait;
 use chat_core::message::{Todo, TodoState, ToolView};

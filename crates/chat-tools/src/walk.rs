@@ -1,4 +1,4 @@
-//! Walks a folder as ripgrep does: without what .gitignore names, and without git's own folder.
+//! Walks a folder as ripgrep does: without ignored files, and without git's own folder.
 
 mod steps;
 

@@ -1,5 +1,5 @@
-//! Holds what the web tools share: which addresses may be reached and how, and what a model gets of
-//! what is there.
+//! Defines what the web tools share: which addresses may be reached and how, and what a model gets
+//! of a page.
 
 pub(crate) mod answer;
 mod charset;

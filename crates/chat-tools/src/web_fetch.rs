@@ -1,4 +1,4 @@
-//! `web_fetch`: a page as Markdown or text, a picture, or a file into the project.
+//! `web_fetch`: fetches a page as Markdown or text, a picture, or a file into the project.
 
 mod given;
 

@@ -1,4 +1,4 @@
-//! `web_search`: what a search service finds. Absent until one is set up.
+//! `web_search`: returns the results of a search service. The tool is absent until one is set up.
 
 use std::sync::Arc;
 use std::time::Duration;

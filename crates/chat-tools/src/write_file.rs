@@ -1,4 +1,4 @@
-//! `write_file`: a new file, or the whole of one that was read before.
+//! `write_file`: creates a file, or replaces the whole of one that was read before.
 
 use async_trait::async_trait;
 use chat_core::message::{Preview, ToolView};

@@ -11,7 +11,7 @@ use crate::error::{CliError, Result};
 use crate::say;
 
 impl Conversation<'_> {
-    /// Lists the commands that run in the background of this chat.
+    /// Lists the background commands of this chat.
     pub(super) fn commands(&self) {
         let session = self.request.session.as_ref();
         let commands =
@@ -24,7 +24,7 @@ impl Conversation<'_> {
         }
     }
 
-    /// Ends one of them.
+    /// Ends a background command.
     pub(super) async fn end(&self, id: &str) -> Result<()> {
         let ended = match &self.request.session {
             Some(fid) => self.program.manager.commands().end(fid, id).await?,
@@ -38,7 +38,7 @@ impl Conversation<'_> {
     }
 }
 
-/// A command as people read it.
+/// Formats a command as a line of text.
 fn line(command: &BackgroundCommand, now: Timestamp) -> String {
     let BackgroundCommand { id, command, since, bytes } = command;
     let ran = Duration::try_from(now.duration_since(*since)).unwrap_or_default();

@@ -5,43 +5,43 @@
 pub enum Command {
     /// Begin a new chat.
     New,
-    /// Go on with this chat.
+    /// Continue this chat.
     Open(String),
-    /// List chats, those that hold the text.
+    /// List chats, or only those that contain the text.
     Sessions(Option<String>),
     /// List the models, or use this one.
     Model(Option<String>),
-    /// Tell the folder, or work in this one.
+    /// Show the folder, or work in this one.
     Project(Option<String>),
-    /// Tell the mode, or change it.
+    /// Show the mode, or change it.
     Mode(Option<String>),
     /// List the rules.
     Rules,
-    /// Take this rule back.
+    /// Remove this rule.
     Forget(String),
-    /// Tell how full the window is.
+    /// Show how full the context window is.
     Context,
-    /// Show what goes out with the next message.
+    /// Show what will be sent with the next message.
     Prompt,
-    /// Have earlier messages summed up, or take that back.
+    /// Summarize earlier messages, or undo that.
     Compact {
-        /// Take it back.
+        /// Undo it.
         undo: bool,
     },
-    /// List the commands that run in the background.
+    /// List the background commands.
     Commands,
-    /// End one of these.
+    /// End a background command.
     End(String),
     /// Show the commands.
     Help,
-    /// End.
+    /// End the program.
     Quit,
-    /// None of ours.
+    /// Not a command that exists.
     Unknown(String),
 }
 
-/// The command that a line is; none where it is a message. A slash makes a command only together
-/// with a single word, so that paths and fractions can be talked about.
+/// Parses a line as a command; none if it is a message. A slash makes a command only if a single
+/// word follows, so that messages can begin with paths and fractions.
 pub fn read(line: &str) -> Option<Command> {
     let line = line.trim_end();
     let rest = line.strip_prefix('/')?;

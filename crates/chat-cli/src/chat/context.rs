@@ -9,7 +9,7 @@ use crate::say;
 use crate::terminal;
 
 impl Conversation<'_> {
-    /// Tells how full the window is, and what fills it.
+    /// Shows how full the context window is, and what fills it.
     pub(super) async fn context(&mut self) -> Result<()> {
         let Some(fid) = self.begun() else { return Ok(()) };
         let usage = self.program.manager.context().usage(&fid).await?;
@@ -22,7 +22,7 @@ impl Conversation<'_> {
         self.program.output.print(lines.join("\n") + "\n").await
     }
 
-    /// Shows all that would go out with the next message.
+    /// Shows everything that would be sent with the next message.
     pub(super) async fn prompt(&mut self) -> Result<()> {
         let preview = self.program.manager.context().preview(self.request.clone()).await?;
         let tools = preview.tools.iter().map(|(name, bytes)| format!("{name} ({bytes})"));
@@ -38,7 +38,7 @@ impl Conversation<'_> {
         self.program.output.print(text + "\n").await
     }
 
-    /// Has earlier messages summed up, or takes that back.
+    /// Summarizes earlier messages, or undoes that.
     pub(super) async fn compact(&mut self, back: bool) -> Result<()> {
         let Some(fid) = self.begun() else { return Ok(()) };
         let manager = &self.program.manager;
@@ -46,7 +46,7 @@ impl Conversation<'_> {
             manager.context().undo_compaction(&fid).await?
         } else {
             self.remark(&say::summing_up());
-            // Who ends the waiting ends the work.
+            // Interrupting the wait also stops the work.
             let stops = StopOnDrop(manager, &fid);
             let done = manager.context().compact(&fid).await?;
             std::mem::forget(stops);
@@ -56,7 +56,7 @@ impl Conversation<'_> {
         Ok(())
     }
 
-    /// The chat, once it has begun.
+    /// The chat, if it has begun.
     fn begun(&self) -> Option<Fid> {
         let fid = self.request.session.clone();
         if fid.is_none() {
@@ -66,7 +66,7 @@ impl Conversation<'_> {
     }
 }
 
-/// Stops what a chat does, unless it is forgotten.
+/// Stops the session's work when dropped, unless it is forgotten.
 struct StopOnDrop<'a>(&'a chat_core::manager::Manager, &'a Fid);
 
 impl Drop for StopOnDrop<'_> {

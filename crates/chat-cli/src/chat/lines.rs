@@ -14,10 +14,10 @@ use crate::error::{CliError, Result};
 use crate::say;
 use crate::terminal::{self, RestoreTerminal, Terminal};
 
-/// What came.
+/// The user's input.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line {
-    /// A whole message, several lines perhaps.
+    /// A whole message, possibly of several lines.
     Text(String),
     /// Ctrl+C while typing.
     Interrupted,
@@ -25,22 +25,22 @@ pub enum Line {
     End,
 }
 
-/// The person's messages, one at a time.
+/// Reads the user's messages, one at a time.
 #[derive(Debug)]
 pub struct Lines {
     ask: std::sync::mpsc::Sender<()>,
     answers: mpsc::Receiver<Result<Line>>,
-    /// Whether a message was asked for that has not come yet.
+    /// Whether a message was requested that has not arrived yet.
     asked: bool,
-    /// The editor changes how the terminal works, and a signal may end us while it reads.
+    /// The editor changes the terminal's settings, and a signal may end the program while it reads.
     _terminal: RestoreTerminal,
 }
 
 const PROMPT: &str = "> ";
-/// Before a line that goes on with the one above.
+/// The prompt for a continued line.
 const MORE: &str = "… ";
 
-/// How many messages are kept to be typed again.
+/// How many messages the history keeps.
 const HISTORY: usize = 1_000;
 
 impl Lines {
@@ -58,7 +58,8 @@ impl Lines {
         Self { ask, answers, asked: false, _terminal: before }
     }
 
-    /// The next message. Cancel-safe: one that was being typed is given by the next call.
+    /// Returns the next message. Cancel-safe: a message that was being typed is returned by the
+    /// next call.
     pub async fn next(&mut self) -> Result<Line> {
         if !self.asked {
             self.asked = self.ask.send(()).is_ok();
@@ -86,7 +87,7 @@ impl Source {
             .map(rustyline::config::Builder::build);
         match config.and_then(Editor::with_config) {
             Ok(mut editor) => {
-                // There is none the first time.
+                // There is no history the first time.
                 let _ = editor.load_history(&history);
                 Self::Terminal { editor: Box::new(editor), history }
             }
@@ -94,7 +95,7 @@ impl Source {
         }
     }
 
-    /// A message: a line, and those below while lines end with a backslash.
+    /// Reads a message: a line, and the next ones while lines end with a backslash.
     fn message(&mut self) -> Result<Line> {
         let mut whole = String::new();
         loop {

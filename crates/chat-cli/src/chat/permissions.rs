@@ -12,7 +12,7 @@ use crate::rules;
 use crate::say;
 
 impl Conversation<'_> {
-    /// Tells the folder, or works in another one from the next message on.
+    /// Shows the folder, or changes it from the next message on.
     pub(super) async fn project(&mut self, given: Option<&str>) -> Result<()> {
         if let Some(given) = given {
             let folder = request::folder(&at_home(given))?;
@@ -28,7 +28,7 @@ impl Conversation<'_> {
         Ok(())
     }
 
-    /// Tells the mode, or changes it from the next message on.
+    /// Shows the mode, or changes it from the next message on.
     pub(super) async fn mode(&mut self, given: Option<&str>) -> Result<()> {
         let mode = match given {
             Some(given) => {
@@ -46,7 +46,7 @@ impl Conversation<'_> {
         Ok(())
     }
 
-    /// Lists the rules that hold here.
+    /// Lists the rules that apply here.
     pub(super) async fn rules(&mut self) -> Result<()> {
         let folder = self.folder().await?;
         let mut entries = self.of_this_chat().await?;
@@ -67,7 +67,7 @@ impl Conversation<'_> {
         Ok(())
     }
 
-    /// Takes a rule back that holds here, in every scope.
+    /// Removes a rule that applies here, in every scope.
     pub(super) async fn forget(&mut self, given: &str) -> Result<()> {
         let rule: Rule = given.parse().map_err(|bad| CliError::Usage(words::bad_rule(&bad)))?;
         let folder = self.folder().await?;
@@ -86,7 +86,7 @@ impl Conversation<'_> {
         Ok(())
     }
 
-    /// The folder that the next message is for.
+    /// The folder for the next message.
     async fn folder(&self) -> Result<Option<PathBuf>> {
         match (&self.request.project, &self.request.session) {
             (Some(folder), _) => Ok(Some(folder.clone())),
@@ -95,7 +95,7 @@ impl Conversation<'_> {
         }
     }
 
-    /// The rules of this chat alone, those of its next message among them.
+    /// The rules of this chat alone, including those of its next message.
     async fn of_this_chat(&self) -> Result<Vec<Entry>> {
         let mut entries = match &self.request.session {
             Some(fid) => self.program.manager.permissions().session_rules(fid).await?,
@@ -107,7 +107,7 @@ impl Conversation<'_> {
     }
 }
 
-/// A path as it is typed; a shell would have taken the tilde for the home folder.
+/// Expands the tilde of a typed path to the home folder, as a shell would.
 fn at_home(given: &str) -> PathBuf {
     let home = std::env::var_os("HOME").map(PathBuf::from);
     match (given.strip_prefix('~'), home) {

@@ -17,7 +17,7 @@ use crate::terminal;
 
 mod sentences;
 
-/// Those that are installed, and those on their way here.
+/// Lists installed models and downloads.
 pub async fn installed(json: bool, program: &Program) -> Result<Outcome> {
     let models = program.manager.local_models().list().await?;
     let mut out = String::new();
@@ -47,7 +47,7 @@ pub async fn installed(json: bool, program: &Program) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Those of the catalogue.
+/// Lists the models of the catalog.
 pub async fn offered(json: bool, program: &Program) -> Result<Outcome> {
     let installed = program.manager.local_models().list().await?;
     let memory = models::machine_memory();
@@ -69,7 +69,7 @@ pub async fn offered(json: bool, program: &Program) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Those that other programs have.
+/// Lists models that other programs have.
 pub async fn found(json: bool, program: &Program) -> Result<Outcome> {
     #[derive(Serialize)]
     struct View<'a> {
@@ -96,7 +96,7 @@ pub async fn found(json: bool, program: &Program) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// What is known of one model.
+/// Shows what is known about one model.
 pub async fn info(name: &str, json: bool, program: &Program) -> Result<Outcome> {
     let short = name.strip_prefix(CONNECTION).and_then(|rest| rest.strip_prefix('/'));
     let installed = program.manager.local_models().list().await?;
@@ -129,7 +129,7 @@ pub async fn info(name: &str, json: bool, program: &Program) -> Result<Outcome> 
     Err(Error::new(Kind::ModelNotFound { model: name.to_owned() }).into())
 }
 
-/// Repositories that fit what somebody looks for.
+/// Searches the hub for repositories.
 pub async fn search(text: &str, json: bool, program: &Program) -> Result<Outcome> {
     #[derive(Serialize)]
     struct View<'a> {
@@ -175,7 +175,7 @@ pub async fn add(file: PathBuf, take: bool, json: bool, program: &Program) -> Re
     Ok(Outcome::Done)
 }
 
-/// Removes a model, or a download that waits.
+/// Removes a model, or a stopped download.
 pub async fn remove(name: &str, program: &Program) -> Result<Outcome> {
     let short = name.strip_prefix(CONNECTION).and_then(|rest| rest.strip_prefix('/'));
     let name = short.unwrap_or(name);
@@ -183,8 +183,8 @@ pub async fn remove(name: &str, program: &Program) -> Result<Outcome> {
     let waits = |download: &&Download| download.name.eq_ignore_ascii_case(name);
     match program.manager.local_models().remove(name).await {
         Ok(model) => super::remark(&sentences::removed(&model.name, model.owned)),
-        // What was meant may be one that is still on its way; a model that could not be removed is
-        // no reason to throw that away.
+        // The name may mean a download; but if a model could not be removed, the download must not
+        // be discarded instead.
         Err(error) => {
             let unknown = matches!(error.kind, Kind::ModelNotFound { .. });
             let Some(download) = downloads.iter().find(waits).filter(|_| unknown) else {
@@ -228,7 +228,7 @@ async fn print_installed(model: &Installed, json: bool, program: &Program) -> Re
     Ok(Outcome::Done)
 }
 
-/// Whether an installed model is one of the catalogue, and can be used.
+/// Whether an installed model is from the catalog and can be used.
 fn is_of(model: &Installed, offer: &Offer) -> bool {
     let from_there = || {
         model.source.as_ref().is_some_and(|source| {
@@ -243,7 +243,7 @@ fn row(name: &str, size: &str, about: &str, program: &Program) -> String {
     format!("{}\n", program.terminal.clean_output(line.trim_end()))
 }
 
-/// How much memory a model needs, for people.
+/// Formats how much memory a model needs.
 fn memory(facts: &models::Facts) -> String {
     words::bytes(facts.memory.with_window(WINDOW))
 }

@@ -14,10 +14,10 @@ use crate::output::line_of;
 use crate::signals::Signals;
 use crate::terminal;
 
-/// The quantisation that is taken where nothing is said: small, and close to the original.
+/// The default quantization: small, and close to the original.
 const USUAL: &str = "*Q4_K_M*.gguf";
 
-/// Fetches a model.
+/// Downloads a model.
 pub async fn run(name: &str, file: Option<&str>, json: bool, program: &Program) -> Result<Outcome> {
     let mut signals = Signals::new()?;
     let fetched = tokio::select! {
@@ -72,7 +72,7 @@ async fn fetch(name: &str, file: Option<&str>, json: bool, program: &Program) ->
     }
 }
 
-/// Which model is meant, as its repository has it now.
+/// Finds the requested model in its repository.
 async fn wanted(name: &str, file: Option<&str>, program: &Program) -> Result<RemoteModel> {
     let manager = &program.manager;
     if let Some(offer) = models::offer(name) {
@@ -121,7 +121,7 @@ async fn done(name: &str, json: bool, program: &Program) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Shows how far it is, over and over in one line, at a terminal.
+/// Shows the progress in one line of the terminal, which is rewritten.
 fn show(download: &Download, program: &Program) {
     let DownloadState::Running { stage, speed } = download.state else { return };
     if !program.terminal.rewrites() {
@@ -156,7 +156,7 @@ fn clear_line(program: &Program) {
     }
 }
 
-/// Plain data with its type before it.
+/// Formats plain data with a leading type field.
 fn typed(kind: &str, view: &impl serde::Serialize) -> String {
     let mut object = serde_json::Map::new();
     object.insert("type".to_owned(), kind.into());

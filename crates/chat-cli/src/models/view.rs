@@ -1,4 +1,4 @@
-//! Defines local and available models as programs and people get them.
+//! Defines how local and available models are shown, as JSON and as text.
 
 use chat_core::client::Capabilities;
 use chat_core::models::{
@@ -10,10 +10,10 @@ use serde::Serialize;
 use crate::output::json::ErrorView;
 use crate::say;
 
-/// Memory is told for a window of so many tokens, as in the catalogue.
+/// Memory is given for a context window of this many tokens, as in the catalog.
 pub const WINDOW: u32 = 8_192;
 
-/// What a file says of its model.
+/// What a file says about its model.
 #[derive(Serialize)]
 pub struct FactsView<'a> {
     architecture: &'a str,
@@ -49,7 +49,7 @@ impl<'a> FactsView<'a> {
     }
 }
 
-/// A model that is installed.
+/// An installed model.
 #[derive(Serialize)]
 pub struct InstalledView<'a> {
     model: String,
@@ -70,7 +70,7 @@ pub struct InstalledView<'a> {
 }
 
 impl<'a> InstalledView<'a> {
-    /// The model; `sentence` is about what keeps it from being used.
+    /// Creates the view; `sentence` says why the model cannot be used.
     pub fn new(model: &'a Installed, sentence: &'a str) -> Self {
         Self {
             model: format!("{CONNECTION}/{}", model.name),
@@ -87,7 +87,7 @@ impl<'a> InstalledView<'a> {
     }
 }
 
-/// A model of the catalogue.
+/// A model of the catalog.
 #[derive(Serialize)]
 pub struct OfferView<'a> {
     name: &'a str,
@@ -153,7 +153,7 @@ impl<'a> RemoteView<'a> {
     }
 }
 
-/// A download as it stands.
+/// The state of a download.
 #[derive(Serialize)]
 pub struct DownloadView<'a> {
     #[serde(rename = "type")]
@@ -193,7 +193,7 @@ impl<'a> DownloadView<'a> {
     }
 }
 
-/// What a file says of its model, in a line.
+/// What a file says about its model, in one line.
 pub fn facts_line(facts: &Facts) -> String {
     let can = Capabilities {
         chat: facts.chat,

@@ -1,4 +1,4 @@
-//! Remembers the calls of a conversation, for the results that come after them.
+//! Remembers the tool calls of a conversation until their results arrive.
 
 use std::collections::HashMap;
 
@@ -11,8 +11,8 @@ use crate::say;
 /// How many of the quarantined files a line names.
 const NAMED: usize = 5;
 
-/// The latest call of each id. Servers begin to count again with each reply, so that an id alone
-/// names no call; but results follow their calls, and come before the next ones.
+/// The latest call of each id. Servers restart their ids with each reply, so an id alone is
+/// ambiguous; but results follow their calls, and come before the next ones.
 #[derive(Clone, Debug)]
 pub struct Calls {
     calls: HashMap<ToolCallId, ToolCall>,
@@ -20,22 +20,22 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// None yet, of tools among these.
+    /// Starts without calls, for these tools.
     pub fn new(tools: Toolbox) -> Self {
         Self { calls: HashMap::new(), tools }
     }
 
-    /// What is known of the tools.
+    /// The known tools.
     pub fn tools(&self) -> &Toolbox {
         &self.tools
     }
 
-    /// A call was made.
+    /// Adds a call.
     pub fn add(&mut self, call: &ToolCall) {
         self.calls.insert(call.id.clone(), call.clone());
     }
 
-    /// The calls of a message were made.
+    /// Adds the calls of a message.
     pub fn add_all(&mut self, message: &Message) {
         message.tool_calls().for_each(|call| self.add(call));
     }
@@ -46,7 +46,7 @@ impl Calls {
     }
 }
 
-/// What came of a call, in a line for people; why it failed, too.
+/// Describes the outcome of a call in one line of text, and why it failed.
 pub fn result_line(tools: &Toolbox, call: Option<&ToolCall>, result: &ToolResult) -> String {
     let line = match call {
         Some(call) => words::tool_line(tools, call, Progress::Ended(result)),
@@ -61,7 +61,7 @@ pub fn result_line(tools: &Toolbox, call: Option<&ToolCall>, result: &ToolResult
     }
 }
 
-/// Where what a command made and may not stay lies now.
+/// The quarantined files of a command, and where they are now.
 fn aside(result: &ToolResult) -> Option<String> {
     let Some(ToolView::Ran { put_aside, .. }) = &result.view else { return None };
     let mut names: Vec<String> =

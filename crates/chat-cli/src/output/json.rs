@@ -1,5 +1,5 @@
-//! Writes a conversation for programs: one JSON object a line for each event.
-//! `docs/user/terminal.md` describes them; what is there stays.
+//! Writes a conversation as JSON: one object per line for each event. The fields are documented in
+//! `docs/user/terminal.md` and stay compatible.
 
 mod views;
 
@@ -27,7 +27,7 @@ pub struct Json {
     terminal: Terminal,
     tools: Toolbox,
     pieces: Pieces,
-    /// The text that came since the last line, so that it goes out as one.
+    /// The text that arrived since the last line, so that it is written as one event.
     chunk: Option<(TextKind, String)>,
 }
 
@@ -74,7 +74,7 @@ enum Line<'a> {
         id: &'a str,
         text: &'a str,
         choices: &'a [String],
-        /// None where nobody answered.
+        /// None if nobody answered.
         answer: Option<&'a str>,
     },
     GoOn {
@@ -94,7 +94,7 @@ enum Line<'a> {
 }
 
 impl Json {
-    /// For an output like this. People hear on standard error of what went wrong all the same.
+    /// Creates it for this terminal. Errors are shown on standard error as well.
     pub fn new(terminal: Terminal, tools: Toolbox) -> Self {
         Self { terminal, tools, pieces: Pieces::default(), chunk: None }
     }
@@ -127,7 +127,7 @@ impl Sink for Json {
     }
 
     fn text(&mut self, kind: TextKind, text: &str) {
-        // Of hidden thoughts there is nothing to read.
+        // Hidden thinking has no text.
         if text.is_empty() {
             return;
         }
@@ -164,7 +164,7 @@ impl Sink for Json {
                 let line = self.terminal.dim(&terminal::clean(&say::nobody(ask)));
                 self.pieces.error().extend_from_slice(format!("{line}\n").as_bytes());
             }
-            // The question stands there without its end.
+            // The question is still without its line break.
             (None, true) => self.pieces.error().push(b'\n'),
             _ => {}
         }
@@ -211,7 +211,7 @@ impl Sink for Json {
             Stage::Compacting => ("compacting", None),
             Stage::Looping => ("looping", None),
             Stage::RateLimited { until } => ("rate_limited", Some(*until)),
-            // What follows them says it.
+            // The events that follow show it.
             Stage::Idle | Stage::Preparing(_) | Stage::Streaming | Stage::RunningTools => return,
         };
         self.line(&Line::Stage { stage, until });
@@ -238,7 +238,7 @@ impl Sink for Json {
     }
 }
 
-/// What was answered to a permission request.
+/// The name of an answer to a permission request.
 fn answer_name(answer: Option<&Answer>) -> &'static str {
     let allow = |scope: &Scope| match scope {
         Scope::Session => "allow_session",

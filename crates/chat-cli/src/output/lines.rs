@@ -1,21 +1,21 @@
-//! Writes plain data as JSON, for programs and terminals.
+//! Writes plain data as lines of JSON.
 
 use std::fmt::Write as _;
 
 use serde::Serialize;
 
-/// Plain data as a line of JSON.
+/// Formats plain data as one line of JSON.
 pub fn line_of(view: &impl Serialize) -> String {
     // Plain data can always be written as JSON.
     ended(serde_json::to_string(view).unwrap_or_default())
 }
 
-/// Plain data as JSON on several lines.
+/// Formats plain data as JSON on several lines.
 pub fn lines_of(view: &impl Serialize) -> String {
     ended(serde_json::to_string_pretty(view).unwrap_or_default())
 }
 
-/// JSON lets some control characters stand as they are, and a terminal obeys them.
+/// Escapes control characters that JSON allows but a terminal would obey.
 fn ended(json: String) -> String {
     let stays = |c: char| !matches!(c, '\u{7f}'..='\u{9f}');
     let mut out = if json.chars().all(stays) { json } else { escaped(&json) };

@@ -1,17 +1,17 @@
-//! Shows the last line of what a running command writes.
+//! Shows the last line that a running command has written.
 
 use chat_presentation::words::one_line;
 
-/// The last line with something in it, without what would command a terminal. A line that the
-/// command wrote over counts as it was left.
+/// The last non-empty line, without terminal controls. If the command overwrote a line, the final
+/// text counts.
 pub fn last_line(tail: &str) -> Option<String> {
     let plain = without_escapes(tail);
     let mut lines = plain.rsplit(['\n', '\r']).map(str::trim);
     lines.find(|line| !line.is_empty()).map(one_line)
 }
 
-/// The text without escape sequences: colours and movements (`ESC [ … letter`), titles and links
-/// (`ESC ] …` up to BEL or `ESC \`), and those of a single letter.
+/// The text without escape sequences: colours and cursor movements (`ESC [ … letter`), titles and
+/// links (`ESC ] …` up to BEL or `ESC \`), and those of a single letter.
 fn without_escapes(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();

@@ -1,4 +1,4 @@
-//! Writes a conversation for people: the answer on standard output, all else on standard error.
+//! Writes a conversation as text: the answer to standard output, everything else to standard error.
 
 use std::collections::HashSet;
 use std::io::Write as _;
@@ -23,14 +23,15 @@ pub struct Text {
     terminal: Terminal,
     tools: Toolbox,
     pieces: Pieces,
-    /// Where the cursor stands, as far as we moved it.
+    /// Where the cursor is, as far as this program moved it.
     at: At,
     stage: Stage,
-    /// What is told once a question is answered: it would go down among what comes meanwhile.
+    /// Messages that are held back until a question is answered, so that they do not get lost in
+    /// between.
     held: Vec<String>,
-    /// The calls that were denied since nobody could be asked: that was told.
+    /// The calls that were denied because nobody could be asked, which was already reported.
     denied: HashSet<ToolCallId>,
-    /// Whether a line about the stage stands on the terminal and is to be wiped.
+    /// Whether the terminal shows a status line that must be erased.
     status: bool,
 }
 
@@ -39,7 +40,7 @@ enum At {
     LineStart,
     MidText,
     MidThinking,
-    /// Behind a question.
+    /// After a question.
     MidPrompt,
 }
 
@@ -57,7 +58,7 @@ impl Text {
         }
     }
 
-    /// Ends the line that is being written, whatever it is.
+    /// Ends the current line, whatever it is.
     fn end_line(&mut self) {
         self.wipe_status();
         match self.at {
@@ -80,7 +81,7 @@ impl Text {
         }
     }
 
-    /// Shows a line that the next one is written over. One that is too long is cut by the terminal.
+    /// Shows a line that the next one overwrites. The terminal cuts it if it is too long.
     fn show(&mut self, status: &str) {
         self.end_line();
         let line = self.terminal.dim(status);
@@ -163,7 +164,7 @@ impl Sink for Text {
     }
 
     fn ask(&mut self, prompt: &str) {
-        // The person's own line break ended the line of a question that is asked again.
+        // The user's own line break already ended the line of a question that is asked again.
         if self.at != At::MidPrompt {
             self.end_line();
         }
@@ -188,7 +189,7 @@ impl Sink for Text {
     }
 
     fn stage(&mut self, stage: &Stage) {
-        // What may take minutes is said at once, and where no line can be wiped away too.
+        // What may take minutes is announced at once, even where the line cannot be erased later.
         let waits = matches!(
             stage,
             Stage::RateLimited { .. } | Stage::Preparing(Preparing::Queued) | Stage::Compacting
@@ -237,7 +238,8 @@ impl Sink for Text {
         if !waits || !self.terminal.rewrites() {
             return false;
         }
-        // Models answer within a second or two when all is well: no need to flicker.
+        // Models usually answer within a second or two, so showing a status earlier would only
+        // flicker.
         let quick = |since: Timestamp| Timestamp::now().duration_since(since).as_secs() < 3;
         if !matches!(self.stage, Stage::Waiting { since } if quick(since)) {
             self.show_status();
@@ -282,7 +284,7 @@ mod tests {
         assert_eq!(text.take().error(), b"Go on?\n[y]es, [n]o: ");
         text.answered(&ask, Some(&Answer::Allow(None)));
         assert_eq!(text.take().error(), b"read_file\n");
-        // One that nobody answers in the end, too.
+        // Also for a question that nobody answers in the end.
         text.ask("[y]es, [n]o: ");
         text.tool_result(None, &result);
         text.answered(&ask, None);

@@ -1,5 +1,5 @@
-//! Words the questions of tools. The letter in brackets is what is typed for an answer: each
-//! language has its own, and no two answers may share one.
+//! Defines the questions of tools. The letter in brackets is what the user types as the answer:
+//! each language has its own letters, and no two answers may share one.
 
 use std::path::Path;
 
@@ -38,17 +38,17 @@ pub fn deny_always(in_project: bool) -> String {
     if in_project { gettext("[d]eny always in this project") } else { gettext("[d]eny always") }
 }
 
-/// Behind the answers that there are.
+/// The hint after the possible answers that any other text goes to the model.
 pub fn or_a_word(answers: &str) -> String {
     fill(&gettext("{answers}, or a message to the model: "), &[("answers", answers)])
 }
 
-/// What an answer for longer would store.
+/// The line above the rules that a lasting answer would store.
 pub fn for_longer() -> String {
     gettext("Lasting answers apply only to:")
 }
 
-/// How more is allowed than what was asked for.
+/// How to allow more than was asked for.
 pub fn own_rule(example: &str) -> String {
     let letter = allow_in_session();
     let letter = letter.split_once('[').and_then(|(_, rest)| rest.chars().next()).unwrap_or('s');
@@ -63,7 +63,7 @@ pub fn never_for_longer() -> String {
     gettext("You’ll be asked about this every time.")
 }
 
-/// Where a command would run, and what holds it.
+/// Where a command would run, and how it is confined.
 pub fn bounds(folder: &Path, sandboxed: bool, network: bool) -> String {
     let place =
         fill(&gettext("In {folder}"), &[("folder", &one_line(&folder.display().to_string()))]);
@@ -118,7 +118,7 @@ pub fn nobody(ask: &Ask) -> String {
     }
 }
 
-/// Why a mode that asks nobody refused something, and what would have let it pass.
+/// Why a mode that never asks refused something, and what would have allowed it.
 pub fn needs(rules: &[Rule]) -> String {
     fill(
         &gettext("This mode never asks. To allow it in this chat, use: {options}"),
@@ -126,13 +126,13 @@ pub fn needs(rules: &[Rule]) -> String {
     )
 }
 
-/// The rules as options of the command line.
+/// The rules as command line options.
 fn options(rules: &[Rule]) -> String {
     let options = rules.iter().map(|rule| format!("--allow {}", quoted(&rule.to_string())));
     words::visible(&options.collect::<Vec<_>>().join(" ")).replace(char::is_whitespace, " ")
 }
 
-/// What is asked, with why.
+/// Why the tool asks.
 pub fn why(asked: &PermissionRequest) -> String {
     words::why_asked(asked)
 }
@@ -165,7 +165,7 @@ pub fn worked_in(folder: Option<&Path>) -> String {
     }
 }
 
-/// A mode with what it means.
+/// A mode with its meaning.
 pub fn mode(mode: Mode) -> String {
     format!("{} – {}", mode.name(), words::mode_meaning(mode))
 }
@@ -204,12 +204,12 @@ pub fn rule_removed(rule: &Rule) -> String {
     fill(&gettext("Removed the rule “{rule}”."), &[("rule", &rule.to_string())])
 }
 
-/// Where a rule holds.
+/// The scope of a rule.
 pub fn everywhere() -> String {
     gettext("everywhere")
 }
 
-/// Where a rule holds.
+/// The scope of a rule.
 pub fn in_this_chat() -> String {
     gettext("in this chat")
 }

@@ -1,4 +1,4 @@
-//! Words the context window of a model.
+//! Defines the texts about a model's context window.
 
 use gettextrs::gettext;
 
@@ -6,7 +6,7 @@ pub fn summing_up() -> String {
     gettext("Summarizing earlier messages…")
 }
 
-/// What became of `/compact`, or of taking it back.
+/// The outcome of `/compact`, or of undoing it.
 pub fn compacted(done: bool, back: bool) -> String {
     match (done, back) {
         (true, false) => gettext(

@@ -1,4 +1,4 @@
-//! Prepares a chat to be read: its messages, with the tool calls and their results.
+//! Prepares a chat for reading: its messages, with the tool calls and their results.
 
 use chat_core::message::{Message, Part, Role, ToolCall, ToolResult};
 use chat_core::tool::Toolbox;
@@ -7,21 +7,20 @@ use chat_presentation::words::{self, Progress};
 use super::Chat;
 use crate::output::{Calls, result_line};
 
-/// A message as it is read.
+/// A message as it is shown.
 pub(super) struct Entry<'a> {
     pub message: &'a Message,
     tools: &'a Toolbox,
-    /// Whether it goes on with what stands above it: results of tools, and what the model says
-    /// about them.
+    /// Whether it continues the entry above: tool results, and what the model says about them.
     pub goes_on: bool,
-    /// The calls that its results answer, in order; none where it is not known.
+    /// The calls that its results answer, in order; none if a call is unknown.
     calls: Vec<Option<ToolCall>>,
-    /// Its own calls that no result answers: the program ended before.
+    /// Its own calls without a result, because the program ended before.
     unanswered: Vec<&'a ToolCall>,
 }
 
 impl<'a> Entry<'a> {
-    /// All messages of a chat that people read.
+    /// All messages of a chat that are shown to the user.
     pub(super) fn all(chat: &'a Chat) -> Vec<Self> {
         let mut calls = Calls::new(chat.tools.clone());
         let mut after_tools = false;
@@ -48,13 +47,13 @@ impl<'a> Entry<'a> {
         entries
     }
 
-    /// What came of the calls that this message answers, each with its line.
+    /// The results in this message, each with its line.
     pub(super) fn results(&self) -> impl Iterator<Item = (String, &'a ToolResult)> {
         let results = results(self.message).zip(&self.calls);
         results.map(|(result, call)| (result_line(self.tools, call.as_ref(), result), result))
     }
 
-    /// The lines of the calls that nothing came of.
+    /// The lines of the calls without a result.
     pub(super) fn unanswered(&self) -> impl Iterator<Item = String> {
         self.unanswered.iter().map(|call| words::tool_line(self.tools, call, Progress::Lost))
     }

@@ -30,7 +30,7 @@ fn body(entry: &Entry, out: &mut String) {
     for part in &entry.message.parts {
         match part {
             Part::Text(text) => block(out, text),
-            // The model keeps these thoughts to itself.
+            // Hidden thinking has no text.
             Part::Thinking { text, .. } if text.is_empty() => {}
             Part::Thinking { text, took, .. } => {
                 let words =
@@ -41,7 +41,7 @@ fn body(entry: &Entry, out: &mut String) {
                 block(out, &format!("{}\n\n{}", say::attached(name), fenced("", text)));
             }
             Part::Image { .. } => block(out, &say::attached(&say::picture())),
-            // They have lines below.
+            // These are shown in the lines below.
             Part::ToolCall(_) | Part::ToolResult(_) | Part::Context { .. } => {}
             Part::Compaction(short) => {
                 let words = words::compaction(short.summary.is_some(), short.undone);
@@ -69,13 +69,13 @@ fn block(out: &mut String, text: &str) {
     }
 }
 
-/// A text below a line, which is shown on demand.
+/// A text below a summary line, folded.
 fn folded(line: &str, text: &str) -> String {
     let line = line.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     format!("<details>\n<summary>{line}</summary>\n\n{text}\n\n</details>")
 }
 
-/// A text in a fence that nothing in it can close.
+/// A text in a fence that its content cannot close.
 fn fenced(language: &str, text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
     let fence = "`".repeat(longest.max(2) + 1);

@@ -42,7 +42,7 @@ fn body(entry: &Entry) -> String {
     for part in &entry.message.parts {
         match part {
             Part::Text(text) => line(&mut out, text),
-            // The model keeps these thoughts to itself.
+            // Hidden thinking has no text.
             Part::Thinking { text, .. } if text.is_empty() => {}
             Part::Thinking { took, .. } => {
                 let words =
@@ -51,7 +51,7 @@ fn body(entry: &Entry) -> String {
             }
             Part::File { name, .. } => line(&mut out, &say::attached(name)),
             Part::Image { .. } => line(&mut out, &say::attached(&say::picture())),
-            // They have lines below.
+            // These are shown in the lines below.
             Part::ToolCall(_) | Part::ToolResult(_) | Part::Context { .. } => {}
             Part::Compaction(short) => {
                 line(&mut out, &words::compaction(short.summary.is_some(), short.undone));
@@ -66,7 +66,7 @@ fn body(entry: &Entry) -> String {
     out
 }
 
-/// What is to be said about how a message ended.
+/// Remarks about how a message ended.
 pub(super) fn remarks(message: &Message) -> Vec<String> {
     let ending = match message.ended {
         None => Some(say::still_writing()),

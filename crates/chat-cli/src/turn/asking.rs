@@ -1,5 +1,5 @@
-//! Asks the user what tools ask while a request runs, one after the other. Where nobody can be
-//! asked, that is the answer.
+//! Asks the user the questions of tools while a request runs, one at a time. Where nobody can be
+//! asked, it answers so.
 
 use std::sync::Arc;
 
@@ -23,11 +23,11 @@ pub(super) struct Asking<'a> {
     current: Option<Current>,
 }
 
-/// The question that stands there.
+/// The question on the screen.
 struct Current {
     ask: Arc<Ask>,
     prompt: Prompt,
-    /// None until the question is written: what was typed before is no answer to it.
+    /// None until the question is written: what was typed before does not answer it.
     reading: Option<Reading>,
 }
 
@@ -41,10 +41,10 @@ impl<'a> Asking<'a> {
         &self.fid
     }
 
-    /// What to say where a folder was given to a model that can do nothing there.
+    /// The warning if a project folder was given to a model that cannot use tools.
     pub(super) async fn tools_in_vain(&self) -> Option<Failure> {
         let model = self.model.as_ref().filter(|_| self.in_project)?;
-        // Known since the request began.
+        // This has been known since the request began.
         let can = self.program.manager.models().capabilities(model).await.ok()?;
         (can.tools == Some(false)).then(|| {
             let error = Error::new(Kind::Unsupported { feature: Feature::Tools });
@@ -52,12 +52,12 @@ impl<'a> Asking<'a> {
         })
     }
 
-    /// Whether a question stands there.
+    /// Whether a question is on the screen.
     pub(super) fn waits(&self) -> bool {
         self.current.is_some()
     }
 
-    /// Asks the next question that waits, and takes back one that does not any more.
+    /// Asks the next waiting question, and withdraws one that is obsolete.
     pub(super) async fn look(&mut self, asks: &mut Vec<Arc<Ask>>, sink: &mut dyn Sink) {
         if let Some(gone) =
             self.current.take_if(|current| !asks.iter().any(|ask| ask.id == current.ask.id))
@@ -77,7 +77,7 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// What was told to the sink stands on the screen: a question there can be answered from now on.
+    /// Called after the output was written: the question is on the screen and can be answered now.
     pub(super) async fn shown(&mut self, asks: &mut Vec<Arc<Ask>>, sink: &mut dyn Sink) {
         if let Some(current) = self.current.take_if(|current| current.reading.is_none()) {
             self.listen(current, asks, sink).await;
@@ -93,7 +93,7 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// What is typed next. Cancel-safe.
+    /// Waits for the next typed line. Cancel-safe.
     pub(super) async fn typed(&mut self) -> Typed {
         match self.current.as_mut().and_then(|current| current.reading.as_mut()) {
             Some(reading) => reading.typed().await,
@@ -101,7 +101,7 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// Takes what was typed for the answer to the question that stands there.
+    /// Takes the typed line as the answer to the question on the screen.
     pub(super) async fn answer(
         &mut self,
         typed: Typed,
@@ -113,7 +113,7 @@ impl<'a> Asking<'a> {
         let answer = match typed {
             Typed::Line(line) => current.prompt.read(&line),
             Typed::End => {
-                // Nothing ended the line.
+                // Nothing has ended the line.
                 terminal::say("\n");
                 Some(match ask.what {
                     Asked::Permission(_) | Asked::GoOn { .. } => {
@@ -126,7 +126,7 @@ impl<'a> Asking<'a> {
         if let Some(answer) = answer {
             self.give(ask, answer, asks, sink).await;
         } else {
-            // Its question stands on the screen already.
+            // Its question is already on the screen.
             self.listen(current, asks, sink).await;
         }
     }
@@ -143,7 +143,7 @@ impl<'a> Asking<'a> {
                 asks.retain(|other| other.id != ask.id);
                 sink.answered(ask, waited.then_some(&answer));
             }
-            // It waits on, and is asked again.
+            // It keeps waiting, and is asked again.
             Err(error) => terminal::say(&explain(&error, self.program.terminal)),
         }
     }

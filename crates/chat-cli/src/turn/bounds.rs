@@ -1,4 +1,4 @@
-//! Warns once, when a command runs, if less confines it on this computer than should.
+//! Warns once, when a command runs, if this computer confines commands less than it should.
 
 use std::iter::once;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,7 @@ use chat_presentation::words;
 use crate::engine::Program;
 use crate::terminal;
 
-/// Says it, the first time that it is called.
+/// Prints the warning the first time that it is called.
 pub(super) async fn tell_once(program: &Program) {
     static TOLD: AtomicBool = AtomicBool::new(false);
     if TOLD.swap(true, Ordering::Relaxed) {

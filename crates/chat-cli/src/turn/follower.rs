@@ -1,4 +1,4 @@
-//! Tracks what was shown of a request, so that each byte and each event is shown once.
+//! Tracks which parts of a request were shown, so that each byte and each event is shown once.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -12,34 +12,35 @@ use chat_core::tool::{ToolKind, Toolbox};
 
 use crate::output::{Calls, Done, Sink};
 
-/// What became of an event.
+/// The effect of an event.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Followed {
     Well,
-    /// The session must be opened again.
+    /// Events were lost; the session must be opened again.
     Lost,
 }
 
-/// Knows what was shown already, so that each byte and each event is shown once.
+/// Tracks what was already shown, so that each byte and each event is shown once.
 #[derive(Debug)]
 pub(super) struct Follower {
     after: MessageId,
     /// How much of each part was shown.
     shown: HashMap<(MessageId, usize), usize>,
-    /// The calls that were shown, with the message that holds them: servers begin to count again
+    /// The calls that were shown, with the message that holds them, since servers restart their ids
     /// with each reply.
     called: HashSet<(MessageId, ToolCallId)>,
     calls: Calls,
     ended: HashSet<MessageId>,
-    /// What waits for the person.
+    /// The questions that wait for the user.
     pub(super) asks: Vec<Arc<Ask>>,
     /// Whether a command was to be run.
     pub(super) runs_commands: bool,
-    /// How much was shown in all.
+    /// How much text was shown in total.
     pub(super) text_bytes: usize,
     pub(super) done: Option<Done>,
     finished: Option<Done>,
-    /// A reply that ended and is not told yet: whether all of it is stored, the end says.
+    /// A reply that ended but is not reported yet: the end of the request says whether all of it is
+    /// stored.
     last: Option<Message>,
 }
 
@@ -60,7 +61,7 @@ impl Follower {
         }
     }
 
-    /// Shows what the session has after the message of the person.
+    /// Shows what the session contains after the user's message.
     pub(super) fn open(&mut self, snapshot: &Snapshot, sink: &mut dyn Sink) {
         let from = snapshot.messages.iter().rposition(|message| message.id == self.after);
         for message in &snapshot.messages[from.map_or(0, |at| at + 1)..] {
@@ -70,7 +71,7 @@ impl Follower {
         self.asks.clone_from(&snapshot.asks);
     }
 
-    /// Shows what an event tells of this session.
+    /// Shows an event of this session.
     pub(super) fn event(&mut self, fid: &Fid, event: Event, sink: &mut dyn Sink) -> Followed {
         match event {
             Event::Session { fid: of, event, .. } if of == *fid => {
@@ -94,7 +95,7 @@ impl Follower {
         Followed::Well
     }
 
-    /// Shows what happened in the session.
+    /// Shows an event within the session.
     fn hear_session(&mut self, event: SessionEvent, sink: &mut dyn Sink) -> Followed {
         match event {
             SessionEvent::MessageAdded { message } | SessionEvent::MessageChanged { message }
@@ -133,7 +134,7 @@ impl Follower {
         }
         for (index, part) in message.parts.iter().enumerate() {
             match part {
-                // What was shown as text turned out to be thoughts: it is not shown again.
+                // Text that was already shown turned out to be thinking: it is not shown again.
                 Part::Text(_) | Part::Thinking { .. } if self.was_sorted(message) => {}
                 Part::Text(text) if message.role == Role::Assistant => {
                     self.part(message.id, index, TextKind::Text, text, sink);
@@ -160,7 +161,7 @@ impl Follower {
         }
     }
 
-    /// Tells the end of the request, and of its last reply as it is stored.
+    /// Reports the end of the request, and its last reply as it is stored.
     pub(super) fn end(&mut self, done: Done, sink: &mut dyn Sink) {
         if let Some(mut last) = self.last.take() {
             if done.reason == StopReason::Interrupted {
@@ -181,7 +182,7 @@ impl Follower {
         }
     }
 
-    /// Whether its texts are other parts than they came as.
+    /// Whether its parts differ from those that were streamed.
     fn was_sorted(&self, message: &Message) -> bool {
         let shown = self.shown.get(&(message.id, 0)).copied().unwrap_or_default();
         let first = message.parts.first();
@@ -204,13 +205,13 @@ impl Follower {
         }
     }
 
-    /// Whether the request is over, and well, and no tool was called.
+    /// Whether the request ended successfully and no tool was called.
     pub(super) fn ended_without_calls(&self) -> bool {
         let well = |done: &Done| done.reason == StopReason::Complete;
         self.finished.as_ref().is_some_and(well) && self.called.is_empty()
     }
 
-    /// How the request ended, once.
+    /// Returns how the request ended, once.
     pub(super) fn finished(&mut self) -> Option<Done> {
         self.finished.take()
     }

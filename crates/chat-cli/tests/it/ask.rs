@@ -1,4 +1,4 @@
-//! `ask`: text, events, options, files, and conversations over several runs.
+//! Tests `ask`: text, events, options, files, and conversations over several runs.
 
 use std::io::Read as _;
 

@@ -1,4 +1,4 @@
-//! `chat` without a terminal: one message a line.
+//! Tests `chat` without a terminal: one message per line.
 
 use chat_testkit::server::{Model, Script, Server};
 

@@ -1,4 +1,4 @@
-//! Files that are damaged, full or closed: what is said, and that nothing is lost for it.
+//! Tests damaged files, full disks and closed folders: the right error, and no lost data.
 
 use chat_testkit::server::{Gate, Script, Server};
 

@@ -1,5 +1,5 @@
-//! Each fault as a person meets it: the sentence, the exit code, what is stored, and that the next
-//! turn succeeds.
+//! Tests each kind of error from the user's side: the message, the exit code, what is stored, and
+//! that the next turn succeeds.
 
 use chat_testkit::fixtures::Refusal;
 use chat_testkit::server::{Answer, Gate, Script, Server, unused_port};

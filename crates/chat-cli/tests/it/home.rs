@@ -1,4 +1,4 @@
-//! A person's folders for one test, and the program run in them.
+//! Provides a user's folders for one test, and runs the program in them.
 
 use std::ffi::OsStr;
 use std::io::Write as _;

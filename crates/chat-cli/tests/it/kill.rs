@@ -1,4 +1,4 @@
-//! `kill -9` at random points: what the server sent before is the oracle of what must be there.
+//! Tests `kill -9` at random points: everything that the server had sent must be stored.
 
 use std::time::{Duration, Instant};
 

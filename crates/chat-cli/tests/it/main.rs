@@ -1,4 +1,4 @@
-//! `natter-cli` as a person, a script and a kill signal meet it, against scripted servers.
+//! Tests `natter-cli` as people, scripts and signals use it, against scripted servers.
 
 mod ask;
 mod chat;

@@ -1,4 +1,4 @@
-//! Looking after chats, servers and models, and what is generated.
+//! Tests managing chats, servers and models, and the generated completions and manual pages.
 
 use chat_testkit::server::{Answer, Model, Protocol, Script, Server, unused_port};
 use serde_json::Value;

@@ -1,4 +1,5 @@
-//! Models on this computer: fetched from a site on loopback, added, listed, told of, removed.
+//! Tests models on this computer: downloading from a site on loopback, adding, listing, describing
+//! and removing.
 
 use std::process::Command;
 

@@ -1,5 +1,5 @@
-//! Records what `--json` prints of whole conversations, and what the model is sent with the real
-//! tools. `docs/dev/testing.md` says how a snapshot that changed is read and accepted.
+//! Records the `--json` output of whole conversations, and what is sent to the model with the real
+//! tools. `docs/dev/testing.md` explains how to review and accept a changed snapshot.
 
 use chat_testkit::recording::{self, Placeholders, indented};
 use chat_testkit::server::{Script, Server};

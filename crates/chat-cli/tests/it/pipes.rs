@@ -1,4 +1,4 @@
-//! Readers that are slow, go away, or are terminals.
+//! Tests output to slow readers, to readers that go away, and to terminals.
 
 use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;

@@ -1,4 +1,4 @@
-//! What tools ask of a person at a terminal.
+//! Tests the questions of tools in a terminal.
 
 use std::fs::File;
 use std::io::Write as _;

@@ -1,4 +1,4 @@
-//! A conversation of two turns with a real model.
+//! Tests a conversation of two turns with a real model.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};

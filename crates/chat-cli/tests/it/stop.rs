@@ -1,4 +1,5 @@
-//! Ctrl+C and its kin: what arrived is kept, and the exit code says so.
+//! Tests Ctrl+C and similar signals: what has arrived is kept, and the exit code shows that the
+//! reply was stopped.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::Child;

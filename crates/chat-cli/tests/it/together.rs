@@ -1,4 +1,4 @@
-//! Two programs at once: one writes, others read, none loses anything.
+//! Tests two programs at once: one writes, others read, none loses anything.
 
 use std::thread;
 

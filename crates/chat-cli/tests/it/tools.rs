@@ -1,4 +1,5 @@
-//! Tools in a project, with nobody there to ask: what passes, what is denied, and how it is told.
+//! Tests tools in a project when nobody can be asked: what is allowed, what is denied, and how that
+//! is reported.
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! The rows that are answered: that of a file, and that of a change in it.
+//! Defines the heading rows of files and changes, with the buttons to accept and reject them.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -75,7 +75,7 @@ impl FileView {
         &self.root
     }
 
-    /// Shows a file. Gives what it is called.
+    /// Shows a file. Returns its accessible name.
     pub(super) fn show(&self, file: &Changed, open: bool, note: Option<&str>) -> String {
         let change = &file.change;
         let path = shown_path(&change.path);
@@ -126,7 +126,7 @@ impl HunkView {
         &self.root
     }
 
-    /// Shows the head of a change. Gives what it is called.
+    /// Shows the heading of a change. Returns its accessible name.
     pub(super) fn show(&self, file: &Changed, number: usize, note: Option<&str>) -> String {
         let (from, to) = file.place(number);
         let (from, to) = (from.to_string(), to.to_string());
@@ -151,7 +151,7 @@ impl HunkView {
     }
 }
 
-/// A remark where there are no lines.
+/// A remark where there are no lines to show.
 pub(super) fn remark(item: &Item) -> String {
     let change = &item.file().change;
     if change.binary {
@@ -165,12 +165,12 @@ pub(super) fn remark(item: &Item) -> String {
     }
 }
 
-/// Lines that came and that went: `+14 −3`.
+/// Added and removed lines: `+14 −3`.
 pub(crate) fn counted(added: u64, removed: u64) -> String {
     format!("+{added} −{removed}")
 }
 
-/// A path as a person may read it, without signs that mislead.
+/// A path without misleading characters.
 pub(super) fn shown_path(path: &Path) -> String {
     one_line(&path.display().to_string())
 }

@@ -1,4 +1,4 @@
-//! What stands in the list of changes, row by row, before there is any widget.
+//! Defines the rows of the list of changes as data, without widgets.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -10,41 +10,41 @@ use chat_core::review::{FileKind, HunkId};
 
 use super::listing::{Changed, Listing, Verdict};
 
-/// Unchanged lines that are shown before a change and after it.
+/// The number of unchanged lines shown before and after a change.
 const AROUND: usize = 3;
 
 /// A row.
 #[derive(Clone, Debug)]
 pub(super) enum Item {
-    /// A file, which opens into its changes.
+    /// A file, which expands to its changes.
     File { file: Arc<Changed>, open: bool, note: Option<String> },
-    /// A change of a file: what follows up to the next one.
+    /// A change of a file: it consists of the rows up to the next change.
     Hunk { file: Arc<Changed>, number: usize, note: Option<String> },
     /// A line.
     Line { file: Arc<Changed>, line: usize },
-    /// Two lines that stand opposite each other.
+    /// Two lines next to each other.
     Pair { file: Arc<Changed>, row: Row },
-    /// What a file has instead of lines.
+    /// A remark for a file without lines.
     Remark { file: Arc<Changed> },
-    /// What stands in the place of rows that were answered, so that the others stay where they are.
+    /// The gap that answered rows leave, so that the other rows stay where they are.
     Gap { file: Arc<Changed>, verdict: Verdict, height: i32 },
 }
 
-/// A file or a change that was answered with the pointer on it. Its rows leave a gap of their height, so that no
-/// button of another slides under the pointer.
+/// A file or change that was answered with the pointer over it. Its rows leave a gap of the same
+/// height, so that no other button slides under the pointer.
 #[derive(Clone, Debug)]
 pub(super) struct Gap {
     pub(super) file: Arc<Changed>,
-    /// The change; none where the whole file was answered.
+    /// The change; none if the whole file was answered.
     pub(super) hunk: Option<HunkId>,
     pub(super) verdict: Verdict,
-    /// How high its rows were, in pixels.
+    /// The height of its rows, in pixels.
     pub(super) height: i32,
-    /// How high the file's row was, which goes with the last change.
+    /// The height of the file's row, which disappears with the last change.
     pub(super) head: i32,
-    /// The changes of the file behind it.
+    /// The changes after it in the file.
     pub(super) hunks: Vec<HunkId>,
-    /// The files behind it.
+    /// The files after it.
     pub(super) files: Vec<PathBuf>,
 }
 
@@ -54,21 +54,21 @@ impl Gap {
         Item::Gap { file, verdict, height: self.height + head }
     }
 
-    /// The change before which it stands, of those that its file has by now; none behind the last one.
+    /// The change that follows it among the file's current ones; none after the last one.
     fn stands_before(&self, file: &Changed) -> Option<HunkId> {
         let left = |hunk: &&HunkId| file.change.hunks.iter().any(|one| one.id == **hunk);
         self.hunks.iter().find(left).copied()
     }
 }
 
-/// How the list is to be looked at.
+/// The view state of the list.
 #[derive(Debug, Default)]
 pub(super) struct Looks {
-    /// Which files were opened or closed.
+    /// The files that the user opened or closed.
     pub(super) open: HashMap<PathBuf, bool>,
-    /// Whether old and new stand beside each other.
+    /// Whether old and new are shown side by side.
     pub(super) beside: bool,
-    /// What came of answers, by the file and the change in it.
+    /// The outcome of answers, by the file and the change in it.
     pub(super) notes: HashMap<(PathBuf, Option<HunkId>), String>,
     /// What was answered with the pointer, in the order of the rows.
     pub(super) gaps: Vec<Gap>,
@@ -82,7 +82,7 @@ impl Looks {
         self.gaps.insert(at, gap);
     }
 
-    /// The gaps of files that are gone, before this file; behind the last one where there is none.
+    /// The gaps of removed files before this file; after the last file if there is none.
     fn gaps_before<'a>(
         &'a self,
         file: Option<&'a Changed>,
@@ -96,14 +96,15 @@ impl Looks {
         });
         gaps.map(|(at, gap)| {
             let is_same = |other: &Gap| other.file.change.path == gap.file.change.path;
-            // The file's row went once: with the whole of it, or with its last change.
+            // The file's row disappeared only once: with the whole file, or with its last change.
             let is_counted = self.gaps[..at].iter().any(is_same)
                 || self.gaps.iter().any(|other| is_same(other) && other.hunk.is_none());
             gap.item(if is_counted { 0 } else { gap.head })
         })
     }
 
-    /// The gaps of changes of a file that are gone, before this one of it; behind the last one where there is none.
+    /// The gaps of removed changes before this change of a file; after the last one if there is
+    /// none.
     fn gaps_within<'a>(
         &'a self,
         file: &'a Changed,
@@ -148,19 +149,19 @@ pub(super) fn items(listing: &Listing, looks: &Looks) -> Vec<Item> {
     items
 }
 
-/// Adds a change with the lines around it; of those between two changes none is there twice.
+/// Adds a change with the lines around it. Lines between two changes are added only once.
 fn add_hunk(file: &Arc<Changed>, number: usize, looks: &Looks, items: &mut Vec<Item>) {
     let hunk = file.change.hunks[number].id;
     let note = looks.note(&file.change.path, Some(hunk));
     items.push(Item::Hunk { file: Arc::clone(file), number, note });
     let changes = &file.diff.changes;
     let this = &changes[number];
-    // Where its lines begin among all: before a change each new line was either kept or added.
+    // The change's offset in all lines: before a change, each new line was either kept or added.
     let removed_before: usize = changes[..number].iter().map(|one| one.old.len()).sum();
     let start = this.new.start + removed_before;
     let end = start + this.old.len() + this.new.len();
     let free = match number.checked_sub(1) {
-        // The lines between belong to the earlier change first.
+        // The lines in between belong to the earlier change first.
         Some(before) => this.old.start.saturating_sub(changes[before].old.end + AROUND),
         None => this.old.start,
     };
@@ -195,7 +196,7 @@ impl Item {
         }
     }
 
-    /// The change that it heads.
+    /// The change whose heading this is.
     pub(super) fn hunk(&self) -> Option<HunkId> {
         match self {
             Self::Hunk { file, number, .. } => Some(file.change.hunks[*number].id),
@@ -203,12 +204,12 @@ impl Item {
         }
     }
 
-    /// Whether one goes to it by keyboard.
+    /// Whether the keyboard can move to it.
     pub(super) fn is_stop(&self) -> bool {
         matches!(self, Self::File { .. } | Self::Hunk { .. })
     }
 
-    /// Whether it looks the same and is about the same, so that its widget stays.
+    /// Whether it shows the same about the same thing, so that its widget can stay.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         let (one, two) = (self.file(), other.file());
         if one.change.path != two.change.path {
@@ -247,20 +248,20 @@ impl Item {
 }
 
 impl Changed {
-    /// How many figures its greatest line number has.
+    /// The number of digits of its largest line number.
     pub(super) fn digits(&self) -> usize {
         self.diff.lines.len().max(100).ilog10() as usize + 1
     }
 
-    /// The first and the last line of a change, counted from 1: where it has new lines those, else
-    /// those that went.
+    /// The first and last line of a change, counted from 1: its new lines if it has any, otherwise
+    /// the removed ones.
     pub(super) fn place(&self, number: usize) -> (usize, usize) {
         let change = &self.diff.changes[number];
         let lines = if change.new.is_empty() { &change.old } else { &change.new };
         (lines.start + 1, lines.end.max(lines.start + 1))
     }
 
-    /// The line at which a change is found in the file as it lies on disk, from 1.
+    /// The line of a change in the file on disk, counted from 1.
     pub(super) fn line_on_disk(&self, number: Option<usize>) -> usize {
         let hunk = self.change.hunks.get(number.unwrap_or_default());
         hunk.map_or(1, |hunk| hunk.line + 1)
@@ -272,13 +273,13 @@ impl Changed {
     }
 }
 
-/// What stands before a line: its numbers and what became of it.
+/// The gutter before a line: its numbers and its kind of change.
 pub(super) fn gutter(line: &Line, digits: usize) -> String {
     let number = |at: Option<usize>| at.map(|at| (at + 1).to_string()).unwrap_or_default();
     format!("{:>digits$} {:>digits$} {}", number(line.old), number(line.new), sign(line.kind))
 }
 
-/// The same for one side of two.
+/// The gutter of one side in side by side view.
 pub(super) fn side_gutter(number: Option<usize>, kind: Kind, digits: usize) -> String {
     let number = number.map(|at| (at + 1).to_string()).unwrap_or_default();
     format!("{number:>digits$} {}", sign(kind))

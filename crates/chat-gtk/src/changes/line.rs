@@ -1,4 +1,4 @@
-//! A line of a change: its numbers, what became of it, and its text with the changed words marked.
+//! Shows a line of a change: its numbers, its state, and its text with the changed words marked.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use relm4::gtk::prelude::*;
 
 use super::text::LineText;
 
-/// What the ground of changed words has of the colour of its line, of 65535.
+/// The opacity of the background of changed words, out of 65535.
 const WORD: u16 = 0x6000;
 
 /// The widgets of a line, or of one side of it.
@@ -39,7 +39,7 @@ impl LineView {
         &self.root
     }
 
-    /// Shows a line; none is the empty place opposite one.
+    /// Shows a line; none means the empty space next to a line of the other side.
     pub(super) fn show(&self, gutter: &str, line: Option<&Line>) {
         self.gutter.set_text(gutter);
         let class = match line.map(|line| line.kind) {
@@ -71,14 +71,14 @@ impl LineView {
             };
             add(pango::AttrColor::new_background(red, green, blue).upcast());
             add(pango::AttrInt::new_background_alpha(WORD).upcast());
-            // Seen without colours, too.
+            // Visible without colours, too.
             add(pango::AttrInt::new_weight(pango::Weight::Bold).upcast());
         }
         Some(marks)
     }
 }
 
-/// The text of a line with what hides in it made visible, and where the changed words are then.
+/// The text of a line with hidden characters made visible, and the positions of its changed words.
 fn shown(line: &Line) -> (String, Vec<Range<usize>>) {
     let mut text = String::with_capacity(line.text.len());
     let mut words = Vec::with_capacity(line.spans.len());

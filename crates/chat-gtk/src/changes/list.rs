@@ -1,4 +1,5 @@
-//! The list of changes: rows for what is in sight alone, and the keys that go from change to change.
+//! Shows the list of changes, with widgets only for visible rows, and handles the keys that move
+//! from change to change.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -13,7 +14,7 @@ use super::row::{Act, Row, Told};
 use crate::accessible;
 use crate::models::has_keyboard;
 
-/// How often is looked for the row that is gone to: once a frame, until the list was laid out.
+/// For how many frames to look for the target row, until the list is laid out.
 const FRAMES: u32 = 10;
 
 /// The list.
@@ -25,13 +26,13 @@ struct Inner {
     root: gtk::ScrolledWindow,
     view: gtk::ListView,
     model: gio::ListStore,
-    /// The rows that there are, most of which show something.
+    /// The rows that exist, most of which show an item.
     rows: Rc<RefCell<Vec<glib::WeakRef<gtk::ListItem>>>>,
     width: Cell<i32>,
     pointer: gtk::EventControllerMotion,
-    /// A key is answering: the pointer may rest anywhere.
+    /// An answer is being given by key, wherever the pointer is.
     by_key: Cell<bool>,
-    /// What was answered last was answered with the pointer: nothing is scrolled.
+    /// The last answer was given with the pointer, so the list does not scroll.
     still: Cell<bool>,
     told: Told,
 }
@@ -80,12 +81,12 @@ impl List {
         &self.inner.root
     }
 
-    /// How wide it is, in pixels.
+    /// Its width, in pixels.
     pub(super) fn width(&self) -> i32 {
         self.inner.width.get()
     }
 
-    /// Calls this when it is another width.
+    /// Calls this when the width changes.
     pub(super) fn connect_width(&self, changed: impl Fn() + 'static) {
         let weak = Rc::downgrade(&self.inner);
         let changed = Rc::new(changed);
@@ -93,24 +94,25 @@ impl List {
             let Some(inner) = weak.upgrade() else { return };
             let width = across.page_size() as i32;
             if inner.width.replace(width) != width {
-                // Not in the middle of the layout that brought it.
+                // Not during the layout that changed it.
                 let changed = Rc::clone(&changed);
                 glib::idle_add_local_once(move || changed());
             }
         });
     }
 
-    /// Something is being answered. Says whether with the pointer: then nothing is to move below it.
+    /// Called before an answer. Returns whether the pointer is used: then nothing may move below
+    /// it.
     pub(super) fn begin_answer(&self) -> bool {
         let is_by_pointer = self.inner.pointer.contains_pointer() && !self.inner.by_key.get();
         self.inner.still.set(is_by_pointer);
         is_by_pointer
     }
 
-    /// Calls this when the pointer leaves, or a key is used.
+    /// Calls this when the pointer leaves, or a key is pressed.
     pub(super) fn connect_away(&self, away: impl Fn() + 'static) {
         let away = Rc::new(away);
-        // The pointer also leaves in the middle of what shows other rows.
+        // The pointer may also leave while other rows are being shown.
         let later = move || {
             let away = Rc::clone(&away);
             glib::idle_add_local_once(move || away());
@@ -126,7 +128,8 @@ impl List {
         self.inner.root.add_controller(keys);
     }
 
-    /// How high the rows of a file or a change are, and the row of its file, as far as they are there.
+    /// The heights of the rows of a file or change, and of the row of its file, as far as they
+    /// exist.
     pub(super) fn heights(&self, stop: &Item) -> (i32, i32) {
         let inner = &self.inner;
         let all: Vec<Item> =
@@ -145,14 +148,14 @@ impl List {
             let row = inner.row_at(at as u32).and_then(|row| WidgetExt::parent(&row));
             row.map_or(0, |place| place.height())
         };
-        // Gaps of their own stay.
+        // Gaps in between stay.
         let rows = (start..=start + length).filter(|at| !matches!(all[*at], Item::Gap { .. }));
-        // What is around a row is around the gap as well.
+        // The gap gets the same margins as a row.
         let around = inner.row_at(start as u32).map_or(0, |row| height(start) - row.height());
         ((rows.map(height).sum::<i32>() - around).max(0), height(head))
     }
 
-    /// Shows these rows. What is as before keeps its widgets and its place.
+    /// Shows these rows. Unchanged ones keep their widgets and positions.
     pub(super) fn show(&self, items: &[Item]) {
         let inner = &self.inner;
         let before = inner.model.n_items() as usize;
@@ -172,9 +175,9 @@ impl List {
             .map(|item| glib::BoxedAnyObject::new(item.clone()))
             .collect();
         inner.model.splice(start as u32, (before - end - start) as u32, &new);
-        // Who answered one goes on with the next.
+        // After an answer, the focus moves to the next change.
         if let Some(at) = at.filter(|at| *at >= start as u32) {
-            // The same key again must not mean a whole file.
+            // Pressing the same key again must not answer a whole file.
             let hunks = was_hunk && (at as usize..items.len()).any(is_hunk);
             let is_next = |place: u32, item: &Item| {
                 place >= at
@@ -188,7 +191,7 @@ impl List {
         }
     }
 
-    /// Puts the keyboard to the first row of which this is true, or the last stop.
+    /// Moves the focus to the first row for which this is true, or to the last stop.
     pub(super) fn go(&self, is_it: impl Fn(u32, &Item) -> bool) {
         self.inner.go(is_it);
     }
@@ -216,7 +219,7 @@ impl Inner {
         self.view.add_controller(keys);
     }
 
-    /// A key is pressed in the list. Whether it means something here.
+    /// Handles a key press in the list. Returns whether it was handled.
     fn press(self: &Rc<Self>, key: gdk::Key) -> bool {
         let Some(at) = self.at_keyboard() else { return false };
         match key {
@@ -232,14 +235,14 @@ impl Inner {
             _ => return false,
         }
         self.by_key.set(false);
-        // After a click no row is marked, and nobody could see what the next key answers.
+        // After a click no row is marked, so the user could not see what the next key answers.
         if let Some(window) = self.view.root().and_downcast::<gtk::Window>() {
             window.set_focus_visible(true);
         }
         true
     }
 
-    /// Answers the change or the file that this row belongs to.
+    /// Answers the change or the file of this row.
     fn answer(&self, at: u32, verdict: Verdict) {
         self.by_key.set(true);
         let head = (0..=at)
@@ -261,7 +264,7 @@ impl Inner {
         shown.find(|item| item.position() == at).and_then(|item| row_of(&item))
     }
 
-    /// The place of the row that has the keyboard.
+    /// The position of the row with the keyboard focus.
     fn at_keyboard(&self) -> Option<u32> {
         let rows = self.rows.borrow();
         rows.iter().filter_map(glib::WeakRef::upgrade).find_map(|item| {
@@ -270,14 +273,14 @@ impl Inner {
         })
     }
 
-    /// Goes to the first row of which this is true, or else to the last stop.
+    /// Moves to the first row for which this is true, or to the last stop.
     fn go(self: &Rc<Self>, is_it: impl Fn(u32, &Item) -> bool) {
         if let Some(at) = self.find(is_it) {
             self.go_to(at, FRAMES);
         }
     }
 
-    /// The first row of which this is true, or else the last stop.
+    /// The first row for which this is true, or the last stop.
     fn find(&self, is_it: impl Fn(u32, &Item) -> bool) -> Option<u32> {
         let mut last = None;
         for at in 0..self.model.n_items() {
@@ -292,7 +295,7 @@ impl Inner {
         last
     }
 
-    /// Goes to a row where all of it is in sight: nothing moves under the pointer.
+    /// Moves to a row if all of it is visible, so that nothing moves under the pointer.
     fn go_where_seen(self: &Rc<Self>, at: u32) {
         let weak = Rc::downgrade(self);
         self.view.add_tick_callback(move |_, _| {
@@ -332,12 +335,12 @@ fn row_of(item: &gtk::ListItem) -> Option<Row> {
 
 #[cfg(test)]
 impl List {
-    /// How many rows were made.
+    /// How many row widgets were created.
     pub(super) fn rows(&self) -> usize {
         self.inner.rows.borrow().len()
     }
 
-    /// A key in the row of this change.
+    /// Presses a key in the row of this change.
     pub(super) fn press_at(&self, hunk: chat_core::review::HunkId, key: gdk::Key) {
         let at = (0..self.inner.model.n_items())
             .find(|at| self.inner.item(*at as usize).is_some_and(|item| item.hunk() == Some(hunk)));
@@ -346,7 +349,7 @@ impl List {
         assert!(self.inner.press(key), "the key means something");
     }
 
-    /// Whether the keyboard is at a change, and not at a file.
+    /// Whether the keyboard focus is on a change rather than on a file.
     pub(super) fn is_at_hunk(&self) -> bool {
         let at = self.inner.at_keyboard().and_then(|at| self.inner.item(at as usize));
         at.is_some_and(|item| item.hunk().is_some())

@@ -1,4 +1,4 @@
-//! What of a chat is to be reviewed: files with their differences, ready to be shown.
+//! Holds the changes of a chat that are to be reviewed: files with their diffs, ready to be shown.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,39 +6,39 @@ use std::sync::Arc;
 use chat_core::review::diff::Diff;
 use chat_core::review::{FileChange, HunkId, Part};
 
-/// All that is to be reviewed of a chat. Cheap to clone.
+/// All changes of a chat to review. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
     files: Vec<Arc<Changed>>,
 }
 
-/// A file with its difference.
+/// A file with its diff.
 #[derive(Debug)]
 pub struct Changed {
     pub(crate) change: FileChange,
     pub(crate) diff: Diff,
 }
 
-/// What the person answers to changes.
+/// The user's answer to changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// They stay.
+    /// Keep them.
     Accept,
-    /// They are taken back.
+    /// Undo them.
     Reject,
 }
 
-/// What is to be done with changes.
+/// An answer to some changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wish {
-    /// What the person answers.
+    /// The user's answer.
     pub verdict: Verdict,
-    /// To which changes of which file; none is all of them.
+    /// The file and the part of it; none means all changes.
     pub what: Option<(PathBuf, Part)>,
 }
 
 impl Listing {
-    /// Compares the lines of what changed; what is as before is taken from there. Takes its time.
+    /// Computes the diffs of changed files; unchanged ones are taken from `before`. Slow.
     pub(crate) fn of(changes: Vec<FileChange>, before: &Self) -> Self {
         let files = changes.into_iter().map(|change| {
             let same = before.files.iter().find(|file| file.change == change);
@@ -51,7 +51,7 @@ impl Listing {
         &self.files
     }
 
-    /// How many lines came and went in all files.
+    /// How many lines were added and removed in all files.
     pub(crate) fn counts(&self) -> (u64, u64) {
         let changes = || self.files.iter().map(|file| &file.change);
         (changes().map(|change| change.added).sum(), changes().map(|change| change.removed).sum())
@@ -64,7 +64,7 @@ impl Changed {
         Self { change, diff }
     }
 
-    /// Whether it can be answered change by change.
+    /// Whether its changes can be answered one by one.
     pub(crate) fn has_hunks(&self) -> bool {
         !self.change.hunks.is_empty() && self.change.hunks.len() == self.diff.changes.len()
     }

@@ -1,5 +1,5 @@
-//! A row of the list: one widget that shows whatever is there, so that few of them do for any number
-//! of lines.
+//! Defines a row of the list: one widget for every kind of content, so that a few widgets can be
+//! reused for any number of lines.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,10 +16,10 @@ use super::line::LineView;
 use super::listing::Verdict;
 use crate::accessible;
 
-/// What a person does in a row.
+/// A user action in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Act {
-    /// Open or close the file.
+    /// Expand or collapse the file.
     Toggle,
     /// Answer the file or the change.
     Answer(Verdict),
@@ -27,7 +27,7 @@ pub(super) enum Act {
     Open,
 }
 
-/// What is told to whoever owns the list.
+/// Called with what the user does in a row.
 pub(super) type Told = Rc<dyn Fn(&Item, Act)>;
 
 /// The widgets of a kind of row.
@@ -77,7 +77,7 @@ impl Row {
         row
     }
 
-    /// Does what a person does here.
+    /// Reports a user action in this row.
     fn act(&self, act: Act) {
         let told = self.imp().told.borrow().clone();
         if let (Some(told), Some(item)) = (told, self.imp().item.borrow().clone()) {
@@ -156,7 +156,7 @@ impl Row {
         }
     }
 
-    /// Fills the widgets. Gives the name of a row that is gone to by keyboard.
+    /// Fills the widgets. Returns the accessible name if the keyboard can move to the row.
     fn fill(&self, item: &Item) -> Option<String> {
         match (&*self.imp().view.borrow(), item) {
             (Some(View::File(view)), Item::File { file, open, note }) => {

@@ -7,7 +7,7 @@ use gtk::glib;
 use super::text::LineText;
 use super::*;
 
-/// A change of a file in which each place is a hunk.
+/// A change of a file in which each changed place is a hunk.
 fn change(path: &str, old: &str, new: &str) -> FileChange {
     let node = |text: &str| Some(Node::file(text.as_bytes()));
     let mut change = FileChange {
@@ -41,7 +41,7 @@ fn listing(changes: &[FileChange]) -> Listing {
     Listing::of(changes.to_vec(), &Listing::default())
 }
 
-/// A page in a window of this width, and what it tells.
+/// A page in a window of this width, and its messages.
 fn page(width: i32) -> (ChangesPage, gtk::Window, Rc<RefCell<Vec<Output>>>) {
     crate::init();
     let told: Rc<RefCell<Vec<Output>>> = Rc::default();
@@ -56,13 +56,13 @@ fn page(width: i32) -> (ChangesPage, gtk::Window, Rc<RefCell<Vec<Output>>>) {
     (page, window, told)
 }
 
-/// How long this thread has been at work, however busy the machine is.
+/// This thread's CPU time, which does not depend on the load of the machine.
 fn on_the_processor() -> Duration {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     Duration::from_nanos(text.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(0))
 }
 
-/// Goes on until this is so.
+/// Runs the main loop until this is true.
 fn until(what: &str, is_so: impl Fn() -> bool) {
     let end = Instant::now() + Duration::from_secs(20);
     while !is_so() {
@@ -71,7 +71,7 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// The texts of all labels that are seen below a widget.
+/// The texts of all visible labels below a widget.
 fn texts(widget: &impl IsA<gtk::Widget>) -> Vec<String> {
     let mut all = Vec::new();
     let mut todo: Vec<gtk::Widget> = vec![widget.clone().upcast()];
@@ -142,7 +142,7 @@ fn an_answer_is_told_and_what_came_of_it_stands_at_the_change() {
     page.tell(&fid, &wish, &Answer { conflicts: vec![conflict], ..Answer::default() });
     let words = "These lines have changed since, so nothing was done.";
     until("why", || shows(&page, words));
-    // It goes with the change.
+    // It disappears with the change.
     let mut rest = change;
     rest.hunks.truncate(1);
     rest.after = Some(Node::file(old.replace("line 5\n", "five\n").as_bytes()));
@@ -160,7 +160,7 @@ fn keys_show_where_they_are() {
     let hunk = change.hunks[0].id;
     page.show(Some(&Fid::new("one")), Ok(listing(&[change])));
     until("the change", || shows(&page, "Line 1"));
-    // As after a click on "Review": nothing is marked for who points.
+    // As after a click on "Review": pointer users see no focus mark.
     window.set_focus_visible(false);
     page.inner.list.press_at(hunk, gtk::gdk::Key::k);
     assert!(window.gets_focus_visible(), "what the next key would reject is marked");

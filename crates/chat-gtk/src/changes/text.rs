@@ -1,6 +1,6 @@
-//! The text of a line. It wraps as a label does, but is laid out once: a list measures the rows of some
-//! two hundred lines before it shows any, and a label that wraps lays its text out letter below letter
-//! each time, to learn how narrow it may be.
+//! Draws the text of a line. It wraps like a label, but is laid out only once. A list measures
+//! about two hundred rows before it shows any, and a wrapping label lays out its text letter below
+//! letter each time to find its minimum width.
 
 use std::cell::OnceCell;
 
@@ -10,7 +10,7 @@ use relm4::gtk::prelude::*;
 
 use crate::accessible;
 
-/// How narrow it may be, in pixels. It takes what there is.
+/// Its minimum width, in pixels. It takes all the space there is.
 const LEAST: i32 = 60;
 
 mod imp {

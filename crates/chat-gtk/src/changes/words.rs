@@ -1,4 +1,4 @@
-//! What is said of changes and of what came of an answer.
+//! Defines the texts about changes and about the outcome of an answer.
 
 use chat_core::review::ConflictReason;
 use chat_presentation::words::{fill, visible};
@@ -25,12 +25,12 @@ pub(crate) fn conflict(reason: &ConflictReason) -> String {
     }
 }
 
-/// A change is not there any more.
+/// A change no longer exists.
 pub(super) fn gone() -> String {
     gettext("This change is out of date, so nothing was done.")
 }
 
-/// What came of an answer to more than one change; none where it was all done.
+/// The outcome of an answer to several changes; none if all of it was applied.
 pub(crate) fn answered(conflicts: usize) -> Option<String> {
     let number = u32::try_from(conflicts).unwrap_or(u32::MAX);
     let words = ngettext(

@@ -1,5 +1,5 @@
-//! The line below a chat that a search found: round the word, so that a narrow list does not cut it
-//! away, and what is to be found when the chat is opened.
+//! Builds the line below a chat that a search found. It starts close to the match, so that a narrow
+//! list does not cut the match off, and keeps what to look for when the chat is opened.
 
 use std::ops::Range;
 
@@ -8,24 +8,24 @@ use chat_core::store::Hit;
 
 use crate::conversation::Pattern;
 
-/// The most letters before the word: a third of what a row of the usual width shows.
+/// The most letters before the match: a third of what a row of the usual width shows.
 const BEFORE: usize = 12;
 
-/// Where a search found a chat.
+/// Where a search found text in a chat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FoundIn {
     /// The message.
     pub(crate) message: MessageId,
-    /// What stands there of what was looked for: all of it, or the first of its words.
+    /// The part of the search that was found there: all of it, or its first word.
     pub(crate) words: String,
-    /// The text round it, on one line.
+    /// The text around it, on one line.
     pub(super) line: String,
-    /// Where the line has what was looked for, in bytes.
+    /// The matches in the line, in bytes.
     pub(super) marks: Vec<Range<usize>>,
 }
 
 impl FoundIn {
-    /// What a search for `query` found; none where only the title has it.
+    /// What a search for `query` found; none if only the title matches.
     pub(super) fn of(hit: &Hit, query: &str) -> Option<Self> {
         let message = hit.message?;
         let text = hit.excerpt.as_deref()?;
@@ -36,7 +36,8 @@ impl FoundIn {
         };
         let of_first = |mark: &&Range<usize>| has(first, &text[Range::clone(mark)]).is_some();
         let (words, place) = match has(&whole, text) {
-            // A word by itself stands where the search says, and not within another one before it.
+            // A word that matches as a whole is at the given position, not inside another word
+            // before it.
             Some(place) if whole != first => (whole.as_str(), Some(place.start)),
             _ => (first, hit.marks.iter().find(of_first).map(|mark| mark.start)),
         };
@@ -45,8 +46,8 @@ impl FoundIn {
     }
 }
 
-/// A line that begins a little before this byte, with a whole word if there is one so near, and the
-/// marks that are left of it.
+/// An excerpt that begins a little before this byte, with a whole word if one is near, and the
+/// marks that are left in it.
 fn round(text: &str, at: usize, marks: &[Range<usize>]) -> (String, Vec<Range<usize>>) {
     let from = text[..at].char_indices().rev().nth(BEFORE - 1).map_or(0, |(from, _)| from);
     if from == 0 {

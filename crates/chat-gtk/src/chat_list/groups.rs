@@ -1,4 +1,4 @@
-//! The headings of the chat list: which dates stand together.
+//! Groups chats by date and defines the headings of the groups.
 
 use chat_presentation::words;
 use gettextrs::gettext;
@@ -6,7 +6,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
-/// A span of days that stands under one heading.
+/// A span of days under one heading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Group {
     Today,
@@ -15,7 +15,7 @@ pub(crate) enum Group {
     Month { year: i16, month: i8 },
 }
 
-/// Puts dates into groups, as seen from one day.
+/// Groups dates, relative to one day.
 #[derive(Clone, Debug)]
 pub(crate) struct Grouping {
     today: Date,
@@ -25,7 +25,7 @@ pub(crate) struct Grouping {
 }
 
 impl Grouping {
-    /// As seen from this moment, in this zone.
+    /// Relative to this moment in this time zone.
     pub(crate) fn at(now: Timestamp, zone: TimeZone) -> Self {
         let today = now.to_zoned(zone.clone()).date();
         Self {
@@ -36,7 +36,7 @@ impl Grouping {
         }
     }
 
-    /// As seen from here and now.
+    /// Relative to the current time and time zone.
     pub(crate) fn now() -> Self {
         Self::at(Timestamp::now(), TimeZone::system())
     }
@@ -55,7 +55,7 @@ impl Grouping {
         }
     }
 
-    /// The heading of a group: months of this year without the year.
+    /// The heading of a group; months of this year are shown without the year.
     pub(crate) fn heading(&self, group: Group) -> String {
         match group {
             Group::Today => gettext("Today"),
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn days_are_those_of_the_person() {
-        // 22:30 UTC is after midnight in Berlin, also on the day that the clocks change.
+        // 22:30 UTC is after midnight in Berlin, even on the day of the clock change.
         assert_eq!(heading("2026-03-28T23:30:00Z"), "Today");
         assert_eq!(heading("2026-03-28T22:30:00Z"), "Yesterday");
         assert_eq!(heading("2026-03-27T22:30:00Z"), "Last 7 days");

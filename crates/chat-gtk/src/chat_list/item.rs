@@ -1,4 +1,4 @@
-//! A chat as the list's model holds it.
+//! Defines a chat as an item of the list's model.
 
 use std::cell::RefCell;
 
@@ -39,7 +39,7 @@ mod imp {
 }
 
 glib::wrapper! {
-    /// A row's data. Tells its row when it changes.
+    /// A row's data. Notifies its row when it changes.
     pub struct ChatItem(ObjectSubclass<imp::ChatItem>);
 }
 
@@ -50,7 +50,7 @@ impl ChatItem {
         item
     }
 
-    /// Looks at the session; a row without one cannot be made.
+    /// Accesses the session; a row always has one.
     pub(super) fn with<T>(&self, look: impl FnOnce(&SessionPlaceholder) -> T) -> T {
         look(self.imp().session.borrow().as_ref().expect("set by new"))
     }
@@ -79,7 +79,7 @@ impl ChatItem {
         }
     }
 
-    /// Sets the heading that stands above the row, and where a search found it.
+    /// Sets the heading above the row, and where a search found it.
     pub(super) fn set_surroundings(&self, heading: Option<String>, found: Option<FoundIn>) {
         let imp = self.imp();
         if *imp.heading.borrow() != heading || *imp.found.borrow() != found {

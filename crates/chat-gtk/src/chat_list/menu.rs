@@ -1,4 +1,4 @@
-//! The menu of a chat, and the actions behind it.
+//! Defines the menu of a chat, and the actions behind it.
 
 use chat_core::message::Fid;
 use gettextrs::gettext;
@@ -9,10 +9,10 @@ use relm4::gtk::prelude::*;
 use super::{ChatList, Input};
 use crate::popover;
 
-/// The class of the list while the menu is open.
+/// The CSS class of the list while the menu is open.
 const OPEN: &str = "has-menu";
 
-/// Whether the menu is open of the list in which a widget stands: a tooltip would cover it.
+/// Whether the menu of this widget's list is open: a tooltip would cover it.
 pub(super) fn is_open_over(widget: &impl IsA<gtk::Widget>) -> bool {
     let above = std::iter::successors(widget.parent(), WidgetExt::parent);
     above.into_iter().any(|widget| widget.has_css_class(OPEN))
@@ -37,7 +37,7 @@ pub(super) fn install_actions(root: &gtk::Box, sender: &ComponentSender<ChatList
     root.insert_action_group("chats", Some(&group));
 }
 
-/// Opens the menu of a chat beside a place.
+/// Opens the menu of a chat next to a position.
 pub(super) fn popup(root: &gtk::Box, fid: &Fid, place: &gdk::Rectangle) {
     let items = gio::Menu::new();
     for (label, action) in [

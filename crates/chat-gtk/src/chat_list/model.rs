@@ -1,4 +1,4 @@
-//! The rows of the chat list: all chats in their order, or what a search found.
+//! Holds the rows of the chat list: all chats in their order, or search results.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -14,18 +14,18 @@ use super::excerpt::FoundIn;
 use super::groups::Grouping;
 use super::item::ChatItem;
 
-/// More rows than a high screen shows.
+/// More rows than a tall screen shows.
 const FIRST_ROWS: usize = 60;
 
 /// The chats by their ids, and the list models that the view shows.
 #[derive(Debug)]
 pub(super) struct Model {
     items: HashMap<Fid, ChatItem>,
-    /// All chats, newest first; without those that are still in `rest`.
+    /// All chats, newest first, except those that are still in `rest`.
     all: gio::ListStore,
-    /// Chats that come after the first frame, which need not wait for two hundred rows.
+    /// Chats that are added after the first frame, so that it need not wait for two hundred rows.
     rest: RefCell<Vec<ChatItem>>,
-    /// What a search found.
+    /// The search results.
     found: gio::ListStore,
     pub(super) selection: gtk::SingleSelection,
     searching: bool,
@@ -51,8 +51,8 @@ impl Model {
         }
     }
 
-    /// Takes all chats, newest first. Shows as many as can be seen at once; the others come with
-    /// `fill_rest`, or once one of them is asked for.
+    /// Takes all chats, newest first. Shows as many as fit on the screen; the rest follow with
+    /// `fill_rest`, or when one of them is needed.
     pub(super) fn fill(&mut self, sessions: Vec<SessionPlaceholder>) {
         let items: Vec<ChatItem> = sessions.into_iter().map(ChatItem::new).collect();
         self.items = items.iter().map(|item| (item.fid(), item.clone())).collect();
@@ -62,7 +62,7 @@ impl Model {
         self.all.splice(0, self.all.n_items(), first);
     }
 
-    /// Shows the chats that the first frame did without.
+    /// Adds the chats that the first frame left out.
     pub(super) fn fill_rest(&self) {
         let rest = self.rest.take();
         if !rest.is_empty() {
@@ -76,7 +76,7 @@ impl Model {
         &self.all
     }
 
-    /// Adds a chat or takes its new state. Says whether the order changed.
+    /// Adds or updates a chat. Returns whether the order changed.
     pub(super) fn put(&mut self, session: SessionPlaceholder) -> bool {
         let updated = session.updated;
         let item = if let Some(item) = self.items.get(&session.fid) {
@@ -111,7 +111,7 @@ impl Model {
         }
     }
 
-    /// Puts the headings where groups begin. A search has none.
+    /// Sets the headings where groups begin. Search results have none.
     pub(super) fn regroup(&mut self) {
         if !self.searching {
             self.grouped_on = today();
@@ -125,7 +125,7 @@ impl Model {
         }
     }
 
-    /// Shows the chats whose titles hold the text; an empty one shows all again.
+    /// Shows the chats whose titles contain the text; an empty text shows all again.
     pub(super) fn search_titles(&mut self, query: &str) {
         self.found.remove_all();
         if query.is_empty() {
@@ -150,8 +150,8 @@ impl Model {
         self.selection.set_model(Some(&self.found));
     }
 
-    /// Adds the chats whose texts hold what was searched for, with the place, and puts all that was
-    /// found into the order of the search.
+    /// Adds the chats whose texts match, with the positions, and sorts all results in the order of
+    /// the search.
     pub(super) fn add_hits(&mut self, query: &str, hits: &[Hit]) {
         if !self.searching {
             return;
@@ -162,7 +162,7 @@ impl Model {
             item.set_surroundings(None, FoundIn::of(hit, query));
             found.push(item.clone());
         }
-        // More titles may fit than the search gives hits.
+        // More titles may match than the search returns hits.
         found.extend(items(&self.found).filter(|item| !found.contains(item)).collect::<Vec<_>>());
         let same = items(&self.found).zip(&found).take_while(|(old, new)| old == *new).count();
         if same < found.len() {
@@ -181,7 +181,7 @@ impl Model {
         items(self.all()).map(|item| (item.fid(), item.title())).collect()
     }
 
-    /// Another chat in which something waits for the person, the newest first.
+    /// Another chat in which something waits for the user, the newest first.
     pub(super) fn asking(&self, but: Option<&Fid>) -> Option<Fid> {
         let asks = |item: &ChatItem| item.with(|session| session.status == Status::NeedsInput);
         items(self.all()).filter(asks).map(|item| item.fid()).find(|fid| Some(fid) != but)
@@ -203,12 +203,12 @@ impl Model {
         self.selection.item(position).and_downcast::<ChatItem>()
     }
 
-    /// The position of the chosen row.
+    /// The position of the selected row.
     pub(super) fn selected(&self) -> Option<u32> {
         Some(self.selection.selected()).filter(|at| *at != gtk::INVALID_LIST_POSITION)
     }
 
-    /// Marks the row of this chat, where it has one.
+    /// Selects the row of this chat, if it has one.
     pub(super) fn select(&self, fid: Option<&Fid>) {
         let position = fid.and_then(|fid| self.position(fid)).unwrap_or(gtk::INVALID_LIST_POSITION);
         if self.selection.selected() != position {
@@ -216,7 +216,7 @@ impl Model {
         }
     }
 
-    /// The chat that stands this many rows below another; from nowhere, the first.
+    /// The chat this many rows below another one; the first if there is no other.
     pub(super) fn step(&self, from: Option<&Fid>, by: i32) -> Option<Fid> {
         self.fill_rest();
         let last = self.selection.n_items().checked_sub(1)?;

@@ -1,4 +1,4 @@
-//! A row of the chat list: a heading where a new group begins, the title, and the state.
+//! Shows a row of the chat list: a heading where a new group begins, the title, and the state.
 
 use std::cell::{OnceCell, RefCell};
 use std::ops::Range;
@@ -25,7 +25,7 @@ mod imp {
         pub(super) body: gtk::Box,
         pub(super) texts: gtk::Box,
         pub(super) title: gtk::Label,
-        // GTK makes two hundred rows for a long list, and few of them ever need these.
+        // GTK creates two hundred rows for a long list, and few of them ever need these.
         pub(super) heading: OnceCell<gtk::Label>,
         pub(super) status: OnceCell<gtk::Label>,
         pub(super) mark: OnceCell<gtk::Image>,
@@ -70,7 +70,7 @@ fn build(row: &ChatRow, imp: &imp::ChatRow) {
     imp.body.append(&imp.texts);
     row.append(&imp.body);
 
-    // What can be read in the row needs no tooltip.
+    // The full text needs no tooltip when it fits into the row.
     imp.title.set_has_tooltip(true);
     imp.title.connect_query_tooltip(|title, _, _, _, tooltip| {
         tooltip.set_text(Some(&title.label()));
@@ -78,7 +78,7 @@ fn build(row: &ChatRow, imp: &imp::ChatRow) {
     });
 }
 
-/// The pane says how wide the list is, not the longest title.
+/// The pane decides how wide the list is, not the longest title.
 fn keep_to_the_pane(label: &gtk::Label) {
     label.set_xalign(0.0);
     label.set_ellipsize(gtk::pango::EllipsizeMode::End);
@@ -93,7 +93,7 @@ impl ChatRow {
     fn heading(&self) -> &gtk::Label {
         self.imp().heading.get_or_init(|| {
             let heading = gtk::Label::builder().xalign(0.0).css_classes(["chat-heading"]).build();
-            // The list would choose the chat below it, but not show it.
+            // Otherwise the list would select the chat below it, but not show it.
             let click = gtk::GestureClick::new();
             click.connect_pressed(|click, _, _, _| {
                 click.set_state(gtk::EventSequenceState::Claimed);
@@ -122,12 +122,12 @@ impl ChatRow {
         })
     }
 
-    /// The part below the heading: what is pointed at and pressed.
+    /// The part below the heading that reacts to the pointer.
     pub(super) fn body(&self) -> &gtk::Box {
         &self.imp().body
     }
 
-    /// The item that the row shows now.
+    /// The item that the row currently shows.
     pub(super) fn item(&self) -> Option<ChatItem> {
         self.imp().bound.borrow().as_ref().map(|(item, _)| item.clone())
     }
@@ -183,14 +183,14 @@ impl ChatRow {
         }
         let spoken = shown.spoken(&title);
         accessible::set_label(self, &spoken);
-        // GTK's own row has the keyboard, and no name of its own.
+        // GTK's own row has the focus, but no accessible name.
         if let Some(row) = self.parent() {
             accessible::set_label(&row, &spoken);
         }
     }
 }
 
-/// Makes these bytes of a label bold.
+/// Makes these byte ranges of a label bold.
 fn bold(places: &[Range<usize>]) -> Option<pango::AttrList> {
     let attributes = pango::AttrList::new();
     for place in places {

@@ -1,11 +1,11 @@
-//! What a row says about its chat beyond the title: a word and a mark, never colour alone.
+//! Defines the status of a chat in its row: a word and a symbol, never colour alone.
 
 use chat_core::event::{SessionPlaceholder, Status};
 use chat_core::message::ReplyFailure;
 use chat_presentation::words::fill;
 use gettextrs::gettext;
 
-/// A chat's state as it is shown.
+/// A chat's state as its row shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shown {
     Plain,
@@ -13,11 +13,11 @@ pub(super) enum Shown {
     Waiting,
     Answering,
     InUse,
-    /// The reply failed; whether the person has looked at that.
+    /// The reply failed; whether the user has seen that.
     Failed {
         seen: bool,
     },
-    /// The reply was interrupted; whether the person has looked at that.
+    /// The reply was interrupted; whether the user has seen that.
     Interrupted {
         seen: bool,
     },
@@ -25,7 +25,7 @@ pub(super) enum Shown {
 }
 
 impl Shown {
-    /// What matters most about a chat.
+    /// The most important state of a chat.
     pub(super) fn of(session: &SessionPlaceholder) -> Self {
         match session.status {
             Status::NeedsInput => Self::Asks,
@@ -80,7 +80,7 @@ impl Shown {
         }
     }
 
-    /// The style class of its mark.
+    /// The CSS class of its symbol.
     pub(super) fn class(self) -> &'static str {
         match self {
             Self::Plain | Self::InUse => "plain",

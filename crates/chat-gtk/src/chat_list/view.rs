@@ -1,4 +1,4 @@
-//! The widgets of the chat list.
+//! Builds the widgets of the chat list.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -16,7 +16,7 @@ use super::row::ChatRow;
 use super::{ChatList, Input};
 use crate::{accessible, popover};
 
-/// What the component needs again of its widgets.
+/// The widgets that the component needs later.
 #[derive(Debug)]
 pub(crate) struct View {
     root: gtk::Box,
@@ -97,13 +97,14 @@ impl View {
         view
     }
 
-    /// Choosing by keyboard shows a chat at once; Enter goes to it.
+    /// Selecting by keyboard shows a chat at once; Enter moves the focus to it.
     fn connect_list(&self, model: &Model, sender: &ComponentSender<ChatList>) {
         let keys = gtk::EventControllerKey::new();
         let selection = model.selection.clone();
         let input = sender.input_sender().clone();
         let root = self.root.clone();
-        // Choosing is told apart from following: only a choice made with the list focused counts.
+        // Only a selection made while the list has the focus counts; others just follow the shown
+        // chat.
         let by_keyboard = Rc::new(Cell::new(false));
         keys.connect_key_pressed({
             let by_keyboard = by_keyboard.clone();
@@ -140,7 +141,7 @@ impl View {
         keys.set_propagation_phase(gtk::PropagationPhase::Capture);
         self.list.add_controller(keys);
 
-        // Rows that came above it have taken GTK's own place for the keyboard with them.
+        // GTK loses its own position for the keyboard when rows are inserted above it.
         let entering = gtk::EventControllerFocus::new();
         let (chosen, root) = (selection.clone(), self.root.clone());
         let list = self.list.downgrade();
@@ -148,7 +149,7 @@ impl View {
             let Some(item) = chosen.selected_item().and_downcast::<ChatItem>() else { return };
             let (root, list) = (root.clone(), list.clone());
             glib::idle_add_local_once(move || {
-                // A quick click has given the keyboard to the message by then.
+                // After a quick click, the message already has the focus.
                 let is_inside = gtk::StateFlags::FOCUS_WITHIN;
                 if list.upgrade().is_some_and(|list| list.state_flags().contains(is_inside)) {
                     focus_row(&root, &item.fid());
@@ -204,11 +205,11 @@ impl View {
     }
 
     pub(super) fn scroll_to(&self, position: u32) {
-        // GTK has the function only since 4.12, the action since 4.0.
+        // GTK has had the function only since 4.12, but the action since 4.0.
         let _ = self.list.activate_action("list.scroll-to-item", Some(&position.to_variant()));
     }
 
-    /// Shows words in the place of the list, or the list again.
+    /// Shows a text in place of the list, or the list again.
     pub(super) fn set_placeholder(&self, words: Option<&str>) {
         if let Some(words) = words {
             self.placeholder.set_label(words);
@@ -216,13 +217,13 @@ impl View {
         self.stack.set_visible_child_name(if words.is_some() { "placeholder" } else { "list" });
     }
 
-    /// Shows sentences below what a search found, or none.
+    /// Shows a remark below the search results, or none.
     pub(super) fn set_note(&self, words: &str) {
         self.note.set_label(words);
         self.note.set_visible(!words.is_empty());
     }
 
-    /// Asks for a new title beside the chat's row.
+    /// Asks for a new title next to the chat's row.
     pub(super) fn ask_title(&self, fid: Fid, title: &str, sender: &ComponentSender<ChatList>) {
         let input = sender.input_sender().clone();
         let place = row_bounds(&self.root, &fid);
@@ -231,12 +232,12 @@ impl View {
         });
     }
 
-    /// Whether the keyboard is in the list.
+    /// Whether the list has the keyboard focus.
     pub(super) fn has_keyboard(&self) -> bool {
         self.list.state_flags().contains(gtk::StateFlags::FOCUS_WITHIN)
     }
 
-    /// Gives a chat's row the keyboard, where it is on the screen.
+    /// Focuses a chat's row, if it is on the screen.
     pub(super) fn focus_row(&self, fid: &Fid) {
         focus_row(&self.root, fid);
     }
@@ -269,7 +270,7 @@ fn factory(root: &gtk::Box, sender: &ComponentSender<ChatList>) -> gtk::SignalLi
     factory
 }
 
-/// A click shows a chat and goes to it; the other button opens its menu.
+/// A click shows a chat and moves to it; a secondary click opens its menu.
 fn connect_pointer(
     row: &ChatRow,
     item: &gtk::ListItem,
@@ -301,7 +302,7 @@ fn connect_pointer(
     row.body().add_controller(menu_click);
 }
 
-/// The row of a chat, where it is on the screen.
+/// The row of a chat, if it is on the screen.
 fn row_of(widget: &gtk::Widget, fid: &Fid) -> Option<ChatRow> {
     if let Some(row) = widget.downcast_ref::<ChatRow>() {
         let wanted = row.is_mapped() && row.item().is_some_and(|item| item.fid() == *fid);
@@ -317,7 +318,7 @@ fn focus_row(root: &gtk::Box, fid: &Fid) {
     }
 }
 
-/// Where the row of a chat is on the screen; the top of the list where it is not.
+/// The bounds of a chat's row on the screen; the top of the list if it has none.
 fn row_bounds(root: &gtk::Box, fid: &Fid) -> gdk::Rectangle {
     let row = row_of(root.upcast_ref(), fid);
     let bounds = row.and_then(|row| row.body().compute_bounds(root));

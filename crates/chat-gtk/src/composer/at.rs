@@ -1,12 +1,12 @@
-//! What a person looks for with an `@`.
+//! Parses the `@` that the user is typing.
 
 use super::written::begins;
 
-/// More letters than this are no name that somebody types.
+/// A name that is typed has no more letters than this.
 pub(super) const LONGEST: usize = 300;
 
-/// What is looked for, where the cursor stands behind an `@` and what was typed after it: how many
-/// characters it takes with the `@`, and the text without. `before` is the line up to the cursor.
+/// The text between an `@` and the cursor, and how many characters it has together with the `@`.
+/// `before` is the line up to the cursor.
 pub(super) fn looked_for(before: &str) -> Option<(usize, &str)> {
     let word = before.rfind(char::is_whitespace).map_or(before, |blank| {
         let next = before[blank..].chars().next().map_or(0, char::len_utf8);

@@ -1,4 +1,4 @@
-//! What goes along with a message: a chip each, which can be taken away.
+//! Shows what is attached to a message: one removable chip each.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,14 +11,14 @@ use relm4::gtk::prelude::*;
 use crate::accessible;
 use crate::wrap::wrap;
 
-/// What goes along.
+/// What is attached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Along {
-    /// The file that the person works on.
+    /// The active file.
     Active,
     /// The names of the other open files.
     Others,
-    /// What is pinned to the text, by its place.
+    /// A pin, by its index.
     Pin(usize),
 }
 
@@ -27,13 +27,13 @@ pub(crate) enum Along {
 pub(crate) struct Chip {
     pub(crate) along: Along,
     pub(crate) icon: &'static str,
-    /// Whether it is still on its way.
+    /// Whether it is still being fetched.
     pub(crate) is_coming: bool,
-    /// What a click on it does, where it does something.
+    /// The action of a click on it, if it has one.
     pub(crate) act: Option<String>,
-    /// What it says.
+    /// Its text.
     pub(crate) label: String,
-    /// What exactly goes along.
+    /// What exactly is attached.
     pub(crate) tooltip: String,
 }
 
@@ -50,13 +50,13 @@ impl std::fmt::Debug for Chips {
     }
 }
 
-/// Hears what is done with chips.
+/// Receives the user's actions on chips.
 type Told = Rc<dyn Fn(Done)>;
 
-/// What a person does with a chip.
+/// The user's action on a chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Done {
-    /// It is not to go along.
+    /// Do not attach it.
     Removed(Along),
     /// It was clicked.
     Acted(Along),
@@ -77,7 +77,7 @@ impl Chips {
         &self.root
     }
 
-    /// `told` hears what is done with chips.
+    /// Sets what receives the user's actions on chips.
     pub(super) fn connect(&self, told: impl Fn(Done) + 'static) {
         self.told.replace(Some(Rc::new(told)));
     }
@@ -87,7 +87,7 @@ impl Chips {
         let told = self.told.borrow().clone();
         let Some(told) = told.filter(|_| *self.shown.borrow() != chips) else { return };
         self.root.set_visible(!chips.is_empty());
-        // A chip whose words alone are others stays: it may have the keyboard.
+        // A chip whose text alone changes is kept, since it may have the focus.
         let kind = |chip: &Chip| (chip.along, chip.act.is_some());
         let same = self.shown.borrow().iter().map(kind).eq(chips.iter().map(kind));
         if !same {
@@ -163,7 +163,7 @@ fn describe(widget: &gtk::Widget, chip: &Chip) {
         button.child().and_downcast::<gtk::Label>()
     });
     let Some(label) = label else { return };
-    // Files may have any name.
+    // File names may contain anything.
     let (name, tooltip) = (one_line(&chip.label), visible(&chip.tooltip));
     label.set_label(&name);
     widget.set_tooltip_text(Some(&tooltip));

@@ -1,4 +1,4 @@
-//! Joins two texts that were written apart: each word goes on meaning what it meant.
+//! Joins two texts that were written separately, so that each `@` word keeps its meaning.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use chat_core::message::Mention;
 use super::written::{Pin, Pinned, Written, all_places, places, words};
 
 impl Pin {
-    /// Whether this is what `other` is: the same thing by the same word.
+    /// Whether both are the same thing under the same word.
     pub(super) fn is(&self, other: &Self) -> bool {
         self.word == other.word && self.is_of(&other.what) && (self.word.is_some() || self == other)
     }
 
-    /// Whether this stands for that. A page is the same one before and after it came.
+    /// Whether both stand for the same thing. A page stays the same one when its text arrives.
     pub(super) fn is_of(&self, what: &Pinned) -> bool {
         match (&self.what, what) {
             (
@@ -23,7 +23,7 @@ impl Pin {
         }
     }
 
-    /// The address of a page that is not there yet.
+    /// The address of a page that has not arrived yet.
     pub(super) fn awaited(&self) -> Option<&str> {
         match &self.what {
             Pinned::Mention(Mention::Page { url, text }) if text.is_empty() => Some(url),
@@ -33,8 +33,8 @@ impl Pin {
 }
 
 impl Written {
-    /// This, and another that was written after it. Where both have one word for two things, that of
-    /// the other becomes a numbered one.
+    /// Joins this with another one that was written after it. If both use one word for two things,
+    /// the word of the other gets a number.
     pub(crate) fn followed_by(mut self, mut other: Self, between: &str) -> Self {
         let mut added = Vec::new();
         for at in 0..other.pins.len() {
@@ -69,7 +69,7 @@ impl Written {
         self
     }
 
-    /// Another word for something of the other, where this one stands for something here.
+    /// Another word for something of the other, if this one uses its word for something else.
     fn other_word(&self, other: &Self, word: &str) -> Option<String> {
         let is_pinned = |word: &str| {
             let mut all = self.pins.iter().chain(&other.pins);
@@ -83,7 +83,7 @@ impl Written {
         if is_mine { free.next() } else { None }
     }
 
-    /// The text with another word wherever this one stands.
+    /// The text with every occurrence of this word replaced.
     fn with_word(&self, word: &str, new: &str) -> String {
         let words: Vec<_> = self.pins.iter().filter_map(|pin| pin.word.as_deref()).collect();
         let text = &self.text;
@@ -98,7 +98,8 @@ impl Written {
         made
     }
 
-    /// Another name for something of the other that has no word, where something here has this one.
+    /// Another label for something of the other that has no word, if this one already uses the
+    /// label.
     fn other_label(&self, other: &Self, label: &str) -> Option<String> {
         let has = |written: &Self, label: &str| {
             written.pins.iter().any(|pin| pin.word.is_none() && pin.label == label)
@@ -110,7 +111,7 @@ impl Written {
     }
 }
 
-/// The names of things of one name that have no word: the name, and then numbered ones.
+/// The labels for things of one name that have no word: the name, and then numbered ones.
 pub(super) fn labels(wanted: &str) -> impl Iterator<Item = String> {
     let numbered = (2..).map(move |number: usize| format!("{wanted} ({number})"));
     std::iter::once(wanted.to_owned()).chain(numbered)

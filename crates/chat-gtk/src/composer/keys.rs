@@ -1,5 +1,5 @@
-//! What Enter and the keys that scroll do. The input method comes first: for many languages Enter ends
-//! a word.
+//! Handles Enter and the keys that scroll. The input method sees them first: in many languages
+//! Enter completes a word.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -17,8 +17,8 @@ enum Meaning {
     Other,
 }
 
-/// Page Up and Page Down scroll the conversation where the field has no text to move in. Says whether
-/// the key did.
+/// Lets Page Up and Page Down scroll the conversation if the field has no text to move in. Returns
+/// whether the key was handled.
 pub(super) fn scroll(inner: &Inner, key: gdk::Key, modifiers: gdk::ModifierType) -> bool {
     let output = match key {
         gdk::Key::Page_Up | gdk::Key::KP_Page_Up => Output::ScrollUp,
@@ -33,8 +33,8 @@ pub(super) fn scroll(inner: &Inner, key: gdk::Key, modifiers: gdk::ModifierType)
     scrolls
 }
 
-/// Has Enter send or break the line; Shift turns that round, and Control always sends. `first` sees
-/// each key before, and says whether it was for it.
+/// Lets Enter send or break the line; Shift reverses that, and Control always sends. `first` sees
+/// each key before, and returns whether it handled it.
 pub(super) fn connect(
     text: &gtk::TextView,
     enter_sends: impl Fn() -> bool + 'static,

@@ -1,4 +1,5 @@
-//! Pages of the web that are to go along: they have their chips at once, and their text when it came.
+//! Fetches web pages that are attached to a message: their chips appear at once, their text when it
+//! arrives.
 
 use std::sync::Arc;
 
@@ -8,12 +9,12 @@ use super::written::{Pin, Pinned};
 use super::{Composer, Inner, Output};
 
 impl Composer {
-    /// The addresses of the pages that are to go along and are not there yet.
+    /// The addresses of attached pages that have not arrived yet.
     pub(crate) fn pages(&self) -> Vec<String> {
         self.inner.pages()
     }
 
-    /// A page came; none where it could not be had. Says whether it was still waited for.
+    /// A page arrived; none if it could not be fetched. Returns whether it was still wanted.
     pub(crate) fn page_came(&self, url: &str, text: Option<String>) -> bool {
         self.inner.page_came(url, text)
     }
@@ -35,7 +36,7 @@ impl Inner {
         self.read.borrow().live.iter().any(|pin| pin.awaited().is_some())
     }
 
-    /// Tells which pages are waited for, where these are others now.
+    /// Reports which pages are wanted, if they have changed.
     pub(super) fn tell_pages(&self) {
         let pages = self.pages();
         if *self.told_pages.borrow() != pages {
@@ -48,7 +49,7 @@ impl Inner {
         let is_wanted = self.pages().iter().any(|page| page == url);
         let is_it = |pin: &Arc<Pin>| pin.awaited() == Some(url);
         match text {
-            // Also for what lost its word: that may come back.
+            // Also for a page that lost its word, which may come back.
             Some(text) => {
                 for pin in self.pins.borrow_mut().iter_mut().filter(|pin| is_it(pin)) {
                     let (url, text) = (url.to_owned(), text.clone());

@@ -1,4 +1,4 @@
-//! A long text that is pasted or dropped goes along as a file: the message stays one that can be read.
+//! Attaches a long pasted or dropped text as a file, so that the message stays readable.
 
 use std::rc::Rc;
 
@@ -12,23 +12,23 @@ use super::joining::labels;
 use super::plain_words::PlainWords;
 use super::written::{Pin, Pinned};
 
-/// A text is long from so many characters on.
+/// A text with this many characters is long.
 const LONG: usize = 4_000;
-/// Or from so many lines on.
+/// So is a text with this many lines.
 const LONG_LINES: usize = 80;
 
 /// A letter is at least this wide, in pixels.
 const STEP: usize = 4;
 
 impl Inner {
-    /// Has a text that comes from elsewhere go one way, however it comes: by keyboard, by the middle
-    /// button, or dropped.
+    /// Handles text from elsewhere in one way, whether it is pasted by keyboard or middle button,
+    /// or dropped.
     pub(super) fn connect_pasting(self: &Rc<Self>) {
         let weak = Rc::downgrade(self);
         self.text.connect_paste_clipboard(move |text| {
             let Some(inner) = weak.upgrade() else { return };
             if has_text(&text.clipboard().formats()) {
-                // Text from one of the program's own editors would come in many coloured pieces.
+                // Text from one of the program's own editors would arrive in many coloured pieces.
                 glib::signal::signal_stop_emission_by_name(text, "paste-clipboard");
                 inner.paste_from(&text.clipboard(), None);
             }
@@ -38,14 +38,14 @@ impl Inner {
         self.connect_typing();
     }
 
-    /// A word that was pasted and is then typed by hand is meant.
+    /// A pasted word that is then typed by hand counts as a mention.
     fn connect_typing(self: &Rc<Self>) {
         let weak = Rc::downgrade(self);
-        // After the buffer, so that the letter is there.
+        // Runs after the buffer's handler, so that the letter is there.
         self.text.buffer().connect_local("insert-text", true, move |values| {
             let inner = weak.upgrade()?;
             let text = values.get(2)?.get::<String>().ok()?;
-            // Undoing puts back more than a letter.
+            // Undo inserts more than one letter.
             let is_typed = text.chars().count() == 1 && text.chars().all(char::is_alphanumeric);
             if is_typed && !inner.putting_in.get() && !inner.setting_text.get() {
                 inner.mean_word_before_cursor();
@@ -95,7 +95,7 @@ impl Inner {
         self.text.add_controller(target);
     }
 
-    /// Whether this is a piece of the text itself, which only moves.
+    /// Whether this is a part of the text itself that is being moved.
     fn is_own(&self, drop: &gdk::Drop) -> bool {
         let dragged = drop.drag().map(|drag| drag.content());
         let buffer = dragged.and_then(|content| content.value(gtk::TextBuffer::static_type()).ok());
@@ -103,7 +103,7 @@ impl Inner {
         buffer.is_some_and(|buffer| buffer == self.text.buffer())
     }
 
-    /// The place in the text that is seen at a point of the field.
+    /// The text position at a point of the field.
     fn place_at(&self, x: f64, y: f64) -> gtk::TextIter {
         let widget = gtk::TextWindowType::Widget;
         let (x, y) = self.text.window_to_buffer_coords(widget, x as i32, y as i32);
@@ -113,25 +113,25 @@ impl Inner {
             return end;
         }
         let at = |x| self.text.iter_at_location(x, y);
-        // Right of a line is its end.
+        // To the right of a line, its end counts.
         let left = || (0..x).rev().step_by(STEP).find_map(at);
         let after = || {
             let mut letter = left()?;
-            // A letter may be of several characters.
+            // A letter may consist of several characters.
             letter.forward_cursor_position();
             Some(letter)
         };
         at(x).or_else(after).unwrap_or_else(|| self.text.line_at_y(y).0)
     }
 
-    /// Puts in what a clipboard has, at this place or else where the cursor is by then.
+    /// Inserts a clipboard's content, at this position or where the cursor is by then.
     fn paste_from(self: &Rc<Self>, clipboard: &gdk::Clipboard, at: Option<gtk::TextMark>) {
         let (weak, clipboard) = (Rc::downgrade(self), clipboard.clone());
         glib::spawn_future_local(async move {
             let pasted = clipboard.read_text_future().await.ok().flatten();
             let Some(inner) = weak.upgrade() else { return };
             let buffer = inner.text.buffer();
-            // What was selected is read by now, and need not be selected any more.
+            // The selection was read by now, and may be lost.
             if let Some(mark) = at {
                 buffer.place_cursor(&buffer.iter_at_mark(&mark));
                 buffer.delete_mark(&mark);
@@ -142,7 +142,7 @@ impl Inner {
         });
     }
 
-    /// Puts a text where the cursor is, in the place of what is selected; a long one is pinned.
+    /// Inserts a text at the cursor, replacing the selection; a long one becomes a pin.
     pub(super) fn paste(&self, text: &str) {
         let buffer = self.text.buffer();
         buffer.begin_user_action();
@@ -160,7 +160,7 @@ impl Inner {
         self.text.scroll_mark_onscreen(&buffer.get_insert());
     }
 
-    /// Has a text inserted that was not typed: nothing in it points at anything, or is looked for.
+    /// Inserts a text that was not typed: it mentions nothing and starts no suggestions.
     pub(super) fn put_in<T>(&self, insert: impl FnOnce() -> T, text: &str) {
         self.plain.borrow_mut().add_but(PlainWords::of(text), &self.meant.borrow());
         self.putting_in.set(true);
@@ -169,7 +169,7 @@ impl Inner {
         self.pins_changed();
     }
 
-    /// What a pasted text is called, for person and model.
+    /// A label for a pasted text, for the user and the model.
     fn free_label(&self, text: &str) -> String {
         let lines = text.lines().count();
         let words = ngettext(

@@ -1,5 +1,5 @@
-//! What is pinned to the text: picked from the list behind an `@`, shown as chips, and gone with its
-//! word.
+//! Manages the pins of the text: picked from the list behind an `@`, shown as chips, and removed
+//! with their word.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -61,7 +61,7 @@ impl Inner {
         self.text.add_controller(focus);
     }
 
-    /// A key that the list kept, and had no use for, does what it does without the list.
+    /// Repeats a key that the list took but did not need, so that it has its normal effect.
     fn press(&self, key: gdk::Key) {
         if key == gdk::Key::Tab {
             self.text.emit_move_focus(gtk::DirectionType::TabForward);
@@ -72,12 +72,13 @@ impl Inner {
         }
     }
 
-    /// What stands before the cursor in its line, as far as a name may begin there, and the cursor.
+    /// The text before the cursor in its line, as far as a name may begin there, and the cursor.
     fn before_cursor(&self) -> (String, gtk::TextIter) {
         let buffer = self.text.buffer();
         let cursor = buffer.iter_at_mark(&buffer.get_insert());
         let mut start = cursor;
-        // One more than a name has, and its `@`: what is cut off is never taken for a name.
+        // One more than a name and its `@` have, so that a name that is cut off is never taken for
+        // a whole one.
         start.backward_chars(LONGEST as i32 + 2);
         if start.line() < cursor.line() {
             start = cursor;
@@ -86,7 +87,7 @@ impl Inner {
         (buffer.text(&start, &cursor, false).to_string(), cursor)
     }
 
-    /// The word that was just typed up to the cursor points at something, whatever was pasted before.
+    /// The word that was just typed before the cursor is a mention, whatever was pasted before.
     pub(super) fn mean_word_before_cursor(&self) {
         let (before, _) = self.before_cursor();
         if let Some((_, query)) = looked_for(&before) {
@@ -94,7 +95,7 @@ impl Inner {
         }
     }
 
-    /// Finds out whether a name is being typed behind an `@`.
+    /// Checks whether a name is being typed after an `@`.
     fn look(&self) {
         if self.setting_text.get() || self.putting_in.get() {
             self.look_for(None);
@@ -102,7 +103,7 @@ impl Inner {
         }
         let (before, _) = self.before_cursor();
         let query = looked_for(&before).map(|(_, query)| query.to_owned());
-        // A name that is written out is meant, and nothing else is looked for.
+        // A name that is typed out is a mention, and needs no suggestions.
         let is_pinned = query.as_ref().is_some_and(|query| {
             let is_word = |word: &String| word.strip_prefix('@') == Some(query.as_str());
             self.pins.borrow().iter().any(|pin| pin.word.as_ref().is_some_and(is_word))
@@ -123,7 +124,7 @@ impl Inner {
             }
         }
         if query.is_none() && !self.setting_text.get() {
-            // A name that was typed is written out by now.
+            // A name that was being typed is now complete.
             self.look_again();
         }
         self.tell(Output::LookFor(query));
@@ -154,10 +155,10 @@ impl Inner {
         let word = self.free_word(&pin);
         let (mut start, mut end) = (cursor, cursor);
         start.backward_chars(length as i32);
-        // The next line is none of this one's spaces.
+        // A line break does not count as the space after the word.
         let is_spaced = cursor.char().is_whitespace() && !cursor.ends_line();
         pin.word = Some(word.clone());
-        // The word counts from the moment that it stands there.
+        // The word counts as soon as it is there.
         let pin = Arc::new(pin);
         self.add_pin(pin);
         let buffer = self.text.buffer();
@@ -171,18 +172,18 @@ impl Inner {
         self.text.grab_focus();
     }
 
-    /// A word for what is to be pinned, which stands for nothing else.
+    /// A word for a new pin that stands for nothing else yet.
     fn free_word(&self, pin: &Pin) -> String {
         let wanted = pin.word.clone().unwrap_or_else(|| format!("@{}", pin.label));
         let pins = self.pins.borrow();
         let is_free = |word: &str| {
             pins.iter().all(|other| other.word.as_deref() != Some(word) || other.is_of(&pin.what))
         };
-        // One more than there are: one of them is free.
+        // One more than there are pins, so one of them is free.
         words(&wanted, pins.len() + 1).find(|word| is_free(word)).unwrap_or(wanted.clone())
     }
 
-    /// Adds what may go along, once.
+    /// Adds a pin, unless it exists.
     fn add_pin(&self, pin: Arc<Pin>) {
         let mut pins = self.pins.borrow_mut();
         if !pins.iter().any(|other| other.is(&pin)) {
@@ -190,7 +191,7 @@ impl Inner {
         }
     }
 
-    /// Takes these for all that may go along.
+    /// Replaces all pins.
     pub(super) fn set_pins(&self, pins: &[Arc<Pin>]) {
         self.pins.borrow_mut().clear();
         for pin in pins {
@@ -198,8 +199,8 @@ impl Inner {
         }
     }
 
-    /// What goes along with this text: what was pinned to it, and what names that were typed lead to, but for one
-    /// that is still being written at this place.
+    /// The pins that belong to this text: those that were added and those of typed names, except
+    /// for a name that is still being typed at this position.
     pub(super) fn live(&self, text: &str, written_at: Option<usize>) -> Vec<Arc<Pin>> {
         let pins = self.pins.borrow();
         let words: Vec<_> = pins.iter().filter_map(|pin| pin.word.as_deref()).collect();
@@ -221,7 +222,7 @@ impl Inner {
         live
     }
 
-    /// The names in a text that stand for nothing that is pinned and are not plain words.
+    /// The names in a text that are neither pins nor plain words.
     fn typed(&self, text: &str, pins: &[Arc<Pin>], plain: &PlainWords) -> AtWords {
         let names = self.names.borrow();
         let Some(Names { folder, target }) = &*names else { return AtWords::default() };
@@ -237,7 +238,7 @@ impl Inner {
         typed
     }
 
-    /// Where the cursor stands, in bytes, while a name is being looked for there.
+    /// The cursor's byte position, if a name is being typed there.
     pub(super) fn written_at(&self) -> Option<usize> {
         self.looked_for.borrow().as_ref()?;
         let buffer = self.text.buffer();
@@ -254,18 +255,19 @@ impl Inner {
             let last = name.rsplit('/').next().unwrap_or_default();
             let is_call = name.split_once('(').is_some_and(|(function, _)| !function.contains('/'));
             let is_package = is_quoted && !last.contains('.');
-            // `@somebody` is more often a person, `"@types/node"` a package, and `@app.route("/")` code.
+            // `@somebody` is usually a person, `"@types/node"` a package, and `@app.route("/")`
+            // code.
             name.contains(['/', '.', '"']) && !is_package && !is_call
         };
         unknown.into_iter().filter(is_path).map(|place| text[place].to_owned()).collect()
     }
 
-    /// Whether something goes along that says something without any text.
+    /// Whether something is attached that can be sent without any text.
     pub(super) fn goes_alone(&self) -> bool {
         self.pins.borrow().iter().any(|pin| pin.word.is_none())
     }
 
-    /// Other things are pinned than before, though the text may be the same.
+    /// Called when the pins have changed, though the text may be the same.
     pub(super) fn pins_changed(&self) {
         self.look_again();
         self.tell(Output::Changed);
@@ -284,7 +286,7 @@ impl Inner {
     pub(super) fn unpin(&self, at: usize) {
         let Some(pin) = self.live_pin(at) else { return };
         match &pin.word {
-            // With its word it comes back, where the person undoes that.
+            // If the user undoes this, it comes back with its word.
             Some(word) => self.make_plain(word),
             None => self.pins.borrow_mut().retain(|other| *other != pin),
         }
@@ -292,7 +294,7 @@ impl Inner {
         self.text.grab_focus();
     }
 
-    /// The sentence stays as it was read; the word points at nothing any more.
+    /// Keeps the word in the text, but it no longer mentions anything.
     fn make_plain(&self, word: &str) {
         let text = self.content_text();
         let places = {
@@ -303,7 +305,7 @@ impl Inner {
         let buffer = self.text.buffer();
         self.setting_text.set(true);
         buffer.begin_user_action();
-        // From the end, so that the places before stay where they are.
+        // From the end, so that earlier positions stay valid.
         for at in places.into_iter().rev() {
             let mut start = buffer.iter_at_offset(text[..at].chars().count() as i32);
             let mut end = start;
@@ -314,7 +316,7 @@ impl Inner {
         self.setting_text.set(false);
     }
 
-    /// A pasted text goes into the message after all.
+    /// Inserts a pasted text into the message after all.
     pub(super) fn put_into_text(&self, at: usize) {
         let Some(pin) = self.live_pin(at) else { return };
         let Pinned::Text(text) = &pin.what else { return };
@@ -323,7 +325,7 @@ impl Inner {
         self.text.grab_focus();
     }
 
-    /// Shows what goes along.
+    /// Shows the chips of what is attached.
     pub(super) fn show_chips(&self) {
         let mut chips = self.along.borrow().clone();
         let read = self.read.borrow();
@@ -347,7 +349,7 @@ fn chip(at: usize, pin: &Pin) -> Chip {
     Chip { along: Along::Pin(at), icon, is_coming, act, label: pin.label.clone(), tooltip }
 }
 
-/// The icon of what is pointed at.
+/// The icon of a mention.
 pub(crate) fn icon(mention: &Mention) -> &'static str {
     match mention {
         Mention::File { .. } => "text-x-generic-symbolic",

@@ -1,12 +1,12 @@
-//! The words behind an `@` that came with pasted text: a package's name or a decorator, which points at nothing.
+//! Tracks `@` words in pasted text that mention nothing, such as package names and decorators.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use chat_core::message::at_words;
 
-/// Words that begin with an `@` and are plain text. They are told apart by how they are written, so that they stay
-/// plain however the text around them is moved, undone or kept as a draft.
+/// Words that begin with an `@` but are plain text. They are identified by their spelling, so that
+/// they stay plain when the text around them is moved, undone or kept as a draft.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PlainWords(BTreeSet<String>);
 
@@ -23,12 +23,12 @@ impl PlainWords {
         self.0.contains(word)
     }
 
-    /// This word is plain no more.
+    /// The word is no longer plain.
     pub(super) fn remove(&mut self, word: &str) {
         self.0.remove(word);
     }
 
-    /// Adds those of another text that are not among `others`.
+    /// Adds the words of another text, except `others`.
     pub(super) fn add_but(&mut self, mut more: Self, others: &Self) {
         more.0.retain(|word| !others.0.contains(word));
         self.0.extend(more.0);

@@ -35,7 +35,7 @@ pub(super) fn connect(button: &gtk::Widget, text: &gtk::TextView) {
     pass_letters_on(&toggle, text);
 }
 
-/// Notes how the popover is opened, and what has the focus then.
+/// Remembers how the popover is opened, and what has the focus then.
 fn remember_opening(toggle: &gtk::ToggleButton, opening: &Rc<Opening>) {
     let click =
         gtk::GestureClick::builder().propagation_phase(gtk::PropagationPhase::Capture).build();
@@ -57,7 +57,8 @@ fn remember_opening(toggle: &gtk::ToggleButton, opening: &Rc<Opening>) {
     });
 }
 
-/// Has letters that are typed on the closed button written into the text. Space and Enter press the button.
+/// Types letters that are pressed on the closed button into the text. Space and Enter press the
+/// button.
 fn pass_letters_on(toggle: &gtk::ToggleButton, text: &gtk::TextView) {
     let keys = gtk::EventControllerKey::new();
     let (weak, text) = (toggle.downgrade(), text.downgrade());
@@ -84,7 +85,7 @@ impl Opening {
     fn return_focus(&self, button: &gtk::Widget, text: &gtk::TextView) {
         let focus = button.root().and_then(|root| root.focus());
         if focus.is_some_and(|focus| !focus.is_ancestor(button)) {
-            // It was moved on while the popover was open.
+            // The focus was moved elsewhere while the popover was open.
             return;
         }
         let before = self.focus.upgrade().filter(|before| {
@@ -93,7 +94,7 @@ impl Opening {
                 && (before.is_ancestor(button) || takes_text(before))
         });
         match before {
-            // Typing goes on where it was, and does not replace what is there.
+            // Typing continues where it was, and does not replace the selection.
             Some(before) => match before.downcast_ref::<gtk::Text>() {
                 Some(entry) => entry.grab_focus_without_selecting(),
                 None => before.grab_focus(),

@@ -1,5 +1,5 @@
-//! Keeps a text in sight that has room: GTK 4.8 goes on with the height that the text had before, where a
-//! new line makes it grow while it scrolls to the cursor, and its first line is cut off.
+//! Keeps a text in view that fits its field. When a new line makes the text grow while it scrolls
+//! to the cursor, GTK 4.8 uses the old height, and the first line is cut off.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -7,18 +7,18 @@ use std::rc::Rc;
 use gtk::glib;
 use relm4::gtk::prelude::*;
 
-/// For how many frames it is looked whether the text was given another height: it comes some frames
-/// after the text has asked for it.
+/// For how many frames to check whether the text got another height, which happens some frames
+/// after it asks for it.
 const FRAMES: u32 = 30;
 
-/// Has the text look again at its height whenever that may be another.
+/// Checks the text's height again whenever it may have changed.
 pub(super) fn connect(scroller: &gtk::ScrolledWindow, text: &gtk::TextView) {
     let left = Rc::new(Cell::new(0));
     let text = text.downgrade();
     scroller.vadjustment().connect_changed(move |adjustment| {
         let is_cut = adjustment.upper() > adjustment.page_size();
         let Some(text) = text.upgrade().filter(|_| is_cut) else { return };
-        // Who looks already goes on for longer.
+        // A check that is already running continues for longer.
         if left.replace(FRAMES) > 0 {
             return;
         }

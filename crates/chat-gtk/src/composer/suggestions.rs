@@ -1,4 +1,4 @@
-//! What an `@` may mean: a list above the place where it is typed. The keyboard stays in the text.
+//! Shows suggestions for an `@` in a list above the cursor. The keyboard focus stays in the text.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -10,33 +10,33 @@ use relm4::gtk::prelude::*;
 use super::written::Pin;
 use crate::{accessible, found_row};
 
-/// How many are shown: who looks for more types another letter.
+/// The maximum number of suggestions: typing another letter narrows them down.
 pub(crate) const MOST: usize = 24;
-/// The list's greatest height, in pixels.
+/// The list's maximum height, in pixels.
 const HIGHEST: i32 = 320;
-/// The list's width, where the composer is as wide.
+/// The list's width, if the composer is that wide.
 const WIDTH: i32 = 420;
 
-/// Something that may be meant.
+/// A possible meaning of the typed name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Suggestion {
     pub(crate) icon: &'static str,
-    /// What it is called, as markup.
+    /// Its name, as markup.
     pub(crate) name: String,
-    /// What tells it from others of its name, as markup; may be empty.
+    /// What distinguishes it from others of the same name, as markup; may be empty.
     pub(crate) detail: String,
-    /// All of it, for who hears it and for who points at it.
+    /// The full text, for screen readers and tooltips.
     pub(crate) said: String,
-    /// What it becomes.
+    /// The pin that it becomes.
     pub(crate) pin: Pin,
 }
 
-/// What the list tells.
+/// Messages of the list.
 #[derive(Clone, Debug)]
 pub(super) enum Told {
-    /// This one was chosen.
+    /// The user chose this one.
     Picked(Suggestion),
-    /// This key was kept for what would be found, and there was nothing to choose.
+    /// This key was held back for the results, but there was nothing to choose.
     NotNeeded(gdk::Key),
 }
 
@@ -44,15 +44,16 @@ pub(super) enum Told {
 pub(super) struct Suggestions {
     popover: gtk::Popover,
     list: gtk::ListBox,
-    /// Where the keyboard is: it says to a screen reader what is selected here.
+    /// The text with the focus: it announces the selected suggestion to screen readers.
     text: gtk::TextView,
     shown: RefCell<Vec<Suggestion>>,
     told: Rc<dyn Fn(Told)>,
-    /// Whether what is shown is for an earlier word: what was found for this one is yet to come.
+    /// Whether an earlier word's results are still shown, because the results for this one have not
+    /// arrived.
     is_old: Cell<bool>,
-    /// The key that was pressed meanwhile to take the first one.
+    /// The key that was pressed in the meantime to choose the first suggestion.
     kept: Cell<Option<gdk::Key>>,
-    /// What was put away with Esc is not shown again for the same word.
+    /// After Esc, the list is not shown again for the same word.
     put_away: Cell<bool>,
 }
 
@@ -63,7 +64,7 @@ impl std::fmt::Debug for Suggestions {
 }
 
 impl Suggestions {
-    /// An empty list above a box, for what is typed into a text.
+    /// Creates an empty list above a box, for what is typed into a text.
     pub(super) fn new(
         above: &gtk::Box,
         text: &gtk::TextView,
@@ -90,7 +91,7 @@ impl Suggestions {
             .css_classes(["suggestions"])
             .build();
         popover.set_parent(above);
-        // A popover is not among the children that a widget takes along.
+        // GTK does not destroy a popover together with its parent.
         let weak = popover.downgrade();
         above.connect_destroy(move |_| {
             if let Some(popover) = weak.upgrade() {
@@ -116,7 +117,7 @@ impl Suggestions {
         this
     }
 
-    /// Shows these where the word begins, the first one selected; none closes the list.
+    /// Shows these where the word begins, with the first one selected; none closes the list.
     pub(super) fn show(&self, suggestions: Vec<Suggestion>, word: &gdk::Rectangle, room: i32) {
         let is_other_word = self.is_old.replace(false);
         if suggestions.is_empty() || self.put_away.get() {
@@ -142,15 +143,15 @@ impl Suggestions {
             self.pick(0);
             return;
         }
-        // What comes later for a word stands below: who has gone down stays there.
+        // Later results for the same word are appended, so the user's selection stays.
         if is_other_word
             || !same_first
             || self.list.selected_row().is_none_or(|row| !row.is_visible())
         {
             self.select(0);
         }
-        // It stays above the composer, also where the word stands near its end.
-        // Before it is seen, its own width is not known, but that of what it holds.
+        // The list stays above the composer even if the word is near its end. Before the list is
+        // shown, its own width is unknown, but the width of its content is known.
         let wanted = |widget: &gtk::Widget| widget.measure(gtk::Orientation::Horizontal, -1).1;
         let whole = self.popover.first_child().map_or(0, |contents| wanted(&contents));
         let frame = whole - wanted(self.list.upcast_ref());
@@ -162,7 +163,7 @@ impl Suggestions {
         self.popover.popup();
     }
 
-    /// Another word is typed; `is_first` says that none was before.
+    /// Another word is being typed; `is_first` says that there was none before.
     pub(super) fn begin(&self, is_first: bool) {
         if is_first {
             self.put_away.set(false);
@@ -180,7 +181,7 @@ impl Suggestions {
         self.kept.set(None);
     }
 
-    /// A key that was pressed in the text. Says whether it was for the list.
+    /// Handles a key that was pressed in the text. Returns whether the list used it.
     pub(super) fn press(&self, key: gdk::Key, modifiers: gdk::ModifierType) -> bool {
         let held = gdk::ModifierType::SHIFT_MASK
             | gdk::ModifierType::CONTROL_MASK
@@ -193,7 +194,7 @@ impl Suggestions {
             gdk::Key::Return | gdk::Key::KP_Enter | gdk::Key::ISO_Enter | gdk::Key::Tab
         );
         if takes && self.is_old.get() {
-            // It is for what is found in a moment.
+            // It is for the results that arrive in a moment.
             self.kept.set(Some(key));
             return true;
         }
@@ -228,7 +229,7 @@ impl Suggestions {
     fn step(&self, by: i32) {
         let count = self.shown.borrow().len() as i32;
         let at = self.list.selected_row().map_or(0, |row| row.index());
-        // Down from the last one leads to the first.
+        // Down from the last one wraps to the first.
         self.select((at + by).rem_euclid(count.max(1)));
     }
 
@@ -240,7 +241,7 @@ impl Suggestions {
         }
     }
 
-    /// From where to where the list reaches, in the coordinates of what it stands above.
+    /// The list's horizontal extent, in the coordinates of the widget below it.
     #[cfg(test)]
     pub(super) fn extent(&self) -> (i32, i32) {
         let left = self.popover.pointing_to().1.x();

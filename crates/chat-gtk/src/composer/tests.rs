@@ -1,4 +1,4 @@
-//! The composer as a whole.
+//! Tests the composer as a whole.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use super::*;
 use crate::choices;
 use crate::project_picker::ProjectPicker;
 
-/// The narrowest window, without what is around the composer.
+/// The narrowest window, minus the margins around the composer.
 const NARROWEST: i32 = 360 - 2 * 14;
 
 #[gtk::test]
@@ -25,7 +25,7 @@ fn all_controls_fit_the_narrowest_window() {
         .label("a-model-with-a-rather-long-name")
         .ellipsize(gtk::pango::EllipsizeMode::Middle)
         .build();
-    // How full the window of the model is.
+    // The context usage.
     let meter = gtk::MenuButton::builder().label("⭘ 100%").css_classes(["flat"]).build();
     let about =
         [project.widget().clone().upcast(), modes.widget().clone().upcast(), meter.upcast()];
@@ -52,7 +52,7 @@ fn file(path: &str) -> Pin {
     Pin { label: path.to_owned(), word: Some(format!("@{path}")), what }
 }
 
-/// A key pressed while nothing was found yet, and what it did when nothing was.
+/// Presses a key before any results arrived, and returns its effect when nothing was found.
 fn pressed_in_vain(enter_sends: bool, key: gdk::Key) -> (bool, String) {
     let (composer, told) = composer();
     composer.set_enter_sends(enter_sends);
@@ -106,7 +106,7 @@ fn only_what_is_pasted_becomes_a_file() {
     assert_eq!(composer.content(), Written::text(log), "it goes in, and not beside it once more");
 }
 
-/// A composer that is seen, to pick in.
+/// A visible composer to pick in.
 fn seen() -> (Composer, gtk::Window) {
     let (composer, _) = composer();
     let window = gtk::Window::builder().child(composer.widget()).decorated(false).build();
@@ -153,7 +153,7 @@ fn another_word_begins_with_the_first_that_is_found() {
     buffer.insert_at_cursor("@pars");
     composer.suggest("pars", found(&["parser", "sparse"]));
     assert!(list.press(gdk::Key::Down, none));
-    // More is found for the same word: who went down stays there.
+    // More results arrive for the same word: the selection stays.
     composer.suggest("pars", found(&["parser", "sparse", "parsec"]));
     buffer.insert_at_cursor("e");
     composer.suggest("parse", found(&["parser", "parsec"]));
@@ -192,7 +192,7 @@ fn the_list_stays_above_the_composer_however_long_the_names_are() {
     }
 }
 
-/// The controller of this kind that hears what comes from elsewhere.
+/// The controller of this kind that receives text from elsewhere.
 fn controller<T: IsA<gtk::EventController> + IsA<glib::Object>>(composer: &Composer) -> T {
     let all = composer.inner.text.observe_controllers();
     let ours = (0..all.n_items()).filter_map(|at| all.item(at)?.downcast::<T>().ok());
@@ -235,7 +235,7 @@ fn page(url: &str) -> Pin {
     Pin { label: url.to_owned(), word: Some(format!("@{url}")), what }
 }
 
-/// Which pages were told to be waited for, one after the other.
+/// The lists of wanted pages that were reported, in order.
 fn waited_for(told: &Rc<RefCell<Vec<Output>>>) -> Vec<Vec<String>> {
     let told = std::mem::take(&mut *told.borrow_mut());
     let pages = told.into_iter().filter_map(|output| match output {
@@ -289,7 +289,7 @@ fn a_long_text_with_much_pinned_to_it_is_typed_into_at_once() {
         assert_eq!(composer.content().pins.len(), 100);
         begun.elapsed()
     });
-    // What else the machine does cannot make each of them slow.
+    // Other load on the machine cannot make each of them slow.
     let key = keys.min().unwrap_or_default();
     assert!(key < std::time::Duration::from_millis(16), "{key:?} of a frame's 16 ms");
 }
@@ -314,7 +314,7 @@ fn a_name_that_is_written_out_goes_along() {
     buffer.insert_at_cursor(" @a.rs");
     let (content, mentions) = composer.take().content();
     assert_eq!((content.text.len(), mentions.len()), (40, 2));
-    // A project that is gone has no names.
+    // A project that no longer exists has no names.
     composer.set_content(&Written::text("see @a.rs now"));
     assert_eq!(labels(composer.content()), ["a.rs"]);
     composer.set_names(None);
@@ -338,7 +338,7 @@ fn names_in_what_was_pasted_are_text() {
     buffer.insert_at_cursor(", and");
     assert_eq!((pinned(), unknown()), (0, Vec::new()));
     assert!(!looks_for(&told));
-    // Nor when it is undone and comes again, or as a draft that comes back.
+    // Nor when it is undone and redone, or restored as a draft.
     let whole = composer.content();
     buffer.undo();
     buffer.undo();
@@ -347,11 +347,11 @@ fn names_in_what_was_pasted_are_text() {
     assert_eq!((composer.content().text.as_str(), pinned()), (pasted, 0));
     composer.set_content(&whole);
     assert_eq!((composer.content(), unknown()), (whole.clone(), Vec::new()));
-    // What is typed into its middle is looked for all the same.
+    // Typing into its middle still shows suggestions.
     buffer.place_cursor(&buffer.iter_at_offset(1));
     buffer.insert_at_cursor(" @a.rs:2, @d.rs ");
     assert_eq!((pinned(), unknown()), (1, vec!["@d.rs".to_owned()]));
-    // A word that was pasted is meant once it is typed.
+    // A pasted word counts as a mention once it is typed.
     composer.take();
     paste("a log of @a.rs\n");
     buffer.set_text("");
@@ -361,7 +361,7 @@ fn names_in_what_was_pasted_are_text() {
     }
     buffer.insert_at_cursor(" ");
     assert_eq!(pinned(), 1);
-    // What was typed may be moved by cutting and pasting.
+    // A typed word can be moved by cutting and pasting.
     composer.take();
     buffer.insert_at_cursor("see @a.rs now");
     buffer.set_text("");
@@ -371,7 +371,7 @@ fn names_in_what_was_pasted_are_text() {
     composer.set_content(&Written::default());
     paste("see @a.rs now");
     assert_eq!(pinned(), 1);
-    // Code that is written by hand names no files.
+    // Code that is typed by hand names no files.
     composer.take();
     buffer
         .insert_at_cursor("\"@types/node\", `@scope/package` and @app.route(\"/x\") or \"@c.rs\" ");

@@ -1,4 +1,4 @@
-//! What is written and not yet sent: the text, and what is pinned to it.
+//! Holds what is written but not yet sent: the text, and what is pinned to it.
 
 use std::sync::Arc;
 
@@ -9,38 +9,38 @@ use serde::{Deserialize, Serialize};
 
 use super::plain_words::PlainWords;
 
-/// So many things of one name are told apart where a message comes back.
+/// How many things of one name get numbered words when a message is edited again.
 const NUMBERED: usize = 99;
 
-/// What is written.
+/// The content of the composer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Written {
     pub(crate) text: String,
-    /// What goes along with it, in the order in which it was pinned.
+    /// What is attached to it, in the order in which it was pinned.
     pub(crate) pins: Vec<Arc<Pin>>,
-    /// What begins with an `@` in it and points at nothing.
+    /// Its `@` words that mention nothing.
     pub(crate) plain: PlainWords,
 }
 
-/// Something that goes along with a message.
+/// Something that is attached to a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Pin {
-    /// What the person reads.
+    /// The text that the user sees.
     pub(crate) label: String,
-    /// The word of the text that stands for it, and without which it does not go along; it begins
-    /// with an `@`. What has none goes along until it is taken away.
+    /// The word in the text that stands for it, which begins with an `@`. Without this word in the
+    /// text it is not attached. A pin that has no word is attached until it is removed.
     pub(crate) word: Option<String>,
     pub(crate) what: Pinned,
 }
 
-/// What goes along.
+/// What is attached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Pinned {
-    /// What the person points at.
+    /// What the user mentions.
     Mention(Mention),
-    /// A text that was pasted.
+    /// A pasted text.
     Text(String),
-    /// A picture, of a message that came back.
+    /// A picture, from a message that is edited again.
     Picture(Attachment),
 }
 
@@ -49,8 +49,7 @@ impl Written {
         Self { text: text.into(), ..Self::default() }
     }
 
-    /// The same as the engine takes it: what is said, and what is pointed at, in the order of the
-    /// words.
+    /// Converts it for the engine: the text, and the mentions in the order of their words.
     pub(crate) fn content(&self) -> (Content, Vec<Mention>) {
         let mut attachments = Vec::new();
         let mut mentions = Vec::new();
@@ -70,15 +69,14 @@ impl Written {
         (Content { text: self.text.clone(), attachments }, mentions)
     }
 
-    /// Where the word of each pin stands.
+    /// The position of each pin's word.
     fn places(&self) -> Vec<Option<usize>> {
-        // No word stands nowhere.
+        // A pin without a word has no position.
         let words = self.pins.iter().map(|pin| pin.word.as_deref().unwrap_or_default());
         places(&self.text, &words.collect::<Vec<_>>())
     }
 
-    /// What was said and comes back to be said otherwise. `name` is what something is called that was
-    /// pointed at.
+    /// Restores a message to be edited. `name` returns the label of a mention.
     pub(crate) fn of(
         content: Content,
         mentions: Vec<Mention>,
@@ -97,7 +95,8 @@ impl Written {
         let mut pins: Vec<_> = files.collect();
         for mention in mentions {
             let label = name(&mention);
-            // Mentions come in the order of their words: of those of one name the first is meant.
+            // Mentions come in the order of their words: of several with one name, the first is
+            // meant.
             let wanted = format!("@{label}");
             let free: Vec<_> =
                 words(&wanted, NUMBERED).filter(|word| !taken.contains(word)).collect();
@@ -107,7 +106,7 @@ impl Written {
             taken.extend(word.clone());
             pins.push(Pin { label, word, what: Pinned::Mention(mention) });
         }
-        // What pointed at something when it was sent is pinned: the rest did not.
+        // What was a mention when it was sent is a pin again; other words are plain.
         let (mut plain, mut meant) = (PlainWords::default(), PlainWords::default());
         meant.extend(taken);
         plain.add_but(PlainWords::of(&text), &meant);
@@ -115,14 +114,14 @@ impl Written {
     }
 }
 
-/// The words that stand for things of one name: the name, and then numbered ones, up to this number.
+/// The words for things of one name: the name, and then numbered ones, up to this number.
 pub(super) fn words(wanted: &str, most: usize) -> impl Iterator<Item = String> {
     let numbered = (2..=most).map(move |number| format!("{wanted}#{number}"));
     std::iter::once(wanted.to_owned()).chain(numbered)
 }
 
-/// Where these words stand first in a text, as wholes: `@a.rs` does not stand in `@a.rs.bak`. The text is
-/// read once, however many they are.
+/// The first positions of these words in a text, as whole words: `@a.rs` does not match in
+/// `@a.rs.bak`. The text is scanned once, however many words there are.
 pub(super) fn places(text: &str, words: &[&str]) -> Vec<Option<usize>> {
     let sorted = sorted(words);
     let mut places = vec![None; words.len()];
@@ -144,7 +143,7 @@ pub(super) fn places(text: &str, words: &[&str]) -> Vec<Option<usize>> {
     places
 }
 
-/// All places where one of these words stands in a text, as a whole.
+/// All positions of one of these words in a text, as a whole word.
 pub(super) fn all_places(text: &str, word: &str, words: &[&str]) -> Vec<usize> {
     let sorted = sorted(words);
     let begun = text.match_indices('@').map(|(at, _)| at);
@@ -158,8 +157,8 @@ fn sorted<'a>(words: &[&'a str]) -> Vec<&'a str> {
     sorted
 }
 
-/// Whether a word begins this text, and no longer one does: `@Notes` does not stand in `@Notes of May` where that
-/// is a word, too.
+/// Whether the text begins with this word, and not with a longer one: `@Notes` does not match in
+/// `@Notes of May` if that is a word, too.
 fn stands(text: &str, word: &str, sorted: &[&str]) -> bool {
     let is_here = |word: &str| text.strip_prefix(word).is_some_and(ends);
     if !is_here(word) {
@@ -169,7 +168,7 @@ fn stands(text: &str, word: &str, sorted: &[&str]) -> bool {
     !longer.iter().take_while(|other| other.starts_with(word)).any(|other| is_here(other))
 }
 
-/// Whether a mention is over before this text: a full stop ends it where no letter follows.
+/// Whether a mention ends before this text: a full stop ends it if no letter follows.
 fn ends(after: &str) -> bool {
     let mut after = after.chars();
     match after.next() {

@@ -1,4 +1,4 @@
-//! Asks before a file is closed that is not saved.
+//! Asks before an unsaved file is closed.
 
 use std::rc::Rc;
 
@@ -8,7 +8,7 @@ use gettextrs::gettext;
 
 use super::document::Document;
 
-/// Asks, and closes the tab or leaves it.
+/// Asks, and closes the tab or keeps it open.
 pub(super) fn ask(view: &adw::TabView, page: &adw::TabPage, document: &Rc<Document>) {
     let heading = fill(&gettext("Save “{name}”?"), &[("name", &document.name())]);
     let dialog = adw::MessageDialog::builder()
@@ -33,7 +33,7 @@ pub(super) fn ask(view: &adw::TabView, page: &adw::TabPage, document: &Rc<Docume
         };
         match response {
             "discard" => finish(true),
-            // Where it could not be saved, the file itself says why.
+            // If it could not be saved, the file itself shows why.
             "save" => document.save(finish),
             _ => finish(false),
         }

@@ -1,18 +1,19 @@
-//! Toggles comments: a pure function of lines, and what puts its edits into the text as one step to undo.
+//! Toggles comments: a pure function of lines, and the code that applies its edits as one undo
+//! step.
 
 use gtk::{TextIter, glib};
 use relm4::gtk::prelude::*;
 use sourceview5::prelude::*;
 
-/// How a language marks a comment.
+/// The comment markers of a language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Marks {
     start: String,
-    /// What ends it; empty where the end of the line does.
+    /// The end marker; empty if the comment ends with the line.
     end: String,
 }
 
-/// Bytes of a line to be replaced.
+/// A byte range of a line to replace.
 #[derive(Debug, PartialEq, Eq)]
 struct Edit {
     line: usize,
@@ -20,8 +21,8 @@ struct Edit {
     text: String,
 }
 
-/// Has Ctrl+/ toggle comments in a view, before the view itself takes the key, which would select everything. A file
-/// whose language has no comments says so by a sound.
+/// Makes Ctrl+/ toggle comments in a view, before the view itself handles the key, which would
+/// select everything. In a language without comments it only beeps.
 pub(super) fn install(view: &sourceview5::View) {
     let keys = gtk::ShortcutController::new();
     keys.set_propagation_phase(gtk::PropagationPhase::Capture);
@@ -44,8 +45,8 @@ pub(super) fn install(view: &sourceview5::View) {
     view.add_controller(keys);
 }
 
-/// Turns the lines of the selection into comments, or back where all of them are; without a selection the line of
-/// the cursor. Whether the file's language has comments at all.
+/// Comments out the selected lines, or uncomments them if all of them are comments; without a
+/// selection it toggles the cursor's line. Returns whether the file's language has comments at all.
 fn toggle(buffer: &sourceview5::Buffer) -> bool {
     let Some(marks) = buffer.language().as_ref().and_then(Marks::of) else { return false };
     let (start, end) = buffer.selection_bounds().unwrap_or_else(|| {
@@ -53,13 +54,13 @@ fn toggle(buffer: &sourceview5::Buffer) -> bool {
         (cursor, cursor)
     });
     let first = start.line();
-    // A selection that ends before a line's first letter has nothing of that line.
+    // A selection that ends before a line's first letter does not include that line.
     let is_before = end.line() > first && end.starts_line();
     let last = end.line() - i32::from(is_before);
     let lines: Vec<String> = (first..=last).map(|line| text_of(buffer, line)).collect();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     buffer.begin_user_action();
-    // From the end, so that the places before stay where they are.
+    // From the end, so that earlier positions stay valid.
     for edit in toggled(&lines, &marks).into_iter().rev() {
         let line = first + edit.line as i32;
         let at = |bytes: usize| iter_at(buffer, line, bytes);
@@ -86,7 +87,8 @@ fn iter_at(buffer: &sourceview5::Buffer, line: i32, bytes: usize) -> Option<Text
 }
 
 impl Marks {
-    /// Those of a language: of a line where it has such, else of a block.
+    /// The markers of a language: those of line comments if it has any, otherwise of block
+    /// comments.
     fn of(language: &sourceview5::Language) -> Option<Self> {
         let mark = |name: &str| language.metadata(name).map(String::from);
         let mark = |name: &str| mark(name).filter(|mark| !mark.is_empty());
@@ -123,7 +125,7 @@ fn toggled(lines: &[&str], marks: &Marks) -> Vec<Edit> {
     edits.collect()
 }
 
-/// The edits that make a line no comment any more; none where it is none.
+/// The edits that uncomment a line; none if it is not a comment.
 fn uncommented(line: usize, text: &str, marks: &Marks) -> Option<Vec<Edit>> {
     let from = text.len() - text.trim_start().len();
     let rest = text[from..].strip_prefix(&marks.start)?;
@@ -165,7 +167,7 @@ mod tests {
         let commented = "    // if a {\n\n    //     b();\n    // }";
         assert_eq!(after(text, &rust), commented);
         assert_eq!(after(commented, &rust), text);
-        // One line that is none makes comments of all.
+        // One line that is not a comment makes all of them comments.
         assert_eq!(after("// a\nb", &rust), "// // a\n// b");
         assert_eq!(after("//a", &rust), "a");
         assert_eq!(after("", &rust), "// ");

@@ -1,5 +1,5 @@
-//! What the person has before them in the editor: told briefly whenever it changes, and in full when
-//! a message is sent.
+//! Reports what the user has open in the editor: in brief whenever it changes, and in full when a
+//! message is sent.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -11,37 +11,37 @@ use relm4::gtk::prelude::*;
 use super::document::Document;
 use super::{Editor, Inner, Output, Place};
 
-/// How many lines go along before and after the cursor.
+/// How many lines before and after the cursor are attached.
 const AROUND: i32 = 40;
-/// How much of them at most, in bytes.
+/// The maximum size of these lines, in bytes.
 const EXCERPT: usize = 6 * 1024;
 
-/// What is open, and where the person works.
+/// The open files, and the cursor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {
-    /// The project that these are the open files of.
+    /// The project of these open files.
     pub project: Option<PathBuf>,
-    /// The file that the person works on.
+    /// The active file.
     pub active: Option<At>,
-    /// The others, in the order of their tabs.
+    /// The other files, in the order of their tabs.
     pub others: Vec<PathBuf>,
 }
 
-/// Where the person works.
+/// The position in the active file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct At {
-    /// From the project on.
+    /// Relative to the project.
     pub path: PathBuf,
-    /// The first and the last line of what is selected; or twice that of the cursor. None in what is no text.
+    /// The first and last selected line, or the cursor's line twice. None if the file is not text.
     pub lines: Option<(u32, u32)>,
-    /// Whether something is selected.
+    /// Whether there is a selection.
     pub is_selected: bool,
-    /// Whether it holds what is not on disk.
+    /// Whether it has unsaved changes.
     pub is_unsaved: bool,
 }
 
 impl Editor {
-    /// The open files of a project in full, in the order of their tabs.
+    /// The open files of a project with their text, in the order of their tabs.
     pub(crate) fn open_files(&self, project: &Path) -> Vec<OpenFile> {
         let Some(group) = self.inner.group(project) else { return Vec::new() };
         let active = group.active();
@@ -54,7 +54,7 @@ impl Editor {
 }
 
 impl Inner {
-    /// Tells what is open, once all that happens now has happened.
+    /// Reports what is open, once all current events are handled.
     pub(super) fn tell_moved(self: &Rc<Self>) {
         if self.telling.replace(true) {
             return;
@@ -127,13 +127,14 @@ impl Document {
     }
 }
 
-/// The last line of a selection: one that ends before the first letter of a line does not have it.
+/// The last line of a selection. A selection that ends before a line's first letter does not
+/// include that line.
 fn last_line(start: &gtk::TextIter, end: &gtk::TextIter) -> u32 {
     let beyond = end.starts_line() && end.line() > start.line();
     (end.line() + i32::from(!beyond)) as u32
 }
 
-/// The lines around the cursor's: as many as there is room for, the nearest ones first.
+/// The lines around the cursor's line: as many as fit, the nearest ones first.
 fn around(buffer: &sourceview5::Buffer, line: i32) -> Option<Excerpt> {
     let text_of = |line: i32| {
         let start = buffer.iter_at_line(line)?;

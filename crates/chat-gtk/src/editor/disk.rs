@@ -1,5 +1,5 @@
-//! A file on disk, as the editor needs it: read with its encoding and line ends, and written so that
-//! nothing that somebody else changed is lost. All of it blocks.
+//! Reads files from disk with their encoding and line endings, and writes them without losing other
+//! programs' changes. Everything here blocks.
 
 mod merging;
 
@@ -15,46 +15,47 @@ use gettextrs::gettext;
 use gtk::glib;
 pub(super) use merging::{Version, save_merged};
 
-/// Longer texts are shown in part, in bytes: all that is typed is kept as a whole, again and again.
+/// Larger texts are shown only in part, since edited texts are stored as a whole again and again;
+/// in bytes.
 const MOST: u64 = 4 * 1024 * 1024;
-/// So much of them, in bytes.
+/// The size of that part, in bytes.
 const PART: u64 = 1024 * 1024;
-/// A longer line would take more than a frame to be drawn, in bytes.
+/// Drawing a longer line would take more than a frame; in bytes.
 const LONGEST_LINE: usize = 20_000;
 
-/// A file as it was read or written.
+/// The known state of a file when it was read or written.
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
-    /// None where the file is not known to be that any more: it is always read again, and never written.
+    /// None if the file may have changed since: then it is always read again, and never written.
     stamp: Option<Stamp>,
-    /// What tells its text from any other, also in a later run.
+    /// A hash of its text, which stays valid in later runs.
     pub(super) sum: String,
 }
 
 impl Seen {
-    /// As an earlier run saw it.
+    /// The state that an earlier run stored.
     pub(super) fn earlier(sum: String) -> Self {
         Self { stamp: None, sum }
     }
 }
 
-/// What was read.
+/// A file that was read.
 #[derive(Debug)]
 pub(super) struct Loaded {
     pub(super) text: String,
     pub(super) format: Format,
-    /// None where it is too large to be written again.
+    /// None if it is too large to be written again.
     pub(super) seen: Option<Seen>,
-    /// Why it is not the whole text, which can only be read.
+    /// Why only a part of the text is shown, which is read-only.
     pub(super) part: Option<Part>,
-    /// Whether it is not to be written, by its permissions.
+    /// Whether its permissions forbid writing.
     pub(super) is_protected: bool,
 }
 
 /// Why only a part of a text is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// It has so many bytes.
+    /// It has this many bytes.
     Large(u64),
     /// It has lines that are too long.
     LongLines,
@@ -63,26 +64,26 @@ pub(super) enum Part {
 /// Why a file has no text to show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// There is none.
+    /// The file does not exist.
     Gone,
-    /// It is something else.
+    /// It is not a text file.
     Binary,
-    /// It is too large for that.
+    /// It is too large.
     TooLarge(u64),
-    /// It does not lie in the project, or is kept from programs.
+    /// It is not in the project, or is guarded.
     Kept,
     /// It could not be read, for this reason.
     Failed(String),
 }
 
-/// Why a text was not written. The file is as it was.
+/// Why a text was not saved. The file is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum NotSaved {
-    /// It is another by now.
+    /// The file has changed.
     Changed,
-    /// It became another whenever it was to be written.
+    /// The file changed at each attempt to write it.
     KeepsChanging,
-    /// Its encoding does not have this character.
+    /// Its encoding lacks this character.
     Lacks(char),
     /// For this reason.
     Failed(String),
@@ -121,22 +122,22 @@ impl Refusal {
     }
 }
 
-/// What is said of a file that is not to be written.
+/// The remark about a write-protected file.
 pub(super) fn protected() -> String {
     gettext("This file is write-protected. You can only read it here.")
 }
 
-/// How a new text is written.
+/// The default format of a new text.
 pub(super) fn usual() -> Format {
     Format { encoding: Encoding::Utf8, endings: Endings::Lf }
 }
 
-/// The same line ends, and an encoding that has all characters.
+/// The same line endings, with an encoding that has all characters.
 pub(super) fn as_utf8(format: Format) -> Format {
     Format { encoding: Encoding::Utf8, ..format }
 }
 
-/// What is to be said of how a text is written.
+/// Remarks about an unusual format.
 pub(super) fn unusual(format: Format) -> Vec<String> {
     let encoding = match format.encoding {
         Encoding::Utf8 => None,
@@ -153,12 +154,12 @@ pub(super) fn unusual(format: Format) -> Vec<String> {
     encoding.into_iter().chain(endings).collect()
 }
 
-/// A text as it is on disk; none where the encoding does not have all of it.
+/// The encoded text; none if the encoding lacks some of its characters.
 pub(super) fn bytes(text: &str, format: Format) -> Option<Vec<u8>> {
     document::encoded(text, format).ok()
 }
 
-/// Reads a file of a project, or one that lies elsewhere.
+/// Reads a file of a project, or one elsewhere.
 pub(super) fn read(project: &Path, path: &Path) -> Result<Loaded, Refusal> {
     let (project, path) = beneath(project, path).map_err(Refusal::from)?;
     let path = path.as_path();
@@ -182,7 +183,7 @@ pub(super) fn read(project: &Path, path: &Path) -> Result<Loaded, Refusal> {
     }
 }
 
-/// Reads a file again, unless it is still what it was.
+/// Reads a file again if it has changed.
 pub(super) fn read_if_changed(
     project: &Path,
     path: &Path,
@@ -197,8 +198,7 @@ pub(super) fn read_if_changed(
     Some(read(project, path))
 }
 
-/// Writes a text to the file that it came from, as long as that is what it was; a new file where
-/// there was none.
+/// Writes a text to its file if that has not changed since, or to a new file if there was none.
 pub(super) fn write(
     project: &Path,
     path: &Path,
@@ -215,7 +215,7 @@ pub(super) fn write(
     written(text, document::save(&project, &path, text, format, stamp))
 }
 
-/// Writes a text to a file, whatever it was before: the person said so.
+/// Writes a text to a file even if it has changed, as the user decided.
 pub(super) fn put(
     project: &Path,
     path: &Path,
@@ -236,7 +236,7 @@ fn written(text: &str, result: Result<Stamp, Refused>) -> Result<Seen, NotSaved>
     }
 }
 
-/// What a file is called that the person chose: from the project on, or whole where it lies elsewhere.
+/// The name of a chosen file: relative to the project, or the full path if it is elsewhere.
 pub(super) fn called(project: &Path, chosen: &Path) -> PathBuf {
     let folder = chosen.parent().and_then(|folder| folder.canonicalize().ok());
     let whole = match (folder, chosen.file_name()) {
@@ -258,8 +258,8 @@ fn beginning(project: &Project, path: &Path) -> Option<String> {
     Some(without_long_lines(&text).unwrap_or(text))
 }
 
-/// The folder that a file is opened beneath, and its path from there on: the project, or the file's own
-/// folder where it lies elsewhere.
+/// The folder to open a file from, and its path in it: the project, or the file's own folder if it
+/// is elsewhere.
 fn beneath(project: &Path, path: &Path) -> Result<(Project, PathBuf), Error> {
     let (folder, path) = match (path.is_absolute(), path.parent(), path.file_name()) {
         (true, Some(folder), Some(name)) => (folder, Path::new(name)),
@@ -297,7 +297,7 @@ fn reason(refused: &Refused) -> String {
     }
 }
 
-/// The text with its long lines cut; none where there are none.
+/// The text with its long lines cut; none if it has no long lines.
 fn without_long_lines(text: &str) -> Option<String> {
     let is_long = |line: &str| line.len() > LONGEST_LINE;
     text.lines().any(is_long).then(|| {

@@ -1,4 +1,4 @@
-//! One open file: its text, how that stands to the disk, and what is said about it above.
+//! Defines an open file: its text, its relation to the file on disk, and the notices above it.
 
 mod disk_news;
 mod loading;
@@ -25,48 +25,48 @@ use super::{Engine, Place, look};
 use crate::accessible;
 use undoing::Merges;
 
-/// What a file tells the editor.
+/// Messages of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Told {
-    /// Whether it is unsaved changed.
+    /// Its unsaved state changed.
     Title,
     /// Its text changed.
     Text,
     /// The cursor or the selection moved.
     Cursor,
-    /// This is to be said of it in passing, wherever the person is by then.
+    /// Show this message about it briefly, wherever the user is by then.
     Note(String),
-    /// The person wants it written somewhere else.
+    /// The user wants to save it under another name.
     SaveAs,
-    /// It is another file now, and was the one of this path before.
+    /// It is now another file; this was its path before.
     Became(PathBuf),
 }
 
-/// How far a file is.
+/// The loading state of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stand {
-    /// Nobody has looked at it yet.
+    /// Not loaded yet.
     Unread,
-    /// Its text is on its way.
+    /// The text is being loaded.
     Loading,
-    /// All of it is there.
+    /// The whole text is loaded.
     Open,
-    /// A part of it is there, which can only be read.
+    /// A part of it is loaded, read-only.
     Part,
     /// It has no text that can be shown.
     Refused,
 }
 
-/// Learns whether a file was saved.
+/// Called with whether the file was saved.
 type Saved = Box<dyn FnOnce(bool)>;
 
-/// Hears what a file tells.
+/// Receives a document's messages.
 type Listener = Box<dyn Fn(&Rc<Document>, Told)>;
 
 /// An open file.
 pub(super) struct Document {
     project: PathBuf,
-    /// From the project on; whole where it lies elsewhere.
+    /// Relative to the project, or the full path if it is elsewhere.
     path: RefCell<PathBuf>,
     root: gtk::Box,
     view: sourceview5::View,
@@ -78,29 +78,30 @@ pub(super) struct Document {
     go_to: OnceCell<Rc<GoTo>>,
     stand: Cell<Stand>,
     format: Cell<Format>,
-    /// The file on disk that the text comes from; none where there is none.
+    /// The file on disk that the text is based on; none if there is none.
     seen: RefCell<Option<Seen>>,
     filling: RefCell<Option<Filling>>,
-    /// Where to go once the text is there.
+    /// Where to go once the text is loaded.
     aim: Cell<Option<Place>>,
-    /// What was not saved in an earlier run, to be put in once the text is there.
+    /// Unsaved text from an earlier run, to be inserted once the text is loaded.
     draft: RefCell<Option<Draft>>,
-    /// The text is being set, and not by the person.
+    /// The text is being set by the program, not by the user.
     setting: Cell<bool>,
-    /// Counts the changes of the text.
+    /// Counts the changes to the text.
     changes: Cell<u64>,
     looking: Cell<bool>,
     look_again: Cell<bool>,
     saving: Cell<bool>,
-    /// Saving was asked for while the file was being saved; this learns what comes of it.
+    /// Saving was requested while the file was being saved; called with the outcome of the second
+    /// save.
     save_next: RefCell<Option<Saved>>,
-    /// The file has changed since what is here was written: saving asks first.
+    /// The file no longer is the one that this text is based on: saving asks first.
     outdated: Cell<bool>,
-    /// The text of the file from which both what is here and what is on disk come; none where nobody knows it.
+    /// The common base of this text and the text on disk; none if it is unknown.
     common: RefCell<Option<Arc<str>>>,
-    /// The same as it was before what is on disk was to be overwritten.
+    /// The earlier base, from before the user decided to overwrite the file.
     overwrites: RefCell<Option<Arc<str>>>,
-    /// What came from disk into the text, which may be undone.
+    /// The changes from disk that were merged into the text, which may be undone.
     merges: RefCell<Merges>,
     monitor: RefCell<Option<gio::FileMonitor>>,
     engine: Engine,
@@ -108,7 +109,7 @@ pub(super) struct Document {
 }
 
 impl Document {
-    /// A file of a project, which is read when it is [loaded](Self::load).
+    /// Creates a file of a project, which is read when it is [loaded](Self::load).
     pub(super) fn new(
         project: &Path,
         path: &Path,
@@ -214,12 +215,12 @@ impl Document {
         (self.told)(self, told);
     }
 
-    /// Its path from the project on, or whole where it lies elsewhere.
+    /// Its path relative to the project, or the full path if it is elsewhere.
     pub(super) fn path(&self) -> PathBuf {
         self.path.borrow().clone()
     }
 
-    /// Where it lies.
+    /// Its full path.
     pub(super) fn location(&self) -> PathBuf {
         self.project.join(&*self.path.borrow())
     }
@@ -236,22 +237,22 @@ impl Document {
         name_of(&self.path.borrow())
     }
 
-    /// Whether it holds what is not on disk.
+    /// Whether it has unsaved changes.
     pub(super) fn is_unsaved(&self) -> bool {
         self.stand.get() == Stand::Open && self.buffer.is_modified()
     }
 
-    /// Whether its text is there.
+    /// Whether its text is loaded.
     pub(super) fn has_text(&self) -> bool {
         matches!(self.stand.get(), Stand::Open | Stand::Part) && !self.setting.get()
     }
 
-    /// Whether it is no longer being read.
+    /// Whether loading has finished.
     pub(super) fn is_settled(&self) -> bool {
         self.stand.get() == Stand::Refused || self.has_text()
     }
 
-    /// Says something about it.
+    /// Shows a message about it.
     pub(super) fn say(&self, words: &str) {
         self.notice.say(words, Vec::new());
     }
@@ -266,7 +267,7 @@ impl Document {
         self.buffer.text(&start, &end, true).to_string()
     }
 
-    /// What would be lost; none where all is on disk.
+    /// What would be lost; none if everything is on disk.
     pub(super) fn to_keep(&self) -> Option<Draft> {
         self.is_unsaved().then(|| Draft {
             text: self.text(),
@@ -276,7 +277,7 @@ impl Document {
         })
     }
 
-    /// Where the person is in it, or will be once the text is there.
+    /// The cursor position, or the position to go to once the text is loaded.
     pub(super) fn place(&self) -> Place {
         if let Some(aim) = self.aim.get().filter(|_| !self.has_text()) {
             return aim;
@@ -285,14 +286,14 @@ impl Document {
         Place { line: at.line() as u32 + 1, column: at.line_offset() as u32 + 1 }
     }
 
-    /// Goes to a place once the text is there, unless somebody went to one before.
+    /// Goes to a position once the text is loaded, unless another one was already requested.
     pub(super) fn expect_at(&self, place: Place) {
         if !self.is_settled() && self.aim.get().is_none() {
             self.aim.set(Some(place));
         }
     }
 
-    /// Goes to a place, now or once the text is there.
+    /// Goes to a position, now or once the text is loaded.
     pub(super) fn go(&self, place: Place) {
         if !self.has_text() {
             self.aim.set(Some(place));
@@ -305,7 +306,7 @@ impl Document {
         self.reveal();
     }
 
-    /// A place in the text, both counted from 0; the nearest one where there is none.
+    /// A position in the text, both counted from 0; the nearest one if it does not exist.
     fn iter_at(&self, line: i32, column: i32) -> gtk::TextIter {
         let line = line.min(self.buffer.line_count() - 1);
         let mut at = self.buffer.iter_at_line(line).unwrap_or_else(|| self.buffer.end_iter());
@@ -317,20 +318,20 @@ impl Document {
         at
     }
 
-    /// Scrolls to the cursor, once the lines above it have their height: to a third of the view, and no further to the
-    /// right than it must be to be seen.
+    /// Scrolls to the cursor, once the lines above it have their height: to a third of the view,
+    /// and to the right only as far as needed.
     pub(super) fn reveal(&self) {
         super::reveal::cursor(&self.view);
     }
 
-    /// Opens the bar of finding, and with it that of replacing.
+    /// Opens the find bar, and the replace bar if wanted.
     pub(super) fn open_find(self: &Rc<Self>, replace: bool) {
         if self.has_text() {
             self.find_bar().open(replace && self.stand.get() == Stand::Open);
         }
     }
 
-    /// Goes to the next match, or the one before.
+    /// Goes to the next or previous match.
     pub(super) fn find_next(self: &Rc<Self>, forward: bool) {
         if self.has_text() {
             self.find_bar().step(forward);
@@ -373,7 +374,7 @@ impl Document {
         accessible::set_label(&self.position, &chat_presentation::words::fill(&text, &fields));
     }
 
-    /// The file's place, and how it is written where that is not as usual.
+    /// Shows the file's path, and its format if it is unusual.
     fn show_status(&self) {
         let mut words = self.path.borrow().display().to_string();
         for unusual in disk::unusual(self.format.get()) {

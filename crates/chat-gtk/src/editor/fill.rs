@@ -1,4 +1,4 @@
-//! Puts a long text into a buffer piece by piece, so that no frame waits for it.
+//! Inserts a long text into a buffer piece by piece, so that no frame has to wait for it.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use gtk::glib;
 use relm4::gtk::prelude::*;
 
-/// What is put in at once, in bytes: less than a millisecond's work.
+/// How much is inserted at once, in bytes: less than a millisecond's work.
 const PIECE: usize = 16 * 1024;
-/// How long one turn may take: half of a frame.
+/// How long one iteration may take: half of a frame.
 const TURN: Duration = Duration::from_millis(7);
 
-/// A filling under way. Dropping it ends it.
+/// An insertion in progress. Dropping it stops it.
 pub(super) struct Filling {
     source: Rc<RefCell<Option<glib::SourceId>>>,
 }
@@ -25,8 +25,8 @@ impl Drop for Filling {
     }
 }
 
-/// Adds the text to the end of a buffer; `done` is called once all is there: before this returns,
-/// where the text is short. None of it can be undone.
+/// Appends the text to a buffer; `done` is called once all of it is there, which for a short text
+/// is before this returns. It cannot be undone.
 pub(super) fn fill(
     buffer: &sourceview5::Buffer,
     text: String,
@@ -41,7 +41,7 @@ pub(super) fn fill(
             while at.get() < text.len() && begun.elapsed() < TURN {
                 let piece = &text[at.get()..];
                 let mut end = piece.floor_char_boundary(PIECE.min(piece.len()));
-                // A line end of two characters stays whole.
+                // A line ending of two characters stays whole.
                 if piece[..end].ends_with('\r') && end < piece.len() {
                     end += 1;
                     end = piece.ceil_char_boundary(end);

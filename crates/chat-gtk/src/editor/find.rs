@@ -1,4 +1,4 @@
-//! The bar above a file's text in which words are found and replaced.
+//! Finds and replaces text, with a bar above the file's text.
 
 mod bar;
 
@@ -13,24 +13,24 @@ use sourceview5::prelude::*;
 
 use bar::Bar;
 
-/// What a button does.
+/// The action of a button.
 type Act = fn(&Rc<Find>);
 
-/// The bar of one file.
+/// The find bar of one file.
 pub(super) struct Find {
     bar: Bar,
     view: sourceview5::View,
     buffer: sourceview5::Buffer,
     settings: sourceview5::SearchSettings,
     context: sourceview5::SearchContext,
-    /// Where the search began: what is typed is looked for from there.
+    /// Where the search began: typed text is searched from there.
     from: gtk::TextMark,
-    /// From where a match is wanted, and in which direction, while matches are being counted.
+    /// From where to find a match, and in which direction, while matches are being counted.
     wanted: Cell<Option<(i32, bool)>>,
 }
 
 impl Find {
-    /// A closed bar.
+    /// Creates a closed bar.
     pub(super) fn new(view: &sourceview5::View, buffer: &sourceview5::Buffer) -> Rc<Self> {
         let settings = sourceview5::SearchSettings::new();
         settings.set_wrap_around(true);
@@ -54,7 +54,7 @@ impl Find {
         &self.bar.root
     }
 
-    /// Opens the bar, with what is selected in it.
+    /// Opens the bar and fills in the selection.
     pub(super) fn open(self: &Rc<Self>, replace: bool) {
         let selected = self.buffer.selection_bounds().filter(|(a, b)| a.line() == b.line());
         let from = selected.map_or_else(
@@ -67,7 +67,7 @@ impl Find {
         self.context.set_highlight(true);
         if let Some((a, b)) = selected {
             let text = self.buffer.text(&a, &b, true);
-            // A pattern would have to be escaped.
+            // The text would have to be escaped in a regular expression.
             if !self.settings.is_regex_enabled() {
                 self.bar.entry.set_text(&text);
             }
@@ -77,7 +77,7 @@ impl Find {
         self.show_count();
     }
 
-    /// Goes to the next match, or the one before. A closed bar opens.
+    /// Goes to the next or previous match. Opens a closed bar.
     pub(super) fn step(self: &Rc<Self>, forward: bool) {
         if !self.bar.root.is_visible() {
             return self.open(false);
@@ -93,8 +93,8 @@ impl Find {
         })
     }
 
-    /// Looks for a match from a place on, once all matches are known: so nothing waits for the search
-    /// of a long text. (What would look for one in the background cannot tell that there is none.)
+    /// Finds a match from a position on, once all matches are known, so that a long text never
+    /// blocks. (The background search of GtkSourceView cannot tell that there is no match.)
     fn go(&self, from: &gtk::TextIter, forward: bool) {
         self.wanted.set(Some((from.offset(), forward)));
         self.go_on();
@@ -116,11 +116,11 @@ impl Find {
         self.show_count();
     }
 
-    /// Replaces the match that is selected, and goes to the next one.
+    /// Replaces the selected match, and goes to the next one.
     fn replace(self: &Rc<Self>) {
         let (mut start, mut end) = self.selection();
         let with = self.bar.replacement.text();
-        // What is selected may be no match: then the next one is shown first.
+        // If the selection is not a match, the next match is only selected.
         if self.context.occurrence_position(&start, &end) > 0
             && self.context.replace(&mut start, &mut end, &with).is_ok()
         {
@@ -142,7 +142,7 @@ impl Find {
         self.bar.root.set_visible(false);
     }
 
-    /// How many matches there are, and which one is selected.
+    /// Shows the number of matches, and which one is selected.
     fn show_count(&self) {
         let bar = &self.bar;
         let error = self.context.regex_error();
@@ -153,7 +153,7 @@ impl Find {
         let words = match (error, all) {
             _ if empty => String::new(),
             (Some(_), _) => gettext("invalid pattern"),
-            // It is still being counted.
+            // The matches are still being counted.
             (None, -1) => String::new(),
             (None, 0) => gettext("no matches"),
             (None, all) if at > 0 => {

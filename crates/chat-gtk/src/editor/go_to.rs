@@ -16,7 +16,7 @@ pub(super) struct GoTo {
 }
 
 impl GoTo {
-    /// A closed one, above a widget. `done` gets the place that was asked for.
+    /// Creates a closed popover above a widget. `done` receives the requested position.
     pub(super) fn new(above: &impl IsA<gtk::Widget>, done: impl Fn(Place) + 'static) -> Rc<Self> {
         let entry = gtk::Entry::builder()
             .placeholder_text(gettext("Line"))
@@ -31,7 +31,7 @@ impl GoTo {
         line.append(&button);
         let popover = gtk::Popover::builder().child(&line).position(gtk::PositionType::Top).build();
         popover.set_parent(above);
-        // A popover is not among the children that a widget takes along.
+        // GTK does not destroy a popover together with its parent.
         let weak = popover.downgrade();
         above.connect_destroy(move |_| {
             if let Some(popover) = weak.upgrade() {
@@ -58,7 +58,7 @@ impl GoTo {
         Rc::new(Self { popover, entry })
     }
 
-    /// Asks for a line of so many.
+    /// Asks for a line, out of this many.
     pub(super) fn open(&self, lines: i32) {
         self.entry.set_text("");
         self.entry.set_placeholder_text(Some(&format!("1–{lines}")));
@@ -72,7 +72,7 @@ impl GoTo {
     }
 }
 
-/// The place that was typed.
+/// Parses a typed position.
 fn place(typed: &str) -> Option<Place> {
     let (line, column) = typed.trim().split_once([':', ',']).unwrap_or((typed.trim(), "1"));
     let line = line.trim().parse().ok()?;

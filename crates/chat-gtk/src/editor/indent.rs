@@ -1,13 +1,14 @@
-//! Indents a new line deeper after what opens a block: the library itself repeats the indentation of the line before.
+//! Indents the line after the start of a block; GtkSourceView itself only repeats the indentation
+//! of the previous line.
 
 use gtk::{gdk, glib};
 use relm4::gtk::prelude::*;
 use sourceview5::prelude::*;
 
-/// Languages of prose: a colon at the end of a line opens nothing there.
+/// Prose languages: a colon at the end of a line does not open a block there.
 const PROSE: [&str; 5] = ["markdown", "rst", "latex", "asciidoc", "diff"];
 
-/// Makes Enter behave so in a view. It goes through the input method first, which may need it itself.
+/// Installs this for Enter in a view. The input method sees the key first, since it may need it.
 pub(super) fn install(view: &sourceview5::View) {
     let keys = gtk::EventControllerKey::new();
     keys.set_propagation_phase(gtk::PropagationPhase::Capture);
@@ -28,7 +29,7 @@ pub(super) fn install(view: &sourceview5::View) {
     view.add_controller(keys);
 }
 
-/// Whether what stands before the cursor, or before the selection, opens a block.
+/// Whether the text before the cursor, or before the selection, opens a block.
 fn opens(view: &sourceview5::View) -> bool {
     let (buffer, at) = place(view);
     let before = before(&buffer, &at);
@@ -50,14 +51,14 @@ fn place(view: &sourceview5::View) -> (sourceview5::Buffer, gtk::TextIter) {
     (buffer, at)
 }
 
-/// The line up to a place.
+/// The line up to a position.
 fn before(buffer: &sourceview5::Buffer, at: &gtk::TextIter) -> String {
     let mut start = *at;
     start.set_line_offset(0);
     buffer.text(&start, at, true).into()
 }
 
-/// What ends the block that is opened at the end of a line; none where none is opened.
+/// What closes the block that the end of a line opens; none if it opens no block.
 fn opened(line: &str, language: Option<&str>) -> Option<&'static str> {
     match line.trim_end().chars().next_back()? {
         '{' => Some("}"),
@@ -68,7 +69,7 @@ fn opened(line: &str, language: Option<&str>) -> Option<&'static str> {
     }
 }
 
-/// Breaks the line, one step deeper. What closes the block comes into a line of its own.
+/// Breaks the line and indents by one step. What closes the block gets its own line.
 fn break_line(view: &sourceview5::View) {
     let (buffer, _) = place(view);
     buffer.begin_user_action();
@@ -84,7 +85,7 @@ fn break_line(view: &sourceview5::View) {
     }
     let is_closed =
         !closing.is_empty() && buffer.text(&at, &end, true).trim_start().starts_with(closing);
-    // What stood behind the cursor begins the new line.
+    // The text after the cursor begins the new line.
     let mut blank = at;
     while !blank.ends_line() && matches!(blank.char(), ' ' | '\t') {
         blank.forward_char();
@@ -100,7 +101,7 @@ fn break_line(view: &sourceview5::View) {
     view.scroll_mark_onscreen(&buffer.get_insert());
 }
 
-/// One step of indentation, as the file does it.
+/// One step of indentation, in the file's own style.
 fn step(view: &sourceview5::View) -> String {
     if !view.is_insert_spaces_instead_of_tabs() {
         return "\t".to_owned();

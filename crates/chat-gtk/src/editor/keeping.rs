@@ -1,4 +1,4 @@
-//! Keeps what is typed and not saved, and which files are open, when the hands rest; and brings both back in the
+//! Stores unsaved text and the list of open files when the user pauses, and restores both in the
 //! next run.
 
 use std::path::{Path, PathBuf};
@@ -13,12 +13,12 @@ use super::remembered::{Remembered, Tabs};
 use super::unsaved::{Draft, File, Unsaved};
 use super::{Inner, Output};
 
-/// How long a text that was typed may be unkept.
+/// The maximum delay before typed text is stored.
 const TYPED: Duration = Duration::from_millis(500);
-/// The same for which files are open, and where the cursor is.
+/// The maximum delay before open files and cursor positions are stored.
 const OPEN: Duration = Duration::from_secs(2);
 
-/// What the editor keeps on disk. Cheap to clone.
+/// The editor's state on disk. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct State {
     pub(super) unsaved: Unsaved,
@@ -26,12 +26,12 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// In folders of the window's state.
+    /// Uses folders of the window's state.
     pub(super) fn new(state: &Path) -> Self {
         Self { unsaved: Unsaved::new(state), remembered: Remembered::new(state) }
     }
 
-    /// Writes what has to be written. Blocks.
+    /// Writes all pending changes. Blocks.
     pub(crate) fn write(&self) {
         self.unsaved.write();
         self.remembered.write();
@@ -54,7 +54,7 @@ impl Inner {
         }
     }
 
-    /// Other files are open, or the cursor is elsewhere.
+    /// Other files are open, or the cursor moved.
     pub(super) fn remember(self: &Rc<Self>) {
         if !self.remembering.replace(true) {
             let weak = Rc::downgrade(self);
@@ -68,7 +68,7 @@ impl Inner {
         }
     }
 
-    /// Nothing is to be kept of a file any more: it was closed, or is another now.
+    /// Removes what is stored about a file: it was closed, or is another file now.
     pub(super) fn forget(self: &Rc<Self>, file: File) {
         self.to_keep.borrow_mut().remove(&file);
         self.state.unsaved.set(file, None);
@@ -76,7 +76,7 @@ impl Inner {
         self.remember();
     }
 
-    /// Hands over all that changed.
+    /// Collects everything that changed.
     pub(super) fn gather(&self) {
         self.gather_unsaved();
         self.gather_tabs();
@@ -85,10 +85,10 @@ impl Inner {
     fn gather_unsaved(&self) {
         for (project, path) in self.to_keep.take() {
             let Some(group) = self.group(&project) else { continue };
-            // What is still being read has not been changed.
+            // A file that is still being loaded has not changed.
             let document = group.by_path(&path).filter(|document| document.is_settled());
             let Some(draft) = document.map(|document| document.to_keep()) else { continue };
-            // What is still on its way from an earlier run must not be taken for nothing.
+            // Unsaved text that is still being restored must not be mistaken for none.
             if draft.is_some() || !group.is_coming() {
                 self.state.unsaved.set((project, path), draft);
             }
@@ -111,7 +111,7 @@ impl Inner {
         drop(gio::spawn_blocking(move || state.write()));
     }
 
-    /// Opens the files that were open in an earlier run, and those that have something from there.
+    /// Opens the files that were open in an earlier run, and those with unsaved text from it.
     pub(super) fn bring_back(self: &Rc<Self>, project: &Path) {
         let group = self.group_of(project);
         group.set_coming(true);
@@ -146,7 +146,7 @@ impl Inner {
     }
 }
 
-/// Opens files one by one, so that no frame waits for all: the one that was in sight first.
+/// Opens files one by one, so that no frame waits for all: first the one that was visible.
 async fn reopen(
     editor: &Weak<Inner>,
     project: &Path,
@@ -158,7 +158,7 @@ async fn reopen(
     let order = std::iter::once(active).chain((0..count).filter(|at| *at != active));
     for at in order.take(count) {
         let (Some(inner), Some(tab)) = (editor.upgrade(), tabs.files.get(at)) else { return };
-        // Those that come later find their place before it, or behind it.
+        // The later ones are placed before or after it.
         let document = inner.open(project, &tab.path, Some(at));
         document.expect_at(tab.place());
         if let Some(found) = drafts.iter().position(|(path, _)| *path == tab.path) {

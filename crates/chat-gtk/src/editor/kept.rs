@@ -1,4 +1,5 @@
-//! Small files of the window's state, one for each place on disk that something is kept of.
+//! Stores the editor's small state files, one for each file or folder on disk that it remembers
+//! something about.
 
 use std::collections::HashMap;
 use std::marker::PhantomData;
@@ -11,11 +12,11 @@ use serde::de::DeserializeOwned;
 
 use crate::drafts::write_atomically;
 
-/// What is kept of places. Cheap to clone: whichever thread comes last writes what is newest.
+/// What is stored by path. Cheap to clone: whichever thread writes last writes the newest state.
 #[derive(Debug)]
 pub(super) struct Kept<T> {
     folder: PathBuf,
-    /// As they are to be written; none where the file is to go.
+    /// The values to write; none if the file is to be removed.
     waiting: Arc<Mutex<HashMap<PathBuf, Option<T>>>>,
     /// Held while files are written; never on the main thread.
     writing: Arc<Mutex<()>>,
@@ -34,17 +35,17 @@ impl<T> Clone for Kept<T> {
 }
 
 impl<T: Serialize + DeserializeOwned> Kept<T> {
-    /// In this folder.
+    /// Uses this folder.
     pub(super) fn new(folder: PathBuf) -> Self {
         Self { folder, waiting: Arc::default(), writing: Arc::default(), kind: PhantomData }
     }
 
-    /// This is to be kept of a place; or nothing any more.
+    /// Sets what is stored for a path; none removes it.
     pub(super) fn set(&self, of: PathBuf, it: Option<T>) {
         lock(&self.waiting).insert(of, it);
     }
 
-    /// Writes what has to be written. Blocks. What could not be written is tried again the next time.
+    /// Writes all pending changes. Blocks. What could not be written is tried again the next time.
     pub(super) fn write(&self) {
         let _writing = lock(&self.writing);
         let waiting = std::mem::take(&mut *lock(&self.waiting));
@@ -67,13 +68,13 @@ impl<T: Serialize + DeserializeOwned> Kept<T> {
         write_atomically(&place, &serde_json::to_vec(it).map_err(std::io::Error::from)?)
     }
 
-    /// What was kept of a place. Blocks. What cannot be read is left alone.
+    /// What is stored for a path. Blocks. Unreadable files are left alone.
     pub(super) fn read(&self, of: &Path) -> Option<T> {
         let _writing = lock(&self.writing);
         serde_json::from_slice(&std::fs::read(self.place(of)).ok()?).ok()
     }
 
-    /// All that was kept. Blocks. What cannot be read is left alone.
+    /// Everything that is stored. Blocks. Unreadable files are left alone.
     pub(super) fn all(&self) -> Vec<T> {
         let _writing = lock(&self.writing);
         let Ok(entries) = std::fs::read_dir(&self.folder) else { return Vec::new() };
@@ -86,7 +87,7 @@ impl<T: Serialize + DeserializeOwned> Kept<T> {
         entries.filter_map(read).collect()
     }
 
-    /// A name that any path has.
+    /// A file name that works for any path.
     fn place(&self, of: &Path) -> PathBuf {
         let bytes = of.as_os_str().as_encoded_bytes();
         let sum = glib::compute_checksum_for_data(glib::ChecksumType::Sha256, bytes);
@@ -98,7 +99,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Paths as text, and as bytes where they are none: so that nothing of such a file is lost.
+/// Serializes paths as text, or as bytes if they are not valid text, so that nothing about such a
+/// file is lost.
 pub(super) mod path {
     use std::ffi::OsString;
     use std::os::unix::ffi::{OsStrExt, OsStringExt};

@@ -1,4 +1,5 @@
-//! How a file looks: its language, its indentation, and colours that follow light and dark at once.
+//! Sets how a file looks: its language, its indentation, and colours that follow light and dark
+//! style at once.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -10,12 +11,12 @@ use sourceview5::prelude::*;
 
 use crate::languages;
 
-/// How many lines are looked at to learn how a file is indented.
+/// How many lines are used to detect a file's indentation.
 const LINES: usize = 400;
-/// How wide a tab is, in characters.
+/// The width of a tab, in characters.
 const TAB: u32 = 4;
 
-/// The view of a file's text.
+/// Creates the view of a file's text.
 pub(super) fn view(buffer: &sourceview5::Buffer) -> sourceview5::View {
     let view = sourceview5::View::with_buffer(buffer);
     view.set_monospace(true);
@@ -39,7 +40,7 @@ pub(super) fn view(buffer: &sourceview5::Buffer) -> sourceview5::View {
     view
 }
 
-/// Gives a buffer the colours of the theme, now and whenever it changes.
+/// Applies the theme's colours to a buffer, now and whenever the theme changes.
 pub(super) fn follow_theme(buffer: &sourceview5::Buffer) {
     recolour(buffer);
     let weak = buffer.downgrade();
@@ -49,7 +50,7 @@ pub(super) fn follow_theme(buffer: &sourceview5::Buffer) {
             recolour(&buffer);
         }
     });
-    // The style manager stays for as long as the program.
+    // The style manager lives as long as the program, so disconnect from it.
     let id = Cell::new(Some(id));
     buffer.add_weak_ref_notify_local(move || {
         if let Some(id) = id.take() {
@@ -64,7 +65,7 @@ fn recolour(buffer: &sourceview5::Buffer) {
     buffer.set_style_scheme(sourceview5::StyleSchemeManager::default().scheme(name).as_ref());
 }
 
-/// The language of a file, by its name and how it begins.
+/// The language of a file, by its name and its first lines.
 pub(super) fn language(path: &Path, text: &str) -> Option<sourceview5::Language> {
     let name = path.file_name()?.to_string_lossy();
     let start = &text.as_bytes()[..text.len().min(512)];
@@ -74,12 +75,12 @@ pub(super) fn language(path: &Path, text: &str) -> Option<sourceview5::Language>
     manager.guess_language(Some(name.as_ref()), kind.as_deref())
 }
 
-/// Reads the colours of all themes, which takes some milliseconds the first time.
+/// Loads the colours of all themes, which takes some milliseconds the first time.
 pub(super) fn read_schemes() {
     sourceview5::StyleSchemeManager::default().scheme("Adwaita");
 }
 
-/// Reads a language, and what is compiled for it with the first text.
+/// Loads a language, and compiles it with a first text.
 pub(super) fn read(language: &sourceview5::Language) {
     let buffer = sourceview5::Buffer::new(None);
     languages::give(&buffer, Some(language));
@@ -88,7 +89,7 @@ pub(super) fn read(language: &sourceview5::Language) {
     buffer.ensure_highlight(&start, &end);
 }
 
-/// Indents as the file does: with tabs, or with so many spaces as it uses most.
+/// Indents like the file: with tabs, or with the number of spaces that it uses most.
 pub(super) fn indent_as(view: &sourceview5::View, text: &str) {
     match indentation(text) {
         Some(Indent::Tabs) => view.set_insert_spaces_instead_of_tabs(false),
@@ -106,7 +107,7 @@ enum Indent {
     Spaces(i32),
 }
 
-/// How a text is indented; none where nothing is.
+/// The indentation of a text; none if nothing is indented.
 fn indentation(text: &str) -> Option<Indent> {
     let (mut tabs, mut steps) = (0, [0_usize; 9]);
     let mut before = 0;
@@ -116,7 +117,7 @@ fn indentation(text: &str) -> Option<Indent> {
             continue;
         }
         let depth = line.len() - line.trim_start_matches(' ').len();
-        // What a line is deeper than the one before is a step.
+        // How much deeper a line is than the one before is one step.
         if depth > before && depth - before <= 8 {
             steps[depth - before] += 1;
         }

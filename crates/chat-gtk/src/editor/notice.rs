@@ -1,5 +1,4 @@
-//! What is said above a file's text: a sentence, and what can be done about it. It stays until it is
-//! answered.
+//! Shows a notice above a file's text: a sentence, and buttons. It stays until the user answers it.
 
 use std::rc::Rc;
 
@@ -8,11 +7,11 @@ use relm4::gtk::prelude::*;
 use crate::wrap::wrap;
 use crate::{accessible, beside};
 
-/// Something that can be done.
+/// A button of the notice.
 pub(super) struct Choice {
-    /// What its button says.
+    /// The button's label.
     pub(super) label: String,
-    /// What it does.
+    /// Its action.
     pub(super) act: Rc<dyn Fn()>,
 }
 
@@ -44,7 +43,7 @@ impl Notice {
         &self.root
     }
 
-    /// Says this in the place of what was said.
+    /// Replaces the current notice.
     pub(super) fn say(&self, words: &str, choices: Vec<Choice>) {
         self.words.set_label(words);
         while let Some(button) = self.actions.first_child() {

@@ -1,4 +1,4 @@
-//! Which files of a project were open, kept from one run to the next.
+//! Remembers the open files of a project from one run to the next.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Place;
 use super::kept::{Kept, path};
 
-/// The folder, among those of the window's state.
+/// The folder in the window's state.
 const FOLDER: &str = "tabs";
 
 /// The open files of a project, in the order of their tabs.
@@ -16,17 +16,17 @@ const FOLDER: &str = "tabs";
 #[serde(default)]
 pub(super) struct Tabs {
     pub(super) files: Vec<Tab>,
-    /// Which of them is in sight.
+    /// Which of them is visible.
     pub(super) active: usize,
 }
 
 /// An open file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Tab {
-    /// From the project on, or whole where it lies elsewhere.
+    /// Relative to the project, or the full path if it is elsewhere.
     #[serde(with = "path")]
     pub(super) path: PathBuf,
-    /// Where the cursor is.
+    /// The cursor's line.
     line: u32,
     column: u32,
 }
@@ -41,27 +41,27 @@ impl Tab {
     }
 }
 
-/// What has to be written. Cheap to clone.
+/// The state to write. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) struct Remembered(Kept<Tabs>);
 
 impl Remembered {
-    /// Kept in a folder of the window's state.
+    /// Uses a folder of the window's state.
     pub(super) fn new(state: &Path) -> Self {
         Self(Kept::new(state.join(FOLDER)))
     }
 
-    /// These are open in a project now.
+    /// Sets which files are open in a project.
     pub(super) fn set(&self, project: PathBuf, tabs: Tabs) {
         self.0.set(project, Some(tabs).filter(|tabs| !tabs.files.is_empty()));
     }
 
-    /// Writes what has to be written. Blocks.
+    /// Writes all pending changes. Blocks.
     pub(super) fn write(&self) {
         self.0.write();
     }
 
-    /// What was open in a project. Blocks. Files that are gone are left out.
+    /// The files that were open in a project. Blocks. Deleted files are left out.
     pub(super) fn read(&self, project: &Path) -> Tabs {
         let mut tabs = self.0.read(project).unwrap_or_default();
         if tabs.files.is_empty() {
@@ -73,7 +73,7 @@ impl Remembered {
             resolved.is_some_and(|resolved| resolved.kind() == Kind::File)
         };
         let active = tabs.files.get(tabs.active).map(|tab| tab.path.clone());
-        // The one before comes into sight where the active one is gone.
+        // If the active file is gone, the one before it is shown.
         let before = tabs.files.iter().take(tabs.active).filter(|tab| is_there(&tab.path)).count();
         tabs.files.retain(|tab| is_there(&tab.path));
         let at = tabs.files.iter().position(|tab| Some(&tab.path) == active.as_ref());

@@ -1,13 +1,13 @@
-//! Brings the cursor of a text into sight.
+//! Scrolls a text to its cursor.
 
 use std::cell::Cell;
 
 use gtk::glib;
 use relm4::gtk::prelude::*;
 
-/// Scrolls to the cursor, once the lines above it have their height: to a third of the view, and no
-/// further to the right than it must be to be seen. In a text that was given no room yet, which one
-/// that nobody saw was not, this waits: GTK would take the cursor for being beyond its right edge.
+/// Scrolls to the cursor, once the lines above it have their height: to a third of the view, and to
+/// the right only as far as needed. If the text has no size yet because it was never visible, this
+/// waits: GTK would think that the cursor is beyond its right edge.
 pub(super) fn cursor(view: &sourceview5::View) {
     let weak = view.downgrade();
     glib::idle_add_local_once(move || {
@@ -46,7 +46,7 @@ mod tests {
         let line = view.buffer().iter_at_line(200).expect("a line");
         view.buffer().place_cursor(&line);
         cursor(&view);
-        // The window comes later, as does that of a file that is opened behind the conversation.
+        // The window is created later, as for a file that is opened in the background.
         let asked = std::rc::Rc::new(Cell::new(false));
         let told = std::rc::Rc::clone(&asked);
         glib::idle_add_local_once(move || told.set(true));

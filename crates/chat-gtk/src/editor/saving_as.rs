@@ -1,4 +1,4 @@
-//! Saves a file under another name, in the project or elsewhere: wherever the person says.
+//! Saves a file under another name, in the project or elsewhere.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -12,7 +12,7 @@ use super::document::Document;
 use super::{Inner, disk};
 
 impl Inner {
-    /// Asks where to, and writes the file there.
+    /// Asks for a path, and saves the file there.
     pub(super) fn save_as(self: &Rc<Self>, document: &Rc<Document>) {
         if !document.is_whole() {
             return;
@@ -25,12 +25,12 @@ impl Inner {
         let window = self.root.root().and_downcast::<gtk::Window>();
         chooser.set_transient_for(window.as_ref());
         let location = document.location();
-        // The folder may be gone: then the dialog begins where it likes.
+        // If the folder is gone, the dialog chooses where to begin.
         let folder = location.ancestors().skip(1).find(|folder| folder.is_dir());
         let _ = chooser.set_current_folder(folder.map(gio::File::for_path).as_ref());
         chooser.set_current_name(&document.name());
         let (weak, document) = (Rc::downgrade(self), Rc::clone(document));
-        // The dialog lives until it is answered, and no longer.
+        // Keeps the dialog alive until it is answered.
         let alive = std::cell::RefCell::new(Some(chooser.clone()));
         chooser.connect_response(move |chooser, response| {
             alive.take();
@@ -51,7 +51,7 @@ impl Inner {
         chooser.show();
     }
 
-    /// Writes a file to where it was chosen, unless that would take something that was typed elsewhere.
+    /// Saves a file at the chosen path, unless that would overwrite unsaved text in another tab.
     fn save_to(&self, document: &Rc<Document>, path: PathBuf) {
         let open = self.other(document, &path).filter(|other| other.is_unsaved());
         if let Some(other) = open {
@@ -61,7 +61,8 @@ impl Inner {
         document.save_as(path);
     }
 
-    /// A file is another now: nothing is kept of what it was, and no other tab has what it is.
+    /// A file has become another one: removes its old state, and closes any other tab of the new
+    /// file.
     pub(super) fn became(self: &Rc<Self>, document: &Rc<Document>, before: PathBuf) {
         let path = document.path();
         if let Some(other) = self.other(document, &path)

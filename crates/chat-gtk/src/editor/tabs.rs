@@ -1,4 +1,4 @@
-//! The open files of one project, in tabs.
+//! Shows the open files of one project in tabs.
 
 mod titles;
 
@@ -20,14 +20,14 @@ pub(super) struct Group {
     project: PathBuf,
     view: adw::TabView,
     documents: RefCell<Vec<Rc<Document>>>,
-    /// Files of an earlier run are still on their way.
+    /// Files of an earlier run are still being opened.
     coming: Cell<bool>,
 }
 
 impl Group {
     pub(super) fn new(project: &Path, editor: Weak<Inner>) -> Rc<Self> {
         let view = adw::TabView::new();
-        // The others would take keys from the text, wherever the keyboard is.
+        // The other shortcuts would take keys from the text, wherever the focus is.
         view.set_shortcuts(
             adw::TabViewShortcuts::CONTROL_PAGE_UP
                 | adw::TabViewShortcuts::CONTROL_PAGE_DOWN
@@ -97,7 +97,7 @@ impl Group {
         self.view.selected_page().and_then(|page| self.document(&page))
     }
 
-    /// Whether files of an earlier run are still on their way.
+    /// Whether files of an earlier run are still being opened.
     pub(super) fn is_coming(&self) -> bool {
         self.coming.get()
     }
@@ -106,7 +106,7 @@ impl Group {
         self.coming.set(coming);
     }
 
-    /// Which files are open, and where.
+    /// The open files and their cursor positions.
     pub(super) fn tabs(&self) -> Tabs {
         let documents = self.documents();
         let active = self.active();
@@ -119,13 +119,13 @@ impl Group {
         }
     }
 
-    /// Brings a file into sight; only then is it read.
+    /// Shows a file, which loads it if needed.
     pub(super) fn select(&self, document: &Rc<Document>) {
         self.view.set_selected_page(&self.view.page(document.widget()));
         document.load();
     }
 
-    /// Who was in the text of one file is in that of the next one.
+    /// If the focus was in one file's text, it moves to the next one's.
     fn take_keyboard_along(&self, document: &Rc<Document>) {
         if self.view.state_flags().contains(gtk::StateFlags::FOCUS_WITHIN) {
             let document = Rc::downgrade(document);
@@ -137,7 +137,7 @@ impl Group {
         }
     }
 
-    /// Closes a file that has nothing to be saved.
+    /// Closes a file without unsaved changes.
     pub(super) fn close(&self, document: &Document) {
         self.view.close_page(&self.view.page(document.widget()));
     }
@@ -159,7 +159,7 @@ impl Group {
         self.documents.borrow().iter().find(|document| document.path() == path).cloned()
     }
 
-    /// Adds a file at a place among the tabs, or behind them.
+    /// Adds a file at a position among the tabs, or at the end.
     fn add(&self, document: Rc<Document>, position: Option<usize>) {
         let last = self.view.n_pages();
         let position = position.and_then(|position| i32::try_from(position).ok()).unwrap_or(last);
@@ -177,7 +177,8 @@ impl Group {
         editor.show_pages();
     }
 
-    /// Files of one name are told apart by their folders, and what is not saved has a mark.
+    /// Updates the titles: files of one name are told apart by their folders, and unsaved ones are
+    /// marked.
     pub(super) fn show_titles(&self) {
         let documents = self.documents.borrow();
         let paths: Vec<_> = documents.iter().map(|document| document.path()).collect();
@@ -197,8 +198,8 @@ impl Group {
 }
 
 impl Inner {
-    /// Opens a file in a tab of its own at a place among the others, or finds the tab that it has. It is
-    /// read when it comes into sight.
+    /// Opens a file in a new tab at a position among the others, or finds its existing tab. It is
+    /// loaded when it becomes visible.
     pub(super) fn open(
         self: &Rc<Self>,
         project: &Path,

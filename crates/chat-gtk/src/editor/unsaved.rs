@@ -1,4 +1,4 @@
-//! What was typed and not saved, kept for the case that the program ends: by any way.
+//! Stores text that was typed but not saved, in case the program ends for any reason.
 
 use std::path::{Path, PathBuf};
 
@@ -6,18 +6,18 @@ use serde::{Deserialize, Serialize};
 
 use super::kept::{Kept, path};
 
-/// The folder, among those of the window's state.
+/// The folder in the window's state.
 const FOLDER: &str = "unsaved";
 
-/// A text that is not on disk.
+/// An unsaved text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Draft {
     pub(super) text: String,
-    /// Where the cursor is, in characters.
+    /// The cursor position, in characters.
     pub(super) cursor: i32,
-    /// What tells the text on disk that it comes from; none where there was none.
+    /// A hash of the text on disk that it is based on; none if there was no file.
     pub(super) base: Option<String>,
-    /// The text on disk that it comes from; none where nobody knows it.
+    /// The text on disk that it is based on; none if it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) common: Option<String>,
 }
@@ -31,31 +31,31 @@ struct OfFile {
     draft: Draft,
 }
 
-/// A file, by its project and its path there.
+/// A file: its project, and its path there.
 pub(super) type File = (PathBuf, PathBuf);
 
-/// What has to be written. Cheap to clone.
+/// The state to write. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) struct Unsaved(Kept<OfFile>);
 
 impl Unsaved {
-    /// Kept in a folder of the window's state.
+    /// Uses a folder of the window's state.
     pub(super) fn new(state: &Path) -> Self {
         Self(Kept::new(state.join(FOLDER)))
     }
 
-    /// A file has this that is not on disk; or nothing any more.
+    /// Sets a file's unsaved text; none removes it.
     pub(super) fn set(&self, (project, path): File, draft: Option<Draft>) {
         let place = project.join(&path);
         self.0.set(place, draft.map(|draft| OfFile { project, path, draft }));
     }
 
-    /// Writes what has to be written. Blocks.
+    /// Writes all pending changes. Blocks.
     pub(super) fn write(&self) {
         self.0.write();
     }
 
-    /// What was kept of a project's files. Blocks.
+    /// What is stored for a project's files. Blocks.
     pub(super) fn read(&self, project: &Path) -> Vec<(PathBuf, Draft)> {
         let all = self.0.all().into_iter().filter(|kept| kept.project == project);
         let mut kept: Vec<_> = all.map(|kept| (kept.path, kept.draft)).collect();

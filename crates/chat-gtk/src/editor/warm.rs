@@ -1,6 +1,7 @@
-//! Loads ahead what the first file needs, while nobody is at work: the list of languages, the colours, the first
-//! view. A language itself takes from 5 to 100 ms of the main thread, and cannot be read in pieces or elsewhere; so those
-//! of the project's files are read in moments without a key or a move of the mouse.
+//! Preloads what the first opened file needs while the user is idle: the list of languages, the
+//! colours, the first view. Loading a language takes 5 to 100 ms of the main thread, and can be
+//! neither split nor moved to another thread, so the languages of the project's files are loaded
+//! while there is no keyboard or mouse input.
 
 use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
@@ -13,16 +14,16 @@ use relm4::gtk::prelude::*;
 use super::look;
 use crate::languages;
 
-/// How long nobody must have done anything.
+/// How long the user must have been idle.
 const QUIET: Duration = Duration::from_millis(400);
-/// How often it is looked whether that is so; then it is left.
+/// How often to check whether the user is idle before giving up.
 const TRIES: usize = 100;
 
-/// What is loaded ahead. One for each window.
+/// What is preloaded. One for each window.
 #[derive(Default)]
 pub(super) struct Warmth {
     begun: Cell<bool>,
-    /// Files whose languages are to be read, the first one first.
+    /// Files whose languages are to be loaded, in order.
     files: RefCell<Vec<PathBuf>>,
     reading: Cell<bool>,
 }
@@ -46,7 +47,7 @@ impl Warmth {
         });
     }
 
-    /// Reads the languages of such files, when nobody is at work in this widget's window.
+    /// Loads the languages of such files, while the user is idle in this widget's window.
     pub(super) fn read(self: &Rc<Self>, files: Vec<PathBuf>, widget: &gtk::Box) {
         self.files.replace(files);
         let Some(window) = widget.root().filter(|_| !self.reading.replace(true)) else { return };
@@ -77,7 +78,7 @@ impl Warmth {
         });
     }
 
-    /// The next language that was not read yet.
+    /// The next language that is not loaded yet.
     fn next(&self) -> Option<sourceview5::Language> {
         let mut files = self.files.borrow_mut();
         while !files.is_empty() {
@@ -90,12 +91,12 @@ impl Warmth {
     }
 }
 
-/// Waits until there is nothing else to do.
+/// Waits until the main loop is idle.
 async fn idle() {
     glib::timeout_future_with_priority(glib::Priority::LOW, Duration::ZERO).await;
 }
 
-/// Waits until nobody has done anything for a while. Whether that came.
+/// Waits until the user has been idle for a while. Returns whether that happened.
 async fn quiet(last: &Cell<Instant>) -> bool {
     for _ in 0..TRIES {
         let since = last.get().elapsed();
@@ -131,7 +132,7 @@ mod tests {
         assert_eq!(window.observe_controllers().n_items(), plain().observe_controllers().n_items());
     }
 
-    /// A window that nobody watches.
+    /// A window without event controllers.
     fn plain() -> gtk::Window {
         gtk::Window::new()
     }

@@ -1,4 +1,4 @@
-//! The tree: blocks, and the inline text in them.
+//! Defines the syntax tree: blocks, and the inline text in them.
 
 use std::rc::Rc;
 
@@ -16,9 +16,9 @@ pub enum Block {
     },
     /// Code, fenced or indented.
     Code {
-        /// What stands behind the opening fence: the language, and perhaps more.
+        /// The text after the opening fence: the language, and perhaps more.
         info: String,
-        /// The code, with its line ends.
+        /// The code, with its line endings.
         text: String,
     },
     /// A quotation.
@@ -27,7 +27,7 @@ pub enum Block {
     List(List),
     /// A table.
     Table(Table),
-    /// A line across.
+    /// A horizontal rule.
     Rule,
     /// Raw HTML, as it was written.
     Html(String),
@@ -35,7 +35,7 @@ pub enum Block {
     Footnote {
         /// Its label.
         label: String,
-        /// What it says.
+        /// Its content.
         blocks: Vec<Block>,
     },
 }
@@ -45,7 +45,7 @@ pub enum Block {
 pub struct List {
     /// The first number of an ordered list; none for bullets.
     pub start: Option<u64>,
-    /// Whether no blank line parts its items.
+    /// Whether its items are not separated by blank lines.
     pub tight: bool,
     /// Its items. Shared, so that a long list that grows need not be copied.
     pub items: Vec<Rc<Item>>,
@@ -54,27 +54,27 @@ pub struct List {
 /// An item of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Item {
-    /// Whether its box is ticked, where it has one.
+    /// Whether its checkbox is ticked, if it has one.
     pub task: Option<bool>,
-    /// What it holds. Text of a tight list stands in a paragraph too.
+    /// Its content. Text in a tight list is in a paragraph, too.
     pub blocks: Vec<Block>,
 }
 
 /// A table: every row has as many cells as the head.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
-    /// How each column is aligned.
+    /// The alignment of each column.
     pub align: Vec<Align>,
-    /// The cells of the head.
+    /// The cells of the header.
     pub head: Vec<Vec<Inline>>,
     /// The rows below it.
     pub rows: Vec<Vec<Vec<Inline>>>,
 }
 
-/// How a column is aligned.
+/// The alignment of a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Align {
-    /// As the language has it.
+    /// The default of the language.
     #[default]
     None,
     /// To the left.
@@ -92,38 +92,38 @@ pub enum Inline {
     Text(String),
     /// Code.
     Code(String),
-    /// A formula, as it was written, with the signs round it.
+    /// A formula as it was written, with its delimiters.
     Math(String),
-    /// Stressed text.
+    /// Emphasized text.
     Emphasis(Vec<Inline>),
-    /// Strongly stressed text.
+    /// Strongly emphasized text.
     Strong(Vec<Inline>),
-    /// Text that no longer holds.
+    /// Struck-through text.
     Strike(Vec<Inline>),
     /// A link.
     Link {
-        /// Where it leads; anything that the model wrote.
+        /// Its target; anything that the model wrote.
         address: String,
         /// Its title.
         title: String,
-        /// What is shown.
+        /// Its text.
         text: Vec<Inline>,
     },
     /// A picture. It is never fetched.
     Image {
-        /// Where it lies.
+        /// Its address.
         address: String,
         /// Its title.
         title: String,
-        /// What it shows.
+        /// Its alternative text.
         alt: Vec<Inline>,
     },
     /// Raw HTML, as it was written.
     Html(String),
     /// A reference to a footnote, by its label.
     Footnote(String),
-    /// A line end of the source, which is a space to the reader.
+    /// A line break of the source, which is shown as a space.
     SoftBreak,
-    /// A line end that is meant.
+    /// An intended line break.
     HardBreak,
 }

@@ -1,4 +1,4 @@
-//! From the parser's events to blocks.
+//! Builds blocks from the parser's events.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -12,27 +12,27 @@ use super::block::{Align, Block, Inline, Item, List, Table};
 use super::label::{Label, Target};
 use super::math::{self, Covered};
 
-/// Containers within containers that are kept. What lies deeper is shown at this depth: a text of
-/// ten thousand `>` must not overflow the stack of whoever walks the tree.
+/// The maximum nesting of containers. Deeper ones are shown at this depth: a text of ten thousand
+/// `>` must not overflow the stack of a function that walks the tree.
 const DEEPEST: usize = 60;
 
-/// What a text says.
+/// A parsed text.
 pub struct Built {
-    /// Its outermost blocks, in order.
+    /// Its top-level blocks, in order.
     pub tops: Vec<Top>,
     /// Its link definitions, in order.
     pub definitions: Vec<Definition>,
-    /// Where a formula begins whose end may still come: nothing behind is certain.
+    /// Where a formula begins whose end may still come: nothing after it is certain.
     pub open: Option<usize>,
 }
 
-/// An outermost block.
+/// A top-level block.
 pub struct Top {
     /// The block.
     pub block: Block,
-    /// The bytes that it comes from. The first line may begin before.
+    /// Its bytes in the source. The first line may begin earlier.
     pub range: Range<usize>,
-    /// Where its last text ends. (The range of a container may reach over what follows it.)
+    /// Where its last text ends. (The range of a container may include what follows it.)
     pub end: usize,
     /// The labels that its links refer to, defined or not.
     pub labels: Vec<Label>,
@@ -40,12 +40,12 @@ pub struct Top {
     pub items: Vec<ItemStart>,
 }
 
-/// The beginning of a list's item.
+/// The beginning of a list item.
 #[derive(Clone, Copy)]
 pub struct ItemStart {
-    /// Its first byte. Its first line may begin before.
+    /// Its first byte. Its first line may begin earlier.
     pub at: usize,
-    /// Whether it has text of its own, which shows if the list is tight.
+    /// Whether it has text of its own, which shows whether the list is tight.
     pub shows_tightness: bool,
 }
 
@@ -53,7 +53,7 @@ pub struct ItemStart {
 pub struct Definition {
     /// Its label.
     pub label: Label,
-    /// Where it leads.
+    /// Its target.
     pub target: Target,
     /// Where it begins.
     pub start: usize,
@@ -61,22 +61,22 @@ pub struct Definition {
 
 #[cfg(test)]
 thread_local! {
-    /// Bytes that were read in this thread.
+    /// How many bytes were parsed in this thread.
     pub static COUNTED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-/// Reads a text whose line ends are all `\n`. `resolve` knows the definitions that stand outside
-/// of it; they come before its own.
+/// Parses a text whose line endings are all `\n`. `resolve` looks up definitions outside the text;
+/// they take precedence over its own.
 pub fn build(source: &str, resolve: &dyn Fn(&Label) -> Option<Target>) -> Built {
     read(source, resolve, true)
 }
 
-/// Reads a part of a text of which it is known that another block follows.
+/// Parses a part of a text that is known to be followed by another block.
 pub fn build_part(source: &str, resolve: &dyn Fn(&Label) -> Option<Target>) -> Built {
     read(source, resolve, false)
 }
 
-/// `grows`: whether text may follow that belongs to the last block.
+/// `grows`: whether more text may follow that belongs to the last block.
 fn read(source: &str, resolve: &dyn Fn(&Label) -> Option<Target>, grows: bool) -> Built {
     #[cfg(test)]
     COUNTED.set(COUNTED.get() + source.len());
@@ -134,7 +134,7 @@ fn read(source: &str, resolve: &dyn Fn(&Label) -> Option<Target>, grows: bool) -
     Built { tops: builder.tops, definitions, open }
 }
 
-/// Something that has begun and not ended.
+/// A container that has begun but not ended.
 struct Open<'a> {
     tag: Tag<'a>,
     range: Range<usize>,
@@ -145,7 +145,7 @@ struct Open<'a> {
     cells: Vec<Vec<Inline>>,
     rows: Vec<Vec<Vec<Inline>>>,
     task: Option<bool>,
-    /// Whether a list is tight, as far as its items showed.
+    /// Whether a list is tight, as far as its items have shown.
     tight: Option<bool>,
 }
 
@@ -158,7 +158,7 @@ struct Builder<'a, 'r> {
     resolve: &'r dyn Fn(&Label) -> Option<Target>,
     asked: &'r RefCell<Vec<Label>>,
     source: &'r str,
-    /// Where the source has formulas, which are covered in what is read.
+    /// The formulas in the source, which are masked in what the parser reads.
     formulas: &'r [Range<usize>],
 }
 
@@ -178,7 +178,7 @@ impl<'a, 'r> Builder<'a, 'r> {
                     _ => self.inline(Inline::Html(text)),
                 }
             }
-            // Of an extension that is switched off.
+            // From an extension that is switched off.
             Event::FootnoteReference(label) => self.inline(Inline::Footnote(label.into_string())),
             Event::SoftBreak => self.inline(Inline::SoftBreak),
             Event::HardBreak => self.inline(Inline::HardBreak),
@@ -196,7 +196,7 @@ impl<'a, 'r> Builder<'a, 'r> {
     }
 
     fn start(&mut self, tag: Tag<'a>, range: Range<usize>) {
-        // Inside what is not opened nothing is, so that starts and ends stay paired.
+        // Nothing inside a skipped container is opened, so that starts and ends stay paired.
         if self.too_deep > 0 || self.stack.len() >= DEEPEST {
             self.too_deep += 1;
             return;
@@ -298,7 +298,7 @@ impl<'a, 'r> Builder<'a, 'r> {
                 let Target { address, title } = target;
                 self.inline(Inline::Image { address, title, alt: inlines });
             }
-            // Of extensions that are switched off.
+            // From extensions that are switched off.
             Tag::DefinitionList
             | Tag::DefinitionListTitle
             | Tag::DefinitionListDefinition
@@ -312,7 +312,7 @@ impl<'a, 'r> Builder<'a, 'r> {
         }
     }
 
-    /// Where a link leads: by its label, a definition outside of this text comes first.
+    /// The target of a link. For its label, a definition outside this text takes precedence.
     fn target(&self, kind: LinkType, id: &str, address: &str, title: &str) -> Target {
         if matches!(kind, LinkType::Reference | LinkType::Collapsed | LinkType::Shortcut) {
             let label = Label::new(id.to_owned());
@@ -327,7 +327,7 @@ impl<'a, 'r> Builder<'a, 'r> {
         Target { address, title: title.to_owned() }
     }
 
-    /// Text that stands in a block without a paragraph round it gets one.
+    /// Wraps text in a paragraph if its block has none.
     fn flush(&mut self) {
         let Some(open) = self.stack.last_mut() else { return };
         let is_container =
@@ -338,7 +338,7 @@ impl<'a, 'r> Builder<'a, 'r> {
         }
     }
 
-    /// The item at the top showed whether its list is tight.
+    /// Records whether the item on top shows that its list is tight.
     fn tightness(&mut self, tight: bool) {
         let Some(at) = self.stack.len().checked_sub(2) else { return };
         if matches!(self.stack[at + 1].tag, Tag::Item) {
@@ -378,7 +378,7 @@ impl<'a, 'r> Builder<'a, 'r> {
         &self.formulas[from..from + count]
     }
 
-    /// A text that was read from a part of the source, with its formulas.
+    /// A text from a part of the source, with its formulas restored.
     fn uncovered(&self, text: CowStr<'a>, range: &Range<usize>) -> String {
         match self.formulas_in(range) {
             [] => text.into_string(),
@@ -416,7 +416,7 @@ impl<'a, 'r> Builder<'a, 'r> {
     }
 }
 
-/// Adds text to the end, joined to text that stands there.
+/// Appends text, joined with preceding text.
 fn push_text(inlines: &mut Vec<Inline>, text: &str) {
     if text.is_empty() {
         return;
@@ -427,7 +427,7 @@ fn push_text(inlines: &mut Vec<Inline>, text: &str) {
     }
 }
 
-/// The text of a block that holds nothing else.
+/// The text of a block that contains only text.
 fn joined(inlines: Vec<Inline>) -> String {
     let mut out = String::new();
     for inline in inlines {

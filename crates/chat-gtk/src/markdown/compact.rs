@@ -1,11 +1,11 @@
-//! The tree as short text, for golden files and failures that can be read.
+//! Writes the tree as short text, for golden files and readable test failures.
 
 use std::fmt::Write as _;
 use std::rc::Rc;
 
 use super::block::{Align, Block, Inline, Item};
 
-/// Writes blocks one a line, what is inside them indented.
+/// Writes one block per line, with its content indented.
 pub fn compact(blocks: &[Rc<Block>]) -> String {
     let mut out = String::new();
     for block in blocks {

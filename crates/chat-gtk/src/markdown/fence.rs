@@ -1,9 +1,9 @@
-//! A fenced code block that is still open, read line by line.
+//! Reads a fenced code block that is still open, line by line.
 //!
-//! The parser would read it from its start for every piece that arrives. What an open fence does
-//! with a line is simple enough to be said here: it takes the line, or it is closed by it.
+//! The parser would read it from its start for every piece that arrives. An open fence handles a
+//! line so simply that it can be done here: the line either belongs to the fence or closes it.
 
-/// The mark that opened a block: which character, and how many.
+/// The mark that opened a fence: which character, and how many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fence {
     mark: u8,
@@ -11,8 +11,8 @@ pub struct Fence {
 }
 
 impl Fence {
-    /// The fence that this line is, if it is one without indentation. (From the lines of an
-    /// indented block its indentation is taken; that is left to the parser.)
+    /// The fence that this line opens, if it is one without indentation. (An indented fence removes
+    /// indentation from its lines, which is left to the parser.)
     pub fn opened_by(line: &str) -> Option<Self> {
         let mark = *line.as_bytes().first()?;
         if mark != b'`' && mark != b'~' {
@@ -23,7 +23,7 @@ impl Fence {
         (count >= 3 && !spoilt).then_some(Self { mark, count })
     }
 
-    /// Whether this line, without its line end, closes the block.
+    /// Whether this line, without its line ending, closes the fence.
     pub fn is_closed_by(self, line: &str) -> bool {
         let indent = repeated(line.as_bytes(), b' ');
         let rest = &line.as_bytes()[indent..];

@@ -1,7 +1,8 @@
-//! Blocks as a view draws them, one below the other: lines of prose, code, tables and rules.
+//! Arranges blocks as a view draws them, one below the other: lines of prose, code, tables and
+//! rules.
 //!
-//! Lists and quotations are no boxes here but an indentation of the lines in them, so that one
-//! text can hold many blocks and a person can select across them.
+//! Lists and quotations are indented lines here rather than boxes, so that one text can hold many
+//! blocks and the user can select across them.
 
 mod bare;
 mod html;
@@ -15,10 +16,10 @@ use super::math::is_display;
 use long::split_long;
 use runs::inline_runs;
 
-/// A line end within a paragraph: a new line without the space between paragraphs.
+/// A line break within a paragraph: a new line without the space between paragraphs.
 const LINE_END: &str = "\u{2028}";
 
-/// Something that is drawn below what was before it.
+/// Something that is drawn below what comes before it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Piece {
     /// A line of prose.
@@ -27,23 +28,23 @@ pub enum Piece {
     Code(Code),
     /// A table.
     Grid(Grid),
-    /// A line across.
+    /// A horizontal rule.
     Rule(Indent),
 }
 
-/// How far something stands to the right, and why.
+/// How far something is indented, and why.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Indent {
-    /// Lists that it stands in.
+    /// How many lists it is in.
     pub lists: u8,
-    /// Quotations that it stands in.
+    /// How many quotations it is in.
     pub quotes: u8,
 }
 
-/// What is to be left free above something.
+/// The space above something.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Gap {
-    /// Nothing: it goes on.
+    /// None: it continues what is above.
     None,
     /// Between the items of a list.
     Small,
@@ -59,48 +60,48 @@ pub enum Gap {
 pub struct Line {
     /// A heading's level, or 0.
     pub heading: u8,
-    /// Where it stands.
+    /// Its indentation.
     pub indent: Indent,
     /// The bullet, number or box in front of it.
     pub marker: Option<String>,
-    /// What is left free above it.
+    /// The space above it.
     pub gap: Gap,
-    /// Whether it is set like code (raw HTML).
+    /// Whether it is monospaced like code (raw HTML).
     pub verbatim: bool,
     /// Its text.
     pub runs: Vec<Run>,
 }
 
-/// Text of one style. It may hold line ends.
+/// Text of one style. It may contain line breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     /// The text.
     pub text: String,
     /// Its style.
     pub style: Style,
-    /// Where it leads, if it is a link that may be opened.
+    /// Its target, if it is a link that may be opened.
     pub link: Option<Rc<str>>,
 }
 
-/// How text is set.
+/// The style of text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[expect(clippy::struct_excessive_bools, reason = "each can stand with each")]
 pub struct Style {
-    /// Stressed.
+    /// Emphasized.
     pub emphasis: bool,
-    /// Strongly stressed.
+    /// Strongly emphasized.
     pub strong: bool,
     /// Struck through.
     pub strike: bool,
     /// Code.
     pub code: bool,
-    /// Quiet: what is there to explain.
+    /// Dimmed, as for explanations.
     pub faint: bool,
-    /// Small and raised, as a footnote's mark.
+    /// Superscript, as for footnote marks.
     pub raised: bool,
-    /// Small and lowered.
+    /// Subscript.
     pub lowered: bool,
-    /// A key to press.
+    /// A keyboard key.
     pub key: bool,
 }
 
@@ -109,20 +110,20 @@ pub struct Style {
 pub struct Code {
     /// The language, as the model named it.
     pub language: String,
-    /// The code without its last line end.
+    /// The code without its last line break.
     pub text: String,
-    /// Where it stands.
+    /// Its indentation.
     pub indent: Indent,
 }
 
 /// A table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid {
-    /// How each column is aligned.
+    /// The alignment of each column.
     pub align: Vec<Align>,
-    /// Head and rows, cell by cell.
+    /// Header and rows, cell by cell.
     pub rows: Vec<Vec<Vec<Run>>>,
-    /// Where it stands.
+    /// Its indentation.
     pub indent: Indent,
 }
 
@@ -131,7 +132,7 @@ pub fn block_pieces(block: &Block, out: &mut Vec<Piece>) {
     Flow { out, indent: Indent::default(), marker: None, gap: Gap::Block }.block(block);
 }
 
-/// The pieces of one item of an outermost list, and no others.
+/// The pieces of a single item of a top-level list.
 pub fn item_pieces(list: &List, index: usize, out: &mut Vec<Piece>) {
     if let Some(item) = list.items.get(index) {
         Flow { out, indent: Indent::default(), marker: None, gap: Gap::Block }
@@ -139,8 +140,8 @@ pub fn item_pieces(list: &List, index: usize, out: &mut Vec<Piece>) {
     }
 }
 
-/// Lets the last piece go on with text that was not read as Markdown yet, as if it were plain. A
-/// table and a line across say nothing of it: it is seen when it was read.
+/// Continues the last piece with text that is not parsed yet, as plain text. A table or a rule
+/// cannot continue, so there the text appears when it is parsed.
 pub fn go_on(out: &mut Vec<Piece>, text: &str) {
     match out.last_mut() {
         Some(Piece::Code(code)) => code.text.push_str(text),
@@ -152,7 +153,7 @@ pub fn go_on(out: &mut Vec<Piece>, text: &str) {
 struct Flow<'a> {
     out: &'a mut Vec<Piece>,
     indent: Indent,
-    /// The marker of the item that has begun and has no line yet.
+    /// The marker of an item that has begun but has no line yet.
     marker: Option<String>,
     gap: Gap,
 }
@@ -197,7 +198,7 @@ impl Flow<'_> {
             }
             Block::Html(text) => {
                 if let Some(text) = html::as_text(text) {
-                    // Line ends alone leave no more free than blocks do.
+                    // Line breaks alone leave no more space than the gap between blocks.
                     if text.iter().any(|inline| matches!(inline, Inline::Text(_))) {
                         self.prose(0, &text, Style::default());
                     }
@@ -225,7 +226,7 @@ impl Flow<'_> {
     }
 
     fn item(&mut self, list: &List, index: usize, item: &Item) {
-        // A list inside an item that has no text of its own begins on a line below its marker.
+        // A nested list in an item without text begins on the line below the item's marker.
         self.begin();
         self.gap = if index == 0 && self.indent.lists == 0 { Gap::Block } else { Gap::Small };
         self.marker = Some(match (item.task, list.start) {
@@ -241,14 +242,14 @@ impl Flow<'_> {
         self.gap = Gap::Block;
     }
 
-    /// A marker that waits gets its line now: what follows is no prose.
+    /// Gives a pending marker its own line, since what follows is not prose.
     fn begin(&mut self) {
         if self.marker.is_some() {
             self.line(Line::default());
         }
     }
 
-    /// A paragraph, in which formulas that stand by themselves are blocks.
+    /// A paragraph; formulas on their own lines become blocks.
     fn paragraph(&mut self, text: &[Inline]) {
         let mut done = 0;
         for (at, inline) in text.iter().enumerate() {
@@ -278,7 +279,7 @@ impl Flow<'_> {
         }
     }
 
-    /// What of a paragraph stands before a formula or behind it, if it says anything.
+    /// The part of a paragraph before or after a formula, if it has any content.
     fn part(&mut self, text: &[Inline]) {
         let is_break = |inline: &Inline| matches!(inline, Inline::SoftBreak | Inline::HardBreak);
         let Some(first) = text.iter().position(|inline| !is_break(inline)) else { return };
@@ -324,7 +325,7 @@ mod tests {
     use super::*;
     use crate::markdown::parse;
 
-    /// The runs of a text, links in brackets.
+    /// The runs of a text, with links in brackets.
     fn links(text: &str) -> String {
         let mut pieces = Vec::new();
         for block in parse(text) {

@@ -1,12 +1,12 @@
-//! Labels of link definitions, compared as the parser compares them.
+//! Compares labels of link definitions as the parser does.
 
 use unicase::UniCase;
 
-/// A label: two are equal when they differ only in case. The parser has already made runs of white
-/// space one space.
+/// A label: two are equal if they differ only in case. The parser has already collapsed white
+/// space.
 pub type Label = UniCase<String>;
 
-/// Where a label leads.
+/// The target of a label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     /// The address.

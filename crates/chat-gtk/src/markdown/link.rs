@@ -1,4 +1,4 @@
-//! Which addresses may be opened, and how an address is shown.
+//! Decides which addresses may be opened, and how an address is shown.
 
 use std::fmt::Write as _;
 
@@ -12,8 +12,8 @@ pub fn is_safe_address(address: &str) -> bool {
     }
 }
 
-/// The address with everything escaped that could make it look like another: control characters,
-/// invisible ones, and those that turn the direction of writing.
+/// The address with every character escaped that could disguise it: control characters, invisible
+/// ones, and those that change the writing direction.
 pub fn visible_address(address: &str) -> String {
     let mut out = String::with_capacity(address.len());
     for c in address.chars() {
@@ -26,7 +26,7 @@ pub fn visible_address(address: &str) -> String {
     out
 }
 
-/// Whether a character is drawn as nothing, or changes how others are drawn.
+/// Whether a character is invisible, or changes how others are drawn.
 fn is_deceptive(c: char) -> bool {
     matches!(c,
         '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}'

@@ -1,18 +1,17 @@
-//! Formulas in a source. They are found before the rest is read and then covered, so that nothing
-//! in them is taken for Markdown and their source stays as the model wrote it.
+//! Finds formulas in a source. They are found before the rest is parsed and then masked, so that
+//! nothing in them is taken for Markdown and their source stays as the model wrote it.
 //!
-//! `$…$` and `\(…\)` stand in running text. `$$…$$`, `\[…\]` and `\begin{…}…\end{…}` may begin a
-//! line; then they reach over line ends, list marks and whatever else is in them. No formula
-//! reaches over a blank line.
+//! `$…$` and `\(…\)` are inline. `$$…$$`, `\[…\]` and `\begin{…}…\end{…}` may begin a line; then
+//! they may span line breaks, list markers and anything else. No formula spans a blank line.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use pulldown_cmark::{BrokenLink, CowStr, Event, Options, Parser, Tag, TagEnd};
 
-/// Stands for every byte of a formula while the rest is read: punctuation without a meaning.
+/// Replaces every byte of a formula while the rest is parsed: punctuation without a meaning.
 const COVER: &str = "%";
-/// How often a source is read again because a formula changed which blocks there are.
+/// How often a source is parsed again because a formula changed its blocks.
 const MOST_READINGS: usize = 20;
 /// The longest formula between single dollar signs, in bytes.
 const LONGEST_DOLLARS: usize = 500;
@@ -20,17 +19,18 @@ const LONGEST_DOLLARS: usize = 500;
 /// Finds the target of a link whose label is defined elsewhere.
 pub type Resolve<'r> = dyn Fn(BrokenLink<'_>) -> Option<(CowStr<'static>, CowStr<'static>)> + 'r;
 
-/// A source whose formulas are covered.
+/// A source whose formulas are masked.
 pub struct Covered<'s> {
-    /// The source; every byte of a formula is another.
+    /// The source, with every byte of a formula replaced.
     pub text: Cow<'s, str>,
-    /// Where the formulas are, in order.
+    /// The positions of the formulas, in order.
     pub formulas: Vec<Range<usize>>,
-    /// Where one begins that text to come may close: nothing behind is certain yet.
+    /// Where a formula begins that later text may close: nothing after it is certain yet.
     pub open: Option<usize>,
 }
 
-/// Finds and covers all formulas. `grows`: whether one that is open at the end may still be closed.
+/// Finds and masks all formulas. `grows`: whether a formula that is open at the end may still be
+/// closed.
 pub fn cover<'s>(
     source: &'s str,
     options: Options,
@@ -71,7 +71,7 @@ pub fn cover<'s>(
     covered
 }
 
-/// Puts formulas back into a text that was read from this range of a covered source.
+/// Restores formulas in a text that was parsed from this range of a masked source.
 pub fn uncover(text: &str, source: &str, formulas: &[Range<usize>]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -84,13 +84,12 @@ pub fn uncover(text: &str, source: &str, formulas: &[Range<usize>]) -> String {
     out + rest
 }
 
-/// Whether a formula is one that stands by itself, and not in running text.
+/// Whether a formula is displayed on its own rather than inline.
 pub fn is_display(formula: &str) -> bool {
     ["$$", "\\[", "\\begin{"].iter().any(|sign| formula.starts_with(sign))
 }
 
-/// A formula as it was written, without what stands before its lines since they are quoted or in a
-/// list.
+/// A formula as it was written, without the quotation marks or list indentation before its lines.
 pub fn written(source: &str, formula: &Range<usize>) -> String {
     let text = &source[formula.clone()];
     if !text.contains('\n') {
@@ -118,7 +117,7 @@ pub fn written(source: &str, formula: &Range<usize>) -> String {
     out
 }
 
-/// A kind of formula, by what it begins and ends with.
+/// A kind of formula, by its delimiters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Parentheses,
@@ -130,7 +129,7 @@ enum Kind {
 /// Where a formula ends.
 enum End {
     At(usize),
-    /// The source ends before it.
+    /// The source ends before the formula does.
     Open,
     Nowhere,
 }
@@ -138,22 +137,23 @@ enum End {
 /// A piece of text in a paragraph, heading or cell.
 struct Text {
     range: Range<usize>,
-    /// Whether a backslash stands before it that takes its first character literally.
+    /// Whether a backslash before it makes its first character literal.
     escaped: bool,
     begins_line: bool,
 }
 
-/// One reading of a source.
+/// One pass over a source.
 struct Look<'s> {
     source: &'s str,
     grows: bool,
     /// Formulas before this byte are known.
     from: usize,
-    /// Whether to stop where a formula reaches beyond its block: what follows is to be read again.
+    /// Whether to stop at a formula that extends beyond its block, so that the rest is parsed
+    /// again.
     stops: bool,
     found: Vec<Range<usize>>,
     open: Option<usize>,
-    /// For every kind, in a line and at its beginning, up to where there is no end of one.
+    /// For every kind, inline and at the beginning of a line, up to where no end was found.
     hopeless: [usize; 8],
     stopped: bool,
 }
@@ -210,7 +210,7 @@ impl Look<'_> {
         self
     }
 
-    /// Looks for formulas in the texts of a block that ends here. Whether to go on.
+    /// Looks for formulas in the texts of a block that ends here. Returns whether to continue.
     fn look(&mut self, texts: &[Text], end: usize) -> bool {
         for text in texts {
             let mut at = text.range.start;
@@ -247,7 +247,7 @@ impl Look<'_> {
         true
     }
 
-    /// Whether what stands at the beginning of a line is a formula, though its end is still to come.
+    /// Whether the beginning of a line is a formula, though its end is still to come.
     fn is_begun(&self, kind: Kind, start: usize, inside: usize) -> bool {
         let next = self.source[inside..].chars().next();
         let blank = next.is_none_or(char::is_whitespace);
@@ -257,8 +257,8 @@ impl Look<'_> {
         }
     }
 
-    /// The next sign in a text that may begin a formula: its kind, where it begins, and what is
-    /// behind it.
+    /// The next delimiter in a text that may begin a formula: its kind, its position, and the
+    /// position after it.
     fn next(&self, text: &Text, from: usize) -> Option<(Kind, usize, usize)> {
         let source = self.source;
         let first = text.range.start;
@@ -294,8 +294,8 @@ impl Look<'_> {
         }
     }
 
-    /// Where a formula ends that begins here. `within`: no later than this; where it begins a line,
-    /// it may reach to a blank line.
+    /// Where a formula ends that begins here, but no later than `within`. At the beginning of a
+    /// line it may extend to a blank line.
     fn end_of(&mut self, kind: Kind, start: usize, inside: usize, within: Option<usize>) -> End {
         let source = self.source;
         let slot = kind as usize + if within.is_none() { 4 } else { 0 };
@@ -332,7 +332,7 @@ impl Look<'_> {
             };
             if let Some(length) = close.filter(|_| at > inside) {
                 if kind != Kind::Dollar {
-                    // Signs alone were taken literally, and say nothing.
+                    // Delimiters alone were literal, and are not a formula.
                     let says = source[inside..at].contains(char::is_alphanumeric);
                     return if says { End::At(at + length) } else { End::Nowhere };
                 }
@@ -357,8 +357,8 @@ impl Look<'_> {
         End::Nowhere
     }
 
-    /// Whether what stands between two dollar signs is a formula; none where the second is no end
-    /// of one. Sums of money are not.
+    /// Whether the text between two dollar signs is a formula rather than sums of money; none if
+    /// the second sign cannot end one.
     fn is_formula(&self, inside: Range<usize>) -> Option<bool> {
         let text = &self.source[inside.clone()];
         let behind = self.source[inside.end + 1..].chars().next();
@@ -374,7 +374,7 @@ impl Look<'_> {
     }
 }
 
-/// Where the next blank line begins: one with nothing but spaces and the signs of quotations.
+/// Where the next blank line begins: a line with only spaces and quotation marks (`>`).
 fn blank_line(source: &str, from: usize) -> Option<usize> {
     let mut at = from;
     loop {
@@ -441,7 +441,7 @@ mod tests {
         }
         assert_eq!(read("`$x$` and `\\(x\\)`"), "p code\"$x$\" \" and \" code\"\\\\(x\\\\)\"\n");
         assert_eq!(read("```\n$$\nx\n$$\n```\n"), "code \"\" \"$$\\nx\\n$$\\n\"\n");
-        // A bracket that is taken literally, as Markdown has it.
+        // A literal bracket, as in Markdown.
         assert_eq!(read("\\[foo] and \\(bar)"), "p \"[foo] and (bar)\"\n");
         assert_eq!(read("\\\\(x\\\\)"), "p \"\\\\(x\\\\)\"\n");
         assert_eq!(read("[a](https://b.c/$d$e)"), "p link \"https://b.c/$d$e\" \"\"( \"a\" )\n");

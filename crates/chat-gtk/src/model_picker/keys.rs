@@ -1,4 +1,4 @@
-//! The keys of the model dropdown that GTK does not know.
+//! Handles keys of the model dropdown that GTK does not handle.
 
 use std::rc::Rc;
 
@@ -13,8 +13,8 @@ pub(super) fn connect(inner: &Rc<Inner>, output: &Rc<dyn Fn(Output)>) {
     connect_search(inner, output);
 }
 
-/// Enter takes what was typed. Letters that are typed into the list reach the search while the list
-/// keeps the keyboard.
+/// Handles Enter, and passes letters that are typed in the list on to the search while the list
+/// keeps the focus.
 fn connect_list(inner: &Rc<Inner>, output: &Rc<dyn Fn(Output)>) {
     let enter = gtk::EventControllerKey::new();
     let weak = Rc::downgrade(inner);
@@ -34,7 +34,7 @@ fn connect_list(inner: &Rc<Inner>, output: &Rc<dyn Fn(Output)>) {
     inner.list.widget().add_controller(enter);
 }
 
-/// Down goes into the list, and Ctrl+D marks what it has selected.
+/// Down moves into the list, and Ctrl+D toggles whether its selected model is a favourite.
 fn connect_search(inner: &Rc<Inner>, output: &Rc<dyn Fn(Output)>) {
     let keys = gtk::EventControllerKey::new();
     let weak = Rc::downgrade(inner);

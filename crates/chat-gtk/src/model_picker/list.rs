@@ -1,4 +1,4 @@
-//! The list inside the model dropdown: made for hundreds of models.
+//! Shows the list in the model dropdown, which stays fast with hundreds of models.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -12,14 +12,14 @@ use super::row;
 use super::rows::Row;
 use crate::accessible;
 
-/// What a person does with the list.
+/// Messages of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Told {
-    /// This model was chosen.
+    /// The user chose this model.
     Chosen(ModelRef),
-    /// This model is to be a favourite, or not any more.
+    /// Make this model a favourite, or no longer one.
     Favourite(ModelRef, bool),
-    /// The arrow went up from the first row.
+    /// The up arrow was pressed in the first row.
     Above,
     /// Esc was pressed.
     Dismissed,
@@ -34,7 +34,7 @@ pub(super) struct ModelList {
     selection: gtk::SingleSelection,
 }
 
-/// A row as the store holds it.
+/// A row in the list store.
 struct Entry {
     row: Row,
     /// Whether it is the chat's model.
@@ -70,8 +70,7 @@ impl ModelList {
         &self.scroller
     }
 
-    /// Shows these rows and marks the chosen model. The keyboard begins at this one, or at the
-    /// first.
+    /// Shows these rows and marks the chosen model. The focus begins at this one, or at the first.
     pub(super) fn fill(&self, rows: Vec<Row>, chosen: Option<&ModelRef>, at: Option<&ModelRef>) {
         let had_focus = self.view.state_flags().contains(gtk::StateFlags::FOCUS_WITHIN);
         let at = rows.iter().position(|row| Some(&row.model) == at).unwrap_or(0);
@@ -89,12 +88,12 @@ impl ModelList {
         }
     }
 
-    /// The model at which the keyboard is.
+    /// The model with the focus.
     pub(super) fn current(&self) -> Option<ModelRef> {
         current(&self.selection).map(|(model, _)| model)
     }
 
-    /// Goes to the selected row, at once where it is there: the next key goes on from it.
+    /// Focuses the selected row, immediately if it exists, so that the next key continues from it.
     pub(super) fn focus(&self) {
         self.view.grab_focus();
         let selected = self.selection.selected();
@@ -104,15 +103,15 @@ impl ModelList {
         }
         let (view, selection) = (self.view.clone(), self.selection.clone());
         glib::idle_add_local_once(move || {
-            // Another key was faster, and went on from there.
+            // Another key was faster, and moved on from there.
             if selection.selected() == selected {
                 focus_row(&view, selected);
             }
         });
     }
 
-    /// Brings the selected row into sight, once the list was laid out with its new rows: before that
-    /// GTK does not know where a row is.
+    /// Scrolls to the selected row once the new rows are laid out: before that, GTK does not know
+    /// where a row is.
     pub(super) fn reveal_selected(&self) {
         let (selection, laid_out) = (self.selection.clone(), Cell::new(false));
         self.view.add_tick_callback(move |view, _| {
@@ -129,13 +128,13 @@ impl ModelList {
         self.view.emit_by_name::<()>("activate", &[&self.selection.selected()]);
     }
 
-    /// Makes the selected model a favourite, or takes that back.
+    /// Toggles whether the selected model is a favourite.
     pub(super) fn toggle_favourite(&self) -> Option<Told> {
         toggled(&self.selection)
     }
 }
 
-/// Gives the keyboard to the row at a position, if it is there. GTK can do so itself since 4.12.
+/// Focuses the row at a position, if it exists. GTK can do this itself since 4.12.
 fn focus_row(view: &gtk::ListView, position: u32) -> bool {
     let mut rows = std::iter::successors(view.first_child(), WidgetExt::next_sibling);
     let name = row_name(position);
@@ -144,7 +143,7 @@ fn focus_row(view: &gtk::ListView, position: u32) -> bool {
     rows.find(is_it).is_some_and(|row| row.grab_focus())
 }
 
-/// By this name the row at a position is found again.
+/// The name by which the row at a position can be found.
 fn row_name(position: u32) -> String {
     format!("model-{position}")
 }
@@ -207,7 +206,7 @@ fn factory(output: &Output) -> gtk::SignalListItemFactory {
         });
         line.set_widget_name(&row_name(item.position()));
         item.set_child(Some(&line));
-        // GTK's own row has the keyboard, and no name of its own.
+        // GTK's own row has the focus, but no accessible name.
         if let Some(own) = line.parent() {
             accessible::set_label(&own, &row::spoken(&entry.row));
         }

@@ -1,4 +1,4 @@
-//! The options of a model in a chat: what is not ticked is left to the server.
+//! Edits a model's options in a chat. Options that are not ticked are left to the server.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -9,9 +9,9 @@ use relm4::gtk::prelude::*;
 
 use crate::{accessible, nested_scroll};
 
-/// Where the spin button for the window stands before anything is set.
+/// The initial value of the spin button for the context window.
 const USUAL_WINDOW: f64 = 16_384.0;
-/// The smallest and the largest window that can be asked for; models have between these.
+/// The smallest and largest context window that can be requested.
 const WINDOWS: (f64, f64) = (1_024.0, 2_097_152.0);
 
 /// The page with the options.
@@ -27,12 +27,12 @@ pub(super) struct OptionsPage {
 struct Inner {
     temperature: Setting,
     window: Setting,
-    /// The options as they came: those without a control here are kept.
+    /// The original options: those without a control here are kept.
     base: RefCell<Options>,
     showing: Cell<bool>,
 }
 
-/// A value that is set or left to the server.
+/// A value that is set, or left to the server.
 #[derive(Debug)]
 struct Setting {
     check: gtk::CheckButton,
@@ -132,7 +132,7 @@ impl OptionsPage {
         &self.root
     }
 
-    /// Shows options without telling that they changed.
+    /// Shows options without reporting a change.
     pub(super) fn show(&self, options: &Options) {
         let inner = &self.inner;
         if *inner.base.borrow() == *options {
@@ -145,7 +145,7 @@ impl OptionsPage {
         inner.showing.set(false);
     }
 
-    /// Offers the context window only where a request can set it.
+    /// Shows the context window only if a request can set it.
     pub(super) fn set_window_can_be_set(&self, can: bool) {
         self.window_line.set_visible(can);
     }
@@ -162,7 +162,7 @@ impl OptionsPage {
 impl Inner {
     fn options(&self) -> Options {
         Options {
-            // One decimal is what the control shows.
+            // The control shows one decimal place.
             temperature: self.temperature.get().map(|t| (t * 10.0).round() / 10.0),
             context_window: self.window.get().map(|tokens| tokens as u32),
             ..self.base.borrow().clone()

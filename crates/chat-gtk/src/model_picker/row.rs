@@ -1,5 +1,5 @@
-//! A model's line in the list: the heading of its group where it is the first, its name, what it
-//! can do, its size, and the star that makes it a favourite.
+//! Shows a model's row in the list: the heading of its group where it is the first, its name, its
+//! abilities, its size, and the star that makes it a favourite.
 
 use chat_core::models::display_name;
 use gettextrs::gettext;
@@ -9,8 +9,8 @@ use super::rows::{Heading, Row};
 use crate::accessible;
 use crate::models::words::connection;
 
-/// Builds the line. A heading belongs to the row of a model, so that the arrow keys find nothing
-/// on their way that cannot be chosen.
+/// Builds the row. A heading is part of a model's row, so that the arrow keys meet nothing that
+/// cannot be chosen.
 pub(super) fn build(row: &Row, chosen: bool, starred: impl Fn(bool) + 'static) -> gtk::Box {
     let line = gtk::Box::builder().spacing(8).css_classes(["model-row"]).build();
     line.append(&check(chosen));
@@ -43,7 +43,7 @@ pub(super) fn build(row: &Row, chosen: bool, starred: impl Fn(bool) + 'static) -
     whole
 }
 
-/// What a screen reader says of the line.
+/// What a screen reader says about the row.
 pub(super) fn spoken(row: &Row) -> String {
     let mut words = vec![display_name(&row.model).to_owned()];
     words.extend(row.connection.clone());
@@ -57,7 +57,7 @@ pub(super) fn spoken(row: &Row) -> String {
     words.join(", ")
 }
 
-/// The marks of what a model is known to do, with their words.
+/// The icons of a model's known abilities, with their names.
 fn abilities(row: &Row) -> Vec<(&'static str, String)> {
     let all = [
         (row.can.tools, "natter-tools-symbolic", gettext("Can use tools")),
@@ -68,7 +68,7 @@ fn abilities(row: &Row) -> Vec<(&'static str, String)> {
     known.map(|(_, icon, words)| (icon, words)).collect()
 }
 
-/// Marks the model that the chat uses now; the place is kept in the others.
+/// The mark on the chat's current model; other rows keep the space for it.
 fn check(chosen: bool) -> gtk::Image {
     let check = gtk::Image::from_icon_name("object-select-symbolic");
     check.set_opacity(if chosen { 1.0 } else { 0.0 });
@@ -94,8 +94,7 @@ fn dim(words: &str) -> gtk::Label {
     gtk::Label::builder().label(words).css_classes(["dim-label", "caption", "numeric"]).build()
 }
 
-/// The star takes no focus: in a list that would take it away from the rows. Its key is the
-/// list's.
+/// The star never takes the focus, which would leave the list's rows. Its key belongs to the list.
 fn star(favourite: bool, starred: impl Fn(bool) + 'static) -> gtk::ToggleButton {
     let (icon, hint) = if favourite {
         ("starred-symbolic", gettext("Remove from Favorites (Ctrl+D)"))

@@ -1,4 +1,4 @@
-//! Which models a person can choose from, in which order, and what is said about each.
+//! Decides which models can be chosen, in which order, and what the list shows about each.
 
 use chat_core::client::{Capabilities, ModelInfo};
 use chat_core::event::ModelEntry;
@@ -9,30 +9,30 @@ use gettextrs::gettext;
 
 use crate::models::words::connection;
 
-/// What stands above the first of a group of models.
+/// The heading of a group of models.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Heading {
     Favourites,
-    /// The name of the connection that has them.
+    /// The name of their connection.
     Connection(String),
 }
 
-/// A model as it is offered.
+/// A model in the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Row {
-    /// Where a group begins.
+    /// Set where a group begins.
     pub(super) heading: Option<Heading>,
     pub(super) model: ModelRef,
-    /// Its connection, where no heading says it and there is more than one.
+    /// Its connection, if no heading shows it and there is more than one.
     pub(super) connection: Option<String>,
-    /// How large it is, in words.
+    /// Its size, as text.
     pub(super) size: String,
     pub(super) can: Capabilities,
     pub(super) favourite: bool,
 }
 
-/// The models that can hold a conversation and whose names hold every word of the query: the
-/// favourites, then the others by connection, in the order in which the connections come.
+/// The models that can chat and whose names contain every word of the query: the favourites, then
+/// the others by connection, in the order of the connections.
 pub(super) fn rows(models: &[ModelEntry], favourites: &[ModelRef], query: &str) -> Vec<Row> {
     let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
     let fits = |entry: &&ModelEntry| {
@@ -112,7 +112,7 @@ mod tests {
         }
     }
 
-    /// The rows in a line each, with headings in brackets.
+    /// The rows as lines, with headings in brackets.
     fn lines(rows: &[Row]) -> Vec<String> {
         let line = |row: &Row| {
             let heading = row.heading.as_ref().map(|heading| match heading {
@@ -139,7 +139,7 @@ mod tests {
         let found = rows(&models, &favourites, "");
         assert_eq!(lines(&found), ["[*] a (Home)", "[Work] b", "c"]);
         assert!(found[0].favourite && !found[1].favourite);
-        // With one connection there is nothing to tell apart.
+        // With one connection there is nothing to distinguish.
         let found = rows(&models[1..2], &favourites, "");
         assert_eq!(lines(&found), ["[*] a"]);
     }
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(found("QWEN"), ["[Home] qwen3:8b", "[Work] Qwen3"]);
         assert_eq!(found("work qwen"), ["[Work] Qwen3"]);
         assert!(found("mistral").is_empty());
-        // By the name that is shown, and by the one that the server has.
+        // By the name that is shown, and by the server's own name.
         let own = [entry(CONNECTION, "qwen3-4b")];
         let found = |query| rows(&own, &[], query).len();
         assert_eq!((found("qwen3 4b instruct"), found("qwen3-4b"), found("8b")), (1, 1, 0));

@@ -1,4 +1,4 @@
-//! Files of models that a person adds: chosen in a dialog, or dropped on a window.
+//! Adds model files that the user chooses in a dialog or drops on a window.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -30,7 +30,7 @@ pub(crate) fn choose(parent: &gtk::Window, then: impl Fn(Vec<PathBuf>) + 'static
     all.add_pattern("*");
     chooser.add_filter(&models);
     chooser.add_filter(&all);
-    // The dialog lives until it is answered, and no longer.
+    // Keeps the dialog alive until it is answered.
     let alive = RefCell::new(Some(chooser.clone()));
     chooser.connect_response(move |chooser, response| {
         alive.take();
@@ -43,8 +43,8 @@ pub(crate) fn choose(parent: &gtk::Window, then: impl Fn(Vec<PathBuf>) + 'static
     chooser.show();
 }
 
-/// Takes files that are dropped anywhere on a window. It has them before a text field, which would
-/// take their names.
+/// Accepts files that are dropped anywhere on a window, before a text field does, which would
+/// insert their names.
 pub(crate) fn accept_drops(window: &impl IsA<gtk::Widget>, then: impl Fn(Vec<PathBuf>) + 'static) {
     let target = gtk::DropTarget::new(gdk::FileList::static_type(), gdk::DragAction::COPY);
     target.set_propagation_phase(gtk::PropagationPhase::Capture);
@@ -60,7 +60,7 @@ pub(crate) fn accept_drops(window: &impl IsA<gtk::Widget>, then: impl Fn(Vec<Pat
     window.add_controller(target);
 }
 
-/// Adds files where they lie, and says what came of it: a sentence, and whether all went well.
+/// Adds files without moving them, and returns the outcome: a sentence, and whether all succeeded.
 pub(crate) async fn add(manager: &Manager, files: Vec<PathBuf>) -> (String, bool) {
     let mut added = Vec::new();
     let mut refused = Vec::new();
@@ -73,7 +73,7 @@ pub(crate) async fn add(manager: &Manager, files: Vec<PathBuf>) -> (String, bool
     if refused.is_empty() { (welcome(&added), true) } else { (refused.join("\n"), false) }
 }
 
-/// Does the same in a while, and hands on what is to be said.
+/// Does the same in the background, and passes the sentence on.
 pub(crate) fn add_then(
     manager: &Manager,
     files: Vec<PathBuf>,
@@ -118,7 +118,7 @@ mod tests {
         let (one, other) = (PathBuf::from("/models/a.gguf"), PathBuf::from("/models/b.gguf"));
         assert!(drop(&[gio::File::for_path(&one), gio::File::for_path(&other)]));
         assert_eq!(*taken.borrow(), [one, other]);
-        // What lies on no disk here cannot be added.
+        // A file that is not on a local disk cannot be added.
         assert!(!drop(&[gio::File::for_uri("https://models.example/c.gguf")]));
         assert_eq!(taken.borrow().len(), 2);
     }

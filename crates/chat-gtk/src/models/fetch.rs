@@ -1,4 +1,4 @@
-//! A model that can be downloaded: its row through all that comes, from the offer to the file.
+//! Shows a model that can be downloaded: one row from the offer to the finished file.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -14,14 +14,14 @@ use gtk::glib;
 use super::row::{Act, Look, ModelRow};
 use super::{Stock, words};
 
-/// What is to be had.
+/// A model that can be downloaded.
 #[derive(Clone, Debug)]
 pub(crate) enum Goods {
-    /// A model of the catalogue. What the site has now is asked when it is wanted.
+    /// A model of the catalog. The hub is asked for its current files when it is downloaded.
     Offer(&'static Offer),
-    /// A model as the site has just told of it.
+    /// A model that the hub has just listed.
     Remote(RemoteModel),
-    /// What the download of this id brings.
+    /// The model of the download with this id.
     Coming(String),
 }
 
@@ -39,12 +39,12 @@ struct Inner {
     manager: Manager,
     question: RefCell<Question>,
     coming: RefCell<Option<Download>>,
-    /// What became of a button that was pressed while it comes, where that failed.
+    /// The error of a button that was pressed during the download.
     failed: RefCell<Option<Error>>,
     installed: RefCell<Option<Installed>>,
 }
 
-/// What was asked of the site before there is a download.
+/// A question to the hub before there is a download.
 #[derive(Debug)]
 enum Question {
     None,
@@ -53,7 +53,7 @@ enum Question {
 }
 
 impl Fetch {
-    /// A row for something, with what there is to know about it.
+    /// Creates a row with what is known about the model.
     pub(crate) fn new(manager: &Manager, goods: Goods, row: ModelRow, about: String) -> Self {
         let inner = Rc::new(Inner {
             row,
@@ -79,12 +79,12 @@ impl Fetch {
         self.inner.row.widget().clone().upcast()
     }
 
-    /// Brings the keyboard to what can be done about it. Gives whether there is anything.
+    /// Focuses the row's button. Returns whether there is one.
     pub(crate) fn focus(&self) -> bool {
         self.inner.row.focus()
     }
 
-    /// Shows how it stands now.
+    /// Shows the current state.
     pub(crate) fn update(&self, stock: &Stock) {
         let inner = &self.inner;
         let coming = stock.coming().find(|it| inner.goods.is(it)).cloned();
@@ -102,7 +102,7 @@ impl Fetch {
 }
 
 impl Goods {
-    /// Whether a download brings just this.
+    /// Whether this is the download of the model.
     pub(crate) fn is(&self, it: &Download) -> bool {
         match self {
             Self::Offer(offer) => means(offer, &it.repository, &it.file),
@@ -111,7 +111,7 @@ impl Goods {
         }
     }
 
-    /// Whether an installed model is this, and can be used.
+    /// Whether this installed model is the same, and can be used.
     fn became(&self, model: &Installed) -> bool {
         if model.problem.is_some() {
             return false;
@@ -119,7 +119,7 @@ impl Goods {
         let from = model.source.as_ref();
         match self {
             Self::Offer(offer) => {
-                // What came with Natter has no source, and the catalogue's name.
+                // A model that came with Natter has no source, but the catalog's name.
                 offer.name == model.name
                     || from.is_some_and(|from| means(offer, &from.repository, &from.file))
             }
@@ -136,7 +136,7 @@ fn means(offer: &Offer, repository: &str, file: &str) -> bool {
     offer.means(&RemoteModel { repository, file, parts: Vec::new() })
 }
 
-/// Whether a download stands as it stood, however far it is now.
+/// Whether a download is in the same state, whatever its progress.
 fn same_state(before: Option<&Download>, now: Option<&Download>) -> bool {
     let kind = |it: &Download| std::mem::discriminant(&it.state);
     before.map(kind) == now.map(kind)
@@ -179,7 +179,7 @@ impl Inner {
         self.row.show(look);
     }
 
-    /// Does what a button says.
+    /// Runs a button's action.
     fn act(self: &Rc<Self>, act: Act) {
         let id = self.coming.borrow().as_ref().map(|it| it.id.clone());
         self.failed.replace(None);
@@ -197,7 +197,7 @@ impl Inner {
         }
     }
 
-    /// Asks the site what there is, and begins.
+    /// Asks the hub for the files, and starts the download.
     fn begin(self: &Rc<Self>) {
         let goods = self.goods.clone();
         self.question.replace(Question::Asked);
@@ -214,12 +214,12 @@ impl Inner {
         });
     }
 
-    /// Does something; what goes wrong is said in the row, also beside how far a download is.
+    /// Runs an action; an error is shown in the row, in addition to the progress of a download.
     fn then(self: &Rc<Self>, work: impl AsyncFnOnce(Manager) -> Result<()> + 'static) {
         let (weak, manager) = (Rc::downgrade(self), self.manager.clone());
         glib::spawn_future_local(async move {
             let result = work(manager).await;
-            // That it began is told by an event.
+            // An event reports that it has begun.
             if let (Err(error), Some(inner)) = (result, weak.upgrade()) {
                 if inner.coming.borrow().is_some() {
                     inner.failed.replace(Some(error));
@@ -275,7 +275,7 @@ mod tests {
         fetch.update(&stock(DownloadState::Paused, 25_000_000));
         assert_eq!(said(), "Paused at 25.0 MB of 100.0 MB");
 
-        // There is no such download: it cannot be gone on with.
+        // There is no such download, so it cannot be resumed.
         fetch.inner.act(Act::Resume);
         until("the failure", || fetch.inner.failed.borrow().is_some());
         let failed = |amount: &str| {
@@ -283,7 +283,7 @@ mod tests {
             format!("Paused at {amount} of 100.0 MB\n{sentence}")
         };
         assert_eq!(said(), failed("25.0 MB"));
-        // Looking again does not take it away, and other news does.
+        // Refreshing does not remove it, but other news does.
         fetch.update(&stock(DownloadState::Paused, 26_000_000));
         assert_eq!(said(), failed("26.0 MB"));
         let running = DownloadState::Running { stage: DownloadStage::Fetching, speed: None };

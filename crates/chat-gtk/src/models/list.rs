@@ -1,5 +1,5 @@
-//! A list whose rows stay while what they are about stays: who walks through it by keyboard is not
-//! sent away by what happens elsewhere.
+//! Shows a list whose rows stay while their models stay, so that keyboard focus is not lost when
+//! other rows change.
 
 use std::cell::RefCell;
 
@@ -8,7 +8,7 @@ use adw::prelude::*;
 use super::has_keyboard;
 use crate::accessible;
 
-/// The list, of rows `R` that are told apart by `K`.
+/// A list of rows `R`, identified by keys `K`.
 #[derive(Debug)]
 pub(crate) struct KeyedList<K, R> {
     list: gtk::ListBox,
@@ -17,7 +17,7 @@ pub(crate) struct KeyedList<K, R> {
 }
 
 impl<K: PartialEq, R: Clone> KeyedList<K, R> {
-    /// An empty list of this name; `widget` gives the widget of a row.
+    /// Creates an empty list with this name; `widget` returns the widget of a row.
     pub(crate) fn new(name: &str, widget: fn(&R) -> gtk::Widget) -> Self {
         let list = gtk::ListBox::builder()
             .selection_mode(gtk::SelectionMode::None)
@@ -32,8 +32,8 @@ impl<K: PartialEq, R: Clone> KeyedList<K, R> {
         &self.list
     }
 
-    /// Brings the rows into line with these keys; `make` makes those that are not there yet. Gives
-    /// whether the keyboard was here and has no row any more to be at.
+    /// Updates the rows to these keys; `make` creates the missing ones. Returns whether the focus
+    /// was here and has no row left.
     pub(crate) fn sync(&self, keys: Vec<K>, mut make: impl FnMut(&K) -> R) -> bool {
         let mut old = self.rows.take();
         let mut lost_keyboard = None;
@@ -56,7 +56,7 @@ impl<K: PartialEq, R: Clone> KeyedList<K, R> {
             let row = if let Some(place) = there {
                 let (_, row) = old.remove(place);
                 if place > 0 {
-                    // Others stood before it that come later now.
+                    // The rows before it now come later.
                     self.move_to(&row, at);
                 }
                 row

@@ -1,43 +1,43 @@
-//! What this machine can hold, and which model of the catalogue suits it.
+//! Estimates which models this machine can hold, and which model of the catalog suits it best.
 
 use std::fs;
 use std::sync::LazyLock;
 
 use chat_core::models::{Offer, catalogue};
 
-/// With so many tokens in its window a model's memory is reckoned, as in the catalogue.
+/// A model's memory is estimated for a context window of this many tokens, as in the catalog.
 pub(crate) const WINDOW: u32 = 8_192;
-/// What is offered for a beginning needs no more memory than this, in bytes: without a graphics
-/// card a larger model makes one wait for each word.
+/// The suggested first model needs no more memory than this, in bytes: without a graphics card, a
+/// larger model makes the user wait for each word.
 const QUICK: u64 = 4_200_000_000;
-/// Where the system does not say how much memory it has, the beginning is chosen for so much.
+/// If the system does not report its memory, the first model is chosen for this much.
 const USUAL: u64 = 4_000_000_000;
 
-/// How a model's need compares with a machine's memory.
+/// How a model's need compares with the machine's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Room {
-    /// It leaves a quarter or more to the system and other programs.
+    /// A quarter or more is left for the system and other programs.
     Enough,
-    /// It leaves them less.
+    /// Less than that is left.
     Little,
     /// It cannot be loaded.
     TooLittle,
 }
 
-/// How much memory this machine has, in bytes; none where the system does not say.
+/// This machine's memory, in bytes; none if the system does not report it.
 pub(crate) fn memory() -> Option<u64> {
     static MEMORY: LazyLock<Option<u64>> =
         LazyLock::new(|| total(&fs::read_to_string("/proc/meminfo").ok()?));
     *MEMORY
 }
 
-/// Whether this machine has room for a model; none where that is not known.
+/// Whether a model fits this machine; none if that is unknown.
 pub(crate) fn room(need: u64) -> Option<Room> {
     memory().map(|memory| room_in(memory, need))
 }
 
-/// The model to begin with: the largest of the catalogue that answers quickly here and leaves half
-/// of the memory to everything else.
+/// The suggested first model: the largest one of the catalog that is fast here and leaves half of
+/// the memory to everything else.
 pub(crate) fn beginning() -> Option<&'static Offer> {
     beginning_in(catalogue(), memory())
 }
@@ -59,7 +59,7 @@ fn beginning_in(offers: &[Offer], memory: Option<u64>) -> Option<&Offer> {
     offers.iter().filter(fits).max_by_key(|offer| offer.memory).or(smallest)
 }
 
-/// The line is `MemTotal:       16384 kB`, of units of 1,024 bytes.
+/// The line is `MemTotal: 16384 kB`, in units of 1,024 bytes.
 fn total(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     let count: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
@@ -93,7 +93,7 @@ mod tests {
         assert_eq!(of_gb(4), Some("qwen3.5-2b"));
         assert_eq!(of_gb(8), Some("qwen3.5-4b"));
         assert_eq!(of_gb(64), Some("qwen3-4b"));
-        // Any machine is offered something.
+        // Every machine gets a suggestion.
         assert_eq!(name(Some(1)), Some("smollm2-135m"));
         assert_eq!(name(None), of_gb(4));
     }

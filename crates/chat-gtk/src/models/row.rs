@@ -1,4 +1,4 @@
-//! A row about one model: what it is, how far its download is, and what can be done with it.
+//! Shows a row about one model: what it is, the progress of its download, and its buttons.
 
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
@@ -11,7 +11,7 @@ use gtk::pango;
 use super::has_keyboard;
 use crate::{accessible, beside};
 
-/// What can be done with a model.
+/// An action on a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Act {
     Download,
@@ -24,16 +24,16 @@ pub(crate) enum Act {
     Remove,
 }
 
-/// What a row shows below its title.
+/// The content of a row below its title.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Look {
-    /// What there is to know.
+    /// What is known about the model.
     pub(crate) about: String,
-    /// How much of it is here, from 0 to 1.
+    /// The progress, from 0 to 1.
     pub(crate) fraction: Option<f64>,
-    /// How it stands.
+    /// The state, as text.
     pub(crate) state: Option<String>,
-    /// Whether that is something that went wrong.
+    /// Whether the state is an error.
     pub(crate) wrong: bool,
     pub(crate) acts: Vec<Act>,
 }
@@ -53,13 +53,13 @@ struct Inner {
     bar: gtk::ProgressBar,
     state: gtk::Label,
     buttons: gtk::Box,
-    /// What its buttons say that they are about.
+    /// The name that its buttons' accessible names refer to.
     subject: RefCell<String>,
     shown: RefCell<Look>,
     on_act: RefCell<Option<OnAct>>,
 }
 
-/// A row, as long as it is there.
+/// A weak reference to a row.
 pub(crate) struct WeakRow(Weak<Inner>);
 
 impl WeakRow {
@@ -120,14 +120,14 @@ impl ModelRow {
         Self { inner: Rc::new(inner) }
     }
 
-    /// The same, where the title is not the model's name but `subject` is.
+    /// Creates a row whose title is not the model's name; `subject` is.
     pub(crate) fn about(icon: &str, title: &str, subject: &str) -> Self {
         let this = Self::new(icon, title);
         this.inner.subject.replace(subject.to_owned());
         this
     }
 
-    /// For what the row itself holds on to.
+    /// For closures that the row itself owns.
     pub(crate) fn downgrade(&self) -> WeakRow {
         WeakRow(Rc::downgrade(&self.inner))
     }
@@ -136,17 +136,17 @@ impl ModelRow {
         &self.inner.row
     }
 
-    /// Brings the keyboard to its first button. Gives whether it has one.
+    /// Focuses its first button. Returns whether it has one.
     pub(crate) fn focus(&self) -> bool {
         self.inner.buttons.first_child().is_some_and(|first| first.grab_focus())
     }
 
-    /// What is done when a button is pressed.
+    /// Sets what happens when a button is pressed.
     pub(crate) fn connect_act(&self, on_act: impl Fn(Act) + 'static) {
         self.inner.on_act.replace(Some(Rc::new(on_act)));
     }
 
-    /// Shows how it stands. What did not change is not touched.
+    /// Shows the state. What has not changed is not touched.
     pub(crate) fn show(&self, look: Look) {
         let inner = &self.inner;
         if *inner.shown.borrow() == look {
@@ -169,12 +169,12 @@ impl ModelRow {
         }
     }
 
-    /// Puts other buttons in place. Who is at one of the old ones is at the first new one after.
+    /// Replaces the buttons. If an old one had the focus, the first new one gets it.
     fn show_acts(&self, acts: &[Act]) {
         let buttons = &self.inner.buttons;
         let had_keyboard = has_keyboard(buttons);
         if had_keyboard {
-            // While the buttons change the keyboard does not wander off.
+            // Keeps the focus here while the buttons change.
             self.inner.row.grab_focus();
         }
         while let Some(old) = buttons.first_child() {
@@ -214,7 +214,7 @@ impl ModelRow {
 }
 
 impl Act {
-    /// The icon of its button where it has one, the words on it or beside it, and its name.
+    /// The icon of its button, if it has one, its label, and its accessible name.
     fn words(self) -> (Option<&'static str>, String, String) {
         match self {
             Self::Download => (None, gettext("Download"), gettext("Download {model}")),

@@ -1,4 +1,4 @@
-//! Sentences about models and their downloads.
+//! Defines the texts about models and their downloads.
 
 use std::path::Path;
 
@@ -12,18 +12,18 @@ use gettextrs::{gettext, ngettext};
 
 use super::machine::{self, Room, WINDOW};
 
-/// What a connection is called: the engine of Natter's own in the person's language.
+/// The name of a connection; that of the built-in engine is translated.
 pub(crate) fn connection(name: &str) -> String {
     if name == CONNECTION { gettext("On this computer") } else { name.to_owned() }
 }
 
-/// What an installed model is called.
+/// The name of an installed model.
 pub(crate) fn title(model: &Installed) -> String {
     models::title(&model.name).to_owned()
 }
 
-/// What a model is called among others: by its name, by its connection too where another one has a model of that
-/// name, and by its id where its own connection has.
+/// The name of a model among others: with its connection if another connection has a model of that
+/// name, or its id if its own connection has one.
 pub(crate) fn name_among(model: &ModelRef, others: &[ModelEntry]) -> String {
     let name = models::display_name(model);
     let is_twin = |entry: &&ModelEntry| {
@@ -42,7 +42,7 @@ pub(crate) fn name_among(model: &ModelRef, others: &[ModelEntry]) -> String {
     }
 }
 
-/// Three lines about an installed model: what it is, what memory it needs, where it came from.
+/// Three lines about an installed model: what it is, how much memory it needs, where it came from.
 pub(crate) fn about(model: &Installed) -> String {
     let facts = &model.facts;
     let parameters = (facts.parameters > 0).then(|| parameters(&facts.parameters_label()));
@@ -51,7 +51,7 @@ pub(crate) fn about(model: &Installed) -> String {
     format!("{is}\n{}\n{}", memory(need_of(facts)), origin(model))
 }
 
-/// What a model can do, by what its file says.
+/// What a model can do, according to its file.
 pub(crate) fn can(facts: &Facts) -> String {
     let knows = |what: Option<bool>| what == Some(true);
     if facts.embedding {
@@ -63,7 +63,7 @@ pub(crate) fn can(facts: &Facts) -> String {
     }
 }
 
-/// Two lines about a model of the catalogue.
+/// Two lines about a model of the catalog.
 pub(crate) fn about_offer(offer: &Offer) -> String {
     let need = fill(&gettext("needs {need} of memory"), &[("need", &roughly(offer.memory))]);
     let can = abilities(offer.tools, offer.thinking);
@@ -71,15 +71,16 @@ pub(crate) fn about_offer(offer: &Offer) -> String {
     format!("{}\n{is}", words::good_for(offer))
 }
 
-/// The same for somebody who has no model yet: which it is, how much there is to load, and what
-/// for.
+/// The same for a user without any model yet: which model it is, the size of the download, and what
+/// it is good for.
 pub(crate) fn invitation(offer: &Offer) -> String {
     let text = gettext("{model}, {size} download");
     let first = fill(&text, &[("model", &offer.title), ("size", &bytes(offer.size))]);
     format!("{first}\n{}", words::good_for(offer))
 }
 
-/// How much memory a model needs with the usual window, or its own where that is less.
+/// How much memory a model needs with the default context window, or with its own if that is
+/// smaller.
 pub(crate) fn need_of(facts: &Facts) -> u64 {
     let window = facts.context_length.map_or(WINDOW, |longest| longest.min(WINDOW));
     facts.memory.with_window(window)
@@ -101,13 +102,13 @@ pub(crate) fn memory(need: u64) -> String {
     fill(&text, &[("need", &roughly(need)), ("all", &all)])
 }
 
-/// An amount of memory, as exactly as it can be told beforehand.
+/// An amount of memory, as precisely as it can be estimated.
 pub(crate) fn roughly(count: u64) -> String {
     let amount = (count as f64 / 1e9).max(0.1);
     fill(&gettext("{amount} GB"), &[("amount", &words::tenths(amount))])
 }
 
-/// How a download stands: how far it is where that is known, and in words.
+/// The state of a download: its progress if known, and a text.
 pub(crate) fn download(it: &Download) -> (Option<f64>, String) {
     let fraction = (it.total > 0).then(|| (it.received as f64 / it.total as f64).min(1.0));
     let so_far = [("received", &*bytes(it.received)), ("total", &*bytes(it.total))];
@@ -133,7 +134,7 @@ pub(crate) fn download(it: &Download) -> (Option<f64>, String) {
     (fraction, text)
 }
 
-/// While the site is asked what it has.
+/// Shown while the hub is being asked.
 pub(crate) fn asking() -> String {
     going_on(DownloadStage::Asking)
 }
@@ -179,7 +180,7 @@ fn origin(model: &Installed) -> String {
     }
 }
 
-/// A path as people write it, with `~` for their own folder.
+/// A path with `~` for the home folder.
 pub(crate) fn short_path(path: &Path) -> String {
     let home = gtk::glib::home_dir();
     match path.strip_prefix(&home) {
@@ -188,7 +189,7 @@ pub(crate) fn short_path(path: &Path) -> String {
     }
 }
 
-/// Why a model cannot be used now, where it cannot.
+/// Why a model cannot be used now, if so.
 pub(crate) fn problem(model: &Installed) -> Option<String> {
     model.problem.as_ref().map(words::sentence)
 }

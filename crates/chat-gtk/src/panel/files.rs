@@ -1,5 +1,5 @@
-//! The page of the project's files: the branch, a field to look for a file, and the tree or what was
-//! found.
+//! Shows the page of the project's files: the branch, a search field, and the tree or the search
+//! results.
 
 mod found;
 mod mark;
@@ -39,7 +39,7 @@ struct Inner {
 }
 
 impl FilesPage {
-    /// Without a project. `opened` gets the path of a file that is to be opened.
+    /// Creates a page without a project. `opened` receives the path of a file to open.
     pub(super) fn new(opened: impl Fn(PathBuf) + 'static) -> Self {
         let opened: Rc<dyn Fn(PathBuf)> = Rc::new(opened);
         let branch = gtk::Label::builder()
@@ -90,13 +90,13 @@ impl FilesPage {
         inner.show_git();
     }
 
-    /// Puts the keyboard into the field.
+    /// Focuses the search field.
     pub(super) fn find(&self) {
         self.inner.entry.grab_focus();
         self.inner.entry.select_region(0, -1);
     }
 
-    /// Puts the keyboard into the tree, or into what was found.
+    /// Focuses the tree, or the search results.
     pub(super) fn focus(&self) {
         if self.inner.is_finding() {
             self.find();
@@ -173,7 +173,7 @@ impl Inner {
         self.entry.connect_activate(move |_| {
             let Some(inner) = weak.upgrade() else { return };
             let taken = Rc::clone(&taken);
-            // Who types fast presses Enter before the search is done.
+            // A fast typist presses Enter before the search is done.
             inner.found.chosen(move |path| taken(path));
         });
         self.found.connect(move |path| take(path));

@@ -1,6 +1,6 @@
-//! The files of a project and what git says of them, brought to the main thread.
+//! Brings a project's files and their git status to the main thread.
 //!
-//! What happens is gathered and told once a frame; an idle project wakes nobody.
+//! Events are collected and reported once per frame; an idle project causes no wakeups.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -18,37 +18,37 @@ use chat_project::{Event, FileMatch, Files, PreferredFiles, kinds, search, symbo
 use gtk::{gio, glib};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// What happens within this is told together.
+/// Events within this time are reported together.
 const TOGETHER: Duration = Duration::from_millis(30);
-/// How long git is left alone after it was asked.
+/// The minimum time between two queries of git.
 const GIT_REST: Duration = Duration::from_millis(400);
 
-/// What is new about a project.
+/// What has changed about a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum News {
-    /// Its files are others.
+    /// Its files have changed.
     Files,
-    /// What git says is another thing.
+    /// Its git status has changed.
     Git,
     /// The folder cannot be read.
     Gone,
 }
 
-/// What git says.
+/// The git status.
 #[derive(Debug, Default)]
 pub(crate) struct GitState {
-    /// What the next commit goes to.
+    /// The branch or commit that the next commit goes to.
     pub(crate) head: Option<Head>,
-    /// How files changed, by their paths from the project on.
+    /// The changed files, by their paths relative to the project.
     pub(crate) files: HashMap<PathBuf, Change>,
-    /// The folders that have some of them.
+    /// The folders that contain some of them.
     pub(crate) folders: HashSet<PathBuf>,
 }
 
-/// Who hears of a project.
+/// Receives news about a project.
 type Listener = Rc<dyn Fn(News)>;
 
-/// An open project. Dropping it ends all that it does.
+/// An open project. Dropping it ends all its work.
 pub(crate) struct ProjectFiles {
     folder: PathBuf,
     shared: Rc<Shared>,
@@ -79,7 +79,7 @@ impl std::fmt::Debug for ProjectFiles {
 }
 
 impl ProjectFiles {
-    /// Opens a folder; its files come in the background.
+    /// Opens a folder; its files are loaded in the background.
     pub(crate) fn open(folder: &Path) -> Self {
         let shared = Rc::new(Shared {
             project: RefCell::default(),
@@ -116,22 +116,22 @@ impl ProjectFiles {
         &self.folder
     }
 
-    /// Tells of what is new.
+    /// Sets what receives news.
     pub(crate) fn connect(&self, told: impl Fn(News) + 'static) {
         self.shared.listeners.borrow_mut().push(Rc::new(told));
     }
 
-    /// The files as they are now; none where they are not known yet.
+    /// The current files; none if they are not known yet.
     pub(crate) fn tree(&self) -> Option<Arc<Tree>> {
         self.shared.files.borrow().as_ref().map(Files::tree)
     }
 
-    /// What git said last.
+    /// The last known git status.
     pub(crate) fn git(&self) -> Rc<GitState> {
         Rc::clone(&self.shared.git.borrow())
     }
 
-    /// Whether this path, from the project on, is one of its files.
+    /// Whether this path relative to the project is one of its files.
     pub(crate) fn has_file(&self, path: &Path) -> bool {
         let is_plain =
             path.components().all(|part| matches!(part, std::path::Component::Normal(_)));
@@ -141,7 +141,7 @@ impl ProjectFiles {
                 .is_some_and(|tree| matches!(tree.kind(path), Some(Kind::File | Kind::Link)))
     }
 
-    /// These folders are seen, by their paths from the project on.
+    /// Sets which folders are visible, by their paths relative to the project.
     pub(crate) fn set_shown(&self, folders: Vec<PathBuf>) {
         if let Some(files) = self.shared.files.borrow().as_ref() {
             files.show(folders.clone());
@@ -149,7 +149,7 @@ impl ProjectFiles {
         self.shared.shown.replace(folders);
     }
 
-    /// These files are open, by their paths from the project on.
+    /// Sets which files are open, by their paths relative to the project.
     pub(crate) fn set_open(&self, open: Vec<PathBuf>) {
         if *self.shared.open.borrow() == open {
             return;
@@ -160,13 +160,13 @@ impl ProjectFiles {
         self.shared.open.replace(open);
     }
 
-    /// A file of each of the kinds that it mostly has, the most frequent first.
+    /// One file of each of its most frequent kinds, the most frequent first.
     pub(crate) async fn kinds(&self, most: usize) -> Vec<PathBuf> {
         let Some(tree) = self.tree() else { return Vec::new() };
         gio::spawn_blocking(move || kinds(tree.paths(), most)).await.unwrap_or_default()
     }
 
-    /// Looks for files by letters of their paths, the best first. None where it was given up.
+    /// Searches for files by letters of their paths, the best first. None if it was cancelled.
     pub(crate) async fn search(
         &self,
         query: String,
@@ -180,11 +180,11 @@ impl ProjectFiles {
     }
 }
 
-/// Files that are offered behind an `@`.
+/// The maximum number of files suggested after an `@`.
 const FILES: usize = 8;
-/// Folders that are.
+/// The maximum number of folders.
 const FOLDERS: usize = 4;
-/// Definitions that are.
+/// The maximum number of definitions.
 const SYMBOLS: usize = 8;
 
 impl Finder for ProjectFiles {
@@ -196,11 +196,12 @@ impl Finder for ProjectFiles {
             let Some(tree) = tree else { return Vec::new() };
             let look = move || {
                 let files = search(tree.paths(), &query, &favoured, FILES, &given_up)?;
-                // Who has typed nothing yet means what they work on, and no folder of many.
+                // Before anything is typed, the user most likely means an open file, not one of
+                // many folders.
                 let most = if query.is_empty() { 0 } else { FOLDERS };
                 let letters = query.trim_end_matches('/');
                 let folders = search(tree.folder_paths(), letters, &favoured, most, &given_up)?;
-                // Who types a folder's name means that, and not what is in it.
+                // If a folder's name is typed, the folder is meant rather than its content.
                 let is_named = |folder: &FileMatch| begins_name_of(&query, &folder.path);
                 let (named, folders): (Vec<_>, Vec<_>) = folders.into_iter().partition(is_named);
                 let folder = Pointed::Folder;
@@ -230,13 +231,13 @@ impl Finder for ProjectFiles {
     }
 }
 
-/// Whether the name of a folder, or its path, begins with this or is it, as far as letters go.
+/// Whether a folder's name or path begins with the query or equals it, ignoring case.
 fn begins_name_of(query: &str, folder: &Path) -> bool {
     let query = query.to_lowercase();
     let name = query.trim_end_matches('/');
     let begins = |part: &Path| {
         let part = part.to_string_lossy().to_lowercase();
-        // One letter begins too many.
+        // A single letter begins too many names.
         part == name || name == query && name.len() > 1 && part.starts_with(name)
     };
     !name.is_empty()
@@ -245,12 +246,12 @@ fn begins_name_of(query: &str, folder: &Path) -> bool {
 
 fn open(folder: &Path, tell: UnboundedSender<Event>) -> Option<(Project, Files)> {
     let project = Project::open(folder, &PathEnvironment::default()).ok()?;
-    // Who listened may be gone.
+    // The receiver may be gone.
     let files = Files::open(project.clone(), move |event| drop(tell.send(event))).ok()?;
     Some((project, files))
 }
 
-/// Tells what happens, for as long as the project is open.
+/// Forwards events as long as the project is open.
 async fn carry(shared: &std::rc::Weak<Shared>, mut told: UnboundedReceiver<Event>) {
     while let Some(first) = told.recv().await {
         glib::timeout_future(TOGETHER).await;
@@ -261,7 +262,7 @@ async fn carry(shared: &std::rc::Weak<Shared>, mut told: UnboundedReceiver<Event
                 Event::Rescanned | Event::Changed { .. } => (files, git) = (true, true),
                 Event::Git => git = true,
                 Event::Error(chat_project::WatchError::Gone) => gone = true,
-                // Changes are noticed all the same, a little later.
+                // Changes are still noticed, a little later.
                 Event::Error(_) => {}
             }
         }
@@ -285,7 +286,7 @@ impl Shared {
         }
     }
 
-    /// Asks git, or once more where it is being asked.
+    /// Queries git, or queries it once more if a query is running.
     fn ask_git(self: &Rc<Self>) {
         let Some(project) = self.project.borrow().clone() else { return };
         if self.asking.replace(true) {

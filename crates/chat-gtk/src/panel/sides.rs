@@ -1,5 +1,5 @@
-//! The layout of the conversation and the panel: beside each other where both have room, else one in
-//! the place of the other. A handle between them is dragged.
+//! Lays out the conversation and the panel: side by side where both fit, otherwise only one of
+//! them. The handle between them can be dragged.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -11,29 +11,30 @@ use relm4::gtk::prelude::*;
 
 use crate::accessible;
 
-/// From this width on both have room, in pixels: that of a window of 1000 beside the list of chats.
+/// From this width on, in pixels, both fit: the width next to the chat list in a window of 1000.
 const BOTH: i32 = 739;
-/// The narrowest that dragging makes either, in pixels.
+/// The minimum width of either when dragged, in pixels.
 const NARROWEST: i32 = 340;
-/// The panel's width until it is dragged, in pixels: room for a line of code.
+/// The panel's width until it is dragged, in pixels: enough for a line of code.
 const USUAL: i32 = 560;
-/// The conversation keeps this width while the panel has the usual one, in pixels.
+/// The conversation's minimum width while the panel has its default width, in pixels.
 const READABLE: i32 = 400;
-/// Narrower than this the conversation's header has no room for whole names, in pixels. With the usual widths it has.
+/// Below this width, in pixels, the conversation's header has no space for whole names. With the
+/// default widths it has.
 const TIGHT: i32 = 380;
-/// The width of the handle, which stands over the border between the two.
+/// The width of the handle, which overlaps the border between the two.
 const HANDLE: i32 = 8;
 /// How far an arrow key moves the handle, in pixels.
 const STEP: i32 = 20;
 
-/// Which of the two are seen.
+/// Which of the two are visible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sight {
-    /// The conversation alone.
+    /// Only the conversation.
     Conversation,
-    /// Both, beside each other.
+    /// Both, side by side.
     Both,
-    /// The panel in the conversation's place.
+    /// The panel instead of the conversation.
     Panel,
 }
 
@@ -47,10 +48,10 @@ mod imp {
         pub changed: RefCell<Option<Rc<dyn Fn()>>>,
         pub shown: Cell<bool>,
         pub front: Cell<bool>,
-        /// The width that the person gave the panel.
+        /// The panel's width that the user chose.
         pub wanted: Cell<Option<i32>>,
         pub width: Cell<i32>,
-        /// Whether the conversation has little width.
+        /// Whether the conversation is narrow.
         pub tight: Cell<bool>,
     }
 
@@ -106,7 +107,7 @@ mod imp {
             let was = self.sight();
             self.width.set(width);
             if was == Sight::Both && self.sight() != was {
-                // What is hidden would lose the keyboard to the first button in the window.
+                // A hidden widget would lose the focus to the first button in the window.
                 if let Some(focus) = widget.root().and_then(|root| root.focus()) {
                     if focus.is_ancestor(&panel) {
                         self.front.set(true);
@@ -144,7 +145,7 @@ mod imp {
     }
 
     impl Sides {
-        /// The panel's width where both stand in this one.
+        /// The panel's width if both are shown in this width.
         pub(crate) fn panel_within(&self, width: i32) -> i32 {
             let wanted = self.wanted.get().unwrap_or_else(|| USUAL.min(width - READABLE));
             wanted.clamp(NARROWEST, (width - NARROWEST).max(NARROWEST))
@@ -165,7 +166,7 @@ glib::wrapper! {
     pub struct Sides(ObjectSubclass<imp::Sides>) @extends gtk::LayoutManager;
 }
 
-/// Tells after the layout is done: nothing may be changed in its middle.
+/// Reports after the layout: nothing may be changed during it.
 fn tell_soon(sides: &Sides) {
     let sides = sides.clone();
     glib::idle_add_local_full(glib::Priority::HIGH, move || {
@@ -175,7 +176,7 @@ fn tell_soon(sides: &Sides) {
 }
 
 impl Sides {
-    /// A box of the panel and the handle, to which the conversation is to be prepended.
+    /// Creates a box with the panel and the handle; the conversation is to be prepended.
     pub(crate) fn new(panel: &gtk::Box) -> (gtk::Box, Self) {
         let handle = handle();
         let root = gtk::Box::builder().hexpand(true).build();
@@ -187,7 +188,7 @@ impl Sides {
         (root, sides)
     }
 
-    /// Calls this when something else is seen.
+    /// Calls this when something else becomes visible.
     pub(crate) fn connect(&self, changed: impl Fn() + 'static) {
         self.imp().changed.replace(Some(Rc::new(changed)));
     }
@@ -199,34 +200,34 @@ impl Sides {
         }
     }
 
-    /// What is seen.
+    /// What is visible.
     pub(crate) fn sight(&self) -> Sight {
         self.imp().sight()
     }
 
-    /// Whether the conversation has little width.
+    /// Whether the conversation is narrow.
     pub(crate) fn is_tight(&self) -> bool {
         self.imp().tight.get()
     }
 
-    /// Whether the panel is there at all, seen or behind the conversation.
+    /// Whether the panel is open at all, visible or behind the conversation.
     pub(crate) fn is_shown(&self) -> bool {
         self.imp().shown.get()
     }
 
-    /// Shows the panel, in front of the conversation where both have no room; or the conversation.
+    /// Shows the panel, in front of the conversation if both do not fit; or the conversation.
     pub(crate) fn show_panel(&self, shown: bool) {
         self.imp().front.set(shown);
         self.set_shown(shown);
     }
 
-    /// Whether the panel is there; where both have no room it stays behind the conversation.
+    /// Opens or closes the panel; if both do not fit, it stays behind the conversation.
     pub(crate) fn set_shown(&self, shown: bool) {
         self.imp().shown.set(shown);
         self.renew();
     }
 
-    /// Puts the conversation in front, where only one is seen.
+    /// Shows the conversation, if only one is visible.
     pub(crate) fn show_conversation(&self) {
         if self.sight() == Sight::Panel {
             self.imp().front.set(false);
@@ -234,7 +235,7 @@ impl Sides {
         }
     }
 
-    /// The width that the person gave the panel, in pixels.
+    /// The panel's width that the user chose, in pixels.
     pub(crate) fn panel_width(&self) -> Option<i32> {
         self.imp().wanted.get()
     }
@@ -255,7 +256,7 @@ impl Sides {
     fn connect_handle(&self, handle: &gtk::Box) {
         let drag = gtk::GestureDrag::new();
         let weak = self.downgrade();
-        // The handle moves along, and where the pointer is is told as seen from the handle.
+        // The handle moves during the drag, and pointer positions are relative to the handle.
         drag.connect_drag_update(move |_, x, _| {
             let Some(sides) = weak.upgrade() else { return };
             let to_left =
@@ -279,7 +280,7 @@ impl Sides {
         handle.add_controller(keys);
     }
 
-    /// The width that the panel has beside the conversation.
+    /// The panel's width next to the conversation.
     fn drawn_width(&self) -> i32 {
         self.imp().panel_within(self.imp().width.get())
     }

@@ -1,4 +1,4 @@
-//! The buttons that go from one page of the panel to another.
+//! Shows the buttons that switch between the pages of the panel.
 
 use std::rc::Rc;
 
@@ -23,7 +23,7 @@ impl Switcher {
         &self.root
     }
 
-    /// A page of this name is among the pages.
+    /// Adds a button for the page of this name.
     pub(super) fn add(&self, name: &'static str, title: &str) {
         let label = gtk::Label::builder()
             .label(title)

@@ -1,4 +1,4 @@
-//! The group with the backups of the chats: when each was made, how large it is, and going back to it.
+//! Shows the backups of the chats: when each was made, how large it is, and a button to restore it.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -15,14 +15,14 @@ use super::rows::{Place, plain_row};
 use super::say;
 use crate::accessible;
 
-/// The group with its rows. The rows keep it, and it keeps none of them.
+/// The group with its rows. The rows own it, so it does not own them.
 struct Backups {
     group: glib::WeakRef<adw::PreferencesGroup>,
     rows: RefCell<Vec<glib::WeakRef<adw::ActionRow>>>,
     place: Place,
 }
 
-/// Makes the group; its rows come once the folder was read.
+/// Creates the group; its rows are added once the folder was read.
 pub(super) fn group(place: &Place) -> adw::PreferencesGroup {
     let group = adw::PreferencesGroup::builder()
         .title(gettext("Backups"))
@@ -105,7 +105,7 @@ impl Backups {
     }
 }
 
-/// When it was made, as the clock on the wall said.
+/// When it was made, in local time.
 fn local(backup: &Backup) -> String {
     let zone = TimeZone::system();
     backup.time.to_zoned(zone).strftime("%Y-%m-%d %H:%M").to_string()

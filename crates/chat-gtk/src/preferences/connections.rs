@@ -1,4 +1,4 @@
-//! The page with the connections and how each of them is.
+//! Shows the page with the connections and their status.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use gtk::glib;
 use super::rows::{Place, icon_button, switch_row};
 use super::{editor, models, say};
 
-/// The page, empty.
+/// Creates the empty page.
 pub(super) fn page() -> adw::PreferencesPage {
     adw::PreferencesPage::builder()
         .title(gettext("Connections"))
@@ -21,7 +21,7 @@ pub(super) fn page() -> adw::PreferencesPage {
         .build()
 }
 
-/// What fills the page. Cheap to clone.
+/// The content of the page. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) struct ConnectionsPage {
     inner: Rc<Inner>,
@@ -82,7 +82,7 @@ impl ConnectionsPage {
         this
     }
 
-    /// Shows the connections as they are now.
+    /// Shows the current connections.
     pub(super) fn fill(&self) {
         let inner = &self.inner;
         let states = inner.manager.connections().list();
@@ -152,7 +152,7 @@ impl Inner {
     }
 }
 
-/// Opens the settings of a connection: what the engine of Natter's own has are its models.
+/// Opens the settings of a connection; for the built-in engine these are its models.
 pub(super) fn open(window: &adw::PreferencesWindow, manager: &Manager, state: &ConnectionState) {
     if state.built_in {
         window.set_visible_page_name(models::PAGE);

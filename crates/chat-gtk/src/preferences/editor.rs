@@ -1,4 +1,4 @@
-//! The settings of one connection, with a test before they are kept.
+//! Edits a connection, and tests it before it is saved.
 
 pub(super) mod sentences;
 
@@ -19,15 +19,16 @@ use gtk::glib;
 use super::naming;
 use crate::accessible;
 
-/// What a connection may speak, in the order of the row; the first is found out.
+/// The protocols of a connection, in the order of the row; the first one means automatic detection.
 fn kinds() -> impl Iterator<Item = Option<ConnectionKind>> {
     std::iter::once(None).chain(ConnectionKind::ALL.map(Some))
 }
 
-/// The dialog's size, in pixels at the usual font: with room for the longest result of a test,
-/// since GTK does not let a window grow with its content.
+/// The dialog's size, in pixels at the default font: with space for the longest test result, since
+/// GTK does not let a window grow with its content.
 const SIZE: (i32, i32) = (480, 640);
-/// How long a server may take to say what it is, where it is to be named after that.
+/// How long a server may take to report its program's name, if the connection is to be named after
+/// it.
 const NAMING: Duration = Duration::from_secs(3);
 
 #[derive(Debug)]
@@ -44,14 +45,14 @@ struct Editor {
     cancel: gtk::Button,
     title: adw::WindowTitle,
     result: gtk::Label,
-    /// The connection as it is, where there is one already.
+    /// The existing connection, if there is one.
     old: RefCell<Option<ConnectionState>>,
-    /// Whether it is being saved, for which its server may be asked first.
+    /// Whether it is being saved; its server may be asked first.
     saving: Cell<bool>,
     manager: Manager,
 }
 
-/// Opens the settings of a connection, or of a new one.
+/// Opens the settings of an existing or new connection.
 pub(super) fn open(parent: &gtk::Window, manager: &Manager, old: Option<ConnectionState>) {
     let editor = Rc::new(Editor::new(parent, manager.clone(), old));
     editor.fill();
@@ -187,7 +188,7 @@ impl Editor {
     }
 
     fn connect(self: &Rc<Self>) {
-        // The window keeps its editor alive while it is there, and nothing else does.
+        // The window keeps its editor alive as long as it exists.
         let editor = Cell::new(Some(Rc::clone(self)));
         self.window.connect_unrealize(move |_| drop(editor.take()));
         let this = Rc::downgrade(self);
@@ -238,7 +239,8 @@ impl Editor {
         self.window.add_controller(keys);
     }
 
-    /// Nothing can be tested or kept without a good address, nor kept under a name with a slash.
+    /// A connection can be tested or saved only with a valid address, and saved only under a name
+    /// without a slash.
     fn check(&self) {
         let url = self.url.text();
         let given = !url.trim().is_empty();
@@ -290,7 +292,7 @@ impl Editor {
             let result =
                 this.manager.connections().test(&this.connection(), this.typed_key()).await;
             if this.tested() != tested {
-                // It says nothing about what stands in the fields now.
+                // The result is not about the current fields.
                 return;
             }
             match result {
@@ -306,7 +308,7 @@ impl Editor {
         });
     }
 
-    /// What a test is about: everything but the name.
+    /// What a test uses: everything but the name.
     fn tested(&self) -> (Connection, String) {
         (Connection { name: String::new(), ..self.connection() }, self.key.text().into())
     }
@@ -331,7 +333,7 @@ impl Editor {
         });
     }
 
-    /// Keeps the connection, and gives it as it was kept.
+    /// Saves the connection, and returns it as it was saved.
     async fn store(&self) -> Result<(Connection, Option<Kept>), Error> {
         let mut connection = self.connection();
         let key = self.typed_key();
@@ -342,14 +344,14 @@ impl Editor {
             let program = report.ok().and_then(Result::ok).and_then(|report| report.program);
             connection.name = self.free_name(program);
         }
-        // One that was found is not in the settings yet: it is added, not replaced.
+        // A discovered connection is not in the settings yet, so it is added rather than replaced.
         let old = self.old.borrow().clone().filter(|old| !old.found);
         let replaces = old.as_ref().map(|old| old.connection.name.as_str());
         let kept = self.manager.connections().save(connection.clone(), key, replaces).await?;
         Ok((connection, kept))
     }
 
-    /// A name for a server that was given none, which no other connection bears.
+    /// A name for an unnamed server that no other connection has.
     fn free_name(&self, program: Option<&str>) -> String {
         let taken: Vec<String> = self
             .manager
@@ -361,8 +363,8 @@ impl Editor {
         naming::free(naming::of(self.url.text().trim(), program), &taken)
     }
 
-    /// The connection is there, but its key lasts for this run only: the person must know before
-    /// the window goes, and may try again where there is a keyring.
+    /// The connection was saved, but its key lasts only for this run: the user must know this
+    /// before the window closes, and may try again if there is a keyring.
     fn show_added(&self, connection: Connection, kept: Kept, why: NotKept) {
         self.title.set_title(&connection.name);
         self.window.set_title(Some(&connection.name));

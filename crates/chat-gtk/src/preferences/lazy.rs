@@ -1,5 +1,5 @@
-//! A page that is filled when it is first shown: the window opens with no more than is seen, and
-//! measures no rows of pages that nobody looks at.
+//! Fills a page when it is first shown, so that the window opens quickly and measures no rows of
+//! hidden pages.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -7,10 +7,10 @@ use std::rc::Rc;
 
 use gtk::prelude::*;
 
-/// A page, with what fills it. Cheap to clone.
+/// A page and its content. Cheap to clone.
 pub(super) struct Lazy<T> {
     page: adw::PreferencesPage,
-    /// The page keeps it, too: what fills a page must not hold the page.
+    /// The page owns this, too: the content must not own the page.
     inner: Rc<Inner<T>>,
 }
 
@@ -20,7 +20,7 @@ struct Inner<T> {
 }
 
 impl<T: 'static> Lazy<T> {
-    /// An empty page, which `fill` fills.
+    /// Creates an empty page, which `fill` fills.
     pub(super) fn new(
         page: adw::PreferencesPage,
         fill: impl Fn(&adw::PreferencesPage) -> T + 'static,
@@ -38,12 +38,12 @@ impl<T: 'static> Lazy<T> {
         &self.page
     }
 
-    /// What fills the page, which is filled now if it was not.
+    /// The content of the page, which is created now if needed.
     pub(super) fn get(&self) -> &T {
         self.inner.get(&self.page)
     }
 
-    /// What fills the page, if it was ever shown.
+    /// The content of the page, if it was ever shown.
     pub(super) fn filled(&self) -> Option<&T> {
         self.inner.filled.get()
     }
@@ -90,7 +90,7 @@ mod tests {
         assert!(filled.get() == 1 && lazy.filled().is_some());
         lazy.get();
         assert_eq!(filled.get(), 1);
-        // Nothing keeps a page alive but who shows it.
+        // Only the window that shows a page keeps it alive.
         let gone = lazy.page().downgrade();
         drop(lazy);
         window.destroy();

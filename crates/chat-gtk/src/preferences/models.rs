@@ -1,4 +1,4 @@
-//! The page with the models on this computer: which are here, and where more come from.
+//! Shows the page with the models on this computer, and where to get more.
 
 mod found;
 mod installed;
@@ -22,10 +22,10 @@ use installed::InstalledModels;
 use offers::Offers;
 use search::Search;
 
-/// By this name the window finds the page.
+/// The page's name in the window.
 pub(super) const PAGE: &str = "models";
 
-/// The page, empty.
+/// Creates the empty page.
 pub(super) fn page() -> adw::PreferencesPage {
     adw::PreferencesPage::builder()
         .title(gettext("Models"))
@@ -34,7 +34,7 @@ pub(super) fn page() -> adw::PreferencesPage {
         .build()
 }
 
-/// What fills the page. Cheap to clone.
+/// The content of the page. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) struct ModelsPage {
     inner: Rc<Inner>,
@@ -48,7 +48,7 @@ struct Inner {
     offers: Offers,
     search: Search,
     manager: Manager,
-    /// Counts the looks: what an earlier one saw comes too late.
+    /// Counts refreshes: results of an earlier one are ignored.
     looks: Cell<u32>,
 }
 
@@ -69,13 +69,13 @@ impl ModelsPage {
         Self { inner: Rc::new(inner) }
     }
 
-    /// Adds files; the page says what came of it.
+    /// Adds files; the page shows the outcome.
     pub(super) fn add(&self, files: Vec<PathBuf>) {
         self.inner.installed.add(files);
     }
 
-    /// Brings the keyboard to the first model that can be downloaded, or to the button that adds a
-    /// file; not where it is at work already.
+    /// Focuses the first model that can be downloaded, or the button that adds a file, unless the
+    /// page already has the focus.
     pub(super) fn focus(&self) {
         let inner = &self.inner;
         let at_work = inner.page.upgrade().is_some_and(|page| has_keyboard(&page));
@@ -84,13 +84,13 @@ impl ModelsPage {
         }
     }
 
-    /// Shows what is here and what other programs have as it is now. Reads folders for a while.
+    /// Refreshes the models here and those of other programs. Reading folders takes a while.
     pub(super) async fn look_around(&self) {
         self.refresh().await;
         self.inner.found.look().await;
     }
 
-    /// Shows what is here and what is coming as it is now.
+    /// Refreshes the models here and the downloads.
     pub(super) async fn refresh(&self) {
         let inner = &self.inner;
         let look = inner.looks.get() + 1;

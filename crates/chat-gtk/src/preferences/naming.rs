@@ -1,9 +1,9 @@
-//! Names for servers that were given none.
+//! Makes up names for servers that the user did not name.
 
 use gettextrs::gettext;
 
-/// The program's name, with the host where that is another machine; where the program does not say
-/// what it is, the one that usually has this port here, or the host without what says nothing.
+/// The program's name, with the host if that is another machine. If the program is unknown, the
+/// name of the program that usually uses this port here, or the host without its generic parts.
 pub(super) fn of(url: &str, program: Option<&str>) -> String {
     let (host, port) = host_and_port(url);
     let local = is_local(host);
@@ -25,7 +25,7 @@ pub(super) fn of(url: &str, program: Option<&str>) -> String {
     }
 }
 
-/// The name, or with the first number that makes it one of its own.
+/// The name, with the first free number if it is taken.
 pub(super) fn free(name: String, taken: &[String]) -> String {
     let numbered = (2..).map(|n| format!("{name} {n}"));
     let mut names = std::iter::once(name.clone()).chain(numbered);
@@ -37,7 +37,7 @@ fn host_and_port(url: &str) -> (&str, &str) {
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
     match host.rsplit_once(':') {
-        // The colons of an address of IPv6 stand in brackets.
+        // The colons of an IPv6 address are in brackets.
         Some((host, port)) if !port.contains(']') => (host, port),
         _ => (host, ""),
     }

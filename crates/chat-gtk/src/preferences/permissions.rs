@@ -1,4 +1,4 @@
-//! The page with what tools may do: how new chats begin, and what was answered for longer.
+//! Shows the page with what tools may do: the mode of new chats, and the stored permission rules.
 
 mod rules;
 mod secrets;
@@ -15,7 +15,7 @@ use crate::unattended;
 use rules::RulesGroup;
 use secrets::SecretsGroup;
 
-/// The page, empty.
+/// Creates the empty page.
 pub(super) fn page() -> adw::PreferencesPage {
     adw::PreferencesPage::builder()
         .title(gettext("Permissions"))
@@ -23,7 +23,7 @@ pub(super) fn page() -> adw::PreferencesPage {
         .build()
 }
 
-/// What fills the page.
+/// The content of the page.
 #[derive(Clone, Debug)]
 pub(super) struct PermissionsPage {
     rules: RulesGroup,
@@ -43,14 +43,14 @@ impl PermissionsPage {
         Self { rules, secrets }
     }
 
-    /// Shows the rules and the secret files as they are now.
+    /// Shows the current rules and secret files.
     pub(super) fn fill(&self) {
         self.rules.fill();
         self.secrets.fill();
     }
 }
 
-/// What keeps commands in bounds here; not there where no tool runs any.
+/// How commands are confined here; absent if no tool runs any.
 fn commands_group(place: &Place) -> adw::PreferencesGroup {
     let group = adw::PreferencesGroup::builder().title(gettext("Commands")).visible(false).build();
     let (manager, weak) = (place.manager.clone(), group.downgrade());
@@ -100,7 +100,7 @@ fn mode_row(place: &Place) -> adw::ComboRow {
             unattended::confirm(window.as_ref().map(Cast::upcast_ref), move || {
                 keep(&confirmed, mode);
             });
-            // Until then it is what it was.
+            // Until then, the old value stays.
             place.show();
             return;
         }

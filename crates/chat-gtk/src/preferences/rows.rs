@@ -1,4 +1,4 @@
-//! Rows that show a setting and change it; libadwaita 1.2 has none of its own for these.
+//! Defines rows that show and change a setting; libadwaita 1.2 has none of these.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -13,7 +13,7 @@ use gtk::glib;
 use super::say;
 use crate::{accessible, nested_scroll};
 
-/// The window and the engine: what each row needs. Cheap to clone.
+/// The window and the engine, which each row needs. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Place {
     pub(super) window: glib::WeakRef<adw::PreferencesWindow>,
@@ -21,18 +21,18 @@ pub(super) struct Place {
     rows: Rc<Rows>,
 }
 
-/// Has a row show the settings.
+/// Makes a row show the settings.
 type Show = Box<dyn Fn(&Settings)>;
 
-/// What is common to all rows.
+/// What all rows share.
 #[derive(Default)]
 struct Rows {
     shows: RefCell<Vec<Show>>,
-    /// Whether rows are being set, and not by a person.
+    /// Whether rows are being set by the program, not by the user.
     showing: Cell<bool>,
-    /// Changes that are not kept yet.
+    /// The number of changes that are not saved yet.
     changing: Cell<usize>,
-    /// Changes are kept in the order in which they were made.
+    /// Changes are saved in the order in which they were made.
     turn: tokio::sync::Mutex<()>,
 }
 
@@ -47,18 +47,19 @@ impl Place {
         Self { window: window.downgrade(), manager: manager.clone(), rows: Rc::default() }
     }
 
-    /// Has a row show the settings, now and whenever they change. What does it must not keep the row.
+    /// Makes a row show the settings, now and whenever they change. The closure must not own the
+    /// row.
     pub(super) fn shows(&self, show: impl Fn(&Settings) + 'static) {
         self.with_rows(|| show(&self.manager.settings().current()));
         self.rows.shows.borrow_mut().push(Box::new(show));
     }
 
-    /// Whether rows are being set, and not by a person.
+    /// Whether rows are being set by the program, not by the user.
     pub(super) fn is_showing(&self) -> bool {
         self.rows.showing.get()
     }
 
-    /// Has all rows show the settings as they are kept, unless that is just being changed.
+    /// Makes all rows show the saved settings, unless a change is being saved.
     pub(super) fn show(&self) {
         if self.rows.changing.get() == 0 {
             let settings = self.manager.settings().current();
@@ -72,13 +73,13 @@ impl Place {
         self.rows.showing.set(before);
     }
 
-    /// Changes settings. Says in the window what went wrong, and gives whether all went well; rows
-    /// stand as it is kept then.
+    /// Changes settings. Shows errors in the window, and returns whether all went well; the rows
+    /// then show what was saved.
     pub(super) async fn change(&self, change: impl FnOnce(&mut Settings) + Send + 'static) -> bool {
         self.keep(self.manager.settings().change(change)).await.is_some()
     }
 
-    /// Waits for a change that is begun behind those before it.
+    /// Waits for a change after all earlier ones.
     pub(super) async fn keep<T>(&self, change: impl Future<Output = Result<T>>) -> Option<T> {
         self.rows.changing.set(self.rows.changing.get() + 1);
         let result = {
@@ -91,7 +92,7 @@ impl Place {
         result.ok()
     }
 
-    /// Says something in passing.
+    /// Shows a message briefly.
     pub(super) fn tell(&self, words: &str) {
         if let Some(window) = self.window.upgrade() {
             window.add_toast(adw::Toast::new(&glib::markup_escape_text(words)));
@@ -99,7 +100,7 @@ impl Place {
     }
 }
 
-/// A row with a switch for a setting, which `get` reads and `set` writes.
+/// A row with a switch for a setting; `get` reads it and `set` writes it.
 pub(super) fn switch_row(
     place: &Place,
     title: &str,
@@ -131,7 +132,7 @@ pub(super) fn switch_row(
     row
 }
 
-/// What a number may be.
+/// The range of a number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Range {
     pub(super) least: u64,
@@ -139,8 +140,8 @@ pub(super) struct Range {
     pub(super) step: u64,
 }
 
-/// A row with a number, which `get` reads and `set` writes. Of numbers that are chosen faster than
-/// they can be kept the last one is.
+/// A row with a number; `get` reads it and `set` writes it. If numbers change faster than they can
+/// be saved, only the last one is saved.
 pub(super) fn number_row(
     place: &Place,
     title: &str,
@@ -150,7 +151,7 @@ pub(super) fn number_row(
     set: impl Fn(&mut Settings, u64) + Clone + Send + 'static,
 ) -> adw::ActionRow {
     let now = get(&place.manager.settings().current());
-    // What was written into the settings by hand is shown as it is.
+    // A value that was edited in the settings file is shown as it is.
     let (least, most) = (range.least.min(now), range.most.max(now));
     let number = gtk::SpinButton::with_range(least as f64, most as f64, range.step as f64);
     nested_scroll::pass_on_from_number(&number);
@@ -165,7 +166,7 @@ pub(super) fn number_row(
     let (weak, kept) = (number.downgrade(), Rc::clone(&keeping));
     place.shows(move |settings| {
         let value = get(settings);
-        // Setting what stands there would take away what is being typed.
+        // Setting the current value would discard what is being typed.
         if let Some(number) = weak.upgrade().filter(|it| !kept.get() && it.value() as u64 != value)
         {
             number.set_value(value as f64);
@@ -193,7 +194,7 @@ pub(super) fn number_row(
     row
 }
 
-/// A row of words alone, which are taken as they are.
+/// A row with plain text, without markup.
 pub(super) fn plain_row(title: &str, subtitle: &str) -> adw::ActionRow {
     adw::ActionRow::builder()
         .use_markup(false)
@@ -204,7 +205,7 @@ pub(super) fn plain_row(title: &str, subtitle: &str) -> adw::ActionRow {
         .build()
 }
 
-/// A button that shows a picture alone.
+/// A button with only an icon.
 pub(super) fn icon_button(icon: &str, name: &str) -> gtk::Button {
     let button = gtk::Button::builder()
         .icon_name(icon)

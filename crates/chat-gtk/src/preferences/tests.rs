@@ -1,4 +1,4 @@
-//! How narrow the preferences can be.
+//! Tests how narrow the preferences can be.
 
 use chat_core::manager::StartOptions;
 use chat_core::settings::Folders;
@@ -6,7 +6,7 @@ use chat_core::settings::Folders;
 use super::*;
 use crate::main_loop::until;
 
-/// The narrowest window that anything must be of use in, in pixels.
+/// The narrowest window that must still be usable, in pixels.
 const NARROWEST: i32 = 360;
 
 fn children(widget: &gtk::Widget) -> impl Iterator<Item = gtk::Widget> {
@@ -17,12 +17,12 @@ fn least(widget: &gtk::Widget) -> i32 {
     widget.measure(gtk::Orientation::Horizontal, -1).0
 }
 
-/// The first widget of a kind inside another.
+/// The first widget of a kind inside another one.
 fn find<T: IsA<gtk::Widget>>(widget: &gtk::Widget) -> Option<T> {
     children(widget).find_map(|child| child.clone().downcast().ok().or_else(|| find(&child)))
 }
 
-/// From a widget to the innermost one that gives it its width.
+/// The path from a widget to the innermost one that determines its width.
 fn widest(widget: &gtk::Widget) -> String {
     let wide = children(widget).filter(gtk::prelude::WidgetExt::should_layout).max_by_key(least);
     let here = format!("{} {}", widget.type_(), least(widget));
@@ -49,7 +49,7 @@ fn every_page_fits_into_the_narrowest_window() {
     let window = windows.find_map(|it| it.downcast::<adw::PreferencesWindow>().ok());
     let window = window.expect("the preferences");
     let stack = find::<adw::ViewStack>(window.upcast_ref()).expect("the pages");
-    // A narrow window has it at its foot.
+    // In a narrow window it is at the bottom.
     let bar = find::<adw::ViewSwitcherBar>(window.upcast_ref()).expect("the titles of the pages");
     bar.set_reveal(true);
     for page in stack.pages().iter::<adw::ViewStackPage>().map(Result::unwrap) {

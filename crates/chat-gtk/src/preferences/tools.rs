@@ -1,4 +1,4 @@
-//! The page with the tools: which there are, how the web is searched, and how far each may go.
+//! Shows the page about the tools: the list of tools, web search, and limits.
 
 mod limits;
 mod search;
@@ -14,7 +14,7 @@ use gtk::glib;
 use super::rows::{Place, plain_row, switch_row};
 use crate::accessible;
 
-/// The page, empty.
+/// Creates the empty page.
 pub(super) fn page() -> adw::PreferencesPage {
     adw::PreferencesPage::builder()
         .title(gettext("Tools"))
@@ -31,7 +31,8 @@ pub(super) fn fill(page: &adw::PreferencesPage, place: &Place) {
     page.add(&limits::group(place));
 }
 
-/// Each tool on or off, for all agents or for single ones: a heading, and a group of rows for each kind of tool.
+/// A switch for each tool, for all agents or for single ones: a heading, and a group of rows for
+/// each kind of tool.
 fn switches(place: &Place) -> Vec<adw::PreferencesGroup> {
     let heading = adw::PreferencesGroup::builder()
         .title(gettext("Tools"))
@@ -74,7 +75,7 @@ fn tool_row(place: &Place, tool: &ToolInfo) -> adw::ActionRow {
     row
 }
 
-/// Says whether a tool is switched on and set up.
+/// Returns a function that says whether a tool is switched on and set up.
 fn is_on(place: &Place, tool: &ToolInfo) -> impl Fn(&Settings) -> bool + use<> {
     let (manager, tool) = (place.manager.clone(), tool.clone());
     move |settings| {
@@ -82,7 +83,7 @@ fn is_on(place: &Place, tool: &ToolInfo) -> impl Fn(&Settings) -> bool + use<> {
     }
 }
 
-/// Has the switch of a tool be of use only where the tool is set up.
+/// Enables a tool's switch only if the tool is set up.
 fn needs_set_up(place: &Place, tool: &ToolInfo, switch: &impl IsA<gtk::Widget>) {
     let (manager, tool, weak) = (place.manager.clone(), tool.clone(), switch.downgrade());
     place.shows(move |settings| {
@@ -114,7 +115,7 @@ fn tool_row_for(place: &Place, tool: &ToolInfo, agents: &[AgentInfo]) -> adw::Ex
             move |settings, on| settings.tools.set_on_for(&agent_name, &tool_name, on),
         ));
     }
-    // The row makes its switch itself, and gives it no name.
+    // The row creates its switch itself, without an accessible name.
     if let Some(switch) = switch_in(row.upcast_ref()) {
         accessible::set_label(&switch, &words::tool_title(tool));
         needs_set_up(place, tool, &switch);

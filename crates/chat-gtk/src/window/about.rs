@@ -1,4 +1,4 @@
-//! The About window.
+//! Shows the About window.
 
 use adw::prelude::*;
 use gettextrs::gettext;

@@ -1,4 +1,4 @@
-//! What the window does when an action is asked for, or when one of its parts tells something.
+//! Handles the window's actions and the messages of its parts.
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -19,7 +19,7 @@ use crate::models::adding;
 use crate::{panel, preferences};
 
 impl Window {
-    /// Shows a chat and goes to it.
+    /// Shows a chat and moves to it.
     pub(super) fn show(&self, fid: Option<Fid>, view: &View) {
         self.chat.emit(chat_widget::Input::Show(fid));
         self.chat.emit(chat_widget::Input::FocusMessage);
@@ -116,7 +116,7 @@ impl Window {
         }
     }
 
-    /// F8: the panel comes with the keyboard, and gives it back when it goes.
+    /// F8: shows and focuses the panel, and returns the focus when it closes.
     fn toggle_panel(&self, view: &View) {
         if view.side.is_seen() && !view.shows_list_alone() {
             let had_keyboard = self.panel.has_keyboard();
@@ -130,7 +130,7 @@ impl Window {
         }
     }
 
-    /// Shows what is to be reviewed.
+    /// Shows the review.
     fn review(&self, view: &View, root: &adw::ApplicationWindow) {
         view.show_panel();
         self.panel.review();
@@ -183,13 +183,13 @@ impl Window {
         }
     }
 
-    /// Works in a folder, in the chat that is shown.
+    /// Makes the current chat work in a folder.
     pub(super) fn work_in(&self, folder: PathBuf, view: &View) {
         self.chat.emit(chat_widget::Input::Work(folder));
         view.forward();
     }
 
-    /// Adds files that were dropped to the models on this computer, and says what came of it.
+    /// Adds dropped files to the models on this computer, and shows the outcome.
     pub(super) fn add_models(&self, files: Vec<PathBuf>, sender: &ComponentSender<Self>) {
         if let Some(manager) = &self.manager {
             let input = sender.input_sender().clone();
@@ -252,7 +252,8 @@ impl Window {
         use chat_widget::Output as Told;
         match output {
             Told::Shown(fid) => {
-                // Who is at work on a file stays there when the engine comes, and who came for one goes there.
+                // If the user is working on a file or came for one, the focus stays or goes there
+                // when the engine starts.
                 let edits = self.shown == fid && self.panel.has_keyboard();
                 let edits = edits || self.located.is_some();
                 self.shown.clone_from(&fid);
@@ -261,7 +262,7 @@ impl Window {
                     self.write_state();
                 }
                 self.list.emit(chat_list::Input::Shown(fid));
-                // Who walks through the list stays there.
+                // While the user walks through the list, the focus stays there.
                 let walks =
                     self.list.widget().state_flags().contains(gtk::StateFlags::FOCUS_WITHIN);
                 if std::mem::take(&mut self.seeks_ask) {
@@ -281,7 +282,7 @@ impl Window {
                     self.open_waiting(&folder, view);
                 }
             }
-            // There is one panel, whatever page an agent means.
+            // There is one panel, whichever page an agent means.
             Told::Panel(_) => view.side.offer_panel(),
             Told::OpenFile { path, place } => {
                 view.show_panel();
@@ -333,7 +334,7 @@ impl Window {
     }
 }
 
-/// Tells folders that were dropped from files. A disk may be slow to say so: nobody waits.
+/// Separates dropped folders from files. Done in the background, since a disk may be slow.
 pub(super) fn sort_dropped(dropped: Vec<PathBuf>, sender: &ComponentSender<Window>) {
     let input = sender.input_sender().clone();
     glib::spawn_future_local(async move {
@@ -342,7 +343,7 @@ pub(super) fn sort_dropped(dropped: Vec<PathBuf>, sender: &ComponentSender<Windo
         if !files.is_empty() {
             input.emit(Input::AddModels(files));
         }
-        // A chat works in one.
+        // A chat works in only one.
         if let Some(folder) = folders.into_iter().next() {
             input.emit(Input::OfferFolder(folder));
         }

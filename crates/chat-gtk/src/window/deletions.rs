@@ -1,5 +1,5 @@
-//! The chats that were deleted last: one toast speaks of all that can be taken back, so that Undo
-//! always means the latest.
+//! Tracks recently deleted chats. One toast covers all that can be restored, so that Undo always
+//! restores the latest.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -12,10 +12,10 @@ use gtk::{gdk, glib};
 
 use super::toasts;
 
-/// How long a deletion can be taken back, in seconds.
+/// How long a deletion can be undone, in seconds.
 const UNDO: u32 = 8;
 
-/// What can be taken back now. Cheap to clone.
+/// The deletions that can be undone now. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) struct Deletions {
     inner: Rc<Inner>,
@@ -26,15 +26,15 @@ struct Inner {
     toasts: adw::ToastOverlay,
     chats: RefCell<Vec<Fid>>,
     toast: RefCell<Option<adw::Toast>>,
-    /// The texts that had the keyboard since the last deletion.
+    /// The texts that had the focus since the last deletion.
     texts: RefCell<Vec<WatchedText>>,
 }
 
-/// A text that tells whether the person edited it since the last deletion.
+/// Tracks whether the user edited a text since the last deletion.
 #[derive(Debug)]
 struct WatchedText {
     widget: gtk::Widget,
-    /// What tells of changes: the text itself, or its buffer.
+    /// What emits changes: the text itself, or its buffer.
     source: glib::Object,
     handler: Option<glib::SignalHandlerId>,
     edited: Rc<Cell<bool>>,
@@ -51,7 +51,7 @@ impl Deletions {
         Self { inner: Rc::new(inner) }
     }
 
-    /// Says that one more chat was deleted; `undo` is told which ones are to come back.
+    /// Reports that one more chat was deleted; `undo` receives the chats to restore.
     pub(super) fn add(&self, fid: Fid, title: &str, undo: impl Fn(Vec<Fid>) + 'static) {
         let count = {
             let mut chats = self.inner.chats.borrow_mut();
@@ -75,7 +75,7 @@ impl Deletions {
         });
         self.inner.texts.take();
         self.inner.watch_focus();
-        // The former toast is none any more when it goes, so that its chats are not forgotten.
+        // The former toast is replaced before it is dismissed, so that its chats are not forgotten.
         let former = self.inner.toast.replace(Some(toast.clone()));
         if let Some(former) = former {
             former.dismiss();
@@ -83,7 +83,7 @@ impl Deletions {
         self.inner.toasts.add_toast(toast);
     }
 
-    /// What is to come back; the toast goes.
+    /// Takes the chats to restore, and removes the toast.
     fn take(&self) -> Vec<Fid> {
         let chats = self.inner.chats.take();
         self.inner.texts.take();
@@ -94,8 +94,8 @@ impl Deletions {
         chats
     }
 
-    /// Ctrl+Z takes deletions back wherever the keyboard is, but in a text that the person has edited
-    /// since then: there it undoes that.
+    /// Ctrl+Z undoes deletions wherever the focus is, except in a text that the user has edited
+    /// since: there it undoes the edit.
     pub(super) fn connect_key(
         &self,
         window: &adw::ApplicationWindow,
@@ -129,7 +129,7 @@ impl Deletions {
 }
 
 impl Inner {
-    /// The toast is gone: what it spoke of stays deleted.
+    /// The toast was dismissed: its chats stay deleted.
     fn forget(&self, toast: &adw::Toast) {
         if self.toast.borrow().as_ref() == Some(toast) {
             self.toast.take();
@@ -138,7 +138,7 @@ impl Inner {
         }
     }
 
-    /// Hears of edits in the text that has the keyboard, if it is one.
+    /// Watches for edits in the focused widget, if it is a text.
     fn watch_focus(&self) {
         let focus = self.toasts.root().and_then(|root| root.focus());
         let mut texts = self.texts.borrow_mut();
@@ -147,7 +147,7 @@ impl Inner {
         }
     }
 
-    /// Whether the person edited this text since the last deletion, and can undo that.
+    /// Whether the user edited this text since the last deletion, and can undo that.
     fn is_edited(&self, focus: &gtk::Widget) -> bool {
         let texts = self.texts.borrow();
         texts.iter().any(|text| text.widget == *focus && text.has_undo())
@@ -155,10 +155,10 @@ impl Inner {
 }
 
 impl WatchedText {
-    /// Watches a widget; none where it is no text that can be edited.
+    /// Watches a widget; none if it is not an editable text.
     fn of(widget: gtk::Widget) -> Option<Self> {
         let edited = Rc::new(Cell::new(false));
-        // What is put into a text while the keyboard is elsewhere is not typed.
+        // What changes in a text without the focus was not typed.
         let (weak, changed) = (widget.downgrade(), Rc::clone(&edited));
         let mark = move || {
             if weak.upgrade().is_some_and(|text| text.has_focus()) {

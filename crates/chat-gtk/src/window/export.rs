@@ -14,7 +14,7 @@ use gtk::{gio, glib};
 
 use super::Input;
 
-/// Asks where to, and writes it there.
+/// Asks for a path, and writes the chat there.
 pub(super) fn ask(
     parent: &adw::ApplicationWindow,
     manager: Manager,
@@ -30,7 +30,7 @@ pub(super) fn ask(
         .build();
     chooser.set_current_name(&format!("{}.md", file_name(title)));
     let title = title.to_owned();
-    // The dialog lives until it is answered, and no longer.
+    // Keeps the dialog alive until it is answered.
     let alive = std::cell::RefCell::new(Some(chooser.clone()));
     chooser.connect_response(move |chooser, response| {
         alive.take();
@@ -58,8 +58,8 @@ async fn write(
     Ok(path)
 }
 
-/// Writes a file whose place the person chose. What lies there is replaced, also where it is a link:
-/// a command may have put one there that leads out of the project.
+/// Writes a file at the path that the user chose. An existing file is replaced, even if it is a
+/// link: a command may have created one that leads out of the project.
 pub(crate) async fn put(path: &Path, text: String) -> Result<(), String> {
     let file = gio::File::for_path(path);
     let how = gio::FileCreateFlags::REPLACE_DESTINATION;
@@ -67,7 +67,7 @@ pub(crate) async fn put(path: &Path, text: String) -> Result<(), String> {
     written.map(drop).map_err(|(_, error)| error.message().to_owned())
 }
 
-/// What was said, under headings that say who.
+/// The conversation, with a heading for each speaker.
 fn markdown(title: &str, messages: &[Arc<Message>]) -> String {
     let mut out = format!("# {title}\n");
     for message in messages {
@@ -87,7 +87,7 @@ fn markdown(title: &str, messages: &[Arc<Message>]) -> String {
     out
 }
 
-/// A title as the name of a file.
+/// A file name from a title.
 fn file_name(title: &str) -> String {
     let name: String =
         title.chars().map(|c| if c == '/' || c.is_control() { '-' } else { c }).take(80).collect();

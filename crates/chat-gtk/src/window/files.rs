@@ -1,5 +1,5 @@
-//! Files that somebody named when they came: which project they belong to, and at which line they are to
-//! be seen.
+//! Finds the project and the line of files that were named on the command line or opened from
+//! elsewhere.
 
 use std::path::{Path, PathBuf};
 
@@ -12,29 +12,31 @@ use super::{Arrival, Input, Window, Wish};
 use crate::editor::Place;
 use crate::{chat_widget, projects};
 
-/// Files and the folder that they are worked on in.
+/// Files and their project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Located {
-    /// Where it really is.
+    /// Its real path.
     pub(super) project: PathBuf,
-    /// From the project on, or whole where they lie elsewhere.
+    /// Relative to the project, or full paths if they are elsewhere.
     pub(super) files: Vec<(PathBuf, Option<Place>)>,
-    /// Why one of them could not be found, in words.
+    /// Why one of them could not be found, as text.
     pub(super) trouble: Option<String>,
 }
 
-/// A path that was named, as seen from a folder; it may be an address.
+/// A named path, relative to a folder; it may also be a URI.
 pub(crate) fn whole(from: &Path, named: &Path) -> PathBuf {
     let address = named.to_str().filter(|named| named.starts_with("file://"));
     let path = address.and_then(|address| gio::File::for_uri(address).path());
     path.unwrap_or_else(|| from.join(named))
 }
 
-/// Finds out where files lie. The project is the one that was named, or that of the first file: the nearest
-/// folder above it with a repository, or else its own. What is a folder itself is the project. Blocks.
+/// Finds the project of files: the one that was named, or that of the first file, which is the
+/// nearest parent folder with a repository, or else its own folder. A named folder is itself the
+/// project. Blocks.
 ///
 /// # Errors
-/// In words: the project is no folder, or nothing that was named lies in one.
+///
+/// A message: the project is not a folder, or none of the named files is in one.
 fn locate(named: &[PathBuf], project: Option<&Path>) -> Result<Located, String> {
     let mut files = Vec::new();
     let mut trouble = None;
@@ -52,11 +54,11 @@ fn locate(named: &[PathBuf], project: Option<&Path>) -> Result<Located, String> 
                 project.get_or_insert_with(|| project_of(&folder));
                 files.push((folder.join(name), place));
             }
-            // The others are shown all the same.
+            // The others are still shown.
             Err(words) => trouble = Some(words),
         }
     }
-    // There is one, unless nothing was named that is there.
+    // There is one, unless nothing was named that exists.
     let project = match (project, &trouble) {
         (None, Some(words)) => return Err(words.clone()),
         (project, _) => project.unwrap_or_default(),
@@ -69,14 +71,14 @@ fn locate(named: &[PathBuf], project: Option<&Path>) -> Result<Located, String> 
     Ok(Located { project, files, trouble })
 }
 
-/// The nearest folder with a repository, or else the folder itself.
+/// The nearest parent folder with a repository, or else the folder itself.
 fn project_of(folder: &Path) -> PathBuf {
     let found = folder.ancestors().find(|above| above.join(".git").exists());
     found.unwrap_or(folder).to_owned()
 }
 
-/// A file and the place behind its name, `FILE:LINE` or `FILE:LINE:COLUMN`. One that is called like that
-/// is meant as a whole.
+/// Splits `FILE:LINE` or `FILE:LINE:COLUMN` into a file and a position. If a file has this very
+/// name, it is not split.
 fn parted(path: &Path) -> (PathBuf, Option<Place>) {
     let whole = || (path.to_owned(), None);
     let Some(text) = path.to_str().filter(|_| !path.exists()) else { return whole() };
@@ -94,7 +96,7 @@ fn parted(path: &Path) -> (PathBuf, Option<Place>) {
 }
 
 impl Window {
-    /// Looks for the files that somebody came for. A disk may be slow to say so: nobody waits.
+    /// Locates the requested files. Done in the background, since a disk may be slow.
     pub(super) fn locate(arrival: Arrival, sender: &ComponentSender<Self>) {
         let input = sender.input_sender().clone();
         glib::spawn_future_local(async move {
@@ -106,8 +108,8 @@ impl Window {
         });
     }
 
-    /// Shows files in their project, and works there: in the chat that was asked for, in the one in sight
-    /// where that works there already, or in a new one.
+    /// Shows files in their project: in the requested chat, in the current one if it already works
+    /// there, or in a new one.
     pub(super) fn located(&mut self, wish: &Wish, located: Result<Located, String>, view: &View) {
         let located = match located {
             Ok(located) => located,
@@ -129,7 +131,7 @@ impl Window {
         self.located = Some(located).filter(|located| !located.files.is_empty());
     }
 
-    /// A chat works in this folder now: what waits for that is shown.
+    /// A chat now works in this folder: shows the files that waited for it.
     pub(super) fn open_waiting(&mut self, folder: &Path, view: &View) {
         if let Some(located) = self.located.take()
             && located.project == folder
@@ -163,7 +165,7 @@ mod tests {
         Place { line, column }
     }
 
-    /// A repository with a folder in it, beside a folder without one.
+    /// A repository with a folder in it, next to a folder without one.
     fn world() -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
@@ -197,7 +199,7 @@ mod tests {
         assert_eq!(folder.project, root.join("garden/beds"));
         assert_eq!(folder.files, [(root.join("garden/b.txt"), None)]);
         assert!(of(&["nowhere/a.txt"], None).unwrap_err().contains("nowhere"));
-        // What is not there takes nothing else with it.
+        // A missing file does not affect the others.
         let found = of(&["nowhere/a.txt", "garden/b.txt"], Some("garden")).unwrap();
         assert_eq!(found.project, root.join("garden"));
         assert_eq!(found.files, [("b.txt".into(), None)]);

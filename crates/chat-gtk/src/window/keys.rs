@@ -1,4 +1,5 @@
-//! The window's actions and their keys: one table for both the keys and the window that shows them.
+//! Defines the window's actions and their keys, in one table for both the shortcuts and the window
+//! that lists them.
 
 use std::fmt::Write;
 
@@ -10,7 +11,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 use super::{Input, Window};
 
-/// What the window's actions are about.
+/// The window's actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub(crate) enum Action {
@@ -46,7 +47,7 @@ pub(crate) enum Action {
 }
 
 impl Action {
-    /// Its name among the window's actions.
+    /// Its action name in the window.
     pub(super) fn name(self) -> &'static str {
         self.into()
     }
@@ -82,7 +83,7 @@ impl Action {
     }
 }
 
-/// Adds the actions to the window, and their keys to the application.
+/// Adds the actions to the window, and their shortcuts to the application.
 pub(super) fn install(
     app: &adw::Application,
     window: &adw::ApplicationWindow,
@@ -95,7 +96,8 @@ pub(super) fn install(
         let chat = (action == Action::NewChat).then(|| chat.clone());
         entry.connect_activate(move |_, _| {
             if let Some(chat) = &chat {
-                // What is typed from now on is for the new chat, though that comes a moment later.
+                // What is typed from now on is for the new chat, even though that appears a moment
+                // later.
                 let _ = chat.activate_action("chat.leave", None);
             }
             input.emit(Input::Do(action));
@@ -105,7 +107,7 @@ pub(super) fn install(
     }
 }
 
-/// Shows all keys.
+/// Shows all shortcuts.
 pub(super) fn show_window(parent: &adw::ApplicationWindow) {
     let builder = gtk::Builder::from_string(&window_xml());
     if let Some(window) = builder.object::<gtk::ShortcutsWindow>("shortcuts") {
@@ -114,7 +116,7 @@ pub(super) fn show_window(parent: &adw::ApplicationWindow) {
     }
 }
 
-/// The groups of keys and what they do.
+/// The groups of shortcuts.
 fn groups() -> [(String, Vec<(&'static str, String)>); 5] {
     let chats = vec![
         ("<Control>n", gettext("New chat")),
@@ -179,7 +181,7 @@ fn groups() -> [(String, Vec<(&'static str, String)>); 5] {
     ]
 }
 
-/// GTK 4.8 builds the window from XML only.
+/// GTK 4.8 can build the window only from XML.
 fn window_xml() -> String {
     let mut xml = String::from(
         "<interface><object class=\"GtkShortcutsWindow\" id=\"shortcuts\">\

@@ -1,4 +1,4 @@
-//! What the window is told, and what its background work brings.
+//! Defines the window's messages and the results of its background work.
 
 use std::path::PathBuf;
 
@@ -13,28 +13,28 @@ use super::quit::Answer;
 use crate::app::Launch;
 use crate::{chat_list, chat_widget, panel};
 
-/// How the window comes to be.
+/// What the window is created with.
 #[derive(Debug)]
 pub(crate) struct Init {
     pub(crate) app: adw::Application,
     pub(crate) launch: Launch,
 }
 
-/// How somebody came to the program.
+/// How the program was called.
 #[derive(Clone, Debug)]
 pub(crate) struct Arrival {
-    /// What for.
+    /// What is requested.
     pub(crate) wish: Wish,
-    /// The folder that they want to work in, where they named one.
+    /// The folder to work in, if one was named.
     pub(crate) project: Option<PathBuf>,
-    /// The files that they want to see, each with the line behind it where they named one: whole paths.
+    /// The files to show as full paths, each with its line if one was named.
     pub(crate) files: Vec<PathBuf>,
 }
 
-/// What somebody came to the program for.
+/// What is requested of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Wish {
-    /// Nothing that they said.
+    /// Nothing in particular.
     Plain,
     /// A new chat.
     New,
@@ -43,70 +43,70 @@ pub(crate) enum Wish {
 }
 
 impl Arrival {
-    /// Without a wish.
+    /// An arrival without a wish.
     pub(crate) fn plain() -> Self {
         Self::of(Wish::Plain)
     }
 
-    /// With a wish, and neither folder nor files.
+    /// An arrival with a wish, but without folder and files.
     pub(crate) fn of(wish: Wish) -> Self {
         Self { wish, project: None, files: Vec::new() }
     }
 }
 
-/// What the window is told.
+/// Messages of the window.
 #[derive(Debug)]
 pub(crate) enum Input {
-    /// Somebody came to the program.
+    /// The program was called.
     Arrive(Arrival),
-    /// A key was pressed, or a button.
+    /// An action, by key or button.
     Do(Action),
-    /// The window is to be closed; asks where replies are being written.
+    /// Close the window; asks while replies are being written.
     Close,
-    /// The person's answer to that.
+    /// The user's answer to that.
     Answer(Answer),
-    /// The program is to end without asking.
+    /// End the program without asking.
     End,
     /// The window was folded or unfolded.
     Folded,
-    /// The window was looked at.
+    /// The window became active.
     Looked,
     /// Show this chat.
     Show(Fid),
-    /// These chats were deleted and are to come back.
+    /// Restore these deleted chats.
     Restore(Vec<Fid>),
     /// A new title was typed for a chat.
     Retitle(Fid, String),
-    /// Start the engine again, which could not start.
+    /// Start the engine again after it failed to start.
     StartAgain,
     /// Files or folders were dropped on the window.
     Dropped(Vec<PathBuf>),
-    /// Files of models that were dropped.
+    /// Model files were dropped.
     AddModels(Vec<PathBuf>),
-    /// A folder was dropped: to work in, where the person wants that.
+    /// A folder was dropped: offer to work in it.
     OfferFolder(PathBuf),
     /// Work in this folder.
     Work(PathBuf),
-    /// Where the files lie that somebody came for, or in words why they cannot be had.
+    /// The requested files and their project, or why they cannot be shown.
     Located(Wish, std::result::Result<Located, String>),
-    /// What a tool waits for was answered from outside the window.
+    /// A tool's question was answered from outside the window.
     Reply(Reply),
-    /// Something to say in passing.
+    /// Show this message briefly.
     Note(String),
     List(chat_list::Output),
     Chat(chat_widget::Output),
     Panel(panel::Output),
-    /// A chat was written to this file, or could not be, for this reason.
+    /// A chat was exported to this file, or the export failed for this reason.
     Exported(std::result::Result<PathBuf, String>),
 }
 
-/// What background work brings.
+/// Results of background work.
 #[derive(Debug)]
 pub(crate) enum Command {
     Started(Result<Manager>),
-    /// A reply that nobody looked at is there: what the desktop says of it.
+    /// The text of the notification for a finished reply that nobody has seen.
     Finished(Finished),
-    /// An answer from outside the window reached its tool, or did not.
+    /// An answer from outside the window reached its tool, or failed to.
     Replied(Result<bool>),
     Ended,
 }

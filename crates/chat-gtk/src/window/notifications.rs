@@ -1,5 +1,6 @@
-//! What the desktop says of chats that are not looked at: that a reply is there, or that something
-//! waits for an answer. It is taken back as soon as it is looked at or answered.
+//! Shows desktop notifications for chats that are not in view: a reply has arrived, or something
+//! waits for an answer. A notification is withdrawn as soon as the chat is viewed or the question
+//! answered.
 
 mod body;
 
@@ -22,28 +23,28 @@ use crate::app;
 #[derive(Clone, Debug, PartialEq, Eq, glib::Variant)]
 pub(crate) struct Reply {
     fid: String,
-    /// The ask, as it is written in JSON.
+    /// The ask, as JSON.
     ask: String,
     allow: bool,
 }
 
-/// A reply that ended while nobody looked.
+/// A reply that ended while nobody was looking.
 #[derive(Clone, Debug)]
 pub(crate) struct Finished {
     fid: Fid,
     reason: StopReason,
     error: Option<Error>,
-    /// The message that it ended with, where it can be had.
+    /// Its last message, if available.
     last: Option<String>,
 }
 
-/// What is told on the desktop now.
+/// The current notifications.
 #[derive(Debug)]
 pub(super) struct Notifications {
     app: adw::Application,
-    /// The chats whose end of a reply is told.
+    /// The chats with a notification about a finished reply.
     replies: HashSet<Fid>,
-    /// What was asked last by each chat that waits, and whether the desktop still says so.
+    /// The latest ask of each waiting chat, and whether its notification is still shown.
     asks: HashMap<Fid, (AskId, bool)>,
 }
 
@@ -58,7 +59,7 @@ impl Notifications {
         self.replies.insert(fid);
     }
 
-    /// Says what the first ask is that waits in a chat; one is told once.
+    /// Notifies about the first ask that waits in a chat, once for each ask.
     fn tell_ask(&mut self, session: &SessionPlaceholder, ask: &Ask) {
         let (fid, title) = (&session.fid, &session.title);
         let Ok(id) = serde_json::to_string(&ask.id) else { return };
@@ -72,7 +73,7 @@ impl Notifications {
             let target = reply.to_variant();
             notification.add_button_with_target_value(label, &action, Some(&target));
         };
-        // Who allows something has seen the whole of it.
+        // The user may allow only what they see in full.
         if permission && whole {
             button(&gettext("Allow Once"), true);
         }
@@ -90,7 +91,7 @@ impl Notifications {
         }
     }
 
-    /// The program ends: what is told leads nowhere any more.
+    /// The program ends, so the notifications would lead nowhere.
     pub(super) fn withdraw_all(&mut self) {
         for fid in self.replies.drain() {
             self.app.withdraw_notification(&reply_id(&fid));
@@ -100,7 +101,7 @@ impl Notifications {
         }
     }
 
-    /// A chat is looked at: what was told of it is known.
+    /// A chat is in view: its notifications are no longer needed.
     fn seen(&mut self, fid: &Fid) {
         if self.replies.remove(fid) {
             self.app.withdraw_notification(&reply_id(fid));
@@ -114,7 +115,7 @@ impl Notifications {
 }
 
 impl Window {
-    /// Takes what happened in the chats.
+    /// Handles events of the chats.
     pub(super) fn hear_news(
         &mut self,
         news: &[Event],
@@ -140,27 +141,27 @@ impl Window {
         }
     }
 
-    /// Whether the desktop is to say something of a chat.
+    /// Whether a chat may get a notification.
     fn may_tell(&self, fid: &Fid, view: &View, root: &adw::ApplicationWindow) -> bool {
         let wanted =
             self.manager.as_ref().is_some_and(|it| it.settings().current().ui.notifications);
         wanted && self.looked_at(view, root) != Some(fid)
     }
 
-    /// The chat that is looked at.
+    /// The chat that is in view.
     fn looked_at(&self, view: &View, root: &adw::ApplicationWindow) -> Option<&Fid> {
         let looks = root.is_active() && !view.shows_list_alone();
         self.shown.as_ref().filter(|_| looks)
     }
 
-    /// What is looked at needs no word any more.
+    /// Withdraws the notifications of the chat in view.
     pub(super) fn withdraw_seen(&mut self, view: &View, root: &adw::ApplicationWindow) {
         if let Some(fid) = self.looked_at(view, root).cloned() {
             self.notifications.seen(&fid);
         }
     }
 
-    /// Fetches how a reply ended, to say its first line.
+    /// Fetches the last message of a reply, to show its first line.
     fn ask_for_last(
         &self,
         fid: Fid,
@@ -192,7 +193,7 @@ impl Window {
         }
     }
 
-    /// Takes what waits for the user in all chats: of each the first is told.
+    /// Handles what waits for the user in all chats: the first ask of each gets a notification.
     fn hear_asks(&mut self, asks: &[SessionAsk], view: &View, root: &adw::ApplicationWindow) {
         let mut first: HashMap<&Fid, &Ask> = HashMap::new();
         for SessionAsk { fid, ask } in asks {
@@ -213,13 +214,13 @@ impl Window {
             let session = self.list.model().session(fid).filter(|_| self.may_tell(fid, view, root));
             match session {
                 Some(session) => self.notifications.tell_ask(&session, ask),
-                // It was seen: that it is not looked at later is no news.
+                // It was seen, so it needs no notification later.
                 None => drop(self.notifications.asks.insert(fid.clone(), (ask.id, false))),
             }
         }
     }
 
-    /// Hands an answer that was given in a notification to what waits for it.
+    /// Passes an answer from a notification to the ask that waits for it.
     pub(super) fn reply(
         &self,
         reply: Reply,
@@ -227,7 +228,8 @@ impl Window {
         root: &adw::ApplicationWindow,
     ) {
         let fid = Fid::new(reply.fid);
-        // Of a program that broke off: it was started for this, and what asked is at work no more.
+        // The notification is from an earlier run: the program was started by it, and the ask no
+        // longer exists.
         if !root.is_visible() && matches!(self.quitting, Quitting::No) {
             let shown = Arrival::of(Wish::Session(fid));
             return sender.input(Input::Arrive(shown));
@@ -247,7 +249,7 @@ impl Window {
     }
 }
 
-/// A notification that leads to its chat.
+/// A notification that opens its chat.
 fn notification(fid: &Fid, title: &str, body: &str) -> gio::Notification {
     let notification = gio::Notification::new(title);
     notification.set_body(Some(&body::plain(body)));

@@ -1,4 +1,4 @@
-//! The small parts of the window: buttons, the menu, bars, pages.
+//! Builds the small parts of the window: buttons, the menu, bars, pages.
 
 use adw::prelude::*;
 use gettextrs::gettext;
@@ -45,7 +45,7 @@ pub(super) fn main_menu() -> gtk::MenuButton {
         for (label, action) in section {
             let item = gio::MenuItem::new(Some(label), Some(action));
             if *action == "win.save-as" {
-                // Where no file is open it would be one more thing to read.
+                // Without an open file it would only be clutter.
                 item.set_attribute_value("hidden-when", Some(&"action-disabled".to_variant()));
             }
             items.append_item(&item);
@@ -63,7 +63,7 @@ pub(super) fn main_menu() -> gtk::MenuButton {
     button
 }
 
-/// A bar for what is too long for a toast; it stays until it is closed.
+/// A bar for messages that are too long for a toast; it stays until it is closed.
 pub(super) fn notice_bar() -> (gtk::Revealer, gtk::Label) {
     let words = gtk::Label::builder()
         .xalign(0.0)

@@ -1,5 +1,5 @@
-//! How the window ends: never in the middle of a reply or a command without asking, and never before
-//! everything is on disk.
+//! Closes the window: asks first while a reply or a command is running, and waits until everything
+//! is on disk.
 
 use adw::prelude::*;
 use gettextrs::{gettext, ngettext};
@@ -9,20 +9,20 @@ use relm4::{ComponentController, ComponentSender};
 use super::{Command, Input, Window};
 use crate::chat_widget;
 
-/// Where the program stands with ending.
+/// The state of ending the program.
 #[derive(Debug, Default)]
 pub(crate) enum Quitting {
     #[default]
     No,
-    /// The person is being asked.
+    /// The user is being asked.
     Asked,
-    /// The window is hidden until the replies are there.
+    /// The window is hidden until the replies are finished.
     InBackground { _hold: ApplicationHoldGuard },
     /// Everything is being stored.
     Ending,
 }
 
-/// What a person answers while replies are being written.
+/// The user's answer while replies are being written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     Stay,
@@ -31,8 +31,8 @@ pub(crate) enum Answer {
 }
 
 impl Quitting {
-    /// Somebody wants to see the window again. Says whether it can be had: not once everything
-    /// is being stored.
+    /// The user wants to see the window again. Returns whether that is possible, which it is until
+    /// everything is being stored.
     pub(super) fn come_back(&mut self) -> bool {
         if matches!(self, Self::InBackground { .. }) {
             *self = Self::No;
@@ -100,7 +100,7 @@ impl Window {
         });
     }
 
-    /// Stops what is at work, stores everything, and then ends.
+    /// Stops all work, stores everything, and then ends.
     pub(super) fn end(&mut self, sender: &ComponentSender<Self>, root: &adw::ApplicationWindow) {
         if matches!(self.quitting, Quitting::Ending) {
             return;
@@ -117,7 +117,7 @@ impl Window {
         let folder = self.launch.state_folder.clone();
         let editor = self.panel.editor().state();
         sender.oneshot_command(async move {
-            // Where the chat is gone its drafts were written before.
+            // If the chat widget is gone, its drafts were already written.
             let _ = drafts.await;
             let written = tokio::task::spawn_blocking(move || {
                 editor.write();
@@ -135,7 +135,7 @@ impl Window {
     }
 }
 
-/// Commands that no reply waits for end with the program.
+/// Asks about commands that no reply waits for, since they end with the program.
 fn about_commands(commands: usize) -> adw::MessageDialog {
     let count = u32::try_from(commands).unwrap_or(u32::MAX);
     let heading = ngettext(

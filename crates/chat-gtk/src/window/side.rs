@@ -1,4 +1,4 @@
-//! The panel beside the conversation: whether it is there, and how wide it is.
+//! Controls the panel next to the conversation: whether it is shown, and how wide it is.
 
 use adw::prelude::*;
 use gettextrs::gettext;
@@ -8,7 +8,7 @@ use crate::accessible;
 use crate::panel::Panel;
 use crate::panel::sides::{Sides, Sight};
 
-/// The panel, the button that shows it, and the place of both panes.
+/// The panel, the button that shows it, and the layout of both panes.
 #[derive(Debug)]
 pub(super) struct Side {
     root: gtk::Box,
@@ -33,7 +33,7 @@ impl Side {
         Self { root, sides, panel: panel.clone(), button }
     }
 
-    /// Puts the conversation before the panel.
+    /// Adds the conversation before the panel.
     pub(super) fn stand_beside(&self, chat: &gtk::Box) {
         self.root.prepend(chat);
     }
@@ -51,13 +51,13 @@ impl Side {
         &self.button
     }
 
-    /// Calls this when another of the two is seen.
+    /// Calls this when the visible panes change.
     pub(super) fn connect(&self, changed: impl Fn() + 'static) {
         self.sides.connect(changed);
     }
 
-    /// Shows how the two stand; `at_start` says whether the left edge of the window is theirs. Whether
-    /// the panel is at the conversation's right.
+    /// Updates the layout; `at_start` says whether the panes are at the left edge of the window.
+    /// Returns whether the panel is to the right of the conversation.
     pub(super) fn show(&self, at_start: bool) -> bool {
         let sight = self.sides.sight();
         self.panel.set_covers(sight == Sight::Panel, at_start);
@@ -72,17 +72,17 @@ impl Side {
         sight == Sight::Both
     }
 
-    /// Whether the conversation has little width.
+    /// Whether the conversation is narrow.
     pub(super) fn is_tight(&self) -> bool {
         self.sides.is_tight()
     }
 
-    /// Whether the panel is in the conversation's place.
+    /// Whether the panel covers the conversation.
     pub(super) fn covers(&self) -> bool {
         self.sides.sight() == Sight::Panel
     }
 
-    /// Whether the panel is seen.
+    /// Whether the panel is visible.
     pub(super) fn is_seen(&self) -> bool {
         self.sides.sight() != Sight::Conversation
     }
@@ -91,7 +91,7 @@ impl Side {
         self.sides.show_panel(true);
     }
 
-    /// Shows the panel where it has room beside the conversation; elsewhere it waits behind it.
+    /// Shows the panel if it fits next to the conversation; otherwise it stays behind it.
     pub(super) fn offer_panel(&self) {
         self.sides.set_shown(true);
     }
@@ -104,7 +104,7 @@ impl Side {
         self.sides.show_conversation();
     }
 
-    /// What is remembered of it.
+    /// Stores what is remembered about it.
     pub(super) fn remember(&self, state: &mut WindowState) {
         state.panel_shown = self.sides.is_shown();
         state.panel_width = self.sides.panel_width();

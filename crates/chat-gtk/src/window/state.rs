@@ -1,4 +1,4 @@
-//! What the window remembers from one run to the next.
+//! Remembers the window's state from one run to the next.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -11,10 +11,11 @@ use serde::{Deserialize, Serialize};
 use crate::drafts;
 
 const FILE: &str = "window.json";
-/// The panel's width where nobody had chosen one, in versions that wrote it all the same.
+/// The panel's default width in earlier versions, which stored it even if the user had not chosen
+/// it.
 const FORMERLY_USUAL: i32 = 430;
 
-/// Size, panes, and the chat that was shown last.
+/// Size, panes, and the last shown chat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
@@ -25,10 +26,10 @@ pub(super) struct WindowState {
     pub(super) list_hidden: bool,
     pub(super) last_session: Option<Fid>,
     pub(super) panel_shown: bool,
-    /// The panel's width, once the person has chosen one.
+    /// The panel's width, if the user has chosen one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) panel_width: Option<i32>,
-    /// Whether old and new stand beside each other in a review.
+    /// Whether old and new are shown side by side in a review.
     pub(super) review_beside: bool,
 }
 
@@ -48,12 +49,12 @@ impl Default for WindowState {
 }
 
 impl WindowState {
-    /// Reads it; what cannot be read is as at the first start.
+    /// Reads the state; an unreadable one counts as the first start.
     pub(super) fn load(folder: &Path) -> Self {
         let read = std::fs::read(folder.join(FILE)).ok();
         let mut state: Self =
             read.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
-        // Earlier versions wrote their usual width, too.
+        // Earlier versions stored their default width, too.
         state.panel_width = state.panel_width.filter(|width| *width != FORMERLY_USUAL);
         state
     }
@@ -64,7 +65,7 @@ impl WindowState {
         drafts::write_atomically(&folder.join(FILE), &json)
     }
 
-    /// Takes the window's size as it is now.
+    /// Updates the window's size.
     pub(super) fn read_from(&mut self, window: &adw::ApplicationWindow) {
         self.maximized = window.is_maximized();
         let (width, height) = window.default_size();
@@ -74,22 +75,22 @@ impl WindowState {
     }
 }
 
-/// Writes the window's state whenever it changed, the latest last: a kill must not lose which chat
-/// was shown. Cheap to clone.
+/// Writes the window's state whenever it changes, the latest last, so that even a kill does not
+/// lose which chat was shown. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StateWriter {
     latest: Arc<Mutex<Option<WindowState>>>,
-    /// Held while writing, so that an earlier state never comes after a later one.
+    /// Held while writing, so that an earlier state never overwrites a later one.
     writing: Arc<Mutex<()>>,
 }
 
 impl StateWriter {
-    /// Takes a state that is to be written.
+    /// Sets the state to write.
     pub(super) fn put(&self, state: &WindowState) {
         *lock(&self.latest) = Some(state.clone());
     }
 
-    /// Writes the latest one, where it is not written yet. Blocks.
+    /// Writes the latest state, unless it is already written. Blocks.
     pub(super) fn write(&self, folder: &Path) -> std::io::Result<()> {
         let _writing = lock(&self.writing);
         let latest = lock(&self.latest).take();
@@ -101,7 +102,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes the drafts of chats that are gone, off the main thread.
+/// Removes the drafts of deleted chats, off the main thread.
 pub(super) fn prune_drafts(folder: &Path, chats: Vec<Fid>) {
     let folder = folder.join("drafts");
     relm4::spawn_blocking(move || {

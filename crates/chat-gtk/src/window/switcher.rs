@@ -1,4 +1,4 @@
-//! Ctrl+K: goes to a chat by a few letters of its title.
+//! Shows the chat switcher (Ctrl+K): finds a chat by a few letters of its title.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use gtk::{gdk, glib};
 use super::Input;
 use crate::{accessible, fuzzy};
 
-/// As many as can be looked over at a glance.
+/// As many as can be taken in at a glance.
 const LIMIT: usize = 9;
 
 type Chat = (Fid, String);

@@ -1,9 +1,10 @@
-//! The window's own buttons in the header bars. Where one pane is shown alone there is little room:
-//! then to close the window is enough.
+//! Shows the window's own buttons in the header bars. Where only one pane is shown there is little
+//! room, so only the close button stays.
 
 use gtk::prelude::*;
 
-/// Shows all buttons that the desktop wants, or, where there is little room, no more than needed.
+/// Shows all buttons that the desktop wants, or only the necessary ones where there is little
+/// space.
 pub(super) fn show(headers: &[&adw::HeaderBar], little_room: bool) {
     for header in headers {
         let wanted = header.settings().gtk_decoration_layout();
@@ -12,7 +13,8 @@ pub(super) fn show(headers: &[&adw::HeaderBar], little_room: bool) {
     }
 }
 
-/// A layout, as GTK writes it (`menu:minimize,maximize,close`), without what can be done otherwise.
+/// A button layout in GTK's format (`menu:minimize,maximize,close`), without buttons that can be
+/// replaced by other means.
 fn few_of(layout: &str) -> String {
     let few = |side: &str| {
         let kept = side.split(',').filter(|button| !matches!(*button, "minimize" | "maximize"));

@@ -1,5 +1,5 @@
-//! Shows toasts in the middle of the conversation's width, and no wider than that. They cover neither the composer
-//! and what stands over it, nor the buttons in the conversation.
+//! Shows toasts centred over the conversation and no wider than it. They cover neither the composer
+//! and what is above it, nor the buttons in the conversation.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -11,19 +11,19 @@ use gtk::{gio, glib};
 use crate::chat_widget::ESCAPE_TWICE;
 use crate::conversation::Conversation;
 
-/// Between a toast and what is below it, in pixels.
+/// The space between a toast and what is below it, in pixels.
 const SPACE: i32 = 12;
 
 /// How long something is offered, in seconds.
 const OFFER: u32 = 10;
 
-/// What toasts stand above, in the middle of its width.
+/// The widgets that toasts are shown above, and centred over.
 pub(super) struct Ground {
     foot: glib::WeakRef<gtk::Widget>,
     conversation: Conversation,
 }
 
-/// How far a toast stays from the edges, in pixels.
+/// A toast's distance from the edges, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Margins {
     left: i32,
@@ -31,15 +31,15 @@ struct Margins {
     below: i32,
 }
 
-/// An overlay whose toasts stand above the foot of what is below them.
+/// An overlay that shows toasts above the bottom of its content.
 #[derive(Debug)]
 pub(super) struct Toasts {
     overlay: adw::ToastOverlay,
-    /// What was answered last, by its number, as long as it is offered to be taken back.
+    /// The toast of the last answer, with the answer's number, while it can be undone.
     answered: RefCell<Option<(u64, adw::Toast)>>,
-    /// What asks for another Esc, as long as one would stop the reply.
+    /// The toast that asks for another Esc, while that would stop the reply.
     escape: RefCell<Option<adw::Toast>>,
-    /// Tells of the toasts' widgets as long as it is kept.
+    /// Reports the toasts' widgets as long as it is kept.
     _children: gio::ListModel,
 }
 
@@ -72,7 +72,7 @@ impl Toasts {
         &self.overlay
     }
 
-    /// Says what was answered, in the place of what was answered before, and offers to take it back.
+    /// Shows the latest answer instead of the one before, and offers to undo it.
     pub(super) fn offer_undo(&self, answer: u64, words: &str, then: impl Fn() + 'static) {
         let toast = offer(words, &gettext("Undo"), OFFER);
         toast.connect_button_clicked(move |_| then());
@@ -83,7 +83,7 @@ impl Toasts {
         self.overlay.add_toast(toast);
     }
 
-    /// An answer was taken back, and is offered no longer.
+    /// An answer was undone, so it is no longer offered.
     pub(super) fn undone(&self, answer: u64) {
         let offered = self.answered.borrow_mut().take_if(|(offered, _)| *offered == answer);
         if let Some((_, toast)) = offered {
@@ -91,20 +91,20 @@ impl Toasts {
         }
     }
 
-    /// Something came after what was answered last, which is offered no longer in passing.
+    /// Something followed the last answer, so its undo is no longer offered in a toast.
     pub(super) fn pass_on(&self) {
         if let Some((_, toast)) = self.answered.take() {
             toast.dismiss();
         }
     }
 
-    /// Says that another Esc stops the reply, or takes that back. It is about the chat that is shown: over another
-    /// one it would be a lie.
+    /// Shows or removes the hint that another Esc stops the reply. It is about the current chat:
+    /// over another one it would be wrong.
     pub(super) fn ask_escape(&self, asked: bool) {
         let toast = asked.then(|| {
             let toast = toast(&gettext("Press Esc again to stop the reply"));
             toast.set_priority(adw::ToastPriority::High);
-            // No longer than it counts as the second one.
+            // Only as long as a second Esc counts.
             toast.set_timeout(ESCAPE_TWICE);
             toast
         });
@@ -116,20 +116,20 @@ impl Toasts {
         }
     }
 
-    /// Asks something of one line, at once; `then` is done where the button is pressed.
+    /// Offers an action at once, with a one-line text; `then` runs if the button is pressed.
     pub(super) fn offer(&self, words: &str, button: &str, then: impl Fn() + 'static) {
         let toast = offer(words, button, OFFER);
         toast.connect_button_clicked(move |_| then());
         self.overlay.add_toast(toast);
     }
 
-    /// Says something of one line.
+    /// Shows a one-line text.
     pub(super) fn say(&self, words: &str) {
         self.overlay.add_toast(toast(words));
     }
 }
 
-/// A toast with these words, which wrap where they have no room in one line.
+/// A toast with this text, which wraps if it does not fit on one line.
 fn toast(words: &str) -> adw::Toast {
     let label = gtk::Label::builder()
         .label(words)
@@ -141,7 +141,7 @@ fn toast(words: &str) -> adw::Toast {
     adw::Toast::builder().custom_title(&adw::Clamp::builder().child(&label).build()).build()
 }
 
-/// A toast with a button, shown for so many seconds.
+/// A toast with a button, shown for this many seconds.
 pub(super) fn offer(words: &str, button: &str, seconds: u32) -> adw::Toast {
     let toast = toast(words);
     toast.set_button_label(Some(button));
@@ -150,13 +150,14 @@ pub(super) fn offer(words: &str, button: &str, seconds: u32) -> adw::Toast {
     toast
 }
 
-/// Keeps a toast above the ground as long as it is there: panes come and go, and the composer grows.
+/// Keeps a toast above its ground while it is shown: panes appear and disappear, and the composer
+/// grows.
 fn keep_above(
     toast: &gtk::Widget,
     overlay: &glib::WeakRef<adw::ToastOverlay>,
     ground: &Rc<Ground>,
 ) {
-    // libadwaita counts a widget's own margin twice here, and that of its style once.
+    // libadwaita counts a widget's own margin twice here, but a style's margin once.
     let provider = gtk::CssProvider::new();
     toast.style_context().add_provider(&provider, gtk::STYLE_PROVIDER_PRIORITY_APPLICATION);
     let words = toast.first_child().and_then(|bin| bin.first_child()).and_downcast::<adw::Clamp>();
@@ -185,23 +186,23 @@ fn keep_above(
     });
 }
 
-/// How wide a widget wants to be.
+/// The natural width of a widget.
 fn width(widget: &impl IsA<gtk::Widget>) -> i32 {
     widget.measure(gtk::Orientation::Horizontal, -1).1
 }
 
 impl Ground {
-    /// `foot` is what stands below the conversation.
+    /// `foot` is the widget below the conversation.
     pub(super) fn new(foot: &impl IsA<gtk::Widget>, conversation: &Conversation) -> Self {
         Self { foot: foot.upcast_ref().downgrade(), conversation: conversation.clone() }
     }
 
-    /// How far a toast stays from the edges of the overlay.
+    /// A toast's distance from the edges of the overlay.
     fn margins(&self, toast: &gtk::Widget, overlay: &gtk::Widget) -> Margins {
         let place = |widget: &gtk::Widget| widget.compute_bounds(overlay);
         let foot = self.foot.upgrade().filter(gtk::Widget::is_mapped);
         let chat = foot.as_ref().and_then(gtk::Widget::parent).as_ref().and_then(place);
-        // Another page is seen: there the edges of the window are what counts.
+        // Another page is shown: there the edges of the window count.
         let (Some(foot), Some(chat)) = (foot, chat) else {
             return Margins { left: SPACE, right: SPACE, below: SPACE };
         };
@@ -235,7 +236,7 @@ mod tests {
     use super::*;
     use crate::main_loop::until;
 
-    /// The widgets below this one.
+    /// The children of this widget.
     fn parts(widget: &gtk::Widget) -> Vec<gtk::Widget> {
         std::iter::successors(widget.first_child(), gtk::Widget::next_sibling).collect()
     }

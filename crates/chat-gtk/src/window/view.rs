@@ -1,4 +1,4 @@
-//! The window's widgets.
+//! Builds the window's widgets.
 
 use std::cell::OnceCell;
 use std::path::PathBuf;
@@ -27,18 +27,18 @@ use crate::models::adding;
 use crate::panel::Panel;
 use crate::{choices, popover, projects};
 
-/// The list's width, in pixels at the usual font.
+/// The list's width, in pixels at the default font.
 const LIST_WIDTH: i32 = 260;
-/// Narrower than this the chat is shown alone.
+/// Below this width, the chat is shown alone.
 const CHAT_WIDTH: i32 = 340;
-/// Longer words than these are too much to be read in passing.
+/// Longer texts cannot be read in a toast.
 const TOAST_LIMIT: usize = 64;
 
-/// What the component needs again of its widgets.
+/// The widgets that the component needs later.
 #[derive(Debug)]
 pub(crate) struct View {
     pages: gtk::Stack,
-    /// Made when it is needed: its picture alone takes megabytes.
+    /// Created when it is needed: its picture alone takes megabytes.
     failure: OnceCell<adw::StatusPage>,
     toasts: Toasts,
     leaflet: adw::Leaflet,
@@ -77,7 +77,7 @@ impl View {
         list_header.pack_end(&list.widgets().search_button);
         let list_pane = pane("chats-pane", &list_header);
         list_pane.set_width_request(LIST_WIDTH);
-        // Its rows take what there is of it; the pane itself takes no more.
+        // Its rows expand to its width; the pane itself takes no more.
         list_pane.set_hexpand(false);
         list_pane.append(list.widget());
 
@@ -175,13 +175,14 @@ impl View {
         self.leaflet.is_folded()
     }
 
-    /// Whether the list stands in the place of the chat.
+    /// Whether the list is shown instead of the chat.
     pub(super) fn shows_list_alone(&self) -> bool {
         let list = Some(self.list_pane.upcast_ref());
         self.is_folded() && self.leaflet.visible_child().as_ref() == list
     }
 
-    /// One pane has back and both sides' window buttons; two have the toggle.
+    /// A single pane has a back button and the window buttons of both sides; two panes have the
+    /// toggle.
     pub(super) fn show_folded(&self, list_hidden: bool) {
         let folded = self.is_folded();
         self.list_pane.set_visible(folded || !list_hidden);
@@ -202,7 +203,7 @@ impl View {
         self.chat_header.set_show_end_title_buttons(!beside);
     }
 
-    /// F9: hides or shows the list, or goes between the two where one is shown.
+    /// F9: hides or shows the list, or switches between the two where only one is shown.
     pub(super) fn toggle_list(&self, hidden: bool) {
         if !self.is_folded() {
             self.show_folded(hidden);
@@ -220,19 +221,19 @@ impl View {
         }
     }
 
-    /// Goes to the chat.
+    /// Switches to the chat.
     pub(super) fn forward(&self) {
         self.side.show_conversation();
         self.leaflet.set_visible_child(self.side.widget());
     }
 
-    /// Goes to the panel.
+    /// Switches to the panel.
     pub(super) fn show_panel(&self) {
         self.side.show_panel();
         self.leaflet.set_visible_child(self.side.widget());
     }
 
-    /// Goes to the list, where only one is shown.
+    /// Switches to the list, where only one is shown.
     pub(super) fn back(&self) {
         if self.side.covers() && !self.shows_list_alone() {
             self.forward();
@@ -246,7 +247,7 @@ impl View {
         self.title.set_tooltip_text(Some(title));
     }
 
-    /// Says something in passing; what is longer than a line stays until it is closed.
+    /// Shows a short message in a toast; a longer one stays until it is closed.
     pub(super) fn note(&self, words: &str) {
         if words.chars().count() > TOAST_LIMIT {
             self.notice_words.set_label(words);
@@ -256,8 +257,8 @@ impl View {
         }
     }
 
-    /// Says what was met at the start, all of it in one note: a second one would take the first one's place. Until
-    /// the person closes it, it is told again at the next start.
+    /// Shows what happened at the start, all in one note, since a second note would replace the
+    /// first. Until the user closes it, it is shown again at the next start.
     pub(super) fn tell_start(&self, manager: &Manager) {
         let notices: Vec<_> = manager.start_notices().iter().map(words::sentence).collect();
         if notices.is_empty() {
@@ -268,7 +269,7 @@ impl View {
         self.notice.set_reveal_child(true);
         let (manager, words) = (manager.clone(), self.notice_words.clone());
         self.notice.connect_reveal_child_notify(move |notice| {
-            // Another note may have taken its place, unread.
+            // Another note may have replaced it, unread.
             if !notice.reveals_child() && words.label() == told {
                 let manager = manager.clone();
                 glib::spawn_future_local(async move { manager.start_notices_shown().await });
@@ -276,37 +277,37 @@ impl View {
         });
     }
 
-    /// Says that another Esc stops the reply, or takes that back.
+    /// Shows or removes the hint that another Esc stops the reply.
     pub(super) fn ask_escape(&self, asked: bool) {
         self.toasts.ask_escape(asked);
     }
 
-    /// Says that a chat was deleted, and offers to take that back.
+    /// Reports that a chat was deleted, and offers to undo that.
     pub(super) fn offer_undo(&self, fid: Fid, title: &str, sender: &ComponentSender<Window>) {
         self.deletions.add(fid, title, restore(sender));
     }
 
-    /// Says what was answered to changes, and offers to take that back.
+    /// Reports an answer to changes, and offers to undo it.
     pub(super) fn offer_answer(&self, answer: Seq, words: &str, undo: impl Fn() + 'static) {
         self.toasts.offer_undo(answer, words, undo);
     }
 
-    /// An answer was taken back.
+    /// An answer was undone.
     pub(super) fn answer_undone(&self, answer: Seq) {
         self.toasts.undone(answer);
     }
 
-    /// Something came after the last answer.
+    /// Something followed the last answer.
     pub(super) fn answer_passed(&self) {
         self.toasts.pass_on();
     }
 
-    /// Says something in passing, and offers to do something about it.
+    /// Shows a short message, and offers an action.
     pub(super) fn offer(&self, words: &str, button: &str, then: impl Fn() + 'static) {
         self.toasts.offer(words, button, then);
     }
 
-    /// Asks whether to work in a folder that was dropped, in passing.
+    /// Offers in a toast to work in a dropped folder.
     pub(super) fn offer_folder(&self, folder: PathBuf, sender: &ComponentSender<Window>) {
         let text = gettext("Open the folder “{name}” in this chat?");
         let words = words::fill(&text, &[("name", &projects::name(&folder))]);
@@ -316,9 +317,9 @@ impl View {
         });
     }
 
-    /// Asks for a new title of the shown chat, below its old one.
+    /// Asks for a new title of the current chat, below its old one.
     pub(super) fn ask_title(&self, fid: Fid, title: &str, sender: &ComponentSender<Window>) {
-        // The key may be pressed again while it is being typed.
+        // The shortcut may be pressed again while the title is being typed.
         if self.renaming.upgrade().is_some_and(|popover| popover.is_visible()) {
             return;
         }
@@ -361,7 +362,7 @@ fn pane(class: &str, header: &adw::HeaderBar) -> gtk::Box {
     pane
 }
 
-/// Notes when the window was first painted.
+/// Records when the window was first painted.
 pub(super) fn mark_first_frame(root: &adw::ApplicationWindow, diagnostics: &Diagnostics) {
     if !diagnostics.is_on() {
         return;
@@ -370,7 +371,7 @@ pub(super) fn mark_first_frame(root: &adw::ApplicationWindow, diagnostics: &Diag
     root.connect_map(move |root| mark_after_frame(root, &diagnostics, "first_frame"));
 }
 
-/// Notes when the next frame was painted.
+/// Records when the next frame was painted.
 pub(super) fn mark_after_frame(
     root: &adw::ApplicationWindow,
     diagnostics: &Diagnostics,

@@ -1,4 +1,4 @@
-//! Lists a session's open changes, compared with what lies on disk by now.
+//! Lists a session's open changes, compared with the current files on disk.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Reports the changes that the user rejected to the model that made them, each in the direction in
-//! which it was made.
+//! Reports rejected changes to the model that made them, each in the direction in which it was
+//! made.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -1,5 +1,4 @@
-//! Undoes an answer: what was rejected lies there again, and what was accepted is to be reviewed
-//! again.
+//! Undoes an answer: what was rejected is restored, and what was accepted is open for review again.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Checkpoints and scans: what is looked at, and what is found.
+//! Tests checkpoints and scans: which files are read, and which changes are found.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The journal as its callers use it: with real files and the real git.
+//! Tests the journal as its callers use it: with real files and the real git.
 
 mod checkpoint;
 mod person;

@@ -1,4 +1,5 @@
-//! What the person does in Natter while tools and commands are at work is the person's.
+//! Tests that what the user does in Natter while tools and commands are running counts as the
+//! user's.
 
 use std::convert::Infallible;
 use std::path::Path;

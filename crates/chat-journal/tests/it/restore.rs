@@ -1,4 +1,4 @@
-//! Going back, and taking that back.
+//! Tests restoring a checkpoint, and undoing that.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

@@ -1,4 +1,4 @@
-//! What is to be reviewed, accepting and rejecting.
+//! Tests the list of open changes, accepting and rejecting.
 
 use std::path::Path;
 

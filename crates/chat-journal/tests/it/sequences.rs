@@ -1,5 +1,5 @@
-//! Whatever happens in whatever order: nothing of the person's is lost, all else comes back, and what is read from
-//! disk is what is in memory.
+//! Tests random sequences of actions: nothing of the user's is lost, everything else comes back,
+//! and the state read from disk equals the state in memory.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What the journal keeps: crashes, two at once, and what goes with time.
+//! Tests the stored journal: crashes, two processes at once, and pruning.
 
 use std::time::Duration;
 

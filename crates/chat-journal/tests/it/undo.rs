@@ -1,4 +1,4 @@
-//! Answers are taken back: everything is as it was before them, and what came in between stays.
+//! Tests undoing answers: everything is as it was before, and what changed in between stays.
 
 use std::path::Path;
 

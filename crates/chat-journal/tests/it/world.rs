@@ -1,4 +1,4 @@
-//! A project with a journal, and what tools, commands and the person do in it.
+//! Provides a project with a journal, and the actions of tools, commands and the user in it.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

@@ -1,26 +1,27 @@
-//! Rejects commands that the parser would choke on. Its time is exponential in the depth of brackets
-//! and its stack linear in it, and it panics at some numbers: a command comes from a model, and none
-//! may stop or end the program.
+//! Rejects commands that the parser cannot handle. Its time is exponential in the depth of
+//! brackets, its stack use is linear in it, and it panics at some numbers. Commands come from a
+//! model, and none may hang or crash the program.
 
 use tracing::subscriber::NoSubscriber;
 
 use super::{LONGEST, Unparsable};
 
-/// How many brackets may stand open at once. The parser takes a few milliseconds for that many.
+/// How many brackets may be open at once. The parser takes a few milliseconds for that many.
 const DEEPEST: usize = 12;
 
-/// Words behind which another command may stand inside.
+/// Words that may be followed by another command.
 const KEYWORDS: [&str; 10] =
     ["if", "elif", "while", "until", "for", "select", "function", "coproc", "time", "!"];
 /// How many of them a command may have.
 const MOST_KEYWORDS: usize = 100;
-/// How many of `case`, whose time is exponential too.
+/// How many `case`s, which take exponential time, too.
 const MOST_CASES: usize = 8;
 
-/// Room for the parser's stack, in bytes: many times what the deepest command took in a debug build.
+/// The size of the parser's stack, in bytes: many times what the deepest command needed in a debug
+/// build.
 const STACK: usize = 16 * 1024 * 1024;
 
-/// Refuses what the parser must not see.
+/// Rejects what the parser must not see.
 pub(super) fn check(text: &str) -> Result<(), Unparsable> {
     if text.len() > LONGEST {
         return Err(Unparsable::TooLong);
@@ -46,7 +47,8 @@ pub(super) fn check(text: &str) -> Result<(), Unparsable> {
     Ok(())
 }
 
-/// Refuses a text, of a command or of a substitution in it, where the parser would take words for a here-document.
+/// Rejects a text, of a command or of a substitution, in which the parser would take words for a
+/// here-document.
 pub(super) fn check_documents(text: &str) -> Result<(), Unparsable> {
     match arithmetic_before_document(text) {
         Some(piece) => Err(Unparsable::Unclear(piece.to_owned())),
@@ -54,8 +56,8 @@ pub(super) fn check_documents(text: &str) -> Result<(), Unparsable> {
     }
 }
 
-/// Runs the parser on a stack of its own, and takes its panic for what it is: it did not understand. It logs each
-/// word that it reads, which nobody hears: a command may hold what belongs in no log.
+/// Runs the parser on a separate stack, and treats its panic as a parse error. Its log messages,
+/// which contain each word, are discarded: a command may contain secrets.
 pub(super) fn aside<T: Send>(
     parse: impl FnOnce() -> Result<T, Unparsable> + Send,
 ) -> Result<T, Unparsable> {
@@ -71,8 +73,8 @@ pub(super) fn aside<T: Send>(
     })
 }
 
-/// Control characters, and blanks or marks that look like nothing or like something else. Whether they separate
-/// words is a matter of the shell and its language.
+/// Control characters, and blanks or marks that are invisible or look like others. Whether they
+/// separate words depends on the shell and its locale.
 fn is_hidden(letter: char) -> bool {
     (letter.is_control() && letter != '\n' && letter != '\t')
         || (letter.is_whitespace() && !letter.is_ascii())
@@ -83,12 +85,12 @@ fn is_hidden(letter: char) -> bool {
             | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// At least as many brackets as can stand open at once, whatever the parser takes for quoted: a bracket counts
-/// as closed only where nothing that quotes stands between it and its end.
+/// At least the number of brackets that can be open at once, whatever the parser takes for quoted:
+/// a bracket counts as closed only if nothing that quotes comes before its end.
 fn deepest(text: &str) -> usize {
     let mut open = 0_usize;
     let mut deepest = 0;
-    // How many of the open ones may still be closed: those since the last thing that quotes.
+    // How many of the open ones may still be closed: those since the last quoting character.
     let mut closable = 0_usize;
     for letter in text.chars() {
         match letter {
@@ -112,23 +114,24 @@ fn deepest(text: &str) -> usize {
     deepest
 }
 
-/// A `<(` right behind a word, which a shell takes for a part of that word, and the parser for a word of its own.
+/// A `<(` right after a word. A shell takes it for a part of that word, and the parser for a
+/// separate word.
 fn glued_substitution(text: &str) -> Option<&str> {
     let all = text.match_indices("<(").chain(text.match_indices(">("));
     let mut glued = all.filter_map(|(at, _)| {
         let mut before = text[..at].chars().rev();
         let last = before.next()?;
         let is_apart = last.is_whitespace() || ";|&(<>`".contains(last);
-        // What is escaped belongs to a word, and the end of a line goes on behind its backslash.
+        // An escaped character belongs to a word, and a line continues after its final backslash.
         let is_glued = !is_apart || before.next() == Some('\\');
         is_glued.then(|| &text[at - last.len_utf8()..at + 2])
     });
     glued.next()
 }
 
-/// A backslash at a line's end, where joining the lines may make something else of what stands on both: anywhere
-/// but beside a blank or between letters, and beside a here-document that is expanded, whose end the parser looks for
-/// line by line. Behind another backslash it joins nothing.
+/// A backslash at a line's end, where joining the lines may change the meaning of both: anywhere
+/// except next to a blank or between letters, and near an expanded here-document, whose end the
+/// parser searches for line by line. After another backslash it joins nothing.
 fn joined_lines(text: &str) -> Option<&str> {
     let is_expanded = documents(text).any(|(_, behind)| {
         let tag = behind.strip_prefix('-').unwrap_or(behind).trim_start_matches([' ', '\t']);
@@ -148,15 +151,15 @@ fn joined_lines(text: &str) -> Option<&str> {
     joined.next()
 }
 
-/// `((` may begin arithmetic or two subshells. Where the parser takes the one for the other, it has words stand for
-/// the text of a here-document.
+/// `((` may begin arithmetic or two subshells. If the parser confuses them, it takes words for the
+/// text of a here-document.
 fn arithmetic_before_document(text: &str) -> Option<&str> {
     let (last, _) = documents(text).last()?;
     let mut before = text[..last].match_indices("((");
     before.find(|(at, _)| !text[..*at].ends_with('$')).map(|(_, brackets)| brackets)
 }
 
-/// Where here-documents may begin, and what stands behind their signs.
+/// Where here-documents may begin, and the text after their operators.
 fn documents(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -164,7 +167,7 @@ fn documents(text: &str) -> impl Iterator<Item = (usize, &str)> {
             let from = at + text[at..].find("<<")?;
             let signs = text[from..].bytes().take_while(|byte| *byte == b'<').count();
             at = from + signs;
-            // Three are a text of their own, and what is more begins again.
+            // Three are a here-string, and further ones begin again.
             if signs % 3 == 2 {
                 return Some((from, &text[at..]));
             }
@@ -172,7 +175,7 @@ fn documents(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Ten digits or more behind a tilde are no folder of the shell's stack.
+/// Ten or more digits after a tilde are not a folder of the shell's directory stack.
 fn has_large_number(text: &str) -> bool {
     text.split('~').skip(1).any(|behind| {
         let digits = behind.trim_start_matches(['+', '-']);

@@ -1,11 +1,10 @@
-//! Lists programs whose arguments or input are code: what they are given to read is as good as a
-//! command.
+//! Lists programs whose arguments or input are code: their input is as powerful as a command.
 
 use super::{Simple, Word, hands_over};
 use crate::pattern::base;
 
-/// Interpreters that read a program from their input where no file is named, with the letters of the options behind
-/// which a program stands among the words.
+/// Interpreters that read a program from their input if no file is named, with the option letters
+/// that are followed by a program as an argument.
 const INTERPRETERS: &[(&str, &[char])] = &[
     ("bun", &['e', 'p']),
     ("deno", &[]),
@@ -25,11 +24,11 @@ const INTERPRETERS: &[(&str, &[char])] = &[
     ("tclsh", &[]),
 ];
 
-/// Long options and subcommands behind which a program stands.
+/// Long options and subcommands that are followed by a program.
 const PROGRAM_FOLLOWS: &[&str] =
     &["--eval", "--print", "--expr", "--import", "--require", "--run", "eval", "repl"];
 
-/// Programs in whose language a command of the system is a word like any other, and editors.
+/// Programs whose language can run system commands anywhere, and editors.
 const ALWAYS: &[&str] = &[
     "dc",
     "ed",
@@ -51,10 +50,10 @@ const ALWAYS: &[&str] = &[
     "vimdiff",
 ];
 
-/// Programs that read what they are to do from a file that may be their input.
+/// Programs that read their instructions from a file, which may be their input.
 const RECIPES: [&str; 5] = ["bmake", "gmake", "just", "make", "ninja"];
 
-/// Whether words of this command are a program that may run others.
+/// Whether arguments of this command are a program that may run others.
 pub(super) fn runs_code(command: &Simple) -> bool {
     let Some(Word::Literal(name)) = command.words.first() else {
         return false;
@@ -80,7 +79,7 @@ pub(super) fn runs_code(command: &Simple) -> bool {
     }
 }
 
-/// Whether this command may run what stands in its input, so that its words do not say what it does.
+/// Whether this command may run what is in its input, so that its words do not tell what it does.
 pub(crate) fn reads_code(command: &Simple) -> bool {
     let Some(Word::Literal(name)) = command.words.first() else {
         return false;
@@ -98,29 +97,30 @@ pub(crate) fn reads_code(command: &Simple) -> bool {
     interpreter(name).is_some() && !names_file || hands_over(command)
 }
 
-/// The letters of an interpreter's options; `python3.12` is `python`.
+/// The option letters of an interpreter; `python3.12` counts as `python`.
 fn interpreter(name: &str) -> Option<&'static [char]> {
     let name = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
     INTERPRETERS.iter().find(|(of, _)| *of == name).map(|(_, letters)| *letters)
 }
 
-/// Names by which a program opens its input.
+/// Names under which a program can open its input.
 fn is_input(word: &str) -> bool {
     word == "-"
         || ["/dev/stdin", "/dev/fd/", "/proc/self/fd/"].iter().any(|name| word.contains(name))
 }
 
-/// All ways to a command in awk's language need one of these letters or words, whatever stands around them. Programs
-/// in files and libraries are not looked into.
+/// Every way to run a command in awk's language needs one of these letters or words, wherever it
+/// is. Programs in files and libraries are not read.
 fn awk_may_run(word: &str) -> bool {
     let option = word.starts_with("--")
         || word.starts_with('-') && word.contains(['f', 'i', 'l', 'E', 'D', 'W']);
     option || word.contains(['|', '@']) || word.contains("system") || word.contains("getline")
 }
 
-/// Whether a program for sed is more than lines to print or delete and texts to replace: it may run commands.
+/// Whether a sed program does more than print or delete lines and replace text: it may run
+/// commands.
 fn sed_may_run<'a>(words: impl Iterator<Item = &'a str>) -> bool {
-    // Whether the program was seen, and whether the next word is one.
+    // Whether the program was seen, and whether the next word is a program.
     let (mut given, mut awaited) = (false, false);
     for word in words {
         match word {
@@ -133,7 +133,7 @@ fn sed_may_run<'a>(words: impl Iterator<Item = &'a str>) -> bool {
             "-e" => awaited = true,
             "-n" | "-E" | "-r" | "-i" | "-s" | "-u" | "-z" => {}
             _ if word.starts_with('-') => return true,
-            // The name of a file.
+            // A file name.
             _ => {}
         }
     }
@@ -161,7 +161,8 @@ fn is_plain_sed(program: &str) -> bool {
         match letters.next() {
             Some('\\') => drop(letters.next()),
             Some(letter) if letter == border => borders += 1,
-            // In brackets a border may be a letter like others, which not every sed takes alike.
+            // In brackets the delimiter may be an ordinary letter, which not every sed treats
+            // alike.
             Some('[' | '\n') | None => return false,
             Some(_) => {}
         }

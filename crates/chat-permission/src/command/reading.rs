@@ -1,7 +1,8 @@
-//! Recognises commands that only read, so that nobody is asked about them.
+//! Recognises commands that only read, so that the user is not asked about them.
 //!
-//! Only a command whose every word is fixed and listed counts ([`list`]). What it reads is told, for the policy to judge
-//! each path like one that a tool reads. The sandbox bounds what it does all the same.
+//! A command counts only if every word is fixed and listed ([`list`]). The paths that it reads are
+//! returned, so that the policy judges each like a path that a tool reads. The sandbox confines the
+//! command in any case.
 
 mod list;
 
@@ -13,7 +14,7 @@ use crate::path::{Kind, ResolvedPath};
 /// What a command reads that does nothing else.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reads {
-    /// The files and folders. Where it names none, the folder that it runs in.
+    /// The files and folders. If the command names none, its working directory.
     pub(crate) paths: Vec<ResolvedPath>,
 }
 
@@ -25,8 +26,8 @@ struct Form {
     whole: bool,
 }
 
-/// For each part what it reads, where it is known to do nothing else. `resolve` looks up a path, seen from a folder
-/// or, without one, from where the command starts; the empty path is the project.
+/// What each part reads, if it is known to do nothing else. `resolve` looks up a path, relative to
+/// a folder or, without one, to where the command starts; the empty path is the project.
 pub(crate) fn reads(
     parts: &[Simple],
     resolve: impl Fn(Option<&ResolvedPath>, &str) -> Option<ResolvedPath>,
@@ -39,7 +40,7 @@ pub(crate) fn reads(
         }
         let form = form(part)?;
         let mut paths = Vec::new();
-        // Whether the folder was really changed is known only when it runs.
+        // Whether `cd` succeeded is known only when it runs.
         for folder in &folders {
             for path in form.paths.iter().filter(|path| *path != "/dev/null") {
                 match resolve(folder.as_ref(), path) {
@@ -61,7 +62,8 @@ pub(crate) fn reads(
     parts.iter().map(read).collect()
 }
 
-/// Where the parts may run: none is where the command starts. None at all where that cannot be told.
+/// The possible working directories of the parts: an entry of none is where the command starts.
+/// None at all if they are unknown.
 pub(crate) fn folders(
     parts: &[Simple],
     resolve: &impl Fn(Option<&ResolvedPath>, &str) -> Option<ResolvedPath>,
@@ -85,13 +87,13 @@ pub(crate) fn folders(
 fn changed_to(part: &Simple) -> Option<&str> {
     let words = part.literal().filter(|_| part.assignments.is_empty())?;
     let ["cd", folder] = words[..] else { return None };
-    // `cd a/..` goes back by the name, all else by where `a` leads.
+    // `cd a/..` goes back by name, everything else from where `a` really leads.
     let mut steps = folder.split('/').skip_while(|step| *step == "..");
     let is_plain = !folder.is_empty() && !folder.starts_with('-') && !folder.starts_with('~');
     (is_plain && steps.all(|step| step != "..")).then_some(folder)
 }
 
-/// The safe form of a command, where it has one.
+/// The safe form of a command, if it has one.
 fn form(part: &Simple) -> Option<Form> {
     if !part.assignments.is_empty() {
         return None;
@@ -107,7 +109,7 @@ fn form(part: &Simple) -> Option<Form> {
     })
 }
 
-/// How an option is followed by a value.
+/// How an option takes its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Value {
     None,
@@ -139,7 +141,7 @@ impl Listed {
         Some(Form { paths, whole })
     }
 
-    /// Reads an option with its value. None where it is not listed.
+    /// Reads an option with its value. None if it is not listed.
     fn option<'a>(
         &self,
         word: &'a str,
@@ -188,7 +190,7 @@ impl Listed {
         Some(())
     }
 
-    /// What follows an option, where it is listed.
+    /// How a listed option takes its value.
     fn value(&self, option: &str) -> Option<Value> {
         self.options.split_whitespace().find_map(|listed| match listed.strip_prefix(option)? {
             "" => Some(Value::None),
@@ -199,7 +201,7 @@ impl Listed {
         })
     }
 
-    /// The paths among the words that are no options. None where these are not of the safe form.
+    /// The paths among the words that are not options. None if these do not match the safe form.
     fn others(&self, words: &[&str], given: &[String]) -> Option<Vec<String>> {
         let files = |words: &[&str]| -> Vec<String> {
             words.iter().filter(|word| **word != "-").map(|&word| word.to_owned()).collect()
@@ -228,7 +230,7 @@ impl Listed {
     }
 }
 
-/// Whether a program for sed prints lines by their numbers: `10,20p`, `$p`, `1p;5p`.
+/// Whether a sed program only prints lines by number: `10,20p`, `$p`, `1p;5p`.
 fn prints_lines(program: &str) -> bool {
     let is_place = |text: &str| {
         text == "$" || !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit())
@@ -242,8 +244,8 @@ fn prints_lines(program: &str) -> bool {
     })
 }
 
-/// What may be a path in a revision or a path: both names of `main:src/a.rs`. None where git would look outside its
-/// repository, or for patterns of files.
+/// The possible paths in a revision or a path: both names of `main:src/a.rs`. None if git would
+/// look outside its repository, or for file patterns.
 fn of_repository(word: &str) -> Option<Vec<String>> {
     let is_inside =
         |path: &str| !path.starts_with(['/', '~', '-']) && path.split('/').all(|step| step != "..");

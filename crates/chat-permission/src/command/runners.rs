@@ -1,17 +1,18 @@
-//! Lists commands whose own words are, or name, other commands, and builtins that change what later
-//! words mean.
+//! Lists commands whose arguments are, or name, other commands, and builtins that change the
+//! meaning of later words.
 //!
-//! A rule that ends in `*` says “this command, with whatever arguments”. For these it would mean “any command at
-//! all”, so no such rule ever fits them: only a rule of exactly their words does. What else a command does inside
-//! (a Makefile's recipes, a script of its own) is bounded by the sandbox, as with any command.
+//! A rule that ends in `*` says “this command, with whatever arguments”. For these commands it
+//! would mean “any command at all”, so no such rule ever matches them: only a rule with exactly
+//! their words does. What a command runs indirectly (a Makefile's recipes, a script of its own) is
+//! confined by the sandbox, as with any command.
 
 use super::interpreters::runs_code;
 use super::{Simple, Word};
 use crate::pattern::base;
 
-/// Always: their arguments are commands or code for the shell, or change how the commands behind them are found.
+/// Always: their arguments are commands or shell code, or change how later commands are found.
 const ALWAYS: &[&str] = &[
-    // Shells, and programs that are one.
+    // Shells, and programs that contain one.
     "ash",
     "bash",
     "busybox",
@@ -31,7 +32,7 @@ const ALWAYS: &[&str] = &[
     "xonsh",
     "yash",
     "zsh",
-    // Programs that run another in other circumstances.
+    // Programs that run another one under different conditions.
     "bwrap",
     "capsh",
     "catchsegv",
@@ -113,7 +114,7 @@ const ALWAYS: &[&str] = &[
     "wine",
     "xargs",
     "xvfb-run",
-    // Programs that hand a command to another place, or to another time.
+    // Programs that run a command elsewhere or later.
     "at",
     "batch",
     "crontab",
@@ -158,8 +159,9 @@ const ALWAYS: &[&str] = &[
     "unset",
 ];
 
-/// Only with one of these arguments; an option, or what ends in `=`, only needs to begin so. A long option may be
-/// shortened, as GNU's programs take it, and a letter stand among others behind one dash, but for [`APART`].
+/// Only with one of these arguments; for an option, or one that ends in `=`, the beginning is
+/// enough. Long options may be abbreviated, as GNU's programs allow, and a letter may be combined
+/// with others after one dash, except for [`APART`].
 const WITH: &[(&str, &[&str])] = &[
     ("[", &["-v", "-R"]),
     ("cargo", &["--config"]),
@@ -212,7 +214,7 @@ const WITH: &[(&str, &[&str])] = &[
             "--info-script",
             "--new-volume-script",
             "--rmt-command",
-            // A list of files may hold options.
+            // A list of files may contain options.
             "-T",
             "--files-from",
         ],
@@ -222,11 +224,11 @@ const WITH: &[(&str, &[&str])] = &[
     ("zip", &["-TT", "--unzip-command"]),
 ];
 
-/// Programs whose options of one letter stand alone.
+/// Programs whose one-letter options cannot be combined.
 const APART: [&str; 3] = ["[", "git", "test"];
 
-/// Letters of git's that may stand among others behind one dash, with the command that has them. Elsewhere they are
-/// harmless, and often used.
+/// Option letters of git that may be combined after one dash, with their commands. Elsewhere they
+/// are harmless and common.
 const BUNDLED: [(&str, char); 6] = [
     ("clone", 'u'),
     ("fetch", 'u'),
@@ -236,7 +238,7 @@ const BUNDLED: [(&str, char); 6] = [
     ("rebase", 'x'),
 ];
 
-/// Whether this command runs, or may run, another that its words name, or code in them.
+/// Whether this command runs, or may run, another one that its words name, or code in them.
 pub(crate) fn hands_over(command: &Simple) -> bool {
     runs_other(command) || runs_code(command)
 }
@@ -263,7 +265,7 @@ fn runs_other(command: &Simple) -> bool {
     })
 }
 
-/// Whether a letter stands behind one dash, wherever, for a command of git's that has it.
+/// Whether a letter occurs anywhere after one dash, for a git command with that option.
 fn is_bundled<'a>(words: impl Iterator<Item = &'a str>, command: &str, letter: char) -> bool {
     let (mut named, mut given) = (false, false);
     for word in words {
@@ -273,7 +275,7 @@ fn is_bundled<'a>(words: impl Iterator<Item = &'a str>, command: &str, letter: c
     named && given
 }
 
-/// `apart` says that letters do not stand together behind one dash.
+/// `apart` says that letters are not combined after one dash.
 fn is_argument(word: &str, argument: &str, apart: bool) -> bool {
     let open = argument.starts_with('-') || argument.ends_with('=');
     if open && word.starts_with(argument) || word == argument {
@@ -281,7 +283,7 @@ fn is_argument(word: &str, argument: &str, apart: bool) -> bool {
     }
     if argument.starts_with("--") {
         let name = word.split('=').next().unwrap_or(word);
-        // tar's `--file` is whole.
+        // tar's `--file` is a complete option.
         return name.len() > 2 && name != "--file" && argument.starts_with(name);
     }
     let mut letters = argument.chars();

@@ -164,7 +164,7 @@ fn what_is_not_understood_is_not_guessed() {
         assert_eq!(parse(text), Err(Unparsable::Unclear("&>".to_owned())), "{text}");
     }
     assert_eq!(told("a b &>f 2>&1"), ["a|b|>f"]);
-    // Backslashes within backquotes hide what runs: bash takes this for `$(b)`.
+    // Backslashes in backquotes hide what runs: bash takes this for `$(b)`.
     assert!(matches!(parse("a \"`echo \"\\$(b)\"`\""), Err(Unparsable::Unclear(_))));
     for text in ["", "  \n", "# a"] {
         assert_eq!(parse(text), Err(Unparsable::Empty), "{text}");
@@ -222,14 +222,14 @@ fn no_command_stops_or_ends_the_program() {
     ] {
         let _ = parse(text);
     }
-    // Exponential would be years.
+    // Exponential time would mean years.
     assert!(began.elapsed() < std::time::Duration::from_mins(1), "{:?}", began.elapsed());
     assert_eq!(parse(&"(".repeat(13)), Err(Unparsable::TooDeep));
     assert_eq!(parse(&"`a` ".repeat(7)), Err(Unparsable::TooDeep), "each may open another");
-    // What stands one after the other is not deep.
+    // A sequence is not nested.
     assert_eq!(told(&"$(a) ".repeat(20)).iter().filter(|part| *part == "a").count(), 20);
     assert_eq!(parse(&"if a; then ".repeat(101)), Err(Unparsable::TooDeep));
-    // Many, one after another, are not deep.
+    // A long sequence is not nested, either.
     assert_eq!(told(&"(a); ".repeat(40)).len(), 40);
     assert_eq!(told(&"echo \"$(a)\"; ".repeat(5)).len(), 10);
 }

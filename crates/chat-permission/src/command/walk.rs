@@ -1,4 +1,4 @@
-//! Walks the syntax tree and gathers the simple commands.
+//! Walks the syntax tree and collects the simple commands.
 
 use brush_parser::Parser;
 use brush_parser::ast::{
@@ -12,10 +12,10 @@ use super::guard;
 use super::word::options;
 use super::{Redirect, RedirectKind, Simple, Unparsable, Word};
 
-/// How deep substitutions may stand in one another; each is parsed again.
+/// How deeply substitutions may be nested; each is parsed again.
 const MOST_NESTED: usize = 8;
 
-/// What was gathered.
+/// The collected commands.
 #[derive(Default)]
 pub(super) struct Walk {
     found: Vec<Simple>,
@@ -71,7 +71,7 @@ impl Walk {
         Ok(())
     }
 
-    /// All that was found from there on shares an input that something is sent to.
+    /// All commands found from there on share an input.
     fn feed(&mut self, from: usize) {
         self.found[from..].iter_mut().for_each(|simple| simple.fed = true);
     }
@@ -90,7 +90,7 @@ impl Walk {
             Command::Function(function) => {
                 let from = self.found.len();
                 self.compound(&function.body.0)?;
-                // Its input is that of whoever calls it.
+                // Its input is that of its caller.
                 self.feed(from);
                 self.redirects(function.body.1.as_ref())
             }
@@ -121,7 +121,7 @@ impl Walk {
                 CommandPrefixOrSuffixItem::IoRedirect(redirect) => {
                     both |= matches!(redirect, IoRedirect::OutputAndError(..));
                 }
-                // A shell that knows no `&>` takes what stands behind it for a command of its own.
+                // A shell without `&>` takes what follows for a separate command.
                 _ if both => return Err(Unparsable::Unclear("&>".to_owned())),
                 _ => {}
             }
@@ -150,7 +150,8 @@ impl Walk {
             CommandPrefixOrSuffixItem::AssignmentWord(assignment, written) => {
                 match &assignment.value {
                     AssignmentValue::Scalar(word) if !before => {
-                        // To most commands it is a word like another; `=~` was looked for in the whole.
+                        // To most commands it is an ordinary word; the whole text was already
+                        // searched for `=~`.
                         self.word(&word.value)?;
                         let word = self.word(&written.value)?;
                         simple.words.push(word);
@@ -271,7 +272,7 @@ impl Walk {
         self.found.push(Simple { assignments: vec![name.to_owned()], ..Simple::default() });
     }
 
-    /// Something that runs and has no name.
+    /// Something that runs but has no name.
     fn unknown(&mut self, written: String) {
         self.found.push(Simple { words: vec![Word::Other(written)], ..Simple::default() });
     }
@@ -288,12 +289,12 @@ impl Walk {
         Ok(())
     }
 
-    /// The text of a here-document, where all shells see its end at the same place.
+    /// The text of a here-document, if all shells find the same end.
     fn here_document(&mut self, document: &IoHereDocument) -> Result<Word, Unparsable> {
         let text = &document.doc.value;
         let tag = plain_tag(&document.here_end.value);
-        // Without a line's end it is a word that the parser took for a text. In a substitution bash ends a text, too,
-        // where a line only begins with the tag.
+        // Without a line break it is a word that the parser took for a here-document. In a
+        // substitution, bash also ends a here-document at a line that only begins with the tag.
         let is_whole = text.is_empty() || text.ends_with('\n');
         let ends_sooner =
             |tag: &str| text.lines().any(|line| line.trim_start_matches('\t').starts_with(tag));
@@ -307,7 +308,7 @@ impl Walk {
         }
     }
 
-    /// A redirect; none where it only joins two streams.
+    /// A redirect; none if it only joins two streams.
     fn redirect(&mut self, redirect: &IoRedirect) -> Result<Option<Redirect>, Unparsable> {
         let (kind, target) = match redirect {
             IoRedirect::File(_, kind, target) => match target {
@@ -315,7 +316,8 @@ impl Walk {
                 IoFileRedirectTarget::Filename(word) => (direction(kind), self.word(&word.value)?),
                 IoFileRedirectTarget::Duplicate(word) => match self.word(&word.value)? {
                     Word::Literal(text) if is_stream(&text) => return Ok(None),
-                    // `>&name` writes a file. bash expands its name twice, and runs what was quoted in it.
+                    // `>&name` writes a file. bash expands its name twice, and runs what was quoted
+                    // in it.
                     Word::Literal(text) if is_plain(&text) => {
                         (direction(kind), Word::Literal(text))
                     }
@@ -336,7 +338,7 @@ impl Walk {
     }
 }
 
-/// Whether a command may read something by this redirect.
+/// Whether a command may read something through this redirect.
 fn feeds(redirect: &IoRedirect) -> bool {
     match redirect {
         IoRedirect::File(_, _, IoFileRedirectTarget::Filename(word))
@@ -366,13 +368,13 @@ fn direction(kind: &IoFileRedirectKind) -> RedirectKind {
     }
 }
 
-/// Whether nothing in a name means anything to a shell, however often it reads it.
+/// Whether no character of a name means anything to a shell, however often it is expanded.
 fn is_plain(text: &str) -> bool {
     text.chars().all(|letter| letter.is_alphanumeric() || "/._-+,@%:".contains(letter))
 }
 
-/// A here-document's tag, where it is a plain name, as a whole in quotation marks or not: the parser takes any others
-/// away, wherever they stand.
+/// A here-document's tag, if it is a plain name, either unquoted or quoted as a whole: the parser
+/// removes any other quotes, wherever they are.
 fn plain_tag(written: &str) -> Option<&str> {
     let within = |mark| written.strip_prefix(mark).and_then(|tag: &str| tag.strip_suffix(mark));
     let tag = within('"').or_else(|| within('\'')).or_else(|| written.strip_prefix('\\'));
@@ -381,7 +383,7 @@ fn plain_tag(written: &str) -> Option<&str> {
     (!tag.is_empty() && tag.bytes().all(is_plain)).then_some(tag)
 }
 
-/// `1`, `-` and `2-` name open streams, no files.
+/// `1`, `-` and `2-` are open streams, not files.
 fn is_stream(text: &str) -> bool {
     let number = text.strip_suffix('-').unwrap_or(text);
     (!number.is_empty() || text == "-") && number.bytes().all(|byte| byte.is_ascii_digit())

@@ -1,4 +1,4 @@
-//! Unquotes a word, and finds the commands that hide in it.
+//! Unquotes a word, and finds the commands inside it.
 
 use brush_parser::ParserOptions;
 use brush_parser::word::{WordPiece, WordPieceWithSource, parse, parse_heredoc};
@@ -6,7 +6,7 @@ use brush_parser::word::{WordPiece, WordPieceWithSource, parse, parse_heredoc};
 use super::walk::Walk;
 use super::{Unparsable, Word};
 
-/// The shell runs commands without patterns of its own extension: `!(a)` is a command that is negated.
+/// The shell runs commands without extended patterns: `!(a)` is a negated command.
 pub(super) fn options() -> ParserOptions {
     ParserOptions { enable_extended_globbing: false, ..ParserOptions::default() }
 }
@@ -19,7 +19,7 @@ impl Walk {
         self.text_of(written, &pieces, Quoting::Bare)
     }
 
-    /// The text of a here-document that is expanded.
+    /// The text of an expanded here-document.
     pub(super) fn document(&mut self, written: &str) -> Result<Word, Unparsable> {
         let pieces = parse_heredoc(written, &options())
             .map_err(|_| Unparsable::Unclear(written.to_owned()))?;
@@ -50,12 +50,12 @@ impl Walk {
         piece: &WordPieceWithSource,
         quoting: Quoting,
     ) -> Result<Option<String>, Unparsable> {
-        // Places count from the word's beginning, within quotation marks too.
+        // Positions are relative to the word, even within quotes.
         let source = written.get(piece.start_index..piece.end_index).unwrap_or(written);
         let unclear = || Unparsable::Unclear(source.to_owned());
         Ok(match &piece.piece {
             WordPiece::Text(text) if quoting == Quoting::Bare => {
-                // What separates words cannot stand in one: the parser took a border for something else.
+                // A word cannot contain separators: the parser misplaced a boundary.
                 if text
                     .chars()
                     .any(|letter| letter.is_whitespace() || ";&|<>()`'\"".contains(letter))
@@ -65,7 +65,7 @@ impl Walk {
                 (!text.contains(['*', '?', '$'])).then(|| text.clone())
             }
             WordPiece::Text(text) => {
-                // Not all that the parser does not understand is text to a shell.
+                // A shell does not treat everything that the parser does not understand as text.
                 let behind = written.get(piece.end_index..).unwrap_or(written);
                 if text.contains('`') || has_expansion(text, behind) {
                     return Err(unclear());
@@ -101,7 +101,7 @@ impl Walk {
                 self.nested(command)?;
                 None
             }
-            // To some shells these are a dollar sign, and what stands behind it.
+            // Some shells take this for a dollar sign and what follows.
             WordPiece::ArithmeticExpression(_) if source.starts_with("$[") => return Err(unclear()),
             WordPiece::AnsiCQuotedText(text) if text.contains("\\'") => return Err(unclear()),
             WordPiece::ArithmeticExpression(expression) => {
@@ -119,7 +119,7 @@ impl Walk {
         })
     }
 
-    /// Commands in the inside of an expansion, whose text matters to nobody.
+    /// The commands in an expansion whose text does not matter.
     fn within(&mut self, inner: &str) -> Result<(), Unparsable> {
         if !inner.contains(['$', '`']) {
             return Ok(());
@@ -128,16 +128,16 @@ impl Walk {
     }
 }
 
-/// Where a piece stands.
+/// The quoting around a piece.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Quoting {
-    /// Outside quotation marks.
+    /// Outside quotes.
     Bare,
-    /// Within double ones, or in a here-document.
+    /// In double quotes, or in a here-document.
     Quoted,
 }
 
-/// Whether a dollar sign in this text is more than itself, in view of what stands behind the text.
+/// Whether a dollar sign in this text begins an expansion, given the text that follows.
 fn has_expansion(text: &str, behind: &str) -> bool {
     text.match_indices('$').any(|(at, _)| {
         let next = text[at + 1..].chars().chain(behind.chars()).next();
@@ -145,8 +145,8 @@ fn has_expansion(text: &str, behind: &str) -> bool {
     })
 }
 
-/// Whether bare text asks for an expansion that may go over several pieces: braces, a choice of letters, a tilde
-/// behind `=` or `:`.
+/// Whether unquoted text has an expansion that may span several pieces: braces, a character class,
+/// a tilde after `=` or `:`.
 fn expands(pieces: &[WordPieceWithSource]) -> bool {
     let bare: String = pieces
         .iter()
@@ -155,7 +155,8 @@ fn expands(pieces: &[WordPieceWithSource]) -> bool {
             _ => "\0",
         })
         .collect();
-    // `{a,b}` and `{1..9}` become several words; `{name}` before a redirect is a variable that is set.
+    // `{a,b}` and `{1..9}` become several words; `{name}` before a redirect is a variable that is
+    // set.
     let braces = bare.starts_with('{') && bare != "{}"
         || bare.contains('{') && (bare.contains(',') || bare.contains(".."));
     let choice = bare.split_once('[').is_some_and(|(_, behind)| behind.contains(']'));

@@ -6,8 +6,8 @@ use std::os::fd::OwnedFd;
 
 use rustix::fs::{Mode, OFlags, XattrFlags, fgetxattr, flistxattr, fsetxattr, openat};
 
-/// Who else may use a file, `acl(5)`. Where there is such a list, the permissions of the group are the most that
-/// anybody in it has, and not the group's own.
+/// Who else may use a file, `acl(5)`. If there is such a list, the group's permissions are the
+/// maximum for everybody in the list, rather than those of the group.
 const ACCESS: &[u8] = b"system.posix_acl_access";
 
 /// More than a file system keeps of one file, or of one attribute.
@@ -17,13 +17,13 @@ const LARGEST: usize = 64 * 1024;
 pub(super) struct Attributes(Vec<(CString, Vec<u8>)>);
 
 impl Attributes {
-    /// Those of the file of this name that can be read.
+    /// The readable attributes of the file of this name.
     pub(super) fn of(folder: &OwnedFd, name: &std::ffi::OsStr) -> Self {
         Self(read(folder, name).unwrap_or_default())
     }
 
-    /// Gives them to a file, as far as that is allowed; says whether nobody may do more with it than with the
-    /// one that they are of.
+    /// Sets them on a file, as far as that is allowed. Returns whether nobody gets more access to
+    /// it than to the original.
     pub(super) fn give(&self, file: &File) -> bool {
         let mut is_as_closed = true;
         for (name, value) in &self.0 {
@@ -41,7 +41,8 @@ fn read(folder: &OwnedFd, name: &std::ffi::OsStr) -> rustix::io::Result<Vec<(CSt
     let length = flistxattr(&file, &mut names[..])?;
     let mut found = Vec::new();
     for name in names[..length].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
-        // What the system notes (that a program may do more than its user, say) was of the old contents.
+        // Attributes that the system sets (such as additional capabilities of a program) belonged
+        // to the old contents.
         if name != ACCESS && !name.starts_with(b"user.") {
             continue;
         }
@@ -79,7 +80,7 @@ mod tests {
 
     #[test]
     fn only_a_list_of_who_may_use_a_file_must_be_given() {
-        // Nothing here has attributes.
+        // Files here have no attributes.
         let file = File::open("/proc/self/status").unwrap();
         let list = (CString::new(ACCESS).unwrap(), b"list".to_vec());
         let note = (c"user.author".to_owned(), b"me".to_vec());

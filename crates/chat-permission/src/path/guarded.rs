@@ -10,19 +10,19 @@ use rustix::fs::OFlags;
 
 use super::Project;
 
-/// Whether a path is kept from tools.
+/// Whether a path is guarded against tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guard {
-    /// It is a path like another.
+    /// It is an ordinary path.
     Nothing,
-    /// It is never written: what lies there is run or believed by git, by Natter, or by whoever opens the project.
+    /// It is never written: git, Natter, or whoever opens the project runs or trusts it.
     Unwritable,
     /// It is Natter's own: never written, and never read.
     Own,
 }
 
-/// What makes git run something, or look elsewhere, of what lies in a folder that is git's data by another name
-/// than `.git`. There nothing is written.
+/// Names in a folder with git's data, whatever its name, that make git run something or look
+/// elsewhere. They are never written.
 const OF_GIT: [&str; 11] = [
     "config",
     "config.worktree",
@@ -32,29 +32,29 @@ const OF_GIT: [&str; 11] = [
     "modules",
     "worktrees",
     "info",
-    // What is left to do of a rebase: any command.
+    // The remaining steps of a rebase: any command.
     "rebase-apply",
     "rebase-merge",
     "sequencer",
 ];
 
-/// What git tells its data by: a head, and either the others or another folder that has them.
+/// How git recognizes its data: a head, and either the others or another folder that has them.
 const SHAPE: [&str; 4] = ["HEAD", "objects", "refs", "commondir"];
 
 impl Project {
-    /// How `real` is kept from tools.
+    /// How `real` is guarded against tools.
     pub(super) fn guard(&self, real: &Path, relative: Option<&Path>) -> Guard {
         if self.own.iter().any(|own| real.starts_with(own)) {
             return Guard::Own;
         }
-        // Who moves a folder away moves what is in it.
+        // Moving a folder moves everything in it.
         let above = |kept: &Path| kept.starts_with(real);
         if above(&self.root) || self.own.iter().any(|own| above(own)) {
             return Guard::Unwritable;
         }
-        // The project itself may lie beneath such a name.
+        // The project itself may be below such a name.
         let by_name = is_kept(relative.unwrap_or(real));
-        // A work tree may lie in the folder that it shares with others.
+        // A work tree may be in the folder that it shares with others.
         let is_tree = |folder: &Path| relative.is_some() && self.root.starts_with(folder);
         let of_git = self
             .folders_of_git()
@@ -64,8 +64,8 @@ impl Project {
         if by_name || of_git || of_another { Guard::Unwritable } else { Guard::Nothing }
     }
 
-    /// Where git's folder of the project really is, where `.git` is a link or a file that points to it. Looked up
-    /// each time: it may have been made since.
+    /// The real paths of the project's git folder, if `.git` is a link or a file that points to it.
+    /// Looked up each time, since it may have been created since.
     fn folders_of_git(&self) -> Vec<PathBuf> {
         let dot_git = self.root.join(".git");
         let folder = match fs::symlink_metadata(&dot_git) {
@@ -82,11 +82,11 @@ impl Project {
     }
 }
 
-/// The path that a file of git's names, from that file's folder on.
+/// The path that a file of git names, relative to that file's folder.
 fn pointed(file: &Path, before: &str) -> Option<PathBuf> {
-    /// No such file is longer: a path and a word.
+    /// No such file is longer: it has a path and a word.
     const LONGEST: u64 = 8 * 1024;
-    // A pipe would make the opening wait, and a device has no end.
+    // Opening a pipe would block, and a device has no end.
     let flags = OFlags::NONBLOCK.bits().cast_signed();
     let opened = File::options().read(true).custom_flags(flags).open(file).ok()?;
     let found = opened.metadata().ok()?;
@@ -103,7 +103,8 @@ fn is_kept(path: &Path) -> bool {
     path.iter().any(|name| [".git", ".natter", ".mcp.json"].iter().any(|kept| is(name, kept)))
 }
 
-/// Whether what lies there would make git's data of a folder, or make git run something where a folder is such.
+/// Whether a file there would turn a folder into git's data, or make git run something in such a
+/// folder.
 fn in_data(root: &Path, path: &Path) -> bool {
     let mut folder = root.to_owned();
     path.iter().any(|name| {
@@ -127,7 +128,7 @@ fn is_data(has: impl Fn(&str) -> bool) -> bool {
     has("HEAD") && (has("objects") && has("refs") || has("commondir"))
 }
 
-/// Some file systems do not tell large letters from small ones: `.GIT` may be the same folder.
+/// Some file systems ignore case: `.GIT` may be the same folder.
 fn is(name: &OsStr, kept: &str) -> bool {
     name.eq_ignore_ascii_case(kept)
 }
@@ -146,12 +147,12 @@ mod tests {
             fs::write(folder.path().join(head), "").unwrap();
         }
         let is_data = |path: &str| in_data(folder.path(), Path::new(path));
-        // It is one, and this is what makes git run something.
+        // It is git's data, and these make git run something.
         for path in ["bare/config", "bare/Config", "bare/hooks/post-commit", "bare/rebase-merge/a"]
         {
             assert!(is_data(path), "{path}");
         }
-        // It would become one.
+        // It would become git's data.
         for path in ["almost/HEAD", "almost/head", "head/commondir", "head/objects/pack"] {
             assert!(is_data(path), "{path}");
         }

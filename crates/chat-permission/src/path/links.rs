@@ -1,15 +1,16 @@
-//! Resolves the links in paths that rules deny.
+//! Resolves the links in the paths of deny rules.
 
 use super::Project;
 use crate::pattern::Pattern;
 use crate::{Effect, Entry};
 
 impl Project {
-    /// The rules as they are to be judged by now: one that denies a path denies what links in it lead to, too.
+    /// The current form of rules: a rule that denies a path also denies what links in it lead to.
     ///
-    /// Followed are the links among the names before a pattern's first wildcard, as they are at this moment: it
-    /// looks at the disk. A rule that allows stays as it is: whoever makes a link would widen it. What comes of
-    /// a rule is written and compared like that rule, so it is to be judged by, and not to be stored.
+    /// This follows the links among the names before a pattern's first wildcard, as they are now,
+    /// so it reads the disk. Allow rules are unchanged, since anyone who creates a link could widen
+    /// them. The resulting rules are written and compared like the original ones, so use them only
+    /// for judging, and do not store them.
     pub fn follow_denied(&self, rules: Vec<Entry>) -> Vec<Entry> {
         rules.into_iter().map(|entry| self.followed(&entry).unwrap_or(entry)).collect()
     }
@@ -19,7 +20,7 @@ impl Project {
         if entry.effect == Effect::Allow {
             return None;
         }
-        // What leads nowhere reaches nothing.
+        // A path that leads nowhere reaches nothing.
         let end = self.resolve(&pattern.beginning()).ok()?;
         let rule = entry.rule.with(Pattern::Path(pattern.leading_to(&end)?));
         Some(Entry { rule, ..entry.clone() })

@@ -1,5 +1,5 @@
-//! Opens a resolved path without following any link on the way: neither one that was swapped in
-//! since, nor one that leads out.
+//! Opens a resolved path without following links on the way: neither one that was swapped in since,
+//! nor one that leads out of the project.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -11,13 +11,13 @@ use rustix::io::Errno;
 
 use super::{Error, Kind, Project, ResolvedPath};
 
-/// How often the kernel is asked again where it says that folders moved under way.
+/// How often to retry when the kernel reports that folders moved meanwhile.
 const TRIES: usize = 16;
 
 impl Project {
-    /// Opens a file for reading: just the one that was resolved.
+    /// Opens a file for reading: exactly the one that was resolved.
     pub fn open_file(&self, path: &ResolvedPath) -> Result<File, Error> {
-        // A pipe would make the opening wait for a writer.
+        // Opening a pipe would wait for a writer.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
         let file = self.descend(path, flags)?;
         let found = rustix::fs::fstat(&file).map_err(|error| Error::of(&path.real, error))?;
@@ -28,7 +28,7 @@ impl Project {
         Ok(file.into())
     }
 
-    /// Opens a folder for listing it, and for reaching what is in it: just the one that was resolved.
+    /// Opens a folder to list it or to reach its entries: exactly the one that was resolved.
     pub fn open_folder(&self, path: &ResolvedPath) -> Result<OwnedFd, Error> {
         let folder = self.descend(path, OFlags::RDONLY | OFlags::DIRECTORY)?;
         let found = rustix::fs::fstat(&folder).map_err(|error| Error::of(&path.real, error))?;
@@ -42,7 +42,7 @@ impl Project {
         open_beneath(start, way, flags, Mode::empty()).map_err(|error| at_use(error, &path.real))
     }
 
-    /// From which folder a path is reached, and how.
+    /// The folder from which a path is reached, and the path from there.
     pub(super) fn way<'a>(&'a self, path: &'a ResolvedPath) -> (BorrowedFd<'a>, &'a Path) {
         match path.relative() {
             Some(relative) => (self.folders.root.as_fd(), relative),
@@ -54,7 +54,7 @@ impl Project {
 }
 
 impl ResolvedPath {
-    /// Whether this is what was judged, and still has only the names that it had.
+    /// Whether this is what was judged, and still has only the same links.
     pub(super) fn is_still(&self, found: &Stat) -> Result<(), Error> {
         let kind = match FileType::from_raw_mode(found.st_mode) {
             FileType::RegularFile => Kind::File,
@@ -62,7 +62,7 @@ impl ResolvedPath {
             FileType::Symlink => Kind::Link,
             _ => Kind::Special,
         };
-        // A link that takes a file's place may take its number, too.
+        // A link that replaces a file may get the same inode number.
         let same = self.identity == Some((found.st_dev, found.st_ino)) && self.kind == kind;
         let is_file = kind == Kind::File;
         let linked = is_file && found.st_nlink > 1 && !self.several_links;
@@ -70,7 +70,7 @@ impl ResolvedPath {
     }
 }
 
-/// What it means that a path which was resolved does not open: a link on it came later.
+/// The meaning of a failure to open a resolved path: a link was placed on it later.
 pub(super) fn at_use(error: Errno, path: &Path) -> Error {
     match error {
         Errno::LOOP | Errno::XDEV | Errno::NOTDIR | Errno::NOENT => Error::Changed(path.to_owned()),
@@ -79,7 +79,7 @@ pub(super) fn at_use(error: Errno, path: &Path) -> Error {
     }
 }
 
-/// Opens `way`, which has no `..`, beneath `start`, without following any link.
+/// Opens `way`, which has no `..`, below `start`, without following links.
 pub(super) fn open_beneath(
     start: BorrowedFd<'_>,
     way: &Path,
@@ -91,7 +91,7 @@ pub(super) fn open_beneath(
     for _ in 0..TRIES {
         match rustix::fs::openat2(start, way, flags, mode, resolve) {
             Err(Errno::AGAIN | Errno::INTR) => {}
-            // A kernel, or a container around us, that does not know the call.
+            // The kernel, or a container around this program, does not know the call.
             Err(Errno::NOSYS | Errno::PERM) => return open_by_steps(start, way, flags, mode),
             other => return other,
         }
@@ -99,7 +99,7 @@ pub(super) fn open_beneath(
     Err(Errno::AGAIN)
 }
 
-/// The same by hand, one folder after another.
+/// The same step by step, one folder after another.
 pub(super) fn open_by_steps(
     start: BorrowedFd<'_>,
     way: &Path,

@@ -15,18 +15,19 @@ use super::open::open_beneath;
 use super::{Error, Folders, Kind, PathEnvironment, Project, ResolvedPath};
 use crate::SecretFiles;
 
-/// Bytes of a path that the kernel takes (`PATH_MAX` without its NUL).
+/// The maximum length of a path in the kernel (`PATH_MAX` without its NUL).
 const LONGEST: usize = 4095;
-/// Bytes of a name (`NAME_MAX`).
+/// The maximum length of a name (`NAME_MAX`).
 const LONGEST_NAME: usize = 255;
-/// Links that the kernel follows on one way.
+/// How many links the kernel follows in one path.
 const MOST_LINKS: usize = 40;
-/// The type of the kernel's file system of processes (`PROC_SUPER_MAGIC`), whose links are no paths.
+/// The magic number of procfs (`PROC_SUPER_MAGIC`), whose links are not paths.
 const PROC: u64 = 0x9fa0;
 
 impl Project {
-    /// Opens the folder that a session works in, by its real path. One that holds Natter's own data, or lies in it,
-    /// is refused; so is a path with a link on it, which may have been put there since the person chose the folder.
+    /// Opens the folder that a session works in, by its real path. A folder that contains Natter's
+    /// own data, or is in it, is refused; so is a path with a link on it, which may have been
+    /// created after the user chose the folder.
     pub fn open(folder: &Path, environment: &PathEnvironment) -> Result<Self, Error> {
         let root = fs::canonicalize(folder).map_err(|error| Error::of(folder, error))?;
         if root != folder {
@@ -53,13 +54,13 @@ impl Project {
         Ok(Self { root, home, own, secrets, folders: Arc::new(folders) })
     }
 
-    /// The same project, in which these files may hold secrets.
+    /// The same project, with this list of secret files.
     #[must_use]
     pub fn with_secrets(self, secrets: SecretFiles) -> Self {
         Self { secrets, ..self }
     }
 
-    /// Which of its files may hold secrets.
+    /// Its list of secret files.
     pub fn secrets(&self) -> &SecretFiles {
         &self.secrets
     }
@@ -69,31 +70,34 @@ impl Project {
         &self.root
     }
 
-    /// Where a path leads, from the project's root on. `~` is the home folder. The last parts may be missing. A
-    /// path with `..` behind something that does not exist, and one with a slash at its end that is no folder, do not resolve.
+    /// Resolves a path relative to the project's root. `~` is the home folder. The last parts may
+    /// be missing. A path with `..` after something that does not exist fails, and so does one with
+    /// a trailing slash that is not a folder.
     pub fn resolve(&self, given: &str) -> Result<ResolvedPath, Error> {
         self.resolve_from(&self.root, given, true)
     }
 
-    /// As [`Project::resolve`], but where the last part is a link it is the link that is meant: to move or delete it.
+    /// Like [`Project::resolve`], but if the last part is a link, the link itself is meant: to move
+    /// or delete it.
     pub fn resolve_entry(&self, given: &str) -> Result<ResolvedPath, Error> {
         self.resolve_from(&self.root, given, false)
     }
 
-    /// As [`Project::resolve`], for a path that was read from disk: it need not be UTF-8, and `~` is a name like another.
+    /// Like [`Project::resolve`], for a path that was read from disk: it need not be UTF-8, and `~`
+    /// is an ordinary name.
     pub fn resolve_path(&self, path: &Path) -> Result<ResolvedPath, Error> {
         let path = path.as_os_str();
         let path = if path.is_empty() { OsStr::new(".") } else { path };
         Ok(self.described(follow(&self.root, path, true)?))
     }
 
-    /// As [`Project::resolve`], from a folder other than the root on.
+    /// Like [`Project::resolve`], relative to a folder other than the root.
     pub fn resolve_in(&self, folder: &ResolvedPath, given: &str) -> Result<ResolvedPath, Error> {
         self.resolve_from(&folder.real, given, true)
     }
 
-    /// The entry at a path from the root on, whatever bytes its names have: `~` is a name like another. It fails
-    /// where the path leads anywhere else, or a link lies on the way.
+    /// The entry at a path relative to the root, whatever bytes its names have: `~` is an ordinary
+    /// name. It fails if the path leads anywhere else, or has a link on the way.
     pub fn entry(&self, relative: &Path) -> Result<ResolvedPath, Error> {
         if relative.as_os_str().is_empty() {
             return Err(Error::Empty);
@@ -121,7 +125,7 @@ impl Project {
             OsStr::new(given)
         };
         let mut found = self.described(follow(start, given, follow_last)?);
-        // A link's name may tell what its target's does not.
+        // A link's name may say what its target's name does not.
         found.secret |= found.kind == Kind::File && self.secrets.contains(Path::new(given));
         Ok(found)
     }
@@ -149,7 +153,8 @@ impl Project {
     }
 }
 
-/// The path from the root on, where it lies beneath it: judged by components, since `/project2` begins like `/project`.
+/// The path relative to the root, if it is below it. Compared by components, since `/project2`
+/// begins like `/project`.
 fn beneath(real: &Path, root: &Path) -> Option<PathBuf> {
     if chat_sabotage::is_sabotaged("prefix_path_check") {
         let rest = real.as_os_str().as_bytes().strip_prefix(root.as_os_str().as_bytes())?;
@@ -171,9 +176,8 @@ fn kind(found: &fs::Metadata) -> Kind {
     }
 }
 
-/// Where a path leads, and what lies there.
-/// Where something lies, by its real path, and behind it what it leads to, link by link: whoever writes one of them
-/// decides what the first is.
+/// Where a path leads. If something exists there, its real path comes first, followed by what it
+/// leads to, link by link: whoever can write one of them decides what the first is.
 fn trail(path: &Path) -> Vec<PathBuf> {
     let mut trail = Vec::new();
     let mut at = path.to_owned();
@@ -187,7 +191,7 @@ fn trail(path: &Path) -> Vec<PathBuf> {
         let Ok(target) = target else { return trail };
         at = folder.join(target);
     }
-    // It leads to a folder above, or round in a circle.
+    // It leads to a parent folder, or in a circle.
     let end = follow(Path::new("/"), path.as_os_str(), true);
     trail.extend(end.map(|end| end.real));
     trail
@@ -198,20 +202,21 @@ struct End {
     found: Option<fs::Metadata>,
 }
 
-/// Follows `given` from `start`, which is real. `follow_last` says whether a link at its very end is followed.
+/// Follows `given` from `start`, which is real. `follow_last` says whether to follow a link at its
+/// very end.
 fn follow(start: &Path, given: &OsStr, follow_last: bool) -> Result<End, Error> {
     check(given)?;
     let mut real =
         if given.as_bytes().starts_with(b"/") { PathBuf::from("/") } else { start.to_owned() };
     let mut ahead = parts(given);
-    // What the last part says, be it of the path or of a link at its end.
+    // Set by the last part of the path or of a link at its end.
     let mut must_be_folder = false;
     let mut found = Some(look(&real)?);
     let mut links = 0;
     while let Some(name) = ahead.pop_front() {
         must_be_folder = name.is_empty() || name == ".";
         match &found {
-            // A `.` or a slash behind it is as wrong as a name.
+            // A `.` or a slash after it is as wrong as a name.
             Some(here) if !here.is_dir() => return Err(Error::NotAFolder(real)),
             _ if must_be_folder => continue,
             None if name == ".." => return Err(Error::NotFound(real)),
@@ -258,7 +263,7 @@ fn follow(start: &Path, given: &OsStr, follow_last: bool) -> Result<End, Error> 
     Ok(End { real, found })
 }
 
-/// What the kernel would not take.
+/// Rejects what the kernel would reject.
 fn check(path: &OsStr) -> Result<(), Error> {
     let bytes = path.as_bytes();
     if bytes.contains(&0) {
@@ -283,7 +288,7 @@ fn look(path: &Path) -> Result<fs::Metadata, Error> {
     fs::symlink_metadata(path).map_err(|error| Error::of(path, error))
 }
 
-/// Where a link points. Links of `/proc` lead to what a process has open, whatever they say.
+/// The target of a link. Links in `/proc` lead to what a process has open, whatever they say.
 fn target(link: &Path) -> Result<OsString, Error> {
     let folder = link.parent().unwrap_or(link);
     let system = rustix::fs::statfs(folder).map_err(|error| Error::of(folder, error))?;
@@ -295,7 +300,8 @@ fn target(link: &Path) -> Result<OsString, Error> {
 
 #[cfg(test)]
 impl ResolvedPath {
-    /// A path of a made-up project at `/project` and a home at `/home/me`, for tests of what is pure.
+    /// A path of an imaginary project at `/project` and a home at `/home/me`, for tests of pure
+    /// functions.
     pub(crate) fn imagined(real: &str) -> Self {
         let real = PathBuf::from(real);
         Self {

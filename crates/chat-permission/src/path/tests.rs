@@ -1,4 +1,5 @@
-//! Paths in real folders: where they lead, and that nothing which is swapped in between check and use is reached.
+//! Tests paths in real folders: where they lead, and that nothing that is swapped in between check
+//! and use is reached.
 
 use std::fs;
 use std::io::Read;
@@ -12,7 +13,8 @@ mod kept;
 mod properties;
 mod swapped;
 
-/// A project beside a folder whose name begins alike, in a folder of its own, with a home and Natter's own folder.
+/// A project next to a folder with a similar name, in a temporary folder, with a home folder and
+/// Natter's own folder.
 struct Fixture {
     folder: tempfile::TempDir,
     project: Project,
@@ -55,7 +57,7 @@ impl Fixture {
 }
 
 impl Fixture {
-    /// Nothing of a file that took another's place is left.
+    /// No leftovers remain of a file that replaced another one.
     fn has_nothing_beside(&self, folder: &str) {
         let entries = fs::read_dir(self.at(folder)).unwrap();
         let names = entries.map(|entry| entry.unwrap().file_name());
@@ -178,13 +180,13 @@ fn what_leads_nowhere_is_an_error() {
     assert!(matches!(error("src/main.rs/x"), Error::NotAFolder(_)));
     assert_eq!(fixture.resolve(&"a".repeat(255)).kind(), Kind::Missing);
     assert_eq!(fixture.resolve(&format!("{}b", "./".repeat(2047))).kind(), Kind::Missing);
-    // What was given is short enough, but not the whole.
+    // The given path is short enough, but the full one is not.
     assert!(matches!(error(&format!("{}a", "a/".repeat(2040))), Error::TooLong));
     let room = 4095 - fixture.at("project").as_os_str().len() - 1;
     let whole = format!("{}{}", "a/".repeat(room / 2 - 1), "b".repeat(room - (room / 2 - 1) * 2));
     assert_eq!(fixture.resolve(&whole).real().as_os_str().len(), 4095);
     assert!(matches!(error(&format!("{whole}b")), Error::TooLong));
-    // Nothing is there that the system could refuse.
+    // Nothing exists that the system could reject.
     assert!(matches!(error(&format!("none/{}", "a".repeat(256))), Error::TooLong));
     let homeless = Project::open(&fixture.at("project"), &PathEnvironment::default()).unwrap();
     assert!(matches!(homeless.resolve("~/a"), Err(Error::NoHome)));
@@ -235,7 +237,7 @@ fn forty_links_are_followed_and_no_more() {
     assert!(fs::metadata(fixture.at("project/l40")).is_err(), "the kernel follows as many");
 }
 
-/// Whether a rule lets reading of `given` pass.
+/// Whether a rule allows reading `given`.
 fn passes(fixture: &Fixture, entry: Entry, given: &str) -> bool {
     let rules = fixture.project.follow_denied(vec![entry]);
     let request = Request::Read { path: fixture.resolve(given) };
@@ -262,7 +264,7 @@ fn a_denied_path_is_denied_where_its_links_lead() {
         ("read:start.rs", "src/main.rs"),
         ("read:~/vault/keys", "store/keys/deep"),
         (&absolute, "store/keys/a.key"),
-        // And by its own name, as ever.
+        // And by its own name, as always.
         ("read:store/keys", "link/keys/a.key"),
     ] {
         let entry = Entry::deny(rule.parse().unwrap(), Scope::Project);
@@ -283,7 +285,7 @@ fn a_denied_path_is_denied_where_its_links_lead() {
         ("read:none/keys", "store/keys"),
         ("read:start.rs/x", "src/main.rs"),
         ("write:link/keys", "store/keys"),
-        // What stands behind a wildcard is not looked up.
+        // What follows a wildcard is not looked up.
         ("read:l*/keys", "store/keys"),
     ] {
         let entry = Entry::deny(rule.parse().unwrap(), Scope::Project);
@@ -319,7 +321,7 @@ fn links_of_the_kernels_are_never_followed() {
         let error = fixture.project.resolve(&given).unwrap_err();
         assert!(matches!(error, Error::MagicLink(_)), "{given}: {error}");
     }
-    // Without this they lead there.
+    // Without the check they lead there.
     assert!(fs::metadata(format!("/proc/self/fd/{number}")).is_ok());
     assert!(fixture.project.resolve(&format!("/proc/{}/status", std::process::id())).is_ok());
 }
@@ -386,7 +388,7 @@ fn a_replaced_file_keeps_its_owner_where_that_may_be() {
     use std::os::unix::fs::{MetadataExt, chown};
     let fixture = Fixture::new();
     let file = fixture.at("project/src/main.rs");
-    // Only the system's administrator can have such a file; anybody's own stays their own.
+    // Only root can have such a file; otherwise the owner stays the same.
     let owner = if chown(&file, Some(65_534), Some(65_534)).is_ok() {
         65_534
     } else {

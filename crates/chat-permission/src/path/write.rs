@@ -1,5 +1,5 @@
-//! Makes, replaces, moves and removes files through the folder that they lie in, which was opened without
-//! following any link. A file is there whole or not at all.
+//! Creates, replaces, moves and removes files through their folder, which was opened without
+//! following links. A file is written completely or not at all.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -16,24 +16,24 @@ use super::attributes::Attributes;
 use super::open::{at_use, open_beneath};
 use super::{Error, Kind, Project, ResolvedPath};
 
-/// What a new folder may have, and the person's umask takes from.
+/// The permissions of a new folder, from which the user's umask takes some.
 const NEW_FOLDER: Mode = Mode::from_raw_mode(0o777);
-/// What a file has that takes another's place, until it has that one's permissions.
+/// The permissions of a replacement file, until it gets those of the original.
 const OWN_FILE: Mode = Mode::from_raw_mode(0o600);
 
 impl Project {
-    /// The folder in which something lies, opened, and its name there. It is an error where the folder is missing.
+    /// The open parent folder of a path, and the name in it. Fails if the folder is missing.
     pub fn parent(&self, path: &ResolvedPath) -> Result<(OwnedFd, OsString), Error> {
         self.folder_of(path, false)
     }
 
-    /// Makes a new file, with the folders that are missing on the way. Whatever came to lie there since the path
-    /// was resolved stays, and the error is [`Error::Changed`].
+    /// Creates a new file and its missing parent folders. If something was created there since the
+    /// path was resolved, it stays, and the error is [`Error::Changed`].
     pub fn create(&self, path: &ResolvedPath, contents: &[u8]) -> Result<(), Error> {
         self.create_as(path, contents, 0o666)
     }
 
-    /// The same with these permissions, of which the person's umask takes.
+    /// The same with these permissions, from which the user's umask takes some.
     pub fn create_as(
         &self,
         path: &ResolvedPath,
@@ -54,7 +54,7 @@ impl Project {
         })
     }
 
-    /// Makes a symbolic link where nothing is, with the folders that are missing on the way.
+    /// Creates a symbolic link where nothing exists, and its missing parent folders.
     pub fn create_link(&self, path: &ResolvedPath, target: &OsStr) -> Result<(), Error> {
         if path.kind != Kind::Missing {
             return Err(Error::Exists(path.real.clone()));
@@ -68,7 +68,7 @@ impl Project {
         Ok(())
     }
 
-    /// Where a link points.
+    /// The target of a link.
     pub fn read_link(&self, path: &ResolvedPath) -> Result<OsString, Error> {
         let (folder, name) = self.folder_of(path, false)?;
         entry(&folder, &name, path)?;
@@ -77,13 +77,13 @@ impl Project {
         Ok(OsString::from_vec(target.into_bytes()))
     }
 
-    /// Replaces the whole of a file, which keeps its permissions and, where that is allowed, its owner. Its other
-    /// hard links keep the old contents.
+    /// Replaces the whole content of a file, which keeps its permissions and, if that is allowed,
+    /// its owner. Its other hard links keep the old content.
     pub fn replace(&self, path: &ResolvedPath, contents: &[u8]) -> Result<(), Error> {
         self.replace_as(path, contents, None)
     }
 
-    /// The same, and whether it may be run from now on; where that is not said, it stays as it is.
+    /// The same, and sets the executable bit; if that is not given, it stays as it is.
     pub fn replace_as(
         &self,
         path: &ResolvedPath,
@@ -100,19 +100,20 @@ impl Project {
         let attributes = Attributes::of(&folder, &name);
         let beside = TempFile::write(&folder, OWN_FILE, contents, Some((&like, &attributes)))
             .map_err(|error| Error::of(&path.real, error))?;
-        // Again, as late as can be: what is replaced is what was judged, and nobody wrote to it since.
+        // Checked again as late as possible: what is replaced is what was judged, and nobody has
+        // written to it since.
         if !is_untouched(&old, &entry(&folder, &name, path)?) {
             return Err(Error::Changed(path.real.clone()));
         }
         beside.take_place(&name, true).map_err(|error| Error::of(&path.real, error))
     }
 
-    /// Moves a file, a folder or a link to a name that is free.
+    /// Moves a file, a folder or a link to a free name.
     pub fn rename(&self, from: &ResolvedPath, to: &ResolvedPath) -> Result<(), Error> {
         if to.kind != Kind::Missing {
             return Err(Error::Exists(to.real.clone()));
         }
-        // First: nothing is made for what may not be moved.
+        // Checked first, so that nothing is created if the move is not allowed.
         let source = self.judged(from)?;
         let (folder, name) = self.folder_of(to, true)?;
         moved(from, &source, &folder, &name).map_err(|error| match error {
@@ -121,8 +122,8 @@ impl Project {
         })
     }
 
-    /// Moves a file, a folder or a link to a name in a folder that is held open, wherever that lies. It is
-    /// [`Error::Exists`] where something has the name.
+    /// Moves a file, a folder or a link to a name in an open folder, wherever that is. It is
+    /// [`Error::Exists`] if the name is taken.
     pub fn move_into(
         &self,
         from: &ResolvedPath,
@@ -142,7 +143,7 @@ impl Project {
         Ok(())
     }
 
-    /// The folder of what lies at a path, and its name there. It must be what was judged.
+    /// The parent folder of a path, and the name in it. The entry must be what was judged.
     fn judged(&self, path: &ResolvedPath) -> Result<(OwnedFd, OsString), Error> {
         let (folder, name) = self.folder_of(path, false)?;
         entry(&folder, &name, path)?;
@@ -191,7 +192,7 @@ fn moved(
     Ok(())
 }
 
-/// What lies under `name`, which must be what was judged.
+/// The entry `name`, which must be what was judged.
 fn entry(folder: &OwnedFd, name: &OsStr, path: &ResolvedPath) -> Result<Stat, Error> {
     let found = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
         .map_err(|error| at_use(error, &path.real))?;
@@ -199,7 +200,7 @@ fn entry(folder: &OwnedFd, name: &OsStr, path: &ResolvedPath) -> Result<Stat, Er
     Ok(found)
 }
 
-/// A file's permissions, with those to run it for whoever may read it, or without.
+/// A file's permissions, executable for everybody who may read it, or not executable.
 fn permissions(mode: u32, executable: Option<bool>) -> u32 {
     match executable {
         None => mode,
@@ -208,7 +209,7 @@ fn permissions(mode: u32, executable: Option<bool>) -> u32 {
     }
 }
 
-/// Whether nobody wrote to a file between two looks at it, as far as its times tell.
+/// Whether nobody wrote to a file in between, as far as its times tell.
 fn is_untouched(before: &Stat, after: &Stat) -> bool {
     let told = |stat: &Stat| {
         (stat.st_size, (stat.st_mtime, stat.st_mtime_nsec), (stat.st_ctime, stat.st_ctime_nsec))
@@ -216,7 +217,7 @@ fn is_untouched(before: &Stat, after: &Stat) -> bool {
     told(before) == told(after)
 }
 
-/// A file under a name of its own, beside the one whose place it takes. It is gone when it is dropped before.
+/// A temporary file next to the one that it replaces. It is removed if it is dropped before that.
 struct TempFile<'a> {
     folder: &'a OwnedFd,
     name: Option<OsString>,
@@ -230,7 +231,7 @@ impl<'a> TempFile<'a> {
         old: Option<(&Stat, &Attributes)>,
     ) -> std::io::Result<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
-        // What must be new is no link that is followed.
+        // The file must be new, and never reached through a link.
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let (name, file) = loop {
             let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -244,17 +245,17 @@ impl<'a> TempFile<'a> {
         let mut file = File::from(file);
         file.write_all(contents)?;
         if let Some((old, attributes)) = old {
-            // Only the system's administrator may give a file away; else it stays the person's, and of a group
-            // that they are in.
+            // Only root may give a file away; otherwise it belongs to the user, and to one of their
+            // groups.
             let (owner, group) = (Uid::from_raw(old.st_uid), Gid::from_raw(old.st_gid));
             let _ = rustix::fs::fchown(&file, Some(owner), Some(group))
                 .or_else(|_| rustix::fs::fchown(&file, None, Some(group)));
             let is_of_group = rustix::fs::fstat(&file)?.st_gid == old.st_gid;
             let mut mode = old.st_mode & 0o7777;
-            // The list first: the permissions are the last word.
+            // The ACL first: the permissions have the last word.
             if !attributes.give(&file) || !is_of_group {
-                // Another group would get what was meant for this one, or for those on the list: it gets what all
-                // others have.
+                // Another group would get the access of the original group, or of those in the ACL:
+                // give it what all others have.
                 mode = closed_to_group(mode);
             }
             rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
@@ -289,7 +290,7 @@ impl Drop for TempFile<'_> {
     }
 }
 
-/// Renames to a name that nothing has.
+/// Renames to a free name.
 fn move_to_free(
     old: &OwnedFd,
     old_name: &OsStr,
@@ -297,7 +298,7 @@ fn move_to_free(
     new_name: &OsStr,
 ) -> Result<(), Errno> {
     match rustix::fs::renameat_with(old, old_name, new, new_name, RenameFlags::NOREPLACE) {
-        // Some file systems cannot promise it.
+        // Some file systems cannot guarantee this.
         Err(Errno::INVAL | Errno::NOSYS) => {
             match rustix::fs::statat(new, new_name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(_) => Err(Errno::EXIST),
@@ -309,12 +310,12 @@ fn move_to_free(
     }
 }
 
-/// Asks the disk to keep the names of a folder. Not every file system can; the file itself is safe.
+/// Syncs a folder's entries to disk. Not every file system can do it; the file itself is safe.
 fn keep(folder: &OwnedFd) {
     let _ = rustix::fs::fsync(folder);
 }
 
-/// The permissions of a file for a group that is not its own: what both that and all others have.
+/// The permissions of a file for a foreign group: what both the group and all others have.
 fn closed_to_group(mode: u32) -> u32 {
     mode & !0o070 | (mode >> 3 & mode & 0o007) << 3
 }
@@ -350,7 +351,7 @@ mod tests {
         assert!(is_untouched(&before, &look()));
         std::fs::write(&path, "ab").unwrap();
         assert!(!is_untouched(&before, &look()));
-        // Of the same length, and with another time.
+        // Same length, different time.
         let before = look();
         let file = File::options().write(true).open(&path).unwrap();
         file.set_modified(SystemTime::now() + Duration::from_secs(9)).unwrap();

@@ -1,8 +1,8 @@
 //! Matches patterns of commands: the first words of one simple command.
 //!
-//! `cargo test *` is `cargo test` with any further words or none; without the `*` it is exactly these words. A
-//! word that has blanks or characters of the shell's stands in single quotation marks: `git commit -m 'a * b'`;
-//! a single quotation mark itself is written `'\''`, as in the shell.
+//! `cargo test *` is `cargo test` with any further words or none; without the `*` it is exactly
+//! these words. A word with blanks or shell characters is written in single quotes: `git commit -m
+//! 'a * b'`; a single quote itself is written `'\''`, as in the shell.
 
 use std::fmt;
 
@@ -17,19 +17,19 @@ pub struct CommandPattern {
     open: bool,
 }
 
-/// How a pattern fits a command.
+/// How a pattern matches a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fit {
-    /// It is such a command.
+    /// It matches.
     Yes,
-    /// It may be one: a word is known only when it runs.
+    /// It may match: a word is known only when it runs.
     Perhaps,
-    /// It is none.
+    /// It does not match.
     No,
 }
 
 impl CommandPattern {
-    /// Reads a pattern.
+    /// Parses a pattern.
     pub fn new(text: &str) -> Result<Self, InvalidPattern> {
         let mut words = split(text)?;
         if words.is_empty() {
@@ -49,7 +49,7 @@ impl CommandPattern {
         Ok(Self { words, open })
     }
 
-    /// The pattern of exactly these words; none where there are none.
+    /// The pattern of exactly these words; none if there are none.
     pub(crate) fn exactly(words: &[&str]) -> Option<Self> {
         let words: Vec<_> = words.iter().map(|&word| word.to_owned()).collect();
         (!words.is_empty()).then_some(Self { words, open: false })
@@ -60,30 +60,30 @@ impl CommandPattern {
         Self { words: words.to_vec(), open: true }
     }
 
-    /// The words that it names.
+    /// The words of the pattern.
     pub(crate) fn words(&self) -> &[String] {
         &self.words
     }
 
-    /// Whether it fits every command.
+    /// Whether it matches every command.
     pub(crate) fn is_any(&self) -> bool {
         self.open && self.words.is_empty()
     }
 
-    /// Whether it fits only commands of exactly its words.
+    /// Whether it matches only commands of exactly its words.
     pub(crate) fn is_exact(&self) -> bool {
         !self.open
     }
 
-    /// How it fits the words of `command`. Where `by_name` is set a command that is called by its path counts
-    /// like its name.
+    /// How it matches the words of `command`. With `by_name`, a command that is called by its path
+    /// counts like its name.
     pub(crate) fn fit(&self, command: &Simple, by_name: bool) -> Fit {
         let mut fit = Fit::Yes;
         for (at, wanted) in self.words.iter().enumerate() {
             match command.words.get(at) {
                 Some(Word::Literal(word)) if word == wanted => {}
                 Some(Word::Literal(word)) if by_name && at == 0 && base(word) == wanted => {}
-                // `git -C x log`: what is wanted may follow options.
+                // `git -C x log`: options may come before the words.
                 Some(Word::Literal(word)) if by_name && at > 0 && word.starts_with(['-', '+']) => {
                     let behind = &command.words[at..];
                     return if may_follow(&self.words[at..], behind) {
@@ -93,7 +93,7 @@ impl CommandPattern {
                     };
                 }
                 Some(Word::Literal(_)) | None => return Fit::No,
-                // It may become several words, or none: nothing behind it has a place.
+                // It may become several words, or none, so nothing after it has a known position.
                 Some(Word::Other(_)) => return Fit::Perhaps,
             }
         }
@@ -108,7 +108,7 @@ impl CommandPattern {
     }
 }
 
-/// Whether `wanted` may stand in `words`, in this order, with others between.
+/// Whether `wanted` may occur in `words`, in this order, with others in between.
 fn may_follow(wanted: &[String], words: &[Word]) -> bool {
     if words.iter().any(|word| matches!(word, Word::Other(_))) {
         return true;
@@ -172,7 +172,7 @@ fn split(text: &str) -> Result<Vec<Token>, InvalidPattern> {
     Ok(tokens)
 }
 
-/// Whether the shell or a pattern gives this letter a meaning where it stands outside quotation marks.
+/// Whether this character means something to the shell or a pattern when it is unquoted.
 fn must_be_quoted(letter: char) -> bool {
     letter.is_control() || "\"\\`$&|;<>()*?[".contains(letter)
 }
@@ -237,7 +237,7 @@ mod tests {
         }
         assert_eq!(fits("ls *", "/bin/ls -l", true), Fit::Yes);
         assert_eq!(fits("ls -l", "ls /bin/-l", true), Fit::No);
-        // Of what is denied, options before it may be in the way.
+        // For a deny rule, options may come in between.
         for (command, expected) in [
             ("git -C . log", Fit::Perhaps),
             ("git --git-dir=x --no-pager log -1", Fit::Perhaps),

@@ -1,13 +1,14 @@
 //! Matches patterns of hosts: a name, an address, `*.example.org` for every name below it, or `*`
 //! for all.
 //!
-//! Whoever answers for a name decides where it leads, so that none of these is leave for this machine or the local
-//! network, an address itself excepted. `local printer.example` is: the host wherever it leads. `local *` was
-//! stored with commands that got the network; it denies every host and allows none. `service 192.168.1.5` is the service that the person set up at an
-//! address of the local network, and nothing else there.
+//! The owner of a name decides where it leads, so none of these patterns allows this machine or the
+//! local network, except an address itself. `local printer.example` does: it is the host wherever
+//! it leads. `local *` was stored with commands that got the network; it denies every host and
+//! allows none. `service 192.168.1.5` is the service that the user set up at an address of the
+//! local network, and nothing else there.
 //!
-//! Names and addresses are brought into one form first, as browsers do it: small letters, punycode, no dot at the
-//! end, `127.1` and `0x7f000001` as `127.0.0.1`.
+//! Names and addresses are normalized first, as in browsers: lower case, punycode, no trailing dot,
+//! `127.1` and `0x7f000001` as `127.0.0.1`.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -15,17 +16,17 @@ use std::net::IpAddr;
 use super::InvalidPattern;
 use crate::reach::{Reach, judge, within};
 
-/// A host in its one form.
+/// A normalized host.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Host {
     /// A name.
     Name(String),
-    /// An address; an IPv4 address that is written as IPv6 is taken for what it is.
+    /// An address; an IPv4 address that is written as IPv6 counts as IPv4.
     Address(IpAddr),
 }
 
 impl Host {
-    /// Reads a name or an address, IPv6 with or without brackets; no port, no scheme.
+    /// Parses a name or an address, IPv6 with or without brackets; no port, no scheme.
     pub fn new(text: &str) -> Option<Self> {
         if let Ok(address) = text.parse::<IpAddr>() {
             return Some(Self::Address(address.to_canonical()));
@@ -41,7 +42,8 @@ impl Host {
 }
 
 impl Host {
-    /// What rules may call an address: itself, an IPv4 address within it, and this machine by its name.
+    /// What rules may call an address: itself, an IPv4 address within it, and `localhost` for this
+    /// machine.
     pub(crate) fn of(address: IpAddr) -> Vec<Self> {
         let within = within(address).map(IpAddr::from);
         let mut hosts = vec![Self::Address(address.to_canonical())];
@@ -57,7 +59,7 @@ impl Host {
         self.reach() == Some(Reach::ThisMachine)
     }
 
-    /// Whether it is another address than those of the open internet and of this machine.
+    /// Whether it is an address that is neither on the open internet nor on this machine.
     pub(crate) fn is_nearby(&self) -> bool {
         self.reach().is_some_and(|reach| !reach.is_public() && reach != Reach::ThisMachine)
     }
@@ -71,7 +73,7 @@ impl Host {
     }
 }
 
-/// A `*` is no letter of a name, and no part of one is empty.
+/// A `*` is not allowed in a name, and no label is empty.
 fn has_labels(name: &str) -> bool {
     !name.contains('*') && name.split('.').all(|label| !label.is_empty())
 }
@@ -85,7 +87,7 @@ impl fmt::Display for Host {
     }
 }
 
-/// To which hosts a rule applies.
+/// Which hosts a rule applies to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum HostPattern {
     /// `*`: every host.
@@ -94,16 +96,17 @@ pub enum HostPattern {
     Below(String),
     /// Just this host.
     Exactly(Host),
-    /// `local HOST`: just this host, on this machine or the local network too.
+    /// `local HOST`: just this host, even on this machine or the local network.
     Local(Host),
-    /// `service ADDRESS`: the service that the person set up at this address of the local network, nothing else there.
+    /// `service ADDRESS`: the service that the user set up at this address of the local network,
+    /// and nothing else there.
     Service(Host),
-    /// `local *`: every host where it denies, none where it allows.
+    /// `local *`: every host if it denies, none if it allows.
     LocalAny,
 }
 
 impl HostPattern {
-    /// Reads a pattern.
+    /// Parses a pattern.
     pub fn new(text: &str) -> Result<Self, InvalidPattern> {
         let text = text.trim();
         let bad = || InvalidPattern::Host(text.to_owned());
@@ -142,8 +145,8 @@ impl HostPattern {
         }
     }
 
-    /// Whether a rule that allows this host allows it where it is one of this machine or the local network too: an
-    /// address always leads to itself, of a name the rule must say so.
+    /// Whether an allow rule for this host also allows it if it is this machine or on the local
+    /// network. An address always leads to itself; for a name, the rule must say so.
     pub(crate) fn holds_nearby(&self) -> bool {
         matches!(self, Self::Local(_) | Self::Exactly(Host::Address(_)))
     }

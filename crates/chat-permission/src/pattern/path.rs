@@ -22,23 +22,23 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use super::InvalidPattern;
 use crate::ResolvedPath;
 
-/// To which paths a rule applies.
+/// Which paths a rule applies to.
 #[derive(Clone)]
 pub struct PathPattern {
     text: String,
     from: From,
     globs: GlobSet,
-    /// The one path that it names, letter by letter, where it has no wildcards.
+    /// The literal path, if it has no wildcards.
     name: Option<PathBuf>,
-    /// Its names before the first with a wildcard.
+    /// Its components before the first one with a wildcard.
     beginning: String,
-    /// The others, as a glob.
+    /// The remaining components, as a glob.
     rest: String,
-    /// What it fits besides, because of links: from this real path on.
+    /// What else it matches because of links, relative to this real path.
     elsewhere: Option<(PathBuf, GlobSet)>,
 }
 
-/// Where a pattern begins.
+/// What a pattern is relative to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum From {
     Project,
@@ -47,7 +47,7 @@ enum From {
 }
 
 impl PathPattern {
-    /// Reads a pattern.
+    /// Parses a pattern.
     pub fn new(text: &str) -> Result<Self, InvalidPattern> {
         let text = text.trim();
         let (from, rest) = match text {
@@ -82,7 +82,8 @@ impl PathPattern {
         Ok(Self { text, from, globs, name, beginning, rest, elsewhere: None })
     }
 
-    /// The pattern of exactly this path (and, of a folder, of what is beneath it); none where its name is no text.
+    /// The pattern of exactly this path (and, for a folder, of what is below it); none if its name
+    /// is not valid text.
     pub(crate) fn exactly(path: &ResolvedPath) -> Option<Self> {
         let (before, path) = match path.relative() {
             Some(relative) => ("./", relative),
@@ -91,7 +92,7 @@ impl PathPattern {
         Self::new(&format!("{before}{}", escaped(path.to_str()?)?)).ok()
     }
 
-    /// The path that its names before the first wildcard make, to be resolved.
+    /// The path of its components before the first wildcard, to be resolved.
     pub(crate) fn beginning(&self) -> String {
         let start = match self.from {
             From::Project => "./",
@@ -101,8 +102,8 @@ impl PathPattern {
         format!("{start}{}", self.beginning)
     }
 
-    /// The pattern that fits also what lies at `end`, where its beginning leads. None where that is just what
-    /// it says.
+    /// The pattern that also matches what is at `end`, where its beginning leads. None if that is
+    /// its literal beginning.
     pub(crate) fn leading_to(&self, end: &ResolvedPath) -> Option<Self> {
         if self.seen_from(end) == Some(Path::new(&self.beginning)) {
             return None;
@@ -120,8 +121,8 @@ impl PathPattern {
             || self.elsewhere.as_ref().is_some_and(|(from, globs)| fits(from, globs))
     }
 
-    /// Whether the rule may apply to something that lies in this folder, or is the folder: told by the names before
-    /// the first wildcard alone.
+    /// Whether the rule may apply to this folder or something in it, judged only by the components
+    /// before the first wildcard.
     pub(crate) fn may_fit_beneath(&self, folder: &ResolvedPath) -> bool {
         let meet = |one: &Path, other: &Path| one.starts_with(other) || other.starts_with(one);
         let anywhere = self.name.is_none() && self.rest.is_empty();
@@ -130,19 +131,19 @@ impl PathPattern {
             || self.elsewhere.as_ref().is_some_and(|(from, _)| meet(folder.real(), from))
     }
 
-    /// Whether the rule names this very path, letter by letter.
+    /// Whether the rule names this very path literally.
     pub(crate) fn names(&self, path: &ResolvedPath) -> bool {
         self.name.is_some() && self.seen_from(path) == self.name.as_deref()
     }
 
-    /// Whether its last name has no wildcards and is this path's: a rule for all that is in a folder is not meant for
-    /// the secrets in it.
+    /// Whether its last component has no wildcards and is this path's name: a rule for everything
+    /// in a folder does not include the secrets in it.
     pub(crate) fn names_last(&self, path: &ResolvedPath) -> bool {
         let last = self.text.rsplit('/').next().and_then(literal);
         last.is_some_and(|last| path.real().file_name() == Some(OsStr::new(&last)))
     }
 
-    /// The path from where the pattern begins, where it lies there.
+    /// The path relative to where the pattern begins, if it is there.
     fn seen_from<'a>(&self, path: &'a ResolvedPath) -> Option<&'a Path> {
         match self.from {
             From::Project => path.relative(),
@@ -152,7 +153,7 @@ impl PathPattern {
     }
 }
 
-/// What fits `glob` behind `before`, and what is beneath a folder that does.
+/// A matcher for `glob` after `before`, and for everything below a matching folder.
 fn globs(before: &str, glob: &str) -> Result<GlobSet, String> {
     let between = if glob.is_empty() { "" } else { "/" };
     let mut globs = GlobSetBuilder::new();
@@ -163,7 +164,7 @@ fn globs(before: &str, glob: &str) -> Result<GlobSet, String> {
     globs.build().map_err(|error| error.kind().to_string())
 }
 
-/// What a glob without wildcards stands for.
+/// The literal text of a glob without wildcards.
 fn literal(glob: &str) -> Option<String> {
     let mut text = String::with_capacity(glob.len());
     let mut letters = glob.chars();
@@ -177,7 +178,8 @@ fn literal(glob: &str) -> Option<String> {
     Some(text)
 }
 
-/// The path as a glob that matches nothing else. None where a pattern cannot say it: blanks at an end are lost.
+/// The path as a glob that matches nothing else. None if a pattern cannot express it: trailing
+/// blanks are lost.
 fn escaped(path: &str) -> Option<String> {
     if path.trim() != path {
         return None;
@@ -255,7 +257,7 @@ mod tests {
             assert!(matches(pattern, fitting), "{pattern} and {fitting}");
             assert!(!matches(pattern, other), "{pattern} and {other}");
         }
-        // A star stays within its folder, but what fits a folder fits what is beneath it.
+        // A star does not cross folders, but what matches a folder matches everything below it.
         assert!(matches("src/*", "/project/src/a/b"));
         assert!(!matches("src/*.rs", "/project/src/a/b.rs"));
     }

@@ -5,7 +5,7 @@ use crate::path::{Guard, Kind};
 use crate::pattern::{PathPattern, Pattern};
 use crate::{Action, Effect, Mode, ResolvedPath, Rule};
 
-/// Judges `path`; `action` is to read or to write it.
+/// Judges `path`; `action` is reading or writing.
 pub(super) fn judge(
     rules: Rules<'_>,
     mode: Mode,
@@ -37,9 +37,9 @@ pub(super) fn judge(
     {
         return found.obstacle(Why::HoldsDenied(rule.to_string()), None);
     }
-    // To write a new file tells nothing; to move one that is there has it read by another name.
+    // Writing a new file reveals nothing; moving an existing one makes it readable by another name.
     let is_secret = path.is_secret() && (action == Action::Read || path.kind() != Kind::Missing);
-    // Whoever allowed a whole folder did not mean a file that is also somewhere else, nor the secrets in it.
+    // A rule for a whole folder does not include files with links elsewhere, nor secrets.
     let allowed = patterns(Effect::Allow).any(|(_, pattern)| {
         (!path.has_several_links() || pattern.names(path))
             && (!is_secret || pattern.names_last(path))
@@ -63,8 +63,8 @@ pub(super) fn judge(
     found.obstacle(why, exactly.and_then(|pattern| Rule::new(action, &pattern.to_string()).ok()));
 }
 
-/// A rule that denies this action for something in a folder. A folder is moved or deleted with all that is in it, and
-/// what was moved would be read by its new name.
+/// A rule that denies this action for something in a folder. A folder is moved or deleted with
+/// everything in it, and what was moved could be read by its new name.
 pub(super) fn denied_beneath<'a>(
     rules: Rules<'a>,
     action: Action,

@@ -1,4 +1,5 @@
-//! Judges a command: each of its parts, each file that the shell opens for it, its folder, its sandbox, its network.
+//! Judges a command: each of its parts, each file that the shell opens for it, its working
+//! directory, its sandbox, its network.
 
 use super::{Findings, Rules, Why, paths};
 use crate::command::{Reads, Simple, Word, changes_folder, hands_over, reads_code};
@@ -54,8 +55,8 @@ pub(super) fn judge(rules: Rules<'_>, mode: Mode, run: &Run, found: &mut Finding
     }
 }
 
-/// A command may reach any host, those of this machine and the local network too: any that is denied stands in its way.
-/// What allows it is a rule for each of its parts.
+/// A command may reach any host, even this machine and the local network, so any deny rule for a
+/// host is an obstacle. It is allowed only by a rule for each of its parts.
 fn network(rules: Rules<'_>, found: &mut Findings) {
     let is_any = |rule: &&Rule| {
         matches!(rule.pattern(), Pattern::Host(HostPattern::Any | HostPattern::LocalAny))
@@ -67,14 +68,14 @@ fn network(rules: Rules<'_>, found: &mut Findings) {
     }
 }
 
-/// What is known of a part from the whole command.
+/// What the whole command says about a part.
 #[derive(Clone, Copy)]
 struct CommandContext<'a> {
     /// Whether the command has the network.
     network: bool,
-    /// Whether it does not run in the project's own folder, or some part of it changes it.
+    /// Whether it does not run in the project's own folder, or a part of it changes the folder.
     moves: bool,
-    /// What the part reads, where it does nothing else.
+    /// What the part reads, if it does nothing else.
     reads: Option<&'a Reads>,
 }
 
@@ -86,7 +87,7 @@ fn judge_part(
     CommandContext { network, moves, reads }: CommandContext<'_>,
     found: &mut Findings,
 ) {
-    // In another folder there may be a repository of its own, whose settings name programs.
+    // Another folder may have its own repository, whose settings name programs.
     let elsewhere = moves && part.words.first().and_then(Word::literal) == Some("git");
     let reading =
         reads.filter(|_| !elsewhere).map_or(Err(Why::Mode), |reads| only_reads(rules, mode, reads));
@@ -104,7 +105,7 @@ fn judge_part(
         match fit {
             Fit::Yes => return found.refuse(Why::Denied(rule)),
             Fit::Perhaps => perhaps = perhaps.or(Some(rule)),
-            // What it runs may be just that.
+            // It may run exactly what is denied.
             Fit::No if hands_over => perhaps = perhaps.or(Some(rule)),
             Fit::No => {}
         }
@@ -112,7 +113,7 @@ fn judge_part(
     if let Some(rule) = perhaps {
         return found.obstacle(Why::PerhapsDenied(rule), None);
     }
-    // The sandbox bounds a command, but not whom it talks to.
+    // The sandbox confines a command, but not which hosts it talks to.
     if mode.runs_freely() && !network {
         return;
     }
@@ -121,10 +122,10 @@ fn judge_part(
     }
     let Err(kept) = reading else { return };
     let Some(words) = part.literal().filter(|words| !words.is_empty()) else {
-        // A redirect alone: its file was judged.
+        // A lone redirect: its file was already judged.
         return;
     };
-    // The same words do something else with the next text.
+    // The same words do something else with a different input.
     if reads_code {
         return found.obstacle(Why::RunsInput(words[0].to_owned()), None);
     }
@@ -149,12 +150,12 @@ fn judge_part(
     found.obstacle(why, rule);
 }
 
-/// Whether what a part reads passes unasked, and else why not.
+/// Why what a part reads does not pass without asking; none if it does.
 fn only_reads(rules: Rules<'_>, mode: Mode, reads: &Reads) -> Result<(), Why> {
     let mut found = Findings::default();
     for path in &reads.paths {
         paths::judge(rules, mode, Action::Read, path, &mut found);
-        // It may read all that is in there.
+        // It may read everything in there.
         if path.kind() == Kind::Folder
             && let Some(rule) = paths::denied_beneath(rules, Action::Read, path)
         {
@@ -165,7 +166,7 @@ fn only_reads(rules: Rules<'_>, mode: Mode, reads: &Reads) -> Result<(), Why> {
     found.refused.into_iter().chain(obstacles).min().map_or(Ok(()), Err)
 }
 
-/// Why it cannot be told what this part does.
+/// Why it is unknown what this part does.
 fn unclear(part: &Simple) -> Option<Why> {
     if let Some(name) = part.assignments.first() {
         return Some(Why::Assignment(name.clone()));
@@ -177,7 +178,7 @@ fn unclear(part: &Simple) -> Option<Why> {
     })
 }
 
-/// The rules that deny commands; those about the network count where there is one.
+/// The deny rules for commands; those about the network count only if the command has it.
 fn denying(rules: Rules<'_>, network: bool) -> impl Iterator<Item = (&Rule, &CommandPattern)> {
     patterns(rules, Effect::Deny).filter(move |(rule, _)| network || !rule.is_with_network())
 }

@@ -1,4 +1,4 @@
-//! Tests the table of modes, and what holds in every mode.
+//! Tests the table of modes, and the rules that apply in every mode.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ mod properties;
 mod reading;
 mod remembered;
 
-/// Entries as `+run:ls *` and `-read:/etc/**`.
+/// Parses entries like `+run:ls *` and `-read:/etc/**`.
 fn entries(texts: &[&str]) -> Vec<Entry> {
     texts
         .iter()
@@ -44,7 +44,8 @@ fn host(host: &str) -> Request {
     Request::Network { host: host.to_owned(), private: false, leads_to: Vec::new() }
 }
 
-/// A command in the made-up project's root, in a sandbox, its redirects taken for absolute paths or names there.
+/// A sandboxed command in the imaginary project's root; its redirects are absolute paths or names
+/// there.
 fn command(text: &str) -> Run {
     let parts = command::parse(text);
     let moves = parts.iter().flatten().any(command::changes_folder);
@@ -131,14 +132,14 @@ fn the_table_of_modes() {
         let found: Vec<_> = requests.iter().map(|request| outcome(&[], mode, request)).collect();
         assert_eq!(found, expected, "{mode}");
     }
-    // With a rule that allows each of them.
+    // Even with a rule that allows each of them.
     let all = ["+read:/**", "+write:/**", "+run:*", "+network:*"];
     for (mode, _) in table {
         let found: Vec<_> = requests.iter().map(|request| outcome(&all, mode, request)).collect();
         let plan = ["pass", "refuse", "refuse", "pass", "pass", "refuse"];
         assert_eq!(found, if mode == Mode::Plan { plan } else { ["pass"; 6] }, "{mode}");
     }
-    // With a rule that denies each of them too.
+    // Even with a rule that denies each of them.
     let none = [
         "+read:/**",
         "-read:/**",
@@ -253,7 +254,7 @@ fn what_a_shell_is_given_to_read_is_never_allowed_for_later() {
     ] {
         assert!(matches!(why(&all, Mode::Ask, &run(text)), Some(Why::RunsInput(_))), "{text}");
         assert_eq!(always(&all, Mode::Ask, &run(text)), [""; 0], "{text}");
-        // It may run just what is denied.
+        // It may run exactly what is denied.
         let denied = ["-run:rm *"];
         assert_ne!(outcome(&denied, Mode::Unattended, &run(text)), "pass", "{text}");
         assert_eq!(outcome(&[], Mode::Unattended, &run(text)), "pass", "{text}");
@@ -278,7 +279,7 @@ fn a_rule_that_denies_a_command_is_not_got_round() {
             assert_eq!(outcome(&rules, mode, &run(text)), "refuse", "{text} {mode}");
         }
     }
-    // It cannot be told: it asks, or is refused where nobody is.
+    // This is unknown, so it asks, or is refused where nobody can be asked.
     for text in [
         "$x y",
         "sudo rm x",
@@ -295,7 +296,7 @@ fn a_rule_that_denies_a_command_is_not_got_round() {
         assert_eq!(outcome(&rules, Mode::Unattended, &run(text)), "refuse", "{text}");
     }
     assert_eq!(outcome(&rules, Mode::Unattended, &run("ls $x")), "pass");
-    // One of exactly these words.
+    // A rule with exactly these words.
     let rules = ["-run:git push", "+run:*"];
     assert_eq!(outcome(&rules, Mode::Ask, &run("git push")), "refuse");
     assert_eq!(outcome(&rules, Mode::Ask, &run("git push origin")), "pass");
@@ -401,6 +402,6 @@ fn secrets_ask_in_every_mode_unless_a_rule_names_them() {
     };
     assert_eq!(why, Why::Secret("web/.env".to_owned()));
     assert_eq!(always, ["read:./web/.env".parse().unwrap()]);
-    // What the shell opens for a command is judged alike.
+    // Files that the shell opens for a command are judged alike.
     assert_eq!(outcome(&["+run:cat"], Mode::Edits, &run("cat < .env")), "ask");
 }

@@ -1,11 +1,11 @@
-//! Offers a wider rule than the one that is asked about: `cargo test *` for `cargo test --all`.
+//! Suggests a wider rule than the exact one: `cargo test *` for `cargo test --all`.
 
 use super::Rule;
 use crate::command::{Simple, Word, hands_over};
 use crate::pattern::{CommandPattern, Pattern};
 
-/// Programs that build, test and check, and how many of their words say what they do. For others, such as `rm` or
-/// `curl`, what they do is in the rest.
+/// Programs that build, test and check, and how many of their words determine what they do. For
+/// others, such as `rm` or `curl`, that depends on the rest.
 const WIDENED: &[(&str, &[&str], usize)] = &[
     (
         "cargo",
@@ -48,8 +48,8 @@ const WIDENED: &[(&str, &[&str], usize)] = &[
 ];
 
 impl Rule {
-    /// The same for more: a command with whatever arguments, or the whole folder of a file that is written in the
-    /// project. None where nothing sensible is wider.
+    /// A wider rule: a command with any arguments, or the whole folder of a file that is written in
+    /// the project. None if no wider rule is sensible.
     #[must_use]
     pub fn wider(&self) -> Option<Self> {
         match &self.pattern {

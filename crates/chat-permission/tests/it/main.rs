@@ -1,4 +1,4 @@
-//! Behaviour across modules: commands and paths of real folders, judged.
+//! Tests the modules together: commands and paths in real folders are judged.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,5 +1,5 @@
-//! Passes open files to bubblewrap: the filter, what is copied instead of mounted, and the end of
-//! its arguments.
+//! Passes open files to bubblewrap: the filter, files that are copied instead of mounted, and the
+//! rest of its arguments.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};

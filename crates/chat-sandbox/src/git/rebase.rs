@@ -1,9 +1,10 @@
-//! Sanitizes the state of a rebase, or of a series of picks, that stopped: it may name programs,
-//! which the person's git runs when it goes on, or their shell when it shows how far it is.
+//! Sanitizes the state of an interrupted rebase or series of cherry-picks. It may name programs
+//! that the user's git runs when it continues, or that their shell runs when its prompt shows the
+//! progress.
 //!
-//! The formats are those of `git rebase --interactive`, <https://git-scm.com/docs/git-rebase>, where a line is a
-//! word, or its letter, and what it is about; of `sequencer.c` in git's sources; and of its `git-prompt.sh`, which
-//! puts counters into a prompt that bash expands.
+//! The formats are those of `git rebase --interactive`, <https://git-scm.com/docs/git-rebase>,
+//! where a line is a command word, or its letter, and its arguments; of `sequencer.c` in git's
+//! sources; and of its `git-prompt.sh`, which puts counters into a prompt that bash expands.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;

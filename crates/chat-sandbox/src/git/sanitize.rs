@@ -1,4 +1,4 @@
-//! Removes from git's data what makes git run programs, and keeps it next to it.
+//! Removes from git's data whatever makes git run programs, and keeps it in a file next to it.
 
 use std::fs::File;
 use std::io::{Read, Write};

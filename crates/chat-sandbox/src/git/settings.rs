@@ -1,7 +1,7 @@
 //! Lists git's settings that are known to run nothing, <https://git-scm.com/docs/git-config>.
 //!
-//! Only lines of the plainest form are understood: those whose meaning depends on no other line
-//! but the section's. So git cannot read anything else into what is left.
+//! Only the simplest lines are understood: those whose meaning depends on no other line than their
+//! section's. So git cannot interpret what remains in any other way.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Walks all folders beneath an open one, without following a link.
+//! Walks all folders below an open one, without following links.
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;

@@ -1,4 +1,4 @@
-//! Watches the git repositories of a project while a command runs there, and checks once more when
+//! Watches the git repositories of a project while a command runs there, and checks once more after
 //! it has ended.
 //!
 //! This is our own code because watchers such as `notify` only report that a path has changed, and a

@@ -1,4 +1,4 @@
-//! Decodes bytes as text, piece by piece: a character may come in two pieces.
+//! Decodes bytes as text, piece by piece: a character may be split between two pieces.
 
 /// Makes text of bytes that come in pieces. What is no UTF-8 becomes U+FFFD; a NUL, which stores
 /// and servers may take for an end, becomes the sign for it (U+2400).

@@ -1,5 +1,5 @@
-//! Collects head and tail of an output for a model: errors stand at the end, what was done at the
-//! beginning.
+//! Collects the head and tail of an output for a model: the beginning shows what was done, the end
+//! shows errors.
 
 use std::collections::VecDeque;
 use std::fmt::{self, Write};

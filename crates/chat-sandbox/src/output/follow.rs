@@ -1,5 +1,5 @@
-//! Streams the output as it comes. A slow reader holds the command up: nothing is lost and nothing
-//! piles up.
+//! Streams the output as it arrives. A slow reader slows the command down, so that nothing is lost
+//! or piles up.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,7 +1,7 @@
-//! Writes the whole output to disk, bounded: what is too much is left out of the middle.
+//! Writes the whole output to disk, up to a limit: what exceeds it is dropped from the middle.
 //!
-//! While the command runs, the file has a first part that stays and a second that is written
-//! round and round. At the end it is put in order.
+//! While the command runs, the file has a first part that stays and a second that is used as a ring
+//! buffer. At the end it is put in order.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};

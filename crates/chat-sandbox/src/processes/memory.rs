@@ -1,7 +1,7 @@
-//! Measures how much memory processes use that no file on a disk backs.
+//! Measures how much memory processes use that is not backed by a file on disk.
 //!
-//! What they share counts too, and so does what is in a file in memory that none of them has mapped: else a
-//! command would only have to ask for such memory to have as much as it likes.
+//! Shared memory counts too, and so do files in memory that none of them has mapped. Otherwise a
+//! command could use such memory without any limit.
 
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;

@@ -1,8 +1,9 @@
-//! Gives each project caches of its own for what builds download: writable, kept between commands, and seen by the
-//! project's commands alone. What the user's own caches hold is there by links to them, which are mounted read-only:
-//! so it builds offline, and no command can change it.
+//! Gives each project its own caches for build downloads: writable, kept between commands, and
+//! visible only to the project's commands. They link to the contents of the user's own caches,
+//! which are mounted read-only: so builds work offline, and no command can change the originals.
 //!
-//! Bubblewrap only: the caches must be at the user's paths, since Cargo builds everything again where these change.
+//! Bubblewrap only: the caches must be at the user's paths, since Cargo rebuilds everything when
+//! these change.
 
 mod folder;
 mod seed;

@@ -1,9 +1,9 @@
-//! Keeps a copy of `/etc` for commands up to date: it is one mount, where each of its parts would be
-//! one, and bubblewrap reads all mounts for each that it adds.
+//! Keeps a copy of `/etc` for commands up to date. The copy needs a single mount, where the parts
+//! of `/etc` would need one each, and bubblewrap reads all mounts for each one that it adds.
 //!
-//! The copy is made in the background once some commands have started, which are shown the parts
-//! themselves. It lies in Natter's own folder, which no command sees and none can write to. Each
-//! start looks whether it still is what `/etc` holds.
+//! The copy is made in the background after some commands have started; these see the parts
+//! themselves. It is in Natter's own folder, which no command can see or write to. Each start
+//! checks whether it still matches `/etc`.
 
 mod copy;
 

@@ -1,8 +1,8 @@
 //! Holds the placeholders of a command for as long as it runs.
 //!
-//! Commands that overlap share them. Each has a shared lock on each, and the last one takes them
-//! away: removing one sooner would take it out of the other command's view too, and with it the
-//! protection.
+//! Overlapping commands share them. Each command holds a shared lock on each, and the last one
+//! removes them: removing one sooner would remove it from the other command's view too, and with it
+//! the protection.
 
 use std::fs::File;
 use std::io;

@@ -1,5 +1,4 @@
-//! Builds the home folder's part of the view: toolchains, to read only, and never what they keep of
-//! passwords.
+//! Builds the home folder's part of the view: toolchains, read-only, and never their passwords.
 
 use std::fs::File;
 use std::io::Read;

@@ -1,5 +1,5 @@
-//! Shows git who the user is: name and e-mail of their own settings, and nothing else of these, which name programs
-//! and passwords.
+//! Tells git who the user is: the name and e-mail address from their own settings, and nothing else
+//! from these, since they name programs and passwords.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

@@ -1,7 +1,8 @@
-//! Finds repositories and settings in folders of the project, which are protected like those at its
-//! top.
+//! Finds repositories and settings in subfolders of the project, which are protected like those at
+//! its top.
 //!
-//! Looked for as far as that costs a command little: some folders deep, some thousand entries.
+//! The search is limited to some levels of folders and some thousand entries, so that it does not
+//! slow a command down.
 
 use std::collections::{HashMap, VecDeque};
 use std::fs::{File, FileType};

@@ -1,4 +1,4 @@
-//! Lists Natter's own folders, which no command may see: chats, settings, keys' names, state.
+//! Lists Natter's own folders, which no command may see: chats, settings, the names of keys, state.
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
-//! Makes placeholders where something protected may not come into being while a command runs.
+//! Creates placeholders where something protected must not be created while a command runs.
 //!
-//! Each kind means nothing to git, and each can be told from what a person made: so one that a
-//! killed program left behind is taken away after the next command.
+//! No kind of placeholder means anything to git, and each can be told from files that the user
+//! made: so one that a killed program left behind is removed after the next command.
 
 use std::fs::{DirBuilder, File, Permissions};
 use std::io::{self, Write};

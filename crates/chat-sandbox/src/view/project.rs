@@ -1,9 +1,9 @@
-//! Builds the project's part of the view: writable, but for what would start programs outside the
-//! sandbox later (git's hooks and settings), and what tells Natter what to do.
+//! Builds the project's part of the view: writable, except for files that would start programs
+//! outside the sandbox later (git's hooks and settings), and files with Natter's instructions.
 //!
-//! What does not exist yet may not come into being either, not even while the command runs: a
-//! person's own git would believe it at once. A placeholder takes its place, which means nothing to
-//! git, and can be told from anything of a person's (see [`Placeholder`]).
+//! Such files must not be created either, not even while the command runs: the user's own git would
+//! trust them at once. A placeholder takes their place. It means nothing to git, and can be told
+//! from any file of the user's (see [`Placeholder`]).
 
 use std::path::{Path, PathBuf};
 

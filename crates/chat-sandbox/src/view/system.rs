@@ -1,5 +1,5 @@
-//! Builds the system's part of the view: programs and libraries, and of `/etc` only what is named
-//! here.
+//! Builds the system's part of the view: programs and libraries, and from `/etc` only what is
+//! listed here.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The usual work of a project, done inside.
+//! Tests the usual work of a project in the sandbox.
 
 use chat_sandbox::{Command, Preference};
 

@@ -1,4 +1,4 @@
-//! The caches that a project's builds download to, and git's knowledge of who the user is.
+//! Tests the caches for a project's build downloads, and git's knowledge of who the user is.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};

@@ -1,6 +1,6 @@
-//! Attempts to get out of the sandbox. Each fails, in each way of enforcing, and the command is
-//! told; and each has its controls: it succeeds where nothing enforces, and its lawful twin
-//! succeeds inside.
+//! Tests attempts to escape from the sandbox. Each fails with every back end, and the command gets
+//! an error. Each has its controls: it succeeds where nothing is enforced, and a similar allowed
+//! command succeeds inside.
 
 mod data;
 mod files;

@@ -1,4 +1,4 @@
-//! What commands see of the system's settings, by its parts and by a copy of them.
+//! Tests what commands see of `/etc`, by its parts and by a copy of them.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! What the crate does, seen from outside: commands that may, and commands that try what they
+//! Tests the crate from outside: commands that do what they may, and commands that try what they
 //! may not.
 
 mod builds;

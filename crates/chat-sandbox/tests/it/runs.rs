@@ -1,4 +1,4 @@
-//! Lawful commands: what they are given, what they say, and how they end, in each way alike.
+//! Tests ordinary commands: their input, their output, and how they end, with each back end.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! A project of its own for a test, and commands run in it.
+//! Provides a project for a test, and runs commands in it.
 
 use std::path::{Path, PathBuf};
 

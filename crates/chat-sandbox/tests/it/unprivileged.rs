@@ -1,6 +1,6 @@
-//! Runs a test in a process of its own, as a user without any privilege, since root would make it
-//! vacuous, and without the folders of a session, where a person's own Natter has its files: the
-//! test's own program is started again so, by root as `nobody`.
+//! Runs a test in its own process as an unprivileged user, since root would make it meaningless,
+//! and without the session's folders, where the user's own Natter keeps its files. If the tests run
+//! as root, the test program starts itself again as `nobody`.
 
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;

@@ -1,7 +1,7 @@
-//! The scripted model server as a program: for benchmarks, and for trying the window by hand.
+//! Runs the scripted model server as a program: for benchmarks, and for trying the window by hand.
 //!
-//! Prints its port as the first line, then serves until it is ended. Every chat request gets the
-//! same reply, as the options say; without any it answers with what it was told.
+//! Prints its port as the first line, then serves until it is killed. Every chat request gets the
+//! same reply, set by the options; without options the server echoes the message.
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! HTTP/1.1 to the byte: one request a connection, and answers that may be wrong.
+//! Speaks HTTP/1.1 byte by byte: one request per connection, and answers that may be wrong.
 
 use std::fmt::Write as _;
 use std::io::{self, BufRead, BufReader, Write};

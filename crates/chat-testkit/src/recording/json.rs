@@ -1,4 +1,4 @@
-//! JSON with line breaks, its keys in their order, every token as it was written.
+//! Formats JSON with line breaks, with its keys in their order and every token as it was written.
 
 /// Indents a JSON text. Nothing but white space between tokens changes; a line break inside a
 /// string (`\n`) is followed by one in the output, so that long texts can be read.

@@ -1,4 +1,4 @@
-//! What differs between runs, found in a text and named.
+//! Replaces text that differs between runs with placeholders.
 
 /// Stable names for what differs between runs. One value takes all texts of a recording, so that
 /// an id has the same name in all of them.

@@ -1,4 +1,4 @@
-//! Requests to a model server, each told by what is new in it.
+//! Records requests to a model server, each by what is new in it.
 
 use std::fmt::Write;
 

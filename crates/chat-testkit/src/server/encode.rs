@@ -1,4 +1,4 @@
-//! Pieces of a reply as the bytes of each protocol.
+//! Encodes pieces of a reply in each protocol.
 
 use serde_json::{Value, json};
 

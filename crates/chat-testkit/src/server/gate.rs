@@ -1,4 +1,4 @@
-//! A gate in a script: the server waits before it until the test opens it.
+//! Defines gates in a script: the server waits at a gate until the test opens it.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The models that a scripted server claims to have.
+//! Defines the models that a scripted server claims to have.
 
 use serde_json::{Value, json};
 

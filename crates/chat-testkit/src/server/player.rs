@@ -1,4 +1,4 @@
-//! Plays a script: gives the body of an answer, piece by piece, and writes down what went out.
+//! Plays a script: returns the body of an answer, piece by piece, and records what was sent.
 
 use std::collections::VecDeque;
 use std::io;

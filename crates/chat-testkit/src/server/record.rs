@@ -1,4 +1,4 @@
-//! What was asked of the server and what it sent: the oracle of a test.
+//! Records the requests to the server and its answers, for tests to compare with.
 
 use std::collections::BTreeMap;
 use std::fmt;

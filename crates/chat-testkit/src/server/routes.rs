@@ -1,4 +1,4 @@
-//! What each path answers.
+//! Answers the requests for each path.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! A script: what one answer consists of, piece by piece, and how it ends.
+//! Defines a script: the pieces of one answer, and how it ends.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A listener whose connections can be reset: a TCP RST instead of an orderly end.
+//! Defines a listener whose connections can be reset: a TCP RST instead of an orderly end.
 
 use std::io;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! Replies of a given length, the same for the same numbers: what benchmarks stream.
+//! Generates replies of a given length, the same for the same numbers, for benchmarks to stream.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! A program with windows, and what one does with them.
+//! Drives a program with windows.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;

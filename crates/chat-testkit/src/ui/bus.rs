@@ -1,4 +1,4 @@
-//! A session bus of its own, and the accessibility bus that it starts when asked.
+//! Starts a private session bus, which starts the accessibility bus on request.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What is looked for in a window.
+//! Defines how a widget is looked up in a window.
 
 use std::fmt;
 

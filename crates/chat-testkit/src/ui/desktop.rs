@@ -1,4 +1,4 @@
-//! A desktop of its own: screen, buses, empty folders.
+//! Starts a private desktop: screen, buses, empty folders.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};

@@ -1,4 +1,4 @@
-//! Keyboard, mouse and camera.
+//! Simulates keyboard and mouse, and takes screenshots.
 
 use std::path::Path;
 use std::time::Duration;

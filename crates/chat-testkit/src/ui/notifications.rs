@@ -1,4 +1,4 @@
-//! A desktop's notifications: what programs show there, and a person who answers.
+//! Imitates a desktop's notification service: records what programs show, and answers like a user.
 //!
 //! Speaks `org.freedesktop.Notifications` 1.2 as far as programs use it
 //! (<https://specifications.freedesktop.org/notification-spec/latest/>).

@@ -1,7 +1,7 @@
-//! Finds and ends what runs on a desktop, also what was started by what was started.
+//! Finds and ends the processes on a desktop, including their descendants.
 //!
-//! A bus starts services by itself, and those start others: their ids are known to nobody here.
-//! All inherit one environment variable that names the desktop's folder.
+//! A bus starts services by itself, and those start others, so their ids are not known here. All
+//! inherit one environment variable that names the desktop's folder.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Screens that nobody sees: an X server, and a Wayland compositor.
+//! Starts virtual screens: an X server, or a Wayland compositor.
 
 use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader};

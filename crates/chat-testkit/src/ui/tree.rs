@@ -1,4 +1,4 @@
-//! All that a program shows, as one list.
+//! Reads everything that a program shows into one list.
 
 use std::sync::Arc;
 

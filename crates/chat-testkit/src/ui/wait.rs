@@ -1,4 +1,4 @@
-//! Waiting for something to become so, against a deadline.
+//! Waits for a condition, with a deadline.
 
 use std::future::Future;
 use std::time::Duration;

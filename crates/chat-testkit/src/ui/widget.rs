@@ -1,4 +1,4 @@
-//! A widget as assistive technology sees it.
+//! Defines a widget as assistive technology sees it.
 
 use std::fmt;
 use std::path::Path;

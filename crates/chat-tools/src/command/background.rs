@@ -1,6 +1,5 @@
-//! Runs commands in the background: they go on after their call, and end with the session, with the
-//! request that began them where that is stopped, with the person's next stop, or when the model
-//! stops them.
+//! Runs commands in the background: they continue after their call, and end with the session, with
+//! their request if that is stopped, with the user's next stop, or when the model stops them.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;

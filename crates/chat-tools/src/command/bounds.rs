@@ -1,4 +1,4 @@
-//! Reports what confines commands here.
+//! Reports how commands are confined here.
 
 use async_trait::async_trait;
 use chat_core::tool::{Bounds, BoundsReport, Enforcement, Gap, UnavailableReason};

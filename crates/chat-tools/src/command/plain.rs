@@ -1,4 +1,4 @@
-//! Strips terminal codes from a command's output: a model reads colours as noise.
+//! Strips terminal codes from a command's output, since they are only noise for a model.
 
 use std::str::Chars;
 

@@ -1,4 +1,4 @@
-//! Keeps the end of a running command's output, to be shown meanwhile.
+//! Keeps the end of a running command's output, to be shown while it runs.
 
 /// Bytes that are shown: some screens.
 const SHOWN: usize = 8 * 1024;

@@ -1,4 +1,4 @@
-//! Finds a text in another: exactly, or as near as it comes.
+//! Finds a text in another: exactly, or as close a match as there is.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! Splits a text into lines that know where they stand and how they end.
+//! Splits a text into lines with their positions and line endings.
 
 /// A line of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

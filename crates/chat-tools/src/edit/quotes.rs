@@ -1,4 +1,4 @@
-//! Matches typographic quotes, for which models write plain ones.
+//! Matches typographic quotes, which models replace with plain ones.
 
 use std::borrow::Cow;
 

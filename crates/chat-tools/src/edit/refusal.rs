@@ -1,4 +1,4 @@
-//! Explains why an edit was not applied, in words with which the model can fix it.
+//! Explains to the model why an edit was not applied, so that it can fix it.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Builds the replacement of a text that was found, in the file's own style.
+//! Builds the replacement for a matched text, in the file's own style.
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 

@@ -1,4 +1,4 @@
-//! Gathers the lines that match, from many files at once.
+//! Collects the matching lines from many files at once.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! Writes what was found for the model.
+//! Formats the matches for the model.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,5 @@
-//! Walks from one open folder to the next, so that no link that is swapped in meanwhile leads out.
+//! Walks from one open folder to the next, so that a link that is swapped in meanwhile cannot lead
+//! out.
 
 use std::ffi::OsStr;
 use std::ops::ControlFlow;

@@ -1,4 +1,4 @@
-//! Sends one request to one server, within limits of size and time. A redirect is judged again.
+//! Sends one request to one server, with limits on size and time. Each redirect is judged again.
 
 use std::time::{Duration, Instant};
 

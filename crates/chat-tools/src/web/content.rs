@@ -1,4 +1,4 @@
-//! Chooses what a model gets of an answer: text, a picture, or a description.
+//! Chooses how an answer is given to a model: as text, a picture, or a description.
 
 use reqwest::Url;
 

@@ -1,4 +1,4 @@
-//! Resolves and judges an address, and connects to exactly that.
+//! Resolves and judges an address, and connects to exactly the address that was judged.
 
 use std::error::Error as _;
 use std::net::{IpAddr, SocketAddr};

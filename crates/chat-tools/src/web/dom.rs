@@ -1,5 +1,5 @@
-//! Parses a page into a tree, within limits: some pages of a few kilobytes would grow to gigabytes,
-//! or take hours.
+//! Parses a page into a tree, within limits: some pages of a few kilobytes would otherwise take
+//! gigabytes or hours.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Explains to the model what goes wrong on the way to a page.
+//! Explains to the model why a page could not be fetched.
 
 use thiserror::Error;
 

@@ -1,4 +1,4 @@
-//! Makes the file name of a fetched page from its address, which is untrusted.
+//! Builds the file name of a fetched page from its address, which is untrusted.
 
 use reqwest::Url;
 

@@ -1,4 +1,5 @@
-//! Shortens long pages: the model gets their beginning, and the whole is kept for `fetch_output`.
+//! Shortens long pages: the model gets the beginning, and the whole page is kept for
+//! `fetch_output`.
 
 use std::fs::OpenOptions;
 use std::io::Write;

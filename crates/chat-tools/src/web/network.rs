@@ -1,4 +1,4 @@
-//! Resolves names and opens connections in the machine's own way, which tests replace.
+//! Resolves names and opens connections in the system's own way, which tests replace.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};

@@ -1,4 +1,4 @@
-//! Converts a page for a model: the part that people read, or all of it, as Markdown or as text.
+//! Converts a page for a model: its main content, or all of it, as Markdown or as text.
 
 use dom_query::Document;
 use dom_smoothie::{Config, Readability, TextMode};

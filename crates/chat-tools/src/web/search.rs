@@ -1,7 +1,7 @@
-//! Queries search services and reads their answers.
+//! Queries search services and parses their answers.
 //!
-//! An answer that does not look as it should is an error and never an empty list: a service that
-//! changed would else seem to know nothing.
+//! An answer in an unexpected format is an error, never an empty list: otherwise a service that
+//! changed would seem to find nothing.
 
 mod brave;
 mod searxng;

@@ -1,5 +1,5 @@
-//! Fetches a page that the user named: no permission is asked for, and redirects lead only to the
-//! open internet, or to the host that was named, where that still lies where it lay.
+//! Fetches a page that the user named. No permission is needed, and redirects lead only to the open
+//! internet, or to the named host while its address stays the same.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Arguments as models give them that were trained with other programs' tools.
+//! Tests the argument names of models that were trained with other programs' tools.
 
 use chat_core::tool::{Form, check};
 use rstest::rstest;

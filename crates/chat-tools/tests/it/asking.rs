@@ -1,4 +1,4 @@
-//! `ask_user`, `update_todos` and `fetch_output`.
+//! Tests `ask_user`, `update_todos` and `fetch_output`.
 
 use chat_core::message::{Question, Todo, TodoState, ToolView};
 use serde_json::json;

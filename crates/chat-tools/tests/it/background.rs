@@ -1,4 +1,4 @@
-//! Commands in the background: read, stopped, and never left.
+//! Tests commands in the background: read, stopped, and never left behind.
 
 use std::sync::Arc;
 use std::time::Duration;

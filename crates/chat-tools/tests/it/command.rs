@@ -1,4 +1,4 @@
-//! `run_command`: what a model is told, and that nothing is left.
+//! Tests `run_command`: what the model gets, and that nothing is left behind.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -1,4 +1,4 @@
-//! `delete_file`: everything is in the trash, and nothing is gone.
+//! Tests `delete_file`: everything is in the trash, and nothing is gone.
 
 use chat_core::message::ToolView;
 use chat_permission::Mode;

@@ -1,4 +1,4 @@
-//! `edit_file` on real files.
+//! Tests `edit_file` on real files.
 
 use std::os::unix::fs::PermissionsExt;
 

@@ -1,4 +1,4 @@
-//! The edit matcher against imperfect edits: `tests/corpus`.
+//! Tests the edit matcher with imperfect edits from `tests/corpus`.
 
 use std::path::{Path, PathBuf};
 

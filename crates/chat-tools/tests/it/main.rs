@@ -1,4 +1,4 @@
-//! The tools as a model uses them, on real files, under the real policy.
+//! Tests the tools as a model uses them, on real files, under the real policy.
 
 mod aliases;
 mod asking;

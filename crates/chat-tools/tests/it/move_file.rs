@@ -1,4 +1,4 @@
-//! `move_file`.
+//! Tests `move_file`.
 
 use chat_core::message::{Preview, ToolView};
 use chat_permission::Mode;

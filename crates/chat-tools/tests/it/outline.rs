@@ -1,4 +1,4 @@
-//! `outline` and its bounds.
+//! Tests `outline` and its limits.
 
 use serde_json::json;
 

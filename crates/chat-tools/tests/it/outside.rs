@@ -1,4 +1,4 @@
-//! What lies outside the project, or is kept from tools, for every tool alike.
+//! Tests files outside the project and guarded files with every tool.
 
 use std::os::unix::fs::symlink;
 

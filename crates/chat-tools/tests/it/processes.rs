@@ -1,4 +1,4 @@
-//! Processes that a test began, found by a number that no other has.
+//! Finds the processes that a test started, by a number that no other process has.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};

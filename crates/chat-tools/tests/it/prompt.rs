@@ -1,4 +1,4 @@
-//! The code assistant's instructions with these tools, in several states.
+//! Tests the code assistant's instructions with these tools, in several states.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `read_file` and its bounds.
+//! Tests `read_file` and its limits.
 
 use chat_core::message::ToolView;
 use serde_json::json;

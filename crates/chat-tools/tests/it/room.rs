@@ -1,4 +1,5 @@
-//! A session for tests: rules and a mode that are really judged, and a person who answers as told.
+//! Provides a session for tests: rules and a mode that are really judged, and a user with scripted
+//! answers.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};

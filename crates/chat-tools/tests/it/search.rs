@@ -1,4 +1,4 @@
-//! `search_files`.
+//! Tests `search_files`.
 
 use chat_core::message::ToolView;
 use serde_json::json;

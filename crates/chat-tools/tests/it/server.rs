@@ -1,4 +1,4 @@
-//! Small servers on loopback that answer to the byte as told, and remember what they were asked.
+//! Runs small servers on loopback that send exactly the given bytes, and record their requests.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};

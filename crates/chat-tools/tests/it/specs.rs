@@ -1,4 +1,4 @@
-//! What a model is told about the tools.
+//! Tests the descriptions of the tools that a model gets.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! `list_files` and `find_files`.
+//! Tests `list_files` and `find_files`.
 
 use chat_core::message::ToolView;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! The tools of the web.
+//! Tests the web tools.
 
 mod bounds;
 mod fetch;

@@ -1,4 +1,4 @@
-//! A project in a temporary folder, and a session that answers as it is told.
+//! Provides a project in a temporary folder, and a session with scripted answers.
 
 use std::fs;
 use std::path::{Path, PathBuf};

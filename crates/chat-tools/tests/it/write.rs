@@ -1,4 +1,4 @@
-//! `write_file`: what the session has not read it does not overwrite.
+//! Tests `write_file`: a session does not overwrite what it has not read.
 
 use chat_core::message::{Preview, ToolView};
 use chat_permission::Mode;

@@ -1,5 +1,5 @@
-//! Words everything about models on this computer. Plain literals on one line each, and no lone
-//! apostrophes, for xgettext.
+//! Defines the texts about models on this computer. xgettext needs plain literals on one line each,
+//! without lone apostrophes.
 
 use std::fmt::Write as _;
 
@@ -28,7 +28,7 @@ pub fn removed(name: &str, deleted: bool) -> String {
     fill(&sentence, &[("name", name)])
 }
 
-/// What a person should know of a model of the catalogue.
+/// A remark about a model of the catalog.
 pub fn note(installed: bool, fit: Fit) -> Option<String> {
     match (installed, fit) {
         (true, _) => Some(gettext("installed")),
@@ -38,7 +38,7 @@ pub fn note(installed: bool, fit: Fit) -> Option<String> {
     }
 }
 
-/// How far a download is.
+/// The progress of a download.
 pub fn arrived(download: &Download) -> String {
     let percent = download.received.saturating_mul(100) / download.total.max(1);
     let sentence = match download.state {
@@ -58,7 +58,7 @@ pub fn arrived(download: &Download) -> String {
     fill(&sentence, &values)
 }
 
-/// What is known of a model that is installed.
+/// Describes an installed model.
 pub fn of_installed(model: &Installed) -> String {
     let mut out = of_file(&model.name, &model.facts);
     line(&mut out, &gettext("File"), &model.path.display().to_string());
@@ -72,7 +72,7 @@ pub fn of_installed(model: &Installed) -> String {
     out
 }
 
-/// What a file says of its model.
+/// Describes a model by its file.
 pub fn of_file(name: &str, facts: &Facts) -> String {
     let mut out = format!("{name}\n");
     if let Some(title) = &facts.title {
@@ -86,7 +86,7 @@ pub fn of_file(name: &str, facts: &Facts) -> String {
     out
 }
 
-/// What the catalogue says of a model.
+/// Describes a model of the catalog.
 pub fn of_offer(offer: &Offer) -> String {
     let mut out = format!("{}\n", offer.name);
     line(&mut out, &gettext("Title"), &offer.title);

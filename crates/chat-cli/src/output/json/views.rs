@@ -1,4 +1,4 @@
-//! Defines errors, messages and results of tools as JSON.
+//! Defines the JSON of errors, messages and tool results.
 
 use chat_core::error::Error;
 use chat_core::message::{
@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::output::Calls;
 
-/// An error as programs get it.
+/// An error as JSON.
 #[derive(Debug, Serialize)]
 pub struct ErrorView<'a> {
     kind: &'a str,
@@ -24,7 +24,7 @@ pub struct ErrorView<'a> {
 }
 
 impl<'a> ErrorView<'a> {
-    /// The error with its sentence.
+    /// Creates the view of an error with its message.
     pub fn new(error: &'a Error, sentence: &'a str) -> Self {
         Self {
             kind: error.kind.name(),
@@ -35,7 +35,7 @@ impl<'a> ErrorView<'a> {
     }
 }
 
-/// A message as programs get it.
+/// A message as JSON.
 #[derive(Debug, Serialize)]
 pub struct MessageView<'a> {
     id: String,
@@ -60,7 +60,7 @@ pub struct MessageView<'a> {
     tool_results: Vec<CalledResult<'a>>,
 }
 
-/// What came of a call, among those of a message.
+/// The outcome of a call, as part of a message.
 #[derive(Debug, Serialize)]
 struct CalledResult<'a> {
     call: &'a str,
@@ -68,20 +68,20 @@ struct CalledResult<'a> {
     result: ResultView<'a>,
 }
 
-/// What came of a call, as programs get it.
+/// The outcome of a call as JSON.
 #[derive(Debug, Serialize)]
 pub struct ResultView<'a> {
     name: &'a str,
     text: &'a str,
     failed: bool,
-    /// What people read of it.
+    /// The line that is shown as text.
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     view: Option<&'a ToolView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<&'a Verdict>,
-    /// The rules with which it would have passed, where the mode asks nobody.
+    /// The rules that would have allowed it, in a mode that never asks.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     needs: &'a [Rule],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,7 +89,7 @@ pub struct ResultView<'a> {
 }
 
 impl<'a> ResultView<'a> {
-    /// The result of a call, where that is known.
+    /// The result of a call, if the call is known.
     pub fn new(tools: &Toolbox, call: Option<&ToolCall>, result: &'a ToolResult) -> Self {
         Self {
             name: &result.name,
@@ -113,7 +113,7 @@ struct OwnedError {
 }
 
 impl<'a> MessageView<'a> {
-    /// The message as it is now. `calls` are those that its results may answer.
+    /// The current state of the message. `calls` are those that its results may answer.
     pub fn new(message: &'a Message, calls: &Calls) -> Self {
         let mut view = Self {
             id: message.id.to_string(),

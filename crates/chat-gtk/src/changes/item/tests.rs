@@ -2,7 +2,7 @@ use chat_core::review::{FileChange, Hunk, Node};
 
 use super::*;
 
-/// A file of which each change is a hunk.
+/// A file in which each change is a hunk.
 fn changed(old: &str, new: &str) -> Arc<Changed> {
     let node = |text: &str| Some(Node::file(text.as_bytes()));
     let mut change = FileChange {
@@ -34,7 +34,7 @@ fn lines(count: usize) -> String {
     (1..=count).flat_map(|line| [line.to_string(), "\n".to_owned()]).collect()
 }
 
-/// The rows of an open file in a few letters each.
+/// The rows of an open file in short notation.
 fn rows(old: &str, new: &str, beside: bool) -> Vec<String> {
     let file = changed(old, new);
     let mut items = Vec::new();
@@ -112,7 +112,7 @@ fn what_is_as_before_keeps_its_widgets() {
     assert!(!moved[1].is_like(&one[1]), "it is at another place");
 }
 
-/// A second file, and both, to be answered.
+/// Listings of two files, of these with one change answered, and of the second file alone.
 fn two_files() -> (Listing, Listing, Listing) {
     let old = lines(40);
     let first = changed(&old, &old.replace("\n5\n", "\nx\n").replace("\n30\n", "\ny\n"));
@@ -156,11 +156,11 @@ fn what_is_answered_with_the_pointer_leaves_a_gap_where_it_was() {
         heads.collect::<Vec<_>>()
     };
     looks.leave_gap(gap(0, 100));
-    // What could not be answered is still there, and leaves nothing.
+    // What could not be answered is still there, and leaves no gap.
     assert_eq!(shown(&all, &looks), ["src/main.rs", "@0", "@1", "src/other.rs", "@0", "@1"]);
     let one = ["src/main.rs", "gap 100", "@0", "src/other.rs", "@0", "@1"];
     assert_eq!(shown(&one_answered, &looks), one);
-    // With the last change the file's row goes as well.
+    // The file's row disappears with its last change.
     looks.leave_gap(gap(1, 200));
     assert_eq!(shown(&one_file, &looks), ["gap 130", "gap 200", "src/other.rs", "@0", "@1"]);
 }

@@ -1,4 +1,5 @@
-//! Saves a text whose file may have changed on disk: both are merged where they have no lines in common.
+//! Saves a text whose file may have changed on disk: both versions are merged where their changes
+//! do not overlap.
 
 use std::sync::Arc;
 
@@ -6,25 +7,25 @@ use chat_core::review::merge_texts;
 
 use super::{Format, Loaded, NotSaved, Refusal, Seen};
 
-/// How often a text is written that finds its file changed each time.
+/// How often to try to save a file that changes each time.
 const ROUNDS: usize = 5;
 
-/// A text on its way to disk, and what is known of the file there.
+/// A version of a text, and what is known about its file.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Version {
     pub(in super::super) text: Arc<str>,
-    /// How the file is written.
+    /// The format of the file.
     pub(in super::super) format: Format,
-    /// The file on disk that the text comes from; none where there is none.
+    /// The file on disk that the text is based on; none if there is none.
     pub(in super::super) seen: Option<Seen>,
-    /// Its text, from which both this one and what is on disk come; none where nobody knows it.
+    /// The common base of this text and the text on disk; none if it is unknown.
     pub(in super::super) common: Option<Arc<str>>,
-    /// The same as it was before the person decided to overwrite what is on disk.
+    /// The earlier base, from before the user decided to overwrite the file.
     pub(in super::super) overwrites: Option<Arc<str>>,
 }
 
 impl Version {
-    /// This text with what came to the file; none where both changed the same lines.
+    /// This text merged with the changes in the file; none if both changed the same lines.
     pub(in super::super) fn merged_with(&self, loaded: Loaded) -> Option<Self> {
         if loaded.part.is_some() {
             return None;
@@ -35,7 +36,7 @@ impl Version {
             text if *text == theirs => Arc::clone(text),
             text => merge(text)?.into(),
         };
-        // What comes now is not among what will be overwritten.
+        // New changes are not part of what the user decided to overwrite.
         let overwrites =
             self.overwrites.as_ref().map(|seen| merge(seen).map_or(Arc::clone(seen), Arc::from));
         let (format, seen) = (loaded.format, loaded.seen);
@@ -43,8 +44,8 @@ impl Version {
     }
 }
 
-/// Writes a text, and merges what came to its file meanwhile as often as it must; what was merged is the first
-/// answer. Where that cannot be, nothing was written and nothing is to be merged. Blocks.
+/// Saves a text, and merges changes to its file as often as needed; returns the merged text first.
+/// If that is impossible, nothing is written and nothing needs to be merged. Blocks.
 pub(in super::super) fn save_merged(
     version: &Version,
     mut write: impl FnMut(&Version) -> Result<Seen, NotSaved>,
@@ -74,7 +75,7 @@ mod tests {
 
     const LINES: &str = "one\ntwo\nthree\nfour\nfive\n";
 
-    /// A file of these lines, and its text with `mine` for the first one.
+    /// A file with these lines, and its text with `mine` as the first line.
     fn edited(folder: &tempfile::TempDir, mine: &str) -> (PathBuf, Version) {
         let file = folder.path().join("a.txt");
         fs::write(&file, LINES).unwrap();
@@ -89,7 +90,7 @@ mod tests {
         (file, version)
     }
 
-    /// Saves it; `before` is done each time before it is written.
+    /// Saves it; `before` runs each time before it is written.
     fn save(
         folder: &tempfile::TempDir,
         version: &Version,
@@ -144,7 +145,7 @@ mod tests {
     fn where_both_changed_the_same_lines_neither_is_touched() {
         let folder = tempfile::tempdir().unwrap();
         let (file, version) = edited(&folder, "mine");
-        // Also where it could be merged at first.
+        // Even if it could be merged at first.
         let mut theirs = [LINES.replace("five", "theirs"), LINES.replace("one", "theirs")]
             .into_iter()
             .inspect(|text| fs::write(&file, text).unwrap());
@@ -170,7 +171,7 @@ mod tests {
     fn what_is_to_be_overwritten_takes_along_what_came_since() {
         let folder = tempfile::tempdir().unwrap();
         let (file, version) = edited(&folder, "mine");
-        // The person saw this, and decided against what is there now.
+        // The user saw this, and decided to overwrite what is there now.
         let seen = LINES.replace("two", "2");
         let version = Version { overwrites: Some(seen.as_str().into()), ..version };
         fs::write(&file, LINES.replace("five", "theirs")).unwrap();

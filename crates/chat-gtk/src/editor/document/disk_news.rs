@@ -1,5 +1,5 @@
-//! What happens to a file on disk while it is open: an unchanged text follows it, a changed one is
-//! never overwritten, and never overwrites without being asked.
+//! Handles changes on disk to an open file: an unchanged text is reloaded; a changed one is never
+//! overwritten, and never overwrites the file without asking.
 
 use std::rc::Rc;
 
@@ -12,15 +12,15 @@ use super::super::disk::{self, Loaded, Refusal};
 use super::super::notice::Choice;
 use super::{Document, Stand};
 
-/// How long several changes are waited for, in milliseconds.
+/// How long to wait for further changes, in milliseconds.
 const TOGETHER: i32 = 100;
 
 impl Document {
-    /// Looks at the file whenever something happens to it.
+    /// Checks the file whenever something happens to it.
     pub(super) fn watch(self: &Rc<Self>) {
         let file = gio::File::for_path(self.location());
         let flags = gio::FileMonitorFlags::WATCH_MOVES;
-        // Where nothing can be watched any more, saving still notices what changed.
+        // If nothing more can be watched, saving still notices changes.
         let Ok(monitor) = file.monitor_file(flags, gio::Cancellable::NONE) else { return };
         monitor.set_rate_limit(TOGETHER);
         let weak = Rc::downgrade(self);
@@ -32,7 +32,7 @@ impl Document {
         self.monitor.replace(Some(monitor));
     }
 
-    /// Looks at the file on disk, and once more where that is asked for meanwhile.
+    /// Checks the file on disk, and once more if that is requested meanwhile.
     pub(super) fn look(self: &Rc<Self>) {
         self.look_again.set(true);
         if self.stand.get() != Stand::Open || self.saving.get() || self.looking.get() {
@@ -49,7 +49,7 @@ impl Document {
             let found = gio::spawn_blocking(look).await;
             let Some(document) = weak.upgrade() else { return };
             document.looking.set(false);
-            // What was compared with something that it is no more, since it was saved, is looked at again.
+            // If the text was saved during the comparison, the file is checked again.
             let is_same = document.path() == place
                 && document.seen.borrow().as_ref().map(|seen| seen.sum.clone()) == sum;
             match found {
@@ -63,14 +63,14 @@ impl Document {
         });
     }
 
-    /// The file is not as it was.
+    /// The file has changed.
     fn found(self: &Rc<Self>, found: Result<Loaded, Refusal>) {
         match found {
             Ok(loaded) if loaded.part.is_none() => {
                 if self.text() == loaded.text {
                     self.follow(&loaded);
                 } else if self.is_merge_undone() {
-                    // The user did not want the merge: the next one is asked for, too.
+                    // The user undid the merge, so ask before the next one, too.
                     self.say_undone();
                 } else if self.buffer.is_modified() {
                     self.merge(loaded);
@@ -88,12 +88,12 @@ impl Document {
                     self.notice.say(&words, vec![self.save_as_choice()]);
                 }
             }
-            // It became too large, or something else than text: what is here is not touched.
+            // It became too large, or is no longer text: the text here is not touched.
             Ok(_) | Err(_) => self.say_changed(),
         }
     }
 
-    /// Merges what is on disk as it is now, also where the text was once taken from it.
+    /// Merges the current file, even if the text was already based on it once.
     pub(super) fn merge_again(self: &Rc<Self>) {
         let (project, path) = (self.project.clone(), self.path());
         let weak = Rc::downgrade(self);
@@ -110,14 +110,14 @@ impl Document {
         });
     }
 
-    /// The file has become what is here.
+    /// The file now has the same text as the buffer.
     fn follow(&self, loaded: &Loaded) {
         self.know(loaded);
         self.buffer.set_modified(false);
         self.notice.close();
     }
 
-    /// The file changed, and what is here is another text.
+    /// The file changed, and has another text than the buffer.
     pub(super) fn say_changed(self: &Rc<Self>) {
         let text = gettext("“{name}” was changed both on disk and here.");
         let mut choices = vec![
@@ -131,7 +131,7 @@ impl Document {
         self.notice.say(&fill(&text, &[("name", &self.name())]), choices);
     }
 
-    /// Something that can be done about this file.
+    /// An action for this file.
     pub(super) fn choice(
         self: &Rc<Self>,
         label: String,
@@ -146,8 +146,8 @@ impl Document {
         Choice { label, act: Rc::new(act) }
     }
 
-    /// Takes what is on disk as it is now: its text, or only the knowledge of it, so that the next
-    /// saving overwrites it.
+    /// Accepts the current file on disk: its text, or only the fact that it changed, so that the
+    /// next save overwrites it.
     pub(super) fn take_disk(self: &Rc<Self>, with_text: bool) {
         let (project, path) = (self.project.clone(), self.path());
         let weak = Rc::downgrade(self);
@@ -161,7 +161,7 @@ impl Document {
                 Ok(loaded) if !with_text && loaded.seen.is_some() => {
                     let common = document.common.borrow().clone();
                     document.know(&loaded);
-                    // Twice asked, the first text is what both came from.
+                    // If this is requested twice, the first text is the common base.
                     let mut overwrites = document.overwrites.borrow_mut();
                     *overwrites = overwrites.take().or(common);
                 }
@@ -180,7 +180,8 @@ impl Document {
         });
     }
 
-    /// The text follows the file. That can be undone, and the cursor stays where it is.
+    /// Replaces the text with that of the file. This can be undone, and the cursor stays where it
+    /// is.
     fn take(&self, loaded: &Loaded) {
         let before = self.version();
         self.know(loaded);
@@ -196,7 +197,7 @@ impl Document {
         self.show_status();
     }
 
-    /// What is here goes back to this.
+    /// Records that the text is based on this file.
     pub(super) fn know(&self, loaded: &Loaded) {
         self.settle_merges();
         let is_whole = loaded.part.is_none();
@@ -216,7 +217,7 @@ impl Document {
         let from = old[..start].chars().count() as i32;
         let until = from + old[start..end_old].chars().count() as i32;
         let buffer = &self.buffer;
-        // The cursor of one who reads stays in its line, also where that is what changed.
+        // The reader's cursor stays in its line, even if that line changed.
         let cursor = buffer.iter_at_mark(&buffer.get_insert());
         let (line, column) = (cursor.line(), cursor.line_offset());
         let inside = (from..=until).contains(&cursor.offset());
@@ -232,8 +233,8 @@ impl Document {
     }
 }
 
-/// Where two texts begin to differ, and where what differs ends in each. A line end of two
-/// characters is never parted.
+/// Where two texts begin to differ, and where the difference ends in each. A line ending of two
+/// characters is never split.
 fn differing(old: &str, new: &str) -> (usize, usize, usize) {
     let same = old.bytes().zip(new.bytes()).take_while(|(a, b)| a == b).count();
     let mut start = old.floor_char_boundary(same).min(new.floor_char_boundary(same));

@@ -1,4 +1,4 @@
-//! Brings a file's text from the disk, and back what was not saved in an earlier run.
+//! Loads a file's text from disk, and restores what was not saved in an earlier run.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -15,12 +15,12 @@ use super::super::unsaved::Draft;
 use super::{Document, Stand, Told};
 use crate::languages;
 
-/// Longer texts are shown without colours, which take time and memory, in bytes.
+/// Larger texts are shown without syntax highlighting, which takes time and memory; in bytes.
 const COLOURED: usize = 1 << 20;
 
 impl Document {
-    /// Reads the file and shows what it says, unless that was done before. One that could not be shown
-    /// may be another by now.
+    /// Loads the file and shows its text, unless that was done before. A file that could not be
+    /// shown is tried again, since it may have changed.
     pub(in super::super) fn load(self: &Rc<Self>) {
         match self.stand.get() {
             Stand::Unread => self.read(),
@@ -52,7 +52,7 @@ impl Document {
         let mut part = loaded.part;
         self.common.replace(part.is_none().then(|| loaded.text.as_str().into()));
         if part.is_some() && self.draft.borrow().is_some() {
-            // What was typed is there as a whole: it must not be mixed with a part of what is on disk.
+            // The unsaved text is complete: it must not be mixed with a part of the file.
             loaded.text.clear();
             part = None;
         }
@@ -81,7 +81,8 @@ impl Document {
         }
     }
 
-    /// Gives the text the colours of its language. One that must be read first comes when the text is seen.
+    /// Sets the text's language. If the language is not loaded yet, it is set when the text becomes
+    /// visible.
     pub(super) fn colour(&self, language: Option<sourceview5::Language>) {
         if language.as_ref().is_none_or(languages::is_read) {
             return languages::give(&self.buffer, language.as_ref());
@@ -96,7 +97,7 @@ impl Document {
         glib::spawn_future_local(later);
     }
 
-    /// All of the text is there.
+    /// The whole text is loaded.
     fn filled(self: &Rc<Self>, stand: Stand, is_protected: bool) {
         self.setting.set(false);
         self.buffer.set_modified(false);
@@ -115,8 +116,7 @@ impl Document {
         self.tell(Told::Cursor);
     }
 
-    /// There is no text to show. What was not saved is shown all the same, and a file that is not there
-    /// can be made.
+    /// There is no text to show. Unsaved text is still shown, and a missing file can be created.
     fn refuse(self: &Rc<Self>, refusal: &Refusal) {
         let draft = self.draft.take();
         if draft.is_none() && *refusal != Refusal::Gone {
@@ -144,21 +144,21 @@ impl Document {
         }
     }
 
-    /// Has the desktop open it with what it has for such files.
+    /// Opens it with the desktop's default application.
     fn open_elsewhere(&self) {
         let window = self.view.root().and_downcast::<gtk::Window>();
         let file = gio::File::for_path(self.location());
         gtk::show_uri(window.as_ref(), &file.uri(), gtk::gdk::CURRENT_TIME);
     }
 
-    /// What was not saved in an earlier run is there.
+    /// Unsaved text from an earlier run is available.
     pub(in super::super) fn offer(self: &Rc<Self>, draft: Draft) {
         match self.stand.get() {
             Stand::Unread | Stand::Loading => {
                 self.draft.replace(Some(draft));
                 self.load();
             }
-            // Somebody was faster, and typed something new.
+            // The user was faster, and typed something new.
             Stand::Open if self.buffer.is_modified() => {}
             Stand::Open => self.bring_back(&draft, None),
             Stand::Part | Stand::Refused => {
@@ -168,7 +168,7 @@ impl Document {
         }
     }
 
-    /// Reads the file as if it was opened now. What is shown of it goes, and cannot be had again.
+    /// Loads the file as if it was just opened. The current text is lost for good.
     pub(super) fn read_again(self: &Rc<Self>) {
         if self.stand.get() == Stand::Loading {
             return;
@@ -187,8 +187,8 @@ impl Document {
         self.read();
     }
 
-    /// What was not saved in an earlier run comes back, also where the file cannot be shown any more. It can be
-    /// undone where that leads to the text that it comes from.
+    /// Restores unsaved text from an earlier run, even if the file can no longer be shown. This can
+    /// be undone if it leads back to the text that the draft is based on.
     fn bring_back(self: &Rc<Self>, draft: &Draft, refusal: Option<&Refusal>) {
         let is_shown = self.common.borrow().is_some();
         if is_shown && draft.text == self.text() {
@@ -209,7 +209,7 @@ impl Document {
         self.buffer.set_modified(true);
         let cursor = self.buffer.iter_at_offset(draft.cursor);
         self.buffer.place_cursor(&cursor);
-        // Saving asks before it overwrites what came to the file since, in a later run, too.
+        // Saving still asks before it overwrites newer changes to the file, even in a later run.
         self.outdated.set(is_changed);
         if is_changed {
             self.seen.replace(draft.base.clone().map(Seen::earlier));
@@ -267,7 +267,7 @@ mod tests {
         let scene = scene.restart(|file| fs::write(file, &theirs).unwrap()).restart(|_| {});
         assert!(!scene.save(|| {}));
         assert_eq!(scene.on_disk(), theirs);
-        // What it comes from is still known, too.
+        // Its base is still known, too.
         scene.document.look();
         let both = theirs.replace("one", "my one");
         until("the merge", || scene.document.text() == both);

@@ -1,4 +1,5 @@
-//! Brings together what the user typed and what came to the file meanwhile, of which neither is saved over the other.
+//! Merges what the user typed with what changed in the file meanwhile, so that neither overwrites
+//! the other.
 
 use std::rc::Rc;
 
@@ -11,12 +12,12 @@ use relm4::gtk::prelude::*;
 use super::super::disk::{self, Loaded, Version};
 use super::Document;
 
-/// What begins the first place where both sides stand.
+/// The line that begins the first conflict.
 const FIRST_MARK: &str = "<<<<<<< ";
 
 impl Document {
-    /// The file changed, and so did the text here: both are merged where they have no lines in common, as one step
-    /// to undo. Elsewhere the person decides.
+    /// The file changed, and so did the text here: both are merged as one undo step if their
+    /// changes do not overlap. Otherwise the user decides.
     pub(super) fn merge(self: &Rc<Self>, loaded: Loaded) {
         let (ours, changes) = (self.version(), self.changes.get());
         let weak = Rc::downgrade(self);
@@ -24,7 +25,7 @@ impl Document {
             let merged = gio::spawn_blocking(move || ours.merged_with(loaded)).await;
             let (Some(document), Ok(merged)) = (weak.upgrade(), merged) else { return };
             if document.changes.get() != changes || document.saving.get() {
-                // Somebody went on typing, or saving merges it.
+                // The user kept typing, or saving merges it.
                 return document.look();
             }
             let Some(merged) = merged else { return document.say_changed() };
@@ -38,7 +39,7 @@ impl Document {
         });
     }
 
-    /// The text with what is known of its file, to be merged or written.
+    /// The text and what is known about its file, to be merged or written.
     pub(super) fn version(&self) -> Version {
         Version {
             text: self.text().into(),
@@ -49,7 +50,7 @@ impl Document {
         }
     }
 
-    /// The text is based on this version's file from now on.
+    /// The text is now based on this version's file.
     pub(super) fn come_from(&self, version: &Version) {
         self.format.set(version.format);
         self.seen.replace(version.seen.clone());
@@ -58,7 +59,7 @@ impl Document {
         self.outdated.set(false);
     }
 
-    /// Puts in what was merged into the text, as one step to undo.
+    /// Inserts what was merged into the text, as one undo step.
     pub(super) fn take_merged(&self, merged: &Version) {
         let before = self.version();
         self.come_from(merged);
@@ -68,7 +69,7 @@ impl Document {
         self.show_status();
     }
 
-    /// Puts both sides into the text wherever they differ, for the person to choose.
+    /// Inserts both sides wherever they differ, for the user to choose.
     pub(super) fn keep_both(self: &Rc<Self>) {
         let Some(common) = self.common.borrow().clone() else { return };
         let (project, path) = (self.project.clone(), self.path());
@@ -85,7 +86,7 @@ impl Document {
             let joined = gio::spawn_blocking(join).await;
             let (Some(document), Ok(joined)) = (weak.upgrade(), joined) else { return };
             let joined = joined.filter(|_| document.changes.get() == changes);
-            // It cannot be read any more, or somebody typed: that is asked about again.
+            // The file can no longer be read, or the user typed something: ask again.
             let Some((loaded, both)) = joined else { return document.look() };
             let before = document.version();
             document.know(&loaded);
@@ -101,7 +102,8 @@ impl Document {
         });
     }
 
-    /// Replaces the lines that differ, one by one, so that cursor and selection stay where they are.
+    /// Replaces the lines that differ, one by one, so that cursor and selection stay where they
+    /// are.
     fn put_merged(&self, new: &str) {
         let old = self.text();
         if old == new {
@@ -109,7 +111,7 @@ impl Document {
         }
         let (old, new) = (split(old.as_bytes()), split(new.as_bytes()));
         let buffer = &self.buffer;
-        // The buffer knows more ends of lines than these.
+        // The buffer knows more line endings than these.
         let characters = |line: &&[u8]| String::from_utf8_lossy(line).chars().count();
         let at = |line: usize| {
             let before: usize = old[..line].iter().map(characters).sum();
@@ -117,7 +119,7 @@ impl Document {
         };
         self.as_one_step(|| {
             let mut last = buffer.end_iter();
-            // From the end, so that the lines before stay where they are.
+            // From the end, so that earlier lines stay where they are.
             for part in changed(&old, &new).into_iter().rev() {
                 let (mut start, mut end) = (at(part.old.start), at(part.old.end));
                 buffer.delete(&mut start, &mut end);

@@ -1,5 +1,5 @@
-//! Saves a file: exactly as it was written before, and never over what somebody else changed. What came to it is
-//! merged, and saved by the same key.
+//! Saves a file in its original encoding and line endings, and never over other programs' changes.
+//! Those are merged and saved with the same key press.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -17,27 +17,27 @@ use super::super::notice::Choice;
 use super::{Document, Stand, Told};
 use crate::accessible;
 
-/// How many characters may tell a file's language.
+/// How many characters are used to detect a file's language.
 const BEGINNING: i32 = 512;
 
-/// Where a text is to be written.
+/// Where to write a text.
 #[derive(Clone, Debug)]
 enum Target {
-    /// To the file that it came from, as long as that is what it was.
+    /// To its own file, if that has not changed.
     Same,
-    /// To this one, whatever it was.
+    /// To this file, even if it has changed.
     Other(PathBuf),
 }
 
-/// What became of writing a text.
+/// The outcome of writing a text.
 type Written = Result<Seen, NotSaved>;
 
 /// Whether a text gets another encoding than its file has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Recode {
-    /// It keeps that.
+    /// It keeps its encoding.
     Never,
-    /// It gets one that has all characters.
+    /// It gets an encoding that has all characters.
     AsUtf8,
 }
 
@@ -51,13 +51,13 @@ impl Recode {
 }
 
 impl Document {
-    /// Writes the text to disk in the background. `done` learns whether it is there.
+    /// Saves the text in the background. `done` is called with whether it succeeded.
     pub(in super::super) fn save(self: &Rc<Self>, done: impl FnOnce(bool) + 'static) {
         if self.stand.get() != Stand::Open {
             return done(false);
         }
         if self.saving.get() {
-            // What was typed meanwhile is saved behind it.
+            // What was typed meanwhile is saved afterwards.
             let before = self.save_next.take();
             let both = move |saved| {
                 if let Some(before) = before {
@@ -78,12 +78,12 @@ impl Document {
         self.write(Target::Same, Recode::Never, done);
     }
 
-    /// Whether the whole text is there, so that it can be written somewhere else.
+    /// Whether the whole text is loaded, so that it can be saved under another name.
     pub(in super::super) fn is_whole(&self) -> bool {
         self.stand.get() == Stand::Open && self.has_text()
     }
 
-    /// Writes the text to another file, whatever that was before, and is that file from then on.
+    /// Saves the text to another file, even an existing one, and becomes that file.
     pub(in super::super) fn save_as(self: &Rc<Self>, path: PathBuf) {
         if self.is_whole() && !self.saving.get() {
             self.write(Target::Other(path), Recode::Never, |_| {});
@@ -114,8 +114,8 @@ impl Document {
                 Ok(_) if merged.is_some() && !is_same => {
                     document.look_again.set(true);
                     document.buffer.set_modified(true);
-                    // What was typed meanwhile and what is on disk now come from the same text: they are merged next.
-                    // A merge that was undone meanwhile is asked about first.
+                    // What was typed meanwhile and what is on disk have the same base, so they are
+                    // merged next. If a merge was undone meanwhile, ask first.
                     if !document.is_merge_undone() {
                         document.common.replace(Some(ours.text));
                         document.overwrites.take();
@@ -150,7 +150,7 @@ impl Document {
         });
     }
 
-    /// This is on disk now.
+    /// The text has been saved.
     fn saved(&self, seen: Seen, written: Version, recode: Recode) {
         let written = Version {
             format: recode.of(written.format),
@@ -166,7 +166,7 @@ impl Document {
         self.notice.close();
     }
 
-    /// It is another file from now on.
+    /// Becomes another file.
     fn become_file(self: &Rc<Self>, path: PathBuf) {
         let before = self.path.replace(path);
         accessible::set_label(&self.view, &self.name());
@@ -183,7 +183,7 @@ impl Document {
 
     fn say_not_saved(self: &Rc<Self>, target: Target, not: NotSaved) {
         match not {
-            // It is merged where that can be, and asked about where it cannot.
+            // It is merged if possible; otherwise the user is asked.
             NotSaved::Changed => self.look(),
             NotSaved::KeepsChanging => self.say_changed(),
             NotSaved::Lacks(letter) => {
@@ -208,13 +208,13 @@ impl Document {
         }
     }
 
-    /// To write the text somewhere else.
+    /// Saves the text under another name.
     pub(super) fn save_as_choice(self: &Rc<Self>) -> Choice {
         self.choice(gettext("Save As…"), |document| document.tell(Told::SaveAs))
     }
 }
 
-/// Writes a text where it is wanted, as the person's own doing, and says what was merged into it. Blocks.
+/// Writes a text to its target as an edit by the user, and returns what was merged into it. Blocks.
 fn put(
     engine: Option<&Manager>,
     (project, path): (&Path, &Path),
@@ -235,8 +235,8 @@ fn put(
         Target::Same => {
             let write = |version: &Version| {
                 let format = recode.of(version.format);
-                // What came to the file since then is replaced, and not taken for something that the person left
-                // alone.
+                // Later changes in the file were replaced by the user's decision, so the journal
+                // must not think that the user kept them.
                 let overwrites = version.overwrites.as_deref();
                 let overwrites = overwrites.and_then(|seen| disk::bytes(seen, format));
                 let (text, seen) = (&*version.text, version.seen.as_ref());

@@ -1,4 +1,4 @@
-//! An open file of a few lines, for tests.
+//! Opens a file of a few lines, for tests.
 
 use std::cell::{Cell, RefCell};
 use std::fs;
@@ -47,7 +47,7 @@ impl Scene {
         Self { folder, document, notes }
     }
 
-    /// The same file in the next run, with what was not saved; `meanwhile` comes between both.
+    /// The same file in the next run, with its unsaved text; `meanwhile` runs in between.
     pub(super) fn restart(self, meanwhile: impl FnOnce(&Path)) -> Self {
         let (draft, file) = (self.document.to_keep(), self.file());
         drop(self.document);
@@ -68,7 +68,7 @@ impl Scene {
         self.document.buffer.insert(&mut at, words);
     }
 
-    /// Saves, and says whether that was done; `meanwhile` comes before it is.
+    /// Saves, and returns whether that succeeded; `meanwhile` runs before.
     pub(super) fn save(&self, meanwhile: impl FnOnce()) -> bool {
         let saved = Rc::new(Cell::new(None));
         let told = Rc::clone(&saved);

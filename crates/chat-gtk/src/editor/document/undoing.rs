@@ -1,5 +1,5 @@
-//! Notices that the user undid a change from disk: the text is without it again, and saving must not overwrite it
-//! unnoticed.
+//! Notices when the user undoes a change that came from disk: the text lacks that change again, and
+//! saving must not silently overwrite it.
 
 mod merges;
 
@@ -15,7 +15,7 @@ pub(super) use merges::Merges;
 
 impl Document {
     pub(super) fn connect_undo(self: &Rc<Self>) {
-        // The text has changed only behind the buffer's own handlers.
+        // Connect after the buffer's default handlers, which change the text.
         let connect = |signal, react: fn(&Rc<Self>)| {
             let weak = Rc::downgrade(self);
             self.buffer.connect_local(signal, true, move |_| {
@@ -29,16 +29,16 @@ impl Document {
         connect("redo", Self::redone);
     }
 
-    /// Changes the text as one step of the undo history, which has nothing else in it: `change` says where its last
-    /// change ends.
+    /// Changes the text as one undo step that contains nothing else: `change` returns where its
+    /// last change ends.
     pub(super) fn as_one_step(&self, change: impl FnOnce() -> gtk::TextIter) {
         let buffer = &self.buffer;
-        // Steps that were redone would go on: an empty one ends them.
+        // GTK would append to a redone step: an empty step ends it.
         buffer.begin_user_action();
         buffer.end_user_action();
         buffer.begin_user_action();
         let mut end = change();
-        // An insertion alone would be joined with what was typed before it.
+        // A lone insertion would be merged with what was typed before it.
         buffer.insert(&mut end, " ");
         let mut start = end;
         start.backward_char();
@@ -46,7 +46,7 @@ impl Document {
         buffer.end_user_action();
     }
 
-    /// Remembers a change from disk that has just been put into the text.
+    /// Remembers a change from disk that was just merged into the text.
     pub(super) fn remember_merge(&self, before: Version, again: fn(&Rc<Self>)) {
         let after = self.version();
         let mut merges = self.merges.borrow_mut();
@@ -56,22 +56,22 @@ impl Document {
         }
     }
 
-    /// The text is as the user wants it, whatever was undone in it.
+    /// Accepts the text as the user wants it, whatever was undone in it.
     pub(super) fn settle_merges(&self) {
         self.merges.borrow_mut().settle();
     }
 
-    /// The text has nothing to do any more with what came from disk.
+    /// Forgets the changes from disk, since the text no longer has anything to do with them.
     pub(super) fn forget_merges(&self) {
         self.merges.take();
     }
 
-    /// Whether the text is without a change from disk that the user undid.
+    /// Whether the text lacks a change from disk because the user undid it.
     pub(super) fn is_merge_undone(&self) -> bool {
         self.merges.borrow().has_undone()
     }
 
-    /// What was written while the user undid changes from disk.
+    /// Records a save that was made while the user had undone changes from disk.
     pub(super) fn written_before_undo(&self, written: &Version) {
         self.merges.borrow_mut().written(written);
     }
@@ -117,8 +117,8 @@ impl Document {
         }
     }
 
-    /// The buffer remembers whether a step was saved, which says nothing once the file is another. One that misses
-    /// changes on disk is not saved, whatever it once was.
+    /// The buffer remembers which step was saved, but that is wrong once the file has changed. A
+    /// step that lacks changes on disk is not saved, even if it once was.
     fn mark_modified(&self) {
         let is_on_disk = self.common.borrow().as_deref().map(|common| *common == *self.text());
         if self.outdated.get() {

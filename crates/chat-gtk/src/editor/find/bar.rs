@@ -1,4 +1,4 @@
-//! The widgets of the bar of finding and replacing.
+//! Builds the widgets of the find and replace bar.
 
 use gettextrs::gettext;
 use gtk::gdk;
@@ -6,7 +6,7 @@ use relm4::gtk::prelude::*;
 
 use crate::accessible;
 
-/// The widgets. A search bar of GTK's would unfold over some frames, in which keys get lost.
+/// The widgets. A GtkSearchBar would unfold over several frames, in which keys get lost.
 pub(super) struct Bar {
     pub(super) root: gtk::Box,
     pub(super) entry: gtk::SearchEntry,
@@ -88,19 +88,20 @@ impl Bar {
         }
     }
 
-    /// Whether it can be replaced, too.
+    /// Shows or hides the replace row.
     pub(super) fn show_replace(&self, shown: bool) {
         self.line.set_visible(shown);
     }
 
-    /// Whether there is something to go to.
+    /// Enables the buttons if there are matches.
     pub(super) fn set_active(&self, active: bool) {
         for button in [&self.previous, &self.next, &self.replace, &self.replace_all] {
             button.set_sensitive(active);
         }
     }
 
-    /// Tab goes from the one entry to the other, past the buttons between them. Says whether it did.
+    /// Tab moves from one entry to the other, skipping the buttons in between. Returns whether it
+    /// did.
     pub(super) fn turn(&self, key: gdk::Key) -> bool {
         let to = match key {
             gdk::Key::Tab if self.has_focus(&self.entry) => {
@@ -112,7 +113,7 @@ impl Bar {
         self.line.is_visible() && to.grab_focus()
     }
 
-    /// Whether the keyboard is in one of the entries.
+    /// Whether one of the entries has the focus.
     pub(super) fn has_focus(&self, entry: &impl IsA<gtk::Widget>) -> bool {
         let focus = self.root.root().and_then(|root| root.focus());
         focus.is_some_and(|focus| focus.is_ancestor(entry))

@@ -1,4 +1,5 @@
-//! What tabs are called: the names of their files, with as much of their folders as tells them apart.
+//! Builds the titles of tabs: file names, with as much of their folders as is needed to tell them
+//! apart.
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +26,7 @@ pub(super) fn of(paths: &[PathBuf]) -> Vec<String> {
     paths.iter().map(title).map(|title| title.replace(char::is_control, "�")).collect()
 }
 
-/// The end of a path, with so many parts.
+/// The last components of a path, this many.
 fn last(path: &Path, parts: usize) -> &Path {
     let above = path.ancestors().nth(parts);
     above.and_then(|above| path.strip_prefix(above).ok()).unwrap_or(path)

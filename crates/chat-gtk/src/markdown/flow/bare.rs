@@ -1,5 +1,5 @@
-//! Addresses that stand in a text as they are: of web pages with and without their scheme, and of
-//! mail. The rules are those of GitHub Flavored Markdown.
+//! Finds bare addresses in a text: of web pages with and without a scheme, and of mail. The rules
+//! are those of GitHub Flavored Markdown.
 
 use std::ops::Range;
 
@@ -7,11 +7,11 @@ use std::ops::Range;
 pub struct Bare {
     /// Its bytes.
     pub range: Range<usize>,
-    /// Where it leads.
+    /// Its target.
     pub address: String,
 }
 
-/// The first one.
+/// The first address in a text.
 pub fn bare_address(text: &str) -> Option<Bare> {
     let page = first(text, "http", with_scheme);
     let named = first(text, "www.", without_scheme);
@@ -19,12 +19,12 @@ pub fn bare_address(text: &str) -> Option<Bare> {
     [page, named, mail].into_iter().flatten().min_by_key(|bare| bare.range.start)
 }
 
-/// The first place of a sign that is an address.
+/// The first occurrence of a sign that begins an address.
 fn first(text: &str, sign: &str, read: fn(&str, usize) -> Option<Bare>) -> Option<Bare> {
     text.match_indices(sign).find_map(|(at, _)| read(text, at))
 }
 
-/// A page whose scheme begins here.
+/// The page whose scheme begins here.
 fn with_scheme(text: &str, at: usize) -> Option<Bare> {
     let scheme = ["https://", "http://"].into_iter().find(|s| text[at..].starts_with(s))?;
     let page = page(text, at)?;
@@ -32,7 +32,7 @@ fn with_scheme(text: &str, at: usize) -> Option<Bare> {
         .then(|| Bare { range: page.clone(), address: text[page].to_owned() })
 }
 
-/// A page whose name begins here.
+/// The page whose host name begins here.
 fn without_scheme(text: &str, at: usize) -> Option<Bare> {
     let page = page(text, at)?;
     let domain = text[page.clone()].split(['/', '?', '#', ':']).next().unwrap_or_default();
@@ -40,7 +40,7 @@ fn without_scheme(text: &str, at: usize) -> Option<Bare> {
     let is_name = |part: &&str| {
         !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_')
     };
-    // The last two parts say whose the name is.
+    // The last two labels say who owns the name.
     let owner = &parts[parts.len().saturating_sub(2)..];
     let is_domain = parts.len() > 1
         && parts.iter().all(is_name)
@@ -48,8 +48,8 @@ fn without_scheme(text: &str, at: usize) -> Option<Bare> {
     is_domain.then(|| Bare { range: page.clone(), address: format!("http://{}", &text[page]) })
 }
 
-/// From here to the end of an address: behind no letter, and without the punctuation of the
-/// sentence that it stands in.
+/// The range from here to the end of an address. An address does not begin after a letter, and does
+/// not include the punctuation of its sentence.
 fn page(text: &str, at: usize) -> Option<Range<usize>> {
     if text[..at].ends_with(char::is_alphanumeric) {
         return None;
@@ -67,7 +67,7 @@ fn page(text: &str, at: usize) -> Option<Range<usize>> {
     }
 }
 
-/// A mail address whose `@` stands here.
+/// The mail address whose `@` is here.
 fn mail(text: &str, at: usize) -> Option<Bare> {
     let in_name = |c: &char| c.is_ascii_alphanumeric() || ".-_+".contains(*c);
     let in_domain = |c: &char| c.is_ascii_alphanumeric() || ".-_".contains(*c);

@@ -1,13 +1,13 @@
-//! The few tags of HTML that are shown as meant: line ends, keys, and raised and lowered letters.
-//! All others are shown as they were written.
+//! Renders the few supported HTML tags: line breaks, keys, superscript and subscript. All others
+//! are shown as they were written.
 
 use super::super::block::Inline;
 use super::Style;
 
-/// What a tag says.
+/// The meaning of a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// A line ends.
+    /// A line break.
     Break,
     /// Text of this kind begins.
     Begins(Kind),
@@ -34,7 +34,7 @@ impl Kind {
     }
 }
 
-/// What a tag says, if it is one of those that are known.
+/// The meaning of a tag, if it is a known one.
 pub fn meaning(tag: &str) -> Option<Meaning> {
     let inside = tag.strip_prefix('<')?.strip_suffix('>')?;
     let (ends, name) = match inside.strip_prefix('/') {
@@ -52,7 +52,7 @@ pub fn meaning(tag: &str) -> Option<Meaning> {
     Some(if ends { Meaning::Ends(kind) } else { Meaning::Begins(kind) })
 }
 
-/// A block of HTML as running text, where it has no other tags than those.
+/// A block of HTML as running text, if it contains only known tags.
 pub fn as_text(html: &str) -> Option<Vec<Inline>> {
     let mut out = Vec::new();
     for (index, line) in html.trim_end_matches('\n').split('\n').enumerate() {

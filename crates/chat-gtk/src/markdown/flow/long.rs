@@ -1,14 +1,14 @@
-//! Long lines, parted so that none is laid out at once that takes more than a frame.
+//! Splits long lines, so that laying out one never takes longer than a frame.
 
 use super::{Gap, LINE_END, Line, Piece, Run, Style};
 
-/// The most bytes of a paragraph that one text lays out. A longer one goes on in a new line, since
-/// the whole of it is laid out again for every letter that is added to it.
+/// The maximum size of a line that is laid out at once, in bytes. A longer paragraph continues on a
+/// new line, since a line is laid out again for every letter that is added to it.
 const LONGEST_LINE: usize = 16_000;
 
-/// Puts out a line, parted if it is too long for one: at a line end or behind a sentence, else at a
-/// space. Where it is parted depends only on
-/// the text before, so that a growing paragraph never changes above its end.
+/// Adds a line, split if it is too long: at a line break or after a sentence, otherwise at a space.
+/// The split depends only on the text before it, so that a growing paragraph never changes above
+/// its end.
 pub fn split_long(line: Line, out: &mut Vec<Piece>) {
     let length: usize = line.runs.iter().map(|run| run.text.len()).sum();
     if length <= LONGEST_LINE {
@@ -22,7 +22,7 @@ pub fn split_long(line: Line, out: &mut Vec<Piece>) {
         let mut rest = run.text.as_str();
         while rest.len() > room {
             let from = rest.floor_char_boundary(room);
-            // Text without spaces is parted anywhere after as much again.
+            // Text without spaces is split anywhere after twice the length.
             let reach = rest.floor_char_boundary(from.saturating_add(LONGEST_LINE));
             let at = match (end_before(rest, from), rest[from..reach].find(char::is_whitespace)) {
                 (Some(end), _) => end,
@@ -46,7 +46,7 @@ pub fn split_long(line: Line, out: &mut Vec<Piece>) {
     }
 }
 
-/// Where a line or a sentence ends in the second half of what is before this byte.
+/// Where a line or a sentence ends in the second half of the text before this byte.
 fn end_before(text: &str, limit: usize) -> Option<usize> {
     let half = text.floor_char_boundary(limit / 2);
     let near = &text[half..limit];
@@ -55,7 +55,7 @@ fn end_before(text: &str, limit: usize) -> Option<usize> {
     Some(half + line.or_else(|| Some(sentence()? + 2))?)
 }
 
-/// Adds text to the last line as it stands in the source, but for the sign of line ends.
+/// Appends unparsed text to the last line, with its line breaks converted.
 pub fn lengthen(out: &mut Vec<Piece>, text: &str) {
     let Some(Piece::Line(mut line)) = out.pop() else { return };
     let text = text.replace('\n', LINE_END);

@@ -1,4 +1,4 @@
-//! Inline text as runs of one style, with the links that may be opened.
+//! Splits inline text into runs of one style, with the links that may be opened.
 
 use std::rc::Rc;
 
@@ -8,7 +8,7 @@ use super::bare::{Bare, bare_address};
 use super::html::{Kind, Meaning, meaning};
 use super::{LINE_END, Run, Style};
 
-/// A tag that ends a text is looked for among so many pieces.
+/// A closing tag is searched for in this many pieces.
 const FARTHEST_END: usize = 100;
 
 /// Adds inline text as runs.
@@ -62,13 +62,13 @@ pub fn inline_runs(inlines: &[Inline], style: Style, link: Option<&Rc<str>>, out
                 }
             }
             Inline::Footnote(label) => push(out, label, Style { raised: true, ..style }, link),
-            // A line end is kept: a poem is no prose, and models write no lines of a fixed width.
+            // A line break is kept, for poems; models do not wrap prose at a fixed width.
             Inline::SoftBreak | Inline::HardBreak => push(out, LINE_END, style, link),
         }
     }
 }
 
-/// How many pieces stand before the tag that ends text of this kind, if there is one near.
+/// How many pieces come before the closing tag of this kind, if there is one nearby.
 fn end_of(kind: Kind, inlines: &[Inline]) -> Option<usize> {
     let ends = |inline: &Inline| matches!(inline, Inline::Html(tag) if meaning(tag) == Some(Meaning::Ends(kind)));
     inlines.iter().take(FARTHEST_END).position(ends)
@@ -86,7 +86,7 @@ fn push_linked(out: &mut Vec<Run>, text: &str, style: Style) {
     push(out, rest, style, None);
 }
 
-/// Shows where something leads that is not opened.
+/// Shows the address of a link that cannot be opened.
 fn address_behind(out: &mut Vec<Run>, address: &str, style: Style) {
     if !address.is_empty() {
         let text = format!(" ({})", visible_address(address));

@@ -1,4 +1,4 @@
-//! What is finished of a text that grows: blocks, items of a list, and lines of code.
+//! Finishes parts of a growing text: blocks, list items, and lines of code.
 
 use std::collections::hash_map::Entry;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use super::super::label::Label;
 use super::{Open, Region, Stream, What};
 
 impl Stream {
-    /// Finishes what whole lines up to `end` finish.
+    /// Finishes everything that complete lines up to `end` finish.
     pub(super) fn finish_lines(&mut self, end: usize) {
         loop {
             if let Open::Fence { .. } = self.open {
@@ -27,7 +27,8 @@ impl Stream {
         }
     }
 
-    /// Takes whole lines of code. Whether the fence was closed, and the block is finished.
+    /// Reads complete lines of code. Returns whether the fence was closed, which finishes the
+    /// block.
     fn read_code(&mut self, end: usize) -> bool {
         let Open::Fence { fence, info, code, next } = &mut self.open else { return false };
         while *next < end {
@@ -48,13 +49,13 @@ impl Stream {
         false
     }
 
-    /// The block behind the cut, if it is a code block that is still open.
+    /// The block after the cut, if it is a code block that is still open.
     fn opened_fence(&self, end: usize) -> Option<Open> {
         if matches!(self.open, Open::List { .. }) {
             return None;
         }
         let tail = &self.source[self.cut..end];
-        // Blank lines may stand between the cut and the fence.
+        // There may be blank lines between the cut and the fence.
         let skipped = tail.len() - tail.trim_start_matches('\n').len();
         let first = tail[skipped..].split_inclusive('\n').next()?;
         let fence = Fence::opened_by(first.strip_suffix('\n')?)?;
@@ -67,7 +68,7 @@ impl Stream {
         Some(Open::Fence { fence, info, code: String::new(), next })
     }
 
-    /// Finishes everything before the last block or definition of what was read from the cut on.
+    /// Finishes everything before the last block or definition of what was parsed from the cut on.
     fn cut_before_last(&mut self, built: Built) {
         let base = self.cut;
         let at = last_cut(&self.source[base..], &built);
@@ -83,7 +84,7 @@ impl Stream {
         }
     }
 
-    /// Takes definitions that can no longer change. The first of a label is the one that holds.
+    /// Stores definitions that can no longer change. The first one of a label wins.
     fn learn(&mut self, definitions: impl Iterator<Item = Definition>) {
         for Definition { label, target, .. } in definitions {
             if let Entry::Vacant(place) = self.known.entry(label) {
@@ -93,7 +94,7 @@ impl Stream {
         }
     }
 
-    /// These blocks are finished, and end at this byte.
+    /// Finishes these blocks, which end at this byte.
     fn finish_tops(&mut self, tops: Vec<Top>, until: usize) {
         self.blocks.truncate(self.finished);
         let mut labels = Vec::new();
@@ -127,7 +128,7 @@ impl Stream {
         self.finish(blocks, labels, until);
     }
 
-    /// Adds finished blocks: the source from the cut until this byte.
+    /// Adds finished blocks: the source from the cut to this byte.
     fn finish(&mut self, blocks: Vec<Rc<Block>>, labels: Vec<Label>, until: usize) {
         let what = What::Blocks { first: self.finished, count: blocks.len() };
         self.finished += blocks.len();
@@ -136,7 +137,7 @@ impl Stream {
         self.cut = until;
     }
 
-    /// Remembers a region that has links by label.
+    /// Remembers a region that has reference links.
     fn region(&mut self, range: Range<usize>, what: What, labels: Vec<Label>) {
         if labels.is_empty() {
             return;
@@ -151,15 +152,15 @@ impl Stream {
         self.regions.push(Region { range, what });
     }
 
-    /// The list that stands alone behind the cut has finished items if it has three.
-    /// Behind `open` nothing is certain.
+    /// If a single list follows the cut, its items but the last two are finished. Nothing after
+    /// `open` is certain.
     fn finish_items(&mut self, top: &Top, cut: usize, base: usize, open: Option<usize>) {
         let Block::List(list) = &top.block else { return };
         if list.items.len() < 3 || top.items.len() != list.items.len() {
             return;
         }
         let keep = list.items.len() - 2;
-        // Without text directly in an item it does not show whether the list is tight.
+        // Without text directly in an item, it is unknown whether the list is tight.
         if !top.items[keep..].iter().any(|item| item.shows_tightness) {
             return;
         }
@@ -178,9 +179,9 @@ impl Stream {
             };
         }
         let until = starts[keep];
-        // Every item is a region of its own, so that a definition has only those read again that
-        // refer to it. Which labels are whose is found by reading them once more, and only where
-        // there are any.
+        // Every item is its own region, so that a definition requires parsing only the items that
+        // refer to it. Which labels belong to which item is found by parsing them once more, and
+        // only if there are any.
         for (index, item) in list.items[..keep].iter().enumerate() {
             let range = starts[index]..starts[index + 1];
             let labels = if top.labels.is_empty() {
@@ -202,7 +203,7 @@ impl Stream {
         self.cut = until;
     }
 
-    /// The items of the list that is now finished are no regions of their own any more.
+    /// The items of the finished list are no longer separate regions.
     fn forget_items(&mut self) {
         for region in self.regions.iter_mut().rev() {
             match region.what {
@@ -214,8 +215,8 @@ impl Stream {
     }
 }
 
-/// Where what is finished ends: before the last block or definition that stands at the outermost
-/// level and would be read the same if nothing stood before it.
+/// The end of what is finished: before the last top-level block or definition that would be parsed
+/// the same if nothing came before it.
 fn last_cut(source: &str, built: &Built) -> usize {
     let open = built.open.unwrap_or(usize::MAX);
     let inside = |at: usize| built.tops.iter().any(|top| top.range.contains(&at));
@@ -227,8 +228,8 @@ fn last_cut(source: &str, built: &Built) -> usize {
     let ends = built.tops.iter().rev().skip(1).map(|top| top.end).chain([0]);
     let starts = built.tops.iter().rev().map(|top| line_start(source, top.range.start));
     let block = starts.zip(ends).find_map(|(at, end)| {
-        // What stands in between is a definition. What follows it without a blank line is read as
-        // if a paragraph went on.
+        // There is a definition in between. Text after it without a blank line is parsed as if a
+        // paragraph continued.
         let between = source.get(end..at).unwrap_or_default();
         let line_before = between.lines().next_back().unwrap_or_default();
         (at <= open && line_before.trim().is_empty()).then_some(at)
@@ -236,7 +237,7 @@ fn last_cut(source: &str, built: &Built) -> usize {
     definition.max(block).unwrap_or(0)
 }
 
-/// Where the line of this byte begins.
+/// The beginning of this byte's line.
 fn line_start(source: &str, at: usize) -> usize {
     source[..at].rfind('\n').map_or(0, |end| end + 1)
 }

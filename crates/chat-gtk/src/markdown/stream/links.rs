@@ -1,4 +1,5 @@
-//! Links by label in what is finished: a definition further down gives them an address.
+//! Resolves reference links in finished blocks when a definition further down gives them an
+//! address.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -9,8 +10,8 @@ use super::super::label::{Label, Target};
 use super::{Open, Place, Region, Stream, What};
 
 impl Stream {
-    /// Gives links in finished blocks the addresses that definitions have now. Regions from
-    /// `recent` on were finished just now, perhaps with a definition that has changed since.
+    /// Updates the addresses of links in finished blocks to the current definitions. Regions from
+    /// `recent` on have just been finished, perhaps with a definition that has changed since.
     pub(super) fn resolve(&mut self, pending: HashMap<Label, Target>, recent: usize) {
         let before = std::mem::replace(&mut self.pending, pending);
         let learnt = std::mem::take(&mut self.learnt);

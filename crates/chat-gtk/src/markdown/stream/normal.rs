@@ -1,8 +1,8 @@
-//! Line ends of every kind made one.
+//! Normalizes line endings.
 
-/// Adds text with every kind of line end made `\n`, and without the one character that the
-/// specification forbids. `after_return`: whether the text before ended in a carriage return;
-/// the answer says the same of this one.
+/// Appends text with every kind of line ending normalized to `\n`, and without the one character
+/// that the specification forbids. `after_return`: whether the previous text ended with a carriage
+/// return; returns the same about this one.
 pub fn normalise(source: &mut String, text: &str, after_return: bool) -> bool {
     let text = if after_return { text.strip_prefix('\n').unwrap_or(text) } else { text };
     let mut rest = text;

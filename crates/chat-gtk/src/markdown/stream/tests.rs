@@ -1,4 +1,5 @@
-//! Streaming and whole reading agree, and streaming costs in proportion to the text's length.
+//! Tests that streaming gives the same result as parsing the whole text, and that its cost is
+//! proportional to the text's length.
 
 use proptest::prelude::*;
 
@@ -6,15 +7,15 @@ use super::*;
 use crate::markdown::build::COUNTED;
 use crate::markdown::{compact, parse};
 
-/// How often each byte of a text may be read, on average, while it comes in.
+/// How often each byte of a text may be parsed, on average, while it streams.
 const MOST_READ: f64 = 20.0;
 
-/// Streams a text in these pieces and compares at every boundary.
+/// Streams a text in these pieces and compares after each one.
 fn check<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Result<(), String> {
     check_pauses(pieces, |_| true)
 }
 
-/// Streams a text in these pieces and compares where it pauses, and at its end.
+/// Streams a text in these pieces and compares at pauses and at the end.
 fn check_pauses<'a>(
     pieces: impl IntoIterator<Item = &'a str>,
     pauses: impl Fn(usize) -> bool,
@@ -35,7 +36,7 @@ fn check_pauses<'a>(
             let (streamed, whole) = (compact(stream.blocks()), compact(&whole));
             return Err(format!("{so_far:?}\nstreamed:\n{streamed}\nwhole:\n{whole}"));
         }
-        // Who takes only what changed sees the same.
+        // A view that takes only the changes sees the same.
         let Some(place) = stream.take_changed() else {
             if shown != stream.blocks() {
                 return Err(format!("{so_far:?}\nchanged unseen"));
@@ -102,8 +103,8 @@ fn ten_thousand_containers_are_no_danger() {
     }
 }
 
-/// The bytes that were read while this text came in, in pieces as a frame brings them, for each of
-/// its own.
+/// How many bytes are parsed per byte of this text, when it arrives in pieces as large as in a
+/// frame.
 fn cost(text: &str) -> f64 {
     let pieces = cut(text, &[160]);
     let before = COUNTED.get();
@@ -117,7 +118,7 @@ fn cost(text: &str) -> f64 {
     cost
 }
 
-/// Texts of about so many bytes that are one block, or nearly.
+/// Texts of about this size that consist of one block, or nearly.
 fn shapes(bytes: usize) -> Vec<(&'static str, String)> {
     let many = |line: &str| line.repeat(bytes / line.len());
     vec![
@@ -152,7 +153,7 @@ fn shapes(bytes: usize) -> Vec<(&'static str, String)> {
 fn reading_costs_in_proportion_to_the_length_whatever_the_shape() {
     for (name, text) in shapes(60_000) {
         let cost = cost(&text);
-        // Where there may be formulas they are looked for first, which is another reading.
+        // Where formulas are possible they are searched for first, which is another pass.
         let readings = if text.contains(['$', '\\']) { 2.0 } else { 1.0 };
         let most = readings * MOST_READ;
         assert!(cost <= most, "{name}: every byte was read {cost:.1} times");
@@ -191,7 +192,7 @@ fn a_long_block_is_left_behind_at_once_when_another_begins() {
     }
 }
 
-/// What models write, and what trips parsers.
+/// Text that models write, and text that trips parsers.
 fn fragment() -> impl Strategy<Value = String> {
     let fixed = prop::sample::select(vec![
         "\n",
@@ -290,7 +291,7 @@ fn fragment() -> impl Strategy<Value = String> {
     prop_oneof![12 => fixed.prop_map(str::to_owned), 1 => "[a-c \\n*_`>-]{0,12}"]
 }
 
-/// Where a text is cut.
+/// Cuts a text into pieces.
 fn cut(text: &str, sizes: &[usize]) -> Vec<String> {
     let mut rest = text;
     let mut out = Vec::new();
@@ -324,7 +325,7 @@ proptest! {
         sizes in prop::collection::vec(1..25_usize, 1..8),
         pause in 2..20_usize,
     ) {
-        // Longer than what is always read at once.
+        // Longer than what is always parsed at once.
         let text = format!("{beginning}{}{}", "long words ".repeat(SHORT / 10), fragments.concat());
         let pieces = cut(&text, &sizes);
         check_pauses(pieces.iter().map(String::as_str), |at| at % pause == 0)

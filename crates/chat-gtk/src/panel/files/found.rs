@@ -1,4 +1,4 @@
-//! What was found: the best files, with the letters that were looked for.
+//! Shows the best matches of a file search, with the matched letters highlighted.
 
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use super::super::project::ProjectFiles;
 use crate::letters::plain;
 use crate::{accessible, found_row};
 
-/// How many are shown: who looks for more types another letter.
+/// The maximum number of results: typing another letter narrows them down.
 const MOST: usize = 40;
 
 /// The list.
@@ -31,9 +31,9 @@ struct Inner {
     list: gtk::ListBox,
     found: RefCell<Vec<FileMatch>>,
     given_up: RefCell<Arc<AtomicBool>>,
-    /// Whether what is shown is for an earlier query.
+    /// Whether an earlier query's results are still shown.
     looking: Cell<bool>,
-    /// Who wants the best one, once that is known.
+    /// Waits for the best result.
     waiting: RefCell<Option<Taking>>,
 }
 
@@ -70,7 +70,7 @@ impl FoundList {
         &self.inner.root
     }
 
-    /// `opened` gets the file whose row was clicked.
+    /// `opened` receives the file whose row was clicked.
     pub(super) fn connect(&self, opened: impl Fn(PathBuf) + 'static) {
         let weak = Rc::downgrade(&self.inner);
         self.inner.list.connect_row_activated(move |_, row| {
@@ -83,7 +83,7 @@ impl FoundList {
         });
     }
 
-    /// Looks for files; what was looked for before is given up.
+    /// Searches for files; an earlier search is cancelled.
     pub(super) fn search(&self, project: Rc<ProjectFiles>, query: String) {
         let inner = &self.inner;
         let given_up = Arc::<AtomicBool>::default();
@@ -99,7 +99,7 @@ impl FoundList {
         });
     }
 
-    /// Forgets what was found.
+    /// Clears the results.
     pub(super) fn clear(&self) {
         self.inner.given_up.borrow().store(true, Ordering::Relaxed);
         self.inner.looking.set(false);
@@ -107,7 +107,7 @@ impl FoundList {
         self.inner.found.borrow_mut().clear();
     }
 
-    /// Gives the file that is selected, once the search is done.
+    /// Calls back with the selected file, once the search is done.
     pub(super) fn chosen(&self, take: impl FnOnce(PathBuf) + 'static) {
         let inner = &self.inner;
         if inner.looking.get() {
@@ -121,7 +121,7 @@ impl FoundList {
         }
     }
 
-    /// Selects the next one, or the one before.
+    /// Selects the next or previous result.
     pub(super) fn step(&self, by: i32) {
         let inner = &self.inner;
         let count = inner.found.borrow().len() as i32;

@@ -1,9 +1,9 @@
-//! How a changed file is marked: by a letter, and by a word for those who hear it.
+//! Marks a changed file: with a letter, and with a word for screen readers.
 
 use chat_project::git::Change;
 use gettextrs::gettext;
 
-/// The mark of a change: a letter, a word, and its style.
+/// The mark of a change: a letter, a word, and its CSS class.
 pub(super) fn of(change: &Change) -> (&'static str, String, &'static str) {
     match change {
         Change::Modified => ("M", gettext("modified"), "git-modified"),
@@ -15,5 +15,5 @@ pub(super) fn of(change: &Change) -> (&'static str, String, &'static str) {
     }
 }
 
-/// The styles of all marks.
+/// The CSS classes of all marks.
 pub(super) const STYLES: [&str; 4] = ["git-modified", "git-added", "git-deleted", "git-inside"];

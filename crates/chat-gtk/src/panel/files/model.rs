@@ -1,4 +1,4 @@
-//! The entries of one folder as a list, made only where they are looked at.
+//! Lists the entries of one folder, and creates them only when they are needed.
 
 use std::cell::RefCell;
 use std::ffi::OsStr;
@@ -10,13 +10,13 @@ use gtk::subclass::prelude::*;
 use gtk::{gio, glib};
 use relm4::gtk::prelude::*;
 
-/// A folder with more entries than these is compared by its ends alone when it changes.
+/// In a folder with more entries than this, only both ends are compared when it changes.
 const MANY: usize = 4_000;
 
 /// An entry of the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Node {
-    /// From the project on.
+    /// Relative to the project.
     pub(super) path: PathBuf,
     pub(super) kind: Kind,
 }
@@ -33,8 +33,8 @@ mod imp {
         pub shown: RefCell<Shown>,
     }
 
-    /// What is listed: the first entries of one folder, and then those of another from a place on. At
-    /// rest that is all of the second.
+    /// The listed entries: the first ones of the old folder, and then those of the new one from an
+    /// index on. When no update is in progress, these are all of the new one.
     #[derive(Clone, Default)]
     pub struct Shown {
         pub old: Option<Arc<Folder>>,
@@ -82,7 +82,7 @@ glib::wrapper! {
 }
 
 impl FolderModel {
-    /// The entries of a folder that lies at this path from the project on.
+    /// The entries of a folder at this path relative to the project.
     pub(super) fn new(path: &Path, folder: Option<Arc<Folder>>) -> Self {
         let model = glib::Object::new::<Self>();
         model.imp().path.replace(path.to_owned());
@@ -94,7 +94,7 @@ impl FolderModel {
         self.imp().path.borrow().clone()
     }
 
-    /// The folder is this now. What stayed keeps its rows.
+    /// Updates the folder. Entries that stay keep their rows.
     pub(super) fn set(&self, new: Option<Arc<Folder>>) {
         let old = self.imp().shown.borrow().new.clone();
         let is_same = match (&old, &new) {
@@ -105,7 +105,7 @@ impl FolderModel {
             return;
         }
         let shown = imp::Shown { old, until: 0, new, from: 0 };
-        // From behind, so that what comes before is still as it was.
+        // From the end, so that earlier entries are still as they were.
         for change in changes(shown.old.as_deref(), shown.new.as_deref()).into_iter().rev() {
             let (until, from) = (change.old.start, change.new.start);
             self.imp().shown.replace(imp::Shown { until, from, ..shown.clone() });
@@ -116,14 +116,14 @@ impl FolderModel {
     }
 }
 
-/// Entries that are others than before.
+/// A range of entries that differ.
 #[derive(Debug, PartialEq, Eq)]
 struct Differing {
     old: std::ops::Range<usize>,
     new: std::ops::Range<usize>,
 }
 
-/// What differs between two lists of entries.
+/// The differences between two lists of entries.
 fn changes(old: Option<&Folder>, new: Option<&Folder>) -> Vec<Differing> {
     fn entry(folder: Option<&Folder>, at: usize) -> Option<(&OsStr, Kind)> {
         folder?.get(at).map(|entry| (entry.name, entry.kind))
@@ -164,7 +164,7 @@ mod tests {
 
     use super::*;
 
-    /// The folder of a project with these entries; a name that ends with a slash is a folder.
+    /// A folder of a project with these entries; a name that ends with a slash is a folder.
     fn folder(names: &[String]) -> Arc<Folder> {
         let place = tempfile::tempdir().unwrap();
         for name in names {
@@ -196,7 +196,7 @@ mod tests {
             old in proptest::collection::hash_set("[a-e]/?", 0..6),
             new in proptest::collection::hash_set("[a-e]/?", 0..6),
         ) {
-            // A name is a file or a folder.
+            // A name is either a file or a folder.
             let plain = |names: std::collections::HashSet<String>| {
                 let mut names: Vec<_> = names.into_iter().collect();
                 names.sort();

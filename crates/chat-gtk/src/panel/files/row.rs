@@ -1,4 +1,4 @@
-//! A row of the tree: an icon, a name, and a mark for what git says.
+//! Shows a row of the tree: an icon, a name, and its git status.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -15,14 +15,14 @@ use super::model::Node;
 use super::tree::node_of;
 use crate::accessible;
 
-/// The rows that there are: no more than are seen.
+/// The existing row widgets: only those of visible rows.
 #[derive(Default)]
 pub(super) struct Rows {
     all: RefCell<Vec<glib::WeakRef<gtk::ListItem>>>,
 }
 
 impl Rows {
-    /// Shows what git says now.
+    /// Shows the current git status.
     pub(super) fn mark(&self, git: &GitState) {
         for item in self.all.borrow().iter().filter_map(glib::WeakRef::upgrade) {
             if let (Some(row), Some(node)) = (widgets(&item), node(&item)) {
@@ -31,7 +31,7 @@ impl Rows {
         }
     }
 
-    /// Brings the keyboard to a row.
+    /// Focuses a row.
     pub(super) fn focus(&self, position: u32) {
         let items = self.all.borrow();
         let mut items = items.iter().filter_map(glib::WeakRef::upgrade);
@@ -49,7 +49,7 @@ struct Widgets {
     mark: gtk::Label,
 }
 
-/// Makes rows, and fills them with what they are for.
+/// Creates rows and fills them.
 pub(super) fn factory(
     rows: &Rc<Rows>,
     git: impl Fn() -> Rc<GitState> + 'static,
@@ -70,7 +70,7 @@ pub(super) fn factory(
         let (Some(row), Some(node)) = (widgets(item), node(item)) else { return };
         row.expander.set_list_row(item.item().and_downcast_ref::<gtk::TreeListRow>());
         let name = node.path.file_name().unwrap_or(node.path.as_os_str()).to_string_lossy();
-        // A name may have line ends.
+        // File names may contain line breaks.
         row.name.set_label(&name.replace(char::is_control, "�"));
         row.name.set_tooltip_text(Some(&node.path.display().to_string()));
         show_icon(&row.icon, &node, &name);
@@ -98,7 +98,7 @@ fn set_up(item: &gtk::ListItem, clicked: impl Fn(u32) + 'static) {
     line.append(&mark);
     let expander = gtk::TreeExpander::builder().child(&line).css_classes(["file-row"]).build();
     item.set_child(Some(&expander));
-    // One click opens, as in other trees of files; the list would want two.
+    // A single click opens, as in other file trees; the list would need two.
     let click = gtk::GestureClick::new();
     let weak = item.downgrade();
     click.connect_pressed(|click, _, _, _| {
@@ -137,8 +137,8 @@ fn show_icon(icon: &gtk::Image, node: &Node, name: &str) {
     }
 }
 
-/// The icon of a file of this name. What nobody knows is taken for text, as most of a project is: the
-/// icon of any file is but an empty sheet, hardly to be seen beside the others.
+/// The icon for a file name. Unknown files get the text icon, since most of a project is text: the
+/// generic icon is an empty sheet that is hardly visible next to the others.
 fn icon_of(name: &str) -> gio::Icon {
     let (kind, _) = gio::content_type_guess(Some(name), None::<&[u8]>);
     let is_unknown = gio::content_type_is_unknown(&kind);

@@ -1,5 +1,5 @@
-//! The tree of the project's files. Folders list what is in them when they are opened, and rows are
-//! made only for what is seen.
+//! Shows the tree of the project's files. Folders load their entries when they are opened, and only
+//! visible rows have widgets.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ struct Inner {
     selection: gtk::SingleSelection,
     problem: gtk::Label,
     project: RefCell<Option<Rc<ProjectFiles>>>,
-    /// The folders that are opened.
+    /// The expanded folders.
     folders: RefCell<Vec<glib::WeakRef<FolderModel>>>,
     git: RefCell<Rc<GitState>>,
     rows: Rc<row::Rows>,
@@ -34,7 +34,7 @@ struct Inner {
 }
 
 impl TreeView {
-    /// Without a project. `opened` gets the path of a file that is to be opened.
+    /// Creates a tree without a project. `opened` receives the path of a file to open.
     pub(super) fn new(opened: Rc<dyn Fn(PathBuf)>) -> Self {
         let selection =
             gtk::SingleSelection::builder().autoselect(false).can_unselect(true).build();
@@ -78,7 +78,7 @@ impl TreeView {
         self.renew();
     }
 
-    /// The files are others now.
+    /// The files have changed.
     pub(super) fn renew(&self) {
         let inner = &self.inner;
         let Some(tree) = inner.project.borrow().as_ref().and_then(|project| project.tree()) else {
@@ -151,7 +151,7 @@ impl Inner {
         self.selection.item(position).and_downcast()
     }
 
-    /// Opens a file, or opens and closes a folder.
+    /// Opens a file, or expands or collapses a folder.
     fn activate(&self, position: u32) {
         let Some(row) = self.row(position) else { return };
         let Some(node) = row.item().as_ref().and_then(node_of) else { return };
@@ -164,7 +164,7 @@ impl Inner {
 
     fn expand(&self, row: &gtk::TreeListRow, expanded: bool) {
         row.set_expanded(expanded);
-        // What is seen is watched before what is not. A list lives for as long as its folder is opened.
+        // Visible folders are watched first. A list lives as long as its folder is expanded.
         if let Some(project) = self.project.borrow().as_ref() {
             let folders = self.folders.borrow();
             let open = folders.iter().filter_map(glib::WeakRef::upgrade);
@@ -200,7 +200,7 @@ impl Inner {
         self.list.add_controller(keys);
     }
 
-    /// Right opens a folder, or goes into it; Left closes it, or goes to the one that it is in.
+    /// Right expands a folder, or moves into it; Left collapses it, or moves to its parent.
     fn walk(&self, key: gdk::Key) -> bool {
         let position = self.selection.selected();
         let Some(row) = self.row(position) else { return false };
@@ -224,7 +224,7 @@ impl Inner {
         true
     }
 
-    /// Selects a row and brings the keyboard there.
+    /// Selects and focuses a row.
     fn go(&self, position: u32) {
         if position < self.selection.n_items() {
             self.selection.set_selected(position);
@@ -234,7 +234,7 @@ impl Inner {
     }
 }
 
-/// The entry behind an item.
+/// The node of an item.
 pub(super) fn node_of(item: &glib::Object) -> Option<Node> {
     let item = item.downcast_ref::<glib::BoxedAnyObject>()?;
     Some(item.borrow::<Node>().clone())

@@ -1,4 +1,4 @@
-//! What the dialog of a connection says.
+//! Defines the texts of the connection dialog.
 
 use chat_core::event::ConnectionState;
 use chat_core::manager::TestReport;
@@ -6,7 +6,7 @@ use chat_core::settings::{ConnectionKind, KeySource};
 use chat_presentation::words;
 use gettextrs::{gettext, ngettext};
 
-/// Where the key is kept, in words.
+/// Where the key is stored.
 pub(super) fn key(old: Option<&ConnectionState>) -> String {
     match old.map(|old| &old.connection.key) {
         Some(KeySource::None) | None => gettext(
@@ -16,7 +16,7 @@ pub(super) fn key(old: Option<&ConnectionState>) -> String {
     }
 }
 
-/// Where a key is that there is already, in words.
+/// Where an existing key is stored.
 pub(in crate::preferences) fn key_in_place(source: &KeySource) -> String {
     match source {
         KeySource::Env(variable) => words::fill(
@@ -35,7 +35,7 @@ pub(in crate::preferences) fn key_in_place(source: &KeySource) -> String {
     }
 }
 
-/// What a test found.
+/// The result of a test.
 pub(super) fn report(report: &TestReport) -> String {
     if report.models.is_empty() && report.kind == ConnectionKind::OpenAi {
         return gettext(

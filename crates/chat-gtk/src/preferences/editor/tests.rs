@@ -1,4 +1,4 @@
-//! The dialog of a connection, by its widgets.
+//! Tests the connection dialog through its widgets.
 
 use chat_core::manager::StartOptions;
 use chat_core::settings::Folders;
@@ -30,7 +30,7 @@ fn enter_saves_only_what_can_be_saved_and_once() {
     editor.url.set_text("http://127.0.0.1:9");
     enter();
     assert!(editor.saving.get());
-    // A name that is typed while the server is asked for one begins no second saving.
+    // A name that is typed while the server is being asked for one does not start a second save.
     editor.name.set_text("Mine");
     assert!(!editor.save.is_sensitive());
 }

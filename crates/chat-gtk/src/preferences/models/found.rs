@@ -1,4 +1,5 @@
-//! Models that other programs on this computer have: each is added with one click, where it lies.
+//! Shows models that other programs on this computer have. Each can be added with one click and
+//! stays in its folder.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -26,7 +27,7 @@ pub(super) struct FoundModels {
 struct Inner {
     group: adw::PreferencesGroup,
     models: KeyedList<PathBuf, ModelRow>,
-    /// What was found, by which the rows are made.
+    /// The models that the rows were created for.
     found: RefCell<Vec<DiscoveredModel>>,
     manager: Manager,
 }
@@ -50,7 +51,7 @@ impl FoundModels {
         &self.inner.group
     }
 
-    /// Looks what other programs have. What cannot be looked at now is not offered.
+    /// Looks for models of other programs. Models that cannot be read now are not offered.
     pub(super) async fn look(&self) {
         let inner = &self.inner;
         let found = inner.manager.local_models().found().await.unwrap_or_default();
@@ -97,7 +98,7 @@ impl Inner {
         });
     }
 
-    /// Adds a model; that it is here is told by an event.
+    /// Adds a model; an event reports that it is here.
     fn add(self: &Rc<Self>, row: ModelRow, path: &PathBuf) {
         let Some(model) = self.of(path) else { return };
         let (inner, path) = (Rc::clone(self), path.clone());

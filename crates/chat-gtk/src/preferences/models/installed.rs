@@ -1,4 +1,4 @@
-//! The models that are here, and those on their way that have no other place on the page.
+//! Shows the installed models, and the downloads that are listed nowhere else on the page.
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -29,13 +29,13 @@ struct Inner {
     coming: KeyedList<Coming, Fetch>,
     none: gtk::Label,
     add: gtk::Button,
-    /// What went wrong with a file or with the list.
+    /// The error about a file or about the list.
     trouble: gtk::Label,
     window: glib::WeakRef<adw::PreferencesWindow>,
     manager: Manager,
 }
 
-/// What stays the same of a download while it runs.
+/// What does not change about a download while it runs.
 #[derive(Clone, Debug, PartialEq)]
 struct Coming {
     id: String,
@@ -103,12 +103,12 @@ impl InstalledModels {
         &self.inner.group
     }
 
-    /// Brings the keyboard to the button that adds a file.
+    /// Focuses the button that adds a file.
     pub(super) fn focus(&self) {
         self.inner.add.grab_focus();
     }
 
-    /// Adds files and says what came of it.
+    /// Adds files and shows the outcome.
     pub(super) fn add(&self, files: Vec<PathBuf>) {
         let inner = Rc::clone(&self.inner);
         inner.trouble.set_visible(false);
@@ -121,12 +121,12 @@ impl InstalledModels {
         });
     }
 
-    /// Says what went wrong.
+    /// Shows an error.
     pub(super) fn say(&self, words: &str) {
         self.inner.say(words);
     }
 
-    /// Shows what is here, and what is coming and stands nowhere else on the page.
+    /// Shows the installed models, and the downloads that are listed nowhere else on the page.
     pub(super) fn show(&self, stock: &Stock, elsewhere: impl Fn(&Download) -> bool) {
         let inner = &self.inner;
         let lost = inner.models.sync(stock.installed.clone(), |model| inner.row(model));
@@ -233,7 +233,7 @@ impl Inner {
     }
 }
 
-/// A sentence among the rows.
+/// A sentence between the rows.
 pub(super) fn remark(words: &str, class: &str) -> gtk::Label {
     gtk::Label::builder()
         .label(words)

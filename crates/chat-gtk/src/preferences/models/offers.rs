@@ -1,5 +1,5 @@
-//! The models that Natter offers of itself: those that this machine can hold, and folded away
-//! those that are too large for it.
+//! Shows the models of the catalog: those that fit this machine, and in a folded list those that
+//! are too large for it.
 
 use adw::prelude::*;
 use chat_core::manager::Manager;
@@ -63,7 +63,7 @@ impl Offers {
         &self.group
     }
 
-    /// The models that this machine cannot hold.
+    /// The models that are too large for this machine.
     pub(super) fn too_large(&self) -> &adw::PreferencesGroup {
         &self.too_large
     }
@@ -73,8 +73,7 @@ impl Offers {
         self.fetches.iter().any(|(offer, _)| Goods::Offer(offer).is(it))
     }
 
-    /// Brings the keyboard to the first model that something can be done about. Gives whether there
-    /// is one.
+    /// Focuses the first model with a button. Returns whether there is one.
     pub(super) fn focus(&self) -> bool {
         self.fetches.iter().any(|(_, fetch)| fetch.focus())
     }
@@ -86,8 +85,8 @@ impl Offers {
     }
 }
 
-/// The offers that leave room to other programs, the one to begin with first and then by their
-/// size, as the catalogue and the terminal have them; and the others.
+/// The models that leave memory for other programs, the suggested one first and then by size, as in
+/// the catalog and the terminal; and the other models.
 fn sorted(first: Option<&'static Offer>) -> (Vec<&'static Offer>, Vec<&'static Offer>) {
     let fits =
         |offer: &&'static Offer| matches!(machine::room(offer.memory), None | Some(Room::Enough));

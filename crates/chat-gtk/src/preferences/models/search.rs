@@ -1,4 +1,4 @@
-//! Looking for any other model at the site that models come from.
+//! Searches the hub for any other model.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -33,18 +33,18 @@ struct Inner {
     trouble: gtk::Label,
     fetches: RefCell<Vec<Fetch>>,
     stock: RefCell<Stock>,
-    /// Counts the questions: an answer to an earlier one comes too late.
+    /// Counts the queries: an answer to an earlier one is ignored.
     asked: Cell<u32>,
     manager: Manager,
 }
 
-/// What is known of a repository's files.
+/// What is known about a repository's files.
 #[derive(Debug)]
 enum Files {
     Unknown,
-    /// They are asked for, or shown.
+    /// They were requested, or are shown.
     Asked,
-    /// They could not be had, as this row says.
+    /// They could not be fetched, as this row says.
     Failed(adw::ActionRow),
 }
 
@@ -76,7 +76,7 @@ impl Search {
         let trouble = remark("", "error");
         for part in [words.upcast_ref::<gtk::Widget>(), trouble.upcast_ref(), results.upcast_ref()]
         {
-            // Only what is shown keeps its distance.
+            // Hidden parts take no space.
             part.set_margin_top(12);
             column.append(part);
         }
@@ -170,7 +170,7 @@ impl Inner {
         self.results.set_visible(true);
     }
 
-    /// A repository; its files are asked for when it is opened.
+    /// The row of a repository; its files are requested when it is expanded.
     fn repository_row(self: &Rc<Self>, repository: &Repository) -> adw::ExpanderRow {
         let count = u32::try_from(repository.downloads).unwrap_or(u32::MAX);
         let text = ngettext("{n} download", "{n} downloads", count);
@@ -198,8 +198,8 @@ impl Inner {
         row
     }
 
-    /// Asks for a repository's files, where they are not known. After a failure they are asked for
-    /// again when it is opened again.
+    /// Requests a repository's files, if they are unknown. After a failure they are requested again
+    /// when it is expanded again.
     fn list_files(
         self: &Rc<Self>,
         row: &adw::ExpanderRow,
@@ -240,7 +240,7 @@ impl Inner {
     fn file_row(&self, model: RemoteModel) -> gtk::Widget {
         let size = model.size();
         let mut about = bytes(size);
-        // The header, which says more, comes with the file.
+        // The header, which says more, arrives with the file.
         if let Some(Room::Little | Room::TooLittle) = machine::room(size) {
             about = format!("{about} · {}", gettext("too large for this computer"));
         }

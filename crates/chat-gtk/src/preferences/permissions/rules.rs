@@ -1,4 +1,4 @@
-//! What was answered for longer: a row for each rule, to be edited, taken back or written to a file.
+//! Shows the stored permission rules: one row each, to edit, remove or export.
 
 mod editor;
 
@@ -34,7 +34,7 @@ struct Inner {
 
 impl RulesGroup {
     pub(super) fn new(place: &Place) -> Self {
-        // Words would leave a narrow window no room for the title.
+        // A text label would leave no space for the title in a narrow window.
         let export = icon_button("document-save-symbolic", &gettext("Export…"));
         let add = icon_button("list-add-symbolic", &gettext("Add Rule…"));
         let buttons = gtk::Box::new(gtk::Orientation::Horizontal, 6);
@@ -73,7 +73,7 @@ impl RulesGroup {
         &self.inner.group
     }
 
-    /// Shows the rules as they are now.
+    /// Shows the current rules.
     pub(super) fn fill(&self) {
         let inner = &self.inner;
         let rules = inner.place.manager.settings().current().permissions.rules.clone();
@@ -128,7 +128,7 @@ impl Inner {
             let (told, forgotten) = tokio::sync::oneshot::channel();
             let old = rule.clone();
             let change = move |settings: &mut Settings| {
-                // Who asked for it waits below.
+                // The receiver waits below.
                 let _ = told.send(settings.permissions.forget(&old));
             };
             if self.place.change(change).await
@@ -164,7 +164,7 @@ impl Inner {
             .build();
         chooser.set_transient_for(self.place.window.upgrade().as_ref());
         chooser.set_current_name("natter-rules.toml");
-        // The dialog lives until it is answered, and no longer.
+        // Keeps the dialog alive until it is answered.
         let alive = RefCell::new(Some(chooser.clone()));
         chooser.connect_response(move |chooser, response| {
             alive.take();
@@ -193,7 +193,7 @@ impl Inner {
     }
 }
 
-/// A rule as it is written; models wrote parts of it.
+/// A rule as text; models wrote parts of it.
 fn shown(rule: &Remembered) -> String {
     words::visible(&rule.rule.to_string()).into_owned()
 }

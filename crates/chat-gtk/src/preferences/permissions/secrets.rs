@@ -75,7 +75,7 @@ impl SecretsGroup {
         &self.0.group
     }
 
-    /// Shows the list as it is now.
+    /// Shows the current list.
     pub(super) fn fill(&self) {
         self.0.fill();
     }
@@ -113,7 +113,7 @@ impl Inner {
             let Some(inner) = weak.upgrade() else { return };
             let known = inner.place.manager.settings().current().permissions.secrets.clone();
             let others = known.patterns().iter().filter(|other| **other != pattern).cloned();
-            // They were patterns before.
+            // They were valid patterns before.
             if let Ok(files) = SecretFiles::new(others) {
                 inner.change(files);
             }

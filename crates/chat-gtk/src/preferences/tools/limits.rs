@@ -1,4 +1,4 @@
-//! How far tools may go.
+//! Shows the limits of tools.
 
 use adw::prelude::*;
 use gettextrs::gettext;

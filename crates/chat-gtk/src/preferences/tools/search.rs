@@ -1,4 +1,4 @@
-//! Where the web is searched: by whom, at which address, with which key.
+//! Shows the settings of web search: the service, its address, its key.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -12,7 +12,7 @@ use gtk::glib;
 use super::super::editor::sentences;
 use super::super::rows::Place;
 
-/// The group. Cheap to clone; its widgets keep it.
+/// The group. Cheap to clone; its widgets own it.
 #[derive(Clone, Debug)]
 pub(super) struct SearchGroup {
     inner: Rc<Inner>,
@@ -25,7 +25,7 @@ struct Inner {
     url: adw::EntryRow,
     key: adw::PasswordEntryRow,
     place: Place,
-    /// The address as it was shown last: another one that stands there is being typed.
+    /// The address that was last shown: if the entry differs, the user is typing.
     shown: RefCell<String>,
 }
 
@@ -84,7 +84,7 @@ impl Inner {
                 this.clone().keep(Some(text));
             }
         });
-        // The widgets keep this for as long as they are there.
+        // The widgets own this as long as they exist.
         let this = Rc::downgrade(self);
         self.group.connect_destroy(move |_| drop(this.upgrade()));
     }
@@ -93,13 +93,13 @@ impl Inner {
         self.place.manager.settings().current().tools.search.clone()
     }
 
-    /// Who is chosen in the row.
+    /// The provider that is chosen in the row.
     fn chosen(&self) -> Option<SearchProvider> {
         let place = (self.provider.selected() as usize).checked_sub(1)?;
         SearchProvider::ALL.get(place).copied()
     }
 
-    /// Shows the settings as they are kept. What is being typed stays.
+    /// Shows the saved settings. What is being typed stays.
     fn show(&self, search: Option<&SearchSettings>) {
         let place = search.and_then(|search| {
             SearchProvider::ALL.iter().position(|provider| *provider == search.provider)
@@ -113,7 +113,7 @@ impl Inner {
         self.show_fields();
     }
 
-    /// Shows what the chosen provider wants to know.
+    /// Shows the fields that the chosen provider needs.
     fn show_fields(&self) {
         let chosen = self.chosen();
         let wants_key = chosen.is_some_and(SearchProvider::wants_key);
@@ -133,8 +133,8 @@ impl Inner {
         self.group.set_description(Some(&words));
     }
 
-    /// Keeps what is chosen, with a key that was typed. Until there is an address, one that wants one
-    /// is not searched with.
+    /// Saves the choice, with a key that was typed. A provider that needs an address is not used
+    /// until there is one.
     fn keep(self: Rc<Self>, typed: Option<glib::GString>) {
         let provider = self.chosen();
         let url =
@@ -173,8 +173,8 @@ impl Inner {
     }
 }
 
-/// The address to search at: what is typed where it is asked for, or as it is kept for a provider that
-/// is known at another one.
+/// The address of the service: the typed one if the provider needs one, or the saved one of a
+/// provider that is used at another address.
 fn address(chosen: SearchProvider, kept: Option<&SearchSettings>, typed: &str) -> Option<String> {
     if chosen.wants_key() {
         return kept.filter(|kept| kept.provider == chosen)?.url.clone();

@@ -1,4 +1,4 @@
-//! What a notification says below the title of its chat.
+//! Builds the text of a notification below the title of its chat.
 
 use std::path::Path;
 
@@ -9,20 +9,20 @@ use chat_core::permission::Why;
 use chat_presentation::words;
 use gettextrs::gettext;
 
-/// What is longer is cut by desktops, at places of their own.
+/// Desktops cut longer text at arbitrary positions.
 const LINE: usize = 120;
 
-/// What is asked, in words.
+/// An ask, as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Asking {
     pub(super) words: String,
-    /// Whether that is the whole of what would be done.
+    /// Whether the text shows everything that would be done.
     pub(super) whole: bool,
-    /// Whether it is asked for leave.
+    /// Whether it is a permission request.
     pub(super) permission: bool,
 }
 
-/// What something waits for, in a chat that works in this folder.
+/// Describes an ask of a chat that works in this folder.
 pub(super) fn asking(ask: &Ask, project: Option<&Path>) -> Asking {
     match &ask.what {
         Asked::Permission(asked) => permission(asked, project),
@@ -65,7 +65,7 @@ fn permission(asked: &PermissionRequest, project: Option<&Path>) -> Asking {
             lines.extend(first_line(url));
             fits(url) && fits(&asked.target)
         }
-        // What would change cannot be told in a line.
+        // A change cannot be shown in one line.
         Preview::Change { .. } => false,
         Preview::Move { to } => fits(&asked.target) && fits(&to.display().to_string()),
     };
@@ -75,13 +75,13 @@ fn permission(asked: &PermissionRequest, project: Option<&Path>) -> Asking {
     Asking { words: lines.join("\n"), whole, permission: true }
 }
 
-/// Whether a text is seen in a line as what it is.
+/// Whether a text can be shown on one line without being misread.
 fn fits(text: &str) -> bool {
     let text = text.trim();
     !text.contains(['\n', '\t']) && text.chars().count() <= LINE && words::visible(text) == text
 }
 
-/// How a reply ended.
+/// Describes how a reply ended.
 pub(super) fn finished(reason: StopReason, error: Option<&Error>, last: Option<&str>) -> String {
     match (reason, error) {
         (StopReason::Complete | StopReason::Limit, _) => {
@@ -93,7 +93,7 @@ pub(super) fn finished(reason: StopReason, error: Option<&Error>, last: Option<&
     }
 }
 
-/// The first line that says something, in sight as it is and not too long.
+/// The first line with content, with hidden characters made visible, and shortened.
 fn first_line(text: &str) -> Option<String> {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
     let line = words::visible(line);
@@ -104,8 +104,8 @@ fn first_line(text: &str) -> Option<String> {
     Some(short)
 }
 
-/// Text that no desktop takes for markup: some read it as such, others show what was meant to
-/// prevent that.
+/// Text that no desktop interprets as markup: some do interpret it, others would show an escaped
+/// form literally.
 pub(super) fn plain(text: &str) -> String {
     let sign = |c| match c {
         '<' => '＜',

@@ -1,18 +1,19 @@
-//! Lists the commands that only read, each with the forms in which that is sure.
+//! Lists the commands that only read, each with the forms in which that is certain.
 //!
-//! What is not on the list is not known to be harmless: an option is listed because somebody read what it does, and
-//! every option that writes, runs something, reaches another machine or reads names from a file is left out.
+//! Anything that is not on the list is not known to be harmless. An option is listed only after
+//! somebody has read what it does; every option that writes, runs something, reaches another
+//! machine or reads names from a file is left out.
 
 /// A command in one of its safe forms.
 pub(super) struct Listed {
-    /// The program and the words that must follow it.
+    /// The program, and the words that must follow it.
     pub words: &'static str,
-    /// Its options, divided by blanks: `-a` stands alone, `-n:` takes a value, `-U?` may have one attached, `-f@` takes
-    /// a file, `-#` is any number.
+    /// Its options, separated by blanks: `-a` has no value, `-n:` takes a value, `-U?` may have one
+    /// attached, `-f@` takes a file, `-#` is any number.
     pub options: &'static str,
-    /// What else it takes.
+    /// Its other arguments.
     pub takes: Takes,
-    /// Of these options at least one must be there; empty where none is needed.
+    /// At least one of these options must be present; empty if none is required.
     pub needs: &'static [&'static str],
 }
 
@@ -22,17 +23,17 @@ pub(super) enum Takes {
     Nothing,
     /// Words that name no file.
     Text,
-    /// Up to so many files or folders.
+    /// Up to this many files or folders.
     Files(usize),
-    /// A pattern, unless one of these options has it, then files or folders.
+    /// A pattern, unless one of these options gives it, then files or folders.
     PatternThenFiles(&'static [&'static str]),
-    /// A program for sed that only prints lines, then files.
+    /// A sed program that only prints lines, then files.
     LinesThenFiles,
     /// Revisions and files of a git repository.
     Revisions,
 }
 
-/// As many files as are given.
+/// Any number of files.
 const ANY: usize = usize::MAX;
 
 const fn listed(words: &'static str, options: &'static str, takes: Takes) -> Listed {
@@ -43,7 +44,8 @@ const fn git(words: &'static str, options: &'static str) -> Listed {
     listed(words, options, Takes::Revisions)
 }
 
-/// What shows a program's version and ends. Elsewhere `-v` may mean to talk more, and read a program.
+/// A command that shows a program's version and exits. Elsewhere `-v` may mean verbose, and read a
+/// program.
 const fn version(words: &'static str, options: &'static str) -> Listed {
     Listed { needs: &["--version", "-V", "-v"], ..listed(words, options, Takes::Nothing) }
 }
@@ -79,10 +81,10 @@ macro_rules! log_options {
     };
 }
 
-/// All of them.
+/// All commands that only read.
 #[rustfmt::skip]
 pub(super) const LIST: &[Listed] = &[
-    // What is where.
+    // Commands that list files.
     listed("ls", "-a -A -l -h -1 -R -r -t -S -d -F -i -s -p -X -v -U -g -o -n -G -c -u -C -x -L -H --all --almost-all \
         --human-readable --recursive --reverse --sort: --time: --color? --directory --classify? --inode --size \
         --group-directories-first --full-time --time-style: --si", Takes::Files(ANY)),
@@ -104,7 +106,7 @@ pub(super) const LIST: &[Listed] = &[
     listed("realpath", "-e -m -s -q --relative-to@ --relative-base@", Takes::Files(ANY)),
     listed("basename", "-a -s: --suffix:", Takes::Text),
     listed("dirname", "-z", Takes::Text),
-    // What is in files.
+    // Commands that show the content of files.
     listed("cat", "-n -b -s -A -E -T -v -e -t --number --number-nonblank --show-all --squeeze-blank", Takes::Files(ANY)),
     listed("tac", "", Takes::Files(ANY)),
     listed("rev", "", Takes::Files(ANY)),
@@ -149,7 +151,7 @@ pub(super) const LIST: &[Listed] = &[
     listed("xxd", "-l: -s: -c: -g: -p -u -b -e -E -i", Takes::Files(1)),
     listed("hexdump", "-C -c -d -o -x -n: -s: -v", Takes::Files(ANY)),
     listed("od", "-A: -t: -c -x -d -o -b -a -N: -j: -w? -v", Takes::Files(ANY)),
-    // What the shell says.
+    // Commands of the shell itself.
     listed("echo", "-n -e -E", Takes::Text),
     listed("printf", "", Takes::Text),
     listed("true", "", Takes::Nothing),
@@ -164,7 +166,7 @@ pub(super) const LIST: &[Listed] = &[
     listed("id", "-u -g -n -G -r", Takes::Nothing),
     listed("nproc", "--all", Takes::Nothing),
     listed("arch", "", Takes::Nothing),
-    // What git knows.
+    // Commands of git.
     git("git status", "-s -b -u? -v -z --short --branch --porcelain? --long --untracked-files? --ignored? \
         --ignore-submodules? --no-renames --find-renames? --show-stash --ahead-behind --no-ahead-behind --column? \
         --no-column --verbose"),
@@ -207,8 +209,8 @@ pub(super) const LIST: &[Listed] = &[
     listed("git tag", TAG, Takes::Nothing),
     Listed { needs: &["-l", "--list"], ..listed("git tag", TAG, Takes::Text) },
     version("git", "--version"),
-    // Versions. Not of Cargo and rustc: what they start is told by files of the project (`rust-toolchain.toml`, Cargo’s
-    // configuration).
+    // Versions. Not of Cargo and rustc: which programs they start is set by files of the project
+    // (`rust-toolchain.toml`, Cargo’s configuration).
     version("node", "--version -v"),
     version("npm", "--version -v"),
     version("python", "--version -V"),

@@ -179,7 +179,7 @@ fn what_runs_writes_or_leaves_the_machine_is_not_among_it() {
         "",
     ] {
         let safe = parse(text).is_ok_and(|parts| parts.iter().all(|part| form(part).is_some()));
-        // A word that takes no form with nothing behind it reads nothing.
+        // A command of which nothing is safe reads nothing.
         assert!(!safe || text == "command -v", "{text}");
     }
 }

@@ -44,7 +44,7 @@ fn a_command_that_hands_over_to_another_is_known() {
         "printf -v PATH x",
         "git submodule foreach rm",
         "fd -x rm",
-        // Long options may be shortened, and letters stand together.
+        // Long options may be abbreviated, and letters combined.
         "tar --checkpoint=1 --checkpoint-actio=exec=rm -xf x",
         "tar --use-comp=rm -xf x",
         "tar -cIrm x",

@@ -1,5 +1,6 @@
-//! Random commands are run by the real shells, where every name is a probe that notes how it was called: what ran
-//! must have been told, and each file that came to be must stand in a redirect that was told.
+//! Runs random commands in the real shells, where every name is a probe that records how it was
+//! called. Everything that ran must have been reported by the parser, and each file that was
+//! created must be in a reported redirect.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,7 +11,7 @@ use proptest::prelude::*;
 
 use super::super::*;
 
-/// What commands are made of. Few names and much grammar: borders are where parsers differ.
+/// The pieces of random commands. Few names and much grammar, since parsers differ at boundaries.
 const PIECES: &[&str] = &[
     "pa",
     "pb",
@@ -119,8 +120,8 @@ fn called(shell: &str, text: &str, folder: &Path) -> Vec<Vec<String>> {
     fs::create_dir(&probes).unwrap();
     let log = folder.join("log");
     for name in ["pa", "pb", "pc"] {
-        // One line a call; no word has a line's end that matters here, since `%q` is not everywhere. It is written
-        // in one piece: others of the same pipe write meanwhile.
+        // One line per call; no word contains a line break that matters here, since `%q` is not
+        // available everywhere. It is written in one piece, because others write to the same pipe.
         let script = format!(
             "#!/bin/sh\ncall=$(printf '%s\\001' \"${{0##*/}}\" \"$@\")\nprintf '%s\\002' \"$call\" >> '{}'\n",
             log.display()
@@ -131,7 +132,7 @@ fn called(shell: &str, text: &str, folder: &Path) -> Vec<Vec<String>> {
     let work = folder.join("work");
     fs::create_dir(&work).unwrap();
     fs::write(work.join("f0"), "").unwrap();
-    // Background commands hold the pipe open: reading to its end waits for all of them.
+    // Background commands hold the pipe open, so reading to its end waits for all of them.
     Command::new("/usr/bin/timeout")
         .args(["--kill-after=1", "5", shell, "-c", text])
         .current_dir(&work)
@@ -147,7 +148,7 @@ fn called(shell: &str, text: &str, folder: &Path) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// Whether a call is one of those that were told.
+/// Whether a call is among the reported ones.
 fn was_told(told: &[Simple], call: &[String]) -> bool {
     let fits = |words: &[Word]| {
         let known = words.iter().take_while(|word| word.literal().is_some()).count();
@@ -156,7 +157,8 @@ fn was_told(told: &[Simple], call: &[String]) -> bool {
         fits && if open { call.len() >= known } else { call.len() == known }
     };
     told.iter().any(|simple| {
-        // Behind a `!` it is told as a command that runs another; bash measures there, too.
+        // After a `!` it is reported as a command that runs another one; bash measures time there,
+        // too.
         let timed = simple.words.first().and_then(Word::literal) == Some("time");
         fits(&simple.words) || timed && fits(&simple.words[1..])
     })
@@ -179,7 +181,8 @@ proptest! {
             let written = told.iter().flat_map(|simple| &simple.redirects).any(|redirect| {
                 redirect.kind == RedirectKind::Write && redirect.target.literal().is_none_or(|target| target == name)
             });
-            // Arithmetic to bash, two subshells to dash: it is told as something unknown, which no rule allows.
+            // Arithmetic to bash, two subshells to dash: it is reported as unknown, which no rule
+            // allows.
             let unknown = told.iter().filter_map(|simple| simple.words.first()).any(|word| word.literal().is_none() && word.as_written().starts_with("(("));
             prop_assert!(name == "f0" || written || unknown, "{shell} wrote {name:?} for {text:?}, told: {told:?}");
         }
@@ -236,7 +239,7 @@ fn a_substitution_that_is_part_of_a_word_is_not_guessed() {
     }
 }
 
-/// Which shell alone reads something so.
+/// The only shell that parses something this way.
 enum Only {
     None,
     Bash,
@@ -246,7 +249,7 @@ enum Only {
 #[test]
 fn a_text_in_which_a_shell_sees_a_command_is_not_guessed() {
     for (text, only) in [
-        // A line that goes on in the next one, where the parser sees two.
+        // A line that continues in the next one, where the parser sees two.
         ("pa <<E\n$\\\n(pb)\nE\n", Only::None),
         ("pa \"$\\\n(pb; echo \" a \")\"", Only::None),
         ("pa <<EOF\nEO\\\nF\npb\nEOF\n", Only::Bash),
@@ -265,7 +268,7 @@ fn a_text_in_which_a_shell_sees_a_command_is_not_guessed() {
         ("pa <<\"E\\x\"\nE\\x\npb\nEx\n", Only::None),
         ("pa <<'a\"b'\na\"b\npb\nab\n", Only::None),
         ("pa <<$'E'\nE\npb\n$E\n", Only::Bash),
-        // What looks like arithmetic has the parser take words for a text.
+        // Text like arithmetic makes the parser take words for a here-document.
         ("((pa); pa); pa <<true && pb\ntrue\n", Only::None),
         ("((pa); pa); pa <<pc pb\npc\n", Only::None),
         ("pa <<< x; ((pa); pa); pa <<true && pb\ntrue\n", Only::Bash),

@@ -1,4 +1,4 @@
-//! Entries by their bytes: links as links, and permissions to run.
+//! Tests directory entries: links that are kept as links, and executable bits.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -40,7 +40,7 @@ fn who_may_read_a_program_may_run_it() {
     let entry = |name: &str| fixture.project.entry(Path::new(name)).unwrap();
     fixture.project.create_as(&entry("program"), b"x", 0o777).unwrap();
     assert_eq!(mode("project/program") & 0o100, 0o100);
-    // No more than is wanted, and never another person's powers.
+    // No more than is wanted, and never another user's privileges.
     fixture.project.create_as(&entry("secret"), b"x", 0o4600).unwrap();
     assert_eq!(
         fs::metadata(fixture.at("project/secret")).unwrap().permissions().mode() & 0o7777,
@@ -60,7 +60,7 @@ fn a_replaced_file_keeps_who_else_may_use_it_and_what_was_noted_of_it() {
     let fixture = Fixture::new();
     let path = fixture.at("project/shared");
     fs::write(&path, "a").unwrap();
-    // Its owner, a user, its group, the most that these have, and all others: tag, permissions, number.
+    // Its owner, a user, its group, the maximum for these, and all others: tag, permissions, id.
     let none = u32::MAX;
     let list = [(1_u16, 6_u16, none), (2, 6, 12345), (4, 0, none), (16, 6, none), (32, 0, none)];
     let mut access = 2_u32.to_le_bytes().to_vec();
@@ -85,7 +85,7 @@ fn a_replaced_file_keeps_who_else_may_use_it_and_what_was_noted_of_it() {
     fixture.project.replace(&fixture.resolve("shared"), b"b").unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "b");
     assert_eq!(mode(), 0o660);
-    // What may be run besides is said by the permissions.
+    // The permissions say whether it is executable.
     fixture.project.replace_as(&fixture.resolve("shared"), b"c", Some(true)).unwrap();
     assert_eq!(mode(), 0o770);
     fixture.project.replace_as(&fixture.resolve("shared"), b"c", Some(false)).unwrap();

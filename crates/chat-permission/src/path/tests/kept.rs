@@ -1,4 +1,4 @@
-//! Places that are kept from tools: Natter's own data, and what makes git or Natter run something.
+//! Tests guarded paths: Natter's own data, and files that make git or Natter run something.
 
 use super::*;
 
@@ -28,7 +28,7 @@ fn a_project_that_holds_natters_own_data_is_refused() {
     ));
 }
 
-/// A command may put a link in the place of a folder that a person chose as another project.
+/// A command may replace a folder that the user chose as another project by a link.
 #[test]
 fn a_project_is_not_what_a_link_leads_to_that_lies_in_its_place() {
     let fixture = Fixture::new();
@@ -44,7 +44,7 @@ fn a_project_is_not_what_a_link_leads_to_that_lies_in_its_place() {
     }
 }
 
-/// Settings may lie elsewhere, behind a link.
+/// Settings may be elsewhere, behind a link.
 #[test]
 fn a_project_that_holds_what_natters_own_file_leads_to_is_refused() {
     let fixture = Fixture::new();
@@ -164,7 +164,7 @@ fn git_folders_that_lie_elsewhere_are_kept_too() {
             assert_eq!(fixture.resolve(given).guard(), Guard::Unwritable, "{given}");
         }
         assert_eq!(fixture.resolve("hooks/x").guard(), Guard::Nothing);
-        // A pipe is not waited for.
+        // A pipe must not block.
         fs::remove_file(fixture.at("project/store/commondir")).unwrap();
         pipe(&fixture.at("project/store/commondir"));
         assert_eq!(fixture.resolve("../common/config").guard(), Guard::Nothing);

@@ -1,10 +1,10 @@
-//! Random trees with random links, held against the kernel's own way of resolving.
+//! Tests random trees with random links against the kernel's own way of resolving them.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Few names, so that paths meet links often.
+/// Few names, so that paths often meet links.
 fn path() -> impl Strategy<Value = String> {
     let name =
         prop::sample::select(vec!["a", "b", "c", "project", "project2", "..", "..", ".", ""]);
@@ -30,7 +30,7 @@ fn thing() -> impl Strategy<Value = Thing> {
     ]
 }
 
-/// Within the folder of the test: `/a` is meant from its top on.
+/// Within the test's folder: `/a` is relative to its top.
 fn within(top: &Path, path: &str) -> String {
     match path.strip_prefix('/') {
         Some(rest) => format!("{}/{rest}", top.display()),
@@ -49,7 +49,7 @@ proptest! {
         fs::create_dir(&root).unwrap();
         fs::create_dir(top.join("project2")).unwrap();
         for thing in things {
-            // Whatever cannot be made is not there.
+            // What cannot be created does not exist.
             let _ = match thing {
                 Thing::Folder(at) => fs::create_dir(root.join(within(&top, &at))),
                 Thing::File(at) => fs::OpenOptions::new().create_new(true).write(true).open(root.join(within(&top, &at))).map(drop),
@@ -74,7 +74,7 @@ proptest! {
                     }
                 }
                 (Ok(real), Err(error)) => prop_assert!(false, "{} is {}: {}", given, real.display(), error),
-                // What does not exist yet would be made where the kernel would make it.
+                // What does not exist yet would be created where the kernel would create it.
                 (Err(_), Ok(found)) => {
                     prop_assert_eq!(found.kind(), Kind::Missing, "{}", &given);
                     if let Ok(parent) = fs::canonicalize(found.real().parent().unwrap()) {

@@ -1,5 +1,5 @@
-//! What is swapped between check and use. Each attempt has its control: by its name the path would have reached
-//! what was swapped in.
+//! Tests files that are swapped between check and use. Each attempt has a control: by its name, the
+//! path would have reached what was swapped in.
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use super::super::open::{open_beneath, open_by_steps};
 use super::*;
 
-/// Replaces what lies at `name` by a link to `target`.
+/// Replaces what is at `name` by a link to `target`.
 fn swap(fixture: &Fixture, name: &str, target: &str) {
     fs::rename(fixture.at(name), fixture.at("aside")).unwrap();
     symlink(fixture.at(target), fixture.at(name)).unwrap();
@@ -65,7 +65,7 @@ fn a_missing_folder_that_became_a_link_is_not_passed() {
     assert!(!fixture.at("project2/deep/file").exists());
     fs::write(new.real(), "").unwrap();
     assert!(fixture.at("project2/deep/file").exists(), "the control");
-    // One that is missing beyond the link.
+    // One that is missing behind the link.
     let new = fixture.resolve_missing("other/a/b");
     symlink(fixture.at("project2"), fixture.at("project/other")).unwrap();
     assert!(matches!(fixture.project.create(&new, b"x"), Err(Error::Changed(_))));
@@ -126,7 +126,7 @@ fn what_came_to_lie_at_a_free_name_stays() {
 #[test]
 fn a_link_in_the_place_of_a_file_on_its_way_is_not_written_through() {
     let fixture = Fixture::new();
-    // More than all tests together take.
+    // More than all tests together need.
     let names = (0..500).map(|count| format!("project/.natter-{}-{count}", std::process::id()));
     for name in names {
         symlink(fixture.at("project2/secret"), fixture.at(&name)).unwrap();

@@ -1,4 +1,4 @@
-//! Tests which rules let a tool or a command reach a host, near or far.
+//! Tests which rules let a tool or a command reach a host, on the internet or nearby.
 
 use super::*;
 
@@ -7,7 +7,8 @@ fn a_command_needs_its_own_leave_for_the_network() {
     let request = Request::Run(Run { network: true, ..command("curl x") });
     assert_eq!(why(&["+run:*"], Mode::Ask, &request), Some(Why::CommandNetwork));
     assert_eq!(always(&["+run:*"], Mode::Ask, &request), ["run+network:curl x"]);
-    // It may reach this machine and the local network: no rule about hosts is leave for a command.
+    // It may reach this machine and the local network: no rule about hosts allows that for a
+    // command.
     for hosts in ["network:*", "network:local *", "network:local 127.0.0.1", "network:x"] {
         let hosts = format!("+{hosts}");
         assert_eq!(outcome(&["+run:*", &hosts], Mode::Ask, &request), "ask", "{hosts}");
@@ -132,7 +133,7 @@ fn what_denies_an_address_denies_every_name_for_it() {
         assert_eq!(outcome(&rules, Mode::Ask, &leading(to)), "refuse", "{to}");
     }
     assert_eq!(outcome(&rules, Mode::Ask, &leading("93.184.216.35")), "pass");
-    // Leave for an address is none for its names.
+    // A rule that allows an address does not allow its names.
     assert_eq!(outcome(&["+network:93.184.216.34"], Mode::Ask, &leading("93.184.216.34")), "ask");
 }
 

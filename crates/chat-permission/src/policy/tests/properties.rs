@@ -1,4 +1,4 @@
-//! Tests what holds for any rules, modes and requests.
+//! Tests properties that hold for any rules, modes and requests.
 
 use proptest::prelude::*;
 
@@ -153,7 +153,7 @@ fn request() -> impl Strategy<Value = Request> {
     ]
 }
 
-/// How far a request gets: 0 refused, 1 asked, 2 passed.
+/// The outcome as a number: 0 refused, 1 asked, 2 passed.
 fn height(decision: &Decision) -> u8 {
     match decision {
         Decision::Refuse { .. } => 0,
@@ -162,7 +162,8 @@ fn height(decision: &Decision) -> u8 {
     }
 }
 
-/// Whether the words are those of an allow rule, told without the policy's own code: as texts.
+/// Whether an allow rule has these words, determined without the policy's own code by comparing
+/// text.
 fn is_allowed(rules: &[Entry], words: &[Word], network: bool) -> bool {
     let words: Option<Vec<_>> = words.iter().map(Word::literal).collect();
     let Some(words) = words else { return false };
@@ -188,7 +189,7 @@ fn is_allowed(rules: &[Entry], words: &[Word], network: bool) -> bool {
     })
 }
 
-/// Those of [`PARTS`] that only read, told without the policy's own list.
+/// The entries of [`PARTS`] that only read, without using the policy's own list.
 const READING: &[&str] = &[
     "ls",
     "ls -l src",
@@ -235,7 +236,7 @@ proptest! {
 
     #[test]
     fn what_is_denied_never_passes(rules in prop::collection::vec(entry(), 0..6), mode in mode(), request in request()) {
-        // By the rules that deny alone, nothing that they refuse is rescued.
+        // With the deny rules alone, nothing that they refuse becomes allowed.
         let denying: Vec<_> = rules.iter().filter(|entry| entry.effect == Effect::Deny).cloned().collect();
         let refused = matches!(decide(&denying, mode, &request), Decision::Refuse { why: Why::Denied(_), .. });
         prop_assert!(!refused || height(&decide(&rules, mode, &request)) == 0);
@@ -267,10 +268,10 @@ proptest! {
             Request::Read { path } => prop_assert!(!passes || path.is_inside() && path.guard() != Guard::Own && !path.has_several_links()),
             Request::Write { path } => prop_assert!(!passes || path.is_inside() && path.guard() == Guard::Nothing && !path.has_several_links()),
             Request::Run(run) => {
-                // A redirect alone writes a file, and runs nothing.
+                // A lone redirect writes a file, and runs nothing.
                 let runs = run.parts.iter().flatten().any(|part| (!part.words.is_empty() || !part.assignments.is_empty()) && !only_reads(part));
                 prop_assert!(!passes || matches!(mode, Mode::Auto | Mode::Unattended) || !runs);
-                // Where nothing runs, nothing talks to anybody.
+                // Where nothing runs, nothing uses the network.
                 let starts = run.parts.as_ref().map_or(true, |parts| parts.iter().any(|part| !part.words.is_empty() || !part.assignments.is_empty()));
                 prop_assert!(!passes || run.sandboxed && !(run.network && starts) && run.folder.is_inside());
             }
@@ -303,7 +304,7 @@ proptest! {
         if let Decision::Ask { always, .. } = decide(&rules, mode, &request) && !always.is_empty() {
             let mut with = rules.clone();
             for rule in always {
-                // Written and read again, as when it is kept.
+                // Written and parsed again, as when it is stored.
                 with.push(Entry::allow(rule.to_string().parse().unwrap(), Scope::Project));
                 prop_assert!(!rules.contains(with.last().unwrap()), "it would be stored twice");
             }

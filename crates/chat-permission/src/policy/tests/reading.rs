@@ -1,4 +1,5 @@
-//! Tests that commands that only read pass without asking, and nothing that merely begins like them.
+//! Tests that commands that only read pass without asking, and that commands that merely begin like
+//! them do not.
 
 use super::*;
 
@@ -21,7 +22,7 @@ fn commands_that_only_read_pass_in_every_mode() {
 
 #[test]
 fn git_reads_unasked_only_where_the_project_begins() {
-    // A repository below may have come with the project, and its settings name programs.
+    // A repository in a subfolder may have come with the project, and its settings name programs.
     for text in ["cd dir && git status", "cd dir && git log -1"] {
         assert_eq!(outcome(&[], Mode::Ask, &run(text)), "ask", "{text}");
         assert_eq!(outcome(&[], Mode::Plan, &run(text)), "refuse", "{text}");
@@ -49,7 +50,7 @@ fn what_does_more_than_read_asks_as_before() {
         assert_eq!(outcome(&[], Mode::Ask, &run(text)), "ask", "{text}");
         assert_eq!(outcome(&[], Mode::Plan, &run(text)), "refuse", "{text}");
     }
-    // Only what is more is asked about.
+    // Only the rest is asked about.
     assert_eq!(always(&[], Mode::Ask, &run("ls && make")), ["run:make"]);
     let without = Request::Run(Run { sandboxed: false, ..command("ls") });
     assert_eq!(why(&[], Mode::Ask, &without), Some(Why::Unsandboxed));
@@ -75,11 +76,11 @@ fn what_it_reads_is_judged_like_what_a_tool_reads() {
         assert_ne!(outcome(&[], Mode::Plan, &run(text)), "pass", "{text}");
     }
     assert_eq!(always(&[], Mode::Ask, &run("cat /etc/hosts")), ["run:cat /etc/hosts"]);
-    // A file that writes may go where writing does.
+    // A command that writes a file passes where writing passes.
     assert_eq!(always(&[], Mode::Ask, &run("cat a > b")), ["write:./b"]);
     assert_eq!(outcome(&[], Mode::Edits, &run("cat a > b")), "pass");
     assert_eq!(outcome(&[], Mode::Plan, &run("cat a > b")), "refuse");
-    // What is denied is not read unasked, be it named or found on the way.
+    // What is denied is not read without asking, whether it is named or found on the way.
     for (rule, text) in [
         ("-read:a.key", "cat a.key"),
         ("-read:a.key", "rg x"),
@@ -92,7 +93,7 @@ fn what_it_reads_is_judged_like_what_a_tool_reads() {
         assert_eq!(outcome(&[rule], Mode::Plan, &run(text)), "refuse", "{rule} {text}");
     }
     assert_eq!(outcome(&["-read:a.key"], Mode::Ask, &run("cat b")), "pass");
-    // A rule that denies the command does so.
+    // A rule that denies the command has priority.
     assert_eq!(outcome(&["-run:git log *"], Mode::Ask, &run("git log -1")), "refuse");
     assert_eq!(outcome(&["-run:git *"], Mode::Ask, &run("git --no-pager log")), "refuse");
     assert_eq!(outcome(&["-run:*"], Mode::Plan, &run("ls")), "refuse");

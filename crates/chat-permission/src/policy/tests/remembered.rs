@@ -1,8 +1,8 @@
-//! Tests what each remembered answer lets through: what its rules say, and nothing else.
+//! Tests that each remembered answer allows what its rules say, and nothing else.
 
 use super::*;
 
-/// One thing that a tool may want, by the name that the table calls it.
+/// Requests of a tool, by their names in the table.
 fn wishes() -> Vec<(&'static str, Request)> {
     let run =
         |text: &str, sandboxed, network| Request::Run(Run { sandboxed, network, ..command(text) });
@@ -53,8 +53,8 @@ fn wishes() -> Vec<(&'static str, Request)> {
     ]
 }
 
-/// For what is asked: the rules that are shown beside the answer, and what passes by them. What is missing here cannot
-/// be remembered.
+/// For each request that asks: the rules that are offered, and what they allow. A request that is
+/// missing here cannot be remembered.
 const REMEMBERED: &[(&str, &[&str], &[&str])] = &[
     ("read /etc/hosts", &["read:/etc/hosts"], &["read /etc/hosts", "cat /etc/hosts"]),
     ("read /etc/passwd", &["read:/etc/passwd"], &["read /etc/passwd"]),
@@ -96,7 +96,7 @@ const REMEMBERED: &[(&str, &[&str], &[&str])] = &[
     ("reach 10.0.0.2", &["network:service 10.0.0.2"], &["reach 10.0.0.2"]),
 ];
 
-/// What is made of several of these wishes, and passes where each of them does.
+/// Requests that consist of several others, and pass if each of them does.
 const COMPOSED: &[(&str, &[&str])] = &[
     ("make > b", &["make", "write b"]),
     ("make > /tmp/x", &["make", "write /tmp/x"]),

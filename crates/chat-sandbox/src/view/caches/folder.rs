@@ -1,4 +1,5 @@
-//! Fills a folder that commands may write to meanwhile: nothing in it is reached through a link.
+//! Fills a folder that commands may be writing to at the same time: nothing in it is reached
+//! through a link.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;

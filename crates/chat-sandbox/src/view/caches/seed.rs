@@ -1,6 +1,7 @@
-//! Fills a project's caches with links to what the user's own hold.
+//! Fills a project's caches with links to the contents of the user's own caches.
 //!
-//! Done again only when something came to these, or went: then a folder of theirs was changed.
+//! This is repeated only when entries were added to the user's caches or removed from them, which
+//! changes the time of a folder there.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};

@@ -1,4 +1,4 @@
-//! Copies system files and folders, and tells whether they have changed since.
+//! Copies system files and folders, and detects whether they have changed since.
 
 use std::fs::{File, FileTimes, Metadata, Permissions};
 use std::io::{self, Read};

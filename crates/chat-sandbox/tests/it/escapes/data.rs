@@ -1,4 +1,4 @@
-//! What a command puts into git's data where it may be written to, and a person's git believes.
+//! Tests what a command can put into writable git data that the user's git trusts.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Reading and writing what lies outside the project.
+//! Tests reading and writing outside the project.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Using more than there is: processes, memory, disk; and raising the limits.
+//! Tests exceeding the limits (processes, memory, disk) and raising them.
 
 use std::process::{Command, Stdio};
 

@@ -1,5 +1,5 @@
-//! What happens while a command runs: another one beside it, a person's git,
-//! and the program's own end.
+//! Tests what happens while a command runs: another command at the same time, the user's git, and
+//! the program's own end.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

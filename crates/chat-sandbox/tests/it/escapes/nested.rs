@@ -1,4 +1,4 @@
-//! Repositories and settings in folders of the project.
+//! Tests repositories and settings in subfolders of the project.
 
 use chat_sandbox::Preference;
 

@@ -1,4 +1,4 @@
-//! Reaching what listens outside, by any socket.
+//! Tests reaching services outside, over any kind of socket.
 
 use std::io::Read;
 use std::net::TcpListener;

@@ -1,4 +1,4 @@
-//! Outliving the call, and reaching processes outside.
+//! Tests outliving the call, and reaching processes outside.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};

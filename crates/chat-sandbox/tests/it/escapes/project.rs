@@ -1,4 +1,4 @@
-//! Changing what in a project starts programs or tells Natter what to do.
+//! Tests changing files in a project that start programs or hold Natter's instructions.
 
 use std::path::Path;
 use std::process::Command;

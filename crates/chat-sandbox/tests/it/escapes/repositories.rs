@@ -1,5 +1,5 @@
-//! Repositories that a command makes, or that lose their protection: what a person's git does in
-//! them later runs outside.
+//! Tests repositories that a command creates, or that lose their protection: what the user's git
+//! does in them later runs outside.
 
 use std::fs::File;
 use std::path::Path;

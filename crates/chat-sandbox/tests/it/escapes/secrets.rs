@@ -1,4 +1,4 @@
-//! Reading secrets that lie in the project.
+//! Tests reading secrets in the project.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;

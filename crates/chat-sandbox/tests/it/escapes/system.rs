@@ -1,4 +1,4 @@
-//! System calls that would lead round the bounds.
+//! Tests system calls that would lead around the limits.
 
 use std::process::Command;
 

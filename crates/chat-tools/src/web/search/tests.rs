@@ -1,4 +1,4 @@
-//! Tests how the answers of each service are read. `tests/fixtures/search/README.md` says where the
+//! Tests parsing the answers of each service. `tests/fixtures/search/README.md` says where the
 //! answers come from.
 
 use rstest::rstest;

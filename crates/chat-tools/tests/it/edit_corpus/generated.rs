@@ -1,4 +1,4 @@
-//! Blocks of real code, given in every imperfect way.
+//! Generates edits of blocks of real code with every kind of imperfection.
 
 use super::{Case, Right, read};
 

@@ -1,4 +1,4 @@
-//! The cases that were written by hand.
+//! Tests the cases that were written by hand.
 
 use super::{Case, Right, folder, read};
 

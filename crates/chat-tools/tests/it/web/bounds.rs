@@ -1,5 +1,5 @@
-//! Attempts to reach what a model must not reach. Each has its controls: a client without the
-//! checks gets there, and a rule of the person's that names the host lets the tool get there too.
+//! Tests attempts to reach what a model must not reach. Each has its controls: a client without the
+//! checks gets there, and a rule of the user's that names the host lets the tool get there too.
 
 use std::sync::Arc;
 use std::time::Duration;

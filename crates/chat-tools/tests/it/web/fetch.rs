@@ -1,4 +1,4 @@
-//! `web_fetch` as a model uses it.
+//! Tests `web_fetch` as a model uses it.
 
 use std::io::Write;
 use std::sync::Arc;

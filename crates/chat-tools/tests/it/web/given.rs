@@ -1,4 +1,4 @@
-//! Pages that the person names themselves.
+//! Tests pages that the user named.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! An internet for tests: names have the addresses that they are given, and addresses of the open
+//! Imitates the internet for tests: names have the given addresses, and addresses of the open
 //! internet lead to a server on loopback.
 
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! `web_search` as a model uses it.
+//! Tests `web_search` as a model uses it.
 
 use chat_core::message::ToolView;
 use chat_core::settings::{KeySource, SearchProvider, SearchSettings, ToolSettings};

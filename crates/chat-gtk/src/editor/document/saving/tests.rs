@@ -1,4 +1,4 @@
-//! One saving is enough, also of a file that changed on disk without anybody noticing until then.
+//! Tests that saving once is enough, even if the file changed on disk unnoticed.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ const SAVED: &str = "Changes from disk were merged with yours, and saved.";
 fn what_saving_merges_is_saved() {
     let scene = Scene::new();
     scene.type_at(0, "my ");
-    // Nobody looks at it before the loop runs again.
+    // Nothing checks it before the loop runs again.
     fs::write(scene.file(), LINES.replace("five", "fünf")).unwrap();
     assert!(scene.save(|| {}));
     let both = LINES.replace("one", "my one").replace("five", "fünf");
@@ -21,7 +21,7 @@ fn what_saving_merges_is_saved() {
     assert_eq!(scene.document.text(), both);
     assert!(!scene.document.is_unsaved() && !scene.document.notice.widget().is_visible());
     assert_eq!(*scene.notes.borrow(), [SAVED]);
-    // It knows what lies there: the next saving merges nothing.
+    // It knows the current file: the next save merges nothing.
     scene.type_at(1, "my ");
     assert!(scene.save(|| {}));
     assert_eq!(scene.on_disk(), both.replace("two", "my two"));

@@ -1,38 +1,38 @@
-//! The changes from disk that came into a text, each as one step of its undo history.
+//! Tracks the changes from disk that were merged into a text, each as one step of its undo history.
 
 use std::rc::Rc;
 
 use super::super::super::disk::Version;
 use super::super::Document;
 
-/// What is remembered of older texts, in bytes.
+/// The maximum size of remembered older texts, in bytes.
 const MOST: usize = 16 * 1024 * 1024;
 
-/// A change from disk that was put into the text: merged with what the user typed, or taken over.
+/// A change from disk that came into the text: merged with what the user typed, or taken over.
 pub(in super::super) struct Merge {
-    /// The text before it, and the file that this text comes from.
+    /// The version before it, with the file that it is based on.
     before: Version,
-    /// The same with the change.
+    /// The version after it.
     after: Version,
-    /// Puts it in again.
+    /// Merges it again.
     again: fn(&Rc<Document>),
 }
 
-/// Those that are in the text, and those that the user undid.
+/// The changes that are in the text, and those that the user undid.
 #[derive(Default)]
 pub(in super::super) struct Merges {
     /// The last one is undone first.
     inside: Vec<Merge>,
     /// The last one is redone first.
     undone: Vec<Merge>,
-    /// The user decided for the text without these, and may still undo or redo their way back to them.
+    /// The user decided for the text without these, but may still return to them by undo or redo.
     decided: Vec<Merge>,
 }
 
 impl Merges {
-    /// A change has just been put into the text.
+    /// Adds a change that was just merged into the text.
     pub(super) fn push(&mut self, before: Version, after: Version, again: fn(&Rc<Document>)) {
-        // The same may have been undone and put in again.
+        // The same change may have been undone and merged again.
         self.decided
             .retain(|merge| merge.before.text != before.text || merge.after.text != after.text);
         self.inside.push(Merge { before, after, again });
@@ -43,7 +43,7 @@ impl Merges {
         }
         while size > MOST && self.inside.len() > 1 {
             size -= self.inside.remove(0).size();
-            // Further back, nobody knows any more what the user undid.
+            // Before this one, it is no longer known what the user undid.
             self.inside[0].before.common = None;
             self.inside[0].again = Document::say_changed;
         }
@@ -54,8 +54,8 @@ impl Merges {
         !self.undone.is_empty()
     }
 
-    /// The user undid a step, and the text is this now: where that was a change from disk, the file that the text
-    /// comes from without it.
+    /// The user undid a step, and this is the text now. If the step was a change from disk, returns
+    /// the version without it.
     pub(super) fn undo(&mut self, now: &Version) -> Option<Version> {
         let before = self.take_out(now);
         self.come_back(&now.text);
@@ -63,7 +63,8 @@ impl Merges {
     }
 
     fn take_out(&mut self, now: &Version) -> Option<Version> {
-        // What was typed since the last one was undone. The text may read as it did before an earlier one.
+        // Only what was typed after the last one was undone. Checked first, because the text may
+        // equal the text before an earlier one.
         if self.inside.last().is_some_and(|merge| merge.after.text == now.text) {
             return None;
         }
@@ -86,8 +87,8 @@ impl Merges {
         Some(known)
     }
 
-    /// The user redid a step, and the text is this now: where that was a change from disk, the file that the text
-    /// comes from with it.
+    /// The user redid a step, and this is the text now. If the step was a change from disk, returns
+    /// the version with it.
     pub(super) fn redo(&mut self, text: &str) -> Option<Version> {
         let Some(merge) = self.undone.pop_if(|merge| &*merge.after.text == text) else {
             self.come_back(text);
@@ -98,33 +99,33 @@ impl Merges {
         Some(after)
     }
 
-    /// The text may have a change again that the user decided against. The file that it comes from stays the same.
+    /// The text may again contain a change that the user decided against. Its base stays the same.
     fn come_back(&mut self, text: &str) {
         if let Some(at) = self.decided.iter().rposition(|merge| &*merge.after.text == text) {
             self.inside.push(self.decided.remove(at));
         }
     }
 
-    /// How to put in what was undone.
+    /// How to merge again what was undone.
     pub(super) fn again(&self) -> Option<fn(&Rc<Document>)> {
         self.undone.last().map(|merge| merge.again)
     }
 
-    /// This was written while the user undid changes: redoing them comes back to this file.
+    /// Records a save that was made while changes were undone: redoing them returns to this file.
     pub(super) fn written(&mut self, written: &Version) {
         if let Some(merge) = self.undone.first_mut() {
             merge.after = Version { text: merge.after.text.clone(), ..written.clone() };
         }
     }
 
-    /// Another base was chosen for the text as it is, so nothing is missing in it.
+    /// Another base was chosen for the current text, so it lacks nothing.
     pub(super) fn settle(&mut self) {
         self.decided.append(&mut self.undone);
     }
 }
 
 impl Merge {
-    /// Its texts, in bytes. Most merges share one with the next.
+    /// The size of its texts, in bytes. Most merges share one with the next.
     fn size(&self) -> usize {
         self.before.text.len() + self.after.text.len()
     }
@@ -166,7 +167,7 @@ mod tests {
         assert!(!merges.has_undone());
         assert!(merges.redo("ab").is_none());
         assert_eq!(common(merges.undo(&version("a", "ab"))).as_deref(), Some("0"));
-        // Also by undoing what took it out by hand.
+        // Also by undoing the manual removal.
         merges.settle();
         assert!(merges.undo(&version("ab", "a")).is_none());
         assert_eq!(common(merges.undo(&version("a", "ab"))).as_deref(), Some("0"));

@@ -1,4 +1,4 @@
-//! A merge that is undone does not take the changes on disk away unnoticed.
+//! Tests that undoing a merge does not silently discard the changes on disk.
 
 mod back_and_forth;
 mod several;
@@ -14,7 +14,8 @@ use crate::main_loop::until;
 
 const UNDONE: &str = "Changes from disk were undone here. Natter asks before saving.";
 
-/// A file whose first line the user changed and whose last one changed on disk, once both are merged.
+/// A file whose first line the user changed and whose last line changed on disk, after both were
+/// merged.
 fn merged() -> Scene {
     let scene = Scene::new();
     scene.type_at(0, "my ");
@@ -35,7 +36,7 @@ fn both() -> String {
     theirs().replace("one", "my one")
 }
 
-/// What is said above the text.
+/// The message above the text.
 fn says(document: &Document) -> Option<String> {
     document.notice.widget().is_visible().then(|| document.notice.words())
 }
@@ -49,13 +50,13 @@ fn merge_again(document: &Document) {
     actions.first_child().and_downcast::<gtk::Button>().expect("a button").emit_clicked();
 }
 
-/// What is on disk changes, and comes into the text.
+/// Changes the file on disk, and merges that into the text.
 fn comes_from_disk(scene: &Scene, old: &str, new: &str) {
     fs::write(scene.file(), scene.on_disk().replace(old, new)).unwrap();
     until("the change", || scene.document.text().contains(new));
 }
 
-/// The user saves, and is asked; nothing is written.
+/// Saves and checks that the user is asked and nothing is written.
 fn is_asked(scene: &Scene) {
     let disk = scene.on_disk();
     assert!(scene.document.is_unsaved() && !scene.save(|| {}));

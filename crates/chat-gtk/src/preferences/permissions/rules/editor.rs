@@ -1,4 +1,4 @@
-//! The dialog in which a rule is written or changed.
+//! Shows the dialog to add or edit a rule.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -14,22 +14,22 @@ use gtk::glib;
 use super::super::super::rows::Place;
 use crate::projects;
 
-/// The answer that keeps what was written.
+/// The dialog's response for saving.
 const SAVE: &str = "save";
 const EFFECTS: [Effect; 2] = [Effect::Allow, Effect::Deny];
 
-/// What the dialog is made of.
+/// The dialog's widgets.
 struct Editor {
     dialog: adw::MessageDialog,
     rule: adw::EntryRow,
     effect: adw::ComboRow,
     project: adw::ComboRow,
-    /// The folders of `project`, behind the first choice, which is everywhere.
+    /// The folders in `project`, after the first choice, which means everywhere.
     folders: Vec<PathBuf>,
     wrong: gtk::Label,
 }
 
-/// Opens it for a rule that is there, or for a new one.
+/// Opens the dialog for an existing rule, or for a new one.
 pub(super) fn open(place: &Place, old: Option<Remembered>) {
     let place = place.clone();
     glib::spawn_future_local(async move {
@@ -125,7 +125,7 @@ impl Editor {
         judge(&self.rule, &self.dialog, &self.wrong);
     }
 
-    /// What stands there.
+    /// The current input.
     fn written(&self) -> Option<Remembered> {
         let effect = *EFFECTS.get(self.effect.selected() as usize)?;
         let folder = (self.project.selected() as usize).checked_sub(1);
@@ -138,11 +138,11 @@ fn read(rule: &adw::EntryRow) -> Result<Rule, chat_core::permission::InvalidRule
     rule.text().trim().parse()
 }
 
-/// Says what is wrong with a rule, and lets only one be kept with which nothing is.
+/// Shows what is wrong with a rule, and enables saving only if nothing is.
 fn judge(rule: &adw::EntryRow, dialog: &adw::MessageDialog, wrong: &gtk::Label) {
     let found = read(rule);
     dialog.set_response_enabled(SAVE, found.is_ok());
-    // Nobody is told what is wrong with what they have not written yet.
+    // No error is shown before anything is typed.
     let error = found.err().filter(|_| !rule.text().is_empty());
     wrong.set_visible(error.is_some());
     wrong.set_label(&error.as_ref().map(words::bad_rule).unwrap_or_default());

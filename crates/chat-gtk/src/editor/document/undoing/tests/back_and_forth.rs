@@ -1,8 +1,9 @@
-//! Changes from disk among other steps: undone with them, redone after a decision, in a file that comes and goes.
+//! Tests changes from disk among other undo steps: undone with them, redone after a decision, and
+//! in a file that disappears and comes back.
 
 use super::*;
 
-/// Replaces words as the user does, as one step to undo.
+/// Replaces words like the user, as one undo step.
 fn replaces(scene: &Scene, old: &str, new: &str) {
     let buffer = &scene.document.buffer;
     let before = scene.document.text();
@@ -15,7 +16,7 @@ fn replaces(scene: &Scene, old: &str, new: &str) {
     buffer.end_user_action();
 }
 
-/// A text of an earlier run, which the user discarded for what is on disk, and took back.
+/// A text of an earlier run, which the user discarded for the file on disk, and then restored.
 fn discarded_and_taken_back(theirs: &str) -> Scene {
     let scene = Scene::new();
     scene.type_at(0, "my ");

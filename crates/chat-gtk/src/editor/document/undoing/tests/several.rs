@@ -1,4 +1,4 @@
-//! Several changes from disk in one text, undone one by one.
+//! Tests several changes from disk in one text, undone one by one.
 
 use super::*;
 

@@ -306,8 +306,8 @@ fn mark_of(pid: Pid) -> Option<u64> {
     mark_in(&limits(pid)?)
 }
 
-/// The hard limit that serves as the mark, from `/proc/PID/limits`: `Max resident set SOFT HARD
-/// bytes`.
+/// The hard limit that serves as the mark, from `/proc/PID/limits`:
+/// `Max resident set  SOFT  HARD  bytes`.
 fn mark_in(limits: &str) -> Option<u64> {
     let line = limits.lines().find(|line| line.starts_with("Max resident set"))?;
     line.split_ascii_whitespace().nth(4)?.parse().ok()

@@ -71,7 +71,7 @@ impl Resident {
     }
 }
 
-/// Parses a line like `RssAnon: 112 kB`.
+/// Parses a line like `RssAnon:  112 kB`.
 fn bytes(lines: &str, name: &str) -> Option<u64> {
     let line = lines.lines().find_map(|line| line.strip_prefix(name))?;
     Some(line.split_ascii_whitespace().next()?.parse::<u64>().ok()? << 10)

@@ -34,7 +34,7 @@ fn overwrite(folders: &Folders, text: &str) -> Result<()> {
     Ok(file.write_all_at(&[0xff; 4096], (at / 4096 * 4096) as u64)?)
 }
 
-/// Whether a database was put aside.
+/// Whether a damaged database was kept under another name.
 fn put_aside(folders: &Folders) -> Result<bool> {
     let names = std::fs::read_dir(&folders.data)?.flatten().map(|entry| entry.file_name());
     Ok(names.into_iter().any(|name| name.to_string_lossy().contains("damaged")))

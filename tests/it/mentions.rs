@@ -49,7 +49,7 @@ async fn a_file_and_a_definition_go_along_with_the_message_that_names_them() -> 
     assert!(asked.contains("red and ripe"), "{asked}");
     assert!(asked.contains("with both hands"), "{asked}");
     assert!(!asked.contains("fn water"), "{asked}");
-    // What went along is seen with the message, and does not go along with the next one.
+    // What was attached is shown with the message, and is not attached to the next one.
     window.find(named("beds/apples.txt").under("Conversation")).await?;
     window.gone(named("Remove beds/apples.txt")).await?;
     window.close().await

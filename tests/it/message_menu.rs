@@ -88,7 +88,7 @@ async fn a_toast_is_in_the_middle_of_the_conversation_and_covers_neither_button_
     window.close().await
 }
 
-/// How wide the button is that closes a toast, with what is free beside it.
+/// The width of the button that closes a toast, including the free space next to it.
 const CLOSE: i32 = 40;
 
 /// Clicks into the middle of a widget with the right button.

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::stage::{Stage, Window, program};
 
-/// A repository on the stage's desktop with these files, and a folder beside it.
+/// A repository on the stage's desktop with these files, and a folder next to it.
 fn project(stage: &Stage, files: &[(&str, &str)]) -> Result<PathBuf> {
     let folder = stage.project(files)?;
     fs::create_dir_all(folder.join(".git"))?;

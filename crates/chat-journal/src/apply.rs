@@ -17,39 +17,39 @@ use crate::{Error, disk, merge};
 pub enum ConflictReason {
     /// Somebody else changed the same lines, or a file that cannot be merged.
     Changed,
-    /// Something else lies where the file is to come back.
+    /// Something else is at the path where the file should come back.
     Occupied,
-    /// It cannot be written, or is no file by now. What the system said, in English.
+    /// It cannot be written, or is no longer a file. The system's message, in English.
     Refused(String),
 }
 
-/// A file that was left alone. Nothing of it was changed.
+/// A file that was left alone. Nothing in it was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
     /// The file.
     pub path: PathBuf,
-    /// Hunks that stand in each other's way with what is on disk, where that is known.
+    /// Hunks that conflict with the file on disk, if they are known.
     pub hunks: Vec<HunkId>,
     /// Why.
     pub reason: ConflictReason,
 }
 
-/// A change of a file that is to be made.
+/// A planned change of a file.
 #[derive(Debug)]
 pub struct PlannedChange {
-    /// Where it lies.
+    /// Its current path.
     pub at: PathBuf,
-    /// Where it is to lie.
+    /// Its new path.
     pub to: PathBuf,
-    /// What it would be if nobody else had changed it.
+    /// Its content if nobody else has changed it.
     pub now: State,
-    /// What is to come of that.
+    /// The content that it should get.
     pub then: State,
-    /// Somebody else is known to have changed it.
+    /// Whether somebody else is known to have changed it.
     pub touched: bool,
 }
 
-/// A change that was made, with what lay there before and after.
+/// A change that was made, with the content before and after.
 #[derive(Debug)]
 pub struct AppliedChange {
     pub planned: PlannedChange,
@@ -58,7 +58,7 @@ pub struct AppliedChange {
 }
 
 impl PlannedChange {
-    /// That what a change did is taken back.
+    /// The plan that reverts a change.
     pub fn back(entry: &Entry, contents: &Contents) -> Option<Self> {
         let EntryKind::Change(change) = &entry.kind else { return None };
         Some(Self {
@@ -76,13 +76,14 @@ impl PlannedChange {
 }
 
 impl Inner {
-    /// Makes changes. What was on disk and what comes are in the repository before anything is written.
+    /// Makes changes. Both the old and the new contents are in the repository before anything is
+    /// written.
     pub fn apply(
         &mut self,
         changes: Vec<PlannedChange>,
     ) -> Result<(Vec<AppliedChange>, Vec<Conflict>), Error> {
         let (mut planned, mut conflicts) = (Vec::new(), Vec::new());
-        // These go before anything comes.
+        // Removals come before anything is created.
         let goes = |change: &&PlannedChange| !change.moves() && change.then.is_none();
         let free: HashSet<PathBuf> =
             changes.iter().filter(goes).map(|change| change.at.clone()).collect();
@@ -97,10 +98,10 @@ impl Inner {
             }
         }
         self.store(planned.iter().flat_map(|plan| plan.before.iter().chain(&plan.after)))?;
-        // What goes first may lie where a folder is to be.
+        // What is removed first may be where a folder should be.
         planned.sort_by_key(|plan| plan.after.is_some());
         let mut applied = Vec::new();
-        // The person saves before or after, and never in between.
+        // The user saves before or after this, never during it.
         let direct_edits = Arc::clone(&self.direct_edits);
         let _alone = direct_edits.lock().unwrap_or_else(PoisonError::into_inner);
         for plan in planned {
@@ -138,10 +139,11 @@ impl Inner {
         if !planned.moves() {
             return disk::write(&self.project, &planned.at, before, after);
         }
-        // First it comes, and then the other goes: whatever happens in between, it is there.
+        // The new file is written before the old one is removed: whatever happens in between, one
+        // exists.
         disk::write(&self.project, &planned.to, &None, after)?;
         disk::write(&self.project, &planned.at, before, &None).inspect_err(|_| {
-            // As before. Where even this fails there are two.
+            // Restores the old state. If even this fails, there are two files.
             let _ = disk::write(&self.project, &planned.to, after, &None::<Node>);
         })
     }

@@ -12,8 +12,8 @@ use crate::record::Change;
 use crate::state::Inner;
 use crate::{Error, Journal, disk};
 
-/// The edits that are not in the log yet. Held locked while something is being done: to be taken after the
-/// journal itself, never before.
+/// The edits that are not in the log yet. Locked during an edit. Lock it after the journal itself,
+/// never before.
 pub type DirectEdits = Mutex<Vec<DirectEdit>>;
 
 /// One edit.
@@ -22,23 +22,25 @@ pub struct DirectEdit {
     origin: Origin,
     by: ChangeSource,
     change: Change,
-    /// What the person knew of a file whose later changes they overwrote.
+    /// The last known content of a file whose later changes the user overwrote.
     seen: Option<Arc<[u8]>>,
 }
 
 impl Journal {
-    /// What lies at a path. A folder is nothing.
+    /// What is at a path. A folder counts as nothing.
     ///
     /// # Errors
-    /// It cannot be read, or a link lies on the way.
+    ///
+    /// It cannot be read, or there is a link on the way.
     pub fn look(&self, path: &Path) -> Result<Option<Node>, Error> {
         Ok(disk::read(self.project(), path)?)
     }
 
-    /// Sees that what lies at a path can be brought back, whatever becomes of it.
+    /// Makes sure that what is at a path can be restored later, whatever happens to it.
     ///
     /// # Errors
-    /// It cannot be read, `git` fails, or the disk says no.
+    ///
+    /// It cannot be read, `git` fails, or the disk cannot be written.
     pub fn keep(&self, path: &Path) -> Result<(), Error> {
         self.with(|inner| {
             let found = disk::read(&inner.project, path)?;
@@ -46,14 +48,15 @@ impl Journal {
         })
     }
 
-    /// Has a tool do something to a file, or (with `from`) move one, and remembers whose doing it was; the second
-    /// answer says whether it is another now. What a move that failed did is not remembered. It waits for nothing but
-    /// for what is being done to another file: [`note`](Self::note) writes it down.
+    /// Runs a tool's action on a file, or (with `from`) a move, and remembers whose change it is;
+    /// also returns whether the file changed. A failed move is not remembered. It waits only for
+    /// actions on other files: [`note`](Self::note) writes it to the log.
     ///
-    /// `act` must not ask this journal for anything.
+    /// `act` must not call this journal.
     ///
     /// # Errors
-    /// What lies there cannot be read. Then nothing was done.
+    ///
+    /// What is there cannot be read. Then nothing was done.
     pub fn by_tool<T, E>(
         &self,
         origin: &Origin,
@@ -72,14 +75,14 @@ impl Journal {
         Ok((came, is_another))
     }
 
-    /// The same for what the person does to a file in Natter, which nothing hinders. It is no session's, and no
-    /// command that runs meanwhile is taken for its doer.
+    /// The same for what the user does to a file in Natter, which is always allowed. It belongs to
+    /// no session, and is not attributed to a running command.
     pub fn by_person<T>(&self, path: &Path, act: impl FnOnce() -> T) -> (T, bool) {
         self.by_person_who_saw(path, None, act)
     }
 
-    /// The same where the person decides that their text replaces what became of a file since they last read it,
-    /// which was `seen`: what sessions changed since then, and nobody reviewed, counts as rejected.
+    /// The same if the user decides to replace the file's changes since they last read it as
+    /// `seen`: what sessions changed since then, and nobody reviewed, counts as rejected.
     pub fn overwritten_by_person<T>(
         &self,
         path: &Path,
@@ -105,7 +108,7 @@ impl Journal {
         (came, is_another)
     }
 
-    /// What became of a file that was this before.
+    /// Records the change of a file that had this content before.
     fn done(&self, from: Option<&Path>, path: &Path, before: Option<Node>) -> Option<Change> {
         let after = self.look(path).inspect_err(|error| {
             tracing::error!(%error, "what was changed cannot be read, and is not kept");
@@ -114,22 +117,24 @@ impl Journal {
         Some(Change { path, from, before, after: after.ok()? }).filter(Change::is_one)
     }
 
-    /// Writes down what was done.
+    /// Writes the edits to the log.
     ///
     /// # Errors
-    /// `git` fails, or the disk says no: then it is tried again with whatever the journal is asked next.
+    ///
+    /// `git` fails, or the disk cannot be written: then it is tried again with the next call of the
+    /// journal.
     pub fn note(&self) -> Result<(), Error> {
         self.with(Inner::note)
     }
 }
 
 impl Inner {
-    /// Writes down what was done until now; what is being done is waited for.
+    /// Writes all edits so far to the log; waits for one that is in progress.
     pub fn note(&mut self) -> Result<(), Error> {
         let direct_edits = std::sync::Arc::clone(&self.direct_edits);
         let mut direct_edits = direct_edits.lock().unwrap_or_else(PoisonError::into_inner);
         while !direct_edits.is_empty() {
-            // What was overwritten is judged by all that came before it.
+            // Overwriting is judged by everything that came before it.
             let plain = direct_edits
                 .iter()
                 .position(|done| done.seen.is_some())
@@ -151,7 +156,7 @@ impl Inner {
         Ok(())
     }
 
-    /// That what sessions changed in a file since somebody saw it like this is rejected, where it is not reviewed.
+    /// Rejects the unreviewed changes of sessions to a file since somebody saw this content.
     fn overwritten(&mut self, change: &Change, seen: &[u8]) -> Result<Vec<EntryKind>, Error> {
         let sessions: BTreeSet<String> = {
             let changes = self.log.entries().iter().filter_map(|entry| match &entry.kind {

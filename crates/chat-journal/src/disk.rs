@@ -14,23 +14,23 @@ use crate::manifest;
 use crate::node::{Mode, Node, State};
 use crate::walk::is_kept;
 
-/// Bytes of a file that are read at all: it is held in memory, several times.
+/// The maximum size of a file that is read, in bytes: it is held in memory several times.
 const LARGEST: u64 = 256 * 1024 * 1024;
-/// How often a file is read again that is replaced while it is read.
+/// How often to retry reading a file that is replaced while it is read.
 const TRIES: usize = 8;
 
-/// What lies at a path: a folder is no file, and so nothing, and so is what a link on the way leads to. A pipe or
-/// a device is an error.
+/// What is at a path. A folder counts as nothing, and so does what is behind a link. A pipe or a
+/// device is an error.
 pub fn read(project: &Project, path: &Path) -> Result<State, PathError> {
     Ok(read_with(project, path)?.map(|(node, _)| node))
 }
 
-/// The same, with what the file was before it was read.
+/// The same, with the file's metadata from before it was read.
 pub fn read_with(project: &Project, path: &Path) -> Result<Option<(Node, Stat)>, PathError> {
     let mut tries = 0;
     loop {
         match read_once(project, path) {
-            // Another took its place between two looks at it.
+            // The file was replaced between two checks.
             Err(PathError::Changed(_)) if tries < TRIES => tries += 1,
             read => return read,
         }
@@ -39,7 +39,8 @@ pub fn read_with(project: &Project, path: &Path) -> Result<Option<(Node, Stat)>,
 
 fn read_once(project: &Project, path: &Path) -> Result<Option<(Node, Stat)>, PathError> {
     let entry = match project.entry(path) {
-        // A file or a link where a folder was on the way: nothing of the project lies behind it.
+        // There is a file or a link instead of a parent folder: nothing of the project is behind
+        // it.
         Err(
             PathError::NotAFolder(_)
             | PathError::NotFound(_)
@@ -60,7 +61,7 @@ fn read_once(project: &Project, path: &Path) -> Result<Option<(Node, Stat)>, Pat
                 return Err(too_large());
             }
             let mut bytes = Vec::with_capacity(stat.st_size as usize);
-            // It may grow meanwhile.
+            // The file may grow meanwhile.
             Read::by_ref(&mut file).take(LARGEST + 1).read_to_end(&mut bytes).map_err(io)?;
             if bytes.len() as u64 > LARGEST {
                 return Err(too_large());
@@ -81,19 +82,19 @@ fn read_once(project: &Project, path: &Path) -> Result<Option<(Node, Stat)>, Pat
     }
 }
 
-/// What lies at a path, where it is a file or a link, and no link lies on the way.
+/// The metadata of a path, if it is a file or a link, and there is no link on the way.
 pub fn found(project: &Project, path: &Path) -> Option<Stat> {
     look(project, &project.entry(path).ok()?).ok().filter(is_kept)
 }
 
-/// What lies there at this moment, without following a link.
+/// What is there at this moment, without following links.
 fn look(project: &Project, entry: &ResolvedPath) -> Result<Stat, PathError> {
     let (folder, name) = project.parent(entry)?;
     rustix::fs::statat(&folder, &name, AtFlags::SYMLINK_NOFOLLOW)
         .map_err(|_| PathError::Changed(entry.real().to_owned()))
 }
 
-/// Whether two looks at a file tell that nobody wrote to it in between.
+/// Whether two checks of a file show that nobody wrote to it in between.
 fn is_same(one: &Stat, other: &Stat) -> bool {
     let told = |stat: &Stat| {
         let modified = (stat.st_mtime, stat.st_mtime_nsec);
@@ -102,7 +103,7 @@ fn is_same(one: &Stat, other: &Stat) -> bool {
     told(one) == told(other)
 }
 
-/// Writes what is to lie at a path, where still lies what was judged: else the error is
+/// Writes what a path should contain, if it still contains what was judged: otherwise the error is
 /// [`PathError::Changed`], and nothing was done.
 pub fn write(project: &Project, path: &Path, judged: &State, new: &State) -> Result<(), PathError> {
     if judged == new {
@@ -110,7 +111,7 @@ pub fn write(project: &Project, path: &Path, judged: &State, new: &State) -> Res
     }
     let entry = project.entry(path)?;
     let changed = || PathError::Changed(entry.real().to_owned());
-    // No tool has written there; a command may have, before that was put aside.
+    // No tool can have written there; a command may have, before that was quarantined.
     if entry.guard() != Guard::Nothing {
         return Err(changed());
     }
@@ -118,7 +119,7 @@ pub fn write(project: &Project, path: &Path, judged: &State, new: &State) -> Res
     if found.as_ref().map(|(node, _)| node) != judged.as_ref() {
         return Err(changed());
     }
-    // Reading takes its time: somebody may have written since.
+    // Reading takes time: somebody may have written since.
     if let Some((_, stat)) = &found
         && !is_same(stat, &look(project, &entry)?)
     {
@@ -147,15 +148,15 @@ pub fn write(project: &Project, path: &Path, judged: &State, new: &State) -> Res
     }
 }
 
-/// What a file may have that is made again: what it had, as far as that is known.
+/// The permissions of a restored file: its old ones, as far as they are known.
 fn permissions(mode: Mode, known: Option<u16>) -> u16 {
     let usual = if mode == Mode::Executable { 0o777 } else { 0o666 };
-    // Whoever could not read it cannot run it either.
+    // Those who could not read it cannot run it, either.
     let known = known.map_or(0o777, |known| known | known >> 2 & 0o111 | 0o600);
     usual & known
 }
 
-/// Removes a folder that lies where a file is to be, where nothing but folders is in it.
+/// Removes a folder that is where a file should be, if it contains nothing but folders.
 fn clear(project: &Project, path: &Path) -> Result<(), PathError> {
     let mut folders = vec![path.to_owned()];
     let mut at = 0;
@@ -180,7 +181,7 @@ fn clear(project: &Project, path: &Path) -> Result<(), PathError> {
         folders.extend(below);
         at += 1;
     }
-    // Those within first.
+    // Subfolders come first.
     folders.iter().rev().try_for_each(|folder| project.remove(&project.entry(folder)?))
 }
 

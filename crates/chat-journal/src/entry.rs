@@ -9,15 +9,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::node::{Id, StoredNode};
 
-/// The number of an entry: later ones have greater numbers, and none is used twice.
+/// The number of an entry: numbers increase, and none is used twice.
 pub type Seq = u64;
 
-/// Whose doing a change is.
+/// Who made a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Origin {
     /// The session.
     pub session: String,
-    /// The message of the person that it was done for.
+    /// The user's message that it was made for.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
     /// The tool call.
@@ -25,30 +25,32 @@ pub struct Origin {
     pub call: String,
 }
 
-/// How a change came to be.
+/// The source of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ChangeSource {
     /// A tool wrote it.
     Tool,
-    /// A command did.
+    /// A command wrote it.
     Command,
-    /// The person went back to a checkpoint, or took that back.
+    /// The user restored a checkpoint, or undid that.
     Restore,
     /// The person rejected a change.
     Reject,
-    /// The person took a rejection back.
+    /// The user undid a rejection.
     Undo,
-    /// The person did it in Natter: it is no session's, and told so that no command is taken for its doer.
+    /// The user made it in Natter: it belongs to no session, and is recorded so that it is not
+    /// attributed to a command.
     Person,
 }
 
-/// A hunk of a session's change. It keeps its name while others come and go, until its own text changes.
+/// A hunk of a session's change. It keeps its id while others appear and disappear, until its own
+/// text changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct HunkId {
     /// The entry that made it.
     pub seq: Seq,
-    /// Which one of that entry.
+    /// Its index in that entry.
     pub index: u32,
 }
 
@@ -58,7 +60,7 @@ impl fmt::Display for HunkId {
     }
 }
 
-/// A text that names no hunk.
+/// A text that is not a hunk's id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this names no hunk")]
 pub struct NoHunkId;
@@ -89,14 +91,14 @@ impl<'de> Deserialize<'de> for HunkId {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Entry {
     pub seq: Seq,
-    /// Milliseconds since 1970; those that were written together have the same.
+    /// Milliseconds since 1970; entries that were written together have the same.
     pub at: u64,
     #[serde(flatten)]
     pub kind: EntryKind,
 }
 
 impl Entry {
-    /// The contents that it names.
+    /// The contents that it refers to.
     pub fn kept(&self) -> impl Iterator<Item = StoredNode> + use<> {
         self.kind.kept()
     }
@@ -106,63 +108,63 @@ impl Entry {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub(crate) enum EntryKind {
-    /// The project's state was kept.
+    /// The project's state was stored.
     Checkpoint {
         session: String,
         message: String,
         tree: Id,
-        /// Made by a restore before it began.
+        /// Created by a restore before it began.
         #[serde(default)]
         before_restore: bool,
     },
     /// A file changed.
     Change(Changed),
-    /// The person accepted hunks, or all of a file.
+    /// The user accepted hunks, or a whole file.
     Accepted {
         session: String,
         #[serde(with = "crate::names::path")]
         path: PathBuf,
         hunks: Option<Vec<HunkId>>,
-        /// The answer that it is part of, by its first entry.
+        /// The answer that it belongs to, by its first entry.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         answer: Option<Seq>,
-        /// Nothing of the session's is left to review.
+        /// Nothing of the session is left to review.
         settled: bool,
     },
-    /// The person took it back that they had accepted something of a file: it is to be reviewed again.
+    /// The user undid accepting something of a file: it is open for review again.
     Reopened {
         session: String,
         #[serde(with = "crate::names::path")]
         path: PathBuf,
-        /// Where it lay before the session moved it.
+        /// Its path before the session moved it.
         #[serde(
             default,
             with = "crate::names::maybe_path",
             skip_serializing_if = "Option::is_none"
         )]
         origin: Option<PathBuf>,
-        /// The file without what is to be reviewed.
+        /// The file without the open changes.
         base: Option<StoredNode>,
-        /// The file with it.
+        /// The file with the open changes.
         now: Option<StoredNode>,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         touched: bool,
     },
-    /// The person went back to a checkpoint. The changes follow.
+    /// The user restored a checkpoint. The changes follow.
     Restored {
         session: String,
         /// The checkpoint, or the restore that was undone.
         to: Seq,
         undoes: bool,
-        /// The checkpoint that was made before.
+        /// The checkpoint that was created before.
         before: Seq,
     },
-    /// The session is gone: nothing of it is reviewed any more.
+    /// The session was deleted: none of its changes are reviewed any more.
     Forgotten { session: String },
 }
 
 impl EntryKind {
-    /// Whether nothing of its session's is left to review after it.
+    /// Whether nothing of its session is left to review after it.
     pub fn settles(&self) -> bool {
         match self {
             Self::Accepted { settled, .. } | Self::Change(Changed { settled, .. }) => *settled,
@@ -171,7 +173,7 @@ impl EntryKind {
         }
     }
 
-    /// The session that it is of.
+    /// Its session.
     pub fn session(&self) -> &str {
         match self {
             Self::Checkpoint { session, .. }
@@ -183,7 +185,7 @@ impl EntryKind {
         }
     }
 
-    /// The contents that it names.
+    /// The contents that it refers to.
     pub fn kept(&self) -> impl Iterator<Item = StoredNode> + use<> {
         let (before, after) = match self {
             Self::Change(change) => (change.before, change.after),
@@ -193,7 +195,7 @@ impl EntryKind {
         before.into_iter().chain(after)
     }
 
-    /// The answer of the person's that it is part of.
+    /// The user's answer that it belongs to.
     pub fn answer(&self) -> Option<Seq> {
         match self {
             Self::Accepted { answer, .. } | Self::Change(Changed { answer, .. }) => *answer,
@@ -210,24 +212,24 @@ pub(crate) struct Changed {
     pub by: ChangeSource,
     #[serde(with = "crate::names::path")]
     pub path: PathBuf,
-    /// Where it lay before, when it was moved. `before` lay there.
+    /// Its old path if it was moved. `before` was there.
     #[serde(default, with = "crate::names::maybe_path", skip_serializing_if = "Option::is_none")]
     pub from: Option<PathBuf>,
     pub before: Option<StoredNode>,
     pub after: Option<StoredNode>,
-    /// The restore that it is part of.
+    /// The restore that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restore: Option<Seq>,
-    /// The answer that it is part of, by its first entry.
+    /// The answer that it belongs to, by its first entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Seq>,
-    /// The restore or the answer whose change this takes back.
+    /// The restore or the answer whose change this undoes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<Seq>,
-    /// What was rejected: hunks, or (`None`) the whole.
+    /// What was rejected: hunks, or (`None`) the whole change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hunks: Option<Vec<HunkId>>,
-    /// Nothing of the session's is left to review.
+    /// Nothing of the session is left to review.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub settled: bool,
 }

@@ -6,32 +6,32 @@ use std::path::{Path, PathBuf};
 /// Why a folder gets no journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// It is the home folder, or holds it.
+    /// It is the home folder, or contains it.
     Home,
-    /// It is the root of all folders.
+    /// It is the root folder.
     Root,
-    /// It holds the journals, or lies among them.
+    /// It contains the journals, or is inside their folder.
     OwnState,
 }
 
-/// Why something was not done. Nothing was changed in the project, unless a variant says otherwise.
+/// Why an operation failed. Nothing was changed in the project, unless a variant says otherwise.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The folder gets no journal.
     #[error("this folder gets no journal: {0:?}")]
     Refused(Refusal),
-    /// The program `git` is not there.
+    /// The program `git` was not found.
     #[error("the program git was not found")]
     NoGit,
     /// `git` failed.
     #[error("git {what}: {said}")]
     Git {
-        /// Which of its commands.
+        /// Its command.
         what: &'static str,
-        /// What it said.
+        /// Its error message.
         said: String,
     },
-    /// A content that the journal names is not there.
+    /// A content that the journal refers to is missing.
     #[error("the journal has lost the contents {0}")]
     Lost(String),
     /// The journal was written by a newer version.
@@ -40,7 +40,7 @@ pub enum Error {
     /// No checkpoint has this number.
     #[error("there is no checkpoint {0}")]
     NoCheckpoint(u64),
-    /// No answer of the session has this number, or it is too long ago.
+    /// No answer of the session has this number, or it is too old.
     #[error("there is no answer {0}")]
     NoAnswer(u64),
     /// No restore has this number.
@@ -52,15 +52,15 @@ pub enum Error {
     /// A file of the journal itself.
     #[error("{}: {source}", path.display())]
     Io {
-        /// Which.
+        /// Its path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
 
 impl Error {
-    /// Makes one of what the system said about a path.
+    /// Converts a system error about a path.
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |source| Self::Io { path, source }

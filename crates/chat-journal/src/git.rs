@@ -13,7 +13,7 @@ use crate::Error;
 use crate::names::quoted;
 use crate::node::{Id, Mode};
 
-/// The branch that trees are made on. What it points to does not matter.
+/// The branch on which trees are created. Its target does not matter.
 const BRANCH: &str = "refs/natter/next";
 
 /// A shadow repository.
@@ -26,22 +26,22 @@ pub struct Git {
 /// How a tree differs from another.
 #[derive(Debug)]
 pub struct TreeChange<'a> {
-    /// From which one; from the empty one else.
+    /// The old tree; none means the empty one.
     pub from: Option<Id>,
-    /// What goes.
+    /// The removed entries.
     pub removed: Vec<&'a std::ffi::OsStr>,
-    /// What comes, or is other.
+    /// The added or changed entries.
     pub set: Vec<(&'a std::ffi::OsStr, Mode, Id)>,
 }
 
 impl Git {
-    /// Opens the repository of `project`, or makes it. Under the lock.
+    /// Opens or creates the repository of `project`. The lock must be held.
     pub fn open(folder: &Path, project: &Path) -> Result<Self, Error> {
         let program = chat_project::program("git", project).ok_or(Error::NoGit)?;
         let git = Self { folder: folder.to_owned(), program };
         if !folder.exists() {
             let beside = Self { folder: folder.with_extension("new"), ..git.clone() };
-            // Left by a crash.
+            // Left behind by a crash.
             if beside.folder.exists() {
                 std::fs::remove_dir_all(&beside.folder).map_err(Error::io(&beside.folder))?;
             }
@@ -55,7 +55,7 @@ impl Git {
     /// `git` with no settings but those of the repository itself, which are ours.
     fn plain(&self) -> Command {
         let mut command = Command::new(&self.program);
-        // What it starts is its own, which it finds by itself.
+        // git finds its own programs by itself.
         command.env_clear().env("PATH", "/nonexistent").env("LC_ALL", "C");
         command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
         command.env("GIT_ATTR_NOSYSTEM", "1").env("GIT_TERMINAL_PROMPT", "0");
@@ -66,10 +66,11 @@ impl Git {
     fn command(&self) -> Command {
         let mut command = self.plain();
         command.arg("--git-dir").arg(&self.folder);
-        // Packs are few and made whole; nothing is tidied behind our back.
+        // Packs are few and complete; automatic cleanup is off.
         command.args(["-c", "fastimport.unpackLimit=0", "-c", "gc.auto=0"]);
         command.args(["-c", "core.fsync=all", "-c", "pack.threads=1"]);
-        // Nothing is ever checked out: what other systems would take for another name is none here.
+        // Nothing is ever checked out, so names that are special on other systems are harmless
+        // here.
         command.args(["-c", "core.protectNTFS=false", "-c", "core.protectHFS=false"]);
         command
     }
@@ -90,7 +91,7 @@ impl Git {
         }
     }
 
-    /// Begins to take contents in.
+    /// Starts to import contents.
     pub fn import(&self) -> Result<Import, Error> {
         let mut child = self
             .command()
@@ -104,7 +105,7 @@ impl Git {
         Ok(Import { child, input })
     }
 
-    /// The contents of these names. What is missing is not among them.
+    /// The contents with these ids. Missing ones are not included.
     pub fn read(&self, ids: &[Id]) -> Result<HashMap<Id, Arc<[u8]>>, Error> {
         let mut child = self
             .command()
@@ -116,14 +117,14 @@ impl Git {
             .map_err(|error| self.missing(error))?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
         let found = std::thread::scope(|scope| {
-            // Written beside: it answers before it was asked all.
+            // Written on another thread, since git answers before it has read everything.
             let writer = scope.spawn(move || {
                 let mut input = BufWriter::new(input?);
                 ids.iter().try_for_each(|id| writeln!(input, "{id}")).ok()?;
                 input.flush().ok()
             });
             let found = output.map_or_else(|| Ok(HashMap::new()), |output| answers(output, ids));
-            // Whether all was asked shows in the answers.
+            // Missing input shows in the answers.
             let _ = writer.join();
             found
         });
@@ -136,7 +137,7 @@ impl Git {
         }
     }
 
-    /// Makes a name for a tree, so that it stays.
+    /// Creates a ref for a tree, so that it is kept.
     pub fn name(&self, names: &[(String, Id)]) -> Result<(), Error> {
         let known = self.run(
             "for-each-ref",
@@ -160,24 +161,24 @@ impl Git {
             .spawn()
             .map_err(|error| self.missing(error))?;
         if let Some(mut input) = child.stdin.take() {
-            // Whether it took all shows in how it ends.
+            // Missing input shows in the exit status.
             let _ = input.write_all(text.as_bytes());
         }
         ended("update-ref", child)
     }
 
-    /// Removes what has no name, and packs the rest again.
+    /// Removes what no ref needs, and repacks the rest.
     pub fn prune(&self) -> Result<(), Error> {
         self.run("repack", self.command().args(["repack", "-a", "-d", "-q"]))?;
         self.run("prune", self.command().args(["prune", "--expire=now"])).map(drop)
     }
 
-    /// Packs many small packs into one, and touches large ones seldom.
+    /// Joins many small packs into one, and rarely touches large ones.
     pub fn gather(&self) -> Result<(), Error> {
         self.run("repack", self.command().args(["repack", "-d", "-q", "--geometric=2"])).map(drop)
     }
 
-    /// How many packs there are.
+    /// The number of packs.
     pub fn packs(&self) -> usize {
         let entries = std::fs::read_dir(self.folder.join("objects/pack"));
         entries.map_or(0, |entries| {
@@ -186,7 +187,7 @@ impl Git {
         })
     }
 
-    /// Bytes on disk.
+    /// The size on disk, in bytes.
     pub fn size(&self) -> u64 {
         let entries = std::fs::read_dir(self.folder.join("objects/pack"));
         entries.map_or(0, |entries| {
@@ -226,7 +227,8 @@ fn answers(output: impl Read, ids: &[Id]) -> std::io::Result<HashMap<Id, Arc<[u8
     Ok(found)
 }
 
-/// Contents on their way in. None of them is there before [`Import::finish`]; dropped before, it leaves nothing.
+/// Contents that are being imported. None of them exists before [`Import::finish`]; if it is
+/// dropped before, it leaves nothing.
 #[derive(Debug)]
 pub struct Import {
     child: Child,
@@ -235,13 +237,13 @@ pub struct Import {
 
 impl Import {
     fn write(&mut self, write: impl FnOnce(&mut BufWriter<ChildStdin>) -> std::io::Result<()>) {
-        // What goes wrong here shows in how the program ends.
+        // A write error shows when the program ends.
         if self.input.as_mut().is_some_and(|input| write(input).is_err()) {
             self.input = None;
         }
     }
 
-    /// Takes one in.
+    /// Imports a content.
     pub fn blob(&mut self, bytes: &[u8]) {
         self.write(|input| {
             write!(input, "blob\ndata {}\n", bytes.len())?;
@@ -250,7 +252,7 @@ impl Import {
         });
     }
 
-    /// Waits until all is on disk. The answer is the changed tree's name.
+    /// Waits until everything is on disk. Returns the changed tree's id.
     pub fn finish(mut self, tree: Option<&TreeChange<'_>>) -> Result<Option<Id>, Error> {
         self.write(|input| {
             if let Some(TreeChange { from, removed, set }) = tree {
@@ -296,7 +298,7 @@ impl Import {
 
 impl Drop for Import {
     fn drop(&mut self) {
-        // Where it ended by itself this does nothing.
+        // If it has ended by itself, this does nothing.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

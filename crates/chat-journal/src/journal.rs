@@ -19,16 +19,16 @@ use crate::scan::Scan;
 use crate::state::Inner;
 use crate::{Error, Refusal};
 
-/// What is kept, and how long.
+/// What is stored, and for how long.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of a file that a checkpoint keeps.
+    /// The maximum size of a file in a checkpoint, in bytes.
     pub file_size: u64,
-    /// Bytes of all files that a checkpoint keeps.
+    /// The maximum size of all files in a checkpoint, in bytes.
     pub project_size: u64,
     /// How long a checkpoint is kept.
     pub age: Duration,
-    /// Bytes on disk beyond which the oldest checkpoints go.
+    /// The size on disk, in bytes, above which the oldest checkpoints are removed.
     pub store_size: u64,
 }
 
@@ -46,15 +46,15 @@ impl Default for Limits {
 /// The project's state before the first change of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// Its number, to go back to.
+    /// Its number, for restoring it.
     pub seq: Seq,
     /// The session.
     pub session: String,
-    /// The message of the person; empty where a restore made it.
+    /// The user's message; empty if a restore created it.
     pub message: String,
-    /// When: milliseconds since 1970.
+    /// When it was created: milliseconds since 1970.
     pub at: u64,
-    /// Files that it does not hold. Told when it is made, and empty later.
+    /// Files that it does not contain. Set when it is created, and empty later.
     pub left_out: Vec<LeftOut>,
 }
 
@@ -67,7 +67,7 @@ pub struct Journal {
 #[derive(Debug)]
 struct Shared {
     project: Project,
-    /// Which folder that was, by its device and number.
+    /// Identifies that folder, by device and inode number.
     folder: Option<(u64, u64)>,
     lock: Lock,
     direct_edits: Arc<DirectEdits>,
@@ -75,11 +75,12 @@ struct Shared {
 }
 
 impl Journal {
-    /// Opens the journal of a project in `state/projects`, or begins it. The home folder, what lies above it, and
-    /// a project that holds `state` or lies in it are refused.
+    /// Opens or creates the journal of a project in `state/projects`. The home folder, its parent
+    /// folders, and a project that contains `state` or is inside it are refused.
     ///
     /// # Errors
-    /// The folder is refused, `git` is missing, or the disk says no.
+    ///
+    /// The folder is refused, `git` is missing, or the disk cannot be read or written.
     pub fn open(
         project: &Project,
         home: Option<&Path>,
@@ -108,7 +109,8 @@ impl Journal {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Whether the project's folder still is the one that was opened: another one may have taken its place.
+    /// Whether the project's folder is still the one that was opened: another one may have replaced
+    /// it.
     #[must_use]
     pub fn is_current(&self) -> bool {
         let now = identity(self.project().root());
@@ -123,13 +125,13 @@ impl Journal {
         &self.shared.direct_edits
     }
 
-    /// Whether a project has a journal in `state` already.
+    /// Whether a project already has a journal in `state`.
     #[must_use]
     pub fn exists(project: &Project, state: &Path) -> bool {
         state.join("projects").join(name(project.root())).is_dir()
     }
 
-    /// Does something with the journal as it is on disk, alone.
+    /// Runs an action on the current journal, with exclusive access.
     pub(crate) fn with<T>(
         &self,
         act: impl FnOnce(&mut Inner) -> Result<T, Error>,
@@ -143,11 +145,12 @@ impl Journal {
         act(&mut inner)
     }
 
-    /// Keeps the project's state before the first change of a request. Asked again for the same request, it
-    /// answers with the one that there is.
+    /// Stores the project's state before the first change of a request. If it is called again for
+    /// the same request, it returns the existing checkpoint.
     ///
     /// # Errors
-    /// `git` fails, or the disk says no.
+    ///
+    /// `git` fails, or the disk cannot be written.
     pub fn checkpoint(&self, session: &str, message: &str) -> Result<Checkpoint, Error> {
         self.with(|inner| {
             let made = inner.log.entries().iter().rev().filter_map(Checkpoint::of);
@@ -162,7 +165,8 @@ impl Journal {
     /// The checkpoints of a session, the oldest first.
     ///
     /// # Errors
-    /// The disk says no.
+    ///
+    /// The disk cannot be read.
     pub fn checkpoints(&self, session: &str) -> Result<Vec<Checkpoint>, Error> {
         self.with(|inner| {
             let all = inner.log.entries().iter().filter_map(Checkpoint::of);
@@ -170,10 +174,12 @@ impl Journal {
         })
     }
 
-    /// Looks at the whole project: before a command, so that [`Journal::record_since`] finds what it did.
+    /// Scans the whole project: call it before a command, so that [`Journal::record_since`] finds
+    /// the command's changes.
     ///
     /// # Errors
-    /// `git` fails, or the disk says no.
+    ///
+    /// `git` fails, or the disk cannot be written.
     pub fn scan(&self) -> Result<Scan, Error> {
         self.with(Inner::scan)
     }
@@ -216,16 +222,16 @@ fn identity(folder: &Path) -> Option<(u64, u64)> {
     std::fs::metadata(folder).ok().map(|found| (found.dev(), found.ino()))
 }
 
-/// The name of a project's folder: of its real path.
+/// The name of a project's folder, from its real path.
 fn name(root: &Path) -> PathBuf {
-    /// Digits that tell projects apart.
+    /// How many digits identify a project.
     const DIGITS: usize = 32;
     let mut name = Id::from_bytes(Sha256::digest(root.as_os_str().as_bytes()).into()).to_string();
     name.truncate(DIGITS);
     name.into()
 }
 
-/// Makes a folder that is the person's alone.
+/// Creates a folder that only the user can access.
 fn make(folder: &Path) -> Result<(), Error> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(Error::io(folder))
 }

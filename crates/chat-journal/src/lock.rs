@@ -28,7 +28,8 @@ impl Lock {
         Ok(Self { path: path.to_owned(), file })
     }
 
-    /// Waits until no other process holds it. One that ends, however it ends, lets it go.
+    /// Waits until no other process holds it. The lock is released when its process ends, however
+    /// it ends.
     pub fn hold(&self) -> Result<LockGuard<'_>, Error> {
         self.file.lock().map_err(Error::io(&self.path))?;
         Ok(LockGuard(&self.file))
@@ -37,7 +38,7 @@ impl Lock {
 
 impl Drop for LockGuard<'_> {
     fn drop(&mut self) {
-        // It is let go in any case when the file is closed.
+        // It is released in any case when the file is closed.
         let _ = self.0.unlock();
     }
 }

@@ -12,26 +12,26 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 use crate::entry::{Entry, EntryKind, Seq};
 
-/// How the log is written. A greater one is not read.
+/// The version of the log's format. Newer versions are not read.
 const VERSION: u32 = 1;
 
 /// The first line.
 #[derive(Debug, Serialize, Deserialize)]
 struct Header {
     version: u32,
-    /// Another one when the log was written again.
+    /// Changes when the log is rewritten.
     generation: String,
-    /// The number of the next entry: none is used again, even where its entry is gone.
+    /// The number of the next entry: no number is used again, even if its entry is gone.
     #[serde(default)]
     next: Seq,
 }
 
-/// The log as far as it was read. All of it is used under the lock.
+/// The log as far as it was read. Use it only under the lock.
 #[derive(Debug)]
 pub struct Log {
     path: PathBuf,
     inode: u64,
-    /// Where the last whole line ends.
+    /// Where the last complete line ends.
     end: u64,
     generation: String,
     next: Seq,
@@ -47,7 +47,7 @@ impl Log {
         &self.entries
     }
 
-    /// Another one when the log was written again.
+    /// Changes when the log is rewritten.
     pub fn generation(&self) -> &str {
         &self.generation
     }
@@ -61,7 +61,7 @@ impl Log {
         self.entries.binary_search_by_key(&seq, |entry| entry.seq).ok().map(|at| &self.entries[at])
     }
 
-    /// Reads what others appended. Says whether the log is another one than before.
+    /// Reads what others appended. Returns whether the log was rewritten.
     pub fn sync(&mut self) -> Result<bool, Error> {
         let mut file = match File::open(&self.path) {
             Ok(file) => file,
@@ -84,7 +84,7 @@ impl Log {
             .map_err(Error::io(&self.path))?;
         self.take(&bytes)?;
         if self.generation.is_empty() {
-            // Not even its first line was written whole.
+            // Not even its first line is complete.
             self.begin(&[])?;
         }
         Ok(replaced)
@@ -121,20 +121,20 @@ impl Log {
         Ok(())
     }
 
-    /// Appends what happened, in one piece, and waits until the disk has it. The contents that it names must be
-    /// on disk before. The numbers go up by one from [`Log::next`].
+    /// Appends entries in one piece, and waits until they are on disk. The contents that they refer
+    /// to must be on disk before. The numbers increase by one from [`Log::next`].
     pub fn append(&mut self, happened: Vec<EntryKind>) -> Result<(), Error> {
         if happened.is_empty() {
             return Ok(());
         }
-        // No two are of one moment, so that each moment has a before and an after.
+        // No two appends have the same time, so that before and after are always clear.
         let at = now().max(self.entries.last().map_or(0, |last| last.at + 1));
         let entries: Vec<Entry> =
             (self.next..).zip(happened).map(|(seq, what)| Entry { seq, at, kind: what }).collect();
         let text: Vec<u8> = entries.iter().flat_map(line).collect();
         let write = || {
             let mut file = File::options().write(true).open(&self.path)?;
-            // What a crash left half written.
+            // A crash left this half-written.
             file.set_len(self.end)?;
             file.seek(SeekFrom::Start(self.end))?;
             file.write_all(&text)?;
@@ -147,7 +147,7 @@ impl Log {
         Ok(())
     }
 
-    /// Writes the log again with these entries alone.
+    /// Rewrites the log with only these entries.
     pub fn rewrite(&mut self, keep: impl Fn(&Entry) -> bool) -> Result<(), Error> {
         let kept: Vec<Entry> = self.entries.iter().filter(|entry| keep(entry)).cloned().collect();
         self.begin(&kept)
@@ -178,7 +178,7 @@ impl Log {
 }
 
 fn line<T: Serialize>(value: &T) -> Vec<u8> {
-    // These types always have a text.
+    // These types can always be serialized.
     let text = serde_json::to_string(value).unwrap_or_default();
     format!("{:08x} {text}\n", crc32fast::hash(text.as_bytes())).into_bytes()
 }

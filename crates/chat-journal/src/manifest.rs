@@ -12,32 +12,33 @@ use rustix::fs::{FileType, Stat};
 use crate::Error;
 use crate::node::{Id, Mode, StoredNode};
 
-/// How fine the clock of a file system's times is where it has fractions of seconds: the kernel's tick, and some.
+/// The resolution of file times on file systems with fractions of seconds, in nanoseconds: the
+/// kernel's tick, and a margin.
 const TICK: i64 = 20_000_000;
-/// The same where it has not, in nanoseconds.
+/// The resolution on file systems without fractions, in nanoseconds.
 const COARSE: i64 = 2_000_000_000;
 /// The first bytes of the file.
 const MAGIC: &[u8; 8] = b"natstat2";
 
-/// Why a file is not kept.
+/// Why a file is not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeftOutReason {
-    /// It is larger than a file may be.
+    /// It is larger than the limit for a file.
     TooLarge,
-    /// With it the project would be larger than it may be.
+    /// With it, the project would exceed its limit.
     NoRoom,
     /// It cannot be read.
     Unreadable,
 }
 
-/// A file that a checkpoint does not hold, and a scan does not see change.
+/// A file that a checkpoint does not contain, and whose changes a scan does not see.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// From the project's root on.
+    /// Relative to the project.
     pub path: PathBuf,
-    /// Bytes.
+    /// Its size in bytes.
     pub size: u64,
-    /// Why.
+    /// The reason.
     pub why: LeftOutReason,
 }
 
@@ -55,7 +56,7 @@ pub struct ManifestEntry {
     read: i64,
 }
 
-/// The whole project as it was at a moment.
+/// The whole project at one moment.
 #[derive(Clone, Debug, Default)]
 pub struct Manifest {
     pub files: HashMap<OsString, ManifestEntry>,
@@ -70,7 +71,7 @@ pub fn mode(stat: &Stat) -> Mode {
     }
 }
 
-/// Who may do what with a file.
+/// The permissions of a file.
 pub fn permissions(stat: &Stat) -> u16 {
     (stat.st_mode & 0o777) as u16
 }
@@ -84,7 +85,7 @@ fn changed(stat: &Stat) -> i64 {
 }
 
 impl ManifestEntry {
-    /// What was read from a file that was so before, at a time taken before.
+    /// Describes what was read from a file with this metadata; `read` is a time before reading.
     pub fn new(stat: &Stat, id: Id, read: i64) -> Self {
         Self {
             mode: mode(stat),
@@ -98,26 +99,26 @@ impl ManifestEntry {
         }
     }
 
-    /// As the log names it.
+    /// The form for the log.
     pub fn kept(&self) -> StoredNode {
         let Self { mode, id, size, permissions, .. } = *self;
         let permissions = (mode != Mode::Link).then_some(permissions);
         StoredNode { mode, id, size, permissions }
     }
 
-    /// Whether it is the same file as another, which may have lain elsewhere: with its folder a file is moved without
-    /// being touched.
+    /// Whether it is the same file as another one, possibly at another path: moving its folder
+    /// moves a file without touching it.
     pub fn is_same_file(&self, other: &Self) -> bool {
         (self.inode, self.id, self.changed) == (other.inode, other.id, other.changed)
     }
 
-    /// Whether it surely was there, as it is, before a moment.
+    /// Whether it certainly existed in this state before this time.
     pub fn is_older_than(&self, moment: i64) -> bool {
         self.changed + COARSE < moment
     }
 
-    /// Whether a file surely still is what was read. One that was written just before it was read may have been
-    /// written again within the same tick of the clock: it has to be read again.
+    /// Whether a file certainly still has the content that was read. A file that was written just
+    /// before may have been written again within the same clock tick, so it must be read again.
     pub fn is_still(&self, stat: &Stat) -> bool {
         let latest = self.modified.max(self.changed);
         let coarse = self.modified % 1_000_000_000 == 0 && self.changed % 1_000_000_000 == 0;
@@ -131,8 +132,8 @@ impl ManifestEntry {
 }
 
 impl Manifest {
-    /// The manifest that was stored for this generation of the log; none where there is none that is whole. The
-    /// tree that it is the same as is stored with it.
+    /// The stored manifest for this generation of the log; none if there is no complete one. The
+    /// tree with the same content is stored with it.
     pub fn load(path: &Path, generation: &str) -> Option<(Self, Option<Id>)> {
         let bytes = std::fs::read(path).ok()?;
         let (body, sum) = bytes.split_at_checked(bytes.len().checked_sub(4)?)?;
@@ -165,7 +166,7 @@ impl Manifest {
         Some((manifest, tree))
     }
 
-    /// Stores it. Nothing is lost where it is not whole after a crash.
+    /// Stores it. If it is incomplete after a crash, nothing is lost.
     pub fn store(&self, path: &Path, generation: &str, tree: Option<Id>) -> Result<(), Error> {
         let mut to = Vec::with_capacity(64 + self.files.len() * 168);
         to.extend(MAGIC);

@@ -5,14 +5,14 @@ use std::ops::Range;
 use crate::diff::{Changed, changed, split};
 use crate::node::{Node, State};
 
-/// Brings together what two sides made of a text, by its lines; none where both changed the same lines differently.
+/// Merges two versions of a text by lines; none if both changed the same lines differently.
 pub fn merge_texts(base: &str, ours: &str, theirs: &str) -> Option<String> {
     let merged = texts(base.as_bytes(), ours.as_bytes(), theirs.as_bytes());
-    // Whole lines of texts are a text.
+    // Lines of valid texts are valid text.
     (!merged.contested).then(|| String::from_utf8_lossy(&merged.text).into_owned())
 }
 
-/// The same, with both sides of what is contested, one after the other between marks as git has them.
+/// The same, but conflicts contain both sides between markers like those of git.
 pub fn merge_texts_marked(base: &str, ours: (&str, &str), theirs: (&str, &str)) -> String {
     let (our_name, ours) = ours;
     let (their_name, theirs) = theirs;
@@ -33,21 +33,22 @@ pub fn merge_texts_marked(base: &str, ours: (&str, &str), theirs: (&str, &str)) 
     String::from_utf8_lossy(&merged.text).into_owned()
 }
 
-/// What two sides made of the same text.
+/// The merged versions of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Merged {
     pub text: Vec<u8>,
-    /// Whether both sides changed the same place differently: there stands what `theirs` made.
+    /// Whether there is a conflict: both sides changed the same place differently, and the text has
+    /// `theirs` there.
     pub contested: bool,
 }
 
-/// Brings together what two sides made of a text. Changes of neighbouring lines do not hinder each other; two
-/// different insertions at one place do.
+/// Merges two versions of a text. Changes of neighbouring lines do not conflict; two different
+/// insertions at the same position do.
 pub fn texts(ancestor: &[u8], ours: &[u8], theirs: &[u8]) -> Merged {
     joined(ancestor, ours, theirs, |text, _, other| text.extend_from_slice(other))
 }
 
-/// The same; `contested` puts there what stands where both sides changed the same.
+/// The same; `contested` returns the text for a conflict.
 fn joined(
     ancestor: &[u8],
     ours: &[u8],
@@ -78,7 +79,7 @@ fn joined(
         };
         let mut span = first.old.clone();
         let (from_i, from_j) = (i, j);
-        // All that lies in each other's way.
+        // Collects all changes that overlap.
         loop {
             let before = (i, j);
             while by_one.get(i).is_some_and(|next| meets(&span, &next.old)) {
@@ -107,7 +108,7 @@ fn joined(
         }
     }
     put(&mut merged.text, &base[at..]);
-    // A line without an end may come to stand before others.
+    // A line without an ending may get others after it.
     let no_end = |text: &[u8]| !text.is_empty() && !text.ends_with(b"\n");
     if (no_end(ours) || no_end(theirs) || no_end(ancestor))
         && merged.text != ours
@@ -118,19 +119,19 @@ fn joined(
     merged
 }
 
-/// Whether a line of the merged text is in none of the three, since two ran together.
+/// Whether the merged text has a line that is in none of the three, because two lines were joined.
 fn runs_together(text: &[u8], all: &[&Vec<&[u8]>; 3]) -> bool {
     let known: std::collections::HashSet<&[u8]> =
         all.iter().flat_map(|lines| lines.iter().copied()).collect();
     split(text).iter().any(|line| !known.contains(line))
 }
 
-/// An insertion comes before a change of the line that it stands before.
+/// An insertion comes before a change of the line after it.
 fn key(range: &Range<usize>) -> (usize, usize) {
     (range.start, range.end)
 }
 
-/// Whether two changes of the same text cannot be told apart by place.
+/// Whether two changes of the same text overlap.
 fn meets(span: &Range<usize>, next: &Range<usize>) -> bool {
     match (span.is_empty(), next.is_empty()) {
         (true, true) => span.start == next.start,
@@ -140,7 +141,7 @@ fn meets(span: &Range<usize>, next: &Range<usize>) -> bool {
     }
 }
 
-/// What one side made of a span of the ancestor.
+/// One side's version of a range of the ancestor.
 fn made(base: &[&[u8]], side: &[&[u8]], changes: &[Changed], span: &Range<usize>) -> Vec<u8> {
     let (mut text, mut at) = (Vec::new(), span.start);
     for Changed { old, new } in changes {
@@ -152,7 +153,7 @@ fn made(base: &[&[u8]], side: &[&[u8]], changes: &[Changed], span: &Range<usize>
     text
 }
 
-/// Brings together what two sides made of what lies at a path, where that can be done.
+/// Merges two versions of what is at a path, if possible.
 pub fn states(ancestor: &State, ours: &State, theirs: &State) -> Result<State, Contested> {
     if ancestor == ours || ours == theirs {
         return Ok(theirs.clone());
@@ -166,14 +167,15 @@ pub fn states(ancestor: &State, ours: &State, theirs: &State) -> Result<State, C
     if !(base.is_text() && one.is_text() && other.is_text()) {
         return Err(Contested(None));
     }
-    // Only two of them are left once links are excluded: where both sides differ from it, they agree.
+    // Only files are left once links are excluded: where both sides differ from the base, they
+    // agree.
     let mode = if base.mode == one.mode { other.mode } else { one.mode };
     let merged = texts(&base.bytes, &one.bytes, &other.bytes);
     let state = Some(Node { mode, bytes: merged.text.into(), permissions: one.permissions });
     if merged.contested { Err(Contested(Some(state))) } else { Ok(state) }
 }
 
-/// Both sides changed the same. For texts, what comes of it where `theirs` is right.
+/// Both sides changed the same place. For texts, the merge in which `theirs` wins.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Contested(pub Option<State>);
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serializer};
 
-/// A path as text: bytes that are no UTF-8, and `%` itself, are written as `%` and two digits.
+/// A path as text: invalid UTF-8, and `%` itself, is written as `%` and two digits.
 fn encode(path: &Path) -> String {
     let mut text = String::new();
     for chunk in path.as_os_str().as_bytes().utf8_chunks() {

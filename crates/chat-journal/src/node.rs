@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
-/// What kind of entry lies at a path.
+/// The kind of an entry at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
@@ -16,12 +16,12 @@ pub enum Mode {
     File,
     /// A file that its owner may run.
     Executable,
-    /// A symbolic link; its contents are where it points.
+    /// A symbolic link; its contents are its target.
     Link,
 }
 
 impl Mode {
-    /// As git writes it.
+    /// The mode in git's format.
     pub(crate) fn for_git(self) -> &'static str {
         match self {
             Self::File => "100644",
@@ -31,15 +31,15 @@ impl Mode {
     }
 }
 
-/// A file or a link as it lies on disk. Cheap to clone. Two of the same kind with the same contents are the same.
+/// A file or a link on disk. Cheap to clone. Two with the same kind and contents are equal.
 #[derive(Clone)]
 pub struct Node {
     /// Its kind.
     pub mode: Mode,
     /// Its contents, exactly.
     pub bytes: Arc<[u8]>,
-    /// What a file's permissions were (0o777), where that is known: one that was the person's alone is that again
-    /// when it comes back.
+    /// A file's permissions (0o777), if known: a file that only the user could read gets them back
+    /// when it is restored.
     pub permissions: Option<u16>,
 }
 
@@ -52,14 +52,14 @@ impl PartialEq for Node {
 impl Eq for Node {}
 
 impl Node {
-    /// A file that nobody runs.
+    /// A file that is not executable.
     pub fn file(bytes: impl Into<Arc<[u8]>>) -> Self {
         Self { mode: Mode::File, bytes: bytes.into(), permissions: None }
     }
 
-    /// Whether its lines may be compared and merged.
+    /// Whether it can be compared and merged by lines.
     pub(crate) fn is_text(&self) -> bool {
-        /// As git looks for it.
+        /// As in git.
         const LOOKED_AT: usize = 8000;
         self.mode != Mode::Link && !self.bytes.iter().take(LOOKED_AT).any(|&byte| byte == 0)
     }
@@ -79,12 +79,12 @@ impl fmt::Debug for Node {
 /// What lies at a path, or nothing.
 pub(crate) type State = Option<Node>;
 
-/// A content's name: git's own, in repositories with SHA-256.
+/// The id of a content: git's own, in repositories with SHA-256.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Id([u8; 32]);
 
 impl Id {
-    /// What git would call a file with these contents.
+    /// git's id of a file with these contents.
     pub fn of(bytes: &[u8]) -> Self {
         let mut hash = Sha256::new();
         hash.update(format!("blob {}\0", bytes.len()));
@@ -113,7 +113,7 @@ impl fmt::Debug for Id {
     }
 }
 
-/// A text that is no id.
+/// A text that is not an id.
 #[derive(Debug, thiserror::Error)]
 #[error("this is no id")]
 pub struct NoId;
@@ -147,7 +147,7 @@ impl<'de> Deserialize<'de> for Id {
     }
 }
 
-/// A [`Node`] as the log names it.
+/// A [`Node`] in the form for the log.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct StoredNode {
     pub mode: Mode,

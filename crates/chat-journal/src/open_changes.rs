@@ -16,15 +16,15 @@ use crate::merge;
 use crate::node::{Node, State};
 use crate::state::Contents;
 
-/// All paths at which something of the session's is open.
+/// All paths with open changes of the session.
 #[derive(Clone, Debug, Default)]
 pub struct OpenChanges {
     pub files: BTreeMap<PathBuf, OpenFile>,
-    /// What was open before a restore, to come back when that is undone.
+    /// What was open before a restore, to be reopened when that is undone.
     saved: HashMap<(Seq, PathBuf), SavedFile>,
 }
 
-/// What a restore met at a path.
+/// What a restore found at a path.
 #[derive(Clone, Debug)]
 struct SavedFile {
     open_file: Option<OpenFile>,
@@ -32,21 +32,22 @@ struct SavedFile {
     left: State,
 }
 
-/// One path.
+/// A path with open changes.
 #[derive(Clone, Debug)]
 pub struct OpenFile {
-    /// Where it lay before the session moved it.
+    /// Its path before the session moved it.
     pub origin: Option<PathBuf>,
     pub base: State,
     pub now: State,
-    /// Somebody else changed what cannot be merged: a file that the session made, or the same lines.
+    /// Whether somebody else made a change that cannot be merged: to a file that the session
+    /// created, or to the same lines.
     pub touched: bool,
     pub hunks: Vec<Hunk>,
     /// The last entry.
     pub last: Seq,
 }
 
-/// A place where both differ.
+/// A place where both states differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hunk {
     pub id: HunkId,
@@ -54,13 +55,13 @@ pub struct Hunk {
     pub old: Range<usize>,
     /// Lines of `now`.
     pub new: Range<usize>,
-    /// Of the texts of both.
+    /// A hash of both texts.
     mark: u64,
 }
 
 impl OpenChanges {
-    /// Follows an entry. `restores_are_own` is for those who ask what sessions did, rather than what is to be
-    /// reviewed: a person who goes back does not want to review it.
+    /// Applies an entry. `restores_are_own` is set to find out what sessions did, rather than what
+    /// is to be reviewed: a user who restores a checkpoint does not want to review that.
     pub fn follow(
         &mut self,
         seq: Seq,
@@ -100,7 +101,7 @@ impl OpenChanges {
         let path = &change.path;
         if let Some(from) = &change.from {
             if self.files.contains_key(path) {
-                // Two things happened: one file went, and another changed.
+                // Two things happened: one file was removed, and another one changed.
                 self.change(seq, from, before, None, &[]);
                 self.change(seq, path, &None, after, &[]);
                 return;
@@ -135,7 +136,8 @@ impl OpenChanges {
         }
     }
 
-    /// A restore is not to be reviewed: what it took back is open no longer. When it is undone, it is again.
+    /// A restore is not reviewed: what it reverted is no longer open. When it is undone, it is open
+    /// again.
     fn restored(&mut self, seq: Seq, change: &Changed, before: &State, after: State) {
         match &change.from {
             None => self.restored_at(seq, change, &change.path, before, after),
@@ -199,7 +201,7 @@ impl OpenChanges {
     }
 }
 
-/// Whether two ranges of lines have something in common; an empty one has what it stands beside.
+/// Whether two line ranges overlap or touch; an empty one touches its neighbours.
 fn meets(one: &Range<usize>, other: &Range<usize>) -> bool {
     if one.is_empty() || other.is_empty() {
         one.start <= other.end && other.start <= one.end
@@ -219,14 +221,14 @@ impl OpenFile {
         self.base != self.now || self.origin.is_some()
     }
 
-    /// Somebody else made this of the file.
+    /// Somebody else changed the file to this.
     pub fn outside(&mut self, found: &State) {
         if *found == self.now {
             return;
         }
         match merge::states(&self.now, &self.base, found) {
             Ok(base) => {
-                // Deleted by them it comes from nowhere any more.
+                // If they deleted it, it no longer comes from another path.
                 self.origin = self.origin.take().filter(|_| base.is_some());
                 self.base = base;
             }
@@ -234,7 +236,7 @@ impl OpenFile {
                 self.touched = true;
                 match contested.0 {
                     Some(base) => self.base = base,
-                    // A file that the session made stays one, whoever works on it.
+                    // A file that the session created stays one, whoever edits it.
                     None if self.base.is_none() => {}
                     None => {
                         self.base.clone_from(found);
@@ -246,7 +248,7 @@ impl OpenFile {
         self.now.clone_from(found);
     }
 
-    /// Compares both again. Hunks that stay what they were keep their names.
+    /// Compares both states again. Unchanged hunks keep their ids.
     pub fn refresh(&mut self, seq: Seq, gone: &[HunkId]) {
         let mut new = self.compared();
         let old: Vec<&Hunk> = self.hunks.iter().filter(|hunk| !gone.contains(&hunk.id)).collect();
@@ -296,22 +298,22 @@ impl OpenFile {
         changed(&old, &new).into_iter().map(|part| hunk(part.old, part.new)).collect()
     }
 
-    /// `base` with these hunks as they are in `now`.
+    /// `base` with these hunks in their `now` version.
     pub fn with(&self, hunks: &[HunkId]) -> State {
         self.mixed(&self.base, |hunk| hunks.contains(&hunk.id))
     }
 
-    /// `now` with these hunks as they were in `base`.
+    /// `now` with these hunks in their `base` version.
     pub fn without(&self, hunks: &[HunkId]) -> State {
         self.mixed(&self.now, |hunk| !hunks.contains(&hunk.id))
     }
 
-    /// The file without what the session changed in it since somebody saw it as this, and the hunks that are; none
-    /// where it changed nothing since.
+    /// The file without the session's changes since somebody saw this content, and the hunks of
+    /// these changes; none if it changed nothing since.
     pub fn as_seen(&self, seen: &[u8]) -> Option<(State, Vec<HunkId>)> {
         let now = self.now.as_ref()?;
         if self.base.is_none() {
-            // A file that the session made is one hunk, and stays.
+            // A file that the session created is a single hunk, and stays.
             let bytes = seen.into();
             return (*now.bytes != *seen)
                 .then(|| (Some(Node { bytes, ..now.clone() }), Vec::new()));
@@ -322,13 +324,13 @@ impl OpenFile {
         (!hunks.is_empty()).then(|| (self.without(&hunks), hunks))
     }
 
-    /// The lines of both, for each hunk those of `now` or those of `base`.
+    /// The lines of both, using for each hunk those of `now` or of `base`.
     fn mixed(&self, like: &State, is_new: impl Fn(&Hunk) -> bool) -> State {
         if self.hunks.is_empty() {
             return like.clone();
         }
         let (Some(old), Some(new)) = (&self.base, &self.now) else {
-            // The whole file is one hunk.
+            // The whole file is a single hunk.
             return if self.hunks.iter().all(is_new) {
                 self.now.clone()
             } else {

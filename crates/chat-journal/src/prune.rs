@@ -12,20 +12,22 @@ use crate::{Error, Journal};
 /// What pruning removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pruned {
-    /// Checkpoints that are gone.
+    /// How many checkpoints were removed.
     pub checkpoints: usize,
-    /// Bytes on disk before.
+    /// The size on disk before, in bytes.
     pub before: u64,
-    /// Bytes on disk now.
+    /// The size on disk now, in bytes.
     pub after: u64,
 }
 
 impl Journal {
-    /// Removes what is older than the limits say. It takes a while where much goes, so that it goes a quarter of
-    /// its age late, and then all at once: to be called when nobody waits, once the project was worked in.
+    /// Removes what exceeds the limits. This takes a while if there is much to remove, so
+    /// checkpoints are removed a quarter of their age too late, and then all at once. Call it when
+    /// nobody waits, after the project was worked in.
     ///
     /// # Errors
-    /// `git` fails, or the disk says no. The journal is whole all the same.
+    ///
+    /// `git` fails, or the disk cannot be written. The journal stays intact.
     pub fn prune(&self) -> Result<Pruned, Error> {
         self.with(|inner| {
             let before = inner.git.size();
@@ -39,7 +41,8 @@ impl Journal {
                 pruned.checkpoints += inner.cut(first.unwrap_or(inner.log.next()))?;
                 pruned.after = inner.git.size();
             }
-            // Half of what is left, until it fits: how much a checkpoint holds alone is not known.
+            // Removes half of what is left until the rest fits, since the size of a single
+            // checkpoint is unknown.
             while pruned.after > inner.limits.store_size {
                 let all = inner.checkpoints();
                 let Some(middle) = all.get(all.len().div_ceil(2)) else { break };
@@ -61,8 +64,8 @@ impl Inner {
         self.log.entries().iter().filter(is).map(|entry| entry.seq).collect()
     }
 
-    /// From which entry on everything is needed to review what is open, where that is before another. Sessions of
-    /// which all came before that one and nothing is open any more are settled by it.
+    /// The first entry that is needed to review what is open, or `before` if that is earlier. Marks
+    /// sessions as settled whose entries all come before it and that have nothing open.
     fn open_since(&mut self, before: Seq) -> Result<Seq, Error> {
         let mut unsettled: BTreeMap<&str, (Seq, Seq)> = BTreeMap::new();
         for entry in self.log.entries() {
@@ -84,7 +87,7 @@ impl Inner {
         let mut settled = Vec::new();
         let mut since = before;
         for (first, last, session) in early {
-            // What cannot be told is open.
+            // If this is unknown, it counts as open.
             let is_open = self.open_changes(&session).map_or(true, |open| !open.files.is_empty());
             if is_open || last >= before {
                 since = first;
@@ -96,18 +99,18 @@ impl Inner {
         Ok(since)
     }
 
-    /// Removes what stands before an entry, and says how many checkpoints went.
+    /// Removes everything before an entry, and returns how many checkpoints that were.
     fn cut(&mut self, before: Seq) -> Result<usize, Error> {
         let mut first = self.open_since(before)?;
         if first < before {
-            // The checkpoint before it is what one would go back to.
+            // The checkpoint before it is the one to restore.
             first = self.checkpoints().into_iter().rfind(|seq| *seq < first).unwrap_or(first);
         }
         let gone = self.checkpoints().iter().filter(|seq| **seq < first).count();
         if self.log.entries().first().is_none_or(|entry| entry.seq >= first) {
             return Ok(0);
         }
-        // What the files are now stays named, so that their contents need not be taken in again.
+        // The current files stay referenced, so that their contents need not be imported again.
         let scan = self.scan()?;
         let now = self.tree(&scan)?;
         let mut names = vec![("refs/natter/now".to_owned(), now)];
@@ -121,8 +124,8 @@ impl Inner {
         if !contents.is_empty() {
             names.push(("refs/natter/contents".to_owned(), self.gathered(contents)?));
         }
-        // First what stays has a name, then the log names nothing else, and then the rest goes: a crash in
-        // between leaves too much, never too little.
+        // First refs are created for what stays, then the log is rewritten, and then the rest is
+        // removed: after a crash in between there is too much, never too little.
         self.git.name(&names)?;
         self.log.rewrite(|entry| entry.seq >= first)?;
         self.open_changes.clear();
@@ -133,7 +136,7 @@ impl Inner {
         Ok(gone)
     }
 
-    /// A tree of contents, so that they are named.
+    /// A tree with these contents, so that they are referenced.
     fn gathered(&self, contents: HashSet<Id>) -> Result<Id, Error> {
         let paths: Vec<(std::ffi::OsString, Id)> = contents
             .into_iter()

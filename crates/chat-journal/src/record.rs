@@ -13,39 +13,40 @@ use crate::scan::Scan;
 use crate::state::Inner;
 use crate::{Error, Journal, disk};
 
-/// What a tool did to a file.
+/// A tool's change to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// From the project's root on.
+    /// Relative to the project.
     pub path: PathBuf,
-    /// Where the file lay before, when it was moved.
+    /// Its old path if it was moved.
     pub from: Option<PathBuf>,
-    /// What lay there (at `from`, when it was moved); nothing where the file is new.
+    /// The old content (at `from` if it was moved); none if the file is new.
     pub before: Option<Node>,
-    /// What lies there now; nothing where the file is gone.
+    /// The new content; none if the file was deleted.
     pub after: Option<Node>,
 }
 
-/// A change that is in the journal.
+/// A recorded change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recorded {
     /// Its number.
     pub seq: Seq,
     /// The file.
     pub path: PathBuf,
-    /// Where it lay before.
+    /// Its old path.
     pub from: Option<PathBuf>,
-    /// Whether it was not there before.
+    /// Whether it is new.
     pub created: bool,
-    /// Whether it is gone.
+    /// Whether it was deleted.
     pub deleted: bool,
 }
 
 impl Journal {
-    /// Records what was done. What changed nothing is left out.
+    /// Records changes. Those that changed nothing are left out.
     ///
     /// # Errors
-    /// `git` fails, or the disk says no: then nothing is recorded.
+    ///
+    /// `git` fails, or the disk cannot be written: then nothing is recorded.
     pub fn record(
         &self,
         origin: &Origin,
@@ -61,11 +62,13 @@ impl Journal {
         })
     }
 
-    /// Records what a command did since a look, and looks again: for one that still runs, to be asked with the new
-    /// look later. What tools did meanwhile is theirs, and what the person did in Natter is the person's.
+    /// Records a command's changes since a scan, and scans again: for a command that is still
+    /// running, call it later with the new scan. What tools and the user did in Natter meanwhile is
+    /// not attributed to the command.
     ///
     /// # Errors
-    /// `git` fails, or the disk says no.
+    ///
+    /// `git` fails, or the disk cannot be written.
     pub fn record_since(
         &self,
         scan: &Scan,
@@ -73,7 +76,7 @@ impl Journal {
     ) -> Result<(Vec<Recorded>, Scan), Error> {
         self.with(|inner| {
             let new = inner.scan()?;
-            // What was done while it looked.
+            // Edits during the scan.
             inner.note()?;
             let changed = moved(inner.differing(scan, &new));
             let changed = changed.into_iter().map(|found| Changed {
@@ -88,10 +91,11 @@ impl Journal {
         })
     }
 
-    /// Forgets what is to be reviewed of a session that is gone.
+    /// Removes the open changes of a deleted session from review.
     ///
     /// # Errors
-    /// The disk says no.
+    ///
+    /// The disk cannot be written.
     pub fn forget(&self, session: &str) -> Result<(), Error> {
         self.with(|inner| {
             let mut of_session = inner.log.entries().iter().map(|entry| &entry.kind);
@@ -105,12 +109,12 @@ impl Journal {
 }
 
 impl Change {
-    /// Whether anything is other.
+    /// Whether anything changed.
     pub(crate) fn is_one(&self) -> bool {
         self.before != self.after || self.from.is_some()
     }
 
-    /// As the log has it.
+    /// The form for the log.
     pub(crate) fn kept(&self, origin: &Origin, by: ChangeSource) -> Changed {
         Changed {
             path: self.path.clone(),
@@ -140,17 +144,17 @@ impl Changed {
     }
 }
 
-/// What was recorded of a path.
+/// A recorded change at a path.
 struct RecordedStep {
     seq: Seq,
     by: ChangeSource,
-    /// What lay there before.
+    /// The content before it.
     met: Option<StoredNode>,
-    /// What lay there afterwards.
+    /// The content after it.
     left: Option<StoredNode>,
 }
 
-/// A path that is not what it was.
+/// A path that has changed.
 struct Difference {
     path: PathBuf,
     from: Option<PathBuf>,
@@ -174,7 +178,7 @@ impl Inner {
         Ok(recorded)
     }
 
-    /// What differs between two looks, less what was recorded in between.
+    /// The differences between two scans, without what was recorded in between.
     fn differing(&self, old: &Scan, new: &Scan) -> Vec<Difference> {
         let steps = self.steps(old.next);
         let (was, is) = (&old.manifest, &new.manifest);
@@ -203,10 +207,10 @@ impl Inner {
             let mut before = was.files.get(path).map(kept);
             for step in steps.get(path).into_iter().flatten() {
                 if step.seq >= new.next && before == after {
-                    // It came after the look.
+                    // It came after the scan.
                     break;
                 }
-                // What the person met, where it is not what they had made when it was looked at.
+                // The user found another content than the scan or their own earlier edit.
                 let is_known = step.met == before || step.left == before;
                 if step.by == ChangeSource::Person
                     && !is_known
@@ -225,14 +229,14 @@ impl Inner {
                 continue;
             }
             if after.is_none() && !self.is_gone(Path::new(path)) {
-                // It is ignored by now, or always was, or cannot be told.
+                // It is now ignored, always was, or that is unknown.
                 continue;
             }
             if before.is_none()
                 && !steps.contains_key(path)
                 && now.is_some_and(|known| known.is_older_than(old.at) && !has_moved(known))
             {
-                // It was there, and is ignored no longer.
+                // It existed, but was ignored before.
                 continue;
             }
             found.push(Difference { path: path.into(), from: None, before, after });
@@ -240,7 +244,7 @@ impl Inner {
         found
     }
 
-    /// What was recorded from an entry on, by paths.
+    /// The changes that were recorded from an entry on, by path.
     fn steps(&self, from: Seq) -> HashMap<&OsStr, Vec<RecordedStep>> {
         let mut steps: HashMap<&OsStr, Vec<RecordedStep>> = HashMap::new();
         for entry in self.log.entries().iter().filter(|entry| entry.seq >= from) {
@@ -257,13 +261,13 @@ impl Inner {
         steps
     }
 
-    /// Whether surely no file and no link lies there.
+    /// Whether there is certainly no file and no link.
     fn is_gone(&self, path: &Path) -> bool {
         matches!(disk::read(&self.project, path), Ok(None) | Err(PathError::NotAFile(_)))
     }
 }
 
-/// Makes one of a file that went and one that came with the same contents: it was moved.
+/// Joins a removed file and a new one with the same contents: it was moved.
 fn moved(found: Vec<Difference>) -> Vec<Difference> {
     let mut gone: HashMap<Id, Vec<PathBuf>> = HashMap::new();
     for one in &found {
@@ -279,7 +283,7 @@ fn moved(found: Vec<Difference>) -> Vec<Difference> {
         if let (None, Some(after)) = (one.before, one.after)
             && let Some(paths) = gone.get_mut(&after.id)
         {
-            // Of several with the same contents, the one of the same name.
+            // Of several with the same contents, the one with the same name.
             let same = paths.iter().position(|path| path.file_name() == one.path.file_name());
             let at = same.or((!paths.is_empty()).then_some(0));
             if let Some(from) = at.map(|at| paths.remove(at)) {

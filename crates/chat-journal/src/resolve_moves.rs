@@ -6,19 +6,19 @@ use std::path::PathBuf;
 use crate::apply::PlannedChange;
 use crate::node::State;
 
-/// What is wished for a path.
+/// The wanted state of a path.
 #[derive(Default)]
 struct PathState {
     now: State,
     then: State,
     touched: bool,
-    /// Whether a change says what is to lie there.
+    /// Whether a change sets its content.
     filled: bool,
 }
 
-/// The same changes, of which none moves a file to or from a path that another is about: a file that was moved away
-/// and another that took its place cannot be brought back one after the other. A person's changes to a file that was
-/// moved do not go with it then: such a file is left alone.
+/// Rewrites the changes so that none moves a file to or from a path of another change: a file that
+/// was moved away and another that took its place cannot be restored one after the other. The
+/// user's changes to such a moved file cannot follow it, so it is left alone.
 pub fn resolve_moves(changes: Vec<PlannedChange>) -> Vec<PlannedChange> {
     let mut about: BTreeMap<PathBuf, usize> = BTreeMap::new();
     for change in &changes {
@@ -35,7 +35,7 @@ pub fn resolve_moves(changes: Vec<PlannedChange>) -> Vec<PlannedChange> {
         let taken =
             states.get(&change.to).is_some_and(|state| state.filled) && change.then.is_some();
         if taken && change.moves() {
-            // Two files for one path: the second is told as a conflict.
+            // Two files for one path: the second is reported as a conflict.
             alone.push(change);
             continue;
         }

@@ -11,39 +11,40 @@ use crate::resolve_moves::resolve_moves;
 use crate::state::Inner;
 use crate::{Error, Journal};
 
-/// What going back did.
+/// The outcome of a restore.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Restored {
-    /// Its number, to take it back.
+    /// Its number, for undoing it.
     pub seq: Seq,
-    /// The checkpoint that was made before.
+    /// The checkpoint that was created before.
     pub before: Seq,
-    /// Files that are other than before.
+    /// Files that have changed.
     pub changed: Vec<RestoredFile>,
     /// Files that were left alone.
     pub conflicts: Vec<Conflict>,
 }
 
-/// A file that is other than before.
+/// A file that has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RestoredFile {
     /// Where it is now.
     pub path: PathBuf,
-    /// Where it lay, when it was moved.
+    /// Its old path if it was moved.
     pub from: Option<PathBuf>,
-    /// Whether it was not there before.
+    /// Whether it is new.
     pub created: bool,
-    /// Whether it is gone.
+    /// Whether it was deleted.
     pub deleted: bool,
 }
 
 impl Journal {
-    /// Brings back every file that sessions changed since a checkpoint, all sessions of the project: those that
-    /// worked for this one are sessions, too. What a person changed in between stays; where it cannot, the file
-    /// is left alone and named.
+    /// Restores every file that sessions changed since a checkpoint. This includes all sessions of
+    /// the project, since those that worked for this one are sessions, too. What the user changed
+    /// in between stays; where it cannot, the file is left alone and reported.
     ///
     /// # Errors
-    /// There is no such checkpoint, `git` fails, or the disk says no.
+    ///
+    /// There is no such checkpoint, `git` fails, or the disk cannot be written.
     pub fn restore(&self, session: &str, checkpoint: Seq) -> Result<Restored, Error> {
         self.with(|inner| {
             let known = inner.log.find(checkpoint);
@@ -77,11 +78,12 @@ impl Journal {
         })
     }
 
-    /// Takes a restore back: every file is again what it was before, and what was changed since stays. This, too,
-    /// can be taken back.
+    /// Undoes a restore: every file is as it was before, and what was changed since stays. This can
+    /// be undone, too.
     ///
     /// # Errors
-    /// There is no such restore, `git` fails, or the disk says no.
+    ///
+    /// There is no such restore, `git` fails, or the disk cannot be written.
     pub fn undo_restore(&self, session: &str, restore: Seq) -> Result<Restored, Error> {
         self.with(|inner| {
             let known = inner.log.find(restore);

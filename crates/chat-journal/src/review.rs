@@ -14,40 +14,40 @@ use crate::open_changes::OpenChanges;
 use crate::state::Inner;
 use crate::{Error, Journal, diff};
 
-/// What happened to a file, all in all.
+/// The overall change of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// It is new.
     Created,
-    /// It is gone.
+    /// It was deleted.
     Deleted,
-    /// It is another.
+    /// It was modified.
     Modified,
-    /// It lies elsewhere, and may be another as well.
+    /// It was moved, and may also be modified.
     Moved {
-        /// Where it lay.
+        /// Its old path.
         from: PathBuf,
     },
 }
 
-/// A file with changes of a session that nobody reviewed yet.
+/// A file with a session's changes that nobody has reviewed yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileChange {
-    /// Where it lies, or lay.
+    /// Its path, or its last one.
     pub path: PathBuf,
-    /// What happened.
+    /// The overall change.
     pub kind: FileKind,
-    /// What stood there without the session's open changes, with what others did.
+    /// The content without the session's open changes, but with those of others.
     pub before: Option<Node>,
-    /// What stands there with them.
+    /// The content with them.
     pub after: Option<Node>,
-    /// How many lines came.
+    /// How many lines were added.
     pub added: u64,
-    /// How many lines went.
+    /// How many lines were removed.
     pub removed: u64,
-    /// Where both differ, in order. Empty for what is no text: it is answered as a whole.
+    /// The differences, in order. Empty for a file that is not text: it is answered as a whole.
     pub hunks: Vec<Hunk>,
-    /// Whether it is no text.
+    /// Whether it is not text.
     pub binary: bool,
     /// Whether somebody else changed it after the session did.
     pub changed_since: bool,
@@ -56,13 +56,13 @@ pub struct FileChange {
 }
 
 impl FileChange {
-    /// What it may be run as, before and after, where that changed.
+    /// Its executable bit before and after, if that changed.
     pub fn modes(&self) -> Option<(Mode, Mode)> {
         let (before, after) = (self.before.as_ref()?, self.after.as_ref()?);
         (before.mode != after.mode).then_some((before.mode, after.mode))
     }
 
-    /// Its lines, to show them. Blocks of it are numbered as its hunks are.
+    /// Its lines, for display. The changes in it have the same indices as its hunks.
     pub fn diff(&self) -> diff::Diff {
         let bytes = |node: &Option<Node>| node.as_ref().map(|node| node.bytes.clone());
         let (before, after) = (bytes(&self.before), bytes(&self.after));
@@ -73,59 +73,60 @@ impl FileChange {
 /// A place that a session changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hunk {
-    /// Its name, which it keeps while others come and go.
+    /// Its id, which stays the same while others appear and disappear.
     pub id: HunkId,
-    /// The first line in [`FileChange::before`], from 0 on, and how many.
+    /// The first line in [`FileChange::before`], from 0, and the number of lines.
     pub old: (usize, usize),
     /// The same in [`FileChange::after`].
     pub new: (usize, usize),
-    /// The first line in the file as it lies on disk now, from 0 on.
+    /// The first line in the current file on disk, from 0.
     pub line: usize,
-    /// Somebody else changed these lines since: it can be accepted, and not be rejected.
+    /// Whether somebody else changed these lines since: then it can be accepted, but not rejected.
     pub touched: bool,
 }
 
-/// What of a file is answered.
+/// The part of a file that is answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
     /// These hunks.
     Hunks(Vec<HunkId>),
-    /// All of it.
+    /// The whole file.
     File,
 }
 
-/// What came of an answer.
+/// The outcome of an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// Files for which it was done.
+    /// Files to which it was applied.
     pub done: Vec<PathBuf>,
     /// Files that were left alone.
     pub conflicts: Vec<Conflict>,
-    /// Hunks that are there no longer. Nothing was done for their file.
+    /// Hunks that no longer exist. Nothing was done to their file.
     pub gone: Vec<HunkId>,
-    /// Its number, to [take it back](Journal::undo); none where nothing was done.
+    /// Its number, to [undo](Journal::undo) it; none if nothing was done.
     pub undo: Option<Seq>,
 }
 
-/// A change of a session's that the user took back, or wanted after all, for the model to be told.
+/// A session's change that the user rejected, or wanted after all, to be reported to the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
-    /// Where the session had the file.
+    /// The file's path in the session.
     pub path: PathBuf,
-    /// What the session had done with the file.
+    /// What the session had done to the file.
     pub kind: FileKind,
-    /// What the session had changed, as a unified diff in the direction in which it did so; empty for what is no
-    /// text. Which call it was is not known: several may have made it.
+    /// The session's change as a unified diff, in its original direction; empty for a file that is
+    /// not text. It is unknown which call made it, since several may have.
     pub diff: String,
-    /// It was taken back before, and the user wanted it after all.
+    /// Whether it was rejected before, and the user wanted it after all.
     pub undone: bool,
 }
 
 impl Journal {
-    /// What a session did that nobody reviewed yet, by paths.
+    /// A session's unreviewed changes, by path.
     ///
     /// # Errors
-    /// `git` fails, or the disk says no.
+    ///
+    /// `git` fails, or the disk cannot be written.
     pub fn changes(&self, session: &str) -> Result<Vec<FileChange>, Error> {
         self.with(|inner| {
             let open = inner.open_changes(session)?;
@@ -134,17 +135,19 @@ impl Journal {
         })
     }
 
-    /// Accepts a part of a file's changes: it is not to be reviewed any more. Nothing is written.
+    /// Accepts a part of a file's changes, which then needs no more review. Nothing is written.
     ///
     /// # Errors
-    /// `git` fails, or the disk says no.
+    ///
+    /// `git` fails, or the disk cannot be written.
     pub fn accept(&self, session: &str, path: &Path, part: &Part) -> Result<Answer, Error> {
         self.with(|inner| inner.accept(session, &[(path.to_owned(), part.clone())]))
     }
 
-    /// Accepts everything of a session.
+    /// Accepts all changes of a session.
     ///
     /// # Errors
+    ///
     /// As above.
     pub fn accept_all(&self, session: &str) -> Result<Answer, Error> {
         self.with(|inner| {
@@ -153,18 +156,20 @@ impl Journal {
         })
     }
 
-    /// Rejects a part of a file's changes: just that is undone on disk, also where the file changed since. Where
-    /// that cannot be, nothing of the file is changed, and the answer says so.
+    /// Rejects a part of a file's changes: exactly that part is undone on disk, even if the file
+    /// has changed since. If that is impossible, the file stays unchanged, and the answer says so.
     ///
     /// # Errors
+    ///
     /// As above.
     pub fn reject(&self, session: &str, path: &Path, part: &Part) -> Result<Answer, Error> {
         self.with(|inner| inner.reject(session, &[(path.to_owned(), part.clone())]))
     }
 
-    /// Rejects everything of a session, file by file.
+    /// Rejects all changes of a session, file by file.
     ///
     /// # Errors
+    ///
     /// As above.
     pub fn reject_all(&self, session: &str) -> Result<Answer, Error> {
         self.with(|inner| {
@@ -184,7 +189,7 @@ impl Inner {
             .collect())
     }
 
-    /// What was open of a session before an entry.
+    /// A session's open changes before an entry.
     fn fold_until(&mut self, session: &str, end: Seq) -> Result<OpenChanges, Error> {
         let of_session = self.log.entries().iter().filter(|entry| entry.kind.session() == session);
         let mut before: Vec<_> = of_session.take_while(|entry| entry.seq < end).collect();
@@ -198,11 +203,11 @@ impl Inner {
         Ok(open)
     }
 
-    /// What is open of a session, as far as the log goes.
+    /// A session's open changes at the end of the log.
     pub fn open_changes(&mut self, session: &str) -> Result<&OpenChanges, Error> {
         let entries = self.log.entries();
         let (mut open, from) = self.open_changes.remove(session).unwrap_or_else(|| {
-            // After the last moment at which nothing was open.
+            // From the last moment at which nothing was open.
             let settled = |what: &EntryKind| what.session() == session && what.settles();
             let from = entries.iter().rposition(|entry| settled(&entry.kind));
             (OpenChanges::default(), from.map_or(0, |at| at + 1))

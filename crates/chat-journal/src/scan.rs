@@ -17,7 +17,7 @@ use crate::state::Inner;
 use crate::walk::{WalkEntry, look, walk};
 use crate::{Error, disk};
 
-/// The project as it was at a moment, to be held against a later one. Cheap to clone.
+/// The project at one moment, to be compared with a later one. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Scan {
     pub(crate) manifest: Arc<Manifest>,
@@ -28,18 +28,18 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// How many files and links it holds.
+    /// How many files and links it contains.
     pub fn files(&self) -> usize {
         self.manifest.files.len()
     }
 
-    /// What it does not hold.
+    /// What it does not contain.
     pub fn left_out(&self) -> Vec<LeftOut> {
         self.manifest.left_out.values().cloned().collect()
     }
 }
 
-/// A scan under way.
+/// A scan in progress.
 struct Scanner<'a> {
     inner: &'a mut Inner,
     import: Option<Import>,
@@ -47,7 +47,7 @@ struct Scanner<'a> {
 }
 
 impl Inner {
-    /// Looks at the project. Contents that are new are in the repository afterwards.
+    /// Scans the project. New contents are in the repository afterwards.
     pub fn scan(&mut self) -> Result<Scan, Error> {
         let at = nanoseconds();
         let root = self.project.root().to_owned();
@@ -103,14 +103,14 @@ impl Inner {
         Ok(Scan { manifest: Arc::clone(&self.manifest), next: self.log.next(), at })
     }
 
-    /// Adds what was known and was not met, where it is there still. It is ignored by now, and who looks after it
-    /// no more would not hear what a command does to a file that it has ignored before.
+    /// Keeps known files that the walk did not find but that still exist. They are ignored by now;
+    /// without this, a command's changes to a file that it has made ignored would go unnoticed.
     fn keep_in_sight(&self, folder: &OwnedFd, old: &Manifest, met: &mut Vec<WalkEntry>) {
         let seen: HashSet<&OsStr> = met.iter().map(|met| met.path.as_os_str()).collect();
         let missed = old.files.keys().filter(|path| !seen.contains(path.as_os_str()));
         let there = missed.filter_map(|path| {
             let stat = look(folder, path);
-            // A kernel, or a container around us, that does not know the call.
+            // The kernel, or a container around this program, does not know the call.
             let stat = stat.unwrap_or_else(|_| disk::found(&self.project, Path::new(path)));
             Some(WalkEntry { path: path.clone(), stat: stat? })
         });
@@ -119,7 +119,7 @@ impl Inner {
         met.extend(there);
     }
 
-    /// The tree of a look.
+    /// The tree of a scan.
     pub fn tree(&mut self, scan: &Scan) -> Result<Id, Error> {
         if let Some((tree, of)) = &self.rooted
             && of.is_same(&scan.manifest)
@@ -164,7 +164,7 @@ fn same(one: &ManifestEntry, other: &ManifestEntry) -> bool {
 }
 
 impl Manifest {
-    /// Whether both hold the same contents, whenever they were read.
+    /// Whether both have the same contents, whenever they were read.
     pub fn is_same(&self, other: &Self) -> bool {
         std::ptr::eq(self, other)
             || self.files.len() == other.files.len()

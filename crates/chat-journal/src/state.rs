@@ -16,12 +16,13 @@ use crate::node::{Id, Node, State, StoredNode};
 use crate::open_changes::OpenChanges;
 use crate::{Error, Limits};
 
-/// Bytes of contents that are held in memory, so that what was just written need not be read back.
+/// How many bytes of contents are cached in memory, so that what was just written need not be read
+/// back.
 const CACHE_BYTES: usize = 48 * 1024 * 1024;
-/// Packs that lie beside each other before they are gathered.
+/// How many packs there may be before they are joined.
 const PACKS: usize = 40;
 
-/// All of it is used under the lock.
+/// The state of a journal. Use it only under the lock.
 #[derive(Debug)]
 pub struct Inner {
     pub project: Project,
@@ -30,14 +31,14 @@ pub struct Inner {
     pub git: Git,
     pub log: Log,
     pub manifest: Arc<Manifest>,
-    /// The last tree, and what it is the tree of.
+    /// The last tree, and its manifest.
     pub rooted: Option<(Id, Arc<Manifest>)>,
-    /// How far each session's review was followed.
+    /// How far each session's review was computed.
     pub open_changes: HashMap<String, (OpenChanges, usize)>,
-    /// What surely is in the repository.
+    /// What is certainly in the repository.
     pub stored: HashSet<Id>,
     pub held: ContentCache,
-    /// What was done and is not in the log yet.
+    /// Edits that are not in the log yet.
     pub direct_edits: Arc<DirectEdits>,
 }
 
@@ -69,10 +70,10 @@ impl Inner {
         Ok((inner, lock))
     }
 
-    /// Reads what other processes did since.
+    /// Reads what other processes have done since.
     pub fn sync(&mut self) -> Result<(), Error> {
         if self.log.sync()? {
-            // Whatever nothing names any more is gone from the repository.
+            // Unreferenced contents may be gone from the repository.
             self.open_changes.clear();
             self.stored.clear();
             self.rooted = None;
@@ -80,7 +81,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Puts contents into the repository, where they are not there yet, and waits until they are on disk.
+    /// Stores contents in the repository, unless they are there, and waits until they are on disk.
     pub fn store<'a>(&mut self, nodes: impl IntoIterator<Item = &'a Node>) -> Result<(), Error> {
         let mut import = None;
         let mut ids = Vec::new();
@@ -114,7 +115,7 @@ impl Inner {
         }
     }
 
-    /// Sees that contents are in memory, with one question to git. What is missing there is named.
+    /// Loads contents into memory with a single request to git. Missing ones are reported.
     pub fn load(
         &mut self,
         wanted: impl IntoIterator<Item = StoredNode>,
@@ -143,18 +144,18 @@ impl Inner {
         Ok(contents)
     }
 
-    /// What happened, once the contents are stored.
+    /// Appends entries, once their contents are stored.
     pub fn append(&mut self, happened: Vec<EntryKind>) -> Result<(), Error> {
         self.log.append(happened)
     }
 }
 
-/// Contents by their names.
+/// Contents by their ids.
 #[derive(Debug)]
 pub struct Contents(HashMap<Id, Arc<[u8]>>);
 
 impl Contents {
-    /// What the log names; it was asked for before.
+    /// The state for a log entry; it must have been requested before.
     pub fn state(&self, kept: Option<StoredNode>) -> State {
         let StoredNode { mode, id, permissions, .. } = kept?;
         let bytes = self.0.get(&id).map(Arc::clone)?;
@@ -162,7 +163,7 @@ impl Contents {
     }
 }
 
-/// The contents that were used last.
+/// The most recently used contents.
 #[derive(Debug, Default)]
 pub struct ContentCache {
     contents: HashMap<Id, Arc<[u8]>>,

@@ -15,23 +15,24 @@ use chat_project::ignored::Ignored;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 
-/// How deep a walk goes: each level keeps a folder open.
+/// The maximum depth of a walk: each level keeps a folder open.
 const DEEPEST: usize = 128;
 
-/// A folder with this file in it, which begins with that, holds what a program makes again at any time (a build's
-/// output): nobody reviews it or wants it back. See the Cache Directory Tagging Specification.
+/// A folder with this file, beginning with this signature, contains only what a program can create
+/// again (such as a build's output): nobody reviews or restores it. See the Cache Directory Tagging
+/// Specification.
 const CACHE_TAG: &str = "CACHEDIR.TAG";
 const CACHE_SIGNATURE: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
 
 /// A file or a link in the project.
 #[derive(Debug)]
 pub struct WalkEntry {
-    /// From the project's root on.
+    /// Relative to the project.
     pub path: OsString,
     pub stat: Stat,
 }
 
-/// All of them, in the order of names. What cannot be looked at is not among them.
+/// All of them, in the order of names. Inaccessible ones are left out.
 pub fn walk(folder: &OwnedFd, root: &Path) -> Vec<WalkEntry> {
     let mut walk = Walker { root, entries: Vec::new() };
     let ignored = Ignored::begin(folder.as_fd(), root);
@@ -39,7 +40,8 @@ pub fn walk(folder: &OwnedFd, root: &Path) -> Vec<WalkEntry> {
     walk.entries
 }
 
-/// What lies at a path beneath an open folder, if it is a file or a link, and no link lies on the way.
+/// The metadata of a path below an open folder, if it is a file or a link, and there is no link on
+/// the way.
 pub fn look(folder: &OwnedFd, path: &OsStr) -> Result<Option<Stat>, Errno> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let way = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
@@ -51,7 +53,7 @@ pub fn look(folder: &OwnedFd, path: &OsStr) -> Result<Option<Stat>, Errno> {
     Ok(rustix::fs::fstat(opened).ok().filter(is_kept))
 }
 
-/// Whether it is a file or a link: nothing else is kept.
+/// Whether it is a file or a link: nothing else is stored.
 pub fn is_kept(stat: &Stat) -> bool {
     let kind = FileType::from_raw_mode(stat.st_mode);
     matches!(kind, FileType::RegularFile | FileType::Symlink)
@@ -64,7 +66,7 @@ struct Walker<'a> {
 
 impl Walker<'_> {
     fn folder(&mut self, folder: &OwnedFd, path: &OsStr, ignored: &Arc<Ignored>, depth: usize) {
-        // What cannot be listed has nothing in it.
+        // An unlistable folder counts as empty.
         let found = entries(folder, &AtomicBool::new(false)).unwrap_or_default();
         if depth > 1 && found.iter().any(|(name, _)| name == CACHE_TAG) && is_cache(folder) {
             return;
@@ -96,7 +98,7 @@ impl Walker<'_> {
                 continue;
             }
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            // What cannot be opened, or is no folder any more, is not looked into.
+            // Skips what cannot be opened, or is no longer a folder.
             if let Ok(opened) = rustix::fs::openat(folder, &name, flags, Mode::empty()) {
                 let ignored = Ignored::beneath(ignored, opened.as_fd(), &whole);
                 self.folder(&opened, &below, &ignored, depth + 1);
@@ -105,7 +107,7 @@ impl Walker<'_> {
     }
 }
 
-/// Whether a folder says that it is a cache.
+/// Whether a folder is marked as a cache.
 fn is_cache(folder: &OwnedFd) -> bool {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let Ok(tag) = rustix::fs::openat(folder, CACHE_TAG, flags, Mode::empty()) else { return false };
@@ -113,7 +115,7 @@ fn is_cache(folder: &OwnedFd) -> bool {
     File::from(tag).read_exact(&mut begin).is_ok() && begin == CACHE_SIGNATURE
 }
 
-/// Git's own folder, and files that are about to take another's place.
+/// Git's own folder, and temporary files that are about to replace others.
 fn is_left_out(name: &OsStr, is_folder: bool) -> bool {
     let bytes = name.as_bytes();
     let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::running::Control;
 use crate::view::Etc;
 
-/// How long the program's end waits at most.
+/// The longest time that the program's end waits.
 const MOST: Duration = Duration::from_secs(3);
 
 static LIVE: Mutex<Vec<Arc<Control>>> = Mutex::new(Vec::new());
@@ -38,7 +38,7 @@ fn live() -> MutexGuard<'static, Vec<Arc<Control>>> {
     LIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends all that live, and waits until they have.
+/// Ends all running commands, and waits for them.
 extern "C" fn end() {
     let live = live();
     for control in live.iter() {
@@ -50,7 +50,8 @@ extern "C" fn end() {
 
 #[expect(unsafe_code, reason = "no safe call has anything done at the program's end")]
 fn register() {
-    // SAFETY: the function takes nothing, never unwinds, and uses statics only, which outlive all.
-    // Where it cannot be registered, what stays behind goes with the project's next command.
+    // SAFETY: the function takes no arguments, never unwinds, and uses only statics, which live to
+    // the end. If it cannot be registered, what is left behind is removed by the project's next
+    // command.
     let _ = unsafe { libc::atexit(end) };
 }

@@ -16,14 +16,14 @@ use self::inherited_fds::{Copied, SmallFile};
 use crate::command::{Command, Limits};
 use crate::view::{Etc, Guard, Protection, View};
 
-/// Where a command's passing files lie inside.
+/// Where a command sees its temporary files.
 pub(crate) const SCRATCH: &str = "/tmp";
 
-/// What a secret is covered with. As no devices work in what is bound so, it cannot be opened, and nothing takes it for
-/// an empty file: git does not commit it as such.
+/// What secrets are covered with. Since devices do not work in such a mount, it cannot be opened,
+/// and is not mistaken for an empty file: git does not commit it.
 const MASK: &str = "/dev/null";
 
-/// The arguments up to the command.
+/// The arguments before the command.
 #[derive(Debug, Default)]
 struct Arguments(Vec<OsString>);
 
@@ -40,7 +40,7 @@ impl Arguments {
         self.add([how.as_ref(), from.as_os_str(), to.as_os_str()]);
     }
 
-    /// Something that can be read: a copy of it, or the thing itself.
+    /// Makes something readable: as a copy, or the thing itself.
     fn show(&mut self, copies: &HashMap<PathBuf, Copied>, from: &Path, place: &Path) {
         match copies.get(place) {
             Some(Copied::File(file)) => self.copy(file, place),
@@ -65,7 +65,7 @@ impl Arguments {
         self.add([how.as_ref(), place.as_ref()]);
     }
 
-    /// A folder in memory that cannot grow over `bytes`.
+    /// An in-memory folder that cannot grow over `bytes`.
     fn memory(&mut self, bytes: u64, permissions: &str, place: &Path) {
         self.on("--size", bytes.to_string());
         self.on("--perms", permissions);
@@ -73,8 +73,8 @@ impl Arguments {
     }
 }
 
-/// The arguments that a command's bounds are known by at once; what is to be run follows them. Those
-/// of its view are read when they are told.
+/// The arguments for a command's limits, which are known at once; the command to run follows them.
+/// The arguments for its view are read later.
 pub(crate) fn arguments(
     command: &Command,
     inherited_fds: &InheritedFds,
@@ -105,7 +105,7 @@ pub(crate) fn arguments(
     to.0
 }
 
-/// The arguments that are [told](ArgumentsPipe::tell) when the view is known.
+/// The arguments that are [sent](ArgumentsPipe::tell) when the view is known.
 pub(crate) fn rest(
     view: &View,
     etc: Option<&Etc>,
@@ -122,7 +122,7 @@ pub(crate) fn rest(
             to.on("--remount-ro", hidden);
         }
     }
-    // What lies between the folders above is in memory too, and without a bound.
+    // The folders between those above are in memory, too, and without a limit.
     to.on("--remount-ro", "/");
     to.on("--chdir", &command.folder);
     to.0
@@ -140,12 +140,12 @@ fn system(
     to.on("--remount-ro", "/dev");
     to.on("--proc", "/proc");
     to.memory(limits.scratch, "1777", Path::new(SCRATCH));
-    // Relative, since a project may lie there: an absolute one would be followed outside.
+    // Relative, since a project may be there: an absolute link would be followed outside.
     to.bind("--symlink", Path::new("../tmp"), Path::new("/var/tmp"));
     let is_copied = |place: &Path| etc.is_some() && place.starts_with(Etc::PLACE);
     let links: Vec<_> = view.links.iter().filter(|(_, place)| !is_copied(place)).collect();
     let readable: Vec<_> = view.readable.iter().filter(|(_, place)| !is_copied(place)).collect();
-    // The home folder may lie in a folder of the system's: it covers that, and is furnished then.
+    // The home folder may be in a system folder, which it then covers, so it is filled afterwards.
     let in_home = |place: &Path| place.starts_with(&view.home);
     for (target, place) in links.iter().filter(|(_, place)| !in_home(place)) {
         to.bind("--symlink", target, place);
@@ -172,7 +172,7 @@ fn project(to: &mut Arguments, view: &View, guard: &Guard) {
     for folder in std::iter::once(&view.project).chain(&view.git) {
         to.bind("--bind", folder, folder);
     }
-    // One that holds another comes before it.
+    // A folder comes before what is in it.
     let mut protected: Vec<(&PathBuf, &str)> = view
         .protected
         .iter()

@@ -6,36 +6,36 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a command may take unless it says otherwise.
+/// The default time limit of a command.
 pub const TIME_LIMIT: Duration = Duration::from_mins(2);
 
 /// A command to run.
 #[derive(Debug, Clone)]
 pub struct Command {
-    /// What the shell is given: `bash` where there is one, else `sh`.
+    /// The text for the shell: `bash` if it exists, otherwise `sh`.
     pub text: String,
-    /// The project: the one folder that may be written to, by its real path.
+    /// The project by its real path: the only folder that may be written to.
     pub project: PathBuf,
-    /// The folder to run in, the project or one inside.
+    /// The working directory: the project or a folder in it.
     pub folder: PathBuf,
-    /// Whether the network is granted. Without, nothing is reached, not even 127.0.0.1.
+    /// Whether the network is granted. Without it, nothing can be reached, not even 127.0.0.1.
     pub network: bool,
-    /// How long it may take; none for one in the background.
+    /// The time limit; none for a command in the background.
     pub limit: Option<Duration>,
-    /// What it may use.
+    /// Its resource limits.
     pub limits: Limits,
-    /// Variables besides those that are always passed on.
+    /// Variables in addition to those that are always passed on.
     pub environment: Vec<(OsString, OsString)>,
-    /// Folders that it may not see besides Natter's own.
+    /// Folders that it may not see in addition to Natter's own.
     pub hidden: Vec<PathBuf>,
-    /// Which files of the project it may not see, where there are such.
+    /// The project's secret files, if there are any.
     pub secrets: Option<Secrets>,
-    /// The person's home folder, by default that of the environment.
+    /// The user's home folder; by default that of the environment.
     pub home: Option<PathBuf>,
 }
 
 impl Command {
-    /// A command in the project's folder, without network, with the usual limits.
+    /// Creates a command in the project's folder, without network, with the default limits.
     pub fn new(text: impl Into<String>, project: impl Into<PathBuf>) -> Self {
         let project = project.into();
         Self {
@@ -53,15 +53,15 @@ impl Command {
     }
 }
 
-/// Tells of a path from the project's top on whether something is so.
+/// Checks a path relative to the project's root.
 pub type Judge = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
 
-/// The files of a project that a command sees only where they are granted.
+/// The files of a project that a command sees only if they are granted.
 #[derive(Clone)]
 pub struct Secrets {
-    /// Whether a file is one of them, by its name. All commands of a project have the same.
+    /// Whether a file is secret, by its name. All commands of a project use the same check.
     pub are_secret: Judge,
-    /// Whether this command sees one of them nevertheless.
+    /// Whether this command may see a secret file nevertheless.
     pub are_granted: Judge,
 }
 
@@ -71,27 +71,27 @@ impl fmt::Debug for Secrets {
     }
 }
 
-/// What a command may use, all of its processes together where nothing else is said.
+/// A command's resource limits. They count all of its processes together unless noted otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Processes at once; in bubblewrap also threads, as the kernel counts them.
+    /// The number of simultaneous processes; in bubblewrap also threads, as the kernel counts them.
     pub processes: u32,
-    /// Bytes of memory that are its own, not those of files that it maps.
+    /// Private memory in bytes, without mapped files.
     pub memory: u64,
-    /// Bytes of one file.
+    /// The maximum size of one file, in bytes.
     pub file: u64,
-    /// Bytes of each of the folders that live in memory: `/tmp`, the home folder, `/dev/shm`.
+    /// The maximum size of each in-memory folder, in bytes: `/tmp`, the home folder, `/dev/shm`.
     pub scratch: u64,
-    /// Files that one process has open.
+    /// How many files one process may have open.
     pub open_files: u32,
-    /// Bytes that must stay free where the project lies. Where less than twice that is free when
+    /// How many bytes must stay free on the project's disk. If less than twice that is free when
     /// the command begins, half of what is free must stay.
     pub disk_left: u64,
 }
 
 impl Default for Limits {
-    /// Of the machine's memory so much that something is left, with all folders in memory full
-    /// too; and what builds need, the more processors there are.
+    /// Leaves some of the machine's memory free even if all in-memory folders are full; and allows
+    /// what builds need, which grows with the number of processors.
     fn default() -> Self {
         let machine = rustix::system::sysinfo();
         let memory = u64::from(machine.mem_unit.max(1)).saturating_mul(machine.totalram as u64);

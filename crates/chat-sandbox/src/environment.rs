@@ -5,7 +5,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// What is passed on as it is.
+/// Variables that are passed on unchanged.
 const PASSED: &[&str] = &[
     "COLORTERM",
     "LANG",
@@ -15,7 +15,7 @@ const PASSED: &[&str] = &[
     "TERM",
     "TZ",
     "USER",
-    // Where toolchains are; what they show of themselves stands in `view::home`.
+    // The paths of toolchains; `view::home` decides which parts are visible.
     "BUN_INSTALL",
     "CARGO_HOME",
     "FNM_DIR",
@@ -33,13 +33,13 @@ const PASSED: &[&str] = &[
     "RUSTUP_TOOLCHAIN",
     "SDKMAN_DIR",
     "VOLTA_HOME",
-    // Where certificates are.
+    // The paths of certificates.
     "NIX_SSL_CERT_FILE",
     "SSL_CERT_DIR",
     "SSL_CERT_FILE",
 ];
 
-/// The variables for a command, from those of this process.
+/// The variables for a command, derived from those of this process.
 pub(crate) fn of(
     own: impl Iterator<Item = (OsString, OsString)>,
     home: &Path,
@@ -55,7 +55,7 @@ pub(crate) fn of(
     set("HOME", home.as_os_str());
     set("SHELL", shell.as_os_str());
     set("TMPDIR", scratch.as_os_str());
-    // Nobody is there to answer or to turn pages.
+    // Nobody can answer prompts or use a pager.
     set("GIT_TERMINAL_PROMPT", OsStr::new("0"));
     set("GIT_PAGER", OsStr::new("cat"));
     set("PAGER", OsStr::new("cat"));

@@ -16,37 +16,38 @@ use std::path::PathBuf;
 use rustix::fs::Stat;
 pub(crate) use watcher::GitWatcher;
 
-/// A file that was quarantined: it lies beside its old place under another name.
+/// A quarantined file: it is next to its old path under another name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuarantinedFile {
-    /// Where it was.
+    /// Its old path.
     pub path: PathBuf,
-    /// Where it is now; of a link, a file that says where it led.
+    /// Its new path; for a link, a file that says where it led.
     pub kept: PathBuf,
-    /// Why it may not stay.
+    /// Why it was quarantined.
     pub why: QuarantineReason,
 }
 
 /// Why a file was quarantined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum QuarantineReason {
-    /// The project may not have it: what git, Natter or others believe at once.
+    /// It is not allowed in the project, since git, Natter or other programs would trust it at
+    /// once.
     Protected,
-    /// It can make git run programs, or leads git elsewhere. Of settings those that are known to
-    /// run nothing are still there.
+    /// It can make git run programs, or leads git elsewhere. In a settings file, those that are
+    /// known to run nothing are kept.
     RunsPrograms,
 }
 
-/// A moment by a file system's own clock: seconds and nanoseconds.
+/// A time from a file system's own clock: seconds and nanoseconds.
 type Moment = (i64, u64);
 
-/// When a file, or its name, was last changed. No program can set that.
+/// When a file or its name was last changed. No program can set this time.
 fn changed(stat: &Stat) -> Moment {
     #[allow(clippy::unnecessary_cast, reason = "the types differ by machine")]
     (stat.st_ctime as i64, stat.st_ctime_nsec as u64)
 }
 
-/// Which file it is, whatever its name.
+/// Identifies a file, whatever its name.
 fn id(stat: &Stat) -> (u64, u64) {
     #[allow(clippy::unnecessary_cast, reason = "the types differ by machine")]
     (stat.st_dev as u64, stat.st_ino as u64)

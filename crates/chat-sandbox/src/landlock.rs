@@ -20,17 +20,17 @@ use crate::error::Error;
 use crate::seccomp::{self, SyscallRestrictions};
 use crate::view::{Protection, View};
 
-/// Versions of Landlock whose bounds are known here, the newest first. A kernel that has more is
-/// asked for these.
+/// The supported versions of Landlock, the newest first. On a kernel with a newer version, these
+/// are used.
 const KNOWN: [ABI; 6] = [ABI::V6, ABI::V5, ABI::V4, ABI::V3, ABI::V2, ABI::V1];
 
-/// The version that keeps signals and abstract sockets in.
+/// The version that confines signals and abstract sockets.
 pub(crate) const SCOPES: u8 = 6;
 
-/// Devices that anybody may use.
+/// Devices that every command may use.
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
-/// Folders that builds write to, and what in a project says that they will.
+/// Folders that builds write to, and files in a project that show that they will.
 const BUILDS: &[(&str, &[&str])] = &[
     ("Cargo.toml", &["target"]),
     ("package.json", &["node_modules", "dist", "build", "coverage"]),
@@ -43,15 +43,15 @@ const BUILDS: &[(&str, &[&str])] = &[
     ("pom.xml", &["target"]),
 ];
 
-/// Which version the kernel has, as far as it is known here; none where it has no Landlock or
-/// Landlock is switched off.
+/// The kernel's version, as far as it is supported here; none if it has no Landlock or Landlock is
+/// switched off.
 pub(crate) fn version() -> Option<u8> {
     static VERSION: OnceLock<Option<u8>> = OnceLock::new();
     *VERSION.get_or_init(find_version)
 }
 
 fn find_version() -> Option<u8> {
-    // Making rules binds nobody yet.
+    // Creating rules restricts nothing yet.
     let has = |abi: &ABI| {
         let rules = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
         let rules = rules.handle_access(AccessFs::from_all(*abi));
@@ -70,17 +70,17 @@ fn find_version() -> Option<u8> {
     KNOWN.iter().find(|abi| has(abi)).map(|abi| *abi as u8)
 }
 
-/// Keeps signals and abstract sockets of what this thread starts among themselves.
+/// Confines the signals and abstract sockets of programs that this thread starts.
 pub(crate) fn scope_this_thread() -> Result<(), RulesetError> {
     Ruleset::default().scope(Scope::from_all(ABI::V6))?.create()?.restrict_self()?;
     Ok(())
 }
 
-/// What a command is bound to, worked out before the thread that is bound.
+/// A command's restrictions, computed before its thread is restricted.
 #[derive(Debug)]
 pub(crate) struct Bounds {
     readable: Vec<PathBuf>,
-    /// Folders that may be listed, whatever of them may be read.
+    /// Folders that may be listed, whatever in them may be read.
     listed: Vec<PathBuf>,
     devices: Vec<PathBuf>,
     writable: Vec<PathBuf>,
@@ -89,7 +89,7 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    /// The bounds that give the view, with `scratch` to write to besides the project.
+    /// The restrictions for the view, with `scratch` as a second writable folder.
     pub(crate) fn of(
         view: &View,
         scratch: &Path,
@@ -97,7 +97,7 @@ impl Bounds {
         version: u8,
     ) -> Result<Self, Error> {
         if let Some(hidden) = view.hidden.first() {
-            // Nothing can be taken out of what is granted.
+            // Nothing can be excluded from what is granted.
             return Err(Error::OwnFolder(hidden.clone()));
         }
         let mut readable: Vec<PathBuf> =
@@ -125,7 +125,7 @@ impl Bounds {
         })
     }
 
-    /// Binds this thread, and all that it starts, for good.
+    /// Restricts this thread, and everything that it starts, for good.
     pub(crate) fn bind_this_thread(&self) -> Result<(), Error> {
         drop_rights().map_err(|error| Error::Landlock(error.to_string()))?;
         match self.restrict() {
@@ -162,7 +162,7 @@ impl Bounds {
     }
 }
 
-/// Grants a folder, around what is protected in it.
+/// Grants a folder, except for what is protected in it.
 fn grant(
     folder: &Path,
     protected: &[Protection],
@@ -175,7 +175,7 @@ fn grant(
     let has_masked = masked.iter().any(|it| is_in(it, folder));
     let mut inside = protected.iter().filter(|it| it.stands().is_some_and(|it| is_in(it, folder)));
     if protected.iter().any(|it| it.unchangeable() == Some(folder)) {
-        // Nothing but what is excepted again.
+        // Only the exceptions in it.
         for excepted in inside {
             if let Protection::Pinned(path) = excepted {
                 grant(path, protected, masked, writable)?;
@@ -188,13 +188,13 @@ fn grant(
         return Ok(());
     }
     if is_data(folder) {
-        // A link in it would have a person's git write to where it leads.
+        // A link in it would make the user's git write to its target.
         return Ok(());
     }
     let failed = |error| Error::Folder { path: folder.to_owned(), error };
     for entry in folder.read_dir().map_err(failed)? {
         let entry = entry.map_err(failed)?;
-        // A link's target may lie anywhere.
+        // A link's target may be anywhere.
         if !entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
             grant(&entry.path(), protected, masked, writable)?;
         }
@@ -202,7 +202,7 @@ fn grant(
     Ok(())
 }
 
-/// Grants to read a folder, around what is masked in it.
+/// Grants reading a folder, except for what is masked in it.
 fn grant_reading(
     folder: &Path,
     masked: &[PathBuf],
@@ -222,7 +222,7 @@ fn grant_reading(
     Ok(())
 }
 
-/// Whether a folder is git's data, or the part of it that a linked work tree has for its own.
+/// Whether a folder is git's data, or a linked work tree's own part of it.
 fn is_data(folder: &Path) -> bool {
     let has = |name| folder.join(name).symlink_metadata().is_ok();
     has("HEAD") && (has("objects") || has("commondir"))
@@ -232,7 +232,7 @@ fn is_in(path: &Path, folder: &Path) -> bool {
     path != folder && path.starts_with(folder)
 }
 
-/// The folders that builds in this project write to and that are not there yet.
+/// The missing folders that builds in this project write to.
 pub(crate) fn build_folders(project: &Path) -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = BUILDS
         .iter()
@@ -245,8 +245,7 @@ pub(crate) fn build_folders(project: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// Gives up what root may do beyond others, where it is root that runs Natter: Landlock would
-/// leave it the right to change limits and owners.
+/// Drops root's privileges if Natter runs as root: Landlock would let it change limits and owners.
 fn drop_rights() -> rustix::io::Result<()> {
     use rustix::thread::{
         CapabilitiesSecureBits, CapabilitySet, CapabilitySets, capabilities, set_capabilities,
@@ -255,9 +254,9 @@ fn drop_rights() -> rustix::io::Result<()> {
     if capabilities(None)?.effective.is_empty() {
         return Ok(());
     }
-    // Else starting a program would give root everything back.
+    // Otherwise starting a program would give root everything back.
     let bits = CapabilitiesSecureBits::NO_ROOT | CapabilitiesSecureBits::NO_ROOT_LOCKED;
-    // Refused where a container has taken that right already: then there is little to give up.
+    // Fails if a container has already dropped this privilege: then there is little to drop.
     let _ = set_capabilities_secure_bits(bits);
     set_capabilities(
         None,

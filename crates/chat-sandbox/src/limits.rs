@@ -13,20 +13,20 @@ use crate::command::Limits;
 use crate::processes::Family;
 use crate::running::Limit;
 
-/// How soon after the beginning, and after anything that grew.
+/// The delay before the first check, and after anything has grown.
 const SOON: Duration = Duration::from_millis(50);
 
-/// How seldom where nothing grows.
+/// The delay while nothing grows.
 const SELDOM: Duration = Duration::from_millis(500);
 
-/// Looking takes at most a twentieth of the time, but no pause is longer than this.
+/// Checks take at most a twentieth of the time, but no pause is longer than this.
 const REST: u32 = 20;
 const LONGEST_REST: Duration = Duration::from_secs(10);
 
-/// How often is asked whether a look has come to its end.
+/// How often to ask whether a check has finished.
 const ASKING: Duration = Duration::from_millis(20);
 
-/// Looks at a command.
+/// Checks a command.
 #[derive(Debug)]
 pub(crate) struct Watch {
     bounds: Arc<Bounds>,
@@ -35,20 +35,20 @@ pub(crate) struct Watch {
     next: Instant,
 }
 
-/// What is looked at, and what it may use.
+/// What is checked, and the limits.
 #[derive(Debug)]
 struct Bounds {
     family: Arc<Family>,
     limits: Limits,
-    /// The folder whose disk is looked at, and what must stay free there.
+    /// The folder whose disk is checked, and what must stay free there.
     disk: Option<(File, u64)>,
 }
 
-/// What came of a look.
+/// The result of a check.
 #[derive(Debug)]
 struct UsageSample {
     too_much: Option<Limit>,
-    /// Whether it comes near to what it may use.
+    /// Whether it is close to a limit.
     is_near: bool,
     took: Duration,
 }
@@ -63,13 +63,13 @@ impl Watch {
         Self { bounds, looking: None, pause: SOON, next: Instant::now() + SOON }
     }
 
-    /// When it wants to look next.
+    /// When the next check is due.
     pub(crate) fn next(&self) -> Instant {
         self.next
     }
 
-    /// Looks, if it is time to, on a thread of its own: a command can have very much to look at. Says what
-    /// there was too much of when it has.
+    /// Starts a check if it is due, on a separate thread, since a command can have many processes.
+    /// Returns which limit the last check found exceeded.
     pub(crate) fn look(&mut self, now: Instant) -> Option<Limit> {
         if now < self.next {
             return None;
@@ -103,7 +103,7 @@ impl Bounds {
         let near = |used: u64, limit: u64| used > limit / 8;
         let is_near = near(u64::from(used.processes), u64::from(self.limits.processes))
             || near(used.memory, self.limits.memory);
-        // What forked processes share was counted for each of them: look closer.
+        // Memory that forked processes share was counted for each of them, so count precisely.
         let is_large = used.memory > self.limits.memory;
         let too_much = if used.processes > self.limits.processes {
             Some(Limit::Processes)
@@ -120,7 +120,7 @@ impl Bounds {
     }
 }
 
-/// Bytes that this user may still write.
+/// How many bytes this user may still write.
 fn free(folder: &File) -> Option<u64> {
     let disk = fstatvfs(folder).ok()?;
     Some(disk.f_bavail.saturating_mul(disk.f_frsize))

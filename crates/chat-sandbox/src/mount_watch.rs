@@ -15,37 +15,37 @@ use std::time::{Duration, Instant};
 use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 
-/// How often is looked where the kernel does not tell.
+/// How often to check if the kernel sends no events.
 const OFTEN: Duration = Duration::from_millis(100);
 
-/// Watches over what is protected.
+/// Watches protected files.
 #[derive(Debug)]
 pub(crate) struct MountWatch {
-    /// None where the kernel gives no more of them.
+    /// None if the kernel allows no more watches.
     events: Option<Events>,
     placed: Vec<(PathBuf, Option<Id>)>,
 }
 
-/// What the kernel tells of the folders in which something is protected.
+/// The kernel's events for the folders with protected files.
 #[derive(Debug)]
 struct Events {
     queue: OwnedFd,
-    /// What is protected in them, by the number that the kernel has for each.
+    /// The protected names in them, by the kernel's number for each folder.
     names: HashMap<i32, HashSet<OsString>>,
 }
 
-/// What is at a name: device, number, and when it was made. A number alone says little, since the
-/// next file gets that of one that is gone.
+/// Identifies a file: device, inode number, and creation time. The number alone is not enough,
+/// since the next file may reuse the number of a deleted one.
 #[derive(Debug, PartialEq)]
 struct Id {
     device: (u32, u32),
     number: u64,
-    /// None where the file system does not keep it.
+    /// None if the file system does not store it.
     made: Option<(i64, u32)>,
 }
 
 impl MountWatch {
-    /// Watches over these from now on.
+    /// Watches these from now on.
     pub(crate) fn new<'a>(protected: impl Iterator<Item = &'a Path>) -> Self {
         let protected: Vec<PathBuf> = protected.map(Path::to_owned).collect();
         let events = Events::of(&protected);
@@ -53,17 +53,17 @@ impl MountWatch {
         Self { events, placed }
     }
 
-    /// Becomes readable when it is time to [look](Self::happened).
+    /// Becomes readable when it is time to [check](Self::happened).
     pub(crate) fn events(&self) -> Option<BorrowedFd<'_>> {
         self.events.as_ref().map(|events| events.queue.as_fd())
     }
 
-    /// When it is to be looked at the latest, though no event came.
+    /// When to check at the latest, even without an event.
     pub(crate) fn next(&self) -> Option<Instant> {
         self.events.is_none().then(|| Instant::now() + OFTEN)
     }
 
-    /// Whether anything is not what it was, or was not in between. It is said once.
+    /// Whether anything is, or was in between, another file than before. Reported once.
     pub(crate) fn happened(&self) -> bool {
         match self.events.as_ref().map(Events::summary) {
             Some(EventSummary::Nothing) => false,
@@ -77,18 +77,18 @@ impl MountWatch {
     }
 }
 
-/// What the events say together.
+/// What the events mean together.
 enum EventSummary {
-    /// That nothing protected was touched.
+    /// Nothing protected was touched.
     Nothing,
-    /// That something came to a protected name, or went from it.
+    /// A protected name was created, moved or removed.
     Replaced,
-    /// Less than what happened.
+    /// Some events were lost.
     Incomplete,
 }
 
 impl Events {
-    /// Has the kernel tell of names that come and go beside these.
+    /// Asks the kernel to report changed names in the folders of these.
     fn of(protected: &[PathBuf]) -> Option<Self> {
         let queue = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()?;
         let what = WatchFlags::MOVED_TO
@@ -109,14 +109,14 @@ impl Events {
         Some(Self { queue, names })
     }
 
-    /// Reads what there is.
+    /// Reads the pending events.
     fn summary(&self) -> EventSummary {
         let mut buffer = [MaybeUninit::uninit(); 4096];
         let mut reader = Reader::new(&self.queue, &mut buffer);
         let mut summary = EventSummary::Nothing;
         while let Ok(event) = reader.next() {
             let Some(name) = event.file_name() else {
-                // There were too many, or a folder is watched no more.
+                // There were too many events, or a folder is no longer watched.
                 summary = EventSummary::Incomplete;
                 continue;
             };
@@ -166,8 +166,9 @@ mod tests {
         }
     }
 
-    /// A file system gives the number of a file that is gone to the next one, so that what is
-    /// replaced twice can have the number that it had: git writes settings twice for one remote.
+    /// A file system may give a deleted file's number to the next file, so that a file that is
+    /// replaced twice can have its old number again: git writes its settings twice to add one
+    /// remote.
     #[test]
     fn what_is_replaced_by_a_file_of_the_same_number_is_noticed() {
         for by_events in [true, false] {
@@ -194,7 +195,7 @@ mod tests {
         }
     }
 
-    /// Waits until files get another time than this one has.
+    /// Waits until new files get another time than this one has.
     fn wait_for_another_time(file: &Path) {
         let time = |path: &Path| path.metadata().unwrap().created().ok();
         let before = time(file);

@@ -12,7 +12,7 @@ pub(crate) use follow::Channel;
 pub use follow::{Chunk, Follow};
 pub use spool::{Keep, Part, Spool};
 
-/// Which of a command's two streams something came from.
+/// One of a command's two streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Stream {
     /// Standard output.

@@ -11,37 +11,37 @@ use crate::processes;
 use crate::running::Ended;
 use crate::sandbox::{Enforcement, Preference, Sandbox};
 
-/// How long the try may take on a machine that is busy.
+/// How long the test may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What the try ends with: a status that nothing else gives.
+/// The exit status of the test, which nothing else uses.
 const SIGN: i32 = 117;
 
-/// Why a way of enforcing bounds is not used.
+/// Why a back end is not used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnavailableReason {
     /// The program `bwrap` is not installed.
     NotInstalled,
-    /// The system forbids the namespaces that bubblewrap needs: `AppArmor`, a switch of the
-    /// kernel, or a container.
+    /// The system forbids the namespaces that bubblewrap needs: `AppArmor`, a kernel switch, or a
+    /// container.
     NamespacesForbidden,
     /// The kernel has no Landlock, or it is switched off.
     NotInKernel,
-    /// The program is too old: it does not know what it is asked for.
+    /// The program is too old: it does not know the options.
     TooOld,
-    /// It was tried and gave no answer in time, on a machine that is very busy.
+    /// The test did not finish in time, on a very busy machine.
     NoAnswer,
-    /// It was tried and failed; what was said.
+    /// The test failed with this message.
     Failed(String),
-    /// It was not asked for.
+    /// It was not requested.
     NotWanted,
 }
 
-/// The best that works here and is wanted.
+/// The best back end that works here and is wanted.
 pub(crate) async fn probe(preference: Preference) -> Sandbox {
     if preference == Preference::Best {
-        // What a program left running that was killed: no better moment comes.
+        // Cleans up after programs that were killed: there is no better moment.
         let _ = tokio::task::spawn_blocking(processes::end_orphans).await;
     }
     let mut why_not = Vec::new();
@@ -98,7 +98,7 @@ async fn attempt(sandbox: &Sandbox) -> Result<(), UnavailableReason> {
     }
 }
 
-/// What bubblewrap's complaint means. Its words are those of `bubblewrap.c` and `network.c`.
+/// The meaning of bubblewrap's error messages, which are in `bubblewrap.c` and `network.c`.
 fn judge(said: &str) -> UnavailableReason {
     let forbidden = [
         "setting up uid map",
@@ -116,8 +116,7 @@ fn judge(said: &str) -> UnavailableReason {
     }
 }
 
-/// A program that is not the project's: from the system's folders, then from where the person's
-/// programs are found.
+/// Finds a program that is not the project's: first in system folders, then in the user's path.
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
     let usual = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
     let named = std::env::var_os("PATH").unwrap_or_default();

@@ -23,44 +23,45 @@ use rustix::process::{
 };
 use rustix::time::Timespec;
 
-/// Above any memory that a machine has, below what no number is left for.
+/// More than any machine's memory, with enough numbers left above.
 const MARKS: u64 = 1 << 60;
 
-/// How long ended processes may take to be gone.
+/// How long killed processes may take to disappear.
 const GONE: Duration = Duration::from_secs(5);
 
-/// How long is looked again where processes end while they are looked for.
+/// How long to repeat the search while other processes end during it.
 const MISSED: Duration = Duration::from_millis(500);
 
-/// How many looks in a row must find no new process. `/proc` is listed in the order of process ids: when these wrap
-/// around during a look, a new process gets an id that the look has already passed.
+/// How many passes in a row must find no new process. `/proc` is listed in the order of process
+/// ids: when these wrap around during a pass, a new process may get an id that the pass has already
+/// visited.
 const QUIET: u32 = 2;
 
-/// How a command's processes are known.
+/// How a command's processes are identified.
 #[derive(Debug)]
 pub(crate) enum Family {
-    /// What descends from bubblewrap.
+    /// The descendants of bubblewrap.
     Space(Space),
-    /// What has this limit.
+    /// The processes with this limit.
     Marked(u64),
 }
 
-/// bubblewrap's space of processes.
+/// bubblewrap's PID namespace.
 #[derive(Debug)]
 pub(crate) struct Space {
     bubblewrap: Pid,
-    /// Its first process: when that has ended, the kernel has ended all others. None where
-    /// bubblewrap failed before there was one.
+    /// Its first process: when that has ended, the kernel has ended all others. None if bubblewrap
+    /// failed before creating it.
     first: Option<OwnedFd>,
 }
 
 impl Space {
-    /// The space of a bubblewrap that was just started, and has none yet.
+    /// The namespace of a bubblewrap that was just started and has no process yet.
     pub(crate) fn of(bubblewrap: &Child) -> Self {
         Self { bubblewrap: Pid::from_child(bubblewrap), first: None }
     }
 
-    /// The same, as soon as it has a process. The command must wait still.
+    /// The same, as soon as it has a process. The command must still be waiting.
     pub(crate) fn with_first(bubblewrap: &Child) -> Self {
         let mut space = Self::of(bubblewrap);
         let pid = space.bubblewrap;
@@ -72,7 +73,7 @@ impl Space {
         while space.first.is_none() && Instant::now() < deadline {
             let child = children(pid).first().copied();
             let first = child.and_then(|child| pidfd_open(child, PidfdFlags::empty()).ok());
-            // bubblewrap may have waited for it meanwhile: then the number may be another's.
+            // bubblewrap may have reaped it meanwhile: then the id may belong to another process.
             space.first = first.filter(|_| children(pid).first().copied() == child);
             let ended = poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&moment));
             if ended.is_ok_and(|ended| ended > 0) {
@@ -82,7 +83,7 @@ impl Space {
         space
     }
 
-    /// Waits until the kernel has ended all.
+    /// Waits until the kernel has ended all processes.
     fn wait(&self) {
         if let Some(first) = &self.first {
             ends_within(first, GONE);
@@ -93,13 +94,13 @@ impl Space {
         if let Some(first) = &self.first {
             let _ = pidfd_send_signal(first, Signal::KILL);
         }
-        // Without its space it would end by itself; it may be at its very beginning.
+        // Without its namespace it would end by itself; it may still be starting.
         let _ = kill_process(self.bubblewrap, Signal::KILL);
         self.wait();
     }
 }
 
-/// Waits for a process to end, and says whether it has.
+/// Waits for a process to end, and returns whether it has.
 pub(crate) fn ends_within(process: &OwnedFd, most: Duration) -> bool {
     let deadline = Instant::now() + most;
     loop {
@@ -112,24 +113,24 @@ pub(crate) fn ends_within(process: &OwnedFd, most: Duration) -> bool {
     }
 }
 
-/// What the processes of a command use.
+/// The resources that a command's processes use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct ResourceUsage {
     pub(crate) processes: u32,
-    /// Bytes.
+    /// In bytes.
     pub(crate) memory: u64,
 }
 
-/// A limit that no other command has, also not one of another Natter.
+/// A limit that no other command has, not even one of another Natter.
 pub(crate) fn mark() -> u64 {
     static COUNT: AtomicU16 = AtomicU16::new(0);
     let count = u64::from(COUNT.fetch_add(1, Ordering::Relaxed));
-    // Where this process is itself a command's, only less than its own mark can be set.
+    // If this process itself belongs to a command, only values below its own mark can be set.
     let most = getrlimit(Resource::Rss).maximum.unwrap_or(MARKS).min(MARKS);
     most - ((number_of(getpid()) << 16) | count) - 1
 }
 
-/// The process that made a mark, unless it was itself a command's.
+/// The process that created a mark, unless it belongs to a command itself.
 fn maker(mark: u64) -> Option<Pid> {
     let number = MARKS.checked_sub(mark + 1)? >> 16;
     Pid::from_raw(i32::try_from(number).ok()?)
@@ -139,20 +140,20 @@ fn number_of(pid: Pid) -> u64 {
     u64::from(pid.as_raw_nonzero().get().cast_unsigned())
 }
 
-/// Ends what a program left running that was killed before it could: commands that run in
-/// bubblewrap end with the program, others are found by their marks. Says how many there were.
+/// Ends processes that were left running by a program that was killed: commands in bubblewrap end
+/// with the program, others are found by their marks. Returns how many there were.
 pub fn end_orphans() -> u32 {
     let mut marks: Vec<u64> = all().filter_map(mark_of).collect();
     marks.sort_unstable();
     marks.dedup();
-    // One that may not be signalled is there.
+    // A process that may not be signalled exists.
     let is_gone = |maker| test_kill_process(maker) == Err(Errno::SRCH);
     let orphaned = |mark: &u64| maker(*mark).is_some_and(is_gone);
     marks.into_iter().filter(orphaned).map(end_marked).sum()
 }
 
 impl Family {
-    /// All that live, zombies among them.
+    /// All existing processes, including zombies.
     fn members(&self) -> Vec<Pid> {
         match self {
             Self::Space(space) => descendants(space.bubblewrap),
@@ -160,19 +161,19 @@ impl Family {
         }
     }
 
-    /// What they use.
+    /// The resources that they use.
     pub(crate) fn usage(&self) -> ResourceUsage {
         let members = self.members();
         ResourceUsage { processes: members.len() as u32, memory: memory::at_most(&members) }
     }
 
-    /// What they use, counting what they share once: slower.
+    /// The memory that they use, with shared memory counted once: slower.
     pub(crate) fn shared_memory(&self) -> u64 {
         memory::counted_once(&self.members())
     }
 
-    /// Ends all of them, and waits until none runs. The process that was started may still have
-    /// to be waited for.
+    /// Ends all of them, and waits until none runs. The process that was started may still have to
+    /// be reaped.
     pub(crate) fn end(&self) {
         match self {
             Self::Space(space) => space.end(),
@@ -180,8 +181,8 @@ impl Family {
         }
     }
 
-    /// The process that outlives all others but the one that was started, where there is one: its end
-    /// is the command's.
+    /// The process that outlives all others except the started one, if there is one: when it ends,
+    /// the command ends.
     pub(crate) fn last(&self) -> Option<&OwnedFd> {
         match self {
             Self::Space(space) => space.first.as_ref(),
@@ -189,11 +190,11 @@ impl Family {
         }
     }
 
-    /// Ends what is left after the process that was started has ended; says how many there were.
+    /// Ends what is left after the started process has ended; returns how many there were.
     pub(crate) fn end_the_rest(&self) -> u32 {
         match self {
             Self::Space(space) => {
-                // The kernel does.
+                // The kernel ends them.
                 space.wait();
                 0
             }
@@ -202,13 +203,14 @@ impl Family {
     }
 }
 
-/// Stops all first: who is stopped neither sees the others end nor starts more. Then ends them.
+/// Stops all processes before it kills them, since a stopped process neither sees the others end
+/// nor starts new ones.
 fn end_marked(mark: u64) -> u32 {
     let (stopped, running) = signal_all(mark, Signal::STOP);
     if stopped.is_empty() {
         return 0;
     }
-    // One that is stopped in the middle of a fork still starts its child, in its own time; one that is killed there
+    // A process that is stopped during a fork still creates its child later; one that is killed
     // does not.
     signal_all(mark, Signal::KILL);
     let deadline = Instant::now() + GONE;
@@ -218,7 +220,7 @@ fn end_marked(mark: u64) -> u32 {
         if left.is_empty() {
             break;
         }
-        // Whoever was missed when the time for the look before was over.
+        // Those that the last pass missed because its time was over.
         for pid in left {
             signal_marked(pid, mark, Signal::KILL);
         }
@@ -227,8 +229,8 @@ fn end_marked(mark: u64) -> u32 {
     running
 }
 
-/// Signals each of the marked once, also those that are started meanwhile; says which these were, and how many of
-/// them ran.
+/// Signals each marked process once, including those that are started meanwhile; returns which they
+/// were, and how many of them were running.
 fn signal_all(mark: u64, signal: Signal) -> (HashSet<Pid>, u32) {
     let begun = Instant::now();
     let (mut signalled, mut others, mut ended): (HashSet<Pid>, HashSet<Pid>, HashSet<Pid>) =
@@ -237,8 +239,8 @@ fn signal_all(mark: u64, signal: Signal) -> (HashSet<Pid>, u32) {
     while quiet < QUIET && begun.elapsed() < GONE {
         let (mut found, mut missed) = (false, false);
         for pid in newest_first() {
-            // A process keeps its mark, so later looks get to the new ones quickly. An id that is used again in
-            // between is skipped here, and looked at again by the next pass.
+            // A process keeps its mark, so later passes get to the new ones quickly. An id that is
+            // reused in between is skipped here, and checked again by the next call.
             if signalled.contains(&pid) || others.contains(&pid) {
                 continue;
             }
@@ -252,15 +254,15 @@ fn signal_all(mark: u64, signal: Signal) -> (HashSet<Pid>, u32) {
                 None => missed |= ended.insert(pid),
             }
         }
-        // One that ended meanwhile may have started another, and that one the next: sooner or later one of them is
-        // come by before it does. But others end too, that have nothing to do with it.
+        // A process that ended meanwhile may have started another, and that one the next: sooner or
+        // later one of them is found before it does so. But unrelated processes end, too.
         let is_quiet = !found && (!missed || begun.elapsed() > MISSED);
         quiet = if is_quiet { quiet + 1 } else { 0 };
     }
     (signalled, running)
 }
 
-/// Signals a process, if it is one of the marked: says whether it is. None where it has ended.
+/// Signals a process if it is marked; returns whether it is. None if it has ended.
 fn signal_marked(pid: Pid, mark: u64, signal: Signal) -> Option<bool> {
     let process = pidfd_open(pid, PidfdFlags::empty()).ok()?;
     let is_marked = mark_in(&limits(pid)?) == Some(mark);
@@ -287,16 +289,16 @@ fn file(pid: Pid, name: &str) -> Option<String> {
     std::fs::read_to_string(format!("/proc/{}/{name}", pid.as_raw_nonzero())).ok()
 }
 
-/// All processes, those first that were started last: their numbers are the highest, but where these begin again.
+/// All processes, the newest first: their ids are the highest, unless ids have wrapped around.
 fn newest_first() -> Vec<Pid> {
     let mut all: Vec<Pid> = all().collect();
     all.sort_unstable_by_key(|pid| Reverse(number_of(*pid)));
     all
 }
 
-/// None where the process is gone.
+/// None if the process is gone.
 fn limits(pid: Pid) -> Option<String> {
-    // One that goes in between leaves nothing to be read.
+    // If it disappears in between, nothing can be read.
     file(pid, "limits").filter(|limits| !limits.is_empty())
 }
 
@@ -304,7 +306,8 @@ fn mark_of(pid: Pid) -> Option<u64> {
     mark_in(&limits(pid)?)
 }
 
-/// The hard limit that marks, from `/proc/PID/limits`: `Max resident set  SOFT  HARD  bytes`.
+/// The hard limit that serves as the mark, from `/proc/PID/limits`:
+/// `Max resident set  SOFT  HARD  bytes`.
 fn mark_in(limits: &str) -> Option<u64> {
     let line = limits.lines().find(|line| line.starts_with("Max resident set"))?;
     line.split_ascii_whitespace().nth(4)?.parse().ok()
@@ -332,8 +335,8 @@ fn descendants(ancestor: Pid) -> Vec<Pid> {
     found
 }
 
-/// Whether a process has ended, all its threads, and only nobody has waited for it. The state's letter is in
-/// `/proc/PID/stat`: `PID (NAME) STATE …`, where NAME may hold anything.
+/// Whether a process and all its threads have ended, and it only has not been reaped. The state
+/// letter is in `/proc/PID/stat`: `PID (NAME) STATE …`, where NAME may contain anything.
 fn is_zombie(pid: Pid) -> bool {
     let Some(stat) = file(pid, "stat") else {
         return true;

@@ -15,28 +15,28 @@ use crate::wake::Wake;
 pub enum Ended {
     /// By itself, with this status: 0 is success.
     Status(i32),
-    /// Its shell was ended by this signal. What the shell ran may have been too: that it tells by
-    /// a status of 128 and the signal's number, as it can tell anything.
+    /// Its shell was ended by this signal. If a program in the shell was, the shell returns 128
+    /// plus the signal's number, but it may return that for any reason.
     Signal(i32),
-    /// It took longer than it may; all of its processes were ended.
+    /// It exceeded its time limit; all of its processes were ended.
     TimedOut(Duration),
     /// It was stopped, with all of its processes.
     Stopped,
-    /// It used more than it may; all of its processes were ended.
+    /// It exceeded a resource limit; all of its processes were ended.
     Limit(Limit),
-    /// Somebody outside replaced what was protected from it, as a person's git does with its
-    /// settings, and with that took the protection away; so all of its processes were ended.
+    /// Somebody outside replaced a protected file, as the user's git does with its settings, which
+    /// removed the protection; so all of its processes were ended.
     Exposed,
 }
 
-/// What a command used too much of.
+/// The limit that a command exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
     /// Processes.
     Processes,
     /// Memory.
     Memory,
-    /// The disk that the project lies on.
+    /// The free space on the project's disk.
     Disk,
 }
 
@@ -47,17 +47,17 @@ pub struct Exit {
     pub ended: Ended,
     /// How long it took.
     pub took: Duration,
-    /// How many processes it had left running, which were ended with it. In bubblewrap the kernel
-    /// ends them, and nobody counts.
+    /// How many processes it left running, which were then ended. In bubblewrap the kernel ends
+    /// them, and they are not counted.
     pub left_running: u32,
-    /// What it made that may not stay.
+    /// The files that it created but that were quarantined.
     pub quarantined: Vec<QuarantinedFile>,
-    /// Whether the project is so large that not all of it was looked through for such.
+    /// Whether the project is too large to search all of it for such files.
     pub is_partly_unseen: bool,
 }
 
 impl Exit {
-    /// Whether it did what it was to do.
+    /// Whether it succeeded.
     pub fn is_success(&self) -> bool {
         self.ended == Ended::Status(0)
     }
@@ -78,7 +78,7 @@ impl Control {
     }
 }
 
-/// A command that runs. Dropping it ends all of the command's processes.
+/// A running command. Dropping it ends all of the command's processes.
 #[derive(Debug)]
 pub struct Running {
     pub(crate) id: u64,
@@ -88,23 +88,24 @@ pub struct Running {
 }
 
 impl Running {
-    /// Its number, which no other command of this program has.
+    /// Its id, which is unique in this program.
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// Where its output is kept.
+    /// Its stored output.
     pub fn spool(&self) -> &Spool {
         &self.spool
     }
 
-    /// The output as it comes, from now on. Who asks must read, or drop it: a command whose
-    /// output is not read is held up. One at a time: what one reads another does not.
+    /// The output as it arrives from now on. The caller must read or drop it, since unread output
+    /// blocks the command. There should be one reader at a time: what one reads, another does not
+    /// get.
     pub fn follow(&self) -> Follow {
         self.control.channel.follow()
     }
 
-    /// Begins to end all of its processes; [`wait`](Self::wait) tells when that is done.
+    /// Starts to end all of its processes; [`wait`](Self::wait) returns when that is done.
     pub fn stop(&self) {
         self.control.stop();
     }
@@ -114,13 +115,12 @@ impl Running {
         self.exit.borrow().clone()
     }
 
-    /// Waits for its end: all processes are gone, all output is kept. Can be given up and asked
-    /// again.
+    /// Waits for its end: all processes are gone, all output is stored. Cancel-safe.
     pub async fn wait(&self) -> Exit {
         let mut exit = self.exit.clone();
         match exit.wait_for(Option::is_some).await.as_deref() {
             Ok(Some(exit)) => exit.clone(),
-            // Its thread has failed; it ended what it had started.
+            // Its thread has panicked, which ended what it had started.
             _ => Exit {
                 ended: Ended::Stopped,
                 took: Duration::ZERO,

@@ -15,18 +15,18 @@ use crate::spawner;
 use crate::start;
 use crate::supervise::{self, Started};
 
-/// What keeps a command in its bounds.
+/// What confines a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Enforcement {
-    /// bubblewrap: an own view of files, processes and network, and the filter of system calls.
+    /// bubblewrap: its own view of files, processes and network, and the system call filter.
     Bubblewrap,
     /// Landlock and the filter.
     Landlock,
-    /// Nothing: each command is to be asked for.
+    /// Nothing: every command must be asked about.
     None,
 }
 
-/// What is wanted; `Best` is what programs want, the others are for tests.
+/// The wanted back end. Programs use `Best`; the others are for tests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Preference {
     /// The best that works here.
@@ -40,29 +40,29 @@ pub enum Preference {
     None,
 }
 
-/// What the enforcement cannot keep a command from, though it should.
+/// What the back end cannot prevent, though it should.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Gap {
-    /// Signals to this person's programs outside.
+    /// Sending signals to the user's programs outside.
     Signals,
-    /// Permissions and times of files outside (never their contents).
+    /// Changing permissions and times of files outside (never their contents).
     Attributes,
-    /// Whether a file outside exists, its size and its times can be asked (never its contents).
+    /// Finding out whether a file outside exists, its size and its times (never its contents).
     Metadata,
-    /// A repository that a command makes can have a person's git run something, for about the
-    /// second until it is put right.
+    /// A repository that a command creates can make the user's git run something, for about a
+    /// second until it is sanitized.
     NewRepositories,
-    /// Names and command lines of other processes can be read.
+    /// Reading the names and command lines of other processes.
     ProcessNames,
-    /// Protected names that do not exist yet can be made in a project without git; they are put
-    /// aside when the command has ended.
+    /// Creating protected names that do not exist yet, in a project without git; they are
+    /// quarantined when the command has ended.
     NewProtected,
-    /// A lawful thing that does not work: in a project with git, a command makes nothing new at
-    /// the project's top, and changes nothing in git's data.
+    /// A legitimate action that does not work: in a project with git, a command can create nothing
+    /// at the project's top, and change nothing in git's data.
     NoNewEntries,
 }
 
-/// Runs commands in bounds. Cheap to clone.
+/// Runs commands in a sandbox. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Sandbox(Arc<Inner>);
 
@@ -72,15 +72,16 @@ struct Inner {
     bubblewrap: Option<PathBuf>,
     landlock: Option<u8>,
     why_not: Vec<(Enforcement, UnavailableReason)>,
-    /// Runs the commands.
+    /// The shell that runs commands.
     shell: PathBuf,
 }
 
 impl Sandbox {
-    /// Finds out what this machine enforces, once for each preference: later calls get the same.
-    /// Takes some tens of milliseconds, and at most seconds.
+    /// Finds out what this machine can enforce, once for each preference: later calls return the
+    /// same. Takes some tens of milliseconds, and at most seconds.
     ///
     /// # Panics
+    ///
     /// Outside of a tokio runtime.
     pub async fn probe(preference: Preference) -> Self {
         static FOUND: [OnceCell<Sandbox>; 4] = [const { OnceCell::const_new() }; 4];
@@ -112,17 +113,18 @@ impl Sandbox {
         }))
     }
 
-    /// What keeps commands in bounds here.
+    /// What confines commands here.
     pub fn enforcement(&self) -> Enforcement {
         self.0.enforcement
     }
 
-    /// Why nothing better does: each better way, and why it is not used.
+    /// Why nothing better is used: each better back end with its reason.
     pub fn why_not(&self) -> &[(Enforcement, UnavailableReason)] {
         &self.0.why_not
     }
 
-    /// What is not kept here of what should be. Empty where nothing enforces: then nothing is.
+    /// What the back end cannot prevent here. Empty if there is none, which prevents nothing at
+    /// all.
     pub fn gaps(&self) -> Vec<Gap> {
         match self.0.enforcement {
             Enforcement::None => Vec::new(),
@@ -149,17 +151,19 @@ impl Sandbox {
         &self.0.shell
     }
 
-    /// Starts a command whose output goes to `spool`. Given up, it leaves nothing running.
+    /// Starts a command whose output goes to `spool`. If it is cancelled, nothing is left running.
     ///
     /// # Panics
+    ///
     /// Outside of a tokio runtime.
     pub async fn spawn(&self, command: Command, spool: Spool) -> Result<Running, Error> {
         Ok(self.spawn_followed(command, spool).await?.0)
     }
 
-    /// The same, with all of its output as it comes. Who asks for that must read it, or drop it.
+    /// The same, with a stream of all its output. The caller must read or drop it.
     ///
     /// # Panics
+    ///
     /// Outside of a tokio runtime.
     pub async fn spawn_followed(
         &self,

@@ -18,41 +18,41 @@ use seccompiler::{
 
 use crate::error::Error;
 
-/// What the filter must close besides, since nothing else does.
+/// What the filter must also forbid because nothing else does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each restriction holds or not, whatever others are"
 )]
 pub(crate) struct SyscallRestrictions {
-    /// No sockets of the Internet.
+    /// No Internet sockets.
     pub(crate) internet: bool,
-    /// No sockets by path: where they cannot be hidden, a session's bus would start any program.
+    /// No sockets by path: where they cannot be hidden, the session bus would start any program.
     pub(crate) local: bool,
-    /// No memory and no queues that are found by a number or a name: a screen's pictures lie in
-    /// such memory.
+    /// No shared memory and queues that are found by a number or a name: the screen's contents may
+    /// be in such memory.
     pub(crate) shared: bool,
-    /// Files can be emptied without being opened for writing: Landlock's first two versions
-    /// know nothing of that.
+    /// No truncating of files that are not open for writing: the first two versions of Landlock
+    /// cannot forbid it.
     pub(crate) truncate: bool,
 }
 
 impl SyscallRestrictions {
-    /// What bubblewrap leaves to the filter: its namespaces do the rest. But abstract sockets of
-    /// the session come with the network, unless `scoped`: then no program inside has any by path
-    /// either.
+    /// What bubblewrap leaves to the filter: its namespaces do the rest. But the session's abstract
+    /// sockets come with the network, unless `scoped`: then no program inside may use sockets by
+    /// path, either.
     pub(crate) fn of_namespaces(network: bool, scoped: bool) -> Self {
         Self { internet: false, local: network && !scoped, shared: false, truncate: false }
     }
 
     /// What this version of Landlock leaves to the filter.
     pub(crate) fn of_landlock(network: bool, version: u8) -> Self {
-        // No version bounds sockets that are reached by path.
+        // No version restricts sockets by path.
         Self { internet: !network, local: true, shared: true, truncate: version < 3 }
     }
 }
 
-/// Calls that nobody in a sandbox needs and that reach the machine or other processes.
+/// Calls that nobody in a sandbox needs and that affect the machine or other processes.
 const FORBIDDEN: &[libc::c_long] = &[
     libc::SYS_acct,
     libc::SYS_add_key,
@@ -96,25 +96,26 @@ const FORBIDDEN: &[libc::c_long] = &[
     libc::SYS_modify_ldt,
 ];
 
-/// Calls that programs do without where a kernel has none.
+/// Calls for which programs have a fallback if the kernel lacks them.
 const UNKNOWN: &[libc::c_long] = &[
-    // Its flags lie in memory, where no filter sees them; the C library falls back to `clone`.
+    // Its flags are in memory, where no filter can see them; the C library falls back to `clone`.
     libc::SYS_clone3,
-    // Does other calls' work, unseen by the filter.
+    // Does the work of other calls, unseen by the filter.
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
 ];
 
-/// What programs of one person share by numbers and names.
+/// What programs of one user share by numbers and names.
 const SHARED: &[libc::c_long] =
     &[libc::SYS_mq_open, libc::SYS_msgget, libc::SYS_semget, libc::SYS_shmat, libc::SYS_shmget];
 
-/// Bytes of the largest piece of memory that is found by a number. It stays though nobody has it mapped, where no
-/// count of a command's memory finds it. There are 4,096 pieces at most, so that these come to a gigabyte.
+/// The maximum size of a shared memory segment, in bytes. A segment remains even if nobody has it
+/// mapped, so it does not count towards a command's memory. There are at most 4,096 segments, so
+/// this limits them to a gigabyte.
 const LARGEST_PIECE: u64 = 256 << 10;
 
-/// New namespaces give rights that the sandbox took away.
+/// New namespaces would give privileges that the sandbox has removed.
 const NAMESPACES: &[libc::c_int] = &[
     libc::CLONE_NEWUSER,
     libc::CLONE_NEWNS,
@@ -123,15 +124,15 @@ const NAMESPACES: &[libc::c_int] = &[
     libc::CLONE_NEWIPC,
     libc::CLONE_NEWUTS,
     libc::CLONE_NEWCGROUP,
-    // CLONE_NEWTIME, which to `clone` means a signal: forbidden to `unshare` alone, below.
+    // CLONE_NEWTIME, which `clone` interprets as a signal: forbidden only for `unshare`, below.
 ];
 
-/// Puts letters into a terminal's input, or reads its screen.
+/// Inserts characters into a terminal's input, or reads its screen.
 const TERMINAL: &[u64] = &[0x5412 /* TIOCSTI */, 0x541C /* TIOCLINUX */];
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// The program, or none where the run is sabotaged. The kernel asks it for each system call.
+/// The filter program, or none if the run is sabotaged. The kernel runs it for each system call.
 pub(crate) fn program(restrictions: SyscallRestrictions) -> Result<Option<BpfProgram>, Error> {
     if chat_sabotage::is_sabotaged("no_seccomp") {
         return Ok(None);
@@ -147,7 +148,7 @@ pub(crate) fn program(restrictions: SyscallRestrictions) -> Result<Option<BpfPro
     Ok(Some(one))
 }
 
-/// The program as a file, in the form that bubblewrap reads.
+/// The program as a file, in the format that bubblewrap reads.
 pub(crate) fn file(restrictions: SyscallRestrictions) -> Result<Option<OwnedFd>, Error> {
     static MADE: Mutex<Vec<(SyscallRestrictions, Vec<u8>)>> = Mutex::new(Vec::new());
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -161,7 +162,7 @@ pub(crate) fn file(restrictions: SyscallRestrictions) -> Result<Option<OwnedFd>,
     Ok(Some(sealed(text).map_err(Error::Filter)?))
 }
 
-/// A file in memory that nobody can change.
+/// A file in memory that cannot be changed.
 fn sealed(text: &[u8]) -> io::Result<OwnedFd> {
     let how = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let mut file = File::from(memfd_create("seccomp", how)?);
@@ -171,8 +172,8 @@ fn sealed(text: &[u8]) -> io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-/// One program of several, each of which is asked where those before it let a call pass. The kernel
-/// takes its time to make a program its own.
+/// Joins several programs into one; each is asked if those before it allowed a call. A single
+/// program is faster to load into the kernel.
 fn joined(programs: Vec<BpfProgram>) -> BpfProgram {
     let last = programs.len().saturating_sub(1);
     let mut one = BpfProgram::new();
@@ -180,7 +181,7 @@ fn joined(programs: Vec<BpfProgram>) -> BpfProgram {
         let length = program.len();
         for (line, instruction) in program.iter_mut().enumerate() {
             if at < last && (instruction.code, instruction.k) == (RETURN, ALLOW) {
-                // It counts from the next.
+                // Jumps are relative to the next instruction.
                 *instruction = sock_filter { code: JUMP, k: (length - line - 1) as u32, ..NOTHING };
             }
         }
@@ -210,13 +211,13 @@ fn forbidden(restrictions: SyscallRestrictions) -> Result<Rules, Error> {
     for request in TERMINAL {
         add(libc::SYS_ioctl, vec![equal(1, *request)?])?;
     }
-    // The mark by which a command's processes are known, see `processes`.
+    // The mark that identifies a command's processes, see `processes`.
     let mark = u64::from(libc::RLIMIT_RSS);
     add(libc::SYS_setrlimit, vec![equal(0, mark)?])?;
     let changes = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0);
     let changes = changes.map_err(wrong)?;
     add(libc::SYS_prlimit64, vec![equal(1, mark)?, changes.clone()])?;
-    // Limits of others, which may be the person's programs.
+    // Limits of other processes, which may be the user's programs.
     let others = condition(0, SeccompCmpOp::Ne, 0)?;
     add(libc::SYS_prlimit64, vec![others, changes])?;
     if restrictions.internet {
@@ -224,7 +225,7 @@ fn forbidden(restrictions: SyscallRestrictions) -> Result<Rules, Error> {
         add(libc::SYS_socket, vec![equal(0, libc::AF_INET6 as u64)?])?;
     }
     if restrictions.local {
-        // Pairs stay: they reach nobody else.
+        // Socket pairs are allowed: they reach nobody else.
         add(libc::SYS_socket, vec![equal(0, libc::AF_UNIX as u64)?])?;
     }
     if restrictions.truncate {
@@ -241,13 +242,14 @@ fn forbidden(restrictions: SyscallRestrictions) -> Result<Rules, Error> {
 fn unknown(restrictions: SyscallRestrictions) -> Rules {
     let mut rules: Rules = UNKNOWN.iter().map(|call| (*call, Vec::new())).collect();
     if restrictions.truncate {
-        // Its flags lie in memory.
+        // Its flags are in memory.
         rules.insert(libc::SYS_openat2, Vec::new());
     }
     rules
 }
 
-/// Families of sockets that are not known to be harmless: these are where kernels have had holes.
+/// Socket families that are not known to be harmless: these are where kernels have had
+/// vulnerabilities.
 fn families() -> Result<Rules, Error> {
     let known = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
     let mut rules = Rules::new();
@@ -256,7 +258,7 @@ fn families() -> Result<Rules, Error> {
         .map(|family| condition(0, SeccompCmpOp::Ne, *family as u64))
         .collect::<Result<_, _>>()?;
     rule(&mut rules, libc::SYS_socket, others)?;
-    // Of what the kernel tells over netlink only routes and addresses.
+    // Over netlink, only routes and addresses can be queried.
     rule(
         &mut rules,
         libc::SYS_socket,
@@ -268,7 +270,7 @@ fn families() -> Result<Rules, Error> {
     Ok(rules)
 }
 
-/// Adds a case in which a call is refused; the conditions hold together.
+/// Adds a case in which a call is refused; all conditions must be true.
 fn rule(rules: &mut Rules, call: i64, conditions: Vec<SeccompCondition>) -> Result<(), Error> {
     let rule = SeccompRule::new(conditions).map_err(wrong)?;
     rules.entry(call).or_default().push(rule);
@@ -283,12 +285,12 @@ fn masked(argument: u8, mask: u64, value: u64) -> Result<SeccompCondition, Error
     condition(argument, SeccompCmpOp::MaskedEq(mask), value)
 }
 
-/// Compares the lower half, which is all that the kernel takes of these arguments.
+/// Compares the lower half, which is all that the kernel uses of these arguments.
 fn condition(argument: u8, how: SeccompCmpOp, value: u64) -> Result<SeccompCondition, Error> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, how, value).map_err(wrong)
 }
 
-/// A program that answers with `error` where a rule holds.
+/// A program that returns `error` if a rule matches.
 fn refusing(rules: Rules, error: libc::c_int) -> Result<BpfProgram, Error> {
     let architecture = TargetArch::try_from(std::env::consts::ARCH).map_err(wrong)?;
     let filter = SeccompFilter::new(
@@ -308,8 +310,8 @@ const ALLOW: u32 = 0x7fff_0000; // SECCOMP_RET_ALLOW
 const REFUSE: u32 = 0x0005_0000; // SECCOMP_RET_ERRNO
 const NOTHING: sock_filter = sock_filter { code: 0, jt: 0, jf: 0, k: 0 };
 
-/// x86-64 has a second set of numbers for the same calls (x32), told by one bit: they do not
-/// exist here. Load the call's number; without the bit skip the refusal.
+/// x86-64 has a second set of numbers for the same calls (x32), marked by one bit: they are
+/// forbidden. Load the call's number; without the bit, skip the refusal.
 const SECOND_NUMBERS: [sock_filter; 3] = [
     sock_filter { code: LOAD, ..NOTHING },
     sock_filter { code: JUMP_IF_SET, jf: 1, k: 0x4000_0000, ..NOTHING },
@@ -347,7 +349,7 @@ mod tests {
 
     #[test]
     fn each_of_what_is_joined_is_asked_in_turn_and_the_first_that_refuses_answers() {
-        // Refuses one number, and lets all others pass by two ways.
+        // Refuses one number, and allows all others in two ways.
         let refusing = |number, answer| {
             vec![
                 sock_filter { code: LOAD, ..NOTHING },

@@ -11,13 +11,13 @@ use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 
 use crate::command::Limits;
 
-/// Waits for a line, sets the limits from inside, then runs the shell: bytes of a file in blocks
-/// of 512, open files, processes. Shells have two letters for the last.
+/// Waits for a line, sets the limits from inside, then runs the shell. The limits are the file size
+/// in blocks of 512 bytes, open files, and processes, for which shells have two different letters.
 ///
-/// bubblewrap tells a signal and a status by the same number. So one stays here that tells of a
-/// signal on its standard error, as shells do, which leads to where the line came from. bash does not
-/// where it is to be like `sh`, so it is told not to be. It is the first process of its space: what
-/// loses its parent is waited for by it, and ends with it.
+/// bubblewrap reports a signal and an exit status by the same number. So this shell stays and
+/// reports a signal on its standard error, as shells do, which is connected to where the line came
+/// from. bash does not report it in POSIX mode, so that is switched off. This shell is the first
+/// process of its namespace: it reaps orphans, and they end with it.
 pub(crate) const WITH_LIMITS: &str = "[ -z \"$BASH_VERSION\" ] || set +o posix; read -r _ || exit; ulimit -c 0; ulimit -f \"$1\"; ulimit -n \"$2\"; \
     ulimit -u \"$3\" 2>/dev/null || ulimit -p \"$3\" 2>/dev/null; shift 3; \
     exec 3>&2 2>&0; (exec \"$@\" </dev/null 2>&3 3>&-); exit \"$?\"";
@@ -25,7 +25,7 @@ pub(crate) const WITH_LIMITS: &str = "[ -z \"$BASH_VERSION\" ] || set +o posix; 
 /// Waits for a line, then becomes the shell: meanwhile the limits are set from outside.
 pub(crate) const GATED: &str = "read -r _ || exit; exec \"$@\" </dev/null";
 
-/// What the shell is given before the command's text. It reads no settings of a person's.
+/// The shell's arguments before the command's text. It reads no settings of the user.
 pub(crate) fn arguments(shell: &Path) -> &'static [&'static str] {
     if shell.file_name() == Some(OsStr::new("bash")) {
         &["--norc", "--noprofile", "-c", "--"]
@@ -34,7 +34,7 @@ pub(crate) fn arguments(shell: &Path) -> &'static [&'static str] {
     }
 }
 
-/// The words that [`WITH_LIMITS`] takes.
+/// The arguments for [`WITH_LIMITS`].
 pub(crate) fn limits(limits: &Limits) -> [String; 3] {
     let processes = if counts_by_namespace() {
         limits.processes.into()
@@ -48,7 +48,7 @@ pub(crate) fn limits(limits: &Limits) -> [String; 3] {
     ]
 }
 
-/// Sets the limits of a command that waits. `mark` is the one by which its processes are known.
+/// Sets the limits of a waiting command. `mark` identifies its processes.
 pub(crate) fn set_limits(child: &Child, limits: &Limits, mark: u64) -> io::Result<()> {
     let pid = Pid::from_child(child);
     let set = |resource, value: u64| {
@@ -65,24 +65,24 @@ pub(crate) fn set_limits(child: &Child, limits: &Limits, mark: u64) -> io::Resul
     Ok(())
 }
 
-/// Where a command waits until it is let go, and what it is let go by.
+/// Where a command waits until it is released, and how it is released.
 #[derive(Debug)]
 pub(crate) enum Gate {
     /// Its standard input.
     Input,
-    /// Its standard input is the other end of this, and its signals are told here.
+    /// Its standard input is the other end of this, and signals are reported here.
     Socket(UnixStream),
 }
 
 impl Gate {
-    /// One that tells of signals, and the end for the command.
+    /// Creates a gate that reports signals, and the command's end of it.
     pub(crate) fn socket() -> io::Result<(Self, Stdio)> {
         let (own, other) = UnixStream::pair()?;
         own.set_nonblocking(true)?;
         Ok((Self::Socket(own), OwnedFd::from(other).into()))
     }
 
-    /// Lets a command go that waits. Where it has ended instead, its end tells why.
+    /// Releases a waiting command. If it has ended instead, its exit tells why.
     pub(crate) fn open(&mut self, child: &mut Child) {
         let _ = match self {
             Self::Input => child.stdin.take().map_or(Ok(()), |mut gate| gate.write_all(b"\n")),
@@ -90,7 +90,7 @@ impl Gate {
         };
     }
 
-    /// Whether the command that has ended was told to have ended by a signal.
+    /// Whether the command that has ended was reported to have ended by a signal.
     pub(crate) fn tells_of_a_signal(&mut self) -> bool {
         match self {
             Self::Input => false,
@@ -105,8 +105,8 @@ fn within(resource: Resource, wanted: u64) -> u64 {
     most.map_or(wanted, |most| wanted.min(most))
 }
 
-/// Whether the kernel counts processes for each namespace of users, as since Linux 5.14; before,
-/// it counts all that the user runs.
+/// Whether the kernel counts processes for each user namespace, as since Linux 5.14; before, it
+/// counts everything that the user runs.
 fn counts_by_namespace() -> bool {
     let name = rustix::system::uname();
     let release = name.release().to_string_lossy();
@@ -115,8 +115,8 @@ fn counts_by_namespace() -> bool {
     version >= (5, 14)
 }
 
-/// How many threads the machine runs: the kernel counts a user's processes so, whoever started
-/// them. `/proc/loadavg` has it in its fourth word, `RUNNING/ALL`.
+/// How many threads the machine runs. The kernel counts threads of a user like this, whoever
+/// started them. `/proc/loadavg` has it in its fourth word, `RUNNING/ALL`.
 fn threads() -> u64 {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let all = load.split_ascii_whitespace().nth(3);
@@ -130,8 +130,7 @@ mod tests {
 
     use super::*;
 
-    /// How it ended, and whether it was told to have been by a signal: with `sh` as a machine may
-    /// have it.
+    /// How it ended, and whether a signal was reported, with any program as `sh`.
     fn ended(program: &str, text: &str) -> (Option<i32>, bool) {
         let (mut gate, stdin) = Gate::socket().unwrap();
         let mut shell = std::process::Command::new(program);

@@ -20,7 +20,7 @@ use crate::landlock;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// A program that is being started on the thread that stays. Dropped, it is ended.
+/// A program that is being started on the permanent thread. Dropping it ends the program.
 #[derive(Debug)]
 pub(crate) struct Starting(Option<Receiver<io::Result<Child>>>);
 
@@ -41,9 +41,9 @@ impl Drop for Starting {
     }
 }
 
-/// Starts a program on the thread that stays, one after the other. The kernel lets that thread go on
-/// when the program has begun, and often later still: so what else is to be done for a start is done
-/// on another.
+/// Starts a program on the permanent thread, one after the other. The kernel lets that thread
+/// continue only when the program has begun, often much later, so other work for a start is done on
+/// other threads.
 pub(crate) fn stay(
     start: impl FnOnce() -> io::Result<Child> + Send + 'static,
 ) -> Result<Starting, Error> {
@@ -54,14 +54,14 @@ pub(crate) fn stay(
     Ok(Starting(Some(started)))
 }
 
-/// Does `work`, which may take a moment, on some thread.
+/// Runs `work`, which may take a moment, on some thread.
 pub(crate) async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
     tokio::task::spawn_blocking(work).await.map_err(|_| gone())?
 }
 
-/// Does `work` on a thread of its own.
+/// Runs `work` on a thread of its own.
 pub(crate) async fn once<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
@@ -75,9 +75,9 @@ pub(crate) async fn once<T: Send + 'static>(
 
 fn begin() -> Sender<Job> {
     let (jobs, received) = channel::<Job>();
-    // Where no thread can be made, the sender's other end is gone, and every job says so.
+    // If no thread can be created, the receiver is gone, and every job reports that.
     let _ = std::thread::Builder::new().name("sandbox-spawner".into()).spawn(move || {
-        // Older kernels cannot; the namespaces hold without it.
+        // Older kernels cannot do this; the namespaces work without it.
         let _ = landlock::scope_this_thread();
         while let Ok(job) = received.recv() {
             job();

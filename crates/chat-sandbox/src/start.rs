@@ -20,9 +20,10 @@ use crate::spawner;
 use crate::supervise::Started;
 use crate::view::{self, Etc, Guard, Protection, View};
 
-/// In bubblewrap, whose program this is. It ends when the thread ends that stays.
+/// Starts a command in bubblewrap, whose program this is. It ends when the permanent thread ends.
 ///
-/// It is started as soon as what it is to copy is open, and is told of its view while it begins.
+/// bubblewrap is started as soon as the files to copy are open, and gets the arguments of its view
+/// while it starts.
 pub(crate) fn in_bubblewrap(
     program: &Path,
     shell: &Path,
@@ -58,31 +59,31 @@ pub(crate) fn in_bubblewrap(
         .stdin(stdin);
     surround(&mut process, &command, shell, &home, Path::new(bubblewrap::SCRATCH));
     let to_inherit = inherited_fds.clone();
-    // Nobody else has it read: then it is heard where bubblewrap has ended.
+    // Nobody else holds the reading end, so a write fails if bubblewrap has ended.
     let starting = spawner::stay(move || to_inherit.start(&read, process))?;
     let held = tell(&mut view, etc, &command, &inherited_fds, &rest);
     let child = starting.child()?;
     let space = Space::of(&child);
     let mut started = Started::new(child, Family::Space(space), gate, &command);
-    // On an error it is ended first, lest it do by halves what it was told by halves.
+    // On an error, bubblewrap is ended first, so that it does not run with incomplete arguments.
     let held = held?;
     drop(rest);
     (started.guard, started.mount_watch, started.etc) = (held.guard, held.mount_watch, held.etc);
-    // It mounts now, and then the command waits.
+    // It is mounting now, and then the command waits.
     started.git_watcher = Some(GitWatcher::new(&view));
     started.family = Arc::new(Family::Space(Space::with_first(&started.child)));
     Etc::prepare(&view, command.network);
     Ok(started)
 }
 
-/// What bubblewrap was told of that must be held while the command runs.
+/// What must be held while the command runs because bubblewrap uses it.
 struct HeldResources {
     guard: Guard,
     mount_watch: Option<MountWatch>,
     etc: Option<Arc<Etc>>,
 }
 
-/// Looks at the system, where that was not done, and at the project, and tells bubblewrap.
+/// Adds the system if that was not done, and the project, and sends the view to bubblewrap.
 fn tell(
     view: &mut View,
     etc: Option<Arc<Etc>>,
@@ -104,7 +105,7 @@ fn tell(
     Ok(HeldResources { guard, mount_watch: Some(mount_watch), etc })
 }
 
-/// Bound by this version of Landlock, which binds this thread for good.
+/// Starts a command under this version of Landlock, which restricts this thread for good.
 pub(crate) fn in_landlock(version: u8, shell: &Path, command: Command) -> Result<Started, Error> {
     let (command, home) = resolved(command)?;
     let mut view = View::of(&command.project, &home)?;
@@ -126,12 +127,13 @@ pub(crate) fn in_landlock(version: u8, shell: &Path, command: Command) -> Result
     let mut started = Started::new(child, family, Gate::Input, &command);
     started.guard = guard;
     started.git_watcher = git_watcher;
-    // Of exposure there is none: it bounds files, and a new one is granted to nobody.
+    // No mount watch is needed: Landlock restricts files rather than names, and grants nobody a new
+    // file.
     started.scratch = Some(scratch);
     Ok(started)
 }
 
-/// Bound by nothing but its limits.
+/// Starts a command with nothing but its limits.
 pub(crate) fn unbound(shell: &Path, command: Command) -> Result<Started, Error> {
     let (command, home) = resolved(command)?;
     let mut process = gated(shell, &command);
@@ -140,12 +142,12 @@ pub(crate) fn unbound(shell: &Path, command: Command) -> Result<Started, Error> 
     Ok(Started::new(child, Family::Marked(processes::mark()), Gate::Input, &command))
 }
 
-/// The command with its folder free of links, and the home folder.
+/// The command with its paths free of links, and the home folder.
 fn resolved(mut command: Command) -> Result<(Command, PathBuf), Error> {
     if command.text.contains('\0') {
         return Err(Error::Nul);
     }
-    // What was judged is a real path: a link on it was put there since.
+    // The judged path is a real one, so a link on it was created since.
     if real_folder(&command.project)? != command.project {
         let error = std::io::ErrorKind::NotADirectory.into();
         return Err(Error::Folder { path: command.project, error });
@@ -168,7 +170,7 @@ fn real_folder(path: &Path) -> Result<PathBuf, Error> {
     if real.is_dir() { Ok(real) } else { Err(failed(std::io::ErrorKind::NotADirectory.into())) }
 }
 
-/// The command behind its gate.
+/// The command, waiting at its gate.
 fn gated(shell: &Path, command: &Command) -> std::process::Command {
     descriptors::keep();
     let mut process = std::process::Command::new("/bin/sh");

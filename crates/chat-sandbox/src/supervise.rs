@@ -31,13 +31,13 @@ use crate::shell::{self, Gate};
 use crate::view::{Etc, Guard};
 use crate::wake::Wake;
 
-/// How much is read at once, as much as a pipe holds.
+/// How much is read at once: the capacity of a pipe.
 const AT_ONCE: usize = 64 << 10;
 
-/// How long bubblewrap may take to end when the command has, before it is ended.
+/// How long bubblewrap may take to end after the command before it is killed.
 const AFTERWARDS: Duration = Duration::from_secs(5);
 
-/// How long output is waited for that somebody outside may still write.
+/// How long to wait for output that somebody outside may still write.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// A command that was started.
@@ -48,19 +48,19 @@ pub(crate) struct Started {
     pub(crate) limit: Option<Duration>,
     pub(crate) limits: Limits,
     pub(crate) guard: Guard,
-    /// Looks after repositories, where anything is enforced.
+    /// Checks repositories, if anything is enforced.
     pub(crate) git_watcher: Option<GitWatcher>,
     pub(crate) gate: Gate,
-    /// Notices where its protection is taken away.
+    /// Notices when its protection is removed.
     pub(crate) mount_watch: Option<MountWatch>,
-    /// What it sees at `/etc`, where that is a copy.
+    /// What it sees at `/etc`, if that is a copy.
     pub(crate) etc: Option<Arc<Etc>>,
-    /// Its own folder for passing files, where it has one on disk; gone with it.
+    /// Its own folder for temporary files, if it has one on disk; removed with it.
     pub(crate) scratch: Option<tempfile::TempDir>,
 }
 
 impl Started {
-    /// A command that waits, with nothing that looks after it yet.
+    /// Creates a waiting command that nothing supervises yet.
     pub(crate) fn new(child: Child, family: Family, gate: Gate, command: &Command) -> Self {
         Self {
             child,
@@ -77,7 +77,7 @@ impl Started {
         }
     }
 
-    /// Sets the limits that are set from outside, and lets the command go.
+    /// Sets the limits that are set from outside, and releases the command.
     pub(crate) fn let_go(&mut self) -> Result<(), Error> {
         if let Family::Marked(mark) = *self.family {
             shell::set_limits(&self.child, &self.limits, mark).map_err(Error::Start)?;
@@ -86,15 +86,15 @@ impl Started {
         Ok(())
     }
 
-    /// How the process that was started has ended. bubblewrap ends a moment after the command, unless
-    /// somebody holds it up.
+    /// How the started process has ended. bubblewrap ends a moment after the command, unless
+    /// somebody delays it.
     fn wait(&mut self) -> io::Result<ExitStatus> {
         if let Ok(process) = pidfd_open(Pid::from_child(&self.child), PidfdFlags::empty())
             && !processes::ends_within(&process, AFTERWARDS)
         {
             self.child.kill()?;
             self.child.wait()?;
-            // How the command ended is not known any more.
+            // It is no longer known how the command ended.
             return Err(io::ErrorKind::TimedOut.into());
         }
         self.child.wait()
@@ -102,7 +102,7 @@ impl Started {
 }
 
 impl Drop for Started {
-    /// Ends the command's processes, whatever happened.
+    /// Ends the command's processes in any case.
     fn drop(&mut self) {
         if !matches!(self.child.try_wait(), Ok(Some(_))) {
             self.family.end();
@@ -112,8 +112,8 @@ impl Drop for Started {
     }
 }
 
-/// Stays with a command from now on. Its output is followed from the first byte, unless that is
-/// dropped.
+/// Supervises a command from now on. Its output can be followed from the first byte; dropping the
+/// stream means that nobody follows.
 pub(crate) fn begin(mut started: Started, spool: Spool) -> Result<(Running, Follow), Error> {
     static COUNT: AtomicU64 = AtomicU64::new(1);
     let wake = Arc::new(Wake::new().map_err(Error::Start)?);
@@ -157,8 +157,8 @@ pub(crate) fn begin(mut started: Started, spool: Spool) -> Result<(Running, Foll
             drop(supervisor);
             drop(live);
             told.send_replace(Some(exit));
-            // The kernel takes many milliseconds to close what it tells of names by, and a disk
-            // some tenths of one to forget a folder.
+            // The kernel takes many milliseconds to close the file watch, and a disk some tenths of
+            // one to remove a folder.
             drop((mount_watch, stood_in));
         })
         .map_err(Error::Start)?;
@@ -180,7 +180,7 @@ struct Supervisor {
 }
 
 impl Supervisor {
-    /// Says how the command has ended, and what is still open of what stood in for something.
+    /// Returns how the command ended, and the placeholder files that are still open.
     fn run(&mut self) -> (Exit, Vec<File>) {
         let mut buffer = vec![0; AT_ONCE];
         while !self.wait(self.next_look(), &mut buffer) {
@@ -188,8 +188,8 @@ impl Supervisor {
         }
         let took = self.began.elapsed();
         let left_running = self.started.family.end_the_rest();
-        // It may have happened in the last moment, also of what was left running or is ended for
-        // something else.
+        // It may have happened at the last moment, and also through a process that was left running
+        // or is being ended for another reason.
         let is_exposed = self.is_exposed();
         self.ending = self.ending.or(is_exposed.then_some(Ended::Exposed));
         self.read_what_is_left(&mut buffer);
@@ -211,10 +211,10 @@ impl Supervisor {
         (exit, stood_in)
     }
 
-    /// When something is to be looked at though nothing happens.
+    /// When to check next, even if nothing happens.
     fn next_look(&self) -> Instant {
         if self.ending.is_some() {
-            // Its end is all that is waited for.
+            // Only its end is still awaited.
             return Instant::now() + LAST_WORDS;
         }
         let look = self.watch.next();
@@ -228,7 +228,7 @@ impl Supervisor {
         self.began.checked_add(self.started.limit?)
     }
 
-    /// Waits for output or an end; says whether the command has ended.
+    /// Waits for output or an end; returns whether the command has ended.
     fn wait(&mut self, until: Instant, buffer: &mut [u8]) -> bool {
         let held_up = self.control.channel.is_full() && self.ending.is_none();
         let [ended, woken, readable @ ..] = {
@@ -262,7 +262,7 @@ impl Supervisor {
         ended
     }
 
-    /// Ends the command where it was stopped or goes too far.
+    /// Ends the command if it was stopped or exceeds a limit.
     fn judge(&mut self) {
         if self.ending.is_some() {
             return;
@@ -286,7 +286,7 @@ impl Supervisor {
         }
     }
 
-    /// Whether its protection was taken away; nothing is taken for protected from then on.
+    /// Whether its protection was removed; from then on nothing is treated as protected.
     fn is_exposed(&self) -> bool {
         let is_exposed = self.started.mount_watch.as_ref().is_some_and(MountWatch::happened);
         if let Some(git_watcher) = self.started.git_watcher.as_ref().filter(|_| is_exposed) {
@@ -295,7 +295,7 @@ impl Supervisor {
         is_exposed
     }
 
-    /// Reads what is in a pipe; says whether there was anything.
+    /// Reads what is in a pipe; returns whether there was anything.
     fn read(&mut self, index: usize, buffer: &mut [u8]) -> bool {
         let (stream, pipe) = &mut self.pipes[index];
         let Some(file) = pipe else { return false };
@@ -312,8 +312,8 @@ impl Supervisor {
         false
     }
 
-    /// Reads on after the end: what is in the pipes, until nobody has them open, or nobody writes who
-    /// could. bubblewrap has them open a moment longer than the command.
+    /// Reads what is left in the pipes after the end, until nobody has them open or nobody writes.
+    /// bubblewrap has them open a moment longer than the command.
     fn read_what_is_left(&mut self, buffer: &mut [u8]) {
         let are_all_gone = self.started.family.last().is_some();
         let deadline = Instant::now() + LAST_WORDS;
@@ -341,7 +341,7 @@ fn timespec(duration: Duration) -> Timespec {
     Timespec::try_from(duration).unwrap_or_default()
 }
 
-/// How it ended by itself. `signalled` says that a status above 128 stands for a signal.
+/// How it ended by itself. `signalled` says that a status above 128 means a signal.
 fn ended(status: &io::Result<ExitStatus>, signalled: bool) -> Ended {
     use std::os::unix::process::ExitStatusExt;
     let Ok(status) = status else {

@@ -29,36 +29,36 @@ use crate::error::Error;
 /// What a command sees.
 #[derive(Debug)]
 pub(crate) struct View {
-    /// Files and folders to read and to start programs from: where they are, and where the
-    /// command sees them (the same, but for links whose target is hidden).
+    /// Files and folders that are readable and executable: where they are, and where the command
+    /// sees them (the same path, except for links whose target is hidden).
     pub(crate) readable: Vec<(PathBuf, PathBuf)>,
-    /// Symbolic links to make: what they say, and where.
+    /// Symbolic links to create: their targets, and their paths.
     pub(crate) links: Vec<(PathBuf, PathBuf)>,
-    /// The home folder, which is empty but for what is readable.
+    /// The home folder, which is empty except for what is readable.
     pub(crate) home: PathBuf,
     /// The project.
     pub(crate) project: PathBuf,
-    /// Where git keeps a linked work tree's data outside the project.
+    /// Where git stores a linked work tree's data outside the project.
     pub(crate) git: Vec<PathBuf>,
-    /// What in the project (or its git data) may not be changed.
+    /// What in the project (or its git data) must not be changed.
     pub(crate) protected: Vec<Protection>,
-    /// Repositories and settings that were found and cannot be protected.
+    /// Repositories and settings that were found but cannot be protected.
     pub(crate) seen: Vec<PathBuf>,
-    /// What in the project may not be seen.
+    /// Folders of the project that must not be visible.
     pub(crate) hidden: Vec<PathBuf>,
-    /// Which files of the project are secret, where some are.
+    /// The project's secret files, if there are any.
     pub(crate) secrets: Option<Secrets>,
-    /// Files of the project that may not be read.
+    /// Files of the project that must not be read.
     pub(crate) masked: Vec<PathBuf>,
-    /// The project's own caches, where it has some.
+    /// The project's own caches, if it has any.
     pub(crate) caches: Option<Caches>,
-    /// Goes to the [`Guard`]: what was found beneath the project's top is kept until the end.
+    /// Passed to the [`Guard`]: what was found below the project's top is kept until the end.
     pub(crate) nested: Option<nested::Keep>,
 }
 
 impl View {
-    /// The view from `home` of a command in `project`, an absolute path without links, but for
-    /// what it sees of [the system](Self::add_system) and [the project](Self::add_project).
+    /// The view from `home` of a command in `project`, an absolute path without links; [the
+    /// system](Self::add_system) and [the project](Self::add_project) are added later.
     pub(crate) fn of(project: &Path, home: &Path) -> Result<Self, Error> {
         if home.starts_with(project) {
             return Err(Error::TooWide(project.to_owned()));
@@ -82,20 +82,21 @@ impl View {
         Ok(view)
     }
 
-    /// Adds the system's part. `hidden` are folders besides Natter's own that may not be seen.
+    /// Adds the system's part. `hidden` are folders that must not be visible in addition to
+    /// Natter's own.
     pub(crate) fn add_system(&mut self, hidden: &[PathBuf], network: bool) -> Result<(), Error> {
         let mut own = own::folders(&self.home);
         own.extend(hidden.iter().map(|path| own::resolved(path)));
         if let Some(inside) = own.iter().find(|folder| folder.starts_with(&self.project)) {
             return Err(Error::OwnFolder(inside.clone()));
         }
-        // A toolchain may lie in a folder of the system's, which comes before it.
+        // A toolchain may be in a system folder, which must come before it.
         let toolchains = std::mem::take(&mut self.readable);
         system::add(self, network);
         for (from, place) in toolchains {
             self.add(from, place);
         }
-        // Natter's data may lie in a folder that is shown, where a person moved it.
+        // Natter's data may be in a visible folder, if the user moved it.
         self.hidden = own
             .into_iter()
             .filter(|folder| self.readable.iter().any(|(from, _)| folder.starts_with(from)))
@@ -103,24 +104,24 @@ impl View {
         Ok(())
     }
 
-    /// Gives the project caches of its own in the place of the user's.
+    /// Gives the project its own caches instead of the user's.
     pub(crate) fn add_caches(&mut self) {
         self.caches = Caches::of(self);
     }
 
-    /// Adds the project, of which nothing is known before.
+    /// Adds the project, with nothing known about it before.
     pub(crate) fn add_project(&mut self) -> Result<(), Error> {
         project::add(self)
     }
 
-    /// Shows a file or folder where it is, if it is there.
+    /// Shows a file or folder at its own path, if it exists.
     fn show(&mut self, path: PathBuf) {
         if path.exists() {
             self.add(path.clone(), path);
         }
     }
 
-    /// Shows `from` at `place`, unless something is shown there already.
+    /// Shows `from` at `place`, unless something is already shown there.
     fn add(&mut self, from: PathBuf, place: PathBuf) {
         if !self.readable.iter().any(|(_, other)| *other == place) {
             self.readable.push((from, place));
@@ -128,8 +129,8 @@ impl View {
     }
 }
 
-/// Makes a home folder that shows what is readable of the real one by links, where files cannot
-/// be shown in their place.
+/// Fills a home folder with links to what is readable in the real one, for back ends that cannot
+/// show files at other paths.
 pub(crate) fn furnish(view: &View, home: &Path) -> std::io::Result<()> {
     std::fs::create_dir(home)?;
     for (from, place) in view.readable.iter().chain(&view.links) {

@@ -14,11 +14,11 @@ impl Wake {
     }
 
     pub(crate) fn wake(&self) {
-        // It fails only where it was woken 2^64 times.
+        // It fails only if it was woken 2^64 times.
         let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
     }
 
-    /// Forgets that it was woken.
+    /// Clears the flag.
     pub(crate) fn clear(&self) {
         let _ = rustix::io::read(&self.0, &mut [0_u8; 8]);
     }

@@ -19,24 +19,24 @@ use sha2::{Digest, Sha256};
 use self::wire::{Request, respond};
 use crate::server::PATIENCE;
 
-/// What goes wrong with the next answer for a file. Each is used once.
+/// A fault in the next answer for a file. Each is used once.
 #[derive(Clone, Debug)]
 pub enum Fault {
     /// The connection is cut after so many bytes of the file.
     CutAfter(usize),
-    /// Nothing more is said after so many bytes, until the hub is dropped or goes on.
+    /// Nothing more is sent after this many bytes, until the hub is dropped or released.
     StallAfter(usize),
-    /// Ranges are not known: the whole file is sent.
+    /// Ranges are not supported: the whole file is sent.
     NoRanges,
-    /// The range is said to lie outside of the file.
+    /// The range is reported to be outside the file.
     NotSatisfiable,
-    /// Another part than the one asked for is sent.
+    /// Another part than the requested one is sent.
     WrongRange,
-    /// The head says that there are more bytes than there are.
+    /// The header announces more bytes than there are.
     TooLong,
-    /// The head says that there are fewer, and no more are sent.
+    /// The header announces fewer bytes, and no more are sent.
     TooShort,
-    /// More bytes are sent than there are, without a length in the head.
+    /// More bytes are sent than there are, without a length in the header.
     Endless,
     /// Bytes of the same length that are another file's.
     OtherBytes,
@@ -44,20 +44,20 @@ pub enum Fault {
     Page,
     /// A refusal with this status.
     Status(u16),
-    /// A refusal since terms were not accepted.
+    /// A refusal because terms were not accepted.
     Closed,
 }
 
-/// What was asked of the hub.
+/// A request to the hub.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ask {
-    /// The path, with what follows it.
+    /// The path with its query.
     pub path: String,
-    /// The range that was asked for.
+    /// The requested range.
     pub range: Option<String>,
     /// The token that came with it.
     pub token: Option<String>,
-    /// Whether it was asked of the storage and not of the site.
+    /// Whether it was sent to the storage rather than to the site.
     pub storage: bool,
 }
 
@@ -74,15 +74,15 @@ struct Shared {
     files: Mutex<BTreeMap<(String, String), Vec<u8>>>,
     faults: Mutex<Vec<Fault>>,
     asks: Mutex<Vec<Ask>>,
-    /// Wakes who waits for an ask, or stalls.
+    /// Wakes threads that wait for a request or stall.
     bell: Condvar,
     closed: AtomicBool,
-    /// No token is known.
+    /// No token is accepted.
     refuses_tokens: AtomicBool,
-    /// Stalled answers go on.
+    /// Stalled answers may continue.
     released: AtomicBool,
     storage: std::sync::OnceLock<u16>,
-    /// So many entries stand on a page of a tree; 0 for all.
+    /// How many entries a page of a tree has; 0 for all.
     page: std::sync::atomic::AtomicUsize,
 }
 
@@ -107,51 +107,52 @@ impl Hub {
         format!("http://127.0.0.1:{}", self.site)
     }
 
-    /// Puts a file into a repository, which is there from then on.
+    /// Adds a file to a repository.
     pub fn put(&self, repository: &str, path: &str, content: impl Into<Vec<u8>>) {
         let key = (repository.to_owned(), path.to_owned());
         lock(&self.shared.files).insert(key, content.into());
     }
 
-    /// Takes a file away; a repository without files is gone.
+    /// Removes a file; a repository without files no longer exists.
     pub fn take(&self, repository: &str, path: &str) {
         lock(&self.shared.files).remove(&(repository.to_owned(), path.to_owned()));
     }
 
-    /// Has the next answers for files go wrong, in this order.
+    /// Makes the next answers for files fail, in this order.
     pub fn fail(&self, faults: impl IntoIterator<Item = Fault>) {
         lock(&self.shared.faults).extend(faults);
     }
 
-    /// Refuses whoever comes with a token, as the real site does with one that it does not know.
+    /// Refuses every token, as the real site does with an unknown one.
     pub fn refuse_tokens(&self) {
         self.shared.refuses_tokens.store(true, Ordering::SeqCst);
     }
 
-    /// Lists so many entries of a tree on a page.
+    /// Lists this many entries of a tree per page.
     pub fn pages_of(&self, entries: usize) {
         self.shared.page.store(entries, Ordering::SeqCst);
     }
 
-    /// Lets stalled answers go on.
+    /// Lets stalled answers continue.
     pub fn go_on(&self) {
         self.shared.released.store(true, Ordering::SeqCst);
         self.shared.wake();
     }
 
-    /// All that was asked so far.
+    /// All requests so far.
     pub fn asks(&self) -> Vec<Ask> {
         lock(&self.shared.asks).clone()
     }
 
-    /// What was asked of the storage: one for each time that a file was really sent.
+    /// The requests to the storage: one for each time that a file was really sent.
     pub fn fetches(&self) -> Vec<Ask> {
         self.asks().into_iter().filter(|ask| ask.storage).collect()
     }
 
-    /// Waits until what was asked fulfils a condition.
+    /// Waits until the requests fulfil a condition.
     ///
     /// # Panics
+    ///
     /// After [`PATIENCE`].
     pub fn wait_for(&self, what: &str, until: impl Fn(&[Ask]) -> bool) {
         let asks = lock(&self.shared.asks);
@@ -182,7 +183,7 @@ impl Shared {
         self.bell.notify_all();
     }
 
-    /// Waits until stalled answers may go on.
+    /// Waits until stalled answers may continue.
     fn stall(&self) {
         let mut asks = lock(&self.asks);
         let over = || self.closed.load(Ordering::SeqCst) || self.released.load(Ordering::SeqCst);
@@ -304,7 +305,7 @@ fn tree(
         .collect();
     drop(files);
     if all.is_empty() {
-        // So the real one hides what is private from who is not known.
+        // The real site hides private repositories like this from unknown users.
         return respond(stream, 401, &[("x-error-code", "RepoNotFound")], b"{\"error\":\"x\"}");
     }
     let page = shared.page.load(Ordering::SeqCst);

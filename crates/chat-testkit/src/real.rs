@@ -8,29 +8,30 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-/// Names the Python that has `xllamacpp`.
+/// The variable with the path of a Python that has `xllamacpp`.
 pub const PYTHON: &str = "NATTER_TEST_PYTHON";
-/// Names the model's GGUF file.
+/// The variable with the path of the model's GGUF file.
 pub const MODEL: &str = "NATTER_TEST_MODEL";
 
-/// The window that it is started with, in tokens.
+/// The context window that it is started with, in tokens.
 pub const WINDOW: u32 = 4_096;
 
 /// A running server. Dropping it ends it.
 #[derive(Debug)]
 pub struct RealServer {
     child: Child,
-    // Its end tells the server to end, also when this process is killed.
+    // Closing it tells the server to end, even if this process is killed.
     _stdin: Option<ChildStdin>,
     port: u16,
 }
 
 impl RealServer {
-    /// Starts one and waits until the model is loaded, about a second. None where there is
-    /// neither server nor model and nobody insists; says so on standard error.
+    /// Starts a server and waits until the model is loaded, which takes about a second. None if
+    /// server and model are missing and not required; says so on standard error.
     ///
     /// # Panics
-    /// Where it cannot be started, or is missing with `CI=true`.
+    ///
+    /// If it cannot be started, or is missing with `CI=true`.
     pub fn start() -> Option<Self> {
         let find = |name| std::env::var_os(name).map(PathBuf::from);
         let (Some(python), Some(model)) = (find(PYTHON), find(MODEL)) else {
@@ -50,7 +51,7 @@ impl RealServer {
             .expect("the real server starts");
         let stdin = child.stdin.take();
         let mut stderr = child.stderr.take().expect("a pipe was asked for");
-        // Its log is long: without a reader it would stand still.
+        // Its log is long: without a reader it would block.
         let log = std::thread::spawn(move || {
             let mut log = Vec::new();
             let _ = stderr.read_to_end(&mut log);

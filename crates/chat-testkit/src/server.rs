@@ -39,7 +39,7 @@ pub use script::{Script, Split};
 
 use routes::State;
 
-/// How long a test waits for something that must happen before it is called a failure.
+/// How long a test waits before something that must happen counts as a failure.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A running server. Dropping it closes its port and all its connections.
@@ -52,8 +52,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a server of both protocols on a free port of 127.0.0.1, with one model named
-    /// `scripted`. Unless told otherwise it answers with what it was told: `You said: …`.
+    /// Starts a server with both protocols on a free port of 127.0.0.1, with one model named
+    /// `scripted`. By default it echoes the message: `You said: …`.
     pub fn start() -> Self {
         Self::start_on(0)
     }
@@ -106,8 +106,8 @@ impl Server {
         self
     }
 
-    /// Writes every request, before it is answered, and every answer, when it ended, to this file
-    /// as one line of JSON each.
+    /// Writes every request, before it is answered, and every answer, when it has ended, to this
+    /// file as one line of JSON each.
     #[must_use]
     pub fn with_log(self, file: &Path) -> Self {
         self.state.log.write_to(file).expect("the requests' log can be written");
@@ -120,29 +120,29 @@ impl Server {
         self.state.change(|s| s.models = models);
     }
 
-    /// Answers the next chat request that no [`when`](Self::when) takes with this script; several
-    /// are taken in turn.
+    /// Answers the next chat request that no [`when`](Self::when) rule matches with this script;
+    /// several are used in turn.
     pub fn push(&self, script: Script) {
         self.state.change(|s| s.queue.push_back(script));
     }
 
-    /// Answers every chat request whose last message of the person holds this text with this
-    /// script. The newest such rule wins, also over [`push`](Self::push).
+    /// Answers every chat request whose last user message contains this text with this script. The
+    /// newest matching rule wins, even over [`push`](Self::push).
     pub fn when(&self, text: &str, script: Script) {
         self.state.change(|s| s.rules.insert(0, (text.to_owned(), script)));
     }
 
-    /// Answers chat requests that nothing else answers with this script, instead of the echo.
+    /// Answers all other chat requests with this script instead of the echo.
     pub fn always(&self, script: Script) {
         self.state.change(|s| s.always = Some(script));
     }
 
-    /// Answers a path with this from now on, whatever is asked.
+    /// Answers every request for a path with this from now on.
     pub fn answer(&self, path: &str, answer: Answer) {
         self.state.change(|s| s.answers.insert(path.to_owned(), answer));
     }
 
-    /// Takes back what [`answer`](Self::answer) said of a path.
+    /// Undoes [`answer`](Self::answer) for a path.
     pub fn unanswer(&self, path: &str) {
         self.state.change(|s| s.answers.remove(path));
     }
@@ -157,9 +157,10 @@ impl Server {
         self.requests().into_iter().filter(Recorded::is_chat).collect()
     }
 
-    /// Waits until there were `count` chat requests, and gives them.
+    /// Waits until there were `count` chat requests, and returns them.
     ///
     /// # Panics
+    ///
     /// After [`PATIENCE`].
     pub async fn wait_for_chats(&self, count: usize) -> Vec<Recorded> {
         self.wait_for(&format!("{count} chat requests"), |all| {
@@ -169,9 +170,10 @@ impl Server {
         self.chats()
     }
 
-    /// Waits until the `index`th chat request's answer ended, and gives it.
+    /// Waits until the answer to the `index`th chat request has ended, and returns it.
     ///
     /// # Panics
+    ///
     /// After [`PATIENCE`].
     pub async fn wait_for_end(&self, index: usize) -> Recorded {
         self.wait_for(&format!("the end of chat request {index}"), |all| {
@@ -184,9 +186,10 @@ impl Server {
         self.chats().swap_remove(index)
     }
 
-    /// Waits until what was recorded fulfils a condition.
+    /// Waits until the records fulfil a condition.
     ///
     /// # Panics
+    ///
     /// After [`PATIENCE`], naming `what`.
     pub async fn wait_for(&self, what: &str, mut until: impl FnMut(&[Recorded]) -> bool) {
         let mut changes = self.state.log.changes();
@@ -218,13 +221,13 @@ fn serve(listener: std::net::TcpListener, state: Arc<State>, stopped: oneshot::R
         let service = routes::router(state).into_make_service_with_connect_info::<socket::Peer>();
         tokio::select! {
             result = axum::serve(listener, service) => result.expect("the server serves"),
-            // Also when the handle is gone. The connections' tasks end with the runtime.
+            // Also if the handle is gone. The connections' tasks end with the runtime.
             _ = stopped => {}
         }
     });
 }
 
-/// A port of this machine on which nothing listens, as far as one can tell.
+/// A port of this machine on which most likely nothing listens.
 pub fn unused_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0")
         .and_then(|listener| listener.local_addr())

@@ -12,10 +12,10 @@ use serde_json::Value;
 
 use crate::spec::{arguments, spec};
 
-/// Choices that a question has at most.
+/// The maximum number of choices of a question.
 const CHOICES: usize = 10;
 
-/// Asks the person.
+/// Asks the user.
 pub struct AskUser(ToolInfo);
 
 #[derive(Deserialize, JsonSchema)]

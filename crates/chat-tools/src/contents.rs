@@ -13,12 +13,13 @@ use crate::marks::{Mark, Marks};
 use crate::spec::{size, still_wanted};
 use crate::tool_path::{ToolPath, failed};
 
-/// A file that is edited is held in memory, several times.
+/// The maximum size of an edited file, which is held in memory several times.
 const LIMIT: u64 = 16 * 1024 * 1024;
 
 /// Reads a whole file.
 ///
 /// # Errors
+///
 /// It cannot be read, or is too long.
 pub fn read(place: &ToolPath) -> Result<Vec<u8>, ToolFailure> {
     let file = place.project.open_file(&place.path).map_err(|error| failed(&error))?;
@@ -39,7 +40,8 @@ pub fn read(place: &ToolPath) -> Result<Vec<u8>, ToolFailure> {
 /// Replaces a file whose contents were `old` when it was judged.
 ///
 /// # Errors
-/// They are others by now, it cannot be written, or nobody waits for it any more.
+///
+/// They have changed, the file cannot be written, or the call was given up.
 pub fn replace(
     place: &ToolPath,
     old: &[u8],
@@ -65,7 +67,7 @@ pub fn preview(diff: &Diff, is_new: bool) -> Preview {
     Preview::Change { is_new, diff: text, added, removed }
 }
 
-/// And after.
+/// What the user sees after the change.
 pub fn view(place: &ToolPath, diff: Diff, created: bool) -> ToolView {
     let Diff { text: diff, added, removed } = diff;
     ToolView::Edited { path: place.shown(), diff, added, removed, created }

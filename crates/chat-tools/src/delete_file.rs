@@ -30,7 +30,7 @@ struct Arguments {
 }
 
 impl DeleteFile {
-    /// One that uses this trash.
+    /// Creates the tool with this trash.
     pub fn new(trash: Trash) -> Self {
         Self { info: info(), trash }
     }

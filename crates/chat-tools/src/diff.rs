@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use similar::{ChangeTag, TextDiff};
 
-/// A text that is replaced as a whole may have nothing in common with the old one: then the shortest
-/// difference is not worth waiting for.
+/// A replaced text may have nothing in common with the old one: then it is not worth waiting for
+/// the shortest diff.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The difference between two texts.
@@ -14,14 +14,14 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub struct Diff {
     /// A unified diff without its file header.
     pub text: String,
-    /// How many lines come.
+    /// How many lines are added.
     pub added: u64,
-    /// How many lines go.
+    /// How many lines are removed.
     pub removed: u64,
 }
 
 impl Diff {
-    /// What leads from one text to another.
+    /// Computes the diff from one text to another.
     pub fn new(old: &str, new: &str) -> Self {
         let diff = TextDiff::configure().deadline(Instant::now() + PATIENCE).diff_lines(old, new);
         let count =
@@ -31,18 +31,18 @@ impl Diff {
     }
 }
 
-/// Lines of a change that a model is shown, and bytes of them.
+/// How many lines and bytes of a change are shown to a model.
 const LINES: usize = 80;
 const BYTES: usize = 4_000;
 
 impl Diff {
-    /// How many lines came and went.
+    /// How many lines were added and removed.
     pub fn counts(&self) -> String {
         format!("(+{} −{})", self.added, self.removed)
     }
 
-    /// The lines that are there now where something changed, numbered as reading the file would show
-    /// them; nothing where lines only went.
+    /// The new lines of the changes, numbered as in `read_file`; nothing where lines were only
+    /// removed.
     pub fn new_lines(&self) -> String {
         let (mut text, mut number, mut shown, mut gap) = (String::new(), 0_u64, 0, false);
         for line in self.text.lines() {
@@ -72,7 +72,7 @@ impl Diff {
     }
 }
 
-/// The number of the first line of a hunk as it is now: `-1,3 +4,5 @@`.
+/// The line number where a hunk begins now: `-1,3 +4,5 @@`.
 fn first_new_line(hunk: &str) -> u64 {
     let new = hunk.split_whitespace().find_map(|range| range.strip_prefix('+'));
     let first = new.and_then(|range| range.split(',').next());

@@ -21,7 +21,7 @@ pub use refusal::{Near, Reason, Refusal};
 use find::Occurrence;
 use lines::Lines;
 
-/// How large a text may become, in bytes: as large as one that may be edited.
+/// The maximum size of the resulting text, in bytes: that of a file that may be edited.
 const LARGEST: usize = 16 * 1024 * 1024;
 
 /// How many places one edit changes at most.
@@ -40,12 +40,12 @@ pub struct Edit {
     pub all: bool,
 }
 
-/// What came of edits.
+/// The result of edits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Applied {
-    /// The whole text as it is now.
+    /// The whole new text.
     pub content: String,
-    /// What each edit did, in their order.
+    /// What each edit did, in order.
     pub notes: Vec<Note>,
 }
 
@@ -56,14 +56,14 @@ pub struct Note {
     pub places: usize,
     /// The first line that it changed, from 1, in the text that it was applied to.
     pub line: usize,
-    /// How the text there differed from what was given.
+    /// How the text there differed from the given one.
     pub tolerance: Tolerance,
-    /// Whether line numbers were left out that had been copied with the text.
+    /// Whether line numbers were removed that had been copied with the text.
     pub numbered: bool,
 }
 
 impl Note {
-    /// What the model should know: where its text was not the file's.
+    /// What the model should know: where its text differed from the file's.
     pub fn for_model(&self) -> Option<String> {
         let Tolerance { trailing, quotes, indentation } = self.tolerance;
         let differing = [
@@ -83,10 +83,11 @@ impl Note {
     }
 }
 
-/// Applies edits in their order, each to what the one before it left: all of them, or none.
+/// Applies edits in order, each to the result of the one before it: all of them, or none.
 ///
 /// # Errors
-/// The first that could not be applied, and why.
+///
+/// The first edit that could not be applied, and why.
 pub fn apply(content: &str, edits: &[Edit]) -> Result<Applied, Refusal> {
     let mut content = content.to_owned();
     let mut notes = Vec::with_capacity(edits.len());
@@ -102,7 +103,7 @@ pub fn apply(content: &str, edits: &[Edit]) -> Result<Applied, Refusal> {
 
 /// Applies one edit.
 fn apply_one(content: &str, edit: &Edit) -> Result<(String, Note), Reason> {
-    // The model's lines end in one way; those of the file are kept.
+    // The model's line endings are normalized; those of the file are kept.
     let old = edit.old.replace("\r\n", "\n");
     let new = edit.new.replace("\r\n", "\n");
     if old.is_empty() {
@@ -159,7 +160,7 @@ fn apply_one(content: &str, edit: &Edit) -> Result<(String, Note), Reason> {
     Ok((result, note))
 }
 
-/// Leaves those places that do not overlap, from the beginning, as every editor does.
+/// Keeps only places that do not overlap, from the beginning, as every editor does.
 fn apart(places: &mut Vec<Occurrence>) {
     let mut end = 0;
     places.retain(|place| {
@@ -171,7 +172,7 @@ fn apart(places: &mut Vec<Occurrence>) {
     });
 }
 
-/// All that differs at any of the places.
+/// Everything that differs at any of the places.
 fn widest(places: &[Occurrence]) -> Tolerance {
     places.iter().fold(Tolerance::default(), |all, place| Tolerance {
         trailing: all.trailing || place.tolerance.trailing,

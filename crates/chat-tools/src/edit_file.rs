@@ -105,7 +105,7 @@ impl Tool for EditFile {
         let Ready { old, new, notes, diff } = match prepared {
             Ok(ready) => ready,
             Err(failure) => {
-                // What does not match tells what is there.
+                // An error about a mismatch reveals the file's content.
                 place.may_read(&context).await?;
                 return Err(failure);
             }
@@ -145,7 +145,7 @@ fn prepare(place: &ToolPath, edits: &[Edit]) -> Result<Ready, ToolFailure> {
     Ok(Ready { old, new, notes, diff: Diff::new(&before, &content) })
 }
 
-/// That a file's encoding does not have a character.
+/// The error that a file's encoding lacks a character.
 fn lacks(place: &ToolPath, encoding: Encoding, character: char) -> ToolFailure {
     let told = encoding.told().unwrap_or("UTF-8");
     ToolFailure::new(format!(

@@ -20,7 +20,7 @@ use crate::spec::{arguments, on_disk, spec};
 use crate::tool_path::ToolPath;
 use crate::walk::{self, FileType, WalkRoot};
 
-/// Paths that one call gives.
+/// How many paths one call returns.
 const ENTRIES: usize = 1000;
 
 /// Finds files.

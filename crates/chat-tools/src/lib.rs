@@ -49,16 +49,16 @@ pub use trash::Trash;
 pub use web_fetch::{Pages, WebFetch};
 pub use web_search::WebSearch;
 
-/// What tools use of the person's machine.
+/// What tools use of the user's machine.
 #[derive(Clone, Debug, Default)]
 pub struct Machine {
     /// Where deleted files go.
     pub trash: Trash,
-    /// How commands are kept in bounds.
+    /// How commands are confined.
     pub sandbox: Preference,
 }
 
-/// All tools that there are.
+/// All existing tools.
 pub fn all() -> Vec<Arc<dyn Tool>> {
     all_on(Machine { trash: Trash::of_person(), sandbox: Preference::Best })
 }
@@ -86,7 +86,7 @@ pub fn all_on(machine: Machine) -> Vec<Arc<dyn Tool>> {
     ]
 }
 
-/// What there is for the person themselves.
+/// The services for the user rather than for a model.
 pub fn services() -> ToolServices {
     ToolServices {
         pages: Some(Arc::new(Pages::default())),

@@ -1,6 +1,6 @@
 //! Formats a path with a range of lines.
 
-/// A path with the lines of it that are meant, where there are some: “src/main.rs 1–80”.
+/// A path with a range of lines, if there is one: “src/main.rs 1–80”.
 pub fn with_lines(path: &str, from: Option<u64>, to: Option<u64>) -> String {
     match (from, to) {
         (None, None) => path.to_owned(),

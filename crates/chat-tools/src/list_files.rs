@@ -20,11 +20,11 @@ use crate::spec::{arguments, on_disk, spec};
 use crate::tool_path::ToolPath;
 use crate::walk::{self, FileType, WalkRoot};
 
-/// Entries that one call gives.
+/// How many entries one call returns.
 const ENTRIES: usize = 1000;
-/// Bytes that one call gives: a thousand paths of a usual project take less.
+/// How many bytes one call returns: a thousand paths of a typical project take less.
 const BYTES: usize = 128 * 1024;
-/// How deep a tree is shown where the call does not say.
+/// The default depth of a tree.
 const DEPTH: usize = 3;
 
 /// Lists folders.
@@ -115,10 +115,10 @@ impl Tool for ListFiles {
     }
 }
 
-/// Something in a folder.
+/// An entry of a folder.
 struct Entry {
     path: PathBuf,
-    /// What stands behind its name.
+    /// The mark after its name.
     mark: String,
     depth: usize,
 }
@@ -148,14 +148,14 @@ fn collect(
     entries
 }
 
-/// The entries as a tree. Where there are too many those that lie highest are shown.
+/// The entries as a tree. If there are too many, the topmost ones are shown.
 fn tree(mut entries: Vec<Entry>, most: usize) -> String {
     let count = entries.len();
     if count > ENTRIES {
         let mut depths: Vec<usize> = entries.iter().map(|entry| entry.depth).collect();
         depths.sort_unstable();
         let deepest = depths[ENTRIES];
-        // Of the depth that does not fit whole the first are shown.
+        // Of the level that does not fit as a whole, the first entries are shown.
         let mut room = ENTRIES - depths.partition_point(|depth| *depth < deepest);
         entries.retain(|entry| match entry.depth.cmp(&deepest) {
             std::cmp::Ordering::Less => true,
@@ -177,7 +177,7 @@ fn tree(mut entries: Vec<Entry>, most: usize) -> String {
     text + &more(count, shown)
 }
 
-/// Lines as far as an answer has room for them, and how many these are: names may be long, and targets of links
+/// As many lines as fit into an answer, and how many these are: names may be long, and link targets
 /// longer.
 pub fn within_bytes(lines: impl Iterator<Item = String>, most: usize) -> (String, usize) {
     let (mut text, mut shown) = (String::new(), 0);
@@ -191,7 +191,7 @@ pub fn within_bytes(lines: impl Iterator<Item = String>, most: usize) -> (String
     (text, shown)
 }
 
-/// How many entries are not shown.
+/// A remark about how many entries are not shown.
 pub fn more(count: usize, shown: usize) -> String {
     match count.saturating_sub(shown) {
         0 => String::new(),

@@ -13,12 +13,12 @@ use sha2::{Digest, Sha256};
 #[derive(Debug, Default)]
 pub struct Marks(Mutex<HashMap<PathBuf, Mark>>);
 
-/// How a file was.
+/// The known state of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// It had these contents.
     Contents([u8; 32]),
-    /// It was too long to be read whole: this file, of this length, last changed then.
+    /// It was too long to be read whole: its identity, length and time of the last change.
     Stamp {
         /// Device and inode.
         file: (u64, u64),
@@ -51,17 +51,17 @@ pub fn hash(contents: &[u8]) -> [u8; 32] {
 }
 
 impl Marks {
-    /// A file was read or written, and is so now.
+    /// Stores the current state of a file that was read or written.
     pub fn put(&self, path: &Path, mark: Mark) {
         self.lock().insert(path.to_owned(), mark);
     }
 
-    /// How a file was when it was last read or written.
+    /// The state of a file when it was last read or written.
     pub fn get(&self, path: &Path) -> Option<Mark> {
         self.lock().get(path).cloned()
     }
 
-    /// A file, or a folder with all that is in it, has another name now.
+    /// A file, or a folder with everything in it, was renamed.
     pub fn moved(&self, from: &Path, to: &Path) {
         let mut marks = self.lock();
         let moved: Vec<_> = marks.extract_if(|path, _| path.starts_with(from)).collect();

@@ -78,7 +78,7 @@ impl Tool for MoveFile {
         let to = ToolPath::entry(&context, &to)?;
         let requests = vec![
             Request::Write { path: from.path.clone() },
-            // By its new name it could be read.
+            // It could be read by its new name.
             Request::Read { path: from.path.clone() },
             Request::Write { path: to.path.clone() },
         ];

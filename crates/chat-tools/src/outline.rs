@@ -20,10 +20,10 @@ use crate::contents;
 use crate::spec::{arguments, on_disk, spec};
 use crate::tool_path::ToolPath;
 
-/// The most definitions that are told.
+/// The maximum number of definitions that are listed.
 const MOST: usize = 400;
 
-/// Tells what a file defines.
+/// Lists what a file defines.
 pub struct Outline(ToolInfo);
 
 #[derive(Deserialize, JsonSchema)]
@@ -106,7 +106,7 @@ impl Tool for Outline {
     }
 }
 
-/// A line each, indented by what it stands in.
+/// One line each, indented by nesting.
 fn tell(path: &str, symbols: &[Symbol]) -> String {
     if symbols.is_empty() {
         return format!("{path} defines nothing.");

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use chat_core::tool::ToolFailure;
 use rustix::fs::{Mode, OFlags};
 
-/// Outputs that a session keeps at most.
+/// How many outputs a session keeps at most.
 const MOST: u32 = 10_000;
 
-/// The file of an output. Its name is ours alone: letters and digits, so that no path can be meant.
+/// The file of an output. Its id has only letters and digits, so that it cannot be a path.
 fn file(folder: &Path, id: &str) -> Option<PathBuf> {
     let is_id = (1..=16).contains(&id.len())
         && id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
@@ -19,7 +19,8 @@ fn file(folder: &Path, id: &str) -> Option<PathBuf> {
 /// Opens an output.
 ///
 /// # Errors
-/// There is none of this name.
+///
+/// There is none with this id.
 pub fn open(folder: &Path, id: &str) -> Result<File, ToolFailure> {
     let unknown = || {
         ToolFailure::new(format!(
@@ -32,10 +33,11 @@ pub fn open(folder: &Path, id: &str) -> Result<File, ToolFailure> {
     Ok(File::from(file))
 }
 
-/// A new output: what `make` makes of the first path that is free, and its name.
+/// Creates a new output: the result of `make` for the first free path, and its id.
 ///
 /// # Errors
-/// What `make` says, other than that there is such a file.
+///
+/// Those of `make`, except that the file exists already.
 pub fn create<T>(
     folder: &Path,
     mut make: impl FnMut(&Path) -> std::io::Result<T>,

@@ -7,29 +7,30 @@ use chat_core::tool::ToolFailure;
 use chat_project::text::{self, Encoding};
 use sha2::{Digest, Sha256};
 
-/// Lines that one call gives at most.
+/// How many lines one call returns at most.
 pub const LINES: u64 = 2000;
-/// Characters of a line that are shown, and the bytes that they may take. Longer lines are made by
-/// programs, for programs.
+/// How many characters of a line are shown, and the bytes that they may take. Longer lines are made
+/// by programs, for programs.
 const LINE_CHARACTERS: usize = 2000;
 const LINE_BYTES: usize = LINE_CHARACTERS * 4;
-/// How far a file is read to count its lines: some tens of milliseconds.
+/// How far a file is read to count its lines: this takes some tens of milliseconds.
 const COUNTED: u64 = 64 * 1024 * 1024;
 
-/// Which lines are wanted, from 1, both included.
+/// The requested lines, from 1, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
     from: u64,
     to: u64,
-    /// How many bytes of lines are given at most.
+    /// The maximum number of bytes of lines.
     bytes: usize,
 }
 
 impl Range {
-    /// The range that a call asks for.
+    /// The range that a call requests.
     ///
     /// # Errors
-    /// There is no such.
+    ///
+    /// It is not a valid range.
     pub fn new(from: Option<u64>, to: Option<u64>, bytes: usize) -> Result<Self, ToolFailure> {
         let from = from.unwrap_or(1).max(1);
         match to {
@@ -44,33 +45,33 @@ impl Range {
     }
 }
 
-/// What was read.
+/// The result of reading.
 #[derive(Debug)]
 pub struct Part {
-    /// The lines, numbered, and what is to be said about them.
+    /// The numbered lines, and remarks about them.
     pub text: String,
     /// The first line and the last.
     pub lines: Option<(u64, u64)>,
-    /// The hash of all contents, where all of them were read.
+    /// The hash of the whole contents, if all of it was read.
     pub hash: Option<[u8; 32]>,
 }
 
-/// Why there is no part.
+/// Why nothing was read.
 #[derive(Debug)]
 pub enum Without {
-    /// It is no text.
+    /// It is not text.
     Binary,
-    /// There are fewer lines: so many.
+    /// There are only this many lines.
     Beyond(u64),
     /// It could not be read.
     Io(io::Error),
 }
 
-/// The raw lines of a range, and what is around them.
+/// The raw lines of a range, and facts about the rest.
 #[derive(Default)]
 struct CollectedLines {
     lines: Vec<Line>,
-    /// How many lines there are, as far as was read, and whether that was to the end.
+    /// How many lines were counted, and whether that was to the end.
     total: u64,
     whole: bool,
     /// Whether the text ends with a newline.
@@ -78,18 +79,19 @@ struct CollectedLines {
     hash: Sha256,
 }
 
-/// A line without its ending, cut where it is long.
+/// A line without its ending, shortened if it is long.
 #[derive(Default)]
 struct Line {
     bytes: Vec<u8>,
     length: usize,
 }
 
-/// Reads a part of a text in UTF-8 or Latin-1. What went before in the file, a byte order mark, goes
-/// into the hash.
+/// Reads a part of a text in UTF-8 or Latin-1. `before`, the file's byte order mark, is included in
+/// the hash.
 ///
 /// # Errors
-/// There is none.
+///
+/// There is no such part.
 pub fn read(mut reader: impl BufRead, before: &[u8], range: Range) -> Result<Part, Without> {
     let mut found =
         CollectedLines { hash: Sha256::new_with_prefix(before), ..CollectedLines::default() };
@@ -116,10 +118,11 @@ pub fn read(mut reader: impl BufRead, before: &[u8], range: Range) -> Result<Par
     Ok(written(&lines, &found, range, encoding.told()))
 }
 
-/// The same of a text that was decoded before.
+/// The same for a text that was already decoded.
 ///
 /// # Errors
-/// There is none.
+///
+/// There is no such part.
 pub fn of_text(text: &str, range: Range, told: Option<&str>) -> Result<Part, Without> {
     let mut found = CollectedLines::default();
     collect(&mut text.as_bytes(), range, &mut found).map_err(Without::Io)?;
@@ -133,7 +136,7 @@ pub fn of_text(text: &str, range: Range, told: Option<&str>) -> Result<Part, Wit
     Ok(Part { hash: None, ..part })
 }
 
-/// The bytes of a line; of one that was cut without the character that was.
+/// The bytes of a line; if it was cut, without the incomplete character.
 fn whole_characters(line: &Line) -> &[u8] {
     let cut = line.bytes.len() < line.length;
     match str::from_utf8(&line.bytes) {
@@ -176,7 +179,7 @@ fn collect(reader: &mut impl BufRead, range: Range, found: &mut CollectedLines) 
                 found.lines.push(std::mem::take(&mut line));
             }
         }
-        // Of a line without an end no more is shown.
+        // No more than this is shown of a line without an end.
         let is_filled = begun && line.bytes.len() >= LINE_BYTES;
         if read > COUNTED && (found.total >= range.to || taken >= range.bytes || is_filled) {
             break;
@@ -191,7 +194,7 @@ fn collect(reader: &mut impl BufRead, range: Range, found: &mut CollectedLines) 
     Ok(())
 }
 
-/// Lines as a model reads them.
+/// Formats lines for a model.
 fn written(
     lines: &[(String, usize)],
     found: &CollectedLines,

@@ -23,12 +23,12 @@ use crate::part::{self, Part, Range, Without};
 use crate::spec::{arguments, counted, on_disk, size, spec};
 use crate::tool_path::{ToolPath, failed};
 
-/// A picture that goes to a model: more than this servers refuse.
+/// The maximum size of a picture for a model: servers refuse larger ones.
 const PICTURE: u64 = 5 * 1024 * 1024;
-/// A file in UTF-16 is read whole.
+/// The maximum size of a UTF-16 file, which is read whole.
 const UTF16: u64 = 16 * 1024 * 1024;
 
-/// How far a file is read: a second or two. One that has holes can be as long as a disk is large.
+/// How far a file is read: a second or two. A sparse file can be as long as the disk is large.
 const LONGEST: u64 = 1 << 30;
 
 /// Reads files.
@@ -73,7 +73,7 @@ fn info() -> ToolInfo {
     }
 }
 
-/// What is not read yet will be read from the first line on that was asked for.
+/// The target of a call, which starts at the first requested line.
 fn target(arguments: &Value) -> Option<Target> {
     let line = arguments.get("from").and_then(Value::as_u64);
     Target::path(arguments).map(|target| Target { line, ..target })
@@ -85,7 +85,7 @@ fn label(tense: Tense, call: CallData<'_>) -> Label {
         _ => with_lines(&call.text("path"), call.number("from"), call.number("to")),
     };
     let sentence = match tense {
-        // “Read …” alone would be what was done.
+        // “Read …” alone would sound like the past tense.
         Tense::ToDo => N_("Read the file {what}"),
         Tense::Doing => N_("Reading {what}"),
         Tense::Done => N_("Read {what}"),
@@ -144,7 +144,7 @@ impl Tool for ReadFile {
     }
 }
 
-/// A file that is read as far as a part of it may lie, and as long as somebody waits.
+/// A reader that stops where the requested part must end, or when the call is given up.
 struct Bounded<'a> {
     file: File,
     left: u64,
@@ -195,7 +195,7 @@ fn read(
     }
 }
 
-/// A picture, for a model that sees.
+/// A picture, for a model with vision.
 fn picture(
     place: &ToolPath,
     reader: BufReader<Bounded<'_>>,

@@ -25,11 +25,12 @@ use crate::outputs;
 use crate::spec::{arguments, counted, on_disk, spec};
 use crate::tool_path::ToolPath;
 
-/// Seconds that a call may ask for. What takes longer belongs in the background.
+/// The longest time limit in seconds that a call may request. Longer commands belong in the
+/// background.
 const LONGEST: u64 = 3600;
-/// Bytes of an output that are kept on disk.
+/// How many bytes of an output are kept on disk.
 const KEPT: u64 = 64 << 20;
-/// Between two looks at what a running command writes: as often as eyes follow.
+/// The time between two updates of a running command's output: as often as the eye can follow.
 const FRAME: Duration = Duration::from_millis(50);
 
 /// Runs commands.
@@ -60,7 +61,7 @@ struct Arguments {
 }
 
 impl RunCommand {
-    /// One that is kept in bounds in this way.
+    /// Creates the tool with this sandbox preference.
     pub fn new(preference: Preference) -> Self {
         Self { info: info(), preference }
     }
@@ -142,7 +143,7 @@ impl Tool for RunCommand {
         place.must_be_folder()?;
         let sandbox = Sandbox::probe(self.preference).await;
         let is_sandboxed = sandbox.enforcement() != Enforcement::None && !outside_sandbox;
-        // Outside the sandbox nothing keeps it from the network: what denies that denies this.
+        // Outside the sandbox it always has the network, so what denies the network denies this.
         let reaches = network || !is_sandboxed;
         let run = Run::new(&place.project, &text, place.path.clone(), is_sandboxed, reaches);
         let leaves = is_sandboxed.then(|| SandboxEscape::new(&place, &run));
@@ -166,7 +167,7 @@ impl Tool for RunCommand {
         if background {
             commands.has_room()?;
         }
-        // The person may set more than a model may ask for.
+        // The user may set more than a model may request.
         let set = context.settings.command_seconds.max(1);
         let asked = seconds.map(|seconds| seconds.clamp(1, LONGEST.max(set)));
         let limit = asked.or((!background).then_some(set)).map(Duration::from_secs);
@@ -177,7 +178,7 @@ impl Tool for RunCommand {
             secrets: Some(secrets(&context, &place, named)),
             limit,
             limits: Limits { memory: memory.min(Limits::default().memory), ..Limits::default() },
-            // Both streams are one, so that what they say stays in the order in which it came.
+            // Both streams are joined, so that their output stays in order.
             ..Command::new(format!("exec 2>&1; {text}"), place.project.root())
         };
         let (id, spool) = spool(&context)?;
@@ -209,11 +210,11 @@ impl Tool for RunCommand {
             return Ok(ToolOutput::text(said).view(view));
         }
         let exit = watch(&context, &running, follow).await;
-        // It is kept also where nobody waits any more.
+        // It is recorded even if the call was given up.
         let _ = tokio::task::spawn_blocking(move || drop(looked)).await;
         let (said, is_cut) = say(&running, &exit, &id);
         if !is_cut {
-            // All of it was said.
+            // All of it was returned.
             let _ = std::fs::remove_file(&kept);
         }
         let view = view(Some(&exit), is_cut.then_some(id));
@@ -221,10 +222,10 @@ impl Tool for RunCommand {
     }
 }
 
-/// A command that is to run in the sandbox, and may leave it.
+/// A command that should run in the sandbox, but may leave it.
 struct SandboxEscape {
     inside: Request,
-    /// The same as it would run outside: there nothing keeps it from the network.
+    /// The request to run it outside, where it always has the network.
     outside: Request,
 }
 
@@ -234,20 +235,20 @@ impl SandboxEscape {
         Self { inside: Request::Run(run.clone()), outside: Request::Run(outside) }
     }
 
-    /// Why it may not, as rules and mode are now.
+    /// Why it may not leave, with the current rules and mode.
     fn refused(&self, context: &ToolContext) -> Option<Why> {
         context.host.refusal(&self.outside)
     }
 
-    /// The same once the person has let it leave: a prompt that offers that is older than the rules, or
-    /// somebody gave an answer that was not offered.
+    /// The same after the user allowed it: the prompt may be older than the rules, or the answer
+    /// may not have been offered.
     fn must_be_allowed(&self, context: &ToolContext) -> Result<(), ToolFailure> {
         let Some(why) = self.refused(context) else { return Ok(()) };
         match (context.host.refusal(&self.inside), why) {
             (None, Why::Denied(rule)) => Err(ToolFailure::new(format!(
                 "The command did not run: outside the sandbox it could use the network, and the rule {rule} denies that."
             ))),
-            // The network has nothing to do with it.
+            // The network is not involved.
             (inside, why) => {
                 Err(Denied::ByRule { why: inside.unwrap_or(why), allowed_by: Vec::new() }.into())
             }
@@ -255,8 +256,8 @@ impl SandboxEscape {
     }
 }
 
-/// The secrets of the project, of which a command sees those that it names, having got leave, and those that may be
-/// read unasked.
+/// The project's secrets. A command sees those that it names, with permission, and those that may
+/// be read without asking.
 fn secrets(context: &ToolContext, place: &ToolPath, named: Vec<ResolvedPath>) -> Secrets {
     let (names, project) = (place.project.secrets().clone(), Arc::clone(&place.project));
     let host = Arc::clone(&context.host);
@@ -269,7 +270,7 @@ fn secrets(context: &ToolContext, place: &ToolPath, named: Vec<ResolvedPath>) ->
     }
 }
 
-/// A place for an output, and its name.
+/// A file for an output, and its id.
 fn spool(context: &ToolContext) -> Result<(String, Spool), ToolFailure> {
     let keep = Keep { excerpt: excerpt(context), disk: KEPT };
     let made = outputs::create(&context.outputs, |path| Spool::create(path, keep));
@@ -278,13 +279,14 @@ fn spool(context: &ToolContext) -> Result<(String, Spool), ToolFailure> {
     })
 }
 
-/// How many bytes of an output the model gets: what the user set, as far as its window has room.
+/// How many bytes of an output the model gets: the user's limit, as far as the context window has
+/// space.
 fn excerpt(context: &ToolContext) -> usize {
     let set = context.settings.output_kb.saturating_mul(1000);
     usize::try_from(set).unwrap_or(usize::MAX).min(context.most)
 }
 
-/// Shows what a command writes until it has ended. It is stopped with the request.
+/// Shows a command's output until it ends. It is stopped together with the request.
 async fn watch(context: &ToolContext, running: &Running, mut follow: Follow) -> Exit {
     let mut tail = Tail::default();
     let (mut next, mut is_new) = (Instant::now(), false);
@@ -317,7 +319,7 @@ async fn watch(context: &ToolContext, running: &Running, mut follow: Follow) -> 
     exit
 }
 
-/// What the model is told, and whether that is less than came.
+/// The text for the model, and whether it is shortened.
 fn say(running: &Running, exit: &Exit, id: &str) -> (String, bool) {
     let excerpt = running.spool().excerpt();
     let output = plain(&excerpt.to_string());
@@ -335,7 +337,7 @@ fn say(running: &Running, exit: &Exit, id: &str) -> (String, bool) {
     (said, is_cut)
 }
 
-/// Where the rest of an output of so many bytes is, and what of it is not kept.
+/// How to get the rest of an output of this size, and what of it was not kept.
 fn rest(id: &str, bytes: u64, refused: Option<ErrorKind>) -> String {
     match (bytes.checked_sub(KEPT).filter(|lost| *lost > 0), refused) {
         (_, Some(why)) => format!(
@@ -349,13 +351,14 @@ fn rest(id: &str, bytes: u64, refused: Option<ErrorKind>) -> String {
     }
 }
 
-/// A command in the background, for the tools that go on with it.
+/// A background command, for the tools that work with it.
 ///
 /// # Errors
-/// There is none of this name, or none any more.
+///
+/// There is none with this id, or it no longer exists.
 pub fn background(context: &ToolContext, id: &str) -> Result<Arc<Background>, ToolFailure> {
     context.memory.get::<Commands>().get(id).map_err(|unknown| {
-        // None outlives the program; what it wrote does.
+        // No command outlives the program, but its output does.
         if outputs::open(&context.outputs, id).is_err() {
             return unknown;
         }
@@ -365,17 +368,18 @@ pub fn background(context: &ToolContext, id: &str) -> Result<Arc<Background>, To
     })
 }
 
-/// What a command in the background wrote since it was asked before, and how it goes.
+/// The output of a background command since the last call, and its state.
 ///
 /// # Errors
-/// The disk does not give it.
+///
+/// The disk cannot be read.
 pub fn report(
     context: &ToolContext,
     command: &Background,
     id: &str,
 ) -> Result<ToolOutput, ToolFailure> {
     let most = excerpt(context);
-    // First how it goes: what it wrote before its end is then surely told with it.
+    // The state is read first, so that all output before its end is certainly included.
     let ended = command.ended();
     let part = command
         .more(most)

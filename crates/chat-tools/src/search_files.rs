@@ -25,9 +25,9 @@ use crate::walk::{self, WalkRoot};
 
 use gather::{Gathered, Search};
 
-/// Lines of context round a match, at most.
+/// The maximum number of context lines around a match.
 const CONTEXT: usize = 10;
-/// Bytes that a pattern may take when it is compiled.
+/// The maximum size of a compiled pattern, in bytes.
 const COMPILED: usize = 10 << 20;
 
 /// Searches files.
@@ -118,7 +118,8 @@ impl Tool for SearchFiles {
     }
 }
 
-/// A pattern that can be searched for. A short one may take long, and much memory: so nobody else is held up.
+/// Compiles a pattern. Even a short one may take long and need much memory, so this runs in the
+/// background.
 fn matcher(pattern: &str, ignore_case: bool) -> Result<RegexMatcher, ToolFailure> {
     let mut builder = RegexMatcherBuilder::new();
     builder.case_insensitive(ignore_case).line_terminator(Some(b'\n')).size_limit(COMPILED);
@@ -142,14 +143,16 @@ fn search_in(
     Ok(search.file(&file, place.shown(), given_up))
 }
 
-/// Leaves those files out that a rule forbids to read, though their folder may be searched, and secrets. That they
-/// match is not told either: who may ask often enough would learn what is in them.
+/// Removes files that a rule forbids to read, though their folder may be searched, and secrets. Not
+/// even the fact that they match is revealed: by searching often enough, a model could find out
+/// what they contain.
 fn allowed(context: &ToolContext, place: &ToolPath, found: &mut Gathered) {
     if place.path.kind() != Kind::Folder {
         return;
     }
     found.files.retain(|shown, _| {
-        // What has several names by now, or leads elsewhere, was not what was searched.
+        // A file that has several links by now, or leads elsewhere, is not the one that was
+        // searched.
         let is_same = |file: &ToolPath| {
             file.path.is_inside() == place.path.is_inside() && !file.path.has_several_links()
         };

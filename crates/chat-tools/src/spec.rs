@@ -10,8 +10,8 @@ use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// A tool as it is told to a model, with the schema of its arguments in as few words as it takes: every
-/// request carries it.
+/// Describes a tool to a model, with the schema of its arguments as short as possible, since every
+/// request contains it.
 pub fn spec<Arguments: JsonSchema>(name: &str, description: &str) -> ToolSpec {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
@@ -19,15 +19,15 @@ pub fn spec<Arguments: JsonSchema>(name: &str, description: &str) -> ToolSpec {
     });
     let mut parameters = settings.into_generator().into_root_schema_for::<Arguments>().to_value();
     shorten(&mut parameters);
-    // What the arguments are all together is said by the tool's description.
+    // The tool's description already says what the arguments are about.
     if let Value::Object(root) = &mut parameters {
         root.remove("description");
     }
     ToolSpec { name: name.to_owned(), description: description.to_owned(), parameters }
 }
 
-/// Leaves out what says nothing to a model: titles, formats of numbers, that what may be left out may
-/// be null, too.
+/// Removes what a model does not need: titles, number formats, and that optional values may also be
+/// null.
 fn shorten(schema: &mut Value) {
     match schema {
         Value::Object(parts) => {
@@ -51,10 +51,11 @@ fn shorten(schema: &mut Value) {
     }
 }
 
-/// A call's arguments.
+/// Parses a call's arguments.
 ///
 /// # Errors
-/// They are not what the schema says.
+///
+/// They do not match the schema.
 pub fn arguments<Arguments: DeserializeOwned>(value: Value) -> Result<Arguments, ToolFailure> {
     serde_json::from_value(value)
         .map_err(|error| ToolFailure::new(format!("These arguments are not valid: {error}.")))
@@ -75,10 +76,12 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// Runs what waits for the disk where it holds up nobody. It is told when nobody waits for it any more.
+/// Runs disk work on a thread where it blocks nobody. The work is notified when its result is no
+/// longer wanted.
 ///
 /// # Errors
-/// Its own, or that it panicked.
+///
+/// Those of the work, or that it panicked.
 pub async fn on_disk<T: Send + 'static>(
     work: impl FnOnce(&AtomicBool) -> Result<T, ToolFailure> + Send + 'static,
 ) -> Result<T, ToolFailure> {
@@ -90,9 +93,10 @@ pub async fn on_disk<T: Send + 'static>(
     })
 }
 
-/// That somebody still waits: to be asked as late as can be before something is changed for good.
+/// Checks that the result is still wanted: call it as late as possible before a permanent change.
 ///
 /// # Errors
+///
 /// The call was stopped.
 pub fn still_wanted(given_up: &AtomicBool) -> Result<(), ToolFailure> {
     if given_up.load(Ordering::Relaxed) {
@@ -101,7 +105,7 @@ pub fn still_wanted(given_up: &AtomicBool) -> Result<(), ToolFailure> {
     Ok(())
 }
 
-/// Tells that nobody waits any more, when it is dropped.
+/// Signals on drop that the result is no longer wanted.
 #[derive(Default)]
 struct GiveUp(Arc<AtomicBool>);
 

@@ -8,19 +8,20 @@ use chat_permission::path::{Error, Kind, Project};
 use chat_permission::{Request, ResolvedPath};
 use rustix::fs::{Dir, Mode, OFlags};
 
-/// A path that was resolved, in its project.
+/// A resolved path in its project.
 #[derive(Clone, Debug)]
 pub struct ToolPath {
     /// The project.
     pub project: Arc<Project>,
-    /// Where it is.
+    /// The path.
     pub path: ResolvedPath,
 }
 
 impl ToolPath {
-    /// Where a path leads. What lies there may not be told before leave was given.
+    /// Resolves a path. What is there must not be revealed before permission was given.
     ///
     /// # Errors
+    ///
     /// It leads nowhere, or there is no project.
     pub fn new(context: &ToolContext, given: &str) -> Result<Self, ToolFailure> {
         let project = Arc::clone(context.project()?);
@@ -28,9 +29,10 @@ impl ToolPath {
         Ok(Self { project, path })
     }
 
-    /// The same, but a link at its end is itself what is meant.
+    /// The same, but a link at its end is itself meant.
     ///
     /// # Errors
+    ///
     /// As above.
     pub fn entry(context: &ToolContext, given: &str) -> Result<Self, ToolFailure> {
         let project = Arc::clone(context.project()?);
@@ -38,21 +40,23 @@ impl ToolPath {
         Ok(Self { project, path })
     }
 
-    /// Asks for leave to read it.
+    /// Asks for permission to read it.
     ///
     /// # Errors
-    /// It is not given.
+    ///
+    /// Permission is denied.
     pub async fn may_read(&self, context: &ToolContext) -> Result<(), ToolFailure> {
         let request = Request::Read { path: self.path.clone() };
         let answer = context.permit(request, Preview::Target).await;
         answer.map_err(|denied| self.denied(denied))
     }
 
-    /// That neither reading nor changing it is forbidden, whoever were asked: else what comes of a look at it
-    /// could be told by whether the person is asked.
+    /// Checks that neither reading nor changing it is forbidden, without asking: otherwise the fact
+    /// that the user is asked would reveal something about it.
     ///
     /// # Errors
-    /// One of them is.
+    ///
+    /// One of them is forbidden.
     pub async fn must_be_open(&self, context: &ToolContext) -> Result<(), ToolFailure> {
         let write = Request::Write { path: self.path.clone() };
         if self.is_refused(context) || context.host.refuses(&write) {
@@ -61,13 +65,13 @@ impl ToolPath {
         Ok(())
     }
 
-    /// Whether a rule, or what is kept from tools, forbids to read it. Nobody is asked.
+    /// Whether it is guarded or a rule forbids to read it. Does not ask.
     pub fn is_refused(&self, context: &ToolContext) -> bool {
         context.host.refuses(&Request::Read { path: self.path.clone() })
     }
 
-    /// Whether it may be read where leave was given for its folder: no rule forbids it, and it holds no secrets that
-    /// would be asked for. Nobody is asked.
+    /// Whether it may be read if its folder may: no rule forbids it, and it is not a secret that
+    /// would be asked about. Does not ask.
     pub fn is_open(&self, context: &ToolContext) -> bool {
         let request = Request::Read { path: self.path.clone() };
         if self.path.is_secret() {
@@ -77,10 +81,11 @@ impl ToolPath {
         }
     }
 
-    /// Asks for leave to write it, with all that would be done.
+    /// Asks for permission to write it, showing the whole change.
     ///
     /// # Errors
-    /// It is not given.
+    ///
+    /// Permission is denied.
     pub async fn may_write(
         &self,
         context: &ToolContext,
@@ -91,10 +96,11 @@ impl ToolPath {
         answer.map_err(|denied| self.denied(denied))
     }
 
-    /// Asks for leave to do several things that are one to the person.
+    /// Asks for permission to do several things that belong together for the user.
     ///
     /// # Errors
-    /// It is not given for all of them.
+    ///
+    /// Permission is not given for all of them.
     pub async fn may(
         &self,
         context: &ToolContext,
@@ -105,10 +111,11 @@ impl ToolPath {
         answer.map_err(|denied| self.denied(denied))
     }
 
-    /// Asks once for leave to read and to change it: what was read goes into what is shown.
+    /// Asks once for permission to read and change it, since what is shown contains what was read.
     ///
     /// # Errors
-    /// It is not given.
+    ///
+    /// Permission is denied.
     pub async fn may_change(
         &self,
         context: &ToolContext,
@@ -119,7 +126,7 @@ impl ToolPath {
         self.may(context, requests, preview).await
     }
 
-    /// A refusal, and what may be done instead.
+    /// The error for a denial, with what the model can do instead.
     fn denied(&self, denied: Denied) -> ToolFailure {
         let by_rule = !matches!(denied, Denied::ByPerson { .. } | Denied::Stopped);
         let mut failure = ToolFailure::from(denied);
@@ -130,15 +137,15 @@ impl ToolPath {
         failure
     }
 
-    /// The name that it is shown by.
+    /// Its displayed path.
     pub fn shown(&self) -> String {
         self.path.shown().display().to_string()
     }
 
-    /// Names in its folder that are like its own. The folder is opened without following a link: one
-    /// may lie in its place since leave was given.
+    /// Similar names in its folder. The folder is opened without following links, since it may have
+    /// been replaced by one since permission was given.
     fn near(&self) -> Vec<String> {
-        /// More names than this are not compared.
+        /// The maximum number of names to compare.
         const READ: usize = 10_000;
         let Ok((folder, wanted)) = self.project.parent(&self.path) else { return Vec::new() };
         let readable = rustix::fs::openat(
@@ -154,7 +161,7 @@ impl ToolPath {
         near(&wanted.to_string_lossy(), names)
     }
 
-    /// That nothing is there, and what has nearly this name.
+    /// The error that nothing is there, with similar names.
     pub fn missing(&self) -> ToolFailure {
         let shown = self.shown();
         let near = self.near();
@@ -168,9 +175,10 @@ impl ToolPath {
         }
     }
 
-    /// That it is a file, as reading and editing need.
+    /// Checks that it is a file, as reading and editing need.
     ///
     /// # Errors
+    ///
     /// It is something else.
     pub fn must_be_file(&self) -> Result<(), ToolFailure> {
         let shown = self.shown();
@@ -186,9 +194,10 @@ impl ToolPath {
         }
     }
 
-    /// That it is a folder.
+    /// Checks that it is a folder.
     ///
     /// # Errors
+    ///
     /// It is something else.
     pub fn must_be_folder(&self) -> Result<(), ToolFailure> {
         match self.path.kind() {
@@ -199,7 +208,7 @@ impl ToolPath {
     }
 }
 
-/// What went wrong with a path, for the model.
+/// Explains a path error to the model.
 pub fn failed(error: &Error) -> ToolFailure {
     match error {
         Error::Changed(path) => ToolFailure::new(format!(
@@ -210,8 +219,8 @@ pub fn failed(error: &Error) -> ToolFailure {
     }
 }
 
-/// Which of these names are like the one that is wanted: the same but for letters' case, or its
-/// ending, or two letters.
+/// The names that are similar to the wanted one: they differ only in case, in the extension, or in
+/// two letters.
 fn near(wanted: &str, names: impl Iterator<Item = String>) -> Vec<String> {
     const SHOWN: usize = 5;
     let wanted = wanted.to_lowercase();
@@ -227,8 +236,7 @@ fn near(wanted: &str, names: impl Iterator<Item = String>) -> Vec<String> {
     names
 }
 
-/// How many letters differ between two names, from the place on where they do to the one where they
-/// do no longer.
+/// How many letters differ between two names, from the first difference to the last one.
 fn differing(one: &str, other: &str) -> usize {
     let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
     let limit = one.len().min(other.len());

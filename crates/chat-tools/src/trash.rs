@@ -17,17 +17,17 @@ use rustix::io::Errno;
 
 use crate::tool_path::ToolPath;
 
-/// Names that are tried for a file, since the trash has others of its name.
+/// How many names are tried for a file if its name is already taken in the trash.
 const NAMES: usize = 10_000;
 
-/// The person's trash.
+/// The user's trash.
 #[derive(Clone, Debug, Default)]
 pub struct Trash {
     /// The trash of the home folder.
     home: Option<PathBuf>,
 }
 
-/// Why something was not put into the trash. It lies where it lay.
+/// Why something was not moved to the trash. It is still where it was.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Neither the home folder nor the volume has one.
@@ -41,15 +41,15 @@ pub enum Error {
     Path(#[from] PathError),
 }
 
-/// One trash folder, and from where on the paths in it count.
+/// A trash folder, and what its paths are relative to.
 struct Folder {
     path: PathBuf,
-    /// The volume's top folder; the home folder's trash has whole paths.
+    /// The volume's top folder; the home folder's trash uses absolute paths.
     top: Option<PathBuf>,
 }
 
 impl Trash {
-    /// The trash of whoever runs this program.
+    /// The trash of the user who runs this program.
     pub fn of_person() -> Self {
         let folder = |name, below: &str| {
             let folder = PathBuf::from(std::env::var_os(name)?);
@@ -60,15 +60,16 @@ impl Trash {
         }
     }
 
-    /// A trash for the home folder that lies there.
+    /// The trash of the home folder at this path.
     pub fn at(home: impl Into<PathBuf>) -> Self {
         Self { home: Some(home.into()) }
     }
 
-    /// Puts something into the trash.
+    /// Moves something to the trash.
     ///
     /// # Errors
-    /// It was not: it lies where it lay.
+    ///
+    /// It was not moved, and is still where it was.
     pub fn put(&self, place: &ToolPath) -> Result<(), Error> {
         if let Some(home) = &self.home {
             DirBuilder::new().recursive(true).mode(0o700).create(home)?;
@@ -89,7 +90,7 @@ impl Trash {
     }
 }
 
-/// The trash folders that the volume of a path may have: the administrator's, and the person's own.
+/// The trash folders that a path's volume may have: the administrator's, and the user's own.
 fn of_volume(path: &Path) -> Result<Vec<Folder>, Error> {
     let above = path.parent().ok_or(Error::None)?;
     let device = above.metadata()?.dev();
@@ -99,7 +100,7 @@ fn of_volume(path: &Path) -> Result<Vec<Folder>, Error> {
     let top = on_volume.last().ok_or(Error::None)?.to_owned();
     let user = rustix::process::getuid().as_raw();
     let mut folders = Vec::new();
-    // The administrator's must be no link, and sticky: else others could take from it.
+    // The administrator's must be sticky and not a link: otherwise others could take files from it.
     let shared = top.join(".Trash");
     if shared.symlink_metadata().is_ok_and(|found| found.is_dir() && found.mode() & 0o1000 != 0) {
         folders.push(shared.join(user.to_string()));
@@ -114,7 +115,7 @@ fn of_volume(path: &Path) -> Result<Vec<Folder>, Error> {
 }
 
 impl Folder {
-    /// Takes something in, under a name that is free here.
+    /// Moves something in, under a name that is free here.
     fn take(&self, place: &ToolPath) -> Result<(), Error> {
         let (files, infos) = self.open()?;
         let real = place.path.real();
@@ -126,7 +127,7 @@ impl Folder {
             }
             let mut info = name.clone();
             info.push(".trashinfo");
-            // Whoever makes the information first has the name.
+            // Whoever creates the info file first has the name.
             let how = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
             let file = match openat(&infos, &info, how, Mode::RUSR | Mode::WUSR) {
                 Err(Errno::EXIST) => continue,
@@ -139,7 +140,7 @@ impl Folder {
                 Ok(()) => return Ok(()),
                 Err(error) => {
                     let _ = unlinkat(&infos, &info, AtFlags::empty());
-                    // A file without its information has the name.
+                    // A file without its info file has the name.
                     if !matches!(error, Error::Path(PathError::Exists(_))) {
                         return Err(error);
                     }
@@ -149,9 +150,9 @@ impl Folder {
         Err(Error::None)
     }
 
-    /// Its two folders, which are made where they are missing. A volume may be the project: then anything
-    /// may lie in it, links that lead outside too, and none of them is followed. In the home folder a link
-    /// is the person's.
+    /// Opens its two folders, which are created if they are missing. The volume may be the project:
+    /// then it may contain anything, even links that lead outside, and none of them is followed. In
+    /// the home folder, a link is the user's own.
     fn open(&self) -> io::Result<(OwnedFd, OwnedFd)> {
         let (mut folder, below, how) = match &self.top {
             None => (open(CWD, &self.path, OFlags::PATH)?, Path::new(""), OFlags::RDONLY),
@@ -183,7 +184,7 @@ fn open(at: impl AsFd, folder: &Path, how: OFlags) -> io::Result<OwnedFd> {
     Ok(openat(at, folder, OFlags::DIRECTORY | OFlags::CLOEXEC | how, Mode::empty())?)
 }
 
-/// Writes from where something came, and when.
+/// Writes where something came from, and when.
 fn describe(mut file: File, path: &Path) -> io::Result<()> {
     let mut text = "[Trash Info]\nPath=".to_owned();
     for byte in path.as_os_str().as_bytes() {
@@ -243,7 +244,7 @@ mod tests {
         }
     }
 
-    /// A command may do so while a file is on its way.
+    /// A command may do so while a file is being moved.
     #[test]
     fn what_is_put_in_a_folders_place_gets_nothing() {
         let (_folder, place, trash) = volume();

@@ -13,11 +13,11 @@ use serde_json::Value;
 use crate::aliases;
 use crate::spec::{arguments, counted, spec};
 
-/// Steps that a plan has at most, and characters of a step: more nobody reads.
+/// The maximum number of steps, and of characters in a step: nobody reads more.
 const STEPS: usize = 100;
 const CHARACTERS: usize = 500;
 
-/// Keeps the plan.
+/// Updates the to-do list.
 pub struct UpdateTodos(ToolInfo);
 
 #[derive(Deserialize, JsonSchema)]

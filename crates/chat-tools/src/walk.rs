@@ -16,13 +16,14 @@ use rustix::io::Errno;
 
 use crate::tool_path::{ToolPath, failed};
 
-/// Entries after which a walk gives up counting.
+/// After this many entries, a walk stops counting.
 pub const COUNTED: usize = 100_000;
 
-/// A glob for paths below a folder; one without a slash is for names at any depth.
+/// A glob for paths below a folder; without a slash it applies to names at any depth.
 ///
 /// # Errors
-/// It is none.
+///
+/// It is not a valid glob.
 pub fn glob(pattern: &str) -> Result<GlobMatcher, ToolFailure> {
     let bare = pattern.strip_prefix("./").unwrap_or(pattern).trim_start_matches('/');
     let whole = if bare.contains('/') { bare.to_owned() } else { format!("**/{bare}") };
@@ -31,8 +32,8 @@ pub fn glob(pattern: &str) -> Result<GlobMatcher, ToolFailure> {
         .map_err(|error| ToolFailure::new(format!("The glob is not valid: {error}.")))
 }
 
-/// Opens the files that a walk through a folder meets: beneath it, without following any link, so that
-/// nothing which was swapped in is read.
+/// Opens the files that a walk finds in a folder without following links, so that nothing that was
+/// swapped in is read.
 #[derive(Debug)]
 pub struct WalkRoot {
     place: ToolPath,
@@ -40,20 +41,22 @@ pub struct WalkRoot {
 }
 
 impl WalkRoot {
-    /// The folder of a walk.
+    /// Opens the folder of a walk.
     ///
     /// # Errors
-    /// It cannot be opened any more.
+    ///
+    /// It can no longer be opened.
     pub fn new(place: ToolPath) -> Result<Self, ToolFailure> {
         let folder = place.project.open_folder(&place.path).map_err(|error| failed(&error))?;
         Ok(Self { place, folder })
     }
 
-    /// Opens a file by its path from the folder on. One that has other names, too, may be a file of
-    /// anywhere: it is left out, as is what is no file and what is kept from tools.
+    /// Opens a file by its path relative to the folder. A file with several hard links may belong
+    /// anywhere, so it is skipped; so is anything that is not a file or is guarded.
     ///
     /// # Errors
-    /// It is left out, or cannot be read.
+    ///
+    /// It is skipped, or cannot be read.
     pub fn open(&self, path: &Path) -> Result<File, Skipped> {
         if !self.place.path.is_inside() && self.is_kept(path) {
             return Err(Skipped::Other);
@@ -64,7 +67,8 @@ impl WalkRoot {
         let file =
             match rustix::fs::openat2(self.folder.as_fd(), path, flags, Mode::empty(), resolve) {
                 Ok(file) => File::from(file),
-                // A kernel, or a container around us, that does not know the call; or folders moved.
+                // The kernel, or a container around this program, does not know the call; or
+                // folders were moved.
                 Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN) => {
                     self.open_slowly(path).map_err(|_| Skipped::Other)?
                 }
@@ -85,13 +89,12 @@ impl WalkRoot {
         self.place.project.open_file(&resolved)
     }
 
-    /// A path from the folder on, in full.
+    /// The full path for a path relative to the folder.
     pub fn below(&self, path: &Path) -> PathBuf {
         self.place.path.real().join(path)
     }
 
-    /// Whether not even the name of what lies there is to be told: it is Natter's own, or a rule forbids to read
-    /// it.
+    /// Whether not even the name may be revealed: it is Natter's own, or a rule forbids to read it.
     pub fn is_hidden(&self, path: &Path, host: &dyn ToolHost) -> bool {
         let below = self.below(path);
         self.place.project.resolve_entry(&below.to_string_lossy()).map_or(true, |path| {
@@ -99,13 +102,13 @@ impl WalkRoot {
         })
     }
 
-    /// Whether what lies there is Natter's own.
+    /// Whether it is Natter's own.
     fn is_kept(&self, path: &Path) -> bool {
         let resolved = self.below(path).to_str().map(|path| self.place.project.resolve_entry(path));
         resolved.is_none_or(|resolved| resolved.is_ok_and(|path| path.guard() == Guard::Own))
     }
 
-    /// The name that a path from the folder on is shown by.
+    /// The displayed path for a path relative to the folder.
     pub fn shown(&self, path: &Path) -> String {
         let shown = self.place.path.shown();
         let whole = if shown == Path::new(".") { path.to_owned() } else { shown.join(path) };
@@ -116,7 +119,7 @@ impl WalkRoot {
 /// Why a file is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skipped {
-    /// It has several names.
+    /// It has several hard links.
     SeveralLinks,
     /// Something else.
     Other,

@@ -29,9 +29,9 @@ use crate::web::page::Form;
 
 pub use given::Pages;
 
-/// Redirects that are followed, each judged as if it had been asked for.
+/// How many redirects are followed. Each is judged like a new request.
 const REDIRECTS: usize = 5;
-/// The largest picture that a model is shown, in bytes.
+/// The largest picture that a model gets, in bytes.
 const PICTURE: u64 = 5 << 20;
 /// How many names are tried for a file.
 const NAMES: u32 = 100;
@@ -72,7 +72,7 @@ impl Default for WebFetch {
 }
 
 impl WebFetch {
-    /// The tool in a network.
+    /// Creates the tool for a network.
     pub fn new(network: Arc<dyn Network>) -> Self {
         Self { info: info(), network }
     }
@@ -96,15 +96,16 @@ impl WebFetch {
         show(answer, form, context).await
     }
 
-    /// Asks one server after the other until one answers. Each is judged, and the person asked,
-    /// before it hears of anything.
+    /// Asks one server after the other until one answers. Each is judged, and the user asked,
+    /// before any request is sent.
     async fn follow(&self, mut url: Url, context: &ToolContext) -> Result<Answer, ToolFailure> {
         let settings = &context.settings;
         let mut budget = Budget::new(settings.fetch_seconds, settings.fetch_kb);
         let mut allowed = Vec::new();
         for _ in 0..=REDIRECTS {
             let (host, by_name) = destination::by_name(&url)?;
-            // A name is looked up only with leave: who answers for it hears it.
+            // A name is resolved only with permission, since the owner of its domain sees the
+            // query.
             permit(&url, &host, by_name, &mut allowed, context).await?;
             let finding = Destination::find(&url, &*self.network);
             let destination = budget.within(&host, finding).await?;
@@ -162,7 +163,7 @@ impl Tool for WebFetch {
     }
 
     fn only_reads(&self, arguments: &Value) -> bool {
-        // What is not understood is refused, and writes nothing.
+        // An unknown form is refused, and writes nothing.
         arguments.get("as").is_none_or(|form| form != "file")
     }
 
@@ -182,7 +183,7 @@ impl From<WebError> for ToolFailure {
     }
 }
 
-/// Asks for leave to reach a host that leads there, once for each call.
+/// Asks for permission to reach a host that leads there, once for each call.
 async fn permit(
     url: &Url,
     host: &str,
@@ -234,7 +235,7 @@ async fn show(
     form: Form,
     context: &ToolContext,
 ) -> Result<ToolOutput, ToolFailure> {
-    // Reading a page takes a while, and it may be made to take long.
+    // Converting a page takes a while, and a page may be designed to take long.
     let (shown, answer) = on_disk(move |_| Ok((content_of(&answer, form), answer))).await?;
     let bytes = answer.bytes.len() as u64;
     let length = size(bytes);
@@ -262,8 +263,8 @@ async fn show(
 /// How to get what cannot be shown.
 const TO_FILE: &str = "Set `as` to `file` to save it in the project.";
 
-/// The answer as a new file of the project, named as it was asked for: where a server redirects to is no name of its
-/// choice.
+/// Saves the answer as a new file in the project, named after the requested address, so that a
+/// redirect cannot choose the name.
 async fn store(
     asked: &Url,
     answer: Answer,
@@ -293,7 +294,7 @@ async fn store(
     .await
 }
 
-/// A path in the project where nothing lies.
+/// A free path in the project.
 fn free_path(context: &ToolContext, name: &str) -> Result<(ResolvedPath, String), ToolFailure> {
     let project = context.project()?;
     for number in 1..=NAMES {

@@ -23,13 +23,13 @@ use crate::web::destination::{self, USER_AGENT, innermost, provide_tls};
 use crate::web::error::WebError;
 use crate::web::search::{self, Hit, Query};
 
-/// Results where a call does not say how many.
+/// The default number of results.
 const COUNT: usize = 8;
-/// The most that a call gets; no service gives more at once.
+/// The maximum number of results; no service returns more at once.
 const MOST: usize = 20;
-/// The longest answer that is read, in bytes; they have some ten thousand.
+/// The largest answer that is read, in bytes; typical ones have some ten thousand.
 const ANSWER: usize = 4 << 20;
-/// The longest that connecting may take.
+/// The maximum time for connecting.
 const CONNECT: Duration = Duration::from_secs(10);
 
 /// What the tool takes.
@@ -56,7 +56,7 @@ impl Default for WebSearch {
 }
 
 impl WebSearch {
-    /// The tool with the keys of the program.
+    /// Creates the tool with the program's key store.
     pub fn new(keys: Arc<KeyStore>) -> Self {
         Self { info: info(), keys }
     }
@@ -80,11 +80,11 @@ impl WebSearch {
         let query = Query { words, count };
         let client = client(&base)?;
         let request = search::question(provider, &client, &base, key.as_deref(), &query).build();
-        // Only the person's own address can be wrong here, and a key that is none.
+        // Only the user's own address, or an invalid key, can be wrong here.
         let request = request.map_err(|_| {
             ToolFailure::new("The search service's address or key in the settings is not valid.")
         })?;
-        // The address is the person's own setting: a service on their own machine is no trap.
+        // The address is the user's own setting, so a service on their own machine is allowed.
         let wanted = Wanted::Network { host: host.clone(), private: false, leads_to: Vec::new() };
         context.permit(wanted, Preview::Address { url: asked(&request) }).await?;
         let mut budget = Budget::new(context.settings.fetch_seconds, 0);
@@ -95,7 +95,7 @@ impl WebSearch {
         Ok(ToolOutput::text(told(&hits)).view(view))
     }
 
-    /// The service's key, from where the settings say.
+    /// The service's key, from the source in the settings.
     async fn key(&self, settings: &SearchSettings) -> Result<Option<String>, ToolFailure> {
         let provider = settings.provider;
         let connection = Connection {
@@ -187,8 +187,8 @@ fn base(settings: &SearchSettings) -> Result<Url, ToolFailure> {
     })
 }
 
-/// Goes through the system's proxy as other connections of the person's do; follows no redirect,
-/// which would take the key elsewhere.
+/// Uses the system's proxy like the user's other connections, and follows no redirects, which would
+/// send the key elsewhere.
 fn client(base: &Url) -> Result<Client, ToolFailure> {
     provide_tls();
     let mut client = Client::builder()
@@ -205,7 +205,7 @@ fn client(base: &Url) -> Result<Client, ToolFailure> {
     client.build().map_err(|error| ToolFailure::new(innermost(&error)))
 }
 
-/// All that is sent but the key.
+/// Everything that is sent except the key.
 fn asked(request: &Request) -> String {
     let body = request.body().and_then(reqwest::Body::as_bytes);
     match body {

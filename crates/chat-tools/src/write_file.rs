@@ -36,7 +36,7 @@ impl Default for WriteFile {
     }
 }
 
-/// What is to be written in the place of a file.
+/// A replacement for a file's content.
 struct Ready {
     old: Vec<u8>,
     new: Vec<u8>,
@@ -107,8 +107,8 @@ impl Tool for WriteFile {
     }
 }
 
-/// Asks for leave to write. Outside the project it is one to read, too: whether something is there is
-/// not told unasked.
+/// Asks for permission to write. Outside the project this includes reading, since whether something
+/// exists there must not be revealed without asking.
 async fn may_write(
     context: &ToolContext,
     place: &ToolPath,
@@ -169,7 +169,7 @@ async fn replace(
     .await
 }
 
-/// Reads a file that is to be replaced, and sees that the session knows it.
+/// Reads a file that is to be replaced, and checks that the session knows it.
 fn prepare(place: &ToolPath, known: Option<&Mark>, content: &str) -> Result<Ready, ToolFailure> {
     place.must_be_file()?;
     let shown = place.shown();
@@ -199,7 +199,8 @@ fn prepare(place: &ToolPath, known: Option<&Mark>, content: &str) -> Result<Read
     Ok(Ready { diff: Diff::new(&before, &content), old, new, notes })
 }
 
-/// A text with the line endings of the one that it replaces, where all of those are Windows' own.
+/// A text with the line endings of the one that it replaces, if all of those are Windows line
+/// endings.
 fn like(before: &str, content: &str) -> String {
     let is_windows =
         before.contains('\n') && before.matches('\n').count() == before.matches("\r\n").count();

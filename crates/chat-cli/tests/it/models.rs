@@ -282,7 +282,7 @@ fn a_broken_model_is_offered_again() {
     assert_eq!(offered(), false);
 }
 
-/// A program that is installed beside German translations.
+/// A program that is installed together with German translations.
 fn german(home: &Home, args: &[&str]) -> Run {
     let (programs, words) = (home.path("bin"), home.path("share/locale/de/LC_MESSAGES"));
     std::fs::create_dir_all(&programs).expect("a folder");

@@ -94,7 +94,7 @@ impl Find {
     }
 
     /// Finds a match from a position on, once all matches are known, so that a long text never
-    /// blocks. (The background search of GtkSourceView cannot tell that there is no match.)
+    /// blocks. (The background search of `GtkSourceView` cannot tell that there is no match.)
     fn go(&self, from: &gtk::TextIter, forward: bool) {
         self.wanted.set(Some((from.offset(), forward)));
         self.go_on();

@@ -1,4 +1,4 @@
-//! Indents the line after the start of a block; GtkSourceView itself only repeats the indentation
+//! Indents the line after the start of a block; `GtkSourceView` itself only repeats the indentation
 //! of the previous line.
 
 use gtk::{gdk, glib};

@@ -59,7 +59,7 @@ fn beginning_in(offers: &[Offer], memory: Option<u64>) -> Option<&Offer> {
     offers.iter().filter(fits).max_by_key(|offer| offer.memory).or(smallest)
 }
 
-/// The line is `MemTotal: 16384 kB`, in units of 1,024 bytes.
+/// The line is `MemTotal:       16384 kB`, in units of 1,024 bytes.
 fn total(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     let count: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

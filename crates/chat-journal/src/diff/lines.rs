@@ -5,21 +5,21 @@ use std::ops::Range;
 
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
-/// Lines of the old text, and those that stand in their place. One of both may be empty.
+/// Lines of the old text, and those that replace them. One of both may be empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changed {
-    /// Lines of the old text, from 0 on.
+    /// Lines of the old text, from 0.
     pub old: Range<usize>,
     /// Lines of the new text.
     pub new: Range<usize>,
 }
 
-/// The lines of a text, each with its end. The last one may have none.
+/// The lines of a text, each with its ending. The last one may have none.
 pub fn split(text: &[u8]) -> Vec<&[u8]> {
     text.split_inclusive(|&byte| byte == b'\n').collect()
 }
 
-/// Which lines differ, in order; between two changes stands at least one line that is the same.
+/// Which lines differ, in order; between two changes there is at least one unchanged line.
 pub fn changed(old: &[&[u8]], new: &[&[u8]]) -> Vec<Changed> {
     let mut numbers = HashMap::new();
     let mut number = |lines: &[&[u8]]| -> Vec<u32> {
@@ -34,10 +34,10 @@ pub fn changed(old: &[&[u8]], new: &[&[u8]]) -> Vec<Changed> {
     changed_items(&old, &new)
 }
 
-/// Steps of the exact search that are worth waiting for: about 20 ms.
+/// How many steps of the exact search are allowed: about 20 ms.
 const STEPS: usize = 4_000_000;
 
-/// The same for numbers that stand for lines.
+/// The same for numbers that represent lines.
 pub fn changed_items(old: &[u32], new: &[u32]) -> Vec<Changed> {
     let head = old.iter().zip(new).take_while(|(one, other)| one == other).count();
     let most = old.len().min(new.len()) - head;
@@ -54,7 +54,8 @@ pub fn changed_items(old: &[u32], new: &[u32]) -> Vec<Changed> {
     joined(found)
 }
 
-/// Compares two parts: by what occurs once in both where the exact search would take too long.
+/// Compares two parts: by the lines that occur once in both, if the exact search would take too
+/// long.
 fn between(
     old: &[u32],
     new: &[u32],
@@ -87,7 +88,7 @@ fn between(
     let (mut from_old, mut from_new) = (o.start, n.start);
     for (old_at, new_at) in anchors {
         let (old_at, new_at) = (o.start + old_at, n.start + new_at);
-        // What is the same on both sides of an anchor needs no search.
+        // Equal lines next to an anchor need no search.
         let (mut end_old, mut end_new) = (old_at, new_at);
         while end_old > from_old && end_new > from_new && old[end_old - 1] == new[end_new - 1] {
             (end_old, end_new) = (end_old - 1, end_new - 1);
@@ -102,7 +103,7 @@ fn between(
     between(old, new, (from_old.min(o.end)..o.end, from_new.min(n.end)..n.end), found);
 }
 
-/// At least how many lines differ: those that occur more often on one side.
+/// The minimum number of lines that differ: those that occur more often on one side.
 fn differing(old: &[u32], new: &[u32]) -> usize {
     let mut counts: HashMap<u32, i64> = HashMap::new();
     for item in old {
@@ -114,7 +115,7 @@ fn differing(old: &[u32], new: &[u32]) -> usize {
     counts.values().map(|count| count.unsigned_abs() as usize).sum::<usize>().max(1)
 }
 
-/// Places of what occurs just once in both, as many as come in the same order.
+/// The positions of lines that occur exactly once in both, as many as are in the same order.
 fn anchors(old: &[u32], new: &[u32]) -> Vec<(usize, usize)> {
     let once = |items: &[u32]| {
         let mut places: HashMap<u32, Option<usize>> = HashMap::new();
@@ -129,7 +130,8 @@ fn anchors(old: &[u32], new: &[u32]) -> Vec<(usize, usize)> {
         .filter_map(|(item, place)| Some(((*place)?, (*in_new.get(item)?)?)))
         .collect();
     pairs.sort_unstable();
-    // The longest row that rises: `ends[k]` is the pair that ends the best row of k + 1.
+    // The longest increasing sequence: `ends[k]` is the pair that ends the best sequence of length
+    // k + 1.
     let (mut ends, mut before): (Vec<usize>, Vec<Option<usize>>) = (Vec::new(), Vec::new());
     for (at, &(_, place)) in pairs.iter().enumerate() {
         let row = ends.partition_point(|&end| pairs[end].1 < place);
@@ -146,7 +148,7 @@ fn anchors(old: &[u32], new: &[u32]) -> Vec<(usize, usize)> {
     row
 }
 
-/// Changes that touch each other are one.
+/// Joins changes that touch each other.
 fn joined(found: Vec<Changed>) -> Vec<Changed> {
     let mut all: Vec<Changed> = Vec::with_capacity(found.len());
     for next in found {
@@ -166,7 +168,7 @@ mod tests {
 
     use super::*;
 
-    /// Makes the new one of the old one by what was found.
+    /// Applies the found changes to the old text.
     fn applied(old: &[u32], new: &[u32], found: &[Changed]) -> Vec<u32> {
         let (mut made, mut at) = (Vec::new(), 0);
         for Changed { old: o, new: n } in found {
@@ -200,7 +202,7 @@ mod tests {
             prop_assert_eq!(found.is_empty(), old == new);
         }
 
-        /// So that the way round the exact search is tried, too.
+        /// This also tests what is used instead of the exact search.
         #[test]
         fn long_texts_take_the_short_way(seed in 0_u32..50) {
             let line = |at: u32, salt: u32| (at.wrapping_mul(2_654_435_761) ^ salt) % 9000;

@@ -5,18 +5,18 @@ use std::ops::Range;
 use super::lines::{Changed, changed, split};
 use super::words::marked;
 
-/// What a line is.
+/// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// It is in both texts.
     Same,
-    /// It is in the old text alone.
+    /// It is only in the old text.
     Removed,
-    /// It is in the new text alone.
+    /// It is only in the new text.
     Added,
 }
 
-/// How a line ends, which is not part of its text.
+/// The ending of a line, which is not part of its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// Unix.
@@ -30,30 +30,30 @@ pub enum Ending {
 /// A line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
-    /// Its number in the old text, from 0 on.
+    /// Its number in the old text, from 0.
     pub old: Option<usize>,
     /// Its number in the new text.
     pub new: Option<usize>,
-    /// Its text without its end. What is no UTF-8 has replacement characters.
+    /// Its text without its ending. Invalid UTF-8 is shown as replacement characters.
     pub text: String,
-    /// Bytes of the text that differ from the line that stands opposite.
+    /// The byte ranges that differ from the opposite line.
     pub spans: Vec<Range<usize>>,
-    /// How it ends.
+    /// Its ending.
     pub ending: Ending,
 }
 
-/// A row of two columns: lines that stand opposite each other, by their places in [`Diff::lines`].
+/// A row in two columns: opposite lines, by their indices in [`Diff::lines`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
     /// The line on the left.
     pub left: Option<usize>,
-    /// The line on the right; the same where it did not change.
+    /// The line on the right; the same as on the left if it did not change.
     pub right: Option<usize>,
 }
 
-/// Neighbouring changes with the lines round them.
+/// Neighbouring changes with the lines around them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
     /// Lines of the old text.
@@ -62,20 +62,21 @@ pub struct Block {
     pub new: Range<usize>,
     /// The changes in it.
     pub changes: Vec<Changed>,
-    /// The number of the first change among all.
+    /// The index of the first change among all.
     pub first: usize,
 }
 
 /// All lines of two texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diff {
-    /// In the order of one column: what was removed stands before what was added in its place.
+    /// In the order of a single column: removed lines come before the added lines that replace
+    /// them.
     pub lines: Vec<Line>,
     /// The changes, in order.
     pub changes: Vec<Changed>,
 }
 
-/// Pairs of lines whose words are compared: more than anybody reads.
+/// How many pairs of lines are compared by words: more than anybody reads.
 const PAIRS: usize = 2000;
 
 impl Diff {
@@ -119,13 +120,14 @@ impl Diff {
         (count(|part| &part.new), count(|part| &part.old))
     }
 
-    /// The changes with so many lines round them; those that would touch are one.
+    /// The changes with this many lines around them; those that would touch are joined.
     pub fn blocks(&self, around: usize) -> Vec<Block> {
         let old = self.lines.iter().filter(|line| line.old.is_some()).count();
         blocks(&self.changes, old, around)
     }
 
-    /// The rows of two columns. What was removed stands opposite what was added in its place, line by line.
+    /// The rows in two columns. Removed lines are opposite the added lines that replace them, line
+    /// by line.
     pub fn rows(&self) -> Vec<Row> {
         let mut rows = Vec::with_capacity(self.lines.len());
         let mut at = 0;
@@ -151,7 +153,7 @@ impl Diff {
     }
 }
 
-/// Changes of a text of so many lines, with lines round them.
+/// The changes of a text with this many lines, with lines around them.
 pub fn blocks(changes: &[Changed], lines: usize, around: usize) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     for (number, part) in changes.iter().enumerate() {

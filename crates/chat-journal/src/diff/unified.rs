@@ -5,10 +5,10 @@ use std::fmt::Write;
 use super::lines::{changed, split};
 use super::show::blocks;
 
-/// Lines that stand round a change.
+/// The number of context lines around a change.
 const AROUND: usize = 3;
 
-/// A unified diff without its file header; empty where both are the same.
+/// A unified diff without its file header; empty if both are equal.
 pub fn unified(old: &[u8], new: &[u8]) -> String {
     let (old, new) = (split(old), split(new));
     let mut text = String::new();
@@ -34,7 +34,7 @@ pub fn unified(old: &[u8], new: &[u8]) -> String {
     text
 }
 
-/// Lines as the format counts them: from 1 on, and where there are none from the one before.
+/// A range of lines as the format counts them: from 1, and an empty range from the line before it.
 fn range(lines: &std::ops::Range<usize>) -> String {
     match lines.len() {
         0 => format!("{},0", lines.start),

@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use super::lines::changed_items;
 
-/// Words of a line beyond which none are marked.
+/// In a line with more words than this, none are marked.
 const WORDS: usize = 400;
 
-/// The bytes of two lines that differ, by words. Both are empty where so little is the same that marks would be
-/// noise: then the lines differ as a whole.
+/// The bytes of two lines that differ, by words. Both are empty if the lines have so little in
+/// common that marks would only be noise: then the lines differ as a whole.
 pub fn marked(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
     let (old_words, new_words) = (words(old), words(new));
     if old_words.len() > WORDS || new_words.len() > WORDS {
@@ -40,7 +40,7 @@ pub fn marked(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
     };
     let all = letters(old) + letters(new);
     let differing = marked(old, &in_old) + marked(new, &in_new);
-    // More than two thirds are other.
+    // More than two thirds are different.
     if differing * 3 > all * 2 { (Vec::new(), Vec::new()) } else { (in_old, in_new) }
 }
 

@@ -52,12 +52,12 @@ fn what_is_no_text_is_never_mixed() {
     assert_eq!(states(&node(b"a"), &None, &node(b"a")), Ok(None));
 }
 
-/// Inserts lines of one side, each one of its kind, at places.
+/// Inserts unique lines of one side at these positions.
 fn with_own(text: &[String], own: &str, places: &[(Index, usize)]) -> Vec<String> {
     let mut text = text.to_vec();
     for (number, (place, count)) in places.iter().enumerate() {
         let at = place.index(text.len() + 1);
-        // Some lines go as well.
+        // Some lines are removed, too.
         let end = (at + count).min(text.len());
         text.splice(at..end, [format!("{own}{number}\n")]);
     }
@@ -81,7 +81,7 @@ proptest! {
         for line in &one {
             prop_assert!(contested || !line.starts_with("ours") || text.contains(line));
         }
-        // Whoever did nothing leaves the other's.
+        // If one side changed nothing, the other side wins.
         prop_assert_eq!(merge(&base.concat(), &base.concat(), &other.concat()), (other.concat(), false));
         prop_assert_eq!(merge(&base.concat(), &one.concat(), &base.concat()), (one.concat(), false));
     }
@@ -98,7 +98,7 @@ fn texts_are_merged_or_both_sides_are_shown() {
         marked("a\nX\nc\nd\ne\n", "a\nY\nc\nd\nE\n"),
         "a\n<<<<<<< Yours\nX\n=======\nY\n>>>>>>> On disk\nc\nd\nE\n"
     );
-    // A last line without an end gets one.
+    // A last line without an ending gets one.
     assert_eq!(
         marked("a\nb\nc\nd\nX", "a\nb\nc\nd\n"),
         "a\nb\nc\nd\n<<<<<<< Yours\nX\n=======\n>>>>>>> On disk\n"

@@ -11,7 +11,7 @@ use crate::node::Node;
 use crate::open_changes::{OpenChanges, OpenFile};
 use crate::state::Inner;
 
-/// The hunks of a part, where it is not the whole; `Err` names those that are there no longer.
+/// The hunks of a part, unless it is the whole file; `Err` lists those that no longer exist.
 fn hunks(open_file: &OpenFile, part: &Part) -> Result<Option<Vec<HunkId>>, Vec<HunkId>> {
     let Part::Hunks(wanted) = part else { return Ok(None) };
     let known = |id: &HunkId| open_file.hunks.iter().any(|hunk| hunk.id == *id);
@@ -19,7 +19,7 @@ fn hunks(open_file: &OpenFile, part: &Part) -> Result<Option<Vec<HunkId>>, Vec<H
     if !gone.is_empty() {
         return Err(gone);
     }
-    // A file that came or went as a whole has one hunk.
+    // A file that was created or deleted has a single hunk.
     let whole = open_file.base.is_none() || open_file.now.is_none();
     Ok((!whole).then(|| wanted.clone()))
 }
@@ -48,7 +48,7 @@ impl Inner {
         Ok(answer)
     }
 
-    /// Follows what is about to be written to the log, and notes where nothing is left open by it.
+    /// Applies entries that are about to be logged, and marks those that leave nothing open.
     pub(super) fn follow(
         &mut self,
         open: &mut OpenChanges,
@@ -129,7 +129,7 @@ impl Inner {
         Ok(answer)
     }
 
-    /// The hunks that cannot be undone by themselves.
+    /// The hunks that cannot be undone separately.
     fn contested(
         &self,
         open_file: &OpenFile,

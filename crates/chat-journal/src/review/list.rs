@@ -9,20 +9,20 @@ use crate::open_changes::{self, OpenFile};
 use crate::state::Inner;
 use crate::{disk, merge};
 
-/// How a hunk stands to what lies on disk.
+/// How a hunk relates to the file on disk.
 enum Standing {
-    /// It is there, so many lines further down or up.
+    /// It is there, shifted by this many lines.
     Open(isize),
-    /// Its lines were changed since.
+    /// Its lines have been changed since.
     Touched,
-    /// Somebody brought back what stood there before.
+    /// Somebody restored the old lines.
     Gone,
 }
 
 impl Inner {
-    /// The change at a path; none where somebody undid it all.
+    /// The change at a path; none if somebody undid all of it.
     pub fn listed(&self, path: &Path, open_file: &OpenFile) -> Option<FileChange> {
-        // What cannot be read is surely not what the session left.
+        // An unreadable file is certainly not what the session left.
         let found = disk::read(&self.project, path).ok();
         let changed_since = found.as_ref() != Some(&open_file.now);
         let is_text = |state: &State| state.as_ref().is_none_or(Node::is_text);
@@ -75,7 +75,7 @@ impl Inner {
     }
 }
 
-/// Where what lies on disk differs from what the session left; nothing where these are no texts.
+/// The differences between the file on disk and what the session left; none if these are not texts.
 fn parts(now: &State, found: &State) -> Option<Vec<Changed>> {
     let (now, found) = (now.as_ref()?, found.as_ref()?);
     if now.bytes == found.bytes {

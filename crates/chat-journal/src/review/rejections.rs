@@ -35,16 +35,17 @@ impl Journal {
     }
 }
 
-/// A place that the session changed, by the hash of the file's path and of the lines before and after.
+/// Identifies a place that the session changed, by a hash of the file's path and of the lines
+/// before and after.
 type RegionHash = u64;
 
 /// A place of a file that the session changed.
 #[derive(Clone)]
 struct ChangedRegion {
     mark: RegionHash,
-    /// The mark of a change that takes this one back.
+    /// The hash of the change that undoes this one.
     reverse: RegionHash,
-    /// Its lines; none where the file is one place as a whole.
+    /// Its lines; none if the whole file is a single place.
     lines: Option<diff::Changed>,
 }
 
@@ -59,33 +60,34 @@ impl ChangedRegion {
     }
 }
 
-/// A change of a file that the user took back or brought back, in the direction in which the session made it.
+/// A change of a file that the user undid or restored, in the direction in which the session made
+/// it.
 struct Withdrawal {
-    /// The answer or the restore that it is part of.
+    /// The answer or the restore that it belongs to.
     act: Option<Seq>,
-    /// Where it happened on disk.
+    /// The path on disk where it happened.
     at: PathBuf,
-    /// Where the session had the file.
+    /// The file's path in the session.
     path: PathBuf,
     kind: FileKind,
     old: State,
     new: State,
     regions: Vec<ChangedRegion>,
-    /// What it does to how often each place is taken back.
+    /// Its effect on how often each place is undone.
     effect: Vec<(RegionHash, i32)>,
     is_undone: bool,
 }
 
-/// How often a place is taken back.
+/// How often a place is undone.
 #[derive(Clone, Copy, Default)]
 struct Count {
-    /// As the model knows.
+    /// As reported to the model.
     reported: i32,
     now: i32,
 }
 
 impl Withdrawal {
-    /// `old` and `new` are what the session made of the file, whatever the entry did with it.
+    /// `old` and `new` are the session's versions, whatever the entry did to the file.
     fn new(change: &Changed, path: PathBuf, from: Option<PathBuf>, old: State, new: State) -> Self {
         let kind = match (&old, &new, from) {
             (Some(_), Some(_), Some(from)) => FileKind::Moved { from },
@@ -115,7 +117,7 @@ impl Withdrawal {
         Self { act, at, path, kind, old, new, regions, effect: Vec::new(), is_undone: false }
     }
 
-    /// What is told of these places of it.
+    /// The report about these places.
     fn rejection(&self, regions: &[&ChangedRegion], undone: bool) -> Rejection {
         let bytes = |state: &State| match state {
             None => Some(Vec::new()),
@@ -151,7 +153,7 @@ fn with(old: &[u8], new: &[u8], parts: &[&diff::Changed]) -> Vec<u8> {
     text.concat()
 }
 
-/// What was taken back and brought back, followed entry by entry.
+/// What was undone and restored, entry by entry.
 #[derive(Default)]
 struct Ledger {
     withdrawals: Vec<Withdrawal>,
@@ -167,8 +169,8 @@ impl Ledger {
         let (mut is_known, mut effect) = (false, Vec::new());
         for undone in self.withdrawals.iter_mut().filter(is_undone) {
             is_known = true;
-            // Just what that one did, whatever else was changed in the same lines since. Files that changed places
-            // are brought back one by one, and count once.
+            // Exactly what that one did, whatever else has changed in the same lines since. Files
+            // that swapped paths are restored one by one, but count once.
             if !std::mem::replace(&mut undone.is_undone, true) {
                 effect.extend(undone.effect.iter().map(|(mark, count)| (*mark, -count)));
             }
@@ -178,7 +180,7 @@ impl Ledger {
             return self.add(Withdrawal { regions: Vec::new(), effect, ..back });
         }
         if change.by == ChangeSource::Undo || change.undoes.is_some() {
-            // The model was told before that it is gone.
+            // The model was already told that it is gone.
             let mut back = Withdrawal::new(change, path, change.from.clone(), before, after);
             for region in &back.regions {
                 let count = self.counts.entry(region.mark).or_default();
@@ -215,12 +217,12 @@ impl Ledger {
         self.withdrawals.push(one);
     }
 
-    /// The model was told of all until here.
+    /// Everything so far was reported to the model.
     fn mark_told(&mut self) {
         self.counts.values_mut().for_each(|count| count.reported = count.now);
     }
 
-    /// Each place that is other than the model knows, in the words of the latest change that has it.
+    /// Each place whose state the model does not know, with the text of its latest change.
     fn into_rejections(mut self) -> Vec<Rejection> {
         let mut rejections = Vec::new();
         for one in self.withdrawals.iter().rev() {
@@ -244,7 +246,7 @@ impl Ledger {
 }
 
 impl Withdrawal {
-    /// Whether a change that takes it back is of the same file.
+    /// Whether a change that undoes it is about the same file.
     fn is_at(&self, change: &Changed) -> bool {
         let from = change.from.as_ref();
         self.at == change.path || self.path == change.path || from == Some(&self.at)
@@ -273,7 +275,7 @@ impl Inner {
                     _ => false,
                 }
         };
-        // Whatever those take back that are to be told is looked at, too.
+        // Entries that those to be reported undo are needed, too.
         let mut start = Seq::MAX;
         let mut found = Vec::new();
         for entry in self.log.entries().iter().rev() {
@@ -301,7 +303,7 @@ impl Inner {
         Ok(ledger.into_rejections())
     }
 
-    /// The checkpoint that a restore went back to; for one that took another back, that one's.
+    /// The checkpoint that a restore used; if it undid another restore, that one's.
     fn checkpoint_of(&self, mut restore: Seq) -> Option<Seq> {
         while let EntryKind::Restored { to, undoes, .. } = &self.log.find(restore)?.kind {
             if !undoes {
@@ -312,8 +314,9 @@ impl Inner {
         None
     }
 
-    /// Whether a model is to hear of what a restore did to a file: it changed that file itself since the
-    /// checkpoint, and the message that was gone back to is still in its conversation.
+    /// Whether the model needs to know what a restore did to a file: the session changed that file
+    /// since the checkpoint, and the message before which it was restored is still in its
+    /// conversation.
     fn is_told(&self, session: &str, change: &Changed, is_said: &dyn Fn(&str) -> bool) -> bool {
         let Some(checkpoint) = change.restore.and_then(|restore| self.checkpoint_of(restore))
         else {

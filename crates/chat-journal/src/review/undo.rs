@@ -11,16 +11,18 @@ use crate::resolve_moves::resolve_moves;
 use crate::state::Inner;
 use crate::{Error, Journal, disk, merge};
 
-/// What was accepted of a file.
+/// What was accepted in a file.
 type Accepted = (PathBuf, Option<Vec<HunkId>>);
 
 impl Journal {
-    /// Takes an answer back, by [its number](Answer::undo). What was rejected is brought back on disk, and what
-    /// others changed since stays; a file in which that cannot be is left alone, and named. What was accepted is to
-    /// be reviewed again. Done twice, it does nothing the second time.
+    /// Undoes an answer, by [its number](Answer::undo). What was rejected is restored on disk, and
+    /// what others changed since stays; a file for which that is impossible is left alone and
+    /// reported. What was accepted is open for review again. A second call does nothing.
     ///
     /// # Errors
-    /// There is no such answer of this session (any more), `git` fails, or the disk says no.
+    ///
+    /// There is no such answer of this session (any more), `git` fails, or the disk cannot be
+    /// written.
     pub fn undo(&self, session: &str, answer: Seq) -> Result<Answer, Error> {
         self.with(|inner| inner.undo(session, answer))
     }
@@ -49,7 +51,7 @@ impl Inner {
         Ok(answer)
     }
 
-    /// Has what was rejected lie there again.
+    /// Restores what was rejected.
     fn bring_back(
         &mut self,
         session: &str,
@@ -82,7 +84,7 @@ impl Inner {
         Ok(happened)
     }
 
-    /// Has what was accepted be reviewed again.
+    /// Reopens what was accepted.
     fn reopen(
         &mut self,
         session: &str,
@@ -108,7 +110,7 @@ impl Inner {
             if now.is_some_and(|now| (&now.base, &now.origin) == (&open.base, &open.origin)) {
                 continue;
             }
-            // What came of a merge may be nowhere yet.
+            // The result of a merge may not be stored yet.
             self.store(open.base.iter().chain(&open.now))?;
             happened.push(EntryKind::Reopened {
                 session: session.to_owned(),
@@ -122,8 +124,8 @@ impl Inner {
         Ok(happened)
     }
 
-    /// What is open at a path once what was accepted of this piece is open again; none where it was changed too
-    /// much since.
+    /// What is open at a path once the accepted part is open again; none if it has changed too much
+    /// since.
     fn as_open(
         &self,
         path: &std::path::Path,

@@ -1,8 +1,8 @@
 //! Matches patterns of commands: the first words of one simple command.
 //!
 //! `cargo test *` is `cargo test` with any further words or none; without the `*` it is exactly
-//! these words. A word with blanks or shell characters is written in single quotes: `git commit -m
-//! 'a * b'`; a single quote itself is written `'\''`, as in the shell.
+//! these words. A word with blanks or shell characters is written in single quotes:
+//! `git commit -m 'a * b'`; a single quote itself is written `'\''`, as in the shell.
 
 use std::fmt;
 

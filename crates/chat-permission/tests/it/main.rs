@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use chat_permission::path::{PathEnvironment, Project};
 use chat_permission::{Decision, Entry, Mode, Request, Run, Scope, Why, command, decide};
 
-/// A project with what a command may try to write, beside a folder whose name begins alike.
+/// A project with what a command may try to write, next to a folder whose name begins the same way.
 fn project() -> (tempfile::TempDir, Project) {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);

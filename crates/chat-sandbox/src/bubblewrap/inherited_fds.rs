@@ -18,29 +18,29 @@ use rustix::time::Timespec;
 
 use crate::view::{Etc, View};
 
-/// Up to how many bytes a file is rather copied than mounted: a mount takes longer.
+/// Files up to this size, in bytes, are copied: mounting takes longer.
 const SMALL: u64 = 128 << 10;
 
-/// Up to how many such files a folder is rather copied with, if it holds nothing else.
+/// A folder with up to this many such files, and nothing else, is copied.
 const FEW: usize = 3;
 
-/// How long bubblewrap may take to read on, on a machine that is busy.
+/// How long bubblewrap may take to continue reading on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Files that bubblewrap is handed open. It closes each that it is told of when it has read it: one
-/// that it is not told of would be the command's, who could write to it.
+/// The open files that are passed to bubblewrap. It closes each file in its arguments once it has
+/// read it: any other file would reach the command, which could write to it.
 #[derive(Debug)]
 pub(crate) struct InheritedFds {
     pub(super) filter: Option<OwnedFd>,
-    /// By where they are seen.
+    /// By the paths where they are seen.
     pub(super) copies: HashMap<PathBuf, Copied>,
 }
 
-/// Where bubblewrap waits for what it is to show, while it has begun.
+/// The pipe on which bubblewrap waits for the arguments of its view after it has started.
 #[derive(Debug)]
 pub(crate) struct ArgumentsPipe(OwnedFd);
 
-/// Something small of the system's or of tool chains: copied, it costs no mount.
+/// A small file or folder of the system or of toolchains: a copy saves a mount.
 #[derive(Debug)]
 pub(super) enum Copied {
     File(SmallFile),
@@ -56,10 +56,10 @@ pub(super) struct SmallFile {
 }
 
 impl InheritedFds {
-    /// The filter, and what is copied of the view as far as it is known. `has_etc` says that
+    /// The filter, and the copied files of the view as far as it is known. `has_etc` says that
     /// [`Etc`] is shown, and nothing else there.
     pub(crate) fn new(view: &View, has_etc: bool, filter: Option<OwnedFd>) -> Self {
-        // What lies in something that is mounted cannot be made there.
+        // A file cannot be created inside something that is mounted.
         let lies_free = |place: &Path| {
             let mut above = place.ancestors().skip(1);
             !above.any(|above| view.readable.iter().any(|(_, other)| other == above))
@@ -74,9 +74,9 @@ impl InheritedFds {
     }
 
     /// Starts bubblewrap, which alone inherits the files, and reads the rest of its arguments from
-    /// `rest`. It is for the thread that starts them one after the other: what another command is
-    /// handed would be inherited too. Who else is started in that moment, which is never a command in
-    /// bubblewrap, inherits what this person may read.
+    /// `rest`. It must be called on the thread that starts commands one after the other, since
+    /// another command would inherit the files, too. Other programs that are started at that
+    /// moment, which are never commands in bubblewrap, inherit only what the user may read.
     pub(crate) fn start(&self, rest: &OwnedFd, mut process: Command) -> io::Result<Child> {
         let files = || self.files().chain(std::iter::once(rest.as_fd()));
         let lent = files().try_for_each(|file| fcntl_setfd(file, FdFlags::empty()));
@@ -97,15 +97,15 @@ impl InheritedFds {
 }
 
 impl ArgumentsPipe {
-    /// One, and where bubblewrap reads it.
+    /// Creates the pipe; also returns the end that bubblewrap reads.
     pub(crate) fn new() -> io::Result<(Self, OwnedFd)> {
         let (read, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
         rustix::io::ioctl_fionbio(&write, true)?;
         Ok((Self(write), read))
     }
 
-    /// Tells the rest. It is all when this is dropped, unless bubblewrap has ended before: then its
-    /// end tells why. After an error bubblewrap must be ended first.
+    /// Sends the rest. It is complete when this is dropped, unless bubblewrap has ended before:
+    /// then its exit tells why. After an error, bubblewrap must be ended first.
     pub(crate) fn tell(&self, words: &[OsString]) -> io::Result<()> {
         let mut text = Vec::new();
         for word in words {
@@ -115,7 +115,7 @@ impl ArgumentsPipe {
         self.write(&text)
     }
 
-    /// Somebody else may have inherited where it is read, and would never read it.
+    /// Another program may have inherited the reading end, and would never read it.
     fn write(&self, mut text: &[u8]) -> io::Result<()> {
         let most = Timespec::try_from(PATIENCE).unwrap_or_default();
         while !text.is_empty() {
@@ -138,8 +138,8 @@ impl ArgumentsPipe {
 }
 
 impl Copied {
-    /// None of what is rather mounted. It is opened before it is looked at: a command that runs may
-    /// put a link or a pipe in its place.
+    /// None for what should be mounted instead. The file is opened before it is checked, since a
+    /// running command may put a link or a pipe in its place.
     fn of(path: &Path) -> Option<Self> {
         let found = open_at(CWD, path)?;
         if !FileType::from_raw_mode(fstat(&found).ok()?.st_mode).is_dir() {
@@ -176,7 +176,7 @@ impl SmallFile {
     }
 }
 
-/// Opens what is no link, and waits for nobody.
+/// Opens a path without following links or blocking.
 fn open_at(folder: impl AsFd, path: &Path) -> Option<OwnedFd> {
     let how = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     openat(folder, path, how, Mode::empty()).ok()
@@ -190,7 +190,7 @@ mod tests {
 
     use super::*;
 
-    /// The names in a folder that is copied, and whether each is a program.
+    /// The names in a folder that is copied, and whether each is executable.
     fn copied(folder: &Path) -> Option<Vec<(String, bool)>> {
         let Copied::Folder(files) = Copied::of(folder)? else { panic!("it is a folder") };
         let told = |small: SmallFile| (small.name.into_string().unwrap(), small.is_program);

@@ -14,16 +14,16 @@ use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, statat};
 use super::sanitize::{self, Before};
 use super::{Moment, QuarantineReason, QuarantinedFile, changed, walk};
 
-/// A check of what a file may hold.
+/// Checks the allowed content of a file.
 type Check = fn(&[u8]) -> bool;
 
-/// What is to stand in the place of a text: nothing, where there may be no such file.
+/// Computes the replacement for a text; nothing if there may be no such file.
 type Left<'a> = &'a dyn Fn(Option<&[u8]>) -> Option<Vec<u8>>;
 
-/// What is left to do.
+/// The file with the remaining steps.
 const TODO: (&str, &str) = ("rebase-merge", "git-rebase-todo");
 
-/// Other files in folders of git's data, and what is lawful in them.
+/// Other files in folders of git's data, and checks of their allowed content.
 const FILES: [(&str, &str, Check); 6] = [
     ("rebase-merge", "strategy", is_name),
     ("rebase-merge", "msgnum", is_number),
@@ -33,15 +33,15 @@ const FILES: [(&str, &str, Check); 6] = [
     ("sequencer", "opts", are_options),
 ];
 
-/// What is left to do, in a repository's data.
+/// The remaining steps in a repository's data.
 pub(super) fn todo(git: &OwnedFd) -> Vec<u8> {
     let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let folder = openat(git, TODO.0, how, Mode::empty()).ok();
     folder.and_then(|folder| sanitize::read(&folder, TODO.1)).unwrap_or_default()
 }
 
-/// Puts aside what was changed since then, or came with its folder, and runs what it did not before. Of what is
-/// left to do the other lines stay.
+/// Quarantines what was changed since then, or came with its folder, and runs programs that it did
+/// not run before. The other lines of the remaining steps are kept.
 pub(super) fn sanitize(
     git: &OwnedFd,
     path: &Path,
@@ -51,7 +51,7 @@ pub(super) fn sanitize(
     let before = before.map_or(&[][..], |before| &before.rebase);
     let mut put = Vec::new();
     let mut look = |(of, name): (&str, &str), left: Left<'_>| {
-        // It may have been closed to those who list it: git needs no more than to pass through.
+        // Its folder may not be listable: git only needs to pass through it.
         let folder = walk::open(git, Path::new(of), since).ok()?;
         let stat = statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         if changed(&stat).max(changed(&fstat(&folder).ok()?)) < since {
@@ -64,7 +64,7 @@ pub(super) fn sanitize(
         }
         let kept = sanitize::aside(&folder, name.as_ref())?;
         if let Some(left) = left {
-            // Where that cannot be, git says that there is none.
+            // If this fails, git reports that there is none.
             let _ = sanitize::write(&folder, name, &left);
         }
         let path = path.join(of);
@@ -79,17 +79,18 @@ pub(super) fn sanitize(
     put
 }
 
-/// Whether this is a number, on a line of its own.
+/// Whether this is a number on a line of its own.
 fn is_number(text: &[u8]) -> bool {
     text.trim_ascii_end().iter().all(u8::is_ascii_digit)
 }
 
-/// Whether this is the name of a strategy, which is part of a program's name, and not a path to one.
+/// Whether this is the name of a strategy, which is part of a program's name, rather than a path to
+/// one.
 fn is_name(text: &[u8]) -> bool {
     text.trim_ascii_end().iter().all(|&byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
 }
 
-/// Whether these are settings as git writes them, a line each.
+/// Whether these are options as git writes them, one per line.
 fn are_options(text: &[u8]) -> bool {
     text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).all(|line| {
         let mut sides = line.splitn(2, |&byte| byte == b'=');
@@ -102,7 +103,7 @@ fn are_options(text: &[u8]) -> bool {
     })
 }
 
-/// The lines that run nothing, or that stood there before.
+/// The lines that run nothing, or that were there before.
 fn without_programs(text: &[u8], before: &[u8]) -> Vec<u8> {
     let known: Vec<&[u8]> = before.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).collect();
     let stays = |line: &&[u8]| !runs(line) || known.contains(&line.trim_ascii());

@@ -16,23 +16,23 @@ use super::settings::without_programs;
 use super::walk::let_owner;
 use super::{Moment, QuarantineReason, QuarantinedFile, changed};
 
-/// Settings longer than this are not read, but put aside whole.
+/// Settings files larger than this, in bytes, are not read but quarantined as a whole.
 const LONGEST: u64 = 1 << 20;
 
-/// Files of settings in git's data.
+/// Settings files in git's data.
 pub(super) const SETTINGS: [&str; 2] = ["config", "config.worktree"];
 
-/// What of a repository's stood there before.
+/// What a repository contained before.
 #[derive(Debug, Default)]
 pub(super) struct Before {
     /// The texts of [`SETTINGS`].
     pub(super) settings: [Vec<u8>; 2],
-    /// What was left to do of a rebase.
+    /// The remaining steps of a rebase.
     pub(super) rebase: Vec<u8>,
 }
 
-/// Puts aside what was changed since then and makes git run programs. Of data that was not there
-/// before (whose place may be all that is new) everything that does.
+/// Quarantines what was changed since then and makes git run programs. In new data (which may only
+/// have been moved there) everything that does so is quarantined.
 pub(super) fn data(
     folder: &OwnedFd,
     path: &Path,
@@ -71,7 +71,7 @@ pub(super) fn data(
         }
         aside(name);
         if let Some(left) = left {
-            // Where that cannot be, git does without.
+            // If this fails, git manages without it.
             let _ = write(folder, name, &left);
         }
     }
@@ -84,16 +84,16 @@ pub(super) fn data(
     put
 }
 
-/// Whether `commondir` names another folder, and not that which it is in, as a placeholder does.
+/// Whether `commondir` names another folder than its own, which a placeholder names.
 fn leads_away(folder: &OwnedFd) -> bool {
     read(folder, "commondir").is_none_or(|text| text != b"./.\n")
 }
 
-/// The folder of programs that git runs.
+/// The folder with programs that git runs.
 struct Hooks {
     /// Whether there is any that git would run.
     run: bool,
-    /// Whether any of it was changed since then.
+    /// Whether any of them was changed since then.
     are_new: bool,
 }
 
@@ -102,7 +102,7 @@ impl Hooks {
         let mut hooks = Self { run: false, are_new: changed(stat) >= since };
         let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let Ok(inside) = openat(folder, "hooks", how, Mode::empty()) else {
-            // A link, say, or one that cannot be listed.
+            // For example, a link, or a folder that cannot be listed.
             hooks.run = true;
             return hooks;
         };
@@ -111,7 +111,7 @@ impl Hooks {
         while let Some(entry) = entries.next() {
             let Ok(entry) = entry else { break };
             let name = entry.file_name();
-            // git takes no notice of such: they are its own templates.
+            // git ignores these: they are its own templates.
             if matches!(name.to_bytes(), b"." | b"..") || name.to_bytes().ends_with(b".sample") {
                 continue;
             }
@@ -123,9 +123,9 @@ impl Hooks {
     }
 }
 
-/// The text of settings; none of what is too long, or cannot be read.
+/// The text of a settings file; none if it is too long or unreadable.
 pub(super) fn read(folder: &OwnedFd, name: &str) -> Option<Vec<u8>> {
-    // A pipe would make the reading wait.
+    // Opening a pipe would block.
     let how = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = File::from(openat(folder, name, how, Mode::empty()).ok()?);
     let mut text = Vec::new();
@@ -135,7 +135,7 @@ pub(super) fn read(folder: &OwnedFd, name: &str) -> Option<Vec<u8>> {
     (length as u64 <= LONGEST).then_some(text)
 }
 
-/// A file that comes into being whole.
+/// Writes a file that appears only when it is complete.
 pub(super) fn write(folder: &OwnedFd, name: &str, text: &[u8]) -> std::io::Result<()> {
     let how = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
     let mut file = File::from(openat(folder, ".", how, Mode::from_raw_mode(0o644))?);
@@ -145,8 +145,8 @@ pub(super) fn write(folder: &OwnedFd, name: &str, text: &[u8]) -> std::io::Resul
     Ok(())
 }
 
-/// Puts a file in the place of a link that was put aside, which says where it led: a link in git's data leads away
-/// under any name.
+/// Replaces a quarantined link by a file that says where it led, since a link in git's data leads
+/// away under any name.
 pub(super) fn say_where_it_led(folder: &OwnedFd, kept: &Path) {
     let name = kept.file_name().unwrap_or_default();
     let Ok(target) = readlinkat(folder, name, Vec::new()) else { return };
@@ -157,13 +157,14 @@ pub(super) fn say_where_it_led(folder: &OwnedFd, kept: &Path) {
     }
 }
 
-/// Gives something in an open folder a free name that means nothing to anybody; says which.
+/// Renames an entry of an open folder to a free name that means nothing to any program; returns the
+/// name.
 pub(super) fn aside(folder: &OwnedFd, name: &std::ffi::OsStr) -> Option<String> {
     let text = name.to_string_lossy();
     for number in 1..1000_u32 {
         let kept = format!("{text}.put-aside-{number}");
         let rename = || match renameat_with(folder, name, folder, &kept, RenameFlags::NOREPLACE) {
-            // Some file systems do not know how.
+            // Some file systems do not support it.
             Err(Errno::INVAL) if statat(folder, &kept, AtFlags::SYMLINK_NOFOLLOW).is_err() => {
                 rustix::fs::renameat(folder, name, folder, &kept)
             }
@@ -171,7 +172,7 @@ pub(super) fn aside(folder: &OwnedFd, name: &std::ffi::OsStr) -> Option<String> 
             renamed => renamed,
         };
         let renamed = match rename() {
-            // Who made it may have closed the folder.
+            // The command may have removed write permission from the folder.
             Err(Errno::ACCESS) if fstat(folder).is_ok_and(|stat| let_owner(folder, &stat)) => {
                 rename()
             }

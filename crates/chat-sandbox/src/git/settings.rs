@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-/// Sections without a name of their own: their settings that run nothing and lead nowhere.
+/// Sections without a subsection: their settings that run nothing and lead nowhere.
 const PLAIN: &[(&str, &[&str])] = &[
     (
         "core",
@@ -65,7 +65,7 @@ const PLAIN: &[(&str, &[&str])] = &[
     ("user", &["email", "name", "useconfigonly"]),
 ];
 
-/// Sections with a name: `[remote "origin"]`.
+/// Sections with a subsection: `[remote "origin"]`.
 const NAMED: &[(&str, &[&str])] = &[
     ("branch", &["description", "merge", "pushremote", "rebase", "remote"]),
     (
@@ -92,8 +92,8 @@ const NAMED: &[(&str, &[&str])] = &[
 /// Settings whose value is, or may be, an address.
 const ADDRESSES: &[&str] = &["pushremote", "pushurl", "remote", "url"];
 
-/// The text without what is not known to run nothing, but for what stood in `before`, in the same
-/// section. The same text where nothing has to go.
+/// The text without lines that are not known to run nothing, except those that `before` has in the
+/// same section. Returns the same text if nothing has to be removed.
 pub(super) fn without_programs(text: &[u8], before: &[u8]) -> Vec<u8> {
     let before: HashSet<(String, &str)> = lines(before)
         .filter_map(|line| match line.meaning {
@@ -113,13 +113,13 @@ pub(super) fn without_programs(text: &[u8], before: &[u8]) -> Vec<u8> {
 
 struct Line<'a> {
     bytes: &'a [u8],
-    /// Without its end, where it is text.
+    /// Without its line ending, if it is text.
     text: Option<&'a str>,
     meaning: Meaning,
 }
 
 enum Meaning {
-    /// Empty, or a remark.
+    /// Empty, or a comment.
     Nothing,
     Section,
     Setting {
@@ -136,7 +136,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = Line<'_>> {
         let bare = bytes.strip_suffix(b"\n").unwrap_or(bytes);
         let bare = bare.strip_suffix(b"\r").unwrap_or(bare);
         let text = std::str::from_utf8(bare).ok();
-        // A line that the next one belongs to, and what git may take for a line's end.
+        // A line that continues on the next one, or that git may take for several lines.
         let text = text.filter(|text| !text.ends_with('\\') && !text.contains(['\r', '\0']));
         let meaning = match text.map(|text| text.trim_matches([' ', '\t'])) {
             Some(text) if text.is_empty() || text.starts_with(['#', ';']) => Meaning::Nothing,
@@ -146,7 +146,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = Line<'_>> {
             }
             Some(text) => setting(text, section.as_ref()),
             None => {
-                // It may have been a section's beginning.
+                // It may have begun a section.
                 section = None;
                 Meaning::Other
             }
@@ -155,7 +155,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = Line<'_>> {
     })
 }
 
-/// `[section]` or `[section "name"]`, and nothing after it.
+/// `[section]` or `[section "name"]`, with nothing after it.
 fn header(text: &str) -> Option<(String, Option<&str>)> {
     let inside = text.strip_prefix('[')?.strip_suffix(']')?;
     let (section, name) = match inside.split_once([' ', '\t']) {
@@ -187,7 +187,7 @@ fn setting(text: &str, section: Option<&(String, Option<&str>)>) -> Meaning {
     Meaning::Setting { section, runs_nothing }
 }
 
-/// Whether an address has git start a program of its choice: `ext::sh -c …`, `--upload-pack=…`.
+/// Whether an address makes git start a program of its choice: `ext::sh -c …`, `--upload-pack=…`.
 fn names_a_helper(value: &str) -> bool {
     let value = value.replace('"', "");
     let value = value.trim();
@@ -262,7 +262,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is left is understood whole: taking away again changes nothing.
+        /// What is left is fully understood: sanitizing again changes nothing.
         #[test]
         fn once_is_enough(text in "(\\[core\\]|\\[a \"b\"\\]|fsmonitor=x|bare=0|\\\\|\\n|\\r|\"| |#|\\[){0,20}") {
             let once = left(&text);

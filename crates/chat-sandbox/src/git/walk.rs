@@ -16,13 +16,13 @@ use rustix::io::Errno;
 use super::{Moment, changed};
 use crate::view::LARGE;
 
-/// Bytes of names that are read at once.
+/// How many bytes of names are read at once.
 const AT_ONCE: usize = 32 << 10;
 
 const FOLDER: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// What of git's was come across.
+/// Something of git's that was found.
 pub(super) enum GitEntry<'a> {
     /// A folder that git may take for a repository's data, open.
     Data { folder: &'a OwnedFd, path: &'a Path },
@@ -32,20 +32,20 @@ pub(super) enum GitEntry<'a> {
     Link { folder: &'a OwnedFd, name: &'a OsStr, path: &'a Path, within: &'a Within },
 }
 
-/// In which data of git's something is.
+/// The git data that something is in.
 #[derive(Clone)]
 pub(super) struct Within {
     /// The data's own folder.
     pub(super) data: Rc<Path>,
-    /// Whether that was changed since then.
+    /// Whether that folder was changed since then.
     pub(super) is_new: bool,
-    /// Whether a folder between was: what is in it may have come with it.
+    /// Whether a folder in between was changed: its content may have come with it.
     pub(super) came: bool,
 }
 
-/// Goes through a folder; tells of `path`s beneath it. Nothing beneath what `passes_over` is
-/// looked at. Says whether it has come to the end before the deadline, and into all that a command
-/// may have closed.
+/// Walks through a folder, reporting `path`s below it. Skips everything below folders that
+/// `passes_over` names. Returns whether it finished before the deadline, and entered every folder
+/// that a command may have closed.
 pub(super) fn walk(
     root: &OwnedFd,
     since: Moment,
@@ -63,7 +63,7 @@ pub(super) fn walk(
         }
         let folder = match open(root, &path, since) {
             Ok(folder) => folder,
-            // It is gone, or closed since before.
+            // It no longer exists, or was closed before.
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::ACCESS) => continue,
             Err(_) => {
                 is_whole = false;
@@ -122,7 +122,7 @@ pub(super) fn walk(
     is_whole
 }
 
-/// What git looks for to tell its data, or the part of it that linked work trees share
+/// What git checks to recognize its data, or the part of it that linked work trees share
 /// (`is_git_directory` in git's `setup.c`).
 #[derive(Default)]
 struct Shape([bool; 4]);
@@ -141,15 +141,15 @@ impl Shape {
         objects && refs || head && common
     }
 
-    /// Whether it is all of that, and not only names that something else may have, too.
+    /// Whether all of that is there, and not only names that other folders may have, too.
     fn is_data(&self) -> bool {
         let [objects, refs, head, common] = self.0;
         head && (objects && refs || common)
     }
 }
 
-/// Opens a folder for reading. One that was closed since then is opened to its owner: git needs not
-/// list a folder to use what is in it, and what cannot be looked at now may be opened later.
+/// Opens a folder for reading. If it was closed since then, it is opened to its owner: git can use
+/// a folder's content without listing it, and what cannot be checked now may be opened later.
 pub(super) fn open(root: &OwnedFd, path: &Path, since: Moment) -> Result<OwnedFd, Errno> {
     match beneath(root, path, FOLDER) {
         Ok(folder) => {
@@ -171,7 +171,7 @@ pub(super) fn open(root: &OwnedFd, path: &Path, since: Moment) -> Result<OwnedFd
     }
 }
 
-/// Lets the owner do everything with a folder that is open, if only by its place.
+/// Gives the owner full access to an open folder, even one opened only as a path.
 pub(super) fn let_owner(folder: &OwnedFd, stat: &Stat) -> bool {
     use std::os::fd::AsRawFd;
     let mode = Mode::from_raw_mode(stat.st_mode & 0o7777) | Mode::RWXU;
@@ -185,7 +185,8 @@ fn beneath(root: &OwnedFd, path: &Path, how: OFlags) -> Result<OwnedFd, Errno> {
     }
     let bounds = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
     match openat2(root, path, how, Mode::empty(), bounds) {
-        // Kernels before 5.6 have no such call, and some containers refuse what they do not know.
+        // Kernels before 5.6 lack this call, and some containers refuse calls that they do not
+        // know.
         Err(Errno::NOSYS | Errno::PERM) => by_steps(root, path, how),
         opened => opened,
     }

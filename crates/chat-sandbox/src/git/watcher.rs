@@ -23,19 +23,19 @@ use super::walk::{GitEntry, walk};
 use super::{Moment, QuarantineReason, QuarantinedFile, changed, id, rebase};
 use crate::view::{Protection, View};
 
-/// How soon after the beginning, and how long apart at least.
+/// The delay before the first check, and the minimum time between checks.
 const APART: Duration = Duration::from_secs(1);
 
-/// Looking takes at most a fiftieth of the time.
+/// Checks take at most a fiftieth of the time.
 const REST: u32 = 50;
 
-/// How long a look takes at most. What it did not come to is told.
+/// The maximum duration of a check. What was not reached is reported.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// How much finer time is than the clock that files' times are taken from.
+/// How much coarser the clock of file times is.
 const COARSE: Duration = Duration::from_millis(20);
 
-/// Looks through a project.
+/// Searches a project for git repositories.
 #[derive(Debug)]
 pub(crate) struct GitWatcher {
     area: Arc<Area>,
@@ -44,49 +44,49 @@ pub(crate) struct GitWatcher {
     found: Vec<QuarantinedFile>,
 }
 
-/// What a look through the project found.
+/// What a search through the project found.
 #[derive(Debug, Default)]
 pub(crate) struct WatchReport {
     pub(crate) quarantined: Vec<QuarantinedFile>,
-    /// Whether some of the project was not come to.
+    /// Whether a part of the project was not reached.
     pub(crate) is_cut: bool,
     took: Duration,
 }
 
-/// What is looked through, and what was known of it before.
+/// What to search, and what was known about it before.
 #[derive(Debug)]
 struct Area {
     roots: Vec<(PathBuf, OwnedFd)>,
     since: Moment,
-    /// Repositories that were there before.
+    /// Repositories that existed before.
     known: Arc<KnownRepositories>,
-    /// What the command cannot change, at all.
+    /// Paths that the command cannot change at all.
     unchangeable: HashSet<PathBuf>,
-    /// What it can write to, be it beneath such.
+    /// Paths that it can write to, even if they are below unchangeable ones.
     pinned: Vec<PathBuf>,
-    /// Those of the unchangeable that have some of these beneath them.
+    /// The unchangeable paths that contain some of these.
     mixed: Vec<PathBuf>,
-    /// Whether the protection does not hold any more.
+    /// Whether the protection no longer works.
     is_exposed: AtomicBool,
 }
 
 /// Repositories, by the path of their data.
 type KnownRepositories = HashMap<PathBuf, KnownRepository>;
 
-/// What was there in a project before any of the commands that run there: what one of them writes
-/// did not stand there before for another one that begins meanwhile.
+/// The content of a project before any of the commands that run there: what one of them writes must
+/// not count as existing before for another one that starts later.
 static BEFORE: Mutex<Option<HashMap<PathBuf, Weak<KnownRepositories>>>> = Mutex::new(None);
 
 #[derive(Debug)]
 struct KnownRepository {
     id: (u64, u64),
-    /// Whether the command cannot change what matters of it.
+    /// Whether the command cannot change its critical parts.
     is_protected: bool,
     before: sanitize::Before,
 }
 
 impl GitWatcher {
-    /// One for a command that is about to begin.
+    /// Creates a watcher for a command that is about to start.
     pub(crate) fn new(view: &View) -> Self {
         let open = |path: &PathBuf| {
             let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -121,12 +121,12 @@ impl GitWatcher {
         }
     }
 
-    /// When it wants to look next.
+    /// When the next check is due.
     pub(crate) fn next(&self) -> Instant {
         self.next
     }
 
-    /// Begins to look, if it is time to, on a thread of its own: a large project takes a while.
+    /// Starts a check if it is due, on a separate thread, since a large project takes a while.
     pub(crate) fn look(&mut self, now: Instant) {
         if now < self.next {
             return;
@@ -143,7 +143,7 @@ impl GitWatcher {
         }
     }
 
-    /// Looks for the last time: nothing of the command runs any more.
+    /// Checks for the last time, when nothing of the command runs any more.
     pub(crate) fn finish(&mut self) -> WatchReport {
         self.gather();
         let last = self.area.look();
@@ -152,12 +152,12 @@ impl GitWatcher {
         WatchReport { quarantined, ..last }
     }
 
-    /// Trusts no protection from now on.
+    /// From now on, treats nothing as protected.
     pub(crate) fn expose(&self) {
         self.area.is_exposed.store(true, Ordering::Release);
     }
 
-    /// Takes what the last look found.
+    /// Collects what the last check found.
     fn gather(&mut self) {
         if let Some(Ok(look)) = self.looking.take().map(JoinHandle::join) {
             self.next = Instant::now() + look.took * REST;
@@ -181,7 +181,7 @@ impl Area {
         report
     }
 
-    /// Whether the command can change nothing beneath a folder.
+    /// Whether the command can change nothing below a folder.
     fn is_closed(&self, folder: &Path) -> bool {
         let is_open =
             || self.pinned.iter().any(|open| open.starts_with(folder) || folder.starts_with(open));
@@ -217,7 +217,8 @@ impl Area {
                     return Vec::new();
                 };
                 let was_there = self.known.contains_key(&root.join(&within.data));
-                // What git writes to by name; in other folders a person may have links of their own.
+                // Folders that git writes to by name; in other folders the user may have links of
+                // their own.
                 let is_written = ["logs", "refs"]
                     .iter()
                     .any(|of| path.strip_prefix(&within.data).is_ok_and(|it| it.starts_with(of)));
@@ -240,14 +241,14 @@ impl Area {
     }
 }
 
-/// Whether a link leads out of the folder that it is in: git itself made others once.
+/// Whether a link leads out of its folder: old versions of git created links that do not.
 fn leads_away(folder: &OwnedFd, name: &OsStr) -> bool {
     let Ok(target) = readlinkat(folder, name, Vec::new()) else { return true };
     let mut steps = Path::new(OsStr::from_bytes(target.as_bytes())).components();
     steps.any(|step| !matches!(step, Component::Normal(_) | Component::CurDir))
 }
 
-/// What is known of the repositories of a project where a command begins.
+/// The known repositories of a project where a command starts.
 fn known(view: &View) -> Arc<KnownRepositories> {
     let mut before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner);
     let before = before.get_or_insert_default();
@@ -261,7 +262,7 @@ fn known(view: &View) -> Arc<KnownRepositories> {
 }
 
 fn look(view: &View) -> KnownRepositories {
-    // The part of its own that a linked work tree has, has no settings but this.
+    // A linked work tree's own part has no other settings.
     let settings =
         |it: &Protection| ["config", "gitdir"].iter().any(|name| it.path().ends_with(name));
     let protected = view.protected.iter().filter(|it| settings(it));
@@ -273,7 +274,7 @@ fn look(view: &View) -> KnownRepositories {
     known.collect()
 }
 
-/// Puts something aside that leads git elsewhere.
+/// Quarantines something that leads git elsewhere.
 fn quarantine(folder: &OwnedFd, name: &OsStr, path: PathBuf) -> Vec<QuarantinedFile> {
     let kept = sanitize::aside(folder, name);
     let aside = kept.map(|kept| QuarantinedFile {
@@ -285,8 +286,8 @@ fn quarantine(folder: &OwnedFd, name: &OsStr, path: PathBuf) -> Vec<QuarantinedF
 }
 
 impl KnownRepository {
-    /// The repository whose data is this, if it is one already. One that the command completes
-    /// is not known.
+    /// The repository with this data, if it is complete already. One that the command completes is
+    /// not known.
     fn of(path: &Path, is_protected: bool) -> Option<Self> {
         let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let folder = rustix::fs::open(path, how, Mode::empty()).ok()?;
@@ -301,7 +302,7 @@ impl KnownRepository {
     }
 }
 
-/// What the clock of this folder's file system says, by a file without a name.
+/// The current time of this folder's file system, by an unnamed file.
 fn now(folder: &OwnedFd) -> Option<Moment> {
     let how = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
     let file = openat(folder, ".", how, Mode::RUSR).ok()?;

@@ -1,15 +1,15 @@
 //! Decodes bytes as text, piece by piece: a character may be split between two pieces.
 
-/// Makes text of bytes that come in pieces. What is no UTF-8 becomes U+FFFD; a NUL, which stores
-/// and servers may take for an end, becomes the sign for it (U+2400).
+/// Decodes bytes that arrive in pieces as text. Invalid UTF-8 becomes U+FFFD; a NUL, which
+/// databases and servers may take for an end, becomes its symbol (U+2400).
 #[derive(Debug, Default)]
 pub struct Decoder {
-    /// The beginning of a character, at most three bytes.
+    /// The first bytes of an incomplete character, at most three.
     begun: Vec<u8>,
 }
 
 impl Decoder {
-    /// The text of `bytes`, as far as their characters are whole.
+    /// The text of `bytes`, as far as their characters are complete.
     pub fn push(&mut self, bytes: &[u8]) -> String {
         let joined;
         let bytes = if self.begun.is_empty() {
@@ -23,19 +23,19 @@ impl Decoder {
         text(&bytes[..whole])
     }
 
-    /// The text of what was begun and never became a character.
+    /// The text of a character that was never completed.
     pub fn finish(&mut self) -> String {
         text(&std::mem::take(&mut self.begun))
     }
 }
 
-/// The text of bytes that stand alone.
+/// The text of bytes without context.
 pub(super) fn text(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     if text.contains('\0') { text.replace('\0', "\u{2400}") } else { text.into_owned() }
 }
 
-/// How many bytes at the end may be the beginning of a character.
+/// How many bytes at the end may begin a character.
 pub(super) fn unfinished(bytes: &[u8]) -> usize {
     let from = bytes.len().saturating_sub(3);
     for (back, byte) in bytes[from..].iter().rev().enumerate() {

@@ -10,28 +10,28 @@ use super::decoder::{text, unfinished};
 /// A piece of one stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
-    /// Which stream it came from.
+    /// Its stream.
     pub stream: Stream,
-    /// What came.
+    /// Its text.
     pub text: String,
 }
 
-/// The beginning and the end of an output, cut at ends of lines where there are some.
+/// The beginning and the end of an output, cut at line breaks if possible.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Excerpt {
     /// The beginning, or all of it.
     pub head: Vec<Span>,
-    /// How many bytes are left out between the two.
+    /// How many bytes are left out in between.
     pub bytes_left_out: u64,
-    /// How many ends of lines are among these.
+    /// How many line breaks are among these.
     pub lines_left_out: u64,
-    /// The end; empty where nothing is left out.
+    /// The end; empty if nothing is left out.
     pub tail: Vec<Span>,
 }
 
 impl Excerpt {
-    /// The text for a model. Where both streams said something, a line names each change; where
-    /// something is left out, a line says how much, and `rest`: how to get it.
+    /// The text for a model. If both streams have output, a line marks each change; if something is
+    /// left out, a line says how much, and `rest` says how to get it.
     pub fn text(&self, rest: &str) -> String {
         let spans = || self.head.iter().chain(&self.tail);
         let said = |stream| spans().any(|span| span.stream == stream);
@@ -76,7 +76,7 @@ fn begin_line(text: &mut String) {
     }
 }
 
-/// Keeps head and tail of what passes.
+/// Keeps the head and tail of an output.
 #[derive(Debug)]
 pub(super) struct Collector {
     head: Pieces,
@@ -89,7 +89,7 @@ pub(super) struct Collector {
 
 type Piece = (Stream, Vec<u8>);
 
-/// Pieces of the streams and their length together.
+/// Pieces of the streams and their total length.
 #[derive(Debug, Default, Clone)]
 struct Pieces {
     pieces: VecDeque<Piece>,
@@ -97,7 +97,7 @@ struct Pieces {
 }
 
 impl Collector {
-    /// One that keeps `most` bytes, half of them of each end.
+    /// Creates one that keeps `most` bytes, half of them from each end.
     pub(super) fn new(most: usize) -> Self {
         Self {
             head: Pieces::default(),
@@ -165,8 +165,7 @@ impl Pieces {
         }
     }
 
-    /// Cuts the end off after the last end of a line, if that stands in the latter half; else
-    /// between characters.
+    /// Cuts after the last line break if it is in the second half; otherwise between characters.
     fn cut_after_last_line(&mut self) {
         let mut kept = self.bytes;
         for (_, piece) in self.pieces.iter().rev() {
@@ -192,8 +191,7 @@ impl Pieces {
         }
     }
 
-    /// Cuts the beginning off up to the first end of a line, if that stands in the former half;
-    /// else up to a character.
+    /// Cuts up to the first line break if it is in the first half; otherwise between characters.
     fn cut_before_first_line(&mut self) {
         let mut passed = 0;
         let mut from = None;

@@ -9,19 +9,19 @@ use tokio::sync::Notify;
 use super::Stream;
 use crate::wake::Wake;
 
-/// Bytes that wait for who looks on before the command is held up: some tens of screens.
+/// How many bytes may wait for the reader before the command is slowed down: some tens of screens.
 const MOST_WAITING: usize = 1 << 20;
 
 /// A piece of the output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chunk {
-    /// Which stream it came from.
+    /// Its stream.
     pub stream: Stream,
-    /// What came; a character may be cut (see [`Decoder`](super::Decoder)).
+    /// Its bytes; a character may be cut (see [`Decoder`](super::Decoder)).
     pub bytes: Vec<u8>,
 }
 
-/// Between the command's thread and who looks on.
+/// The channel between the command's thread and the reader.
 #[derive(Debug)]
 pub(crate) struct Channel {
     state: Mutex<State>,
@@ -42,7 +42,7 @@ impl Channel {
         Arc::new(Self { state: Mutex::default(), more: Notify::new(), wake })
     }
 
-    /// Begins to look on; what came before is in the spool.
+    /// Starts to follow the output; earlier output is in the spool.
     pub(crate) fn follow(self: &Arc<Self>) -> Follow {
         self.with(|state| state.followed = !state.ended);
         Follow(self.clone())
@@ -58,7 +58,7 @@ impl Channel {
         self.more.notify_one();
     }
 
-    /// Whether so much waits that the command must.
+    /// Whether so much is waiting that the command must wait.
     pub(crate) fn is_full(&self) -> bool {
         self.with(|state| state.bytes >= MOST_WAITING)
     }
@@ -73,12 +73,12 @@ impl Channel {
     }
 }
 
-/// The output as it comes. Dropping it lets the command run on unseen.
+/// The output as it arrives. Dropping it lets the command continue unread.
 #[derive(Debug)]
 pub struct Follow(Arc<Channel>);
 
 impl Follow {
-    /// The next piece; none after the last. Can be given up and called again: nothing is lost.
+    /// The next piece; none after the last one. Cancel-safe: nothing is lost.
     pub async fn next(&mut self) -> Option<Chunk> {
         loop {
             let more = self.0.more.notified();

@@ -16,9 +16,9 @@ use super::{Excerpt, Stream};
 /// How much of an output is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Keep {
-    /// Bytes of the excerpt, half of them from each end.
+    /// The size of the excerpt in bytes, half of it from each end.
     pub excerpt: usize,
-    /// Bytes on disk, half of them from each end.
+    /// The size on disk in bytes, half of it from each end.
     pub disk: u64,
 }
 
@@ -28,7 +28,7 @@ impl Default for Keep {
     }
 }
 
-/// Keeps an output. Cheap to clone; all clones are one.
+/// Stores an output. Cheap to clone; all clones share it.
 #[derive(Debug, Clone)]
 pub struct Spool(Arc<Mutex<Inner>>);
 
@@ -36,13 +36,13 @@ pub struct Spool(Arc<Mutex<Inner>>);
 struct Inner {
     path: PathBuf,
     file: File,
-    /// What the disk refused, and how much had come until then; from then on only the excerpt grows.
+    /// The disk's error, and how much had arrived until then; from then on only the excerpt grows.
     refused: Option<(io::ErrorKind, u64)>,
     collector: Collector,
     total: u64,
-    /// Bytes of the first part.
+    /// The size of the first part.
     first: u64,
-    /// Bytes of the part that is written round and round.
+    /// The size of the ring buffer.
     round: u64,
     in_order: bool,
 }
@@ -50,16 +50,16 @@ struct Inner {
 /// A part of an output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// The text, of both streams as they came.
+    /// The text of both streams, in the order in which it arrived.
     pub text: String,
-    /// How many bytes were no longer kept before it.
+    /// How many bytes before it were already dropped.
     pub missed: u64,
     /// Where the next part begins.
     pub next: u64,
 }
 
 impl Spool {
-    /// One that writes to a new file at `path`, readable by this person alone.
+    /// Creates a new file at `path`, readable only by the user.
     pub fn create(path: &Path, keep: Keep) -> io::Result<Self> {
         let file =
             File::options().read(true).write(true).create_new(true).mode(0o600).open(path)?;
@@ -75,27 +75,27 @@ impl Spool {
         }))))
     }
 
-    /// Where the output lies. In order once the command has ended.
+    /// The path of the output. The file is in order once the command has ended.
     pub fn path(&self) -> PathBuf {
         self.with(|inner| inner.path.clone())
     }
 
-    /// How many bytes have come.
+    /// How many bytes have arrived.
     pub fn bytes(&self) -> u64 {
         self.with(|inner| inner.total)
     }
 
-    /// Why the disk no longer takes what comes, if it does not.
+    /// Why the disk no longer accepts output, if so.
     pub fn refused(&self) -> Option<io::ErrorKind> {
         self.with(|inner| inner.refused.map(|(kind, _)| kind))
     }
 
-    /// Head and tail of what has come so far.
+    /// Head and tail of the output so far.
     pub fn excerpt(&self) -> Excerpt {
         self.with(|inner| inner.collector.excerpt())
     }
 
-    /// What came from byte `from` on, at most `most` bytes of it.
+    /// At most `most` bytes of the output from byte `from` on.
     pub fn part(&self, from: u64, most: usize) -> io::Result<Part> {
         self.with(|inner| inner.part(from, most))
     }
@@ -135,7 +135,7 @@ impl Inner {
         }
     }
 
-    /// Where in the file byte `position` of the output lies, and how many follow it there.
+    /// Where byte `position` of the output is in the file, and how many bytes follow it there.
     fn place(&self, position: u64) -> (u64, u64) {
         if position < self.first {
             return (position, self.first - position);
@@ -144,12 +144,12 @@ impl Inner {
         (self.first + round, self.round - round)
     }
 
-    /// Up to where the file has what came.
+    /// How far the file contains the output.
     fn end(&self) -> u64 {
         self.refused.map_or(self.total, |(_, end)| end)
     }
 
-    /// Where what is kept goes on after what was left out.
+    /// Where the kept output continues after the gap.
     fn goes_on(&self) -> u64 {
         self.end().saturating_sub(self.round).max(self.first)
     }
@@ -161,7 +161,7 @@ impl Inner {
         let mut bytes = Vec::new();
         while position < end && bytes.len() < most {
             if position == self.first && self.goes_on() > self.first {
-                // The rest comes with the next part, which says what is missing.
+                // The rest is in the next part, which says what is missing.
                 break;
             }
             let (at, room) = self.place(position);
@@ -181,7 +181,7 @@ impl Inner {
             }
         }
         let mut missed = kept.min(end).saturating_sub(from);
-        // It is told in front of what follows, which is nothing.
+        // A gap is reported before what follows, but nothing follows.
         if position >= end && bytes.is_empty() {
             missed += self.total - end.max(from).min(self.total);
             position = self.total;
@@ -189,7 +189,7 @@ impl Inner {
         Ok(Part { text: text(&bytes), missed, next: position })
     }
 
-    /// The sentence that stands in the file where something is left out.
+    /// The sentence in the file where something is left out.
     fn gap(&self) -> String {
         let missing = self.goes_on() - self.first;
         if missing == 0 {
@@ -249,8 +249,8 @@ impl Inner {
     }
 }
 
-/// Like [`FileExt::write_all_at`], and says how much a disk that refuses took before: it stands
-/// where the oldest of the round part was.
+/// Like [`FileExt::write_all_at`], and returns how much was written before an error: it has
+/// overwritten the oldest bytes of the ring buffer.
 fn write_at(file: &File, bytes: &[u8], at: u64) -> Result<(), (io::Error, usize)> {
     let mut taken = 0;
     while taken < bytes.len() {

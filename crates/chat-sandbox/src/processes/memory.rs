@@ -10,15 +10,15 @@ use rustix::process::Pid;
 
 use super::file;
 
-/// What a file in memory is called that has no name anywhere else, as `/proc/PID/fd` shows it.
+/// The prefix of an unnamed file in memory, as `/proc/PID/fd` shows it.
 const IN_MEMORY: &[u8] = b"/memfd:";
 
-/// Bytes, at most: what several have is counted for each of them.
+/// An upper limit in bytes: shared memory is counted for each process.
 pub(super) fn at_most(pids: &[Pid]) -> u64 {
     pids.iter().map(|pid| Resident::of(*pid).sum()).sum::<u64>() + open_files(pids)
 }
 
-/// The same, counting what they share once: slower.
+/// The same with shared memory counted once: slower.
 pub(super) fn counted_once(pids: &[Pid]) -> u64 {
     let (mut own, mut shared) = (0, 0);
     for pid in pids {
@@ -26,20 +26,21 @@ pub(super) fn counted_once(pids: &[Pid]) -> u64 {
         own += resident.own;
         shared += resident.shared;
     }
-    // A file in memory may be mapped or not: the larger count has those that are both once.
+    // A file in memory may be mapped or not: the larger number counts those that are both only
+    // once.
     own + shared.max(open_files(pids))
 }
 
-/// Memory that a process has mapped, in bytes.
+/// A process's mapped memory, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Resident {
-    /// Nobody else's, and what of it was swapped out.
+    /// Private memory, and what of it was swapped out.
     own: u64,
-    /// In memory that can be shared, not in files on a disk.
+    /// Shareable memory that is not in files on a disk.
     shared: u64,
 }
 
-/// What the kernel needs to know where a process's memory is. It can be much, for little memory far apart.
+/// The kernel's page tables, which can be large if little memory is widely spread.
 const TABLES: &str = "VmPTE:";
 
 impl Resident {
@@ -47,7 +48,7 @@ impl Resident {
         self.own + self.shared
     }
 
-    /// By `/proc/PID/status`, which counts what is shared for each.
+    /// From `/proc/PID/status`, which counts shared memory for each process.
     fn of(pid: Pid) -> Self {
         Self::told_by(&file(pid, "status").unwrap_or_default())
     }
@@ -58,7 +59,8 @@ impl Resident {
         Self { own, shared: bytes("RssShmem:") }
     }
 
-    /// By `/proc/PID/smaps_rollup`, each page divided among those who have it; none where that is not told.
+    /// From `/proc/PID/smaps_rollup`, with each page divided among its processes; none if it is
+    /// unavailable.
     fn proportional(pid: Pid) -> Option<Self> {
         let rollup = file(pid, "smaps_rollup")?;
         let bytes = |name| bytes(&rollup, name);
@@ -69,20 +71,20 @@ impl Resident {
     }
 }
 
-/// A line like `RssAnon:  112 kB`.
+/// Parses a line like `RssAnon:  112 kB`.
 fn bytes(lines: &str, name: &str) -> Option<u64> {
     let line = lines.lines().find_map(|line| line.strip_prefix(name))?;
     Some(line.split_ascii_whitespace().next()?.parse::<u64>().ok()? << 10)
 }
 
-/// What files in memory hold that these have open, each counted once.
+/// The size of the files in memory that these have open, each counted once.
 fn open_files(pids: &[Pid]) -> u64 {
     let mut found = HashMap::new();
     for pid in pids {
         let open = std::fs::read_dir(format!("/proc/{}/fd", pid.as_raw_nonzero()));
         for entry in open.into_iter().flatten().flatten() {
             use std::os::unix::ffi::OsStrExt;
-            // Only of these is asked: what else is open may lie on a disk that does not answer.
+            // Only these are queried: other files may be on a disk that does not respond.
             let path = entry.path();
             let name = std::fs::read_link(&path).unwrap_or_default();
             if name.as_os_str().as_bytes().starts_with(IN_MEMORY)

@@ -19,15 +19,16 @@ use super::{View, own};
 /// Where a command sees the user's own caches.
 const SHARED: &str = "/run/natter";
 
-/// Caches that lie among a toolchain's files: the toolchain, their place there, and in the project's own caches.
+/// Caches inside a toolchain's folder: the toolchain, their path there, and their path in the
+/// project's own caches.
 const PARTS: [(Toolchain, &str, &str); 3] =
     [(CARGO, "registry", "cargo/registry"), (CARGO, "git", "cargo/git"), (GO, "pkg", "go/pkg")];
 
-/// npm's cache: its usual place, and in the project's own caches. pip's is not filled: without its index, which it does
-/// not keep, it installs nothing from it.
+/// npm's cache: its default path, and its path in the project's own caches. pip's is not filled:
+/// pip does not store its index, and installs nothing from the cache without it.
 const NPM: (&str, &str) = (".npm/_cacache", "npm/_cacache");
 
-/// A toolchain, by the variable that moves it and its usual place.
+/// A toolchain: the variable that moves it, and its default path.
 type Toolchain = (&'static str, &'static str);
 
 const CARGO: Toolchain = ("CARGO_HOME", ".cargo");
@@ -36,15 +37,15 @@ const GO: Toolchain = ("GOPATH", "go");
 /// The caches of a project.
 #[derive(Debug)]
 pub(crate) struct Caches {
-    /// Folders of them, and where the command sees these.
+    /// Their folders, and where the command sees these.
     pub(crate) places: Vec<(PathBuf, PathBuf)>,
-    /// Variables that lead programs to them.
+    /// Variables that point programs to them.
     pub(crate) environment: Vec<(OsString, OsString)>,
 }
 
 impl Caches {
-    /// Those of the view's project, made and filled as far as needed. The view shows the user's own caches aside
-    /// then. None where they cannot be made: then nothing changes.
+    /// The caches of the view's project, created and filled as needed. The view then shows the
+    /// user's own caches at another path. None if they cannot be created: then nothing changes.
     pub(crate) fn of(view: &mut View) -> Option<Self> {
         let home = view.home.clone();
         let kept = kept(&home, &view.project)?;
@@ -59,11 +60,11 @@ impl Caches {
         for (toolchain, name, inside) in PARTS {
             let at = super::home::folder(toolchain, &home).join(name);
             if view.links.iter().any(|(_, other)| *other == at) {
-                // It lies in the project.
+                // It is in the project.
                 continue;
             }
-            // Elsewhere only a mount would lead there, and a command could put a link to any folder in the place of
-            // what is mounted: those caches stay as they are, to be read.
+            // Outside the home folder only a mount would lead there, and a command could replace
+            // its mount point by a link to any folder. So those caches stay as they are, read-only.
             if !at.starts_with(&home) {
                 continue;
             }
@@ -75,7 +76,7 @@ impl Caches {
             view.links.push((place.join(inside), at));
         }
         if let Some((.., aside)) = seeds.iter().find(|(inside, ..)| *inside == "go/pkg") {
-            // Go takes what it has downloaded for a server of modules.
+            // Go can use its downloads as a module proxy.
             let known = aside.join("mod/cache/download");
             let proxies = format!("file://{},https://proxy.golang.org,direct", known.display());
             environment.push(("GOPROXY".into(), proxies.into()));
@@ -95,7 +96,8 @@ impl Caches {
     }
 }
 
-/// The folder that Natter keeps for a project's caches; made, if it is not there. No command sees it itself.
+/// Natter's folder for a project's caches, created if it does not exist. Commands do not see the
+/// folder itself.
 pub(super) fn kept(home: &Path, project: &Path) -> Option<PathBuf> {
     let all = own::cache(home)?.join("projects");
     let kept = all.join(name(project));
@@ -103,13 +105,13 @@ pub(super) fn kept(home: &Path, project: &Path) -> Option<PathBuf> {
     if !told.exists() {
         fs::create_dir_all(kept.join("cache")).ok()?;
         fs::write(&told, project.as_os_str().as_bytes()).ok()?;
-        // Nobody waits for what is deleted.
+        // Deletes in the background.
         let _ = std::thread::Builder::new().spawn(move || sweep(&all));
     }
     Some(kept)
 }
 
-/// Deletes the caches of projects that are gone.
+/// Deletes the caches of deleted projects.
 fn sweep(all: &Path) -> io::Result<()> {
     use std::os::unix::ffi::OsStringExt;
     for entry in all.read_dir()?.flatten() {
@@ -121,7 +123,8 @@ fn sweep(all: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A name for a project's folder that no other has: its own, and a hash of its path (FNV-1a), the same in every build.
+/// A unique name for a project's folder: its own name, and a hash of its path (FNV-1a), the same in
+/// every build.
 fn name(project: &Path) -> String {
     let hash =
         project.as_os_str().as_bytes().iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {

@@ -21,45 +21,45 @@ use tempfile::TempDir;
 use self::copy::{Copy, Mark};
 use super::{View, own};
 
-/// How many commands are started before one is made: a program that starts no more, of which one
-/// tries what works here, would not have it in time.
+/// How many commands are started before a copy is made: a program that starts no more than this,
+/// including the probe, would not have it in time.
 const BEFORE: u32 = 2;
 
-/// How old a change must be at least.
+/// The minimum age of a change.
 const SETTLED: Duration = Duration::from_secs(2);
 
-/// How the names of copies' folders begin, and the name of the copy in it.
+/// The prefix of the copies' folders, and the name of the copy inside.
 const PREFIX: &str = "etc-";
 const TOP: &str = "etc";
 
-/// A copy, gone with the last who holds it: so who runs a command with it does.
+/// A copy, removed when its last holder drops it; each command that uses it holds it.
 #[derive(Debug)]
 pub(crate) struct Etc {
     folder: TempDir,
     parts: Parts,
-    /// The parts' files and folders as they were before they were copied, and the copy's folders:
-    /// where a link or a name was changed, a folder was.
+    /// The state of the parts' files and folders before they were copied, and of the copy's
+    /// folders. A changed link or name shows in its folder.
     marks: Vec<(PathBuf, Mark)>,
-    /// Tells other programs that the copy is in use.
+    /// Shows other programs that the copy is in use.
     _lock: File,
 }
 
-/// What of a view lies in `/etc`.
+/// The parts of a view that are in `/etc`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Parts {
-    /// What is shown, and where.
+    /// Readable files and folders, and where they are shown.
     readable: Vec<(PathBuf, PathBuf)>,
-    /// What links say, and where they are.
+    /// The targets of links, and their paths.
     links: Vec<(PathBuf, PathBuf)>,
 }
 
 #[derive(Debug)]
 enum Kept {
-    /// For so many commands.
+    /// None yet, after this many commands.
     Nothing(u32),
     Making,
     Here(Arc<Etc>),
-    /// There is too much for one, or the program ends.
+    /// There is too much for a copy, or the program is ending.
     Never,
 }
 
@@ -67,10 +67,10 @@ enum Kept {
 static KEPT: [Mutex<Kept>; 2] = [const { Mutex::new(Kept::Nothing(0)) }; 2];
 
 impl Etc {
-    /// Where it is seen.
+    /// Where it is visible.
     pub(crate) const PLACE: &str = "/etc";
 
-    /// The one that is kept, which may be out of date.
+    /// The stored copy, which may be out of date.
     pub(crate) fn kept(network: bool) -> Option<Arc<Self>> {
         match &*lock(network) {
             Kept::Here(etc) => Some(etc.clone()),
@@ -78,7 +78,7 @@ impl Etc {
         }
     }
 
-    /// The same, if it is up to date and can be shown in this view. The view must be complete.
+    /// The same, if it is up to date and fits this view. The view must be complete.
     pub(crate) fn current(self: Arc<Self>, view: &View, network: bool) -> Option<Arc<Self>> {
         let parts = Parts::of(view)?;
         if self.is_current(&parts) {
@@ -91,7 +91,7 @@ impl Etc {
         None
     }
 
-    /// Begins to make one for later commands, if there is none. One has been started.
+    /// Starts to make a copy for later commands, if there is none. Called for each started command.
     pub(crate) fn prepare(view: &View, network: bool) {
         let mut kept = lock(network);
         match &mut *kept {
@@ -112,7 +112,7 @@ impl Etc {
                 *kept = match made {
                     Ok(etc) => Kept::Here(Arc::new(etc)),
                     Err(error) if error.kind() == io::ErrorKind::FileTooLarge => Kept::Never,
-                    // Something was changed meanwhile, say.
+                    // For example, something was changed meanwhile.
                     Err(_) => Kept::Nothing(0),
                 };
             }
@@ -121,20 +121,20 @@ impl Etc {
         *kept = if thread.spawn(make).is_ok() { Kept::Making } else { Kept::Nothing(0) };
     }
 
-    /// Takes away what is kept, at the program's end.
+    /// Removes the copies at the program's end.
     pub(crate) fn take_away() {
         for network in [false, true] {
             *lock(network) = Kept::Never;
         }
     }
 
-    /// What is shown there.
+    /// The folder that is shown there.
     pub(crate) fn folder(&self) -> PathBuf {
         self.folder.path().join(TOP)
     }
 
-    /// Makes one in the folder `within`, unless something was changed within the time `settled`: a
-    /// disk's clock is coarse, and a second change in the same moment would not be seen.
+    /// Makes a copy in the folder `within`, unless something was changed within the time `settled`:
+    /// a disk's clock is coarse, and a second change at the same time would not be noticed.
     fn make(parts: Parts, within: &Path, settled: Duration) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(within)?;
         if !is_own(&within.symlink_metadata()?) {
@@ -143,7 +143,7 @@ impl Etc {
         let (folder, lock) = begin(within)?;
         let top = folder.path().join(TOP);
         std::fs::create_dir(&top)?;
-        // As a folder of the system's. Nobody else comes to it.
+        // Like a system folder. Nobody else can reach it.
         std::fs::set_permissions(&top, Permissions::from_mode(0o755))?;
         let mut marks = Vec::new();
         for (from, _) in &parts.readable {
@@ -172,7 +172,7 @@ impl Etc {
 }
 
 impl Parts {
-    /// None where something that is no part of a copy is shown in `/etc`, or is all of it.
+    /// None if something is shown in `/etc` that cannot be part of a copy, or is all of it.
     fn of(view: &View) -> Option<Self> {
         let inside = |places: &[(PathBuf, PathBuf)]| {
             let places = places.iter().filter(|(_, place)| place.starts_with(Etc::PLACE));
@@ -196,14 +196,14 @@ fn inside(place: &Path) -> io::Result<&Path> {
     place.strip_prefix(Etc::PLACE).map_err(|_| io::ErrorKind::InvalidInput.into())
 }
 
-/// Whether a folder is this person's, and nobody else can put anything there.
+/// Whether a folder belongs to the user, and nobody else can write to it.
 fn is_own(found: &Metadata) -> bool {
     found.is_dir() && found.uid() == geteuid().as_raw() && found.mode() & 0o022 == 0
 }
 
-/// Makes an empty folder with a lock, and takes away those of programs that were killed.
+/// Creates an empty folder with a lock, and removes those of killed programs.
 fn begin(within: &Path) -> io::Result<(TempDir, File)> {
-    // Else another program could take the folder for one that was left behind before it has its lock.
+    // Otherwise another program could take the folder for an abandoned one before it has its lock.
     let turn = File::open(within)?;
     flock(&turn, FlockOperation::LockExclusive)?;
     for entry in within.read_dir()? {
@@ -294,7 +294,7 @@ mod tests {
         for (number, change) in changes.into_iter().enumerate() {
             let (folder, parts, copies) = scene();
             let etc = make(parts.clone(), &copies);
-            // Until the disk's clock has moved on: else nothing would have changed.
+            // Waits until the disk's clock has moved on: otherwise nothing would seem changed.
             let clock = folder.path().join("clock");
             let moment = || {
                 std::fs::write(&clock, "").unwrap();

@@ -17,21 +17,21 @@ use super::{Protection, View, nested};
 use crate::error::Error;
 use crate::git::{QuarantineReason, QuarantinedFile};
 
-/// How often, and how long apart, one is tried for that another command is just taking away.
+/// How often, and how long apart, to retry while another command is removing a placeholder.
 const ATTEMPTS: u32 = 200;
 const APART: Duration = Duration::from_millis(5);
 
-/// Keeps what must not come into being from doing so, as long as it lives.
+/// Keeps protected names from being created as long as it lives.
 #[derive(Debug)]
 pub(crate) struct Guard {
     held: Vec<Held>,
-    /// Folders made for the command to write to.
+    /// Folders that were created for the command to write to.
     made: Vec<(PathBuf, File)>,
     quarantined: Vec<PathBuf>,
     nested: Option<nested::Keep>,
 }
 
-/// A placeholder, or what turned out to be in its place, with a shared lock.
+/// A placeholder, or what was already in its place, with a shared lock.
 #[derive(Debug)]
 struct Held {
     path: PathBuf,
@@ -40,8 +40,8 @@ struct Held {
 }
 
 impl Guard {
-    /// Makes the placeholders, if the bounds can make use of them, and holds those that are there.
-    /// Where one cannot be made, what comes into being is put aside at the end.
+    /// Creates the placeholders, if the back end can use them, and holds existing ones. Where one
+    /// cannot be created, whatever is created there is quarantined at the end.
     pub(crate) fn new(view: &mut View, placeholders: bool) -> Result<Self, Error> {
         let mut guard = Self::of_nothing();
         guard.nested = view.nested.take();
@@ -64,12 +64,12 @@ impl Guard {
         Ok(guard)
     }
 
-    /// That of a command without a view.
+    /// The guard of a command without a view.
     pub(crate) fn of_nothing() -> Self {
         Self { held: Vec::new(), made: Vec::new(), quarantined: Vec::new(), nested: None }
     }
 
-    /// Makes folders that may be written to, and takes them away again if they stay empty.
+    /// Creates writable folders, which are removed again if they stay empty.
     pub(crate) fn make_writable(&mut self, folders: Vec<PathBuf>) {
         for path in folders {
             if std::fs::create_dir(&path).is_ok()
@@ -81,12 +81,12 @@ impl Guard {
         }
     }
 
-    /// What stands in.
+    /// The paths of the placeholders.
     pub(crate) fn placeholders(&self) -> impl Iterator<Item = &Path> {
         self.held.iter().map(|held| held.path.as_path())
     }
 
-    /// Puts aside what came into being against the bounds, and says what that was.
+    /// Quarantines what was created in spite of the sandbox, and returns it.
     pub(crate) fn quarantine(&mut self) -> Vec<QuarantinedFile> {
         let mut found = Vec::new();
         for path in self.quarantined.drain(..) {
@@ -101,8 +101,8 @@ impl Guard {
         found
     }
 
-    /// Takes away what stands in and what was made, now instead of when it is dropped. What comes
-    /// back is only still open: closing it may wait for the disk.
+    /// Removes the placeholders and folders now rather than when it is dropped. The returned files
+    /// are still open: closing them may wait for the disk.
     pub(crate) fn take_away(&mut self) -> Vec<File> {
         let mut open = Vec::new();
         for Held { path, placeholder, file } in self.held.drain(..) {
@@ -113,7 +113,7 @@ impl Guard {
         }
         for (path, folder) in self.made.drain(..) {
             if alone(&folder) {
-                // Removes only what is empty.
+                // Removes only an empty folder.
                 let _ = std::fs::remove_dir(path);
             }
             open.push(unlocked(folder));
@@ -129,8 +129,8 @@ impl Drop for Guard {
     }
 }
 
-/// Makes the placeholder unless something is there, and locks what is there. None where nothing can
-/// be made, as in a project that this user may not write to.
+/// Creates the placeholder unless something exists, and locks what is there. None if nothing can be
+/// created, as in a project that the user may not write to.
 fn hold(path: &Path, placeholder: Placeholder) -> Result<Option<Held>, Error> {
     for _ in 0..ATTEMPTS {
         let made = placeholder.make(path);
@@ -140,7 +140,7 @@ fn hold(path: &Path, placeholder: Placeholder) -> Result<Option<Held>, Error> {
             Err(rustix::io::Errno::LOOP) => return Err(Error::ProtectedLink(path.to_owned())),
             Err(rustix::io::Errno::NOENT) => match made {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Ok(None),
-                // Taken away in between.
+                // It was removed in between.
                 _ => continue,
             },
             Err(error) => return Err(Error::Start(error.into())),
@@ -149,13 +149,13 @@ fn hold(path: &Path, placeholder: Placeholder) -> Result<Option<Held>, Error> {
         if locked != Err(rustix::io::Errno::WOULDBLOCK) && is_the_same(&file, path) {
             return Ok(Some(Held { path: path.to_owned(), placeholder, file }));
         }
-        // Another command is taking it away.
+        // Another command is removing it.
         std::thread::sleep(APART);
     }
     Err(Error::Start(io::ErrorKind::WouldBlock.into()))
 }
 
-/// The same, held no more.
+/// The same file without its lock.
 fn unlocked(file: File) -> File {
     let _ = flock(&file, FlockOperation::Unlock);
     file
@@ -173,7 +173,7 @@ fn is_the_same(file: &File, path: &Path) -> bool {
     }
 }
 
-/// A free name beside `path` that means nothing to anybody.
+/// A free name next to `path` that means nothing to any program.
 fn aside(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     (1..1000_u32)

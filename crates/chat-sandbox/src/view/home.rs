@@ -9,8 +9,8 @@ use rustix::fs::OFlags;
 
 use super::View;
 
-/// A toolchain's folder: the variable that moves it, where it is without, and what of it is shown
-/// (all of it where nothing is named).
+/// A toolchain's folder: the variable that moves it, its default path, and which parts are shown
+/// (everything if none is named).
 #[derive(Clone, Copy)]
 struct Toolchain {
     variable: Option<&'static str>,
@@ -30,13 +30,13 @@ const fn moved(variable: &'static str, toolchain: Toolchain) -> Toolchain {
     Toolchain { variable: Some(variable), ..toolchain }
 }
 
-/// What is known of toolchains in home folders. Not there, since they keep passwords:
+/// The known toolchains in home folders. These are left out because they store passwords:
 /// `~/.cargo/credentials.toml`, `~/.npmrc`, `~/.pypirc`, `~/.netrc`, `~/.git-credentials`,
 /// `~/.m2/settings.xml`, `~/.gradle/gradle.properties`, `~/.config`, `~/.docker`.
 const TOOLCHAINS: &[Toolchain] = &[
-    // Its own folder stays writable and empty but for these, so that it can lock.
+    // Its own folder stays writable, and empty except for these, so that it can create locks.
     moved("CARGO_HOME", parts(".cargo", &["bin", "env", "git", "registry"])),
-    // Without the last one rustup would make it, and fail.
+    // Without the last one, rustup would try to create it and fail.
     moved("RUSTUP_HOME", parts(".rustup", &["settings.toml", "toolchains", "update-hashes"])),
     moved("GOPATH", parts("go", &["bin", "pkg"])),
     moved("PYENV_ROOT", whole(".pyenv")),
@@ -63,16 +63,16 @@ const TOOLCHAINS: &[Toolchain] = &[
     whole(".local/pipx/venvs"),
 ];
 
-/// Cargo's settings, which may hold a password in old files.
+/// Cargo's settings, which may contain a password in old files.
 const CARGO_SETTINGS: &[&str] = &["config", "config.toml"];
 
-/// Where a toolchain is: by the variable that moves it, and its usual name.
+/// The path of a toolchain: from the variable that moves it, or its default.
 pub(super) fn folder((variable, usual): (&'static str, &'static str), home: &Path) -> PathBuf {
     let toolchain = Toolchain { variable: Some(variable), usual, parts: &[] };
     place(&toolchain, home, |name| std::env::var_os(name).map(PathBuf::from))
 }
 
-/// Adds the toolchains that exist.
+/// Adds the existing toolchains.
 pub(super) fn add(view: &mut View, home: &Path) {
     for toolchain in TOOLCHAINS {
         let folder = place(toolchain, home, |name| std::env::var_os(name).map(PathBuf::from));
@@ -97,9 +97,9 @@ pub(super) fn add(view: &mut View, home: &Path) {
     }
 }
 
-/// Shows a part of a toolchain. A person may keep it elsewhere and have a link to it, also in a
-/// project: what lies in this one is led to and not shown, since a command could put anything in its
-/// place before the next command.
+/// Shows a part of a toolchain. The user may keep it elsewhere behind a link, even in a project. If
+/// the target is in this project, the link is followed but not shown, since a command could replace
+/// the target before the next command.
 fn show(view: &mut View, place: PathBuf) {
     let Some(real) = followed(&place) else { return };
     if place.starts_with(&view.project) {
@@ -112,8 +112,8 @@ fn show(view: &mut View, place: PathBuf) {
     }
 }
 
-/// Where something is, behind one link at most: another may have been put there by a command, in
-/// some project that the first one leads to, and lead anywhere.
+/// The target of a path, through at most one link: a command may have created a second one in some
+/// project that the first one leads to, and it could lead anywhere.
 pub(super) fn followed(path: &Path) -> Option<PathBuf> {
     let real = path.canonicalize().ok()?;
     if real == path {
@@ -135,7 +135,7 @@ pub(super) fn followed(path: &Path) -> Option<PathBuf> {
     None
 }
 
-/// The text of a file, and of no pipe, which would make the reading wait.
+/// The text of a file; none for a pipe, since reading it would block.
 fn text(path: &Path) -> Option<String> {
     let flags = OFlags::NONBLOCK.bits().cast_signed();
     let mut file = File::options().read(true).custom_flags(flags).open(path).ok()?;
@@ -144,8 +144,8 @@ fn text(path: &Path) -> Option<String> {
     Some(text)
 }
 
-/// Where a toolchain is. A variable counts only where it names a folder that cannot be more than
-/// the toolchain: neither the home folder nor what contains it.
+/// The path of a toolchain. A variable counts only if it names a folder that cannot be more than
+/// the toolchain: neither the home folder nor a folder that contains it.
 fn place(
     toolchain: &Toolchain,
     home: &Path,

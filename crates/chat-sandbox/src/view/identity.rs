@@ -12,16 +12,16 @@ use std::{fs, thread};
 
 use super::{View, caches};
 
-/// How long git may take to tell.
+/// How long git may take to answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What was found out, by home folder and project, and when the settings were changed that it is from.
+/// The known identities, by home folder and project, with the change times of their settings files.
 type Known = HashMap<(PathBuf, PathBuf), (Vec<Option<SystemTime>>, Option<PathBuf>)>;
 
 static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
 
-/// Shows a `.gitconfig` with the user's name and e-mail, where they are set. What a repository sets itself comes before
-/// it, as ever.
+/// Shows a `.gitconfig` with the user's name and e-mail address, if they are set. A repository's
+/// own settings take precedence, as always.
 pub(super) fn add(view: &mut View) {
     let home = view.home.clone();
     let place = home.join(".gitconfig");
@@ -54,7 +54,7 @@ fn file(home: &Path, project: &Path) -> Option<PathBuf> {
     file
 }
 
-/// Writes the settings, whole or not at all. None where nothing is set.
+/// Writes the settings, completely or not at all. None if nothing is set.
 fn write(home: &Path, project: &Path) -> Option<PathBuf> {
     let settings = settings(&ask(home, project)?)?;
     let file = caches::kept(home, project)?.join("gitconfig");
@@ -64,7 +64,8 @@ fn write(home: &Path, project: &Path) -> Option<PathBuf> {
     Some(file)
 }
 
-/// Asks git, which follows includes, also those for the folder. It runs no other program for that.
+/// Asks git, which follows includes, even conditional ones for the folder. It runs no other program
+/// for this.
 fn ask(home: &Path, project: &Path) -> Option<String> {
     let mut git = Command::new("git")
         .args(["config", "--global", "--includes", "--null"])
@@ -81,7 +82,7 @@ fn ask(home: &Path, project: &Path) -> Option<String> {
     let until = Instant::now() + PATIENCE;
     while git.try_wait().ok()?.is_none() {
         if Instant::now() > until {
-            // A pipe among its settings, say.
+            // For example, a pipe among its settings files.
             let _ = git.kill();
             let _ = git.wait();
             return None;
@@ -93,7 +94,7 @@ fn ask(home: &Path, project: &Path) -> Option<String> {
     Some(told)
 }
 
-/// Settings with what git told, `KEY\nVALUE\0` each; of several of one kind the last counts, as for git.
+/// Settings from git's answer, `KEY\nVALUE\0` each; the last value of a key counts, as in git.
 fn settings(told: &str) -> Option<String> {
     let last = |key: &str| {
         let values = told.split('\0').filter_map(|entry| entry.split_once('\n'));

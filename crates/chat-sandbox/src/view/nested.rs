@@ -15,45 +15,45 @@ use super::project;
 use super::{Protection, View};
 use crate::command::Secrets;
 
-/// How many folders deep is looked.
+/// How many levels of folders are searched.
 const DEPTH: usize = 6;
 
-/// How many entries are looked at.
+/// How many entries are read.
 const ENTRIES: usize = 20_000;
 
-/// In how many repositories a command may commit; in more it changes nothing of git's. Each costs
-/// some mounts.
+/// In how many repositories a command may commit; in further ones it cannot change git's data. Each
+/// costs some mounts.
 const REPOSITORIES: usize = 32;
 
-/// Folders with much in them that no person made, looked at last.
+/// Large generated folders, which are searched last.
 pub(crate) const LARGE: &[&str] = &["node_modules", "target", ".venv", "build", "dist"];
 
-/// What was come across in a project.
+/// What was found in a project.
 #[derive(Debug, Default)]
 struct NestedPaths {
-    /// Repositories and settings beneath the top.
+    /// Repositories and settings below the top.
     protected: Vec<PathBuf>,
     /// Files that may hold secrets, granted or not.
     secrets: Vec<PathBuf>,
 }
 
-/// What was found in a project where commands run, for those that begin meanwhile.
+/// What was found in a project where commands run, for those that start meanwhile.
 #[derive(Debug)]
 struct KnownNested {
     commands: usize,
     found: NestedPaths,
     /// Whether what was found can be protected: no command of another program could move it.
     is_still: bool,
-    /// Tells other programs that the project is in use.
+    /// Shows other programs that the project is in use.
     _lock: Option<File>,
 }
 
-/// By project. A command that runs can put a link where a folder was, just before another command
-/// has the folder bound, and so have anything shown. What was found before it began it cannot
-/// move. So it is looked only while no command runs.
+/// By project. Just before another command's folder is mounted, a running command can replace it by
+/// a link, and so make anything visible. It cannot move what was found before it started. So the
+/// search runs only while no command is running.
 static KNOWN: Mutex<Option<HashMap<PathBuf, KnownNested>>> = Mutex::new(None);
 
-/// Keeps what was found in a project, as long as it lives.
+/// Keeps what was found in a project as long as it lives.
 #[derive(Debug)]
 pub(crate) struct Keep(PathBuf);
 
@@ -74,7 +74,7 @@ fn known() -> MutexGuard<'static, Option<HashMap<PathBuf, KnownNested>>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What is protected beneath the top of a project where a command begins.
+/// What is protected below the top of a project where a command starts.
 fn of(project: &Path, secrets: Option<&Secrets>) -> (NestedPaths, bool, Keep) {
     let mut known = known();
     let known = known.get_or_insert_default();
@@ -84,7 +84,7 @@ fn of(project: &Path, secrets: Option<&Secrets>) -> (NestedPaths, bool, Keep) {
         KnownNested { commands: 0, found: find(project, secrets), is_still, _lock: lock }
     });
     if !is_first && secrets.is_some() {
-        // A command that still runs, or the user, may have made or moved some meanwhile.
+        // A running command or the user may have created or moved some meanwhile.
         for secret in find(project, secrets).secrets {
             if !project_known.found.secrets.contains(&secret) {
                 project_known.found.secrets.push(secret);
@@ -101,7 +101,7 @@ fn of(project: &Path, secrets: Option<&Secrets>) -> (NestedPaths, bool, Keep) {
     (found, project_known.is_still, Keep(project.to_owned()))
 }
 
-/// Tells other programs that commands run in the project; says whether none of theirs do.
+/// Shows other programs that commands run in the project; returns whether none of theirs do.
 fn lock(project: &Path) -> (Option<File>, bool) {
     let Ok(folder) = File::open(project) else { return (None, true) };
     let is_busy = flock(&folder, FlockOperation::NonBlockingLockExclusive)
@@ -110,7 +110,7 @@ fn lock(project: &Path) -> (Option<File>, bool) {
     (Some(folder), !is_busy)
 }
 
-/// Adds the protections of what lies beneath the project's top, and what is masked.
+/// Adds the protections below the project's top, and the masked files.
 pub(super) fn add(view: &mut View) {
     let mut repositories = 0;
     let (found, is_still, keep) = of(&view.project, view.secrets.as_ref());
@@ -123,12 +123,12 @@ pub(super) fn add(view: &mut View) {
         view.masked = secrets.into_iter().filter(|path| !is_granted(path)).collect();
     }
     if !is_still {
-        // What is bound could be something else by then. What is changed is put right later.
+        // A mount could be something else by then. What is changed is sanitized later.
         view.seen = paths;
         return;
     }
     for path in paths {
-        // Else a folder above could be moved away, and another be put in its place.
+        // Otherwise a parent folder could be moved away and replaced.
         let above = path.ancestors().skip(1).take_while(|above| *above != view.project);
         for above in above.map(|above| Protection::Pinned(above.to_owned())).collect::<Vec<_>>() {
             if !view.protected.contains(&above) {
@@ -144,8 +144,8 @@ pub(super) fn add(view: &mut View) {
     }
 }
 
-/// What is protected beneath the top, the nearest first. A link is left as it is: what it leads to
-/// is protected where it lies.
+/// Finds what to protect below the top, the nearest first. A link is skipped: its target is
+/// protected where it is.
 fn find(project: &Path, secrets: Option<&Secrets>) -> NestedPaths {
     let mut found = NestedPaths::default();
     let mut folders = VecDeque::from([(project.to_owned(), 0)]);
@@ -182,7 +182,7 @@ fn find(project: &Path, secrets: Option<&Secrets>) -> NestedPaths {
     found
 }
 
-/// The file itself, where its name is that of a secret; of a link, the file of the project that it leads to.
+/// The file itself, if its name is that of a secret; for a link, its target in the project.
 fn secret(project: &Path, path: &Path, kind: FileType, secrets: &Secrets) -> Option<PathBuf> {
     if !(secrets.are_secret)(path.strip_prefix(project).ok()?) {
         return None;

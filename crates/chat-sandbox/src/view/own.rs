@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// The folders of this machine's Natter, whether or not they exist: by the environment, and where
-/// they are without it.
+/// The folders of this machine's Natter, whether or not they exist: from the environment, and at
+/// their default paths.
 pub(super) fn folders(home: &Path) -> Vec<PathBuf> {
     let bases = [
         ("XDG_CONFIG_HOME", Some(".config")),
@@ -25,7 +25,7 @@ pub(super) fn folders(home: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// Natter's folder for what nobody keeps: the one that goes with the session, else the one of caches.
+/// Natter's folder for temporary files: the session's runtime folder, otherwise the cache folder.
 pub(super) fn passing(home: &Path) -> Option<PathBuf> {
     let named = |variable| std::env::var_os(variable).map(PathBuf::from);
     let base = named("XDG_RUNTIME_DIR").filter(|path| path.is_absolute() && path.is_dir());
@@ -34,7 +34,7 @@ pub(super) fn passing(home: &Path) -> Option<PathBuf> {
     Some(resolved(&base.join("natter")))
 }
 
-/// Natter's folder of caches.
+/// Natter's cache folder.
 pub(super) fn cache(home: &Path) -> Option<PathBuf> {
     let named = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let base = named.filter(|path| path.is_absolute());

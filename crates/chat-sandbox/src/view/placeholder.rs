@@ -11,18 +11,18 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
 
-/// The bit that marks an empty folder as one of ours. Nobody else sets it on such a folder, and
-/// on a folder of one's own it changes nothing.
+/// The bit that marks an empty folder as a placeholder. Nobody else sets it on such a folder, and
+/// on the user's own folder it has no effect.
 const MARK: u32 = 0o1000;
 
-/// What stands there.
+/// The kind of placeholder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Placeholder {
-    /// An empty folder, of which git takes no notice.
+    /// An empty folder, which git ignores.
     Folder,
-    /// Settings of git's that set nothing.
+    /// A git settings file that sets nothing.
     Settings,
-    /// What leads git to the same folder that it is in.
+    /// A file that leads git to its own folder.
     SameFolder,
 }
 
@@ -35,8 +35,8 @@ impl Placeholder {
         }
     }
 
-    /// Whether such a one may be at `path`. Of an empty folder nobody knows: not every disk keeps
-    /// its mark.
+    /// Whether such a placeholder may be at `path`. An empty folder counts without its mark, since
+    /// not every disk stores it.
     pub(super) fn is_at(self, path: &Path) -> bool {
         let Some(text) = self.text() else {
             return path.read_dir().is_ok_and(|mut entries| entries.next().is_none());
@@ -46,11 +46,11 @@ impl Placeholder {
             && std::fs::read(path).is_ok_and(|found| found == text.as_bytes())
     }
 
-    /// Makes one, if nothing is there. It comes into being whole: another command that runs here
-    /// must not be able to write into it before.
+    /// Creates one, if nothing exists. It appears only when it is complete: another command that is
+    /// running must not be able to write to it before.
     pub(super) fn make(self, path: &Path) -> io::Result<()> {
         let Some(text) = self.text() else {
-            // Where marks cannot be kept, it stays behind at worst.
+            // If the mark cannot be stored, the folder stays behind at worst.
             return DirBuilder::new().mode(0o777 | MARK).create(path);
         };
         let folder = path.parent().unwrap_or(path);
@@ -62,7 +62,7 @@ impl Placeholder {
         Ok(())
     }
 
-    /// Takes away the one at `path`, if it is one of ours still and holds nothing.
+    /// Removes the one at `path`, if it is still a placeholder and empty.
     pub(super) fn take_away(self, path: &Path) {
         if self.text().is_some() {
             if self.is_at(path) {
@@ -72,7 +72,7 @@ impl Placeholder {
         }
         let Ok(found) = path.symlink_metadata() else { return };
         let mode = found.permissions().mode();
-        // Only what is empty is removed. What a person has put something in is theirs.
+        // Removes only an empty folder: what the user has put something into is theirs.
         if found.is_dir() && mode & MARK != 0 && std::fs::remove_dir(path).is_err() {
             let _ = std::fs::set_permissions(path, Permissions::from_mode(mode & !MARK));
         }

@@ -14,18 +14,18 @@ use crate::error::Error;
 /// How a path in the project is protected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Protection {
-    /// It is there and may be changed inside, but neither moved nor replaced.
+    /// It exists; its content may be changed, but it must not be moved or replaced.
     Pinned(PathBuf),
-    /// It is there and may not be changed.
+    /// It exists and must not be changed.
     ReadOnly(PathBuf),
-    /// What is there may be the placeholder of another command, which takes it away when it ends.
+    /// It exists but may be another command's placeholder, which that command removes when it ends.
     Held(PathBuf, Placeholder),
-    /// It is not there and may not come into being: a placeholder takes its place.
+    /// It does not exist and must not be created: a placeholder takes its place.
     Absent(PathBuf, Placeholder),
 }
 
 impl Protection {
-    /// The path, whether or not it is there.
+    /// The path, whether or not it exists.
     pub(crate) fn path(&self) -> &Path {
         match self {
             Self::Pinned(path)
@@ -35,7 +35,7 @@ impl Protection {
         }
     }
 
-    /// The path of one that is there.
+    /// The path, if it exists.
     pub(crate) fn stands(&self) -> Option<&Path> {
         match self {
             Self::Pinned(path) | Self::ReadOnly(path) | Self::Held(path, _) => Some(path),
@@ -43,7 +43,7 @@ impl Protection {
         }
     }
 
-    /// The path of one that is there for itself, and not as a placeholder.
+    /// The path, if it exists and is not a placeholder.
     pub(crate) fn mounted(&self) -> Option<&Path> {
         match self {
             Self::Pinned(path) | Self::ReadOnly(path) => Some(path),
@@ -51,7 +51,7 @@ impl Protection {
         }
     }
 
-    /// The path of one that may be changed inside.
+    /// The path, if its content may be changed.
     pub(crate) fn pinned(&self) -> Option<&Path> {
         match self {
             Self::Pinned(path) => Some(path),
@@ -59,7 +59,7 @@ impl Protection {
         }
     }
 
-    /// The path of one that is there and may not be changed.
+    /// The path, if it exists and must not be changed.
     pub(crate) fn unchangeable(&self) -> Option<&Path> {
         match self {
             Self::ReadOnly(path) | Self::Held(path, _) => Some(path),
@@ -68,7 +68,7 @@ impl Protection {
     }
 }
 
-/// Natter's own in a project, and the file that names programs to start.
+/// Natter's own files in a project, and the file that names programs to start.
 const OWN: &[&str] = &[".natter", ".mcp.json"];
 
 /// What in git's folder makes git start programs, or leads it elsewhere.
@@ -82,10 +82,10 @@ const GIT: &[(&str, Placeholder)] = &[
     ("info", Placeholder::Folder),
 ];
 
-/// Settings of git's in bytes, beyond which they are not looked at.
+/// The maximum size of git's settings that are read, in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// Adds the project's protections, and git's data where it lies outside.
+/// Adds the project's protections, and git's data if it is outside.
 pub(super) fn add(view: &mut View) -> Result<(), Error> {
     for name in OWN {
         let path = view.project.join(name);
@@ -102,15 +102,15 @@ pub(super) fn add(view: &mut View) -> Result<(), Error> {
                 view.git.push(common.clone());
                 inside(view, &common);
                 if view.project.starts_with(&common) {
-                    // As where a repository is bare, and its work trees lie in it.
+                    // For example, a bare repository that contains its work trees.
                     view.protected.push(Protection::Pinned(view.project.clone()));
                 }
-                // Its own part is written to, under the others' that is not.
+                // Its own part is writable, inside the shared data that is not.
                 view.protected.push(Protection::Pinned(own.clone()));
                 for name in ["commondir", "gitdir", "config.worktree"] {
                     view.protected.push(protect(own.join(name), Placeholder::Settings)?);
                 }
-                // Submodules are a work tree's own, with settings and hooks.
+                // Submodules belong to a work tree, with settings and hooks.
                 view.protected.push(protect(own.join("modules"), Placeholder::Folder)?);
             }
             view.protected.push(Protection::ReadOnly(git));
@@ -120,14 +120,14 @@ pub(super) fn add(view: &mut View) -> Result<(), Error> {
     Ok(())
 }
 
-/// Protects git's folder, one that is no link.
+/// Protects git's folder if it is not a link.
 pub(super) fn repository(view: &mut View, git: PathBuf) {
     if Placeholder::Folder.is_at(&git) {
         view.protected.push(Protection::Held(git, Placeholder::Folder));
         return;
     }
     inside(view, &git);
-    // Else it could be moved away with all that is protected in it.
+    // Otherwise it could be moved away with everything that is protected in it.
     if !view.protected.contains(&Protection::ReadOnly(git.clone())) {
         view.protected.push(Protection::Pinned(git));
     }
@@ -137,13 +137,13 @@ fn inside(view: &mut View, git: &Path) {
     let of = |(name, placeholder): &(&str, Placeholder)| protect(git.join(name), *placeholder);
     match GIT.iter().map(of).collect::<Result<Vec<_>, _>>() {
         Ok(protections) if bears_placeholders(git) => view.protected.extend(protections),
-        // Hooks that lie elsewhere, say: then nothing of git's may be changed.
+        // For example, hooks in another place: then nothing of git's may be changed.
         _ => view.protected.push(Protection::ReadOnly(git.to_owned())),
     }
 }
 
-/// Whether a placeholder for `commondir` means nothing here. Where git finds that file, it takes no
-/// notice of `core.worktree` and `core.bare`.
+/// Whether a placeholder for `commondir` has no effect here. Where git finds that file, it ignores
+/// `core.worktree` and `core.bare`.
 fn bears_placeholders(git: &Path) -> bool {
     if git.join("commondir").exists() && !Placeholder::SameFolder.is_at(&git.join("commondir")) {
         return true;
@@ -151,7 +151,7 @@ fn bears_placeholders(git: &Path) -> bool {
     let config = git.join("config");
     let settings = match config.symlink_metadata() {
         Err(_) => Vec::new(),
-        // A pipe would make the reading wait.
+        // Reading a pipe would block.
         Ok(it) if it.is_file() && it.len() <= LONGEST => std::fs::read(config).unwrap_or_default(),
         Ok(_) => return false,
     };
@@ -170,7 +170,7 @@ fn protect(path: PathBuf, placeholder: Placeholder) -> Result<Protection, Error>
         Ok(it) if it.is_symlink() => Err(Error::ProtectedLink(path)),
         Ok(_) if placeholder.is_at(&path) => Ok(Protection::Held(path, placeholder)),
         Ok(_) => Ok(Protection::ReadOnly(path)),
-        // It is in a folder that cannot be entered, which the command could open.
+        // It is in an inaccessible folder, which the command could open.
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
             Err(Error::Folder { path, error })
         }
@@ -178,9 +178,9 @@ fn protect(path: PathBuf, placeholder: Placeholder) -> Result<Protection, Error>
     }
 }
 
-/// The folders of a linked work tree whose `.git` is this file: its own, and the one that all
-/// share. Only where git's data names the work tree in turn: the file alone could be a lie, made
-/// by an earlier command to have any folder shown.
+/// The folders of a linked work tree whose `.git` is this file: its own, and the shared one. Only
+/// if git's data names the work tree in return: the file alone could have been forged by an earlier
+/// command to make any folder visible.
 fn linked(file: &Path) -> Option<(PathBuf, PathBuf)> {
     let base = file.parent()?;
     let text = std::fs::read_to_string(file).ok()?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::View;
 
-/// Programs, libraries, and what package managers put elsewhere.
+/// Programs, libraries, and what package managers install elsewhere.
 const FOLDERS: &[&str] = &[
     "/usr",
     "/bin",
@@ -21,14 +21,13 @@ const FOLDERS: &[&str] = &[
     "/run/current-system",
     "/home/linuxbrew/.linuxbrew",
     "/var/lib/ca-certificates",
-    // How many processors there are.
+    // The number of processors.
     "/sys/devices/system",
 ];
 
-/// What programs read in `/etc`. Not there: passwords (`shadow`, `gshadow`), keys (`ssh`,
-/// `ssl/private`, `pki/tls/private`), who may become root (`sudoers`), networks and their
-/// secrets, and whatever else somebody put there. Each folder but the smallest costs a mount at every
-/// start.
+/// What programs read in `/etc`. Left out are passwords (`shadow`, `gshadow`), keys (`ssh`,
+/// `ssl/private`, `pki/tls/private`), who may become root (`sudoers`), networks and their secrets,
+/// and anything else. Each folder but the smallest costs a mount at every start.
 const ETC: &[&str] = &[
     "alternatives",
     "crypto-policies",
@@ -58,7 +57,7 @@ const ETC: &[&str] = &[
     "timezone",
 ];
 
-/// What only a command with the network needs of `/etc`.
+/// What only a command with the network needs from `/etc`.
 const ETC_NETWORK: &[&str] = &["gai.conf", "resolv.conf"];
 
 /// Adds the system's part.
@@ -66,7 +65,7 @@ pub(super) fn add(view: &mut View, network: bool) {
     for folder in FOLDERS {
         let folder = Path::new(folder);
         match folder.read_link() {
-            // `/bin` is a link on merged systems: the same link is made.
+            // `/bin` is a link on merged systems: the same link is created.
             Ok(target) if folder.exists() => view.links.push((target, folder.to_owned())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             _ => view.show(folder.to_owned()),
@@ -78,8 +77,8 @@ pub(super) fn add(view: &mut View, network: bool) {
     }
 }
 
-/// Shows an entry of `/etc`. One that is a link into what is visible becomes the same link (the
-/// name of the time zone is read from it); another is shown by what it leads to.
+/// Shows an entry of `/etc`. If it is a link to something visible, the same link is created (the
+/// time zone's name is read from it); otherwise its target is shown.
 fn etc(view: &mut View, entry: PathBuf) {
     match entry.read_link() {
         Ok(target) => match entry.canonicalize() {
@@ -87,7 +86,7 @@ fn etc(view: &mut View, entry: PathBuf) {
             Ok(real) => view.readable.push((real, entry)),
             Err(_) => {}
         },
-        // It is there, and no link.
+        // It exists and is not a link.
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
             view.readable.push((entry.clone(), entry));
         }

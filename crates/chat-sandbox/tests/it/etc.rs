@@ -47,7 +47,7 @@ fn a_copy_that_was_taken_away_is_missed_by_nobody() {
     });
 }
 
-/// Runs commands until one sees the copy, which is made beside them.
+/// Runs commands until one sees the copy, which is made in the background.
 async fn copied(scene: &Scene) {
     let deadline = Instant::now() + Duration::from_mins(1);
     while !scene.run(IS_COPY).await.exit.is_success() {

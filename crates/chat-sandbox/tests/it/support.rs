@@ -8,7 +8,7 @@ use tempfile::TempDir;
 /// Every way of enforcing, and none.
 pub const WAYS: [Preference; 3] = [Preference::Bubblewrap, Preference::Landlock, Preference::None];
 
-/// A project, a home folder and a place beside them that no command may see.
+/// A project, a home folder and a folder next to them that no command may see.
 pub struct Scene {
     folder: TempDir,
     project: &'static str,

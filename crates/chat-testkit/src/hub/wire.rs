@@ -45,7 +45,7 @@ pub(super) fn respond(
     end(stream)
 }
 
-/// A file, from where the range says, and wrong where it is to be.
+/// Sends a file from the requested range on, with a fault if wanted.
 pub(super) fn send_file(
     stream: &TcpStream,
     content: &[u8],

@@ -1,7 +1,7 @@
 //! Formats JSON with line breaks, with its keys in their order and every token as it was written.
 
-/// Indents a JSON text. Nothing but white space between tokens changes; a line break inside a
-/// string (`\n`) is followed by one in the output, so that long texts can be read.
+/// Indents a JSON text. Only white space between tokens changes; a line break inside a string
+/// (`\n`) is followed by one in the output, so that long texts are readable.
 pub fn indented(json: &str) -> String {
     let mut out = String::with_capacity(json.len() * 2);
     let mut depth = 0_usize;
@@ -52,7 +52,7 @@ pub fn indented(json: &str) -> String {
     out
 }
 
-/// The fields of a JSON object: names and values as they are written. Empty where it is no object.
+/// The fields of a JSON object: names and values as they are written. Empty if it is not an object.
 pub(super) fn fields(json: &str) -> Vec<(&str, &str)> {
     let Some(inside) = json.strip_prefix('{').and_then(|json| json.strip_suffix('}')) else {
         return Vec::new();
@@ -64,13 +64,13 @@ pub(super) fn fields(json: &str) -> Vec<(&str, &str)> {
     fields.collect()
 }
 
-/// The items of a JSON array as they are written. Empty where it is no array.
+/// The items of a JSON array as they are written. Empty if it is not an array.
 pub(super) fn items(json: &str) -> Vec<&str> {
     let inside = json.strip_prefix('[').and_then(|json| json.strip_suffix(']'));
     inside.map(parts).unwrap_or_default()
 }
 
-/// What stands between the commas that are in no inner value.
+/// The parts between top-level commas.
 fn parts(inside: &str) -> Vec<&str> {
     let (mut depth, mut from, mut in_string, mut escaped) = (0_i32, 0, false, false);
     let mut parts = Vec::new();

@@ -1,6 +1,6 @@
 //! Replaces text that differs between runs with placeholders.
 
-/// Stable names for what differs between runs. One value takes all texts of a recording, so that
+/// Stable names for values that differ between runs. Use one for all texts of a recording, so that
 /// an id has the same name in all of them.
 #[derive(Clone, Debug, Default)]
 pub struct Placeholders {
@@ -25,11 +25,11 @@ const MEASURED: [(&str, &str); 3] =
     [("\"took\":", "<took>"), ("\"total_ms\":", "<ms>"), ("\"took_ms\":", "<ms>")];
 
 impl Placeholders {
-    /// Names this text `<name>` wherever it stands.
+    /// Replaces this text by `<name>` everywhere.
     #[must_use]
     pub fn word(mut self, text: impl Into<String>, name: &str) -> Self {
         self.words.push((text.into(), format!("<{name}>")));
-        // A path must not be taken for the beginning of another.
+        // A path must not be taken for the beginning of another one.
         self.words.sort_by_key(|(text, _)| std::cmp::Reverse(text.len()));
         self
     }
@@ -47,8 +47,8 @@ impl Placeholders {
         out
     }
 
-    /// What stands at the beginning of the text and differs between runs: its length and its name.
-    /// `begins`: no word goes on here.
+    /// The length and placeholder of a value at the beginning of the text that differs between
+    /// runs. `begins`: whether a word may begin here.
     fn at(&mut self, text: &str, begins: bool) -> Option<(usize, String)> {
         let known = self.words.iter().find(|(word, _)| text.starts_with(word.as_str()));
         if let Some((word, name)) = known {
@@ -61,7 +61,7 @@ impl Placeholders {
                 Some(inside) => inside.find('}')? + 2,
                 None => digits(value),
             };
-            // What is null was not measured.
+            // A null value was not measured.
             if length == 0 {
                 return None;
             }
@@ -95,7 +95,7 @@ impl Placeholders {
             return Some(("Date: ".len() + DAY.len(), "Date: <day>".to_owned()));
         }
         if let Some(system) = text.strip_prefix("System: ") {
-            // It ends with its line, which in JSON is an escape.
+            // It ends with its line, whose break is an escape in JSON.
             let length = system.find(['\n', '\\']).unwrap_or(system.len());
             return Some(("System: ".len() + length, "System: <system>".to_owned()));
         }
@@ -144,7 +144,7 @@ fn digits(text: &str) -> usize {
     text.bytes().take_while(u8::is_ascii_digit).count()
 }
 
-/// Whether a text begins like the form, in which a 0 stands for any digit.
+/// Whether a text begins like a form in which a 0 stands for any digit.
 fn fits(text: &str, form: &str) -> bool {
     let mut bytes = text.bytes();
     form.bytes().all(|wanted| match bytes.next() {

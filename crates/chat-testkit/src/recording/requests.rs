@@ -14,8 +14,8 @@ struct Known<'a> {
     tools: Option<&'a str>,
 }
 
-/// Requests in their order: method, path, and the body with its keys in the order of the wire.
-/// Messages with which an earlier request began byte for byte, and its tools, are only counted.
+/// The requests in order: method, path, and the body with its keys in their original order.
+/// Messages and tools that are byte for byte the same as in an earlier request are only counted.
 pub fn requests(requests: &[Recorded]) -> String {
     let mut out = String::new();
     let mut known: Vec<Known<'_>> = Vec::new();
@@ -48,7 +48,7 @@ pub fn requests(requests: &[Recorded]) -> String {
     out
 }
 
-/// The messages after those that the most similar earlier request began with.
+/// The messages after those that are shared with the most similar earlier request.
 fn new_messages(messages: &[&str], known: &[Known<'_>]) -> String {
     let same = |known: &Known<'_>| {
         let pairs = messages.iter().zip(&known.messages);

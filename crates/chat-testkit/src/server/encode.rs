@@ -13,7 +13,7 @@ pub enum Protocol {
     OpenAi,
 }
 
-/// Makes the bytes of one reply.
+/// Encodes one reply.
 #[derive(Debug)]
 pub(super) struct Encoder {
     pub protocol: Protocol,
@@ -41,8 +41,8 @@ impl Encoder {
     /// A piece of text or of thinking.
     pub fn piece(&mut self, text: &str, thinking: bool) -> String {
         self.pieces += 1;
-        // Written by hand: a benchmark sends a hundred thousand of these, and the server's time
-        // must not be what is measured.
+        // Formatted by hand: a benchmark sends a hundred thousand of these, and must not measure
+        // the server.
         let text = serde_json::to_string(text).expect("text is JSON");
         match (self.protocol, thinking) {
             (Protocol::Ollama, false) => self.line(&format!(r#""content":{text}"#)),
@@ -55,7 +55,7 @@ impl Encoder {
         }
     }
 
-    /// A call of a tool, as the frames in which it goes out.
+    /// A tool call, as the frames in which it is sent.
     pub fn tool_call(&mut self, id: Option<&str>, name: &str, arguments: &Value) -> Vec<String> {
         self.pieces += 1;
         let index = self.tool_calls;

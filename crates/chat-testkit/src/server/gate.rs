@@ -23,14 +23,15 @@ impl Gate {
         }
     }
 
-    /// Lets the server go on.
+    /// Lets the server continue.
     pub fn open(&self) {
         self.open.send_replace(true);
     }
 
-    /// Waits until the server stands before the gate: all that comes before it was sent.
+    /// Waits until the server is at the gate: everything before it was sent.
     ///
     /// # Panics
+    ///
     /// After [`PATIENCE`].
     pub async fn reached(&self) {
         let mut reached = self.reached.subscribe();
@@ -53,12 +54,12 @@ impl Gate {
             .block_on(self.reached());
     }
 
-    /// Whether the server stands, or stood, before the gate.
+    /// Whether the server is or was at the gate.
     pub fn is_reached(&self) -> bool {
         *self.reached.borrow()
     }
 
-    /// The server's side: says that it is here, and waits.
+    /// The server's side: reports that it is here, and waits.
     pub(super) async fn pass(&self) {
         self.reached.send_replace(true);
         // The sender lives as long as this.

@@ -26,21 +26,21 @@ impl Model {
         }
     }
 
-    /// Its window, in tokens.
+    /// Its context window, in tokens.
     #[must_use]
     pub fn context(mut self, tokens: u32) -> Self {
         self.context = tokens;
         self
     }
 
-    /// Whom the list of the OpenAI protocol says that it belongs to: programs are known by that.
+    /// Its owner in the list of the OpenAI protocol, by which programs are recognized.
     #[must_use]
     pub fn owned_by(mut self, owner: &str) -> Self {
         owner.clone_into(&mut self.owner);
         self
     }
 
-    /// What it can do, in Ollama's words.
+    /// Its capabilities, in Ollama's terms.
     #[must_use]
     pub fn capabilities(mut self, capabilities: &[&str]) -> Self {
         self.capabilities = capabilities.iter().map(|&c| c.to_owned()).collect();
@@ -48,14 +48,14 @@ impl Model {
     }
 
     /// Leaves the capabilities out of the list, as older Ollama servers do: only `/api/show`
-    /// tells them.
+    /// reports them.
     #[must_use]
     pub fn capabilities_unlisted(mut self) -> Self {
         self.listed = false;
         self
     }
 
-    /// Lets `/api/show` fail for it.
+    /// Makes `/api/show` fail for it.
     #[must_use]
     pub fn show_fails(mut self) -> Self {
         self.shown = false;

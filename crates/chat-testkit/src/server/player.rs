@@ -17,7 +17,7 @@ use super::record::{End, Writer};
 use super::script::{Script, Split, Step};
 use super::socket::Peer;
 
-/// The chunks in which a line without end is sent.
+/// The chunk size of an endless line.
 const LONG_LINE_CHUNK: u64 = 64 << 10;
 
 pub(super) struct Player {
@@ -33,11 +33,11 @@ pub(super) struct Player {
     peer: Peer,
 }
 
-/// Bytes that go out, and what a reader understands when it has them all.
+/// Bytes to send, and the text that a reader has after receiving them all.
 struct Frame {
     bytes: Bytes,
     means: Option<(String, bool)>,
-    /// Whether what comes after must not go out in the same packet.
+    /// Whether what comes next must be in another packet.
     apart: bool,
 }
 
@@ -77,7 +77,7 @@ impl Player {
         loop {
             if let Some(frame) = self.ready.pop_front() {
                 if frame.apart {
-                    // The connection writes what it has when the body has nothing ready.
+                    // The connection writes its data when the body has nothing ready.
                     tokio::task::yield_now().await;
                 }
                 self.writer.bytes(&frame.bytes);
@@ -96,7 +96,7 @@ impl Player {
         }
     }
 
-    /// Makes the next frames ready. Gives an error where the connection is to break.
+    /// Prepares the next frames. Returns an error if the connection should break.
     async fn advance(&mut self) -> Option<io::Result<Bytes>> {
         if self.long_line > 0 {
             let length = self.long_line.min(LONG_LINE_CHUNK);
@@ -164,7 +164,7 @@ impl Player {
     }
 
     async fn break_off(&mut self) -> io::Result<Bytes> {
-        // What went before is to be on its way first.
+        // What came before must be sent first.
         tokio::task::yield_now().await;
         self.writer.end(End::Cut);
         Err(io::Error::other("cut by the script"))
@@ -179,7 +179,7 @@ impl Player {
     }
 }
 
-/// Tears bytes apart as the script says.
+/// Splits bytes as the script says.
 struct Splitter {
     split: Split,
     random: StdRng,

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-/// Of one answer this many bytes are kept; benchmarks and endless lines send far more.
+/// How many bytes of an answer are kept; benchmarks and endless lines send far more.
 const BYTES_KEPT: usize = 4 << 20;
 
 /// A request and its answer. Clones see the same answer grow.
@@ -23,13 +23,13 @@ pub struct Recorded {
     pub method: String,
     /// The headers, names in lower case.
     pub headers: BTreeMap<String, String>,
-    /// The body as JSON; null where it is none.
+    /// The body as JSON; null if it is not JSON.
     pub body: Value,
     raw: Raw,
     sent: Arc<Mutex<Sent>>,
 }
 
-/// A body as it came. Left out of what a failed test prints: the JSON is there already.
+/// The raw body. Left out of the output of a failed test, which already shows the JSON.
 #[derive(Clone)]
 struct Raw(Bytes);
 
@@ -39,12 +39,12 @@ impl fmt::Debug for Raw {
     }
 }
 
-/// What went out as an answer.
+/// The sent answer.
 #[derive(Clone, Debug, Default)]
 pub struct Sent {
-    /// The text of all pieces that were handed to the connection whole.
+    /// The text of all pieces that were completely passed to the connection.
     pub text: String,
-    /// The same of thinking.
+    /// The same for thinking.
     pub thinking: String,
     /// The body's first 4 MiB, byte for byte.
     pub bytes: Vec<u8>,
@@ -57,29 +57,29 @@ pub struct Sent {
 /// How an answer ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum End {
-    /// It has not.
+    /// It has not ended.
     #[default]
     Running,
     /// All of it was sent.
     Complete,
     /// The script cut it.
     Cut,
-    /// The client went away before.
+    /// The client disconnected before.
     ClientGone,
 }
 
 impl Recorded {
-    /// Whether it asks for a reply of a model.
+    /// Whether it asks a model for a reply.
     pub fn is_chat(&self) -> bool {
         self.path.ends_with("/api/chat") || self.path.ends_with("/chat/completions")
     }
 
-    /// The body as it came, byte for byte.
+    /// The raw body, byte for byte.
     pub fn raw_body(&self) -> &[u8] {
         &self.raw.0
     }
 
-    /// What went out so far.
+    /// The answer so far.
     pub fn sent(&self) -> Sent {
         lock(&self.sent).clone()
     }
@@ -96,7 +96,7 @@ impl Recorded {
     }
 }
 
-/// A message's content as one text, be it a string or OpenAI's list of parts.
+/// A message's content as one text, whether it is a string or OpenAI's list of parts.
 fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
@@ -158,14 +158,14 @@ impl Log {
 
     fn write(&self, line: &Value) {
         if let Some(file) = &mut *lock(&self.file) {
-            // One write a line, so that whoever reads never sees half of one for long.
+            // One write per line, so that a reader hardly ever sees half a line.
             file.write_all(format!("{line}\n").as_bytes()).expect("the requests' log is written");
         }
     }
 }
 
-/// Writes down what goes out as one answer. Dropping it says that the client went away, unless
-/// another end was said before.
+/// Records one answer. Dropping it records that the client disconnected, unless another end was
+/// recorded before.
 #[derive(Debug)]
 pub(super) struct Writer {
     number: usize,

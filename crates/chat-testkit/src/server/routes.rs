@@ -39,7 +39,7 @@ impl Answer {
         self
     }
 
-    /// Answers only when the gate is open.
+    /// Answers only once the gate is open.
     #[must_use]
     pub fn gate(mut self, gate: &Gate) -> Self {
         self.gate = Some(gate.clone());
@@ -47,7 +47,7 @@ impl Answer {
     }
 }
 
-/// What the server is to say, and what it was asked.
+/// The scripted answers, and the recorded requests.
 #[derive(Debug, Default)]
 pub(super) struct State {
     says: Mutex<Says>,
@@ -171,7 +171,7 @@ async fn chat(
         return fixed(&writer, *status, &script.headers, body.clone().into());
     }
     let mut encoder = Encoder::new(protocol, &request.body, &script);
-    // Ollama streams unless told not to, OpenAI's protocol only when told to.
+    // Ollama streams unless it is told not to, OpenAI's protocol only if it is told to.
     let streams = request.body["stream"].as_bool().unwrap_or(protocol == Protocol::Ollama);
     let raw = script.steps.iter().any(|step| matches!(step, Step::Raw(_) | Step::LongLine(_)));
     if !streams && !raw {

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::Gate;
 
-/// One answer. Pieces go out in order; unless told otherwise it ends as a complete reply does,
-/// with its reason, its usage and the protocol's last word.
+/// One answer. Pieces are sent in order; by default it ends like a complete reply, with its finish
+/// reason, its usage and the end marker of the protocol.
 #[derive(Clone, Debug, Default)]
 pub struct Script {
     pub(super) status: Option<(u16, String)>,
@@ -32,17 +32,17 @@ pub(super) enum Step {
         arguments: Value,
     },
     Raw(Bytes),
-    /// So many bytes without a line's end.
+    /// This many bytes without a line break.
     LongLine(u64),
     Gate(Gate),
     Pause(Duration),
-    /// Pieces of text, or of thinking, so many a second, or as fast as they go.
+    /// Pieces of text or thinking, this many per second, or as fast as possible.
     Pieces {
         pieces: Arc<[String]>,
         per_second: Option<f64>,
         thinking: bool,
     },
-    /// The last of its script, as are all below.
+    /// The last step of its script, like all below.
     Error {
         message: String,
         code: u16,
@@ -50,21 +50,21 @@ pub(super) enum Step {
     Cut,
     Reset,
     Stall,
-    /// Ends the body in good order but without the protocol's last words.
+    /// Ends the body properly, but without the end marker of the protocol.
     End,
 }
 
-/// Where the bytes of an answer are torn apart on their way.
+/// Where the bytes of an answer are split on their way.
 #[derive(Clone, Debug, Default)]
 pub enum Split {
     /// One chunk for each piece.
     #[default]
     Pieces,
-    /// After every byte, inside UTF-8 and JSON too.
+    /// After every byte, even inside UTF-8 and JSON.
     EveryByte,
     /// Before these bytes of the body, counted from 0.
     At(Vec<u64>),
-    /// At random places, the same for the same seed.
+    /// At random positions, the same for the same seed.
     Random(u64),
 }
 
@@ -74,12 +74,12 @@ impl Script {
         Self::default()
     }
 
-    /// A refusal: a status with a body, sent as JSON where it begins like it.
+    /// A refusal: a status with a body, which is sent as JSON if it looks like it.
     pub fn status(status: u16, body: &str) -> Self {
         Self { status: Some((status, body.to_owned())), ..Self::default() }
     }
 
-    /// A body of exactly these bytes under status 200, a recorded one for instance.
+    /// A body of exactly these bytes with status 200, for example a recorded one.
     pub fn raw(bytes: impl Into<Bytes>) -> Self {
         Self::new().step(Step::Raw(bytes.into())).step(Step::End)
     }
@@ -109,7 +109,7 @@ impl Script {
         self.step(Step::Thinking(text.to_owned()))
     }
 
-    /// Calls a tool: whole on Ollama, its arguments in several pieces on OpenAI's protocol.
+    /// Calls a tool: in one piece on Ollama, its arguments in several pieces on OpenAI's protocol.
     #[must_use]
     pub fn tool_call(self, id: &str, name: &str, arguments: Value) -> Self {
         self.step(Step::ToolCall { id: Some(id.to_owned()), name: name.to_owned(), arguments })
@@ -121,13 +121,13 @@ impl Script {
         self.step(Step::ToolCall { id: None, name: name.to_owned(), arguments })
     }
 
-    /// Sends these bytes in the midst of the rest.
+    /// Sends these bytes between the others.
     #[must_use]
     pub fn bytes(self, bytes: impl Into<Bytes>) -> Self {
         self.step(Step::Raw(bytes.into()))
     }
 
-    /// Sends so many bytes of one line that never ends.
+    /// Sends this many bytes of one line that never ends.
     #[must_use]
     pub fn long_line(self, bytes: u64) -> Self {
         self.step(Step::LongLine(bytes))
@@ -139,34 +139,35 @@ impl Script {
         self.step(Step::Gate(gate.clone()))
     }
 
-    /// Waits at a gate before anything is answered, the status too: a server that loads a model.
+    /// Waits at a gate before anything is answered, even the status, like a server that loads a
+    /// model.
     #[must_use]
     pub fn gate_first(mut self, gate: &Gate) -> Self {
         self.first = Some(gate.clone());
         self
     }
 
-    /// Waits so long.
+    /// Waits this long.
     #[must_use]
     pub fn pause(self, time: Duration) -> Self {
         self.step(Step::Pause(time))
     }
 
-    /// Sends pieces of text as fast as they go.
+    /// Sends pieces of text as fast as possible.
     #[must_use]
     pub fn flat_out(self, pieces: impl Into<Arc<[String]>>) -> Self {
         let pieces = pieces.into();
         self.step(Step::Pieces { pieces, per_second: None, thinking: false })
     }
 
-    /// Sends pieces of text, so many a second.
+    /// Sends pieces of text, this many per second.
     #[must_use]
     pub fn paced(self, pieces: impl Into<Arc<[String]>>, per_second: f64) -> Self {
         let pieces = pieces.into();
         self.step(Step::Pieces { pieces, per_second: Some(per_second), thinking: false })
     }
 
-    /// Sends pieces of thinking, so many a second, or as fast as they go.
+    /// Sends pieces of thinking, this many per second, or as fast as possible.
     #[must_use]
     pub fn thinking_pieces(
         self,
@@ -176,13 +177,13 @@ impl Script {
         self.step(Step::Pieces { pieces: pieces.into(), per_second, thinking: true })
     }
 
-    /// Ends with an error object in mid-stream, under status 200.
+    /// Ends with an error object in the middle of the stream, with status 200.
     #[must_use]
     pub fn error(self, message: &str) -> Self {
         self.step(Step::Error { message: message.to_owned(), code: 500 })
     }
 
-    /// The same with the code that OpenAI's protocol puts into it.
+    /// The same with the code that OpenAI's protocol includes.
     #[must_use]
     pub fn error_code(self, message: &str, code: u16) -> Self {
         self.step(Step::Error { message: message.to_owned(), code })
@@ -200,41 +201,41 @@ impl Script {
         self.step(Step::Reset)
     }
 
-    /// Says nothing more and never ends.
+    /// Sends nothing more and never ends.
     #[must_use]
     pub fn stall(self) -> Self {
         self.step(Step::Stall)
     }
 
-    /// Ends the body in good order, but without finish reason and the protocol's last word.
+    /// Ends the body properly, but without finish reason and the end marker of the protocol.
     #[must_use]
     pub fn end_early(self) -> Self {
         self.step(Step::End)
     }
 
-    /// Tears the bytes apart.
+    /// Splits the bytes.
     #[must_use]
     pub fn split(mut self, split: Split) -> Self {
         self.split = split;
         self
     }
 
-    /// The reason at its end: `length`, say. It is `stop`, or `tool_calls` where tools are called
-    /// on OpenAI's protocol.
+    /// The finish reason, for example `length`. By default it is `stop`, or `tool_calls` if tools
+    /// are called on OpenAI's protocol.
     #[must_use]
     pub fn finish(mut self, reason: &str) -> Self {
         self.finish = Some(reason.to_owned());
         self
     }
 
-    /// The tokens that it claims to have cost: of the prompt and of the reply.
+    /// The reported usage: the tokens of the prompt and of the reply.
     #[must_use]
     pub fn usage(mut self, prompt: u64, completion: u64) -> Self {
         self.usage = Some((prompt, completion));
         self
     }
 
-    /// The field that carries thinking on OpenAI's protocol; it is `reasoning_content`.
+    /// The field for thinking on OpenAI's protocol; the default is `reasoning_content`.
     #[must_use]
     pub fn reasoning_field(mut self, field: &str) -> Self {
         self.reasoning = Some(field.to_owned());

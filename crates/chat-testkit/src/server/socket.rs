@@ -14,12 +14,12 @@ use tokio::net::{TcpListener, TcpStream};
 
 pub(super) struct Listener(TcpListener);
 
-/// The other end of a connection, with the lever that resets it.
+/// The other end of a connection, with a flag that makes it end with a reset.
 #[derive(Clone, Debug)]
 pub(super) struct Peer(Arc<AtomicBool>);
 
 impl Peer {
-    /// Lets the connection end with a reset when the server drops it.
+    /// Makes the connection end with a reset when the server drops it.
     pub fn reset_at_end(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -37,9 +37,9 @@ impl axum::serve::Listener for Listener {
 
     async fn accept(&mut self) -> (Socket, Peer) {
         loop {
-            // What fails here is a client that went away at once.
+            // An error here means that the client disconnected at once.
             if let Ok((stream, _)) = self.0.accept().await {
-                // Each chunk is to leave at once, as a server of tokens sends them.
+                // Each chunk must be sent at once, as real model servers do.
                 let _ = stream.set_nodelay(true);
                 let peer = Peer(Arc::default());
                 return (Socket { stream, reset: Arc::clone(&peer.0) }, peer);

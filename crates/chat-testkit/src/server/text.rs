@@ -45,7 +45,7 @@ const CODE: &[&str] = &[
     "}",
 ];
 
-/// A word that no other number gives. Replies of few words are ended as circles.
+/// A unique word for each number. Replies of only a few words would be stopped as loops.
 pub fn word(number: usize) -> String {
     let mut out = String::from("w");
     let mut rest = number;
@@ -56,13 +56,13 @@ pub fn word(number: usize) -> String {
     out
 }
 
-/// So many words, each with a blank behind it.
+/// This many words, each followed by a space.
 pub fn words(count: usize) -> Vec<String> {
     (0..count).map(|number| word(number) + " ").collect()
 }
 
-/// A Markdown text of at least so many bytes, cut to the next full word, with so many fenced
-/// blocks of code evenly in it.
+/// A Markdown text of at least this many bytes, ending with a complete word, with this many fenced
+/// code blocks spread evenly.
 pub fn markdown(bytes: usize, code_blocks: usize) -> String {
     let mut out = String::with_capacity(bytes + 200);
     let mut word = 0;
@@ -96,7 +96,7 @@ pub fn markdown(bytes: usize, code_blocks: usize) -> String {
                 out.push_str(&self::word(paragraph * 8 + at / 5));
                 out.push(' ');
             }
-            // A stride that is prime to the number of words, so that sentences differ.
+            // A stride that is coprime to the number of words, so that sentences differ.
             word = (word + 7 + paragraph % 3) % WORDS.len();
             out.push_str(WORDS[word]);
             out.push(' ');
@@ -106,7 +106,7 @@ pub fn markdown(bytes: usize, code_blocks: usize) -> String {
     out
 }
 
-/// Cuts a text into so many pieces of nearly the same length, between characters. A text with
+/// Splits a text into this many pieces of nearly the same length, between characters. A text with
 /// fewer characters gives fewer pieces.
 pub fn pieces(text: &str, count: usize) -> Vec<String> {
     let mut out = Vec::with_capacity(count);

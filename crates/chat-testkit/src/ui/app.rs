@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::input::Input;
 use super::{By, Desktop, Widget, tree, until};
 
-/// What the toolkit tells of itself, with nothing of the program's on the stack.
+/// GTK's own warnings, which are not caused by the program.
 const KNOWN: [&str; 1] = [
     // GTK 4.8, now and then: the pointer leaves a popover that is being closed.
     "gtk_widget_compute_point: assertion 'GTK_IS_WIDGET (widget)' failed",
@@ -38,7 +38,7 @@ impl App {
             let ended = child.try_wait();
             async move {
                 if let Some(status) = ended? {
-                    // Nothing will come any more; an answer ends the waiting.
+                    // Nothing more will come; returning ends the wait.
                     return Ok(Some(Err(status)));
                 }
                 Ok(application(desktop, pid).await?.map(Ok))
@@ -53,28 +53,28 @@ impl App {
         }
     }
 
-    /// All that is shown now, in the order of reading.
+    /// All visible widgets, in reading order.
     pub async fn widgets(&self) -> Vec<Widget> {
         tree::below(&self.bus, &self.input, self.root.clone()).await
     }
 
-    /// All that fits now.
+    /// All matching widgets.
     pub async fn all(&self, by: By) -> Vec<Widget> {
         self.widgets().await.into_iter().filter(|widget| by.fits(widget)).collect()
     }
 
-    /// Whether there is such a widget now.
+    /// Whether there is a matching widget.
     pub async fn has(&self, by: By) -> bool {
         !self.all(by).await.is_empty()
     }
 
-    /// Waits for a widget, and gives it: the first in the order of reading.
+    /// Waits for a widget, and returns it: the first one in reading order.
     pub async fn find(&self, by: By) -> Result<Widget> {
         let found = self.find_quietly(by).await;
         self.explain(found).await
     }
 
-    /// Looks for a widget for about a second: for what may have to be tried again.
+    /// Waits for a widget for about a second, for actions that may have to be repeated.
     pub async fn wait_briefly(&self, by: By) -> bool {
         let found = self.find_quietly(by);
         tokio::time::timeout(Duration::from_secs(1), found).await.is_ok_and(|found| found.is_ok())
@@ -88,7 +88,7 @@ impl App {
         .await
     }
 
-    /// Waits until there is no such widget.
+    /// Waits until no widget matches.
     pub async fn gone(&self, by: By) -> Result<()> {
         let gone = until(&format!("the end of {by}"), || {
             let by = by.clone();
@@ -98,7 +98,7 @@ impl App {
         self.explain(gone).await
     }
 
-    /// Waits until something is so of all that is shown.
+    /// Waits until the visible widgets fulfil a condition.
     pub async fn wait(&self, what: &str, is_so: impl Fn(&[Widget]) -> bool) -> Result<()> {
         let waited = until(what, || {
             let is_so = &is_so;
@@ -108,17 +108,17 @@ impl App {
         self.explain(waited).await
     }
 
-    /// Waits for a widget, and presses it.
+    /// Waits for a widget, and clicks it.
     pub async fn click(&self, by: By) -> Result<()> {
         self.find(by).await?.click().await
     }
 
-    /// All text inside a widget of this name, in the order of reading, a line for each piece.
+    /// All text inside a widget of this name, in reading order, one line for each piece.
     pub async fn text_under(&self, name: &str) -> String {
         let mut lines = Vec::new();
         for widget in self.widgets().await {
             if widget.is_under(name) {
-                // What has no text of its own has a name, or nothing to say.
+                // A widget without text has a name, or nothing to say.
                 let text = widget.text().await.unwrap_or_else(|_| widget.name().to_owned());
                 if !text.is_empty() {
                     lines.push(text);
@@ -128,7 +128,7 @@ impl App {
         lines.join("\n")
     }
 
-    /// Waits until the text inside a widget of this name fulfils a condition, and gives it.
+    /// Waits until the text inside a widget of this name fulfils a condition, and returns it.
     pub async fn wait_for_text(
         &self,
         name: &str,
@@ -146,7 +146,7 @@ impl App {
         self.explain(text).await
     }
 
-    /// Types a text into what has the keyboard.
+    /// Types a text into the focused widget.
     pub async fn type_text(&self, text: &str) -> Result<()> {
         self.input.type_text(text).await
     }
@@ -156,7 +156,7 @@ impl App {
         self.input.keys(keys).await
     }
 
-    /// Presses keys faster than the program can follow: it finds them all at once.
+    /// Presses keys faster than the program can follow, so that it gets them all at once.
     pub async fn keys_at_once(&self, keys: &[&str]) -> Result<()> {
         kill_process(self.pid(), Signal::STOP)?;
         let pressed = self.input.keys_at_once(keys).await;
@@ -164,12 +164,12 @@ impl App {
         pressed
     }
 
-    /// Makes the topmost window as large as this.
+    /// Resizes the topmost window.
     pub async fn resize(&self, width: u32, height: u32) -> Result<()> {
         self.input.resize(width, height).await
     }
 
-    /// Takes a picture of the screen.
+    /// Takes a screenshot.
     pub async fn picture(&self, file: &Path) -> Result<()> {
         self.input.picture(file).await
     }
@@ -184,7 +184,7 @@ impl App {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    /// Waits until the program ends by itself. What GTK was asked for and could not do fails it.
+    /// Waits until the program ends by itself. Fails if GTK reported critical warnings.
     pub async fn ended(mut self) -> Result<ExitStatus> {
         let child = &mut self.child;
         let status = until("the program's end", || {
@@ -203,13 +203,13 @@ impl App {
         kill_process(self.pid(), Signal::TERM)?;
         let status = self.ended().await?;
         match status.signal() {
-            // A program that does not handle the signal ends by it.
+            // A program that does not handle the signal is ended by it.
             None | Some(15) => Ok(()),
             Some(signal) => bail!("the program was ended by signal {signal}"),
         }
     }
 
-    /// Ends the program at once, as a power cut does.
+    /// Ends the program at once, like a power failure.
     pub async fn kill(self) -> Result<()> {
         kill_process(self.pid(), Signal::KILL)?;
         self.ended().await.map(drop)
@@ -219,8 +219,8 @@ impl App {
         Pid::from_child(&self.child)
     }
 
-    /// Adds to an error what was to be seen: the outline of the windows, what the program said,
-    /// and a picture where `NATTER_TEST_PICTURES` names a folder.
+    /// Adds what was visible to an error: the outline of the windows, the program's output, and a
+    /// screenshot if `NATTER_TEST_PICTURES` names a folder.
     pub async fn explain<T>(&self, result: Result<T>) -> Result<T> {
         let Err(error) = result else { return result };
         if let Some(folder) = std::env::var_os("NATTER_TEST_PICTURES") {
@@ -242,19 +242,19 @@ impl Drop for App {
     }
 }
 
-/// Whether a line tells that a library was used wrongly.
+/// Whether a line reports that a library was used wrongly.
 fn is_critical(line: &str) -> bool {
     line.contains("-CRITICAL **") && !KNOWN.iter().any(|known| line.contains(known))
 }
 
-/// The accessible root of the program with this id, once it is there and has a window.
+/// The accessible root of the program with this id, once it exists and has a window.
 async fn application(desktop: &Desktop, pid: u32) -> Result<Option<ObjectRefOwned>> {
     let accessibility = &desktop.accessibility;
     let registry = accessibility.root_accessible_on_registry().await?;
     let dbus = atspi::zbus::fdo::DBusProxy::new(accessibility.connection()).await?;
     for object in registry.get_children().await? {
         let Some(name) = object.name().cloned() else { continue };
-        // One that has just ended is named by nobody.
+        // A program that has just ended has no process id.
         let Ok(owner) = dbus.get_connection_unix_process_id(name.into()).await else { continue };
         if owner == pid {
             let windows = tree::below(accessibility.connection(), desktop.input(), object.clone());

@@ -21,7 +21,7 @@ pub struct Bus {
 }
 
 impl Bus {
-    /// Starts it. Services that it starts draw on the screen and speak to this bus.
+    /// Starts it. Services that it starts use this screen and this bus.
     pub fn start(folder: &Path, screen: &Screen) -> Result<Self> {
         let mut daemon = command("dbus-daemon", folder)
             .args(["--session", "--nofork", "--nopidfile", "--print-address=1"])

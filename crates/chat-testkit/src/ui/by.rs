@@ -6,7 +6,7 @@ use atspi::{Role, State};
 
 use super::Widget;
 
-/// A description of a widget. Only what is shown can be found.
+/// Describes a widget. Only visible ones can be found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct By {
     name: Option<String>,
@@ -21,7 +21,7 @@ pub fn named(name: &str) -> By {
     By { name: Some(name.to_owned()), ..By::default() }
 }
 
-/// A widget whose accessible name holds this text.
+/// A widget whose accessible name contains this text.
 pub fn containing(part: &str) -> By {
     By { part: Some(part.to_owned()), ..By::default() }
 }

@@ -15,7 +15,7 @@ use super::input::Input;
 use super::screen::Screen;
 use super::{App, processes};
 
-/// A desktop. Dropping it ends all that runs on it and removes its folders.
+/// A desktop. Dropping it ends everything that runs on it and removes its folders.
 #[derive(Debug)]
 pub struct Desktop {
     pub(super) accessibility: AccessibilityConnection,
@@ -24,7 +24,7 @@ pub struct Desktop {
     folder: TempDir,
 }
 
-/// How a program is started.
+/// How to start a program.
 #[derive(Clone, Debug)]
 pub struct Launch {
     program: PathBuf,
@@ -38,14 +38,14 @@ impl Launch {
         Self { program: program.into(), arguments: Vec::new(), variables: Vec::new() }
     }
 
-    /// Gives it one more argument.
+    /// Adds an argument.
     #[must_use]
     pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
         self.arguments.push(argument.into());
         self
     }
 
-    /// Gives it a variable.
+    /// Sets an environment variable.
     #[must_use]
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.variables.push((name.into(), value.into()));
@@ -53,7 +53,7 @@ impl Launch {
     }
 }
 
-/// Where a person's files would be, in a desktop's folder: variable and subfolder.
+/// The user's folders in a desktop's folder: variable and subfolder.
 const FOLDERS: [(&str, &str); 6] = [
     ("HOME", "home"),
     ("XDG_CONFIG_HOME", "config"),
@@ -74,8 +74,8 @@ impl Desktop {
         Self::with_screen(|folder| Screen::x11(folder, (width, height))).await
     }
 
-    /// Starts a desktop of 1280 × 900 pixels under Wayland: with a keyboard and a camera, and without
-    /// a mouse.
+    /// Starts a desktop of 1280 × 900 pixels under Wayland: with a keyboard and screenshots, but
+    /// without a mouse.
     pub async fn start_wayland() -> Result<Self> {
         Self::with_screen(|folder| Screen::wayland(folder, (1280, 900))).await
     }
@@ -107,7 +107,7 @@ impl Desktop {
         self.folder.path().join("state")
     }
 
-    /// A folder for whatever a test wants to keep.
+    /// A folder for the test's own files.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
@@ -127,7 +127,7 @@ impl Desktop {
         App::attach(self, child, self.log()).await
     }
 
-    /// Starts a program and leaves it to itself: for those that take no part in accessibility.
+    /// Starts a program without waiting for it: for programs without accessibility.
     pub fn spawn(&self, launch: &Launch) -> Result<Child> {
         let out = File::options().append(true).create(true).open(self.log())?;
         self.command(&launch.program)
@@ -144,7 +144,7 @@ impl Desktop {
         &self.bus.address
     }
 
-    /// The keyboard, the mouse and the camera.
+    /// The keyboard, the mouse and screenshots.
     pub fn input(&self) -> &Input {
         self.screen.input()
     }
@@ -161,7 +161,7 @@ impl Drop for Desktop {
     }
 }
 
-/// A command with a desktop's folders and mark, and nothing of the person's own session.
+/// A command with a desktop's folders and mark, and nothing from the user's own session.
 pub(super) fn command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
     let mut command = Command::new(program);
     for (variable, name) in FOLDERS {

@@ -6,17 +6,17 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use tokio::process::Command;
 
-/// How long a window may take to have files that are dropped on it.
+/// How long a window may take to accept dropped files.
 const DROPPING: Duration = Duration::from_secs(20);
 
-/// How a mouse wheel is turned.
+/// The direction of a mouse wheel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wheel {
-    /// Away from the person.
+    /// Away from the user.
     Up,
-    /// Towards the person.
+    /// Towards the user.
     Down,
-    /// Towards the person with Shift held down.
+    /// Towards the user while Shift is held down.
     Right,
 }
 
@@ -24,7 +24,7 @@ pub enum Wheel {
 #[derive(Clone, Debug)]
 pub struct Input {
     system: System,
-    /// Where the screen is found, as in `DISPLAY` or `WAYLAND_DISPLAY`.
+    /// The screen's address, as in `DISPLAY` or `WAYLAND_DISPLAY`.
     display: String,
 }
 
@@ -64,23 +64,24 @@ impl Input {
             return self.run("wtype", &["--", text]).await.map(drop);
         }
         self.focus().await?;
-        // A key that follows faster than the keyboard map changes for a rare letter is lost.
+        // If a key follows too quickly after the keyboard map changes for a rare letter, it is
+        // lost.
         let pace = if text.is_ascii() { "1" } else { "12" };
         self.xdotool(&["type", "--clearmodifiers", "--delay", pace, "--", text]).await.map(drop)
     }
 
-    /// Clicks at a place of the topmost window.
+    /// Clicks at a position of the topmost window.
     pub async fn click(&self, x: i32, y: i32) -> Result<()> {
         let window = self.focus().await?;
         let (beside, x, y) = ((x - 2).to_string(), x.to_string(), y.to_string());
         let go = ["mousemove", "--window", &window];
-        // A hand's pointer moves over what it clicks; GTK loses a click of one that jumps there from
-        // a list that closes.
+        // A real pointer moves over what it clicks. GTK loses a click if the pointer jumps there
+        // from a list that is closing.
         let all = [&go[..], &[&beside, &y], &go[..], &[&x, &y, "click", "1"]].concat();
         self.xdotool(&all).await.map(drop)
     }
 
-    /// Turns the wheel by so many notches over a place of the topmost window.
+    /// Turns the wheel by this many notches at a position of the topmost window.
     pub async fn wheel(&self, turn: Wheel, notches: u32, (x, y): (i32, i32)) -> Result<()> {
         let window = self.focus().await?;
         let (x, y, notches) = (x.to_string(), y.to_string(), notches.to_string());
@@ -97,19 +98,19 @@ impl Input {
         self.xdotool(&all).await.map(drop)
     }
 
-    /// Presses the right button at a place of the topmost window.
+    /// Clicks the right button at a position of the topmost window.
     pub async fn right_click(&self, x: i32, y: i32) -> Result<()> {
         let window = self.focus().await?;
         let (x, y) = (x.to_string(), y.to_string());
         self.xdotool(&["mousemove", "--window", &window, &x, &y, "click", "3"]).await.map(drop)
     }
 
-    /// Gives the topmost window the keyboard, as a window manager would, and names it.
+    /// Focuses the topmost window, as a window manager would, and returns its id.
     pub async fn focus(&self) -> Result<String> {
         let windows = self.xdotool(&["search", "--onlyvisible", "--name", ".+"]).await?;
         for window in windows.lines().rev() {
             if self.is_managed(window).await {
-                // There is no waiting for a focus that is there already.
+                // Waiting for a focus that is already there would never end.
                 self.xdotool(&["windowfocus", window]).await?;
                 return Ok(window.to_owned());
             }
@@ -117,14 +118,15 @@ impl Input {
         bail!("there is no window")
     }
 
-    /// Whether a window manager would see a window: a list that hangs from another window is none of
-    /// its own. One that went away meanwhile is none either.
+    /// Whether a window manager would manage a window: a popup of another window is not managed,
+    /// and neither is a window that has disappeared.
     async fn is_managed(&self, window: &str) -> bool {
         let told = self.run("xwininfo", &["-id", window]).await;
         told.is_ok_and(|told| told.contains("Override Redirect State: no"))
     }
 
-    /// Drops files at a place of the topmost window, as a file manager does. Whether it took them.
+    /// Drops files at a position of the topmost window, as a file manager does. Returns whether it
+    /// accepted them.
     pub async fn drop_files(&self, files: &[&Path], x: i32, y: i32) -> Result<bool> {
         const DROP: &str = include_str!("drop.py");
         let window = self.focus().await?;
@@ -137,14 +139,14 @@ impl Input {
         Ok(told.context("the window never answered the drop")?? == "taken\n")
     }
 
-    /// Makes a window as large as this.
+    /// Resizes a window.
     pub async fn resize(&self, width: u32, height: u32) -> Result<()> {
         let window = self.focus().await?;
         let (width, height) = (width.to_string(), height.to_string());
         self.xdotool(&["windowsize", "--sync", &window, &width, &height]).await.map(drop)
     }
 
-    /// Takes a picture of the whole screen.
+    /// Takes a screenshot of the whole screen.
     pub async fn picture(&self, file: &Path) -> Result<()> {
         let file = file.to_string_lossy();
         let taken = match self.system {
@@ -180,7 +182,7 @@ impl Input {
     }
 }
 
-/// What has wtype press keys: `ctrl+n` is `-M ctrl -k n -m ctrl`.
+/// The arguments that make wtype press keys: `ctrl+n` is `-M ctrl -k n -m ctrl`.
 fn presses<'a>(keys: &[&'a str]) -> Vec<&'a str> {
     let mut all = Vec::new();
     for key in keys {

@@ -18,28 +18,28 @@ use super::{Desktop, until};
 const NAME: &str = "org.freedesktop.Notifications";
 const PATH: &str = "/org/freedesktop/Notifications";
 
-/// A notification as it is shown.
+/// A visible notification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notification {
     /// Its number.
     pub id: u32,
-    /// What the program calls itself.
+    /// The program's name.
     pub program: String,
-    /// The line above.
+    /// Its title.
     pub title: String,
-    /// What stands below it.
+    /// Its text.
     pub body: String,
-    /// Its buttons: what each is called to the program, and what stands on it.
+    /// Its buttons: each with its action name and its label.
     pub actions: Vec<(String, String)>,
 }
 
-/// What a program sends to be shown.
+/// A program's call to show a notification.
 type Notify = (String, u32, String, String, String, Vec<String>, HashMap<String, OwnedValue>, i32);
 
-/// What is shown now, by number.
+/// The visible notifications, by number.
 type Shown = Arc<Mutex<BTreeMap<u32, Notification>>>;
 
-/// The part of a desktop that shows notifications. Dropping it ends it.
+/// A notification service. Dropping it ends it.
 #[derive(Debug)]
 pub struct Notifications {
     bus: Connection,
@@ -48,7 +48,7 @@ pub struct Notifications {
 }
 
 impl Notifications {
-    /// Shows what the programs of a desktop say from now on.
+    /// Starts to show the notifications of a desktop's programs.
     pub async fn start(desktop: &Desktop) -> Result<Self> {
         let bus = Builder::address(desktop.bus_address())?.build().await?;
         let calls = MessageStream::from(&bus);
@@ -58,12 +58,12 @@ impl Notifications {
         Ok(Self { bus, shown, serving })
     }
 
-    /// What is shown now.
+    /// The visible notifications.
     pub fn shown(&self) -> Vec<Notification> {
         lock(&self.shown).values().cloned().collect()
     }
 
-    /// Waits for a notification of this title.
+    /// Waits for a notification with this title.
     pub async fn titled(&self, title: &str) -> Result<Notification> {
         until(&format!("a notification {title:?}"), || async {
             Ok(self.shown().into_iter().find(|shown| shown.title == title))
@@ -72,7 +72,7 @@ impl Notifications {
         .with_context(|| format!("shown were {:?}", self.shown()))
     }
 
-    /// Waits until nothing is shown.
+    /// Waits until no notification is visible.
     pub async fn none(&self) -> Result<()> {
         until("the end of all notifications", || async {
             Ok(self.shown().is_empty().then_some(()))
@@ -81,7 +81,7 @@ impl Notifications {
         .with_context(|| format!("shown were {:?}", self.shown()))
     }
 
-    /// Presses the button with these words; `None` is the notification itself.
+    /// Presses the button with this label; `None` is the notification itself.
     pub async fn press(&self, notification: &Notification, button: Option<&str>) -> Result<()> {
         let fits = |(action, words): &&(String, String)| match button {
             Some(button) => words == button,
@@ -92,7 +92,7 @@ impl Notifications {
         let invoked = (notification.id, action.as_str());
         self.tell("ActionInvoked", &invoked).await?;
         lock(&self.shown).remove(&notification.id);
-        // 2: dismissed by the person.
+        // 2: dismissed by the user.
         self.tell("NotificationClosed", &(notification.id, 2_u32)).await
     }
 
@@ -119,7 +119,7 @@ async fn serve(bus: Connection, mut calls: MessageStream, shown: Shown) {
     let mut last = 0;
     while let Some(Ok(call)) = calls.next().await {
         if call.message_type() == message::Type::MethodCall {
-            // Who asked may be gone; a call that is wrong gets no answer, and its test ends.
+            // The caller may be gone; a wrong call gets no answer, and its test fails.
             if let Err(error) = answer(&bus, &call, &shown, &mut last).await {
                 eprintln!("a call of {NAME} failed: {error}");
             }

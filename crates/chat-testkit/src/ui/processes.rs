@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 /// The variable that every process of a desktop carries.
 pub const MARK: &str = "NATTER_TEST_DESKTOP";
 
-/// The ids of the living processes that carry this desktop's mark.
+/// The ids of the running processes with this desktop's mark.
 pub fn marked(folder: &Path) -> Vec<Pid> {
     let wanted = format!("{MARK}={}", folder.display());
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
@@ -20,7 +20,7 @@ pub fn marked(folder: &Path) -> Vec<Pid> {
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok())
         .filter_map(Pid::from_raw)
         .filter(|pid| {
-            // Of a process that has ended and waits for its parent, nothing can be read.
+            // The environment of a zombie cannot be read.
             fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero()))
                 .is_ok_and(|all| all.split(|byte| *byte == 0).any(|one| one == wanted.as_bytes()))
         })
@@ -36,7 +36,7 @@ pub fn end(folder: &Path) {
             return;
         }
         for pid in alive {
-            // Gone already is as good.
+            // It may already be gone.
             let _ = kill_process(pid, Signal::KILL);
         }
         std::thread::sleep(Duration::from_millis(5));

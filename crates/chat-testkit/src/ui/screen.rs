@@ -12,26 +12,26 @@ use tempfile::TempDir;
 use super::desktop::command;
 use super::input::Input;
 
-/// Who the compositor runs as where the tests run as root, which it refuses: nobody.
+/// The compositor refuses to run as root, so root runs it as nobody.
 const NOBODY: u32 = 65534;
 
-/// How long the keyboard stays that is there from the beginning, in milliseconds: longer than any
-/// test.
+/// How long the permanent keyboard stays, in milliseconds: longer than any test.
 const STAYS: &str = "100000000";
 
-/// A screen of its own.
+/// A virtual screen.
 #[derive(Debug)]
 pub struct Screen {
     server: Child,
-    /// What programs find it by.
+    /// The variables by which programs find it.
     variables: Vec<(&'static str, String)>,
     input: Input,
-    /// The compositor's own folder, which who runs it must reach.
+    /// The compositor's own folder, which its user must be able to enter.
     _folder: Option<TempDir>,
 }
 
 impl Screen {
-    /// Starts an X server. It picks a free number itself and says which, so that no two can meet.
+    /// Starts an X server. It picks a free number itself and reports it, so that two never
+    /// conflict.
     pub fn x11(folder: &Path, size: (u32, u32)) -> Result<Self> {
         let mut server = command("Xvfb", folder)
             .args(["-displayfd", "1", "-nolisten", "tcp", "-noreset", "-screen", "0"])
@@ -47,7 +47,7 @@ impl Screen {
         Ok(Self { server, variables, input, _folder: None })
     }
 
-    /// Starts sway without a screen or devices. A window fills all of it.
+    /// Starts sway without a screen or devices. A window fills the whole screen.
     pub fn wayland(folder: &Path, size: (u32, u32)) -> Result<Self> {
         let own = tempfile::Builder::new().prefix("natter-sway.").tempdir()?;
         let (config, runtime) = (own.path().join("config"), own.path().join("runtime"));
@@ -90,7 +90,7 @@ impl Screen {
         &self.variables
     }
 
-    /// Its keyboard, mouse and camera.
+    /// Its keyboard, mouse and screenshots.
     pub fn input(&self) -> &Input {
         &self.input
     }
@@ -103,7 +103,7 @@ impl Drop for Screen {
     }
 }
 
-/// The compositor's settings: it says where it listens once it does.
+/// The compositor's settings: it reports its socket once it listens.
 fn settings((width, height): (u32, u32)) -> String {
     format!(
         "output HEADLESS-1 mode {width}x{height}\ndefault_border none\nxwayland disable\n\
@@ -111,14 +111,14 @@ fn settings((width, height): (u32, u32)) -> String {
     )
 }
 
-/// Has a keyboard there all the time. Each text comes from a keyboard of its own, and of the only
-/// one a program would miss the first key.
+/// Keeps a keyboard connected all the time. Each text is typed by a new keyboard, and if that was
+/// the only one, a program would miss its first key.
 fn keep_keyboard(mut wtype: Command, socket: &str) -> Result<()> {
     let started = wtype.env("WAYLAND_DISPLAY", socket).args(["-s", STAYS]).spawn();
     started.map(drop).context("wtype could not be started")
 }
 
-/// What a program says first; nothing where it ends before.
+/// The first line of a program's output; none if it ends before.
 fn first_line(program: &mut Child) -> Result<String> {
     let mut line = String::new();
     if let Some(out) = program.stdout.take() {

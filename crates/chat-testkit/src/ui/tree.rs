@@ -11,9 +11,9 @@ use futures_util::future::{BoxFuture, FutureExt, join_all};
 use super::Widget;
 use super::input::Input;
 
-/// Everything shown below an object, parents before children and in the order of reading.
+/// All visible widgets below an object, parents before children and in reading order.
 ///
-/// What vanishes while it is being looked at is left out.
+/// Widgets that disappear during the search are left out.
 pub async fn below(bus: &Connection, input: &Input, root: ObjectRefOwned) -> Vec<Widget> {
     walk(bus, input, root, Arc::new([])).await
 }
@@ -42,10 +42,10 @@ fn walk<'a>(
     .boxed()
 }
 
-/// Whether it has a place on the screen. Of what is hidden by a stack or a revealer the toolkit says
-/// that it is visible, too, but it has no size.
+/// Whether it is on the screen. GTK also reports widgets as visible that a stack or a revealer
+/// hides, but these have no size.
 async fn is_shown(widget: &Widget) -> bool {
-    // The program itself and its windows say nothing of it.
+    // The program itself and its windows do not report this.
     if widget.depth() < 2 {
         return true;
     }
@@ -74,7 +74,7 @@ async fn look(
     Ok((widget, children.unwrap_or_default()))
 }
 
-/// The widgets as indented lines, for a person who looks for what went wrong.
+/// The widgets as indented lines, for debugging.
 pub fn outline(widgets: &[Widget]) -> String {
     let line = |w: &Widget| format!("{}{:?} {:?}", "  ".repeat(w.depth()), w.role, w.name);
     widgets.iter().map(line).collect::<Vec<_>>().join("\n")

@@ -6,18 +6,19 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use tokio::time::Instant;
 
-/// How long a window may take for anything: far more than it needs on a busy machine, so that only
-/// what never comes fails.
+/// The timeout for windows: far more than anything needs on a busy machine, so that only what never
+/// happens fails.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How often is looked: a frame or two.
+/// How often to check: every frame or two.
 const BEAT: Duration = Duration::from_millis(25);
 
-/// Asks again and again until there is an answer, and gives it.
+/// Repeats a question until it has an answer, and returns that.
 ///
 /// # Errors
-/// Where there is none within [`PATIENCE`]; says what was waited for. An error of the question
-/// itself counts as "not yet": windows come and go while they are looked at.
+///
+/// There is none within [`PATIENCE`]; the error names what was awaited. An error of the question
+/// itself counts as "not yet", since windows appear and disappear meanwhile.
 pub async fn until<T, F>(what: &str, mut question: impl FnMut() -> F) -> Result<T>
 where
     F: Future<Output = Result<Option<T>>>,

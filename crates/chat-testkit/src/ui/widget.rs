@@ -16,8 +16,8 @@ use atspi::{CoordType, ObjectRefOwned, Role, State, StateSet};
 use super::input::{Input, Wheel};
 use super::until;
 
-/// A widget as it was when it was found. What it says of itself is from then; what is asked of it
-/// ([`text`](Self::text)) is from now.
+/// A widget as it was when it was found. Its stored properties are from then; queries such as
+/// [`text`](Self::text) are current.
 #[derive(Clone)]
 pub struct Widget {
     pub(super) bus: Connection,
@@ -26,7 +26,7 @@ pub struct Widget {
     pub(super) role: Role,
     pub(super) name: String,
     pub(super) states: StateSet,
-    /// The names of those that hold it, outermost first; unnamed ones are empty.
+    /// The names of its ancestors, outermost first; unnamed ones are empty.
     pub(super) above: Arc<[String]>,
 }
 
@@ -37,7 +37,7 @@ impl fmt::Debug for Widget {
 }
 
 impl Widget {
-    /// What it is.
+    /// Its role.
     pub fn role(&self) -> Role {
         self.role
     }
@@ -52,30 +52,30 @@ impl Widget {
         self.states.contains(state)
     }
 
-    /// Whether it can be used.
+    /// Whether it is sensitive.
     pub fn is_sensitive(&self) -> bool {
         self.is(State::Sensitive)
     }
 
-    /// Whether something of this name holds it.
+    /// Whether an ancestor has this name.
     pub fn is_under(&self, name: &str) -> bool {
         self.above.iter().any(|above| above == name)
     }
 
-    /// How deep it lies.
+    /// Its depth in the tree.
     pub(super) fn depth(&self) -> usize {
         self.above.len()
     }
 
-    /// Its text now: what stands in an entry, a text view or a label.
+    /// Its current text, for an entry, a text view or a label.
     pub async fn text(&self) -> Result<String> {
         let text: TextProxy<'_> = self.interface().await?;
         let length = text.character_count().await?;
         Ok(text.get_text(0, length).await?)
     }
 
-    /// Presses it, as assistive technology does. Of a button's label it presses the button; what
-    /// offers nothing to press is clicked with the mouse.
+    /// Activates it, as assistive technology does. For a button's label it activates the button; a
+    /// widget without an action is clicked with the mouse.
     pub async fn click(&self) -> Result<()> {
         let mut object = self.object.clone();
         for _ in 0..HEIGHT_OF_A_BUTTON {
@@ -92,43 +92,43 @@ impl Widget {
         self.click_with_mouse().await
     }
 
-    /// Clicks into its middle with the mouse, once that is in sight.
+    /// Clicks its centre with the mouse, after scrolling to it.
     pub async fn click_with_mouse(&self) -> Result<()> {
         let (x, y) = self.middle_in_sight().await?;
         self.input.click(x, y).await
     }
 
-    /// Clicks into its middle with the right button, once that is in sight.
+    /// Clicks its centre with the right button, after scrolling to it.
     pub async fn right_click(&self) -> Result<()> {
         let (x, y) = self.middle_in_sight().await?;
         self.input.right_click(x, y).await
     }
 
-    /// Has the wheel bring its middle into sight.
+    /// Scrolls to its centre with the wheel.
     pub async fn bring_into_sight(&self) -> Result<()> {
         self.middle_in_sight().await.map(drop)
     }
 
-    /// Turns the mouse wheel by so many notches over a place that lies so far right and below its
-    /// corner.
+    /// Turns the mouse wheel by this many notches at this offset from its top left corner.
     pub async fn wheel(&self, turn: Wheel, notches: u32, at: (i32, i32)) -> Result<()> {
         let (x, y, ..) = self.place().await?;
         self.input.wheel(turn, notches, (x + at.0, y + at.1)).await
     }
 
-    /// Drops files or folders into its middle, as a file manager does. Whether they were taken.
+    /// Drops files or folders on its centre, as a file manager does. Returns whether they were
+    /// accepted.
     pub async fn drop_files(&self, files: &[&Path]) -> Result<bool> {
         let (x, y) = self.middle_in_sight().await?;
         self.input.drop_files(files, x, y).await
     }
 
-    /// Where it is in its window, and its size: x, y, width, height.
+    /// Its position in its window, and its size: x, y, width, height.
     pub async fn place(&self) -> Result<(i32, i32, i32, i32)> {
         let component: ComponentProxy<'_> = self.interface().await?;
         Ok(component.get_extents(CoordType::Window).await?)
     }
 
-    /// Where its middle is in its window.
+    /// The position of its centre in its window.
     async fn middle(&self) -> Result<(i32, i32)> {
         let (x, y, width, height) = self.place().await?;
         if width <= 0 || height <= 0 {
@@ -137,7 +137,7 @@ impl Widget {
         Ok((x + width / 2, y + height / 2))
     }
 
-    /// The same, once the wheel has brought it into sight, as a person would.
+    /// The same, after scrolling to it with the wheel, like a user.
     async fn middle_in_sight(&self) -> Result<(i32, i32)> {
         loop {
             let (x, y) = self.middle().await?;
@@ -150,8 +150,8 @@ impl Widget {
         }
     }
 
-    /// How to turn the wheel, and over which place, so that what lies at this height in the window comes into
-    /// sight; none where it is.
+    /// How to turn the wheel, and where, to scroll to this height in the window; none if it is
+    /// visible.
     async fn scrolled_out(&self, y: i32) -> Result<Option<(Wheel, (i32, i32))>> {
         let mut object = self.object.clone();
         loop {
@@ -185,17 +185,17 @@ impl Widget {
     }
 }
 
-/// How many boxes lie between a button and its label, at most.
+/// The maximum number of boxes between a button and its label.
 const HEIGHT_OF_A_BUTTON: usize = 4;
 
-/// How far from its edge something is scrolled, in pixels: nearer the window has its border, farther in a widget
-/// may take the wheel for itself.
+/// How far from its edge something is scrolled, in pixels: closer is the window's border, farther
+/// in a widget may handle the wheel itself.
 const EDGE: i32 = 12;
 
-/// What holds the widgets of a popover: they lie where they are, whatever hides the one that it hangs from.
+/// The content of a popover, which stays visible even if its parent is hidden.
 const CONTENT_OF_POPOVER: &str = "GtkPopoverContent";
 
-/// Which of its actions presses it. A label has others: copying, opening a menu.
+/// The action that activates it. A label has others: copying, opening a menu.
 async fn press(action: &ActionProxy<'_>) -> Option<i32> {
     for index in 0..action.n_actions().await.ok()? {
         let name = action.get_name(index).await.ok()?;

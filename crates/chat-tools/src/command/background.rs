@@ -15,13 +15,13 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-/// Commands that run in the background of a session at once.
+/// The maximum number of commands that run in the background of a session at once.
 const AT_ONCE: usize = 16;
 
-/// Commands of a session that have ended and of which this is still known.
+/// How many ended commands a session remembers.
 const ENDED: usize = 32;
 
-/// Between two looks at how much a command wrote: people see only that it does.
+/// The time between two checks of how much a command wrote: people only see that it writes.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// The background commands of a session.
@@ -35,10 +35,10 @@ pub struct Background {
     /// The whole command.
     pub text: String,
     since: Timestamp,
-    /// Whether bounds hold it.
+    /// Whether it runs in the sandbox.
     pub is_sandboxed: bool,
     spool: Spool,
-    /// Up to where its output was read.
+    /// How far its output was read.
     read: Mutex<u64>,
     exit: watch::Receiver<Option<Exit>>,
     stop: CancellationToken,
@@ -46,7 +46,7 @@ pub struct Background {
 }
 
 impl Background {
-    /// Lets a command go on by itself.
+    /// Lets a command continue in the background.
     pub fn new(
         context: &ToolContext,
         id: &str,
@@ -59,9 +59,9 @@ impl Background {
         let stop = context.cancel.child_token();
         let (ended, exit) = watch::channel(None);
         let (busy, stopped) = (context.memory.keep(), stop.clone());
-        // The person's next stop ends it, whichever request that is of.
+        // The user's next stop ends it, whichever request it is for.
         let session = context.memory.stopped();
-        // Whoever lets go of the session's memory ends the command.
+        // When the session's memory is dropped, the command ends.
         let memory = Arc::downgrade(&context.memory);
         let watched = spool.clone();
         tokio::spawn(async move {
@@ -76,7 +76,7 @@ impl Background {
                     running.wait().await
                 }
             };
-            // What it did to the files is kept before anybody hears that it ended.
+            // Its changes to files are recorded before its end is reported.
             let _ = tokio::task::spawn_blocking(move || drop(looked)).await;
             drop(busy);
             ended.send_replace(Some(exit));
@@ -98,10 +98,11 @@ impl Background {
         }
     }
 
-    /// What it wrote since this was asked before, as much as one call gives.
+    /// Its output since the last call, as much as one call returns.
     ///
     /// # Errors
-    /// The disk does not give it.
+    ///
+    /// The disk cannot be read.
     pub fn more(&self, most: usize) -> std::io::Result<Part> {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let part = self.spool.part(*read, most)?;
@@ -109,7 +110,7 @@ impl Background {
         Ok(part)
     }
 
-    /// How many bytes it wrote that were not asked for yet.
+    /// How many bytes of its output were not read yet.
     pub fn unread(&self) -> u64 {
         let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         self.spool.bytes().saturating_sub(*read)
@@ -120,7 +121,8 @@ impl Background {
         self.exit.borrow().clone()
     }
 
-    /// Ends it with all of its processes, and waits until they are gone. None where that cannot be told.
+    /// Ends it with all of its processes, and waits until they are gone. None if the outcome is
+    /// unknown.
     pub async fn stop(&self) -> Option<Exit> {
         self.stop.cancel();
         let mut exit = self.exit.clone();
@@ -144,7 +146,7 @@ impl tool::Background for Background {
     }
 }
 
-/// Tells, as long as the session is there, when a command wrote more. Never ends.
+/// Reports when a command has written more, as long as the session exists. Never ends.
 async fn tell_growth(spool: &Spool, memory: &Weak<Memory>) -> Infallible {
     let mut told = 0;
     loop {
@@ -162,7 +164,8 @@ impl Commands {
     /// Whether one more may run.
     ///
     /// # Errors
-    /// Too many do.
+    ///
+    /// Too many are running.
     pub fn has_room(&self) -> Result<(), ToolFailure> {
         let running = self.lock().values().filter(|command| command.ended().is_none()).count();
         if running < AT_ONCE {
@@ -173,8 +176,7 @@ impl Commands {
         )))
     }
 
-    /// Keeps a command by its name. Of those that have ended the oldest are let go of, where there
-    /// are many.
+    /// Stores a command by its name. If many have ended, the oldest of them are forgotten.
     pub fn put(&self, command: Arc<Background>) {
         let mut commands = self.lock();
         let ended = commands.values().filter(|command| command.ended().is_some());
@@ -189,7 +191,8 @@ impl Commands {
     /// A command by its name.
     ///
     /// # Errors
-    /// There is none; says which there are.
+    ///
+    /// There is none; the error lists the existing ones.
     pub fn get(&self, id: &str) -> Result<Arc<Background>, ToolFailure> {
         let commands = self.lock();
         if let Some(command) = commands.get(id) {

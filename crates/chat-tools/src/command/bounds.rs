@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use chat_core::tool::{Bounds, BoundsReport, Enforcement, Gap, UnavailableReason};
 use chat_sandbox::{Preference, Sandbox};
 
-/// Tells what keeps commands in bounds that are to be kept in this way.
+/// Reports how commands are confined with this preference.
 pub struct CommandBounds(pub Preference);
 
 #[async_trait]

@@ -24,16 +24,17 @@ pub fn exit_of(exit: &Exit) -> CommandExit {
     }
 }
 
-/// Where now is what it made and may not stay.
+/// Where its quarantined files are now.
 pub fn put_aside(exit: &Exit) -> Vec<String> {
     exit.quarantined.iter().map(|put| put.kept.display().to_string()).collect()
 }
 
-/// How it ended, for the model: always, whatever came out.
+/// How it ended, for the model: always included, whatever the output is.
 pub fn told(exit: &Exit) -> String {
     let mut text = match exit.ended {
         Ended::Status(status) => match status - 128 {
-            // As a shell tells of what it ran; the command may as well have said so itself.
+            // The shell reports what it ran like this, though the command may have returned this
+            // status itself.
             signal if !name(signal).is_empty() => {
                 format!("Exit status {status}, in a shell usually signal {signal}{}", name(signal))
             }
@@ -86,7 +87,7 @@ pub fn told(exit: &Exit) -> String {
     text
 }
 
-/// What a signal is called, where that tells something.
+/// The name of a signal, if it is meaningful.
 fn name(signal: i32) -> &'static str {
     match signal {
         2 => " (interrupted)",

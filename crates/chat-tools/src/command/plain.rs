@@ -2,17 +2,18 @@
 
 use std::str::Chars;
 
-/// A text without what is meant for a terminal.
+/// A text without terminal codes.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Plain {
     /// The text.
     pub text: String,
-    /// Whether more than escape sequences may have gone: one had no end, and took what followed in its line.
+    /// Whether more than escape sequences may be missing: one had no end, and swallowed the rest of
+    /// its line.
     pub is_cut: bool,
 }
 
-/// A text without escape sequences; of a line that was written over again and again, as progress
-/// is, what stood there last.
+/// Removes escape sequences; of a line that was overwritten again and again, such as a progress
+/// display, only the last version stays.
 pub fn plain(text: &str) -> Plain {
     let mut result = String::with_capacity(text.len());
     let (bare, is_cut) = without_escapes(text);
@@ -32,7 +33,7 @@ fn without_escapes(text: &str) -> (String, bool) {
     while let Some(character) = rest.next() {
         match character {
             '\u{1b}' => is_cut |= !skip(&mut rest),
-            // A bell, and steps backwards.
+            // A bell, and backspaces.
             '\u{7}' | '\u{8}' => {}
             other => result.push(other),
         }
@@ -40,9 +41,9 @@ fn without_escapes(text: &str) -> (String, bool) {
     (result, is_cut)
 }
 
-/// Skips a sequence that has begun (ECMA-48): a control sequence up to its final character, a string up to its
-/// end, or a character or two. None goes on behind its line: one stray sign would take all the rest with it. Says
-/// whether a string had its end.
+/// Skips a sequence that has begun (ECMA-48): a control sequence up to its final character, a
+/// string up to its end, or one or two characters. None extends beyond its line: otherwise a single
+/// stray character would swallow all the rest. Returns whether a string had its end.
 fn skip(rest: &mut Chars<'_>) -> bool {
     match in_line(rest) {
         Some('[') => {

@@ -1,9 +1,9 @@
 //! Keeps the end of a running command's output, to be shown while it runs.
 
-/// Bytes that are shown: some screens.
+/// How many bytes are shown: some screens.
 const SHOWN: usize = 8 * 1024;
 
-/// The last bytes of what came.
+/// The last bytes of an output.
 #[derive(Debug, Default)]
 pub struct Tail {
     bytes: Vec<u8>,
@@ -11,7 +11,7 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// More came.
+    /// Adds more output.
     pub fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         let kept = &bytes[bytes.len().saturating_sub(SHOWN)..];
@@ -20,7 +20,7 @@ impl Tail {
         self.bytes.extend_from_slice(kept);
     }
 
-    /// The text, from the beginning of a line on where something is missing.
+    /// The text; if something is missing, from the beginning of a line on.
     pub fn text(&self) -> String {
         let is_cut = self.total > self.bytes.len() as u64;
         let line = self.bytes.iter().position(|byte| *byte == b'\n').filter(|_| is_cut);
@@ -28,7 +28,7 @@ impl Tail {
             .replace('\0', "\u{2400}")
     }
 
-    /// How many bytes came in all.
+    /// How many bytes there were in total.
     pub fn total(&self) -> u64 {
         self.total
     }

@@ -7,14 +7,14 @@ use super::indentation::{self, Shift};
 use super::lines::{Line, Lines, is_blank, trimmed};
 use super::quotes::plain;
 
-/// What may differ, or did, between what was given and what is there.
+/// What may differ, or did, between the given text and the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tolerance {
     /// Blanks at the ends of lines, and the newline at the end of the text.
     pub trailing: bool,
     /// Typographic quotes for plain ones.
     pub quotes: bool,
-    /// How far lines are indented; the steps between them are the same.
+    /// The depth of the indentation; the steps between lines are the same.
     pub indentation: bool,
 }
 
@@ -26,12 +26,12 @@ impl Tolerance {
     const BOTH: Self = Self { quotes: true, ..Self::INDENTATION };
 }
 
-/// A place that has the text.
+/// A match of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Occurrence {
-    /// Where it begins, in bytes.
+    /// Its start, in bytes.
     pub start: usize,
-    /// Where it ends.
+    /// Its end.
     pub end: usize,
     /// Its first line, from 0.
     pub first: usize,
@@ -43,8 +43,8 @@ pub struct Occurrence {
     pub shift: Option<Shift>,
 }
 
-/// The places that have a text, given as its lines: those that are nearest to it. Where several ways
-/// to differ are equally near, the places of all of them. Each way is left with the `most` it needs.
+/// The closest matches of a text, given as its lines. If several kinds of difference are equally
+/// close, the matches of all of them. The search stops after `most` matches of a kind.
 pub fn find(lines: &Lines, pieces: &[&str], most: usize) -> Vec<Occurrence> {
     let given = Sides::new(lines, pieces, Cow::Borrowed);
     let exact = given.search(Tolerance::EXACT, most);
@@ -65,13 +65,13 @@ pub fn find(lines: &Lines, pieces: &[&str], most: usize) -> Vec<Occurrence> {
     places
 }
 
-/// What is looked for, and where: as it is, or with quotes folded, which keeps the number of
-/// characters but not that of bytes.
+/// The text to find and the text to search: unchanged, or with quotes folded, which keeps the
+/// number of characters but not that of bytes.
 struct Sides<'a> {
     lines: &'a Lines<'a>,
     pieces: Vec<Cow<'a, str>>,
     texts: Vec<Cow<'a, str>>,
-    /// The lines at which it may begin.
+    /// The lines where a match may begin.
     candidates: Vec<usize>,
 }
 
@@ -83,7 +83,7 @@ impl<'a> Sides<'a> {
         Self { lines, pieces, texts, candidates }
     }
 
-    /// The first places that have it, differing in these ways at most; they may overlap.
+    /// The first matches with at most these differences; they may overlap.
     fn search(&self, tolerance: Tolerance, most: usize) -> Vec<Occurrence> {
         let search = Search { sides: self, tolerance };
         let mut places = Vec::new();
@@ -101,8 +101,8 @@ impl<'a> Sides<'a> {
     }
 }
 
-/// The lines at which something may begin: where the rarest of its inner lines, all of which must be there whole,
-/// stands as far below as it should. Else many lines that are alike would be compared again at each of them.
+/// The lines where a match may begin, found by the rarest of the inner lines, all of which must
+/// match whole. Otherwise many similar lines would be compared again at each of them.
 fn candidates(pieces: &[Cow<str>], texts: &[Cow<str>]) -> Vec<usize> {
     let inner = || pieces.iter().enumerate().take(pieces.len() - 1).skip(1);
     let mut places: HashMap<&str, Vec<usize>> =
@@ -123,31 +123,31 @@ fn candidates(pieces: &[Cow<str>], texts: &[Cow<str>]) -> Vec<usize> {
     rarest.map(begins).unwrap_or_default()
 }
 
-/// A line without the blanks at its ends.
+/// A line without leading and trailing blanks.
 fn bare(line: &str) -> &str {
     line.trim_matches([' ', '\t'])
 }
 
-/// One way to differ.
+/// A search with certain differences.
 struct Search<'a> {
     sides: &'a Sides<'a>,
     tolerance: Tolerance,
 }
 
 impl Search<'_> {
-    /// The places of a single piece within a line, until there are so many in all.
+    /// The matches of a single piece within a line, up to this total number.
     fn within(&self, first: usize, piece: &str, most: usize, places: &mut Vec<Occurrence>) {
         let text = &*self.sides.texts[first];
         let bare = trimmed(piece);
         if self.tolerance.trailing && bare.len() < piece.len() {
-            // Blanks were given at its end: so it ends where the line does.
+            // If blanks were given at its end, it must end where the line does.
             let start = trimmed(text).strip_suffix(bare).map(str::len);
             let end = self.original(first, text.len());
             let place = start.map(|start| self.place(first, start, end, false));
             places.extend(place.filter(|place| self.keeps(place)));
             return;
         }
-        // Places that overlap are places too: which of them is meant cannot be known.
+        // Overlapping matches count too, since it is unknown which one is meant.
         let (mut begun, mut ended, mut from) = (Mark::default(), Mark::default(), 0);
         while places.len() < most
             && let Some(at) = text[from..].find(piece)
@@ -169,13 +169,13 @@ impl Search<'_> {
         }
     }
 
-    /// Half a word is found only where it was given exactly.
+    /// A part of a word matches only if it was given exactly.
     fn keeps(&self, place: &Occurrence) -> bool {
         self.tolerance == Tolerance::EXACT || self.splits_no_word(place)
     }
 
-    /// The place of several pieces that begins at a line: the first piece ends it, the last one
-    /// begins the last line.
+    /// The match of several pieces that begins on a line: the first piece ends that line, the last
+    /// one begins the last line.
     fn across(&self, first: usize) -> Option<Occurrence> {
         let last = self.sides.pieces.len() - 1;
         let bare =
@@ -194,7 +194,7 @@ impl Search<'_> {
         }
         let (line, piece) = (first + last, &self.sides.pieces[last]);
         let Some(text) = self.sides.texts.get(line) else {
-            // The newline that was given last is not there, since the text ends before it.
+            // The given final newline is missing, since the text ends before it.
             let at_end =
                 self.tolerance.trailing && line == self.sides.texts.len() && is_blank(piece);
             let end = self.sides.lines.all[line - 1].end();
@@ -210,10 +210,10 @@ impl Search<'_> {
         Some(self.place(first, start, self.original(line, end), false))
     }
 
-    /// The place of whole lines that begins at a line, whatever their indentation.
+    /// The match of whole lines that begins on a line, whatever their indentation.
     fn shifted(&self, first: usize) -> Option<Occurrence> {
         let last = self.sides.pieces.len() - 1;
-        // A newline at the beginning or at the end of what was given belongs to the line beside it.
+        // A newline at the beginning or the end of the given text belongs to the neighbouring line.
         let begins_behind = last > 0 && self.sides.pieces[0].is_empty();
         let ends_before = last > 0 && is_blank(&self.sides.pieces[last]);
         let whole = usize::from(begins_behind)..self.sides.pieces.len() - usize::from(ends_before);
@@ -243,12 +243,12 @@ impl Search<'_> {
         Occurrence { start, end, first, at_end, tolerance: self.tolerance, shift: None }
     }
 
-    /// Where a place of a folded line stands in the text.
+    /// The position in the text for a position in a folded line.
     fn original(&self, line: usize, at: usize) -> usize {
         self.sides.lines.all[line].start + self.mark(line, at, Mark::default()).original
     }
 
-    /// The same within the line, counted from a place before it.
+    /// The same within the line, counted from an earlier position.
     fn mark(&self, line: usize, at: usize, from: Mark) -> Mark {
         let original = match &self.sides.texts[line] {
             // Nothing was folded.
@@ -263,7 +263,7 @@ impl Search<'_> {
         Mark { folded: at, original }
     }
 
-    /// Whether a place begins and ends where words do.
+    /// Whether a match begins and ends at word boundaries.
     fn splits_no_word(&self, place: &Occurrence) -> bool {
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
         let splits = |line: &Line, at: usize| {
@@ -277,7 +277,7 @@ impl Search<'_> {
     }
 }
 
-/// The same place in a folded line and in the text's own, in bytes from where they begin.
+/// The same position in a folded line and in the original, in bytes from the start of each.
 #[derive(Clone, Copy, Default)]
 struct Mark {
     folded: usize,
@@ -288,7 +288,7 @@ struct Mark {
 mod tests {
     use super::*;
 
-    /// Where a text is found in another, and what differs.
+    /// Where a text is found in another one, and what differs.
     fn found(content: &str, old: &str) -> Vec<(usize, usize, Tolerance)> {
         let pieces: Vec<&str> = old.split('\n').collect();
         let places = find(&Lines::new(content), &pieces, usize::MAX);
@@ -342,7 +342,7 @@ mod tests {
         assert_eq!(found("x\n\ta\n\tb\n", "\n  a\n  b"), [(1, 7, all)]);
         assert_eq!(found("x\n\ta\n\tb\n", "\n  a\n  b\n"), [(1, 8, all)]);
         assert_eq!(found("\ta\n\tb\n", "\n  a\n  b"), []);
-        // Blanks behind the last newline may be the next line's, whose depth is not known then.
+        // Blanks after the last newline may belong to the next line, whose depth is then unknown.
         assert_eq!(found("\ta\n\tb\nc\n", "  a\n  b\n  "), []);
     }
 

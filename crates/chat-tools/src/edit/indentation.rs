@@ -2,19 +2,19 @@
 
 use super::lines::{Lines, indent, is_blank};
 
-/// How the indentation that was given becomes that of the file. It was proved on the lines that
-/// matched: the same is always the same, and deeper is always deeper.
+/// How the given indentation is converted to the file's. It was verified on the matching lines:
+/// equal indentation stays equal, and deeper stays deeper.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shift {
-    /// What was given, and what stands there: each once.
+    /// Given indentations and those in the file: each once.
     known: Vec<(String, String)>,
-    /// What stands before the first line, where it was given without the indentation that the other
-    /// lines have: models begin to copy where the words begin.
+    /// The indentation of the first line, if it was given without the indentation that the other
+    /// lines have: models begin to copy at the first word.
     first: Option<String>,
 }
 
-/// The shift that leads from given lines to those of the file, none of them blank. None where there
-/// is no such.
+/// The shift from given lines to those of the file, none of them blank. None if there is no
+/// consistent one.
 pub fn shift(pairs: &[(&str, &str)]) -> Option<Shift> {
     let indents: Vec<_> =
         pairs.iter().map(|(given, there)| (indent(given), indent(there))).collect();
@@ -27,7 +27,7 @@ pub fn shift(pairs: &[(&str, &str)]) -> Option<Shift> {
     Some(Shift { known, first: Some((*there).to_owned()) })
 }
 
-/// Each pair once, where all of them agree and there is one.
+/// Each pair once, if there are any and all of them agree.
 fn consistent(pairs: &[(&str, &str)]) -> Option<Vec<(String, String)>> {
     let mut known: Vec<(&str, &str)> = Vec::new();
     for &(given, there) in pairs {
@@ -48,7 +48,7 @@ fn consistent(pairs: &[(&str, &str)]) -> Option<Vec<(String, String)>> {
 }
 
 impl Shift {
-    /// New lines, indented to fit. None where it cannot be told how deep one of them belongs.
+    /// Indents new lines to fit. None if the depth of one of them is unknown.
     pub fn fit(&self, new: &[&str], lines: &Lines) -> Option<Vec<String>> {
         let mut rule = None;
         let mut fit = |(number, line): (usize, &&str)| {
@@ -65,7 +65,7 @@ impl Shift {
             let rule = rule.get_or_insert_with(|| self.rule(new, lines)).as_ref()?;
             Some(rule.apply(given)? + bare)
         };
-        // Many lines that are indented very deep would fill the memory.
+        // Many lines with very deep indentation would fill the memory.
         let mut room = super::LARGEST;
         let fitted = new.iter().enumerate().map(|line| {
             let line = fit(line)?;
@@ -81,7 +81,7 @@ impl Shift {
         let given: Vec<&str> = self.known.iter().map(|(given, _)| &**given).chain(new).collect();
         let to = Unit::of_file(lines);
         let plain = self.plain();
-        // A shift by whole steps of the file, written in the file's own way, is just that.
+        // A shift by whole steps of the file, in the file's own style, needs no conversion.
         let fits = |rule: &Rule| match (rule, to) {
             (_, None) => true,
             (Rule::Add(text) | Rule::Cut(text), Some(to)) => {
@@ -97,7 +97,7 @@ impl Shift {
         self.steps(from, to).or_else(|| plain.filter(|_| from.character == to.character))
     }
 
-    /// The rule that puts something before each line, or takes it away.
+    /// The rule that adds something before each line, or removes it.
     fn plain(&self) -> Option<Rule> {
         let (given, there) = self.known.first()?;
         let (rule, all): (_, fn(&str, &str, &str) -> bool) =
@@ -115,7 +115,7 @@ impl Shift {
         self.known.iter().all(|(given, there)| all(text, given, there)).then_some(rule)
     }
 
-    /// The rule that counts in steps: tabs for spaces, two spaces for four.
+    /// The rule that converts steps: tabs for spaces, two spaces for four.
     fn steps(&self, from: Unit, to: Unit) -> Option<Rule> {
         let mut more = None;
         for (given, there) in &self.known {
@@ -129,14 +129,14 @@ impl Shift {
     }
 }
 
-/// How an indentation becomes another.
+/// How an indentation is converted.
 #[derive(Debug)]
 enum Rule {
-    /// This comes before it.
+    /// Adds this before it.
     Add(String),
-    /// This goes from its beginning.
+    /// Removes this from its beginning.
     Cut(String),
-    /// Its steps are written in another way, and so many more.
+    /// Writes its steps in another style, and adds this many more.
     Steps { from: Unit, to: Unit, more: isize },
 }
 
@@ -164,8 +164,8 @@ struct Unit {
 impl Unit {
     const TAB: Self = Self { character: '\t', width: 1 };
 
-    /// The step of some indentations: the widest that all of them are made of. None where they mix
-    /// tabs and spaces, where there is none, or where it would be a single space.
+    /// The step of some indentations: the widest that divides all of them. None if they mix tabs
+    /// and spaces, if there is none, or if it would be a single space.
     fn of(indents: &[&str]) -> Option<Self> {
         let indents = || indents.iter().filter(|indent| !indent.is_empty());
         if indents().any(|indent| indent.contains('\t')) {
@@ -175,7 +175,7 @@ impl Unit {
         (width > 1).then_some(Self { character: ' ', width })
     }
 
-    /// The step of a file: the commonest by which a line is deeper than the one before it.
+    /// The step of a file: the most frequent difference between a line and a deeper next line.
     fn of_file(lines: &Lines) -> Option<Self> {
         let mut counts = [0_usize; 9];
         let mut before = None;
@@ -195,7 +195,7 @@ impl Unit {
         Some(if width == 0 { Self::TAB } else { Self { character: ' ', width } })
     }
 
-    /// How many steps an indentation has, and how many spaces behind them.
+    /// How many steps an indentation has, and how many spaces after them.
     fn count(self, indent: &str) -> Option<(usize, usize)> {
         let deep = indent.chars().take_while(|c| *c == self.character).count() / self.width;
         let rest = &indent[deep * self.width..];
@@ -216,7 +216,7 @@ fn divisor(a: usize, b: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// New lines fitted to a file, by given lines that match all of its lines.
+    /// Fits new lines to a file, using given lines that match all of its lines.
     fn fit(given: &str, file: &str, new: &str) -> Option<String> {
         let pairs: Vec<_> = given.split('\n').zip(file.split('\n')).collect();
         let new: Vec<_> = new.split('\n').collect();

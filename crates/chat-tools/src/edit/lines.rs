@@ -3,22 +3,22 @@
 /// A line of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line<'a> {
-    /// Where it begins.
+    /// Its start.
     pub start: usize,
     /// The line without its ending.
     pub text: &'a str,
-    /// How it ends: `\n`, `\r\n`, or nothing where the text ends.
+    /// Its ending: `\n`, `\r\n`, or nothing at the end of the text.
     pub ending: &'a str,
 }
 
 impl Line<'_> {
-    /// Where its text ends.
+    /// The end of its text.
     pub fn end(&self) -> usize {
         self.start + self.text.len()
     }
 }
 
-/// A text as lines. There is always a last one without an ending, which may be empty.
+/// A text as lines. The last one has no ending, and may be empty.
 #[derive(Debug)]
 pub struct Lines<'a> {
     /// The lines.
@@ -26,7 +26,7 @@ pub struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// The lines of a text.
+    /// Splits a text into lines.
     pub fn new(text: &'a str) -> Self {
         let mut start = 0;
         let mut all = Vec::new();
@@ -43,24 +43,25 @@ impl<'a> Lines<'a> {
         Self { all }
     }
 
-    /// How a line that comes after a line ends: as that one does, or those before it, or most.
+    /// The ending for a new line after this line: that of this line, of the ones before it, or of
+    /// most lines.
     pub fn ending_at(&self, line: usize) -> &'a str {
         let own = self.all[..=line].iter().rev().find(|line| !line.ending.is_empty());
         own.map_or("\n", |line| line.ending)
     }
 }
 
-/// The blanks that a line begins with.
+/// A line's indentation.
 pub fn indent(line: &str) -> &str {
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
-/// A line without the blanks at its end.
+/// A line without trailing blanks.
 pub fn trimmed(line: &str) -> &str {
     line.trim_end_matches([' ', '\t'])
 }
 
-/// Whether a line has blanks at most.
+/// Whether a line is empty or contains only blanks.
 pub fn is_blank(line: &str) -> bool {
     trimmed(line).is_empty()
 }

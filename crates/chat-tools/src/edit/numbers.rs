@@ -3,8 +3,8 @@
 
 use super::Edit;
 
-/// The edit without its line numbers; none where not every line of the old text has one, each one
-/// more than that before it.
+/// The edit without its line numbers; none unless every line of the old text has one, each greater
+/// by one than the line before it.
 pub fn without(edit: &Edit) -> Option<Edit> {
     let mut next = None;
     let mut old = Vec::new();
@@ -16,7 +16,7 @@ pub fn without(edit: &Edit) -> Option<Edit> {
         next = number.checked_add(1);
         old.push(text);
     }
-    // Some of the new lines may begin with a number of their own: then it is theirs.
+    // If only some of the new lines begin with a number, it belongs to the text.
     let all_numbered: Option<Vec<_>> = edit
         .new
         .split('\n')

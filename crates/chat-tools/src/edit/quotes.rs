@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// A text with plain quotes, character for character; borrowed where it has no others.
+/// A text with plain quotes, character by character; borrowed if it has no others.
 pub fn plain(text: &str) -> Cow<'_, str> {
     if text.is_ascii() || text.chars().all(|character| plain_character(character) == character) {
         return Cow::Borrowed(text);
@@ -18,9 +18,9 @@ fn plain_character(character: char) -> char {
     }
 }
 
-/// A changed line, with the file's own quotes where it did not change: at its beginning and at its
-/// end. What a model wrote again stays as it wrote it, for a typographic quote breaks code; and a pair of
-/// quotes is not torn. `given` and `there` are the same but for quotes.
+/// A changed line, with the file's own quotes where it did not change: at its beginning and its
+/// end. What the model rewrote stays as it is, since a typographic quote breaks code; and a pair of
+/// quotes is never split. `given` and `there` are equal except for quotes.
 pub fn keep(given: &str, there: &str, new: &str) -> String {
     if given == new {
         return there.to_owned();
@@ -37,7 +37,7 @@ pub fn keep(given: &str, there: &str, new: &str) -> String {
         .take(limit - head)
         .take_while(|(a, b)| a == b)
         .count();
-    // A line that begins otherwise is another line.
+    // A line that begins differently is another line.
     if given.len() != there.len() || !given[..head].iter().any(|c| c.is_alphanumeric()) {
         return new.into_iter().collect();
     }
@@ -73,7 +73,7 @@ fn is_quote(character: char, quote: char) -> bool {
     plain_character(character) == quote
 }
 
-/// Whether a quote stands within a word.
+/// Whether a quote is inside a word.
 fn is_apostrophe(text: &[char], at: usize) -> bool {
     let is_letter =
         |at: Option<usize>| at.and_then(|at| text.get(at)).is_some_and(|c| c.is_alphabetic());

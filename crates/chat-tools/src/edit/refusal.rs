@@ -6,7 +6,7 @@ use super::find::Tolerance;
 use super::lines::{Lines, is_blank};
 use super::quotes::plain;
 
-/// An edit that could not be applied. Nothing was changed, by the other edits of the call neither.
+/// An edit that could not be applied. Nothing was changed, not even by the call's other edits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// Which edit it was, from 1.
@@ -24,44 +24,44 @@ pub enum Reason {
     Empty,
     /// It would change nothing.
     Same,
-    /// Several places have the text, or are as near to it as each other.
+    /// Several places match, equally closely.
     Several {
         /// Their first lines, from 1.
         lines: Vec<usize>,
-        /// How they differ from what was given.
+        /// How they differ from the given text.
         tolerance: Tolerance,
     },
-    /// No place has it.
+    /// No place matches.
     Absent {
-        /// What comes nearest.
+        /// The closest place.
         near: Option<Near>,
-        /// Whether each line that was given begins with a number.
+        /// Whether each given line begins with a number.
         numbered: bool,
     },
-    /// More places have it than are changed at once.
+    /// More places match than are changed at once.
     TooMany,
     /// The text would become too large.
     TooLarge,
-    /// The place was found, but how deep the new lines belong cannot be told.
+    /// The place was found, but the depth of the new lines is unknown.
     Indentation {
         /// The place's first line, from 1.
         line: usize,
     },
 }
 
-/// The part of a text that comes nearest to one that it does not have.
+/// The part of a text that is closest to one that it does not contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Near {
     /// Its first line, from 1.
     pub line: usize,
-    /// What stands there.
+    /// Its text.
     pub text: String,
 }
 
-/// How many lines are named, and how many are shown of what comes nearest.
+/// How many lines are named, and how many lines of the closest place are shown.
 const NAMED: usize = 10;
 const SHOWN: usize = 30;
-/// How many places are looked for where only one may be: that there are so many says enough.
+/// How many matches are searched for if only one is allowed: a number this large says enough.
 pub const MOST: usize = 1000;
 
 impl fmt::Display for Refusal {
@@ -141,16 +141,16 @@ pub fn absent(lines: &Lines, pieces: &[&str]) -> Reason {
     Reason::Absent { near: near(lines, pieces), numbered }
 }
 
-/// The lines that have the most in common with what was given, where that is at least a third.
+/// The lines that have the most in common with the given ones, if that is at least a third.
 fn near(lines: &Lines, pieces: &[&str]) -> Option<Near> {
     let wanted: Vec<_> = pieces.iter().map(|piece| plain(piece.trim())).collect();
     let filled = wanted.iter().filter(|piece| !piece.is_empty()).count();
-    // A line that was given votes for where the whole would begin.
+    // Each given line votes for where the whole would begin.
     let mut votes = std::collections::HashMap::<usize, usize>::new();
     let mut places: std::collections::HashMap<&str, Vec<usize>> =
         wanted.iter().map(|piece| (&**piece, Vec::new())).collect();
     for (number, line) in lines.all.iter().enumerate() {
-        // What stands nearly everywhere says nothing, and would take long.
+        // A very frequent line says nothing, and would take long.
         if let Some(places) = places.get_mut(&*plain(line.text.trim()))
             && places.len() < 1000
         {
@@ -213,7 +213,7 @@ mod tests {
         );
         let nothing = "The text to replace is not in the file. Read the file again.";
         assert_eq!(said(content, &[("zero();", "")]), nothing);
-        // A third of the lines is near enough, a quarter is not.
+        // A third of the lines is close enough, a quarter is not.
         assert!(said(content, &[("one();\nx();\ny();", "")]).contains("Starting at line 2,"));
         assert_eq!(said(content, &[("one();\nx();\ny();\nz();", "")]), nothing);
     }

@@ -7,11 +7,12 @@ use super::lines::Lines;
 use super::quotes;
 use super::refusal::Reason;
 
-/// The new text for a place: lines that stay keep all that they have there, lines that come are
-/// indented to fit, and each ends as its neighbours do.
+/// The new text for a match: unchanged lines stay exactly as they are, new lines are indented to
+/// fit, and each ends like its neighbours.
 ///
 /// # Errors
-/// How deep a new line belongs cannot be told.
+///
+/// The depth of a new line is unknown.
 pub fn replacement(
     lines: &Lines,
     old: &[&str],
@@ -66,11 +67,11 @@ pub fn replacement(
             }
         }
     }
-    // Of a text that ends without a newline the one that was given for it goes, too.
+    // If the text ends without a newline, the one that was given for it is removed, too.
     if place.at_end && result.len() > 1 && result.last().is_some_and(|(text, _)| text.is_empty()) {
         result.pop();
     }
-    // Endings stand between lines, and none behind the last.
+    // Endings are between lines, with none after the last.
     if let Some((_, ending)) = result.last_mut() {
         *ending = "";
     }

@@ -42,7 +42,7 @@ fn edits_that_would_fill_memory_are_refused() {
     let many = "a".repeat(MOST_PLACES + 1);
     assert_eq!(apply(&many, &[all("a", String::new())]).unwrap_err().reason, Reason::TooMany);
     assert_eq!(apply(&many[1..], &[all("a", String::new())]).unwrap().content, "");
-    // Lines that come are indented like the one that is there.
+    // New lines are indented like the existing one.
     let deep = format!("{}x\n", " ".repeat(1 << 20));
     let new = format!("{}y", "z\n".repeat(1 << 10));
     assert!(one(&deep, "\tx\n\t", &new).is_err());
@@ -91,7 +91,7 @@ fn the_model_is_told_what_differed() {
     );
 }
 
-/// Words that come once each, on lines of any indentation and ending.
+/// Words that occur once each, on lines with any indentation and ending.
 fn text() -> impl Strategy<Value = String> {
     let line = ("[ \t]{0,3}", "[ \t]{0,2}", prop_oneof!["\n", "\r\n"]);
     proptest::collection::vec(line, 1..8).prop_map(|lines| {
@@ -101,7 +101,7 @@ fn text() -> impl Strategy<Value = String> {
     })
 }
 
-/// As in a file without line breaks: none of the places may cost as much as the whole line.
+/// As in a file without line breaks: no match may cost as much as the whole line.
 #[test]
 fn many_places_of_one_line_are_changed_in_no_long_time() {
     let worked = || rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime).tv_sec;
@@ -112,12 +112,12 @@ fn many_places_of_one_line_are_changed_in_no_long_time() {
         let applied = apply(&unit.repeat(50_000), &edits).unwrap();
         assert_eq!(applied.notes[0].places, 50_000);
     }
-    // A second or two without optimization; minutes where each is counted from the line's beginning.
+    // A second or two without optimization; minutes if each is counted from the line's beginning.
     assert!(worked() - began < 20, "{} s", worked() - began);
 }
 
 proptest! {
-    /// What is exactly there once is replaced, and nothing else is touched.
+    /// What occurs exactly once is replaced, and nothing else is touched.
     #[test]
     fn exact_text_is_replaced_byte_for_byte(text in text(), word in any::<prop::sample::Index>(), cut in any::<(prop::sample::Index, prop::sample::Index)>()) {
         let words: Vec<usize> = text.match_indices('w').map(|(at, _)| at).collect();
@@ -130,7 +130,7 @@ proptest! {
         prop_assert_eq!(one(&text, &text[a..b], "new").unwrap(), format!("{}new{}", &text[..a], &text[b..]));
     }
 
-    /// However imperfectly a place is given: what comes of it is the change of that place, or none.
+    /// However imperfectly a place is given, the result is the right change, or none.
     #[test]
     fn an_imperfect_edit_is_right_or_refused(text in text(), first in any::<prop::sample::Index>(), indent in "[ \t]{0,4}", count in 1_usize..3) {
         let lines = Lines::new(&text);
@@ -145,7 +145,7 @@ proptest! {
         }
     }
 
-    /// No text and no edit makes it fail, and what it refuses it says.
+    /// No text and no edit makes it panic, and it explains what it refuses.
     #[test]
     fn anything_may_be_given(text in "[a“\"\t \r\n]{0,12}", old in "[a“\"\t \r\n]{0,6}", new in "[a“\"\t \r\n]{0,6}", all: bool) {
         match apply(&text, &[Edit { old, new, all }]) {

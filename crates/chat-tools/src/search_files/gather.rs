@@ -16,36 +16,36 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContex
 
 use crate::walk::{FileType, Skipped, WalkRoot};
 
-/// Lines that match, after which a search ends: no model reads them.
+/// After this many matching lines a search ends: no model reads more.
 pub const MATCHES: usize = 10_000;
-/// Characters of a line that are kept, round the match.
+/// How many characters of a line are kept around the match.
 const LINE: usize = 400;
-/// Threads that search; more do not make it faster, as ripgrep's author measured.
+/// The number of search threads; more do not make it faster, as ripgrep's author measured.
 const THREADS: usize = 12;
 
-/// Files that wait for a thread.
+/// How many files wait for a thread.
 const WAITING: usize = 256;
-/// Bytes of memory for one line, and what stands round it: a file may be a single line of any length.
+/// The memory for one line and its context, in bytes: a file may be a single line of any length.
 const HEAP: usize = 8 << 20;
 
-/// What is searched for.
+/// What to search for.
 pub struct Search {
     pub matcher: RegexMatcher,
     pub glob: Option<GlobMatcher>,
-    /// Lines of context.
+    /// The number of context lines.
     pub around: usize,
 }
 
-/// What was found.
+/// The results.
 #[derive(Debug, Default)]
 pub struct Gathered {
     /// The lines of each file, matches and their context.
     pub files: BTreeMap<String, Vec<Line>>,
-    /// Whether the search ended before all was searched.
+    /// Whether the search ended before everything was searched.
     pub is_cut: bool,
-    /// Files with several names, which were not read.
+    /// Files with several hard links, which were not read.
     pub several_links: usize,
-    /// Files that were not searched to their end: a line of theirs is too long, or the disk does not give them.
+    /// Files that were not searched to their end: a line is too long, or the disk cannot be read.
     pub unfinished: usize,
 }
 
@@ -54,9 +54,9 @@ pub struct Gathered {
 pub struct Line {
     /// Its number, from 1.
     pub number: u64,
-    /// What it says, cut where it is long.
+    /// Its text, shortened if it is long.
     pub text: String,
-    /// Whether it matches, or stands beside one that does.
+    /// Whether it matches, rather than being context.
     pub is_match: bool,
 }
 
@@ -81,7 +81,7 @@ impl Search {
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS);
         std::thread::scope(|scope| {
             let (paths, taken) = sync_channel::<PathBuf>(WAITING);
-            // Gone with the last thread: then nobody waits to hand over one more.
+            // It is dropped with the last thread, so that nothing waits to send one more file.
             let taken = Arc::new(Mutex::new(taken));
             for _ in 0..threads {
                 let (taken, all) = (Arc::clone(&taken), &all);
@@ -130,7 +130,7 @@ impl Search {
     }
 }
 
-/// What all threads gather.
+/// The results of all threads.
 struct All<'a> {
     files: Mutex<BTreeMap<String, Vec<Line>>>,
     matches: AtomicUsize,
@@ -163,7 +163,7 @@ impl<'a> All<'a> {
     ) {
         let mut found = InFile { all: self, matcher, lines: Vec::new(), is_binary: false };
         if searcher.search_file(matcher, file, &mut found).is_err() {
-            // It has what was found before.
+            // The matches found before stay.
             self.unfinished.fetch_add(1, Ordering::Relaxed);
         }
         let InFile { lines, is_binary, .. } = found;
@@ -182,7 +182,7 @@ impl<'a> All<'a> {
     }
 }
 
-/// What is found in one file.
+/// The results in one file.
 struct InFile<'a> {
     all: &'a All<'a>,
     matcher: &'a RegexMatcher,
@@ -213,7 +213,7 @@ impl Sink for InFile<'_> {
     }
 }
 
-/// A line without its ending; of a long one the part round its match.
+/// A line without its ending; of a long one, the part around its match.
 fn cut(line: &[u8], at: usize) -> String {
     let end =
         line.len() - line.iter().rev().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use super::gather::{Gathered, MATCHES};
 use crate::spec::counted;
 
-/// Lines that one call gives, context not counted, and bytes of them all.
+/// How many lines one call returns, not counting context, and their total size in bytes.
 const SHOWN: u64 = 200;
 const BYTES: usize = 64 * 1024;
 
-/// The lines by files, and what is to be said about them.
+/// The lines by file, and remarks about them.
 pub fn text(found: &Gathered, most: usize) -> String {
     let mut text = String::new();
     let (mut shown, mut files, mut is_full) = (0, 0, false);

@@ -15,17 +15,17 @@ use rustix::fs::{FileType, Mode, OFlags};
 
 use super::WalkRoot;
 
-/// How deep a walk goes: each level keeps a folder open.
+/// The maximum depth of a walk: each level keeps a folder open.
 const DEEPEST: usize = 128;
 
-/// What a walk meets.
+/// What a walk finds.
 #[derive(Debug)]
 pub struct Entry<'a> {
-    /// Its path from the folder on in which the walk began.
+    /// Its path relative to the folder where the walk began.
     pub path: &'a Path,
-    /// What it is; a link is a link.
+    /// Its type; links are not followed.
     pub kind: FileType,
-    /// 1 for what lies in that folder.
+    /// 1 for the entries of that folder.
     pub depth: usize,
     folder: &'a OwnedFd,
 }
@@ -40,8 +40,8 @@ impl Entry<'_> {
 }
 
 impl WalkRoot {
-    /// Walks through the folder, in the order of names, a folder before what is in it. Ends early where it was
-    /// given up, or `each` says so.
+    /// Walks through the folder in the order of names, a folder before its content. Ends early if
+    /// the call was given up, or if `each` says so.
     pub fn walk(
         &self,
         deepest: Option<usize>,
@@ -89,7 +89,7 @@ impl Walk<'_> {
                 continue;
             }
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            // What cannot be opened, or is no folder any more, is not looked into.
+            // Skips what cannot be opened, or is no longer a folder.
             if let Ok(below) = rustix::fs::openat(folder, &name, flags, Mode::empty()) {
                 let ignored = Ignored::beneath(ignored, below.as_fd(), &whole);
                 self.folder(&below, &path, &ignored, depth + 1)?;

@@ -8,17 +8,17 @@ use reqwest::{Response, Url};
 use super::destination::{Destination, accept, innermost};
 use super::error::WebError;
 
-/// What pages are asked for, dearest first.
+/// The accepted types, the preferred ones first.
 const WANTED: &str =
     "text/html,application/xhtml+xml;q=0.9,text/markdown;q=0.9,text/plain;q=0.8,*/*;q=0.5";
 
-/// The longest name of a type that is believed, in letters.
+/// The longest accepted name of a type, in letters.
 const TYPE: usize = 100;
 
-/// What a server said.
+/// A server's response.
 #[derive(Debug)]
 pub enum Step {
-    /// Something else is to be asked.
+    /// Ask this URL instead.
     Redirect(Url),
     /// The answer.
     Answer(Answer),
@@ -29,26 +29,26 @@ pub enum Step {
 pub struct Answer {
     /// Who answered.
     pub url: Url,
-    /// The type that it says: `text/html`; in lower case, and empty where it says none.
+    /// The declared type, such as `text/html`; in lower case, and empty if there is none.
     pub mime: String,
-    /// The encoding that it says.
+    /// The declared encoding.
     pub charset: Option<String>,
-    /// What came, unpacked.
+    /// The decompressed content.
     pub bytes: Vec<u8>,
-    /// Why this is not all.
+    /// Why the content is incomplete.
     pub cut: Option<Cut>,
 }
 
-/// Why an answer is not all that there was.
+/// Why an answer is incomplete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// It is longer than this many kilobytes.
     Size(u64),
-    /// The rest did not come within so many seconds.
+    /// The rest did not arrive within this many seconds.
     Time(u64),
 }
 
-/// How much a fetch may take, over all its redirects. Waiting for the person does not count.
+/// The limits of a fetch, over all its redirects. Waiting for the user does not count.
 #[derive(Debug)]
 pub struct Budget {
     seconds: u64,
@@ -57,15 +57,16 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// So many seconds and kilobytes.
+    /// Allows this many seconds and kilobytes.
     pub fn new(seconds: u64, kilobytes: u64) -> Self {
         Self { seconds, left: Duration::from_secs(seconds), kilobytes }
     }
 
-    /// Waits for something as long as there is time left.
+    /// Waits for something while there is time left.
     ///
     /// # Errors
-    /// The time ended.
+    ///
+    /// The time is over.
     pub async fn within<T>(
         &mut self,
         host: &str,
@@ -79,9 +80,10 @@ impl Budget {
     }
 }
 
-/// Asks a server for a URL, through the addresses that were judged.
+/// Requests a URL from a server, at the addresses that were judged.
 ///
 /// # Errors
+///
 /// It does not answer, not in time, or with an error.
 pub async fn ask(
     url: &Url,
@@ -112,7 +114,7 @@ pub async fn ask(
     Ok(Step::Answer(Answer { url: url.clone(), mime, charset, bytes, cut }))
 }
 
-/// Where a redirect leads.
+/// The target of a redirect.
 fn aim(response: &Response) -> Option<String> {
     if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
         return None;
@@ -134,7 +136,7 @@ fn kind(response: &Response) -> (String, Option<String>) {
     (mime, charset)
 }
 
-/// Reads no more than is wanted, however well it was packed.
+/// Reads no more than wanted, however well it was compressed.
 async fn read(
     mut response: Response,
     host: &str,
@@ -158,7 +160,7 @@ async fn read(
                     return Ok((bytes, Some(Cut::Size(budget.kilobytes))));
                 }
             }
-            // What came is worth having.
+            // A part is worth having.
             Err(WebError::TooLate { .. }) if !bytes.is_empty() => {
                 return Ok((bytes, Some(Cut::Time(budget.seconds))));
             }

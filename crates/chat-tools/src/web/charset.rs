@@ -2,21 +2,21 @@
 
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 
-/// So far into a page its own word about its encoding is looked for, as the HTML standard has it.
+/// How far a page is searched for the declaration of its encoding, as in the HTML standard.
 const PRESCAN: usize = 1024;
 
-/// The text of bytes: by their mark, by what the server says, by what a page says of itself, as
-/// UTF-8 if they are that, and else as browsers do. `is_page`: whether it can say something of itself; another text may
-/// only speak of such words.
+/// Decodes bytes: by their byte order mark, by the server's declaration, by the page's own
+/// declaration, as UTF-8 if it is valid, and otherwise as browsers do. `is_page`: whether it may
+/// have its own declaration; another text may merely mention one.
 pub fn decode(bytes: &[u8], said: Option<&str>, is_page: bool) -> String {
     let said = said.and_then(|label| Encoding::for_label(label.as_bytes()));
     let in_page = || if is_page { in_page(bytes) } else { None };
     let encoding = said.or_else(in_page).unwrap_or_else(|| guess(bytes));
-    // A mark at the beginning counts more than any word.
+    // A byte order mark overrides any declaration.
     encoding.decode(bytes).0.into_owned()
 }
 
-/// What `<meta charset=…>` or `<?xml encoding=…?>` says.
+/// The encoding in `<meta charset=…>` or `<?xml encoding=…?>`.
 fn in_page(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(PRESCAN)]).to_ascii_lowercase();
     let label = ["charset=", "encoding="].iter().find_map(|word| {
@@ -26,11 +26,11 @@ fn in_page(bytes: &[u8]) -> Option<&'static Encoding> {
         Some(&rest[..end.unwrap_or(rest.len())])
     })?;
     let encoding = Encoding::for_label(label.as_bytes())?;
-    // A page whose `<meta>` could be read at all is not in two-byte letters.
+    // A page whose `<meta>` could be read is not encoded in two-byte units.
     Some(if encoding.is_ascii_compatible() { encoding } else { UTF_8 })
 }
 
-/// UTF-8 where nothing but its end is wrong, where it may have been cut in mid-letter.
+/// UTF-8 if nothing but its end is invalid, where a character may have been cut.
 fn guess(bytes: &[u8]) -> &'static Encoding {
     match std::str::from_utf8(bytes) {
         Err(error) if error.error_len().is_some() => WINDOWS_1252,
@@ -38,7 +38,7 @@ fn guess(bytes: &[u8]) -> &'static Encoding {
     }
 }
 
-/// Whether bytes look like text: no NUL among the first of them.
+/// Whether bytes look like text: there is no NUL among the first ones.
 pub fn is_text(bytes: &[u8]) -> bool {
     const LOOKED_AT: usize = 8192;
     !bytes[..bytes.len().min(LOOKED_AT)].contains(&0)

@@ -6,7 +6,7 @@ use super::answer::{Answer, Cut};
 use super::charset;
 use super::page::{self, Form};
 
-/// What a model gets of an answer.
+/// The content of an answer for a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PageContent {
     /// Text.
@@ -15,16 +15,16 @@ pub enum PageContent {
         title: Option<String>,
         /// The text.
         text: String,
-        /// What should be known about it.
+        /// A remark about it.
         note: Option<&'static str>,
     },
     /// A picture of this type.
     Picture(&'static str),
-    /// Something else; what it is.
+    /// Something else, described.
     Other(String),
 }
 
-/// What an answer is, by its type and by its first bytes.
+/// The kind of an answer, by its type and its first bytes.
 enum Kind {
     Page,
     Text,
@@ -32,7 +32,8 @@ enum Kind {
     Other,
 }
 
-/// What a model gets of an answer. Takes a while: not for a thread that others wait for.
+/// Converts an answer for a model. This takes a while, so do not call it on a thread that must
+/// respond.
 pub fn content_of(answer: &Answer, form: Form) -> PageContent {
     let text = |is_page| charset::decode(&answer.bytes, answer.charset.as_deref(), is_page);
     match kind(&answer.mime, &answer.bytes) {
@@ -70,7 +71,7 @@ fn kind(mime: &str, bytes: &[u8]) -> Kind {
     }
 }
 
-/// Types that are text although their name does not begin so.
+/// Text types whose name does not begin with `text/`.
 fn is_text_type(mime: &str) -> bool {
     let Some((family, name)) = mime.split_once('/') else { return false };
     let name = name.strip_prefix("x-").unwrap_or(name);
@@ -105,7 +106,7 @@ fn looks_like_a_page(bytes: &[u8]) -> bool {
     head.starts_with("<!doctype html") || head.starts_with("<html")
 }
 
-/// A picture's type, by its first bytes: what a server says of it is not believed.
+/// A picture's type by its first bytes, since the server's declaration is not trusted.
 fn picture(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
@@ -116,7 +117,7 @@ fn picture(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// The heading of an answer: whose it is, and whether it is whole.
+/// The heading of an answer: its source, and whether it is complete.
 pub fn heading(url: &Url, title: Option<&str>, cut: Option<Cut>, note: Option<&str>) -> String {
     let mut heading = url.to_string();
     if let Some(title) = title {

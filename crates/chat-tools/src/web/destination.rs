@@ -11,18 +11,19 @@ use reqwest::{Client, Url};
 use super::error::WebError;
 use super::network::Network;
 
-/// What this program calls itself to servers.
+/// This program's user agent.
 pub const USER_AGENT: &str = concat!("natter/", env!("CARGO_PKG_VERSION"));
 
-/// The longest address that is fetched, in bytes: servers take no longer ones, and people are asked about them.
+/// The longest address that is fetched, in bytes: servers accept no longer ones, and the user is
+/// asked about them.
 const LONGEST: usize = 8_192;
 
-/// Where a URL leads: looked up once, and not again until the connection stands.
+/// Where a URL leads: resolved once, and not again before the connection is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Destination {
-    /// The host, as rules name it: without brackets, in lower case.
+    /// The host as rules name it: without brackets, in lower case.
     pub host: String,
-    /// The farthest from public that any of its addresses is.
+    /// The reach of the address that is farthest from the open internet.
     pub reach: Reach,
     /// Its addresses.
     pub found: Vec<IpAddr>,
@@ -30,10 +31,11 @@ pub struct Destination {
 }
 
 impl Destination {
-    /// Looks up a URL's host and judges every address that it has. One that is near makes the
-    /// whole host near: nobody knows which one a connection would take.
+    /// Resolves a URL's host and judges each of its addresses. If one is nearby, the whole host
+    /// counts as nearby, since a connection may use any of them.
     ///
     /// # Errors
+    ///
     /// The URL cannot be fetched, or its host has no address.
     pub async fn find(url: &Url, network: &dyn Network) -> Result<Self, WebError> {
         let (host, by_name) = by_name(url)?;
@@ -53,10 +55,11 @@ impl Destination {
         Ok(Self { host, reach, found, addresses })
     }
 
-    /// A client that connects to these addresses alone, whatever the name has become since. It
-    /// follows no redirect, asks no proxy, and tells nobody where it comes from.
+    /// A client that connects only to these addresses, whatever the name leads to by then. It
+    /// follows no redirects, uses no proxy, and sends no referrer.
     ///
     /// # Errors
+    ///
     /// The system's certificates cannot be read.
     pub fn client(&self, url: &Url) -> Result<Client, WebError> {
         provide_tls();
@@ -69,7 +72,7 @@ impl Destination {
             .pool_max_idle_per_host(0)
             .dns_resolver(Arc::new(Pinned(self.addresses.clone())));
         if url.scheme() == "http" {
-            // Reading the system's certificates takes time, and none is looked at.
+            // Reading the system's certificates takes time, and none is needed.
             client = client.tls_certs_only([]);
         }
         client.build().map_err(|error| WebError::Unreachable {
@@ -79,14 +82,15 @@ impl Destination {
     }
 }
 
-/// A URL's host, and where it leads as far as that can be told without asking anybody: a name that
-/// is looked up is heard by strangers.
+/// A URL's host, and where it leads as far as that is known without a query, since strangers can
+/// see which names are resolved.
 ///
 /// # Errors
+///
 /// It has no host.
 pub fn by_name(url: &Url) -> Result<(String, Reach), WebError> {
     let host = host_of(url)?;
-    // Any spelling of an address in numbers was read by the URL's parser.
+    // The URL parser has already normalized every spelling of an address.
     let reach = host.parse().map_or_else(|_| judge_name(&host), judge);
     Ok((host, judged(reach)))
 }
@@ -96,10 +100,11 @@ fn judged(reach: Reach) -> Reach {
     if chat_sabotage::is_sabotaged("no_address_check") { Reach::Public } else { reach }
 }
 
-/// Reads an address as a model gives it.
+/// Parses an address from a model.
 ///
 /// # Errors
-/// It is none that is fetched.
+///
+/// It is not one that can be fetched.
 pub fn parse(text: &str) -> Result<Url, WebError> {
     let url = Url::parse(text.trim()).map_err(|_| WebError::no_address(text))?;
     accept(url)
@@ -108,7 +113,8 @@ pub fn parse(text: &str) -> Result<Url, WebError> {
 /// The URL, if it may be fetched at all; without its fragment, which no server sees.
 ///
 /// # Errors
-/// Its scheme is another, or it carries a password.
+///
+/// It has another scheme, or contains a password.
 pub fn accept(mut url: Url) -> Result<Url, WebError> {
     if !matches!(url.scheme(), "http" | "https") {
         return Err(WebError::Scheme(url.scheme().to_owned()));
@@ -126,12 +132,12 @@ pub fn accept(mut url: Url) -> Result<Url, WebError> {
 
 fn host_of(url: &Url) -> Result<String, WebError> {
     let host = url.host_str().map(|host| host.trim_start_matches('[').trim_end_matches(']'));
-    // A name's last dot says that it is whole: it is the same host.
+    // A trailing dot marks a name as absolute: it is the same host.
     let host = host.unwrap_or_default().trim_end_matches('.');
     if host.is_empty() { Err(WebError::no_address(url.as_str())) } else { Ok(host.to_owned()) }
 }
 
-/// The words of the innermost cause: "Connection refused (os error 111)".
+/// The message of the innermost cause: "Connection refused (os error 111)".
 pub fn innermost(error: &reqwest::Error) -> String {
     let mut words = error.to_string();
     let mut cause = error.source();
@@ -142,7 +148,7 @@ pub fn innermost(error: &reqwest::Error) -> String {
     words
 }
 
-/// Sees to it that TLS has its cryptography; programs install it when they start.
+/// Installs the cryptography for TLS; programs do this when they start.
 pub fn provide_tls() {
     static PROVIDER: Once = Once::new();
     PROVIDER.call_once(|| {
@@ -150,7 +156,7 @@ pub fn provide_tls() {
     });
 }
 
-/// Answers every question with the addresses that were judged.
+/// Resolves every name to the addresses that were judged.
 struct Pinned(Vec<SocketAddr>);
 
 impl Resolve for Pinned {
@@ -207,7 +213,7 @@ mod tests {
     #[case("https://a.b.localhost./")]
     #[tokio::test]
     async fn odd_spellings_of_this_machine_are_this_machine(#[case] url: &str) {
-        // A resolver that lies does not help either.
+        // A resolver that lies does not help, either.
         assert_eq!(reach(url, &["93.184.216.34"]).await, Reach::ThisMachine);
     }
 
@@ -225,7 +231,7 @@ mod tests {
         for addresses in [["10.0.0.1", "169.254.169.254"], ["169.254.169.254", "10.0.0.1"]] {
             assert_eq!(reach(url, &addresses).await, Reach::Metadata);
         }
-        // What a name alone tells is not forgotten for where it leads.
+        // A name that is known to be nearby stays so, wherever it leads.
         let secrets = "http://metadata.google.internal/";
         assert_eq!(reach(secrets, &["10.0.0.1"]).await, Reach::Metadata);
     }

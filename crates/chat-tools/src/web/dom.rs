@@ -11,22 +11,21 @@ use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts, TreeSink};
 use html5ever::{LocalName, TokenizerResult};
 use rustix::time::{ClockId, clock_gettime};
 
-/// The most nodes of a tree: the longest pages that are read have some ten thousand.
+/// The maximum number of nodes: the longest pages that people read have some ten thousand.
 const NODES: usize = 200_000;
-/// The deepest nesting, as browsers have it. Below it every step of the parser takes longer.
+/// The maximum nesting, as in browsers. Below it, every step of the parser takes longer.
 const DEPTH: usize = 512;
-/// How deeply lists and quotations lie within each other at most. Each has all lines within it written again, and
-/// further to the right.
+/// The maximum nesting of lists and quotations. Each level rewrites and indents all lines inside
+/// it.
 const INDENTS: usize = 16;
-/// Bytes that the parser gets before it is looked at again: so many can do little harm.
+/// How many bytes the parser gets between two checks: this few can do little harm.
 const PIECE: usize = 1024;
-/// Nodes that may come before the depth is measured again.
+/// How many new nodes there may be before the depth is measured again.
 const NEW_NODES: usize = 1024;
-/// The longest that a processor may work on parsing. A page of five megabytes takes a fraction of a
-/// second.
+/// The maximum CPU time for parsing. A page of five megabytes takes a fraction of a second.
 const TIME: Duration = Duration::from_secs(10);
 
-/// The tree of a page; none where it goes beyond the bounds.
+/// The tree of a page; none if it exceeds a limit.
 pub fn tree(html: &str) -> Option<Document> {
     let began = worked();
     let options = TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() };
@@ -57,8 +56,8 @@ pub fn tree(html: &str) -> Option<Document> {
     (is_flat(&document) && is_indented_little(&document)).then_some(document)
 }
 
-/// Builds a tree, and leaves of attributes those that a page is read by: an element that nobody closed is made again
-/// and again, with all that it has.
+/// Builds a tree, and keeps only attributes that are needed to read a page: an element that is
+/// never closed is created again and again with all its attributes.
 struct Sparing(TreeBuilder<<Document as TreeSink>::Handle, Document>);
 
 impl TokenSink for Sparing {
@@ -80,8 +79,8 @@ impl TokenSink for Sparing {
     }
 }
 
-/// What says where something leads, what it is, or whether it is seen: all that Markdown is made of, and all by which
-/// the readable part is found.
+/// Attributes that say where something leads, what it is, or whether it is visible: everything that
+/// Markdown and the search for the main content need.
 const READ: [&str; 32] = [
     "alt",
     "aria-hidden",
@@ -121,7 +120,7 @@ fn is_read_by(name: &LocalName) -> bool {
     READ.binary_search(&&**name).is_ok()
 }
 
-/// Whether lists and quotations do not lie too deeply within each other.
+/// Whether the nesting of lists and quotations is within the limit.
 fn is_indented_little(document: &Document) -> bool {
     let mut open = vec![(document.root(), 0)];
     while let Some((node, indents)) = open.pop() {
@@ -136,8 +135,7 @@ fn is_indented_little(document: &Document) -> bool {
     true
 }
 
-/// How long a processor worked for this thread: a machine that is busy with other things makes no page
-/// longer.
+/// This thread's CPU time, which does not depend on the load of the machine.
 fn worked() -> Duration {
     let now = clock_gettime(ClockId::ThreadCPUTime);
     Duration::try_from(now).unwrap_or_default()
@@ -161,7 +159,7 @@ fn is_flat(document: &Document) -> bool {
     true
 }
 
-/// The node after this one and all that is within it.
+/// The next node after this one and everything in it.
 fn after<'a>(mut node: NodeRef<'a>, depth: &mut usize) -> Option<NodeRef<'a>> {
     loop {
         if let Some(next) = node.next_sibling() {
@@ -172,7 +170,7 @@ fn after<'a>(mut node: NodeRef<'a>, depth: &mut usize) -> Option<NodeRef<'a>> {
     }
 }
 
-/// The text of a page without a tree: what stands outside its tags, its scripts and its styles.
+/// The text of a page without a tree: everything outside its tags, scripts and styles.
 pub fn without_tags(html: &str) -> String {
     let mut text = String::new();
     let mut rest = html;
@@ -193,7 +191,7 @@ pub fn without_tags(html: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Where an element that holds no others ends.
+/// Where an element without child elements ends.
 fn close(html: &str, name: &str) -> Option<usize> {
     let starts = |at: &usize| {
         html[at + 2..].get(..name.len()).is_some_and(|end| end.eq_ignore_ascii_case(name))
@@ -213,12 +211,12 @@ mod tests {
         let document = tree("<p>Größe<p>and <b>more").unwrap();
         assert_eq!(document.select("p").length(), 2);
         assert_eq!(&*document.select("b").text(), "more");
-        // Cut into pieces in the middle of letters and of tags.
+        // Cut into pieces in the middle of characters and tags.
         let long = format!("<ul>{}</ul>", "<li>日本語</li>".repeat(1000));
         assert_eq!(tree(&long).unwrap().select("li").length(), 1000);
     }
 
-    /// Elements that are never closed, none like another: the parser opens them again and again.
+    /// Elements that are never closed, each different: the parser opens them again and again.
     fn many(name: &str) -> String {
         (0..2000).fold(String::new(), |html, number| html + &format!("<{name} id={number}>"))
     }

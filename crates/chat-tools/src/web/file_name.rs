@@ -5,11 +5,11 @@ use reqwest::Url;
 /// The longest name, in bytes.
 const LONGEST: usize = 100;
 
-/// Letters that show nothing: those that fill syllables of Hangul.
+/// Invisible letters: the fillers of Hangul.
 const BLANK: [char; 4] = ['\u{115f}', '\u{1160}', '\u{3164}', '\u{ffa0}'];
 
-/// A name for a file: no folder, no hidden file, nothing that a shell or a file system reads in a
-/// way of its own.
+/// A file name that contains no folder, is not hidden, and has nothing that a shell or a file
+/// system treats specially.
 pub fn of(url: &Url, mime: &str) -> String {
     let last = url.path().rsplit('/').next().unwrap_or_default();
     let decoded = decode(last);
@@ -19,7 +19,7 @@ pub fn of(url: &Url, mime: &str) -> String {
         if name.is_empty() {
             "page".clone_into(&mut name);
         }
-        // What follows a host's last dot is no ending.
+        // What follows a host's last dot is not an extension.
         name.push('.');
         name.push_str(ending(mime).unwrap_or("bin"));
     } else if !has_ending(&name)
@@ -31,7 +31,7 @@ pub fn of(url: &Url, mime: &str) -> String {
     name
 }
 
-/// The same with a number before its ending: `page-2.html`.
+/// The same with a number before its extension: `page-2.html`.
 pub fn numbered(name: &str, number: u32) -> String {
     match name.rsplit_once('.') {
         Some((stem, ending)) if has_ending(name) => format!("{stem}-{number}.{ending}"),
@@ -47,7 +47,7 @@ fn has_ending(name: &str) -> bool {
     })
 }
 
-/// Letters, digits and what is harmless in between.
+/// Keeps letters, digits and harmless punctuation.
 fn clean(name: &str) -> String {
     let mut clean = String::new();
     for c in name.chars() {
@@ -61,7 +61,7 @@ fn clean(name: &str) -> String {
     clean.trim_matches(['.', '-', ' ']).to_owned()
 }
 
-/// `%C3%BC` as what it stands for.
+/// Decodes `%C3%BC`.
 fn decode(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
@@ -82,7 +82,7 @@ fn decode(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The usual ending of a type.
+/// The usual extension of a type.
 fn ending(mime: &str) -> Option<&'static str> {
     Some(match mime {
         "text/html" | "application/xhtml+xml" => "html",

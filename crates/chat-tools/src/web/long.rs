@@ -11,13 +11,14 @@ use chat_core::tool::{ToolContext, ToolFailure};
 use crate::outputs;
 use crate::spec::{on_disk, size};
 
-/// The longest line that is kept as it is, in bytes.
+/// The longest line that is kept unchanged, in bytes.
 const LINE: usize = 1_000;
 
-/// The beginning of a text, as much as a model gets at once, with word of where the rest is.
+/// The beginning of a text, as much as a model gets at once, with a hint where the rest is.
 ///
 /// # Errors
-/// The whole could not be kept.
+///
+/// The whole text could not be stored.
 pub async fn head(text: String, context: &ToolContext) -> Result<String, ToolFailure> {
     let limit = context.settings.output_kb.saturating_mul(1024);
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
@@ -40,7 +41,8 @@ pub async fn head(text: String, context: &ToolContext) -> Result<String, ToolFai
     .await
 }
 
-/// The text in lines that `fetch_output` gives whole, and without what would make it binary data.
+/// Breaks the text into lines that `fetch_output` returns whole, and removes what would make it
+/// binary data.
 fn broken(text: &str) -> String {
     let mut broken = String::with_capacity(text.len());
     for mut line in text.split_inclusive('\n') {
@@ -56,14 +58,14 @@ fn broken(text: &str) -> String {
     broken.replace('\0', "\u{fffd}")
 }
 
-/// Writes a new file, readable by this person alone.
+/// Writes a new file that only the user can read.
 fn keep(path: &Path, text: &str) -> std::io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(text.as_bytes())
 }
 
-/// Whole lines as far as they fit, and how many they are; of a first line that is too long its
-/// beginning, and none.
+/// The whole lines that fit, and how many they are; if the first line is too long, its beginning,
+/// and zero.
 fn beginning(text: &str, limit: usize) -> (&str, usize) {
     let room = &text[..text.floor_char_boundary(limit)];
     match room.rfind('\n') {

@@ -8,19 +8,20 @@ use async_trait::async_trait;
 /// The network as tools see it.
 #[async_trait]
 pub trait Network: Send + Sync {
-    /// All addresses of a host's name.
+    /// All addresses of a host name.
     ///
     /// # Errors
-    /// The name is not known, or who knows it cannot be reached.
+    ///
+    /// The name is unknown, or the resolver cannot be reached.
     async fn addresses(&self, name: &str) -> io::Result<Vec<IpAddr>>;
 
-    /// Where a connection to an address that was judged goes: there.
+    /// The address that a connection to a judged address uses: the same one.
     fn door(&self, judged: SocketAddr) -> SocketAddr {
         judged
     }
 }
 
-/// The network of this machine.
+/// The system's network.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct System;
 

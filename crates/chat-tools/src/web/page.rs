@@ -6,48 +6,48 @@ use reqwest::Url;
 
 use super::dom;
 
-/// The longest title that is told, in letters.
+/// The longest title that is returned, in letters.
 const TITLE: usize = 300;
-/// The longest address that links are resolved against, and the longest of all that come of them, in bytes: each
-/// link has the whole of it.
+/// The longest address that links are resolved against, and the maximum total length of the
+/// results, in bytes: each link contains the whole address.
 const ADDRESS: usize = 2_048;
 const ADDRESSES: usize = 16 << 20;
-/// The most elements of a page whose readable part is looked for: the search takes longer than
-/// everything else.
+/// The maximum number of elements of a page whose main content is searched for: the search takes
+/// longer than everything else.
 const ELEMENTS: usize = 30_000;
-/// A readable part shorter than this, in bytes, was a wrong guess.
+/// Main content shorter than this, in bytes, was a wrong guess.
 const SHORT: usize = 250;
-/// A page with less text than this is given whole: little is gained by leaving anything out, and of
-/// a few lines the wrong ones are easily taken for its readable part.
+/// A page with less text than this is returned whole: leaving something out gains little, and among
+/// few lines the wrong ones are easily mistaken for the main content.
 const SMALL: usize = 2000;
-/// Paragraphs shorter than this, in bytes, do not make a page one that is read.
+/// Paragraphs shorter than this, in bytes, do not count as readable text.
 const PARAGRAPH: usize = 60;
-/// How much such paragraphs must weigh together; articles of a newspaper weigh hundreds.
+/// The minimum total weight of such paragraphs; newspaper articles weigh hundreds.
 const WEIGHT: f32 = 10.0;
 
-/// What is wanted of a page.
+/// The wanted form of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// The readable part as Markdown.
+    /// The main content as Markdown.
     Markdown,
     /// All of it as Markdown.
     Full,
-    /// The readable part as text.
+    /// The main content as text.
     Text,
 }
 
-/// A page to be read.
+/// A converted page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
     /// Its title.
     pub title: Option<String>,
     /// Its text.
     pub text: String,
-    /// Whether a readable part was wanted and none was found: this is all of it.
+    /// Whether the main content was wanted but not found, so that this is the whole page.
     pub whole: bool,
 }
 
-/// Reads a page. Takes a while: not for a thread that others wait for.
+/// Converts a page. This takes a while, so do not call it on a thread that must respond.
 pub fn read(html: &str, url: &Url, form: Form) -> Page {
     let Some(document) = dom::tree(html) else {
         return Page { title: None, text: dom::without_tags(html), whole: form != Form::Full };
@@ -60,7 +60,7 @@ pub fn read(html: &str, url: &Url, form: Form) -> Page {
     make_absolute(&document, url);
     let is_small = document.select("body").formatted_text().len() < SMALL;
     let whole = form == Form::Full || is_small;
-    // Whether it is readable at all takes long to tell for a page of very many elements.
+    // For a page with very many elements, even checking takes long.
     let is_looked_at = !whole && document.select("*").length() <= ELEMENTS;
     let part = is_looked_at.then(|| readable(document.clone(), url, form)).flatten();
     if let Some(text) = part.filter(|text| text.len() >= SHORT) {
@@ -75,7 +75,7 @@ pub fn read(html: &str, url: &Url, form: Form) -> Page {
     Page { title, text: text.trim().to_owned(), whole: form != Form::Full }
 }
 
-/// The part of a page that people read.
+/// The main content of a page.
 fn readable(document: Document, url: &Url, form: Form) -> Option<String> {
     let text_mode = if form == Form::Text { TextMode::Formatted } else { TextMode::Markdown };
     let config = Config {
@@ -83,7 +83,7 @@ fn readable(document: Document, url: &Url, form: Form) -> Option<String> {
         max_elements_to_parse: ELEMENTS,
         readable_min_content_length: PARAGRAPH,
         readable_min_score: WEIGHT,
-        // What it says there nobody reads; and it is read by what takes letters for granted that are none.
+        // Nobody needs this data, and the library's parser for it assumes valid text.
         disable_json_ld: true,
         ..Config::default()
     };
@@ -96,7 +96,7 @@ fn readable(document: Document, url: &Url, form: Form) -> Option<String> {
     Some(article.text_content.trim().to_owned())
 }
 
-/// Makes links lead where they lead from the page, as far as that does not make it very much longer.
+/// Makes links absolute, as long as that does not make the page very much longer.
 fn make_absolute(document: &Document, url: &Url) {
     let bases = document.select("base");
     let base = bases.filter("[href]").first().attr("href");
@@ -109,7 +109,7 @@ fn make_absolute(document: &Document, url: &Url) {
     let mut room = ADDRESSES;
     for (selector, name) in [("a[href]", "href"), ("img[src]", "src")] {
         for node in document.select(selector).nodes() {
-            // What lies in the page itself is told from what lies elsewhere.
+            // Links within the page stay distinguishable from others.
             let aim = node.attr(name).filter(|aim| !aim.starts_with('#'));
             let aim = aim.and_then(|aim| base.join(&aim).ok());
             if let Some(aim) = aim {
@@ -177,7 +177,7 @@ mod tests {
         assert!(!page.text.contains("Shop"));
     }
 
-    /// The footer is the longest part of it, and says nothing.
+    /// The footer is its longest part, but says nothing.
     #[test]
     fn a_small_page_is_given_whole() {
         let footer =
@@ -204,7 +204,7 @@ mod tests {
         }
     }
 
-    /// A library that reads such data took bytes for letters that are none.
+    /// The library that reads such data assumed valid text.
     #[test]
     fn what_a_page_says_of_itself_as_data_is_not_read() {
         let odd =
@@ -246,7 +246,7 @@ mod tests {
         assert!(page.whole && page.text.starts_with("honey honey"));
     }
 
-    /// What is within the bounds but was made to be slow.
+    /// Within the limits, but designed to be slow.
     #[rstest]
     #[case::deep("<div>honey, bees, and more. ".repeat(500))]
     #[case::wide("<p>honey, bees, and more. ".repeat(20_000))]
@@ -258,7 +258,7 @@ mod tests {
     fn slow_pages_end(#[case] html: String) {
         let began = Instant::now();
         assert!(!read(&html, &url(), Form::Markdown).text.is_empty());
-        // Without optimisation, on a busy machine: a quadratic step would take many minutes.
+        // Without optimization, on a busy machine: a quadratic step would take many minutes.
         assert!(began.elapsed() < Duration::from_mins(1), "{:?}", began.elapsed());
     }
 }

@@ -14,10 +14,10 @@ use thiserror::Error;
 
 use super::destination;
 
-/// The longest text of a result that is given, in bytes.
+/// The longest text of a result, in bytes.
 const LONGEST: usize = 2_000;
 
-/// What is looked for.
+/// A search query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
     /// The words.
@@ -33,25 +33,25 @@ pub struct Hit {
     pub title: String,
     /// Its address.
     pub url: String,
-    /// What it says about the words.
+    /// An excerpt about the words.
     pub text: String,
 }
 
-/// Why a service gave no results, as the model is told.
+/// Why a service returned no results, as the model is told.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Refusal {
-    /// It does not take the key, or wants one and has none.
+    /// It rejects the key, or needs one and has none.
     #[error("{0} refused the key. The user must set another one in the settings.")]
     Key(&'static str),
-    /// Too many questions.
+    /// Too many queries.
     #[error("{0} has reached its rate limit. Wait a while before the next search.")]
     Limit(&'static str),
-    /// What was paid for is used up.
+    /// The paid quota is used up.
     #[error(
         "{0} accepts no more searches: the quota of the user's plan is used up. Only the user can change that."
     )]
     Quota(&'static str),
-    /// An instance that answers people alone.
+    /// An instance that answers only people.
     #[error(
         "This SearXNG instance does not return JSON. Its operator must add `json` to \
          `search.formats` in settings.yml."
@@ -62,17 +62,17 @@ pub enum Refusal {
     Engines {
         /// The service.
         service: &'static str,
-        /// Who did not answer, and why.
+        /// Which engines did not answer, and why.
         engines: String,
     },
-    /// It answers in a form that is not known.
+    /// Its answer has an unknown format.
     #[error(
         "{service} sent an unknown response format ({what}). It may have changed. There may still be results."
     )]
     Layout {
         /// The service.
         service: &'static str,
-        /// What is not as it should be.
+        /// What is unexpected.
         what: String,
     },
     /// Another error.
@@ -80,7 +80,7 @@ pub enum Refusal {
     Status {
         /// The service.
         service: &'static str,
-        /// The status and its words.
+        /// The status with its text.
         status: String,
     },
 }
@@ -94,7 +94,7 @@ pub fn name(provider: SearchProvider) -> &'static str {
     }
 }
 
-/// The service's own address; none where everybody has another.
+/// The service's own address; none if everyone has another one.
 pub fn address(provider: SearchProvider) -> Option<&'static str> {
     match provider {
         SearchProvider::Searxng => None,
@@ -103,7 +103,7 @@ pub fn address(provider: SearchProvider) -> Option<&'static str> {
     }
 }
 
-/// The question, to be sent to the service below this address.
+/// The request to the service at this address.
 pub fn question(
     provider: SearchProvider,
     client: &Client,
@@ -118,10 +118,11 @@ pub fn question(
     }
 }
 
-/// What came back, as results.
+/// Parses a response as results.
 ///
 /// # Errors
-/// The service refused, or its answer is not known.
+///
+/// The service refused, or its format is unknown.
 pub fn results(
     provider: SearchProvider,
     status: StatusCode,
@@ -151,7 +152,7 @@ pub fn results(
     Ok(hits)
 }
 
-/// The results of a list, each with its texts in these fields.
+/// The results of a list, with their texts from these fields.
 fn list(service: &'static str, list: Option<&Value>, text: &str) -> Result<Vec<Hit>, Refusal> {
     let layout = |what: &str| Refusal::Layout { service, what: what.to_owned() };
     let list = list.and_then(Value::as_array).ok_or_else(|| layout("it has no list of results"))?;
@@ -165,15 +166,15 @@ fn list(service: &'static str, list: Option<&Value>, text: &str) -> Result<Vec<H
             Some(Hit { title: plain(title, service), url: url.into(), text: plain(text, service) })
         })
         .collect();
-    // Single results may be of another kind; that all of them are means something else.
+    // A few results may be of another kind, but if all of them are, the format has changed.
     if hits.is_empty() && !list.is_empty() {
         return Err(layout("its results have no address or no title"));
     }
     Ok(hits)
 }
 
-/// A text on one line, as much of it as tells what it is about, without what only Brave puts into it: the others'
-/// texts are plain, and `Vec<T>` is part of them.
+/// A shortened text on one line, without the markup that only Brave adds: the texts of other
+/// services are plain, and may contain `Vec<T>`.
 fn plain(text: &str, service: &str) -> String {
     let mut text = text[..text.floor_char_boundary(LONGEST)].to_owned();
     if service == brave::NAME {
@@ -186,7 +187,7 @@ fn plain(text: &str, service: &str) -> String {
 fn below(base: &Url, path: &str) -> Url {
     let mut url = base.clone();
     let ending = format!("{}/{path}", base.path().trim_end_matches('/'));
-    // A person may have given the whole address.
+    // The user may have entered the full address.
     if !base.path().trim_end_matches('/').ends_with(&format!("/{path}")) {
         url.set_path(&ending);
     }

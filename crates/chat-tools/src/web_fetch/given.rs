@@ -18,7 +18,7 @@ use crate::web::error::WebError;
 use crate::web::network::{Network, System};
 use crate::web::page::Form;
 
-/// Reads such pages.
+/// Fetches pages that the user named.
 pub struct Pages(Arc<dyn Network>);
 
 impl Default for Pages {
@@ -28,7 +28,7 @@ impl Default for Pages {
 }
 
 impl Pages {
-    /// Pages of a network.
+    /// Creates it for a network.
     pub fn new(network: Arc<dyn Network>) -> Self {
         Self(network)
     }
@@ -36,7 +36,7 @@ impl Pages {
 
 #[async_trait]
 impl PageReader for Pages {
-    /// The page as text, with its address and title above.
+    /// The page as text, below its address and title.
     async fn read(&self, url: &str, settings: &ToolSettings) -> Result<String> {
         page(url, &*self.0, settings).await
     }
@@ -46,7 +46,7 @@ async fn page(url: &str, network: &dyn Network, settings: &ToolSettings) -> Resu
     let failed = |why| Error::new(Kind::PageNotFetched { url: url.to_owned(), why });
     let given = destination::parse(url).map_err(|trouble| failed(fault(trouble)))?;
     let answer = follow(given, network, settings).await.map_err(failed)?;
-    // Reading a page takes a while, and it may be made to take long.
+    // Converting a page takes a while, and a page may be designed to take long.
     let reading =
         tokio::task::spawn_blocking(move || (content_of(&answer, Form::Markdown), answer));
     let (shown, Answer { url: at, cut, .. }) =
@@ -72,7 +72,8 @@ async fn follow(
         let destination = budget.within(&host, finding).await.map_err(fault)?;
         let is_first = named.is_none();
         let there = (host, door(&url), destination.reach);
-        // A name that leads elsewhere by now is not what the person named, nor is another service there.
+        // A name that leads elsewhere by now is not what the user named, nor is another service
+        // there.
         let named = named.get_or_insert_with(|| there.clone());
         let is_named = *named == there && (!is_first || says_that_it_is_near(&there.0));
         if !may_reach(destination.reach, is_named) {
@@ -86,12 +87,13 @@ async fn follow(
     Err(PageFault::Elsewhere)
 }
 
-/// The port; a site's two usual ones are one.
+/// The port; 80 and 443 count as the same.
 fn door(url: &Url) -> Option<u16> {
     url.port()
 }
 
-/// Whether a host says by its name that it is near: who answers for another name decides where it leads.
+/// Whether a host's name itself says that it is nearby: the owner of any other name decides where
+/// it leads.
 fn says_that_it_is_near(host: &str) -> bool {
     const ENDINGS: [&str; 7] =
         [".localhost", ".local", ".lan", ".home", ".internal", ".home.arpa", ".test"];
@@ -99,8 +101,8 @@ fn says_that_it_is_near(host: &str) -> bool {
     is_address || !host.contains('.') || ENDINGS.iter().any(|ending| host.ends_with(ending))
 }
 
-/// Whether a host may be asked: what is near only where the person named it, and what holds a
-/// machine's secrets never.
+/// Whether a host may be reached: nearby hosts only if the user named them, and metadata services
+/// never.
 fn may_reach(reach: Reach, is_named: bool) -> bool {
     match reach {
         Reach::Public => true,

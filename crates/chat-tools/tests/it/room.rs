@@ -37,7 +37,7 @@ struct Person {
     /// What they say to what they are asked; none is nobody.
     says: Option<bool>,
     asked: Mutex<Vec<PermissionCheck>>,
-    /// What tools asked leave for, whoever gave it.
+    /// The permissions that tools asked for, whoever gave them.
     wanted: Mutex<Vec<Action>>,
 }
 

@@ -96,7 +96,7 @@ async fn what_a_rule_denies_is_not_found_outside_either() {
     world.host.denies(&format!("read:{}", secret.display()));
     let said = world.says("search_files", json!({ "pattern": "prose", "path": "../other" })).await;
     assert!(said.contains("/other/a.txt\n1: prose\n") && !said.contains("secret"), "{said}");
-    // Leave for the folder is leave for what is in it.
+    // Permission for the folder includes everything in it.
     assert_eq!(world.host.was_asked().len(), 1);
 }
 

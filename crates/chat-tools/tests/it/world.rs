@@ -47,7 +47,7 @@ pub struct Host {
     pub tails: Mutex<Vec<(String, u64)>>,
     /// Whether the person has commands that they allow leave the sandbox.
     pub leaves_sandbox: AtomicBool,
-    /// What tools asked leave for, whoever gave it.
+    /// The permissions that tools asked for, whoever gave them.
     wanted: Mutex<Vec<Action>>,
     written: tokio::sync::Notify,
 }
@@ -112,7 +112,7 @@ pub fn action(request: &Request) -> Action {
     }
 }
 
-/// A tool says what it asks leave for.
+/// A tool says what it asks permission for.
 pub fn asks_only_for_what_it_says(info: &ToolInfo, wanted: &[Action]) {
     for action in wanted {
         assert!(info.permissions.contains(action), "{} asks leave to {action:?}", info.name());

@@ -6,7 +6,7 @@ use relm4::gtk::prelude::*;
 
 use crate::accessible;
 
-/// The widgets. A GtkSearchBar would unfold over several frames, in which keys get lost.
+/// The widgets. A `GtkSearchBar` would unfold over several frames, in which keys get lost.
 pub(super) struct Bar {
     pub(super) root: gtk::Box,
     pub(super) entry: gtk::SearchEntry,

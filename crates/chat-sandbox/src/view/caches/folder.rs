@@ -21,12 +21,12 @@ const HOW: OFlags =
 pub(super) struct Folder(OwnedFd);
 
 impl Folder {
-    /// The folder at a path that no command can change.
+    /// Opens the folder at a path that no command can change.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         Ok(Self(openat(CWD, path, HOW, Mode::empty())?))
     }
 
-    /// A folder in it, made if it is not there, or something else is.
+    /// Opens a subfolder; creates it if it does not exist or is something else.
     pub(super) fn enter(&self, name: impl AsRef<OsStr>) -> io::Result<Self> {
         let name = name.as_ref();
         match mkdirat(&self.0, name, Mode::RWXU) {
@@ -43,14 +43,14 @@ impl Folder {
         }
     }
 
-    /// The same for several names behind each other.
+    /// The same for several nested names.
     pub(super) fn enter_all(&self, path: &str) -> io::Result<Self> {
         let mut names = path.split('/');
         let first = self.enter(names.next().unwrap_or_default())?;
         names.try_fold(first, |folder, name| folder.enter(name))
     }
 
-    /// Makes a link, unless something has that name.
+    /// Creates a link, unless the name is taken.
     pub(super) fn link(&self, target: &Path, name: &OsStr) -> io::Result<()> {
         match symlinkat(target, &self.0, name) {
             Ok(()) | Err(Errno::EXIST) => Ok(()),
@@ -58,7 +58,7 @@ impl Folder {
         }
     }
 
-    /// Makes a file, in the place of one of that name.
+    /// Creates a file, replacing one of that name.
     pub(super) fn put(&self, name: &OsStr, bytes: &[u8]) -> io::Result<()> {
         self.remove(name)?;
         let how = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
@@ -66,7 +66,7 @@ impl Folder {
         File::from(file).write_all(bytes)
     }
 
-    /// Removes a file or a link, where there is one.
+    /// Removes a file or a link, if it exists.
     pub(super) fn remove(&self, name: &OsStr) -> io::Result<()> {
         match unlinkat(&self.0, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
@@ -74,7 +74,7 @@ impl Folder {
         }
     }
 
-    /// When a file was changed; none where there is none.
+    /// When a file was modified; none if it does not exist.
     pub(super) fn modified(&self, name: &OsStr) -> Option<SystemTime> {
         let stat = statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         let seconds = Duration::from_secs(u64::try_from(stat.st_mtime).ok()?);

@@ -12,19 +12,19 @@ use std::path::{Path, PathBuf};
 
 use super::folder::Folder;
 
-/// How deep the index of a registry goes: `index/NAME/.cache/se/rd/serde`.
+/// The depth of a registry's index: `index/NAME/.cache/se/rd/serde`.
 const INDEX_DEPTH: usize = 4;
 
-/// How deep npm keeps packages: `content-v2/sha512/12/34/REST`.
+/// The depth of npm's packages: `content-v2/sha512/12/34/REST`.
 const CONTENT_DEPTH: usize = 3;
 
-/// Bytes of a file that is copied, at most.
+/// The maximum size of a copied file, in bytes.
 const LONGEST: u64 = 16 << 20;
 
-/// A cache of the user's: which one, where it is, and where commands see it.
+/// One of the user's caches: which one, its path, and where commands see it.
 pub(super) type Seed = (&'static str, PathBuf, PathBuf);
 
-/// Makes the folders `inside`, and fills those that have a seed. `kept` is no command's to write to.
+/// Creates the folders `inside`, and fills those that have a seed. No command can write to `kept`.
 pub(super) fn fill(kept: &Path, folder: &Path, inside: &[&str], seeds: &[Seed]) -> io::Result<()> {
     let stamp = stamp(seeds);
     let told = kept.join("filled");
@@ -50,7 +50,7 @@ pub(super) fn fill(kept: &Path, folder: &Path, inside: &[&str], seeds: &[Seed]) 
     fs::write(told, stamp)
 }
 
-/// Tells whether something came to the caches or went: when their folders were changed.
+/// The times of the caches' folders, which change when entries are added or removed.
 fn stamp(seeds: &[Seed]) -> String {
     use std::fmt::Write;
     let mut stamp = String::new();
@@ -71,7 +71,8 @@ fn stamp(seeds: &[Seed]) -> String {
     stamp
 }
 
-/// A registry of Cargo's: what was downloaded and unpacked is linked. The index is copied, since Cargo writes to it.
+/// A registry of Cargo's: downloads and unpacked crates are linked. The index is copied, since
+/// Cargo writes to it.
 fn registry(from: &Path, aside: &Path, to: &Folder) -> io::Result<()> {
     for kind in ["cache", "src"] {
         let to = to.enter(kind)?;
@@ -88,8 +89,8 @@ fn registry(from: &Path, aside: &Path, to: &Folder) -> io::Result<()> {
     Ok(())
 }
 
-/// What Cargo has of git: checkouts are linked. A repository is one of its own that takes from the user's what is
-/// there, so that it can fetch more.
+/// Cargo's git data: checkouts are linked. A repository is a new one that borrows the objects of
+/// the user's, so that it can fetch more.
 fn git(from: &Path, aside: &Path, to: &Folder) -> io::Result<()> {
     let checkouts = to.enter("checkouts")?;
     for source in entries(&from.join("checkouts")).into_iter().filter(is_folder) {
@@ -115,14 +116,14 @@ fn git(from: &Path, aside: &Path, to: &Folder) -> io::Result<()> {
     Ok(())
 }
 
-/// npm's cache: packages are linked. The index is copied, since npm adds to its files.
+/// npm's cache: packages are linked. The index is copied, since npm appends to its files.
 fn npm(from: &Path, aside: &Path, to: &Folder) -> io::Result<()> {
     let content = "content-v2";
     link_files(&from.join(content), &aside.join(content), &to.enter(content)?, CONTENT_DEPTH)?;
     copy_newer(&from.join("index-v5"), &to.enter("index-v5")?, CONTENT_DEPTH)
 }
 
-/// Links to the files so many folders deep in `from`, which is seen at `aside`.
+/// Links to the files at this depth in `from`, which is seen at `aside`.
 fn link_files(from: &Path, aside: &Path, to: &Folder, depth: usize) -> io::Result<()> {
     if depth == 0 {
         return link_all(from, aside, to);
@@ -134,8 +135,8 @@ fn link_files(from: &Path, aside: &Path, to: &Folder, depth: usize) -> io::Resul
     Ok(())
 }
 
-/// Links to each entry of `from`, which is seen at `aside`. Links to what is gone are removed: nothing could be
-/// written in their place.
+/// Links to each entry of `from`, which is seen at `aside`. Links to deleted entries are removed,
+/// since nothing could be written in their place.
 fn link_all(from: &Path, aside: &Path, to: &Folder) -> io::Result<()> {
     let names: HashSet<OsString> = entries(from).iter().map(DirEntry::file_name).collect();
     for gone in to.links()?.iter().filter(|name| !names.contains(*name)) {
@@ -144,7 +145,7 @@ fn link_all(from: &Path, aside: &Path, to: &Folder) -> io::Result<()> {
     names.iter().try_for_each(|name| to.link(&aside.join(name), name))
 }
 
-/// Copies the files of `from` that `to` does not have, or has from before.
+/// Copies the files of `from` that `to` does not have, or has in an older version.
 fn copy_newer(from: &Path, to: &Folder, depth: usize) -> io::Result<()> {
     for entry in entries(from) {
         let (Ok(kind), name) = (entry.file_type(), entry.file_name()) else { continue };
@@ -167,7 +168,7 @@ fn copy(from: &Path, to: &Folder, name: &OsStr) -> io::Result<()> {
     to.put(name, &fs::read(from)?)
 }
 
-/// What is in a folder; nothing where there is none.
+/// The entries of a folder; none if it does not exist.
 fn entries(folder: &Path) -> Vec<DirEntry> {
     folder.read_dir().map_or_else(|_| Vec::new(), |entries| entries.flatten().collect())
 }

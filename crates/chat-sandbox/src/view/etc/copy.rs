@@ -8,12 +8,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::OFlags;
 
-/// How many files and folders, and how many bytes, are copied at most. Above that nothing is.
+/// How many files and folders, and how many bytes, are copied at most. If there is more, nothing is
+/// copied.
 const FILES: usize = 2000;
 const BYTES: u64 = 16 << 20;
 
-/// Changes when a file or folder does: its number and its disk's, its permissions, its length, and
-/// when it was changed.
+/// Changes when a file or folder does: its inode and device, its permissions, its length, and its
+/// change time.
 pub(super) type Mark = [i64; 6];
 
 pub(super) fn mark(found: &Metadata) -> Mark {
@@ -30,17 +31,17 @@ pub(super) fn mark(found: &Metadata) -> Mark {
     ]
 }
 
-/// Whether the last change is so old, by the clock.
+/// Whether the last change is at least this old.
 pub(super) fn is_older(mark: &Mark, age: Duration) -> bool {
     let [.., changed, _] = mark;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let then = now.saturating_sub(age).as_nanos();
-    // One in the time to come is no younger for waiting.
+    // Waiting does not make a time in the future older.
     u128::try_from(*changed).is_ok_and(|changed| changed <= then || changed > now.as_nanos())
 }
 
-/// Adds the marks of the file or folder at `path`, and of all below. Of links there are none: who
-/// changes one changes its folder.
+/// Adds the marks of the file or folder at `path`, and of everything below. Links have none:
+/// changing one changes its folder.
 pub(super) fn look(path: &Path, marks: &mut Vec<(PathBuf, Mark)>) -> io::Result<()> {
     look_at(path, &path.symlink_metadata()?, marks)
 }
@@ -66,25 +67,25 @@ pub(super) struct Copy<'a> {
 }
 
 impl<'a> Copy<'a> {
-    /// One into an empty folder.
+    /// Starts a copy into an empty folder.
     pub(super) fn new(to: &'a Path) -> Self {
         Self { to, left: BYTES, folders: vec![to.to_owned()] }
     }
 
-    /// Adds a file, or a folder with all below, at a place in the copy. What this person may not read
-    /// is left out, and so is what is neither file nor folder nor link.
+    /// Adds a file, or a folder with everything below, at a place in the copy. What the user may
+    /// not read is left out, and so is anything that is not a file, a folder or a link.
     pub(super) fn add(&mut self, from: &Path, place: &Path) -> io::Result<()> {
         self.make_way(place)?;
         self.copy(from, &from.symlink_metadata()?, &self.to.join(place))
     }
 
-    /// Adds a link that says `target`.
+    /// Adds a link to `target`.
     pub(super) fn link(&mut self, target: &Path, place: &Path) -> io::Result<()> {
         self.make_way(place)?;
         symlink(target, self.to.join(place))
     }
 
-    /// The folders of the copy, which is done.
+    /// Finishes the copy, and returns its folders.
     pub(super) fn folders(self) -> io::Result<Vec<(PathBuf, Mark)>> {
         let marked = |folder: PathBuf| {
             let found = folder.symlink_metadata()?;
@@ -127,7 +128,7 @@ impl<'a> Copy<'a> {
     }
 
     fn copy_file(&mut self, from: &Path, to: &Path) -> io::Result<()> {
-        // Something else may be there by now.
+        // It may have been replaced by now.
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let mut options = File::options();
         options.read(true).custom_flags(flags.bits().cast_signed());
@@ -147,7 +148,7 @@ impl<'a> Copy<'a> {
     }
 }
 
-/// None of what this person may not read.
+/// None for what the user may not read.
 fn readable<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(it) => Ok(Some(it)),

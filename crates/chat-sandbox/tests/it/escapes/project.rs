@@ -78,7 +78,7 @@ fn what_is_protected_does_not_come_into_being() {
                         assert!(!outcome.exit.is_success(), "{text}: {outcome:?}");
                         assert!(left.is_empty(), "{text}: {left:?}");
                     }
-                    // It comes into being, is put aside, and that is told.
+                    // It is created, quarantined, and reported.
                     _ => {
                         assert!(!made.contains(&true), "{text}: {left:?}");
                         assert_eq!(outcome.exit.quarantined.len(), 1, "{text}: {outcome:?}");

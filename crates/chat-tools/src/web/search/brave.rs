@@ -9,9 +9,9 @@ use super::{Hit, Query, Refusal, list};
 
 pub(super) const NAME: &str = "Brave Search";
 pub(super) const ADDRESS: &str = "https://api.search.brave.com";
-/// Where the web is searched, below the address.
+/// The path of web search below the address.
 const PATH: &str = "res/v1/web/search";
-/// The longest list of results that is given.
+/// The maximum number of results.
 const MOST: usize = 20;
 
 pub(super) fn question(
@@ -36,9 +36,9 @@ pub(super) fn question(
     }
 }
 
-/// A wrong key is answered with 422, as is a wrong question; the code tells them apart.
+/// A wrong key is answered with 422, like a wrong query; the code tells them apart.
 pub(super) fn refusal(status: StatusCode, json: &Value) -> Option<Refusal> {
-    // The reference shows a list, the service has been seen to send one.
+    // The reference shows a list, but the service has been seen to send a single object.
     let code = [json.pointer("/error/code"), json.pointer("/errors/0/code")];
     let code = code.into_iter().flatten().find_map(Value::as_str).unwrap_or_default();
     match (status.as_u16(), code) {
@@ -46,7 +46,7 @@ pub(super) fn refusal(status: StatusCode, json: &Value) -> Option<Refusal> {
         (_, "QUOTA_LIMITED") | (402, _) => Some(Refusal::Quota(NAME)),
         (401 | 403, _) => Some(Refusal::Key(NAME)),
         (429, _) => Some(Refusal::Limit(NAME)),
-        // Without a key the question itself is found to be wrong.
+        // Without a key, the query itself is reported as wrong.
         (422, _) if json.to_string().to_lowercase().contains("x-subscription-token") => {
             Some(Refusal::Key(NAME))
         }
@@ -54,8 +54,8 @@ pub(super) fn refusal(status: StatusCode, json: &Value) -> Option<Refusal> {
     }
 }
 
-/// A text without the marks of what was looked for, which it has though none are wanted, and with letters in place
-/// of their names.
+/// A text without highlighting, which it contains even if none is requested, and with decoded
+/// entities.
 pub(super) fn unmarked(text: &str) -> String {
     const NAMES: [(&str, &str); 8] = [
         ("<strong>", ""),
@@ -65,7 +65,7 @@ pub(super) fn unmarked(text: &str) -> String {
         ("&quot;", "\""),
         ("&#39;", "'"),
         ("&#x27;", "'"),
-        // The last, or `&amp;lt;` would be taken for what it only names.
+        // This must be last, or `&amp;lt;` would become `<`.
         ("&amp;", "&"),
     ];
     NAMES.iter().fold(text.to_owned(), |text, (name, letter)| text.replace(name, letter))
@@ -75,7 +75,7 @@ pub(super) fn hits(json: &Value) -> Result<Vec<Hit>, Refusal> {
     if json.get("web").is_some() {
         return list(NAME, json.pointer("/web/results"), "description");
     }
-    // Where nothing was found the part may be missing; but then nothing else has results either.
+    // If nothing was found the part may be missing, but then no other part has results either.
     let layout = |what: &str| Refusal::Layout { service: NAME, what: what.to_owned() };
     if json.get("type").and_then(Value::as_str) != Some("search") || json.get("query").is_none() {
         return Err(layout("it is not a search response"));
@@ -86,7 +86,7 @@ pub(super) fn hits(json: &Value) -> Result<Vec<Hit>, Refusal> {
     Ok(Vec::new())
 }
 
-/// Whether a part of an answer is a list of pages, or holds one, or names one.
+/// Whether a part of an answer is, contains, or names a list of pages.
 fn holds_results(part: &Value) -> bool {
     match part {
         Value::Array(list) => list.iter().any(|one| one.get("url").is_some() || names_web(one)),
@@ -95,7 +95,7 @@ fn holds_results(part: &Value) -> bool {
     }
 }
 
-/// `mixed` lists what stands where.
+/// `mixed` lists the order of the results.
 fn names_web(entry: &Value) -> bool {
     entry.get("type").and_then(Value::as_str) == Some("web")
 }

@@ -18,7 +18,7 @@ pub(super) fn question(
 ) -> RequestBuilder {
     let request =
         client.get(below(base, "search")).query(&[("q", query.words.as_str()), ("format", "json")]);
-    // SearXNG itself has no keys; what stands before it may.
+    // SearXNG itself has no keys, but a proxy before it may.
     match key {
         Some(key) => request.bearer_auth(key),
         None => request,
@@ -28,7 +28,7 @@ pub(super) fn question(
 pub(super) fn refusal(status: StatusCode) -> Option<Refusal> {
     match status.as_u16() {
         401 => Some(Refusal::Key(NAME)),
-        // Every format that is not switched on is refused so.
+        // Every format that is not enabled is refused like this.
         403 => Some(Refusal::NoJson),
         429 => Some(Refusal::Limit(NAME)),
         _ => None,
@@ -38,7 +38,7 @@ pub(super) fn refusal(status: StatusCode) -> Option<Refusal> {
 pub(super) fn hits(json: &Value) -> Result<Vec<Hit>, Refusal> {
     let hits = list(NAME, json.get("results"), "content")?;
     let silent = json.get("unresponsive_engines").and_then(Value::as_array);
-    // Some engine is nearly always out of order: it matters where nothing was found.
+    // Some engine is nearly always failing, which matters only if nothing was found.
     if let Some(silent) = silent.filter(|silent| hits.is_empty() && !silent.is_empty()) {
         let engines: Vec<String> = silent.iter().map(engine).collect();
         return Err(Refusal::Engines { service: NAME, engines: engines.join(", ") });

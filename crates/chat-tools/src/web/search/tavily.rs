@@ -8,7 +8,7 @@ use super::{Hit, Query, Refusal, below, list};
 
 pub(super) const NAME: &str = "Tavily";
 pub(super) const ADDRESS: &str = "https://api.tavily.com";
-/// The longest list of results that is given.
+/// The maximum number of results.
 const MOST: usize = 20;
 
 pub(super) fn question(
@@ -29,7 +29,7 @@ pub(super) fn refusal(status: StatusCode) -> Option<Refusal> {
     match status.as_u16() {
         401 | 403 => Some(Refusal::Key(NAME)),
         429 => Some(Refusal::Limit(NAME)),
-        // Of the plan, and of what is paid as it is used.
+        // The limits of the plan, and of pay-as-you-go.
         432 | 433 => Some(Refusal::Quota(NAME)),
         _ => None,
     }

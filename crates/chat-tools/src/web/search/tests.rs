@@ -74,7 +74,7 @@ fn a_changed_answer_is_an_error(
     assert!(matches!(read, Err(Refusal::Layout { .. })), "{read:?}");
 }
 
-/// What Brave's list of contents names must be there.
+/// What Brave's list of contents names must exist.
 #[test]
 fn results_that_are_named_and_missing_are_an_error() {
     let body =
@@ -86,7 +86,7 @@ fn results_that_are_named_and_missing_are_an_error() {
 fn engines_that_are_all_out_of_order_are_an_error() {
     let told = read(Searxng, 200, fixture!("searxng_silent")).unwrap_err().to_string();
     assert!(told.contains("brave (Suspended: too many requests)"), "{told}");
-    // With results they do not matter.
+    // If there are results, failed engines do not matter.
     assert!(fixture!("searxng").contains("Suspended"));
 }
 

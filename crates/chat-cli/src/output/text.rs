@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use chat_core::client::Preparing;
 use chat_core::event::{Failure, SessionPlaceholder, Stage, StopReason, TextKind};
-use chat_core::message::{Answer, Ask, Message, ToolCall, ToolCallId, ToolResult};
+use chat_core::message::{Answer, ApprovalRequest, Message, ToolCall, ToolCallId, ToolResult};
 use chat_core::tool::Toolbox;
 use chat_presentation::words::{self, Progress};
 use gettextrs::gettext;
@@ -171,7 +171,7 @@ impl Sink for Text {
         self.at = if prompt.ends_with('\n') { At::LineStart } else { At::MidPrompt };
     }
 
-    fn answered(&mut self, ask: &Ask, answer: Option<&Answer>) {
+    fn answered(&mut self, ask: &ApprovalRequest, answer: Option<&Answer>) {
         if answer.is_some() && self.at == At::MidPrompt {
             self.at = At::LineStart;
         } else if answer == Some(&Answer::Nobody) {
@@ -252,18 +252,18 @@ impl Sink for Text {
 
 #[cfg(test)]
 mod tests {
-    use chat_core::message::{AskId, Asked};
+    use chat_core::message::{ApprovalId, ApprovalKind};
 
     use super::*;
 
     #[test]
     fn what_comes_while_a_question_waits_is_told_behind_the_answer() {
         let mut text = Text::new(Terminal::default(), Toolbox::default());
-        let ask = Ask {
-            id: AskId::generate(),
+        let ask = ApprovalRequest {
+            id: ApprovalId::generate(),
             call: ToolCallId::new("c1"),
             tool: "run_command".to_owned(),
-            what: Asked::GoOn { rounds: 5 },
+            what: ApprovalKind::GoOn { rounds: 5 },
         };
         let result = ToolResult {
             call: ToolCallId::new("c2"),

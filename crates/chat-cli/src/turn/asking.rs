@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use chat_core::error::{Error, Feature, Kind};
 use chat_core::event::{Failure, SessionPlaceholder};
-use chat_core::message::{Answer, Ask, Asked, Fid, ModelRef};
+use chat_core::message::{Answer, ApprovalKind, ApprovalRequest, Fid, ModelRef};
 
 use crate::engine::Program;
 use crate::error::explain;
@@ -25,7 +25,7 @@ pub(super) struct Asking<'a> {
 
 /// The question that stands there.
 struct Current {
-    ask: Arc<Ask>,
+    ask: Arc<ApprovalRequest>,
     prompt: Prompt,
     /// None until the question is written: what was typed before is no answer to it.
     reading: Option<Reading>,
@@ -58,7 +58,7 @@ impl<'a> Asking<'a> {
     }
 
     /// Asks the next question that waits, and takes back one that does not any more.
-    pub(super) async fn look(&mut self, asks: &mut Vec<Arc<Ask>>, sink: &mut dyn Sink) {
+    pub(super) async fn look(&mut self, asks: &mut Vec<Arc<ApprovalRequest>>, sink: &mut dyn Sink) {
         if let Some(gone) =
             self.current.take_if(|current| !asks.iter().any(|ask| ask.id == current.ask.id))
         {
@@ -78,13 +78,22 @@ impl<'a> Asking<'a> {
     }
 
     /// What was told to the sink stands on the screen: a question there can be answered from now on.
-    pub(super) async fn shown(&mut self, asks: &mut Vec<Arc<Ask>>, sink: &mut dyn Sink) {
+    pub(super) async fn shown(
+        &mut self,
+        asks: &mut Vec<Arc<ApprovalRequest>>,
+        sink: &mut dyn Sink,
+    ) {
         if let Some(current) = self.current.take_if(|current| current.reading.is_none()) {
             self.listen(current, asks, sink).await;
         }
     }
 
-    async fn listen(&mut self, current: Current, asks: &mut Vec<Arc<Ask>>, sink: &mut dyn Sink) {
+    async fn listen(
+        &mut self,
+        current: Current,
+        asks: &mut Vec<Arc<ApprovalRequest>>,
+        sink: &mut dyn Sink,
+    ) {
         if let Some(reading) = Reading::begin() {
             sink.ask(current.prompt.place());
             self.current = Some(Current { reading: Some(reading), ..current });
@@ -105,7 +114,7 @@ impl<'a> Asking<'a> {
     pub(super) async fn answer(
         &mut self,
         typed: Typed,
-        asks: &mut Vec<Arc<Ask>>,
+        asks: &mut Vec<Arc<ApprovalRequest>>,
         sink: &mut dyn Sink,
     ) {
         let Some(current) = self.current.take() else { return };
@@ -116,10 +125,10 @@ impl<'a> Asking<'a> {
                 // Nothing ended the line.
                 terminal::say("\n");
                 Some(match ask.what {
-                    Asked::Permission(_) | Asked::GoOn { .. } => {
+                    ApprovalKind::Permission(_) | ApprovalKind::GoOn { .. } => {
                         Answer::Deny { scope: None, message: None }
                     }
-                    Asked::Question(_) => Answer::Nobody,
+                    ApprovalKind::Question(_) => Answer::Nobody,
                 })
             }
         };
@@ -133,9 +142,9 @@ impl<'a> Asking<'a> {
 
     async fn give(
         &mut self,
-        ask: &Arc<Ask>,
+        ask: &Arc<ApprovalRequest>,
         answer: Answer,
-        asks: &mut Vec<Arc<Ask>>,
+        asks: &mut Vec<Arc<ApprovalRequest>>,
         sink: &mut dyn Sink,
     ) {
         match self.program.manager.permissions().answer(&self.fid, ask.id, answer.clone()).await {

@@ -10,8 +10,8 @@ use super::SessionEvent;
 use crate::client::{ModelInfo, Preparing};
 use crate::error::Error;
 use crate::message::{
-    Ask, BackgroundCommand, Fid, Message, MessageId, ModelRef, Queued, SessionMeta, Todo,
-    ToolCallId, ToolResult, Usage,
+    ApprovalRequest, BackgroundCommand, Fid, Message, MessageId, ModelRef, Queued, SessionMeta,
+    Todo, ToolCallId, ToolResult, Usage,
 };
 use crate::settings::Connection;
 
@@ -76,7 +76,7 @@ pub struct SessionAsk {
     /// The session.
     pub fid: Fid,
     /// What is asked.
-    pub ask: Arc<Ask>,
+    pub ask: Arc<ApprovalRequest>,
 }
 
 /// What an [`Event::Notice`] is about.
@@ -196,7 +196,7 @@ pub struct Snapshot {
     /// What the request at work does.
     pub stage: Stage,
     /// What waits for the person's answer.
-    pub asks: Vec<Arc<Ask>>,
+    pub asks: Vec<Arc<ApprovalRequest>>,
     /// The calls of the reply whose tools run now, in order.
     pub calls: Vec<OpenCall>,
     /// The commands that run in its background, the oldest first.

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::Stage;
 use crate::chat::TextKind;
 use crate::message::{
-    Ask, BackgroundCommand, ContextUsage, Message, MessageId, Queued, Todo, ToolCallId, ToolResult,
+    ApprovalRequest, BackgroundCommand, ContextUsage, Message, MessageId, Queued, Todo, ToolCallId,
+    ToolResult,
 };
 
 /// Something that happened in a session, for those who watch it.
@@ -70,7 +71,7 @@ pub enum SessionEvent {
     /// What waits for the user's answer changed.
     AsksChanged {
         /// What waits, in order.
-        asks: Vec<Arc<Ask>>,
+        asks: Vec<Arc<ApprovalRequest>>,
     },
     /// The session's plan changed.
     TodosChanged {

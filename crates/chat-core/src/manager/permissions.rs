@@ -6,7 +6,7 @@ use chat_permission::{Effect, Entry, Rule, Scope};
 
 use super::{Fid, Manager, Result};
 use crate::event::SessionAsk;
-use crate::message::{Answer, AskId};
+use crate::message::{Answer, ApprovalId};
 use crate::session::Session;
 use crate::settings::Remembered;
 
@@ -25,7 +25,7 @@ impl Permissions {
     ///
     /// # Errors
     /// The store's, or what [`SettingsStore::change`](super::SettingsStore::change) says: then it waits on.
-    pub async fn answer(&self, fid: &Fid, id: AskId, answer: Answer) -> Result<bool> {
+    pub async fn answer(&self, fid: &Fid, id: ApprovalId, answer: Answer) -> Result<bool> {
         let (this, fid) = (self.clone(), fid.clone());
         self.0
             .run(async move {

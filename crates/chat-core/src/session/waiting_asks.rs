@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::event::{Event, Hub, SessionAsk};
-use crate::message::{Ask, Fid};
+use crate::message::{ApprovalRequest, Fid};
 
 /// What waits for the person, by session.
 #[derive(Debug, Default)]
-pub(crate) struct WaitingAsks(Mutex<BTreeMap<Fid, Vec<Arc<Ask>>>>);
+pub(crate) struct WaitingAsks(Mutex<BTreeMap<Fid, Vec<Arc<ApprovalRequest>>>>);
 
 impl WaitingAsks {
     /// These wait in this session from now on, and no others of it. Tells all subscribers.
-    pub(crate) fn set(&self, fid: &Fid, asks: Vec<Arc<Ask>>, hub: &Hub) {
+    pub(crate) fn set(&self, fid: &Fid, asks: Vec<Arc<ApprovalRequest>>, hub: &Hub) {
         let mut all = self.lock();
         if asks.is_empty() {
             all.remove(fid);
@@ -28,13 +28,13 @@ impl WaitingAsks {
         listed(&self.lock())
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<Fid, Vec<Arc<Ask>>>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Fid, Vec<Arc<ApprovalRequest>>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn listed(all: &BTreeMap<Fid, Vec<Arc<Ask>>>) -> Vec<SessionAsk> {
-    let of = |(fid, asks): (&Fid, &Vec<Arc<Ask>>)| {
+fn listed(all: &BTreeMap<Fid, Vec<Arc<ApprovalRequest>>>) -> Vec<SessionAsk> {
+    let of = |(fid, asks): (&Fid, &Vec<Arc<ApprovalRequest>>)| {
         let fid = fid.clone();
         asks.iter()
             .map(|ask| SessionAsk { fid: fid.clone(), ask: Arc::clone(ask) })

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use adw::prelude::*;
 use chat_core::error::Error;
 use chat_core::event::{Event, SessionAsk, SessionPlaceholder, StopReason};
-use chat_core::message::{Answer, Ask, AskId, Fid, Role};
+use chat_core::message::{Answer, ApprovalId, ApprovalRequest, Fid, Role};
 use gettextrs::gettext;
 use gtk::{gio, glib};
 use relm4::{ComponentController, ComponentSender};
@@ -44,7 +44,7 @@ pub(super) struct Notifications {
     /// The chats whose end of a reply is told.
     replies: HashSet<Fid>,
     /// What was asked last by each chat that waits, and whether the desktop still says so.
-    asks: HashMap<Fid, (AskId, bool)>,
+    asks: HashMap<Fid, (ApprovalId, bool)>,
 }
 
 impl Notifications {
@@ -59,7 +59,7 @@ impl Notifications {
     }
 
     /// Says what the first ask is that waits in a chat; one is told once.
-    fn tell_ask(&mut self, session: &SessionPlaceholder, ask: &Ask) {
+    fn tell_ask(&mut self, session: &SessionPlaceholder, ask: &ApprovalRequest) {
         let (fid, title) = (&session.fid, &session.title);
         let Ok(id) = serde_json::to_string(&ask.id) else { return };
         let body::Asking { words, whole, permission } =
@@ -194,11 +194,11 @@ impl Window {
 
     /// Takes what waits for the user in all chats: of each the first is told.
     fn hear_asks(&mut self, asks: &[SessionAsk], view: &View, root: &adw::ApplicationWindow) {
-        let mut first: HashMap<&Fid, &Ask> = HashMap::new();
+        let mut first: HashMap<&Fid, &ApprovalRequest> = HashMap::new();
         for SessionAsk { fid, ask } in asks {
             first.entry(fid).or_insert(ask);
         }
-        let is_over = |(fid, (id, _)): &(&Fid, &(AskId, bool))| {
+        let is_over = |(fid, (id, _)): &(&Fid, &(ApprovalId, bool))| {
             first.get(fid).is_none_or(|ask| ask.id != *id)
         };
         let over: Vec<_> = self.notifications.asks.iter().filter(is_over).collect();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chat_core::event::{SessionAsk, Status, StopReason};
 use chat_core::message::{
-    Answer, Asked, ChatRequest, Fid, Part, Preview, Question, Todo, TodoState, ToolResult,
+    Answer, ApprovalKind, ChatRequest, Fid, Part, Preview, Question, Todo, TodoState, ToolResult,
     ToolSpec, ToolView, Verdict,
 };
 use chat_core::permission::{Effect, Mode, Request, Scope};
@@ -186,7 +186,7 @@ async fn a_write_waits_for_the_person_and_goes_on_with_their_leave() {
     let fid = scene.ask(Mode::Ask).await;
     scene.waits(&fid, 1).await;
     let ask = scene.world.events.asks[&fid][0].clone();
-    let Asked::Permission(asked) = &ask.what else { panic!("{ask:?}") };
+    let ApprovalKind::Permission(asked) = &ask.what else { panic!("{ask:?}") };
     assert_eq!(ask.tool, "touch");
     assert!(asked.target.ends_with("new.txt"), "{}", asked.target);
     // Who opens the session meanwhile is told, too, and so is who only has the list.
@@ -335,7 +335,7 @@ async fn a_question_of_the_models_is_answered_in_words() {
     let mut scene = Scene::new(&server).await;
     let fid = scene.ask(Mode::Ask).await;
     scene.waits(&fid, 1).await;
-    let Asked::Question(question) = &scene.world.events.asks[&fid][0].what else { panic!() };
+    let ApprovalKind::Question(question) = &scene.world.events.asks[&fid][0].what else { panic!() };
     assert_eq!(question.choices, ["red"]);
     let plan = [Todo { text: "Which colour?".to_owned(), state: TodoState::Doing }];
     assert_eq!(scene.world.events.todos[&fid], plan);

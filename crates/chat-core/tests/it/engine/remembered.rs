@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chat_core::manager::SessionChange;
-use chat_core::message::{Answer, Ask, ChatRequest};
+use chat_core::message::{Answer, ApprovalRequest, ChatRequest};
 use chat_core::permission::{Effect, Entry, Mode, Scope};
 use chat_core::settings::Remembered;
 use chat_testkit::server::{Script, Server};
@@ -67,7 +67,8 @@ async fn rules_that_were_edited_are_stored_instead_of_those_that_were_asked() {
     let answer = Answer::Remember { effect, scope, rules: rules.clone(), message: None };
     scene.answer(&fid, answer).await;
     let first = scene.world.events.asks[&fid][0].id;
-    let is_another = |asks: &Vec<_>| asks.first().is_some_and(|ask: &Arc<Ask>| ask.id != first);
+    let is_another =
+        |asks: &Vec<_>| asks.first().is_some_and(|ask: &Arc<ApprovalRequest>| ask.id != first);
     scene.world.events.until(|told| told.asks.get(&fid).is_some_and(is_another)).await;
     // The second passes by the rule; the third is asked, and denied by another.
     let stored = scene.world.manager.permissions().session_rules(&fid).await.unwrap();

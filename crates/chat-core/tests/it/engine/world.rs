@@ -12,8 +12,8 @@ use chat_core::event::{
 };
 use chat_core::manager::{Manager, Sent, StartOptions};
 use chat_core::message::{
-    Ask, BackgroundCommand, ChatRequest, Content, ContextUsage, Fid, Message, ModelRef, Part, Role,
-    Todo, ToolResult, Usage,
+    ApprovalRequest, BackgroundCommand, ChatRequest, Content, ContextUsage, Fid, Message, ModelRef,
+    Part, Role, Todo, ToolResult, Usage,
 };
 use chat_core::settings::{Connection, ConnectionKind, Folders, KeySource};
 use chat_core::tool::Registry;
@@ -196,7 +196,7 @@ pub struct Mirror {
     pub transcripts: HashMap<Fid, Vec<Message>>,
     pub rows: HashMap<Fid, SessionPlaceholder>,
     pub queues: HashMap<Fid, Vec<Queued>>,
-    pub asks: HashMap<Fid, Vec<Arc<Ask>>>,
+    pub asks: HashMap<Fid, Vec<Arc<ApprovalRequest>>>,
     /// What waits in all sessions, also in those that are not watched.
     pub all_asks: Vec<SessionAsk>,
     pub todos: HashMap<Fid, Vec<Todo>>,

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use chat_core::agent::CODE_ASSISTANT;
 use chat_core::event::StopReason;
 use chat_core::message::{
-    Answer, Ask, Attachment, ChatRequest, Content, Context, Fid, Mention, OpenFile, Options,
-    Selection, Thinking,
+    Answer, ApprovalRequest, Attachment, ChatRequest, Content, Context, Fid, Mention, OpenFile,
+    Options, Selection, Thinking,
 };
 use chat_core::permission::{Mode, Scope};
 use chat_core::review::Part;
@@ -320,7 +320,7 @@ pub async fn answer(talk: &mut Talk, fid: &Fid, answer: Answer) {
     let id = events.asks[fid][0].id;
     assert!(talk.world.manager.permissions().answer(fid, id, answer).await.unwrap());
     // Another question must not be taken for this one.
-    let gone = |asks: &Vec<Arc<Ask>>| asks.iter().all(|ask| ask.id != id);
+    let gone = |asks: &Vec<Arc<ApprovalRequest>>| asks.iter().all(|ask| ask.id != id);
     talk.world.events.until(|told| told.asks.get(fid).is_some_and(gone)).await;
 }
 

@@ -1,7 +1,7 @@
 //! What the engine gives and tells, as JSON that does not depend on the names of Rust types.
 
 use chat_core::event::{Event, SessionEvent, SessionPlaceholder, Snapshot, TextKind};
-use chat_core::message::{Ask, Asked, Fid, Queued};
+use chat_core::message::{ApprovalKind, ApprovalRequest, Fid, Queued};
 use serde_json::{Value, json};
 
 pub fn row(row: &SessionPlaceholder) -> Value {
@@ -41,11 +41,13 @@ fn queued(queued: &Queued) -> Value {
     json!({ "id": queued.id, "content": queued.content, "context": queued.context })
 }
 
-fn ask(ask: &Ask) -> Value {
+fn ask(ask: &ApprovalRequest) -> Value {
     let what = match &ask.what {
-        Asked::Permission(asked) => json!({ "permission": asked.target, "always": asked.always }),
-        Asked::Question(question) => json!({ "question": question.text }),
-        Asked::GoOn { rounds } => json!({ "go_on": rounds }),
+        ApprovalKind::Permission(asked) => {
+            json!({ "permission": asked.target, "always": asked.always })
+        }
+        ApprovalKind::Question(question) => json!({ "question": question.text }),
+        ApprovalKind::GoOn { rounds } => json!({ "go_on": rounds }),
     };
     json!({ "id": ask.id, "call": ask.call, "tool": ask.tool, "what": what })
 }

@@ -10,9 +10,9 @@ use super::ToolCallId;
 
 /// The id of something that waits for an answer; unique over all sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct AskId(Uuid);
+pub struct ApprovalId(Uuid);
 
-impl AskId {
+impl ApprovalId {
     /// A new id.
     #[must_use]
     pub fn generate() -> Self {
@@ -22,20 +22,20 @@ impl AskId {
 
 /// Something that a tool waits for.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ask {
+pub struct ApprovalRequest {
     /// Its id, to answer it by.
-    pub id: AskId,
+    pub id: ApprovalId,
     /// The call that waits; of the question whether to go on, the last one that ran.
     pub call: ToolCallId,
     /// The tool's name.
     pub tool: String,
     /// What is asked.
-    pub what: Asked,
+    pub what: ApprovalKind,
 }
 
 /// What is asked of a person.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Asked {
+pub enum ApprovalKind {
     /// Whether a tool may do something.
     Permission(PermissionRequest),
     /// A question of the model's.

@@ -41,7 +41,7 @@ struct Choice {
 impl Prompt {
     /// The question of a session that works in a project or not.
     pub fn new(ask: &ApprovalRequest, in_project: bool) -> Self {
-        match &ask.what {
+        match &ask.kind {
             ApprovalKind::Permission(asked) => {
                 let choices = choices(asked, in_project);
                 let labels: Vec<_> = choices.iter().map(|choice| choice.label.as_str()).collect();
@@ -71,7 +71,7 @@ impl Prompt {
 
     /// The whole question, as lines; what it may be answered with is not in it.
     pub fn question(ask: &ApprovalRequest, terminal: Terminal) -> String {
-        let lines = match &ask.what {
+        let lines = match &ask.kind {
             ApprovalKind::Permission(asked) => permission(asked, terminal),
             ApprovalKind::Question(question) => self::question(question, terminal),
             ApprovalKind::GoOn { rounds } => vec![terminal.strong(&words::go_on_question(*rounds))],
@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn leaving_the_sandbox_is_no_answer_where_a_rule_denies_the_network() {
         let mut ask = command(&["run:make"]);
-        let ApprovalKind::Permission(asked) = &mut ask.what else { panic!() };
+        let ApprovalKind::Permission(asked) = &mut ask.kind else { panic!() };
         let Preview::Command { stays_inside, .. } = &mut asked.preview else { panic!() };
         *stays_inside = Some(Why::Denied("network:*".to_owned()));
         let text = shown(&ask, true);
@@ -355,7 +355,7 @@ mod tests {
             (Scope::Everywhere, "This rule applies everywhere."),
         ] {
             let mut ask = command(&[]);
-            let ApprovalKind::Permission(asked) = &mut ask.what else { panic!() };
+            let ApprovalKind::Permission(asked) = &mut ask.kind else { panic!() };
             (asked.why, asked.scope) = (Why::PerhapsDenied("run:rm *".to_owned()), Some(scope));
             let text = shown(&ask, true);
             assert!(

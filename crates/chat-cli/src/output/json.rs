@@ -171,7 +171,7 @@ impl Sink for Json {
             _ => {}
         }
         let id = ask.call.as_str();
-        match &ask.what {
+        match &ask.kind {
             ApprovalKind::Permission(asked) => {
                 let message = match answer {
                     Some(Answer::Deny { message, .. }) => message.as_deref(),

@@ -87,7 +87,7 @@ pub fn own_words() -> String {
 
 /// What could not be asked, and what would have allowed it.
 pub fn nobody(ask: &ApprovalRequest) -> String {
-    match &ask.what {
+    match &ask.kind {
         ApprovalKind::Question(question) => fill(
             &gettext("The model asked a question, but Natter can’t ask you here: {question}"),
             &[("question", &one_line(&question.text))],

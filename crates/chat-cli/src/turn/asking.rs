@@ -124,7 +124,7 @@ impl<'a> Asking<'a> {
             Typed::End => {
                 // Nothing ended the line.
                 terminal::say("\n");
-                Some(match ask.what {
+                Some(match ask.kind {
                     ApprovalKind::Permission(_) | ApprovalKind::GoOn { .. } => {
                         Answer::Deny { scope: None, message: None }
                     }

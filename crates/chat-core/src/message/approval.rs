@@ -30,7 +30,7 @@ pub struct ApprovalRequest {
     /// The tool's name.
     pub tool: String,
     /// What is asked.
-    pub what: ApprovalKind,
+    pub kind: ApprovalKind,
 }
 
 /// What is asked of a person.

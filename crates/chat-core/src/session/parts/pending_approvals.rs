@@ -123,12 +123,12 @@ impl PendingApproval {
             Answer::Allow(scope) => ((*scope)?, Effect::Allow),
             Answer::Deny { scope, .. } => ((*scope)?, Effect::Deny),
             Answer::Remember { effect, scope, rules, .. } => {
-                let is_asked = matches!(self.ask.what, ApprovalKind::Permission(_));
+                let is_asked = matches!(self.ask.kind, ApprovalKind::Permission(_));
                 return is_asked.then(|| (*scope, *effect, rules.clone()));
             }
             Answer::AllowOutsideSandbox | Answer::Text(_) | Answer::Nobody => return None,
         };
-        let ApprovalKind::Permission(asked) = &self.ask.what else { return None };
+        let ApprovalKind::Permission(asked) = &self.ask.kind else { return None };
         // Of several things that were asked for at once it is not known which one is meant.
         let is_clear = effect == Effect::Allow || asked.always.len() == 1;
         is_clear.then(|| (scope, effect, asked.always.clone()))

@@ -186,7 +186,7 @@ async fn a_write_waits_for_the_person_and_goes_on_with_their_leave() {
     let fid = scene.ask(Mode::Ask).await;
     scene.waits(&fid, 1).await;
     let ask = scene.world.events.asks[&fid][0].clone();
-    let ApprovalKind::Permission(asked) = &ask.what else { panic!("{ask:?}") };
+    let ApprovalKind::Permission(asked) = &ask.kind else { panic!("{ask:?}") };
     assert_eq!(ask.tool, "touch");
     assert!(asked.target.ends_with("new.txt"), "{}", asked.target);
     // Who opens the session meanwhile is told, too, and so is who only has the list.

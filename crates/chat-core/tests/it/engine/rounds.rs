@@ -160,7 +160,7 @@ impl Scene {
             .until(|told| told.asks.get(fid).is_some_and(|asks| asks.len() == 1))
             .await;
         let ask = Arc::clone(&self.world.events.asks[fid][0]);
-        assert_eq!(ask.what, ApprovalKind::GoOn { rounds: 1 });
+        assert_eq!(ask.kind, ApprovalKind::GoOn { rounds: 1 });
         assert!(self.world.manager.permissions().answer(fid, ask.id, answer).await.unwrap());
     }
 }

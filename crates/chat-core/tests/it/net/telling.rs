@@ -42,7 +42,7 @@ fn queued(queued: &Queued) -> Value {
 }
 
 fn ask(ask: &ApprovalRequest) -> Value {
-    let what = match &ask.what {
+    let what = match &ask.kind {
         ApprovalKind::Permission(asked) => {
             json!({ "permission": asked.target, "always": asked.always })
         }

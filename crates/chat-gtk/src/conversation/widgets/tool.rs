@@ -161,7 +161,7 @@ impl ToolCard {
             self.root.remove(gone.widget());
         }
         // Whether to go on is asked below what was done; all else in the place of what would be.
-        let stays = waits.is_none_or(|ask| matches!(ask.what, ApprovalKind::GoOn { .. }));
+        let stays = waits.is_none_or(|ask| matches!(ask.kind, ApprovalKind::GoOn { .. }));
         lost |= self.fold.set_shown(stays);
         if let Some(ask) = waits {
             let new = Prompt::new(ask, &self.context);

@@ -24,7 +24,7 @@ pub(super) struct Asking {
 
 /// What something waits for, in a chat that works in this folder.
 pub(super) fn asking(ask: &ApprovalRequest, project: Option<&Path>) -> Asking {
-    match &ask.what {
+    match &ask.kind {
         ApprovalKind::Permission(asked) => permission(asked, project),
         ApprovalKind::GoOn { rounds } => {
             Asking { words: words::go_on_question(*rounds), whole: true, permission: true }

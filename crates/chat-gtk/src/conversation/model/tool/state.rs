@@ -179,7 +179,7 @@ impl ToolState {
     /// Whether it can wait for this: what has its answer waits for nothing of its own, but whether
     /// to go on is asked below the last call that ran.
     pub fn can_wait_for(&self, ask: &ApprovalRequest) -> bool {
-        self.result.is_none() || matches!(ask.what, ApprovalKind::GoOn { .. })
+        self.result.is_none() || matches!(ask.kind, ApprovalKind::GoOn { .. })
     }
 
     /// It waits for this now, or for nothing. Whether that is new.

@@ -46,7 +46,7 @@ impl Prompt {
             .css_classes(["ask-card"])
             .build();
         let mut text = None;
-        let (name, first) = match &ask.what {
+        let (name, first) = match &ask.kind {
             ApprovalKind::Permission(asked) => {
                 let is_command = matches!(asked.preview, Preview::Command { .. });
                 let bounds = is_command.then(|| context.bounds.say(id)).flatten();

@@ -260,7 +260,7 @@ mod tests {
 
     use super::*;
 
-    fn ask(what: Asked) -> ApprovalRequest {
+    fn ask(what: ApprovalKind) -> ApprovalRequest {
         ApprovalRequest {
             id: ApprovalId::generate(),
             call: ToolCallId::new("c1"),

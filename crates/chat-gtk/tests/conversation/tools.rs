@@ -64,7 +64,7 @@ pub fn command(text: &str) -> ApprovalKind {
 
 impl Scene {
     /// Has the call wait for this.
-    pub fn ask(&self, what: Asked) -> ApprovalId {
+    pub fn ask(&self, what: ApprovalKind) -> ApprovalId {
         let (id, call, tool) =
             (ApprovalId::generate(), ToolCallId::new(CALL), "run_command".to_owned());
         self.asks(vec![Arc::new(ApprovalRequest { id, call, tool, what })]);

@@ -265,7 +265,7 @@ mod tests {
             id: ApprovalId::generate(),
             call: ToolCallId::new("c1"),
             tool: "a_tool".to_owned(),
-            what,
+            kind: what,
         }
     }
 

@@ -182,7 +182,7 @@ fn snapshot(asked: Option<ApprovalKind>) -> (Snapshot, MessageId) {
         next.parts.push(call("asks", "run_command", json!({ "command": "cargo test" })));
         let (id, call, tool) =
             (ApprovalId::generate(), ToolCallId::new("asks"), "run_command".to_owned());
-        asks.push(Arc::new(ApprovalRequest { id, call, tool, what }));
+        asks.push(Arc::new(ApprovalRequest { id, call, tool, kind: what }));
     }
     next.ended = Some(Ending::Complete);
     let at_work = next.id;

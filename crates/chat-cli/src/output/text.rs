@@ -263,7 +263,7 @@ mod tests {
             id: ApprovalId::generate(),
             call: ToolCallId::new("c1"),
             tool: "run_command".to_owned(),
-            what: ApprovalKind::GoOn { rounds: 5 },
+            kind: ApprovalKind::GoOn { rounds: 5 },
         };
         let result = ToolResult {
             call: ToolCallId::new("c2"),

@@ -169,7 +169,8 @@ impl Approvals<'_> {
         cancel: &CancellationToken,
     ) -> Answered {
         let id = ApprovalId::generate();
-        let ask = ApprovalRequest { id, call: call.id.clone(), tool: call.name.clone(), what };
+        let ask =
+            ApprovalRequest { id, call: call.id.clone(), tool: call.name.clone(), kind: what };
         let (pending, answered) = PendingApproval::new(ask, about);
         self.change(|approvals| Some(((), approvals.add(pending))));
         let _waits = Waits { approvals: self, id };

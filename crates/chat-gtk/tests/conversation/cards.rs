@@ -91,7 +91,7 @@ fn what_is_typed_below_a_question_stays_while_it_waits() {
     scene.conversation.clear();
     scene.settle();
     let (call, tool) = (ToolCallId::new(CALL), "run_command".to_owned());
-    let asks = vec![Arc::new(ApprovalRequest { id: ask, call, tool, what: command("cargo test") })];
+    let asks = vec![Arc::new(ApprovalRequest { id: ask, call, tool, kind: command("cargo test") })];
     scene.conversation.show(&shown(asks));
     scene.settle();
     assert_eq!(scene.entry().text(), "half a sent");

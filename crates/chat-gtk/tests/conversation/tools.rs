@@ -67,7 +67,7 @@ impl Scene {
     pub fn ask(&self, what: ApprovalKind) -> ApprovalId {
         let (id, call, tool) =
             (ApprovalId::generate(), ToolCallId::new(CALL), "run_command".to_owned());
-        self.asks(vec![Arc::new(ApprovalRequest { id, call, tool, what })]);
+        self.asks(vec![Arc::new(ApprovalRequest { id, call, tool, kind: what })]);
         id
     }
 

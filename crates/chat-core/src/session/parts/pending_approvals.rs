@@ -179,8 +179,12 @@ mod tests {
             why: Why::Mode,
             always: Vec::new(),
         });
-        let ask =
-            ApprovalRequest { id, call: ToolCallId::new("c"), tool: "fetch".to_owned(), what };
+        let ask = ApprovalRequest {
+            id,
+            call: ToolCallId::new("c"),
+            tool: "fetch".to_owned(),
+            kind: what,
+        };
         let request =
             Request::Network { host: host.to_owned(), private: false, leads_to: Vec::new() };
         let (pending, answered) = PendingApproval::new(ask, Some((vec![request], None)));

@@ -182,7 +182,8 @@ mod tests {
         }
         let what = ApprovalKind::GoOn { rounds: 1 };
         let (id, call) = (ApprovalId::generate(), calls[0].id.clone());
-        let ask = Arc::new(ApprovalRequest { id, call, tool: "run_command".to_owned(), what });
+        let ask =
+            Arc::new(ApprovalRequest { id, call, tool: "run_command".to_owned(), kind: what });
         let counts = |running: &ToolCalls| {
             let counts = |call: &Call| call.clock.since.is_some();
             running.calls.iter().map(counts).collect::<Vec<_>>()

@@ -335,7 +335,7 @@ async fn a_question_of_the_models_is_answered_in_words() {
     let mut scene = Scene::new(&server).await;
     let fid = scene.ask(Mode::Ask).await;
     scene.waits(&fid, 1).await;
-    let ApprovalKind::Question(question) = &scene.world.events.asks[&fid][0].what else { panic!() };
+    let ApprovalKind::Question(question) = &scene.world.events.asks[&fid][0].kind else { panic!() };
     assert_eq!(question.choices, ["red"]);
     let plan = [Todo { text: "Which colour?".to_owned(), state: TodoState::Doing }];
     assert_eq!(scene.world.events.todos[&fid], plan);

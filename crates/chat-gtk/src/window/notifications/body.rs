@@ -140,7 +140,7 @@ mod tests {
             id: ApprovalId::generate(),
             call: ToolCallId::new("c1"),
             tool: "run_command".to_owned(),
-            what: ApprovalKind::Permission(asked),
+            kind: ApprovalKind::Permission(asked),
         }
     }
 
@@ -206,7 +206,7 @@ mod tests {
             text: "\n Which one?\nOr none?".to_owned(),
             choices: Vec::new(),
         });
-        let ask = ApprovalRequest { what, ..request(Action::Read, "", Preview::Target) };
+        let ask = ApprovalRequest { kind: what, ..request(Action::Read, "", Preview::Target) };
         let asking = asking(&ask, None);
         assert!(!asking.permission && asking.words.contains("Which one?"));
         assert!(!asking.words.contains("Or none"));

@@ -233,7 +233,7 @@ pub mod tests {
             id,
             call,
             tool: "ask_user".to_owned(),
-            what: ApprovalKind::Question(question),
+            kind: ApprovalKind::Question(question),
         })
     }
 
@@ -260,7 +260,7 @@ pub mod tests {
         assert!(state.answer(&ToolResult::to(&call, "no", true)));
         assert!(state.phase() == Phase::Failed && state.revision() > before);
         assert!(!state.wait_for(Some(&ask)), "what has an answer waits for nothing");
-        let go_on = ApprovalRequest { what: ApprovalKind::GoOn { rounds: 5 }, ..(*ask).clone() };
+        let go_on = ApprovalRequest { kind: ApprovalKind::GoOn { rounds: 5 }, ..(*ask).clone() };
         assert!(state.wait_for(Some(&Arc::new(go_on))), "but whether to go on is asked there");
         assert_eq!(state.phase(), Phase::Failed);
         assert!(state.wait_for(None));

@@ -64,7 +64,7 @@ fn calls_of_different_replies_may_have_the_same_id() {
         id: ApprovalId::generate(),
         call: ToolCallId::new("call_0"),
         tool: "run_command".to_owned(),
-        what: ApprovalKind::Question(question),
+        kind: ApprovalKind::Question(question),
     });
     let fid = Fid::new("2026-01-15-14-30-45");
     let event = SessionEvent::AsksChanged { asks: vec![ask] };

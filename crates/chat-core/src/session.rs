@@ -30,7 +30,7 @@ mod title;
 mod tools;
 mod turn;
 mod user_message;
-mod waiting_asks;
+mod waiting_approvals;
 mod work;
 
 use std::path::PathBuf;
@@ -44,7 +44,7 @@ pub(crate) use parts::title::from_text as title_from_text;
 use project_start::FirstLook;
 pub(crate) use services::{Clients, SessionServices};
 use state::State;
-pub(crate) use waiting_asks::WaitingAsks;
+pub(crate) use waiting_approvals::WaitingApprovals;
 
 use crate::error::Result;
 use crate::event::{Event, Failure, Queued, SessionEvent, SessionPlaceholder, Status};

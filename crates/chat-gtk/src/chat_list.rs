@@ -382,7 +382,7 @@ fn news(events: &[Event]) -> Vec<Event> {
             Event::SessionAdded(_)
                 | Event::SessionChanged(_)
                 | Event::SessionRemoved { .. }
-                | Event::AsksChanged { .. }
+                | Event::ApprovalsChanged { .. }
                 | Event::RequestFinished { .. }
         )
     };

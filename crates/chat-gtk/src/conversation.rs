@@ -293,5 +293,5 @@ impl Conversation {
 
 /// Whether what waits for the user's answer changed.
 fn is_of_asks(event: &Event) -> bool {
-    matches!(event, Event::Session { event: SessionEvent::AsksChanged { .. }, .. })
+    matches!(event, Event::Session { event: SessionEvent::ApprovalsChanged { .. }, .. })
 }

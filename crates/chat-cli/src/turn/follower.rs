@@ -117,7 +117,7 @@ impl Follower {
                 }
             }
             SessionEvent::ToolOutput { tail, .. } => sink.tool_output(&tail),
-            SessionEvent::AsksChanged { asks } => self.asks = asks,
+            SessionEvent::ApprovalsChanged { asks } => self.asks = asks,
             SessionEvent::TodosChanged { todos } => sink.todos(&todos),
             SessionEvent::Reset => return Followed::Lost,
             SessionEvent::StageChanged { stage } => sink.stage(&stage),

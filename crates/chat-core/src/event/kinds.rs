@@ -41,9 +41,9 @@ pub enum Event {
         event: SessionEvent,
     },
     /// What waits for the user's answer in any session changed.
-    AsksChanged {
+    ApprovalsChanged {
         /// All that waits, by session and in the order in which it was asked.
-        asks: Vec<SessionAsk>,
+        asks: Vec<SessionApproval>,
     },
     /// A request ended: all its messages are stored.
     RequestFinished {
@@ -72,7 +72,7 @@ pub enum Event {
 
 /// Something that waits for the user's answer in a session.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SessionAsk {
+pub struct SessionApproval {
     /// The session.
     pub fid: Fid,
     /// What is asked.

@@ -122,7 +122,7 @@ enum Key {
     /// A row of the list of sessions.
     Row(Fid),
     Session(Fid, SessionKey),
-    Asks,
+    Approvals,
     Models,
     Downloads,
     Connections,
@@ -137,7 +137,7 @@ fn key(event: &Event) -> Option<Key> {
         Event::SessionAdded(row) | Event::SessionChanged(row) => Key::Row(row.fid.clone()),
         Event::SessionRemoved { fid } => Key::Row(fid.clone()),
         Event::Session { fid, event, .. } => Key::Session(fid.clone(), event.key()),
-        Event::AsksChanged { .. } => Key::Asks,
+        Event::ApprovalsChanged { .. } => Key::Approvals,
         // Each request ends in its own way, and whoever waits for one waits for that one.
         Event::RequestFinished { .. } => return None,
         Event::ModelsChanged => Key::Models,

@@ -69,7 +69,7 @@ pub enum SessionEvent {
         commands: Vec<BackgroundCommand>,
     },
     /// What waits for the user's answer changed.
-    AsksChanged {
+    ApprovalsChanged {
         /// What waits, in order.
         asks: Vec<Arc<ApprovalRequest>>,
     },
@@ -108,7 +108,7 @@ pub(super) enum SessionKey {
     Tool(MessageId, ToolCallId),
     Output(MessageId, ToolCallId),
     Commands,
-    Asks,
+    Approvals,
     Todos,
     Files,
     ContextUsage,
@@ -126,7 +126,7 @@ impl SessionEvent {
             Self::ToolCallChanged { message, call, .. } => SessionKey::Tool(*message, call.clone()),
             Self::ToolOutput { message, call, .. } => SessionKey::Output(*message, call.clone()),
             Self::CommandsChanged { .. } => SessionKey::Commands,
-            Self::AsksChanged { .. } => SessionKey::Asks,
+            Self::ApprovalsChanged { .. } => SessionKey::Approvals,
             Self::TodosChanged { .. } => SessionKey::Todos,
             Self::FilesChanged => SessionKey::Files,
             Self::ContextUsageChanged { .. } => SessionKey::ContextUsage,

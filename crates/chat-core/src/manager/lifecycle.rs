@@ -14,7 +14,7 @@ use super::{Inner, Kind, Manager, Result, SessionServices, SettingsFile, StartOp
 use crate::client::{BuiltIn, Client as _, EngineOptions};
 use crate::event::{Event, Hub};
 use crate::models::{self, CONNECTION, DownloadNews, Downloader, Library};
-use crate::session::WaitingAsks;
+use crate::session::WaitingApprovals;
 use crate::store::{Opened, Store};
 use crate::tool::Journals;
 
@@ -75,7 +75,7 @@ impl Manager {
         let shared = SessionServices {
             store,
             hub,
-            asks: WaitingAsks::default(),
+            asks: WaitingApprovals::default(),
             agents: RwLock::new(options.agents),
             tools: options.tools,
             outputs: options.folders.outputs(),

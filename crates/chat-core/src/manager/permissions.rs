@@ -5,7 +5,7 @@ use std::path::Path;
 use chat_permission::{Effect, Entry, Rule, Scope};
 
 use super::{Fid, Manager, Result};
-use crate::event::SessionAsk;
+use crate::event::SessionApproval;
 use crate::message::{Answer, ApprovalId};
 use crate::session::Session;
 use crate::settings::Remembered;
@@ -16,7 +16,7 @@ pub struct Permissions(pub(super) Manager);
 
 impl Permissions {
     /// What waits for the user's answer in any session, also where nobody watches it.
-    pub fn asks(&self) -> Vec<SessionAsk> {
+    pub fn pending(&self) -> Vec<SessionApproval> {
         self.0.inner.shared.asks.all()
     }
 

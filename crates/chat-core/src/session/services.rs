@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use chat_permission::path::{PathEnvironment, Project};
 use tokio_util::task::TaskTracker;
 
-use super::WaitingAsks;
+use super::WaitingApprovals;
 use crate::agent::{Agent, AgentRegistry};
 use crate::client::{Capabilities, Client, ContextWindow, Price};
 use crate::error::{Kind, Result};
@@ -24,7 +24,7 @@ pub(crate) struct SessionServices {
     pub store: Store,
     pub hub: Arc<Hub>,
     /// What waits for the person in any of them.
-    pub asks: WaitingAsks,
+    pub asks: WaitingApprovals,
     pub agents: RwLock<AgentRegistry>,
     pub tools: Registry,
     /// Where long outputs of tools are kept, a folder for each session.

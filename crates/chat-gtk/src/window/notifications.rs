@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use adw::prelude::*;
 use chat_core::error::Error;
-use chat_core::event::{Event, SessionAsk, SessionPlaceholder, StopReason};
+use chat_core::event::{Event, SessionApproval, SessionPlaceholder, StopReason};
 use chat_core::message::{Answer, ApprovalId, ApprovalRequest, Fid, Role};
 use gettextrs::gettext;
 use gtk::{gio, glib};
@@ -130,7 +130,7 @@ impl Window {
                         self.ask_for_last(fid.clone(), *reason, error.clone(), sender);
                     }
                 }
-                Event::AsksChanged { asks } => self.hear_asks(asks, view, root),
+                Event::ApprovalsChanged { asks } => self.hear_asks(asks, view, root),
                 Event::SessionRemoved { fid } => {
                     self.notifications.seen(fid);
                     self.notifications.answered(fid);
@@ -193,9 +193,9 @@ impl Window {
     }
 
     /// Takes what waits for the user in all chats: of each the first is told.
-    fn hear_asks(&mut self, asks: &[SessionAsk], view: &View, root: &adw::ApplicationWindow) {
+    fn hear_asks(&mut self, asks: &[SessionApproval], view: &View, root: &adw::ApplicationWindow) {
         let mut first: HashMap<&Fid, &ApprovalRequest> = HashMap::new();
-        for SessionAsk { fid, ask } in asks {
+        for SessionApproval { fid, ask } in asks {
             first.entry(fid).or_insert(ask);
         }
         let is_over = |(fid, (id, _)): &(&Fid, &(ApprovalId, bool))| {

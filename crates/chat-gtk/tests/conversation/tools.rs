@@ -72,7 +72,7 @@ impl Scene {
     }
 
     pub fn asks(&self, asks: Vec<Arc<ApprovalRequest>>) {
-        self.conversation.apply(&[in_session(5, SessionEvent::AsksChanged { asks })]);
+        self.conversation.apply(&[in_session(5, SessionEvent::ApprovalsChanged { asks })]);
         self.settle();
     }
 

@@ -75,7 +75,7 @@ impl PendingApprovals {
     }
 
     fn changed(&self) -> SessionEvent {
-        SessionEvent::AsksChanged { asks: self.asks() }
+        SessionEvent::ApprovalsChanged { asks: self.asks() }
     }
 }
 
@@ -221,7 +221,7 @@ mod tests {
         let rule: Rule = "network:example.org".parse().unwrap();
         let rules = [Entry::allow(rule, Scope::Session)];
         let (settled, event) = approvals.judge(&rules, Mode::Ask).unwrap();
-        let SessionEvent::AsksChanged { asks } = event else { panic!("another event") };
+        let SessionEvent::ApprovalsChanged { asks } = event else { panic!("another event") };
         assert_eq!(asks.iter().map(|ask| ask.id).collect::<Vec<_>>(), [other_id]);
         for (pending, what) in settled {
             assert!(pending.send(what));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use chat_core::event::{SessionAsk, Status, StopReason};
+use chat_core::event::{SessionApproval, Status, StopReason};
 use chat_core::message::{
     Answer, ApprovalKind, ChatRequest, Fid, Part, Preview, Question, Todo, TodoState, ToolResult,
     ToolSpec, ToolView, Verdict,
@@ -191,8 +191,8 @@ async fn a_write_waits_for_the_person_and_goes_on_with_their_leave() {
     assert!(asked.target.ends_with("new.txt"), "{}", asked.target);
     // Who opens the session meanwhile is told, too, and so is who only has the list.
     assert_eq!(scene.world.open(&fid).await.asks.as_slice(), std::slice::from_ref(&ask));
-    let all = [SessionAsk { fid: fid.clone(), ask }];
-    assert_eq!(scene.world.manager.permissions().asks(), all);
+    let all = [SessionApproval { fid: fid.clone(), ask }];
+    assert_eq!(scene.world.manager.permissions().pending(), all);
     scene.world.events.until(|told| told.all_asks == all).await;
     let needs = Some(Status::NeedsInput);
     scene.world.events.until(|told| told.rows.get(&fid).map(|row| row.status) == needs).await;

@@ -45,7 +45,7 @@ async fn what_runs_goes_by_the_rules_of_its_own_folder_when_the_chat_has_another
     let project = Some(Some(other.path().to_owned()));
     let change = SessionChange { project, ..SessionChange::default() };
     manager.sessions().change(&fid, change).await.unwrap();
-    assert_eq!(manager.permissions().asks().len(), 1, "it is about a file of the first folder");
+    assert_eq!(manager.permissions().pending().len(), 1, "it is about a file of the first folder");
     scene.answer(&fid, Answer::Allow(Some(Scope::Project))).await;
     scene.world.events.finished(&fid).await;
     let rules = manager.settings().current().permissions.rules.clone();

@@ -318,7 +318,7 @@ async fn a_stop_ends_the_question_whether_to_go_on() {
     scene.world.manager.sessions().stop(&fid);
     let finished = scene.world.events.finished(&fid).await;
     assert_eq!((finished.reason, finished.error), (StopReason::Stopped, None));
-    assert!(scene.world.manager.permissions().asks().is_empty());
+    assert!(scene.world.manager.permissions().pending().is_empty());
     let stored = scene.world.manager.sessions().transcript(&fid).await.unwrap();
     assert_eq!(told(&results(&stored)), [("c1", "changed")]);
 }

@@ -59,7 +59,7 @@ pub fn event(event: &Event) -> Value {
         Event::SessionChanged(changed) => json!({ "session_changed": row(changed) }),
         Event::SessionRemoved { fid } => json!({ "session_removed": fid }),
         Event::Session { fid, event, .. } => in_session(fid, event),
-        Event::AsksChanged { asks } => {
+        Event::ApprovalsChanged { asks } => {
             json!({ "all_asks_changed": asks.iter().map(|it| ask(&it.ask)).collect::<Vec<_>>() })
         }
         Event::RequestFinished { reason, usage, error, .. } => json!({ "request_finished": {
@@ -95,7 +95,7 @@ fn in_session(fid: &Fid, event: &SessionEvent) -> Value {
             "message": message, "call": call, "tail": &**tail, "bytes": bytes,
         } }),
         SessionEvent::CommandsChanged { commands } => json!({ "commands_changed": commands.len() }),
-        SessionEvent::AsksChanged { asks } => {
+        SessionEvent::ApprovalsChanged { asks } => {
             json!({ "asks_changed": asks.iter().map(|it| ask(it)).collect::<Vec<_>>() })
         }
         SessionEvent::TodosChanged { todos } => json!({ "todos_changed": todos }),

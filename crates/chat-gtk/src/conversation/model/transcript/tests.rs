@@ -67,7 +67,7 @@ fn calls_of_different_replies_may_have_the_same_id() {
         kind: ApprovalKind::Question(question),
     });
     let fid = Fid::new("2026-01-15-14-30-45");
-    let event = SessionEvent::AsksChanged { asks: vec![ask] };
+    let event = SessionEvent::ApprovalsChanged { asks: vec![ask] };
     transcript.take(&Event::Session { fid, seq: 2, event });
     let (entry, part) = transcript.newest_ask().expect("something waits");
     assert_eq!((transcript.entries[entry].id(), part), (asks_in, 0));

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::event::{Event, Hub, SessionAsk};
+use crate::event::{Event, Hub, SessionApproval};
 use crate::message::{ApprovalRequest, Fid};
 
 /// What waits for the person, by session.
 #[derive(Debug, Default)]
-pub(crate) struct WaitingAsks(Mutex<BTreeMap<Fid, Vec<Arc<ApprovalRequest>>>>);
+pub(crate) struct WaitingApprovals(Mutex<BTreeMap<Fid, Vec<Arc<ApprovalRequest>>>>);
 
-impl WaitingAsks {
+impl WaitingApprovals {
     /// These wait in this session from now on, and no others of it. Tells all subscribers.
     pub(crate) fn set(&self, fid: &Fid, asks: Vec<Arc<ApprovalRequest>>, hub: &Hub) {
         let mut all = self.lock();
@@ -20,11 +20,11 @@ impl WaitingAsks {
             all.insert(fid.clone(), asks);
         }
         // Behind the lock, so that what is told last is how it is.
-        hub.tell(&Event::AsksChanged { asks: listed(&all) });
+        hub.tell(&Event::ApprovalsChanged { asks: listed(&all) });
     }
 
     /// All that waits, by session and in the order in which it was asked.
-    pub(crate) fn all(&self) -> Vec<SessionAsk> {
+    pub(crate) fn all(&self) -> Vec<SessionApproval> {
         listed(&self.lock())
     }
 
@@ -33,11 +33,11 @@ impl WaitingAsks {
     }
 }
 
-fn listed(all: &BTreeMap<Fid, Vec<Arc<ApprovalRequest>>>) -> Vec<SessionAsk> {
+fn listed(all: &BTreeMap<Fid, Vec<Arc<ApprovalRequest>>>) -> Vec<SessionApproval> {
     let of = |(fid, asks): (&Fid, &Vec<Arc<ApprovalRequest>>)| {
         let fid = fid.clone();
         asks.iter()
-            .map(|ask| SessionAsk { fid: fid.clone(), ask: Arc::clone(ask) })
+            .map(|ask| SessionApproval { fid: fid.clone(), ask: Arc::clone(ask) })
             .collect::<Vec<_>>()
     };
     all.iter().flat_map(of).collect()

@@ -33,7 +33,7 @@ pub use permission::{
 };
 pub use protocol::{protocol, speaks};
 pub use state::{
-    agent_description, agent_title, ending, health, kept, notice, role, search_gap, seconds,
+    agent_description, agent_title, ending, health, key_storage, notice, role, search_gap, seconds,
     short_time, stage, stop_reason, thinking,
 };
 pub use tools::{

@@ -11,7 +11,7 @@ use chat_core::client::check_address;
 use chat_core::error::{Error, Kind};
 use chat_core::event::{ConnectionState, Health};
 use chat_core::manager::Manager;
-use chat_core::settings::{Connection, ConnectionKind, Kept, Key, KeySource, NotKept};
+use chat_core::settings::{Connection, ConnectionKind, Key, KeySource, KeyStorage, KeyringFailure};
 use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
@@ -319,7 +319,7 @@ impl Editor {
             let stored = this.store().await;
             this.saving.set(false);
             match stored {
-                Ok((connection, Some(kept @ Kept::ThisRun(why)))) => {
+                Ok((connection, Some(kept @ KeyStorage::ThisRun(why)))) => {
                     this.show_added(connection, kept, why);
                 }
                 Ok(_) => this.window.close(),
@@ -332,7 +332,7 @@ impl Editor {
     }
 
     /// Keeps the connection, and gives it as it was kept.
-    async fn store(&self) -> Result<(Connection, Option<Kept>), Error> {
+    async fn store(&self) -> Result<(Connection, Option<KeyStorage>), Error> {
         let mut connection = self.connection();
         let key = self.typed_key();
         if connection.name.is_empty() {
@@ -363,19 +363,19 @@ impl Editor {
 
     /// The connection is there, but its key lasts for this run only: the person must know before
     /// the window goes, and may try again where there is a keyring.
-    fn show_added(&self, connection: Connection, kept: Kept, why: NotKept) {
+    fn show_added(&self, connection: Connection, kept: KeyStorage, why: KeyringFailure) {
         self.title.set_title(&connection.name);
         self.window.set_title(Some(&connection.name));
         self.name.set_text(&connection.name);
         let text = gettext("“{name}” is set up. {key}");
-        let words = [("name", connection.name.as_str()), ("key", &words::kept(kept))];
+        let words = [("name", connection.name.as_str()), ("key", &words::key_storage(kept))];
         let words = words::fill(&text, &words);
         let state =
             ConnectionState { connection, found: false, built_in: false, health: Health::Checking };
         self.old.replace(Some(state));
         self.cancel.set_label(&gettext("_Close"));
         self.say(&words, true);
-        let again = why != NotKept::Absent;
+        let again = why != KeyringFailure::Absent;
         self.save.set_visible(again);
         self.save.set_sensitive(again);
     }

@@ -153,8 +153,8 @@ fn line(state: &ConnectionState) -> String {
     let mut out = format!("{:16}  {:32}", connection.name, connection.shown_url());
     // Writing into a string cannot fail.
     let _ = write!(out, "  {}", words::health(&state.health));
-    if state.found {
-        let _ = write!(out, " ({})", say::found_here());
+    if state.discovered {
+        let _ = write!(out, " ({})", say::discovered_here());
     }
     out
 }
@@ -176,7 +176,7 @@ fn json_line(state: &ConnectionState) -> String {
             KeySource::Env(_) => "env",
             KeySource::Command(_) => "command",
         },
-        found: state.found,
+        found: state.discovered,
         models,
         error: sentence.as_ref().map(|(error, sentence)| ErrorView::new(error, sentence)),
     };

@@ -184,7 +184,7 @@ pub fn connection_removed(name: &str) -> String {
     fill(&gettext("Removed the connection “{name}”."), &[("name", name)])
 }
 
-pub fn found_here() -> String {
+pub fn discovered_here() -> String {
     gettext("found on this computer")
 }
 

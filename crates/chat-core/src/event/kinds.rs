@@ -251,7 +251,7 @@ pub struct ConnectionState {
     /// The connection.
     pub connection: Connection,
     /// Whether it was found on this machine rather than configured.
-    pub found: bool,
+    pub discovered: bool,
     /// Whether it is Natter's own engine, which nobody configures.
     pub built_in: bool,
     /// How it is.

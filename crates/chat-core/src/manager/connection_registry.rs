@@ -44,7 +44,7 @@ struct Known {
 #[derive(Clone)]
 struct Entry {
     connection: Connection,
-    found: bool,
+    discovered: bool,
     built_in: bool,
     health: Health,
     client: Option<Arc<dyn Client>>,
@@ -149,7 +149,7 @@ impl ConnectionRegistry {
             known.entries.iter().filter(|entry| !entry.built_in || !entry.models.is_empty());
         let states = shown.map(|entry| ConnectionState {
             connection: entry.connection.clone(),
-            found: entry.found,
+            discovered: entry.discovered,
             built_in: entry.built_in,
             health: entry.health.clone(),
         });

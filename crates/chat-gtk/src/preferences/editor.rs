@@ -370,8 +370,12 @@ impl Editor {
         let text = gettext("“{name}” is set up. {key}");
         let words = [("name", connection.name.as_str()), ("key", &words::key_storage(kept))];
         let words = words::fill(&text, &words);
-        let state =
-            ConnectionState { connection, found: false, built_in: false, health: Health::Checking };
+        let state = ConnectionState {
+            connection,
+            discovered: false,
+            built_in: false,
+            health: Health::Checking,
+        };
         self.old.replace(Some(state));
         self.cancel.set_label(&gettext("_Close"));
         self.say(&words, true);

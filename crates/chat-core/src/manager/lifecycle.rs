@@ -26,8 +26,8 @@ const LAST_WAIT: Duration = Duration::from_secs(5);
 
 impl Manager {
     /// Asks connections that failed once more, and looks for local servers, without saying so.
-    pub fn look_out(&self) {
-        self.inner.connections.look_out();
+    pub fn retry_connections(&self) {
+        self.inner.connections.retry_failed();
     }
 
     /// Opens settings and store, ends replies that were interrupted, and begins to look for

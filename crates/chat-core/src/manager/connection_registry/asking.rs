@@ -26,7 +26,7 @@ impl ConnectionRegistry {
             self.ask(name);
         }
         if look {
-            self.look_around();
+            self.probe_local();
         }
         self.hub.tell(&Event::ConnectionsChanged);
     }
@@ -34,7 +34,7 @@ impl ConnectionRegistry {
     /// Asks those that failed once more, and looks for local ones; tells only what comes of it.
     /// What is being asked is not asked again: a silent server takes longer than until the next
     /// call.
-    pub(in crate::manager) fn look_out(self: &Arc<Self>) {
+    pub(in crate::manager) fn retry_failed(self: &Arc<Self>) {
         let (failed, look) = {
             let known = self.lock();
             let failed = known.entries.iter().filter(|e| matches!(e.health, Health::Failed(_)));
@@ -48,7 +48,7 @@ impl ConnectionRegistry {
             }
         }
         if look && !asked(&About::Places) {
-            self.look_around();
+            self.probe_local();
         }
     }
 
@@ -62,9 +62,9 @@ impl ConnectionRegistry {
         self.spawn_question(round, about, |this| async move { this.check(&name).await });
     }
 
-    fn look_around(self: &Arc<Self>) {
+    fn probe_local(self: &Arc<Self>) {
         let round = self.next_round();
-        let look = move |this: Arc<Self>| async move { this.look_for_local(round).await };
+        let look = move |this: Arc<Self>| async move { this.find_local(round).await };
         self.spawn_question(round, About::Places, look);
     }
 
@@ -117,7 +117,7 @@ impl ConnectionRegistry {
         self.hub.tell(&Event::ModelsChanged);
     }
 
-    async fn look_for_local(self: &Arc<Self>, round: Round) {
+    async fn find_local(self: &Arc<Self>, round: Round) {
         let host = std::env::var("OLLAMA_HOST").ok();
         let mut candidates = Probe::usual(host.as_deref()).candidates;
         {

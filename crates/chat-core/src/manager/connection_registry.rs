@@ -1,9 +1,9 @@
 //! Keeps the state, the models and the client of each connection.
 
-mod asking;
 mod clients;
 mod models;
 mod questions;
+mod refresh;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

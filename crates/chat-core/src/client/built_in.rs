@@ -2,7 +2,7 @@
 //! `natter-engine` runs while it is needed.
 
 mod engine;
-mod place;
+mod paths;
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ impl EngineOptions {
     /// As the settings say.
     pub fn of(folders: &Folders, settings: &EngineSettings) -> Self {
         Self {
-            program: place::program(),
+            program: paths::program(),
             runtime: folders.runtime.clone(),
             log: folders.state.join("engine.log"),
             settings: settings.clone(),

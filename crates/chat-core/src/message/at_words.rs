@@ -19,7 +19,7 @@ pub enum AtTarget {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AtWord {
     /// Where it stands, with its `@`.
-    pub place: Range<usize>,
+    pub range: Range<usize>,
     /// What it points at.
     pub mention: Mention,
 }
@@ -28,7 +28,7 @@ pub struct AtWord {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AtWords {
     /// Those that point at something.
-    pub found: Vec<AtWord>,
+    pub mentions: Vec<AtWord>,
     /// Where names stand that nothing has, with their `@`. They are plain text.
     pub unknown: Vec<Range<usize>>,
 }

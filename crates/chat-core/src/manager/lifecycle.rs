@@ -79,7 +79,7 @@ impl Manager {
             agents: RwLock::new(options.agents),
             tools: options.tools,
             outputs: options.folders.outputs(),
-            kept: PathEnvironment { home: home.clone(), own: options.folders.all() },
+            path_environment: PathEnvironment { home: home.clone(), own: options.folders.all() },
             journals: Arc::new(Journals::new(
                 options.folders.state.clone(),
                 home,

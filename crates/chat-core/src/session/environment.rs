@@ -90,7 +90,7 @@ impl Session {
         let RequestScope { project: folder, active, mode } = scope;
         let folder = match folder {
             Some(folder) => {
-                let (path, kept) = (folder.clone(), self.services.kept.clone());
+                let (path, kept) = (folder.clone(), self.services.path_environment.clone());
                 let secrets = self.services.clients.settings().permissions.secrets.clone();
                 let first = Arc::clone(&self.first_look);
                 let looking = tokio::task::spawn_blocking(move || {

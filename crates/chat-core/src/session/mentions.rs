@@ -48,7 +48,7 @@ pub(super) async fn gather(
 
 /// What the `@` words of a text point at in a project, as it lies on disk.
 pub(crate) async fn written(services: &SessionServices, folder: PathBuf, text: String) -> AtWords {
-    let kept = services.kept.clone();
+    let kept = services.path_environment.clone();
     let reading = tokio::task::spawn_blocking(move || {
         let Ok(project) = Project::open(&folder, &kept) else { return AtWords::default() };
         at_words(&text, &folder, |path| match resolve(&project, path).ok()?.kind() {
@@ -71,7 +71,7 @@ async fn on_disk(
         return (name(Path::new(""), &mention), Err("there is no project folder".to_owned()));
     };
     let called = name(&folder, &mention);
-    let kept = services.kept.clone();
+    let kept = services.path_environment.clone();
     let reading = tokio::task::spawn_blocking(move || {
         let project = match Project::open(&folder, &kept) {
             Ok(project) => project,

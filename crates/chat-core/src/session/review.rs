@@ -89,7 +89,7 @@ impl Review<'_> {
         let folder = self.session.project();
         let folder = folder.ok_or(Kind::NoReview { why: NoReview::NoProject })?;
         let work = move || {
-            let project = Project::open(&folder, &services.kept)
+            let project = Project::open(&folder, &services.path_environment)
                 .map_err(|_| Error::from(Kind::ProjectMissing { path: folder }))?;
             if services.journals.is_refused(&project) {
                 return Err(Kind::NoReview { why: NoReview::Home }.into());
@@ -137,7 +137,7 @@ impl Review<'_> {
         let (services, fid) = (Arc::clone(&self.session.services), self.session.fid.to_string());
         let said: HashSet<String> = branch.iter().map(|one| one.id.to_string()).collect();
         let reading = tokio::task::spawn_blocking(move || {
-            let project = Project::open(&folder, &services.kept).ok()?;
+            let project = Project::open(&folder, &services.path_environment).ok()?;
             // Where nothing was ever changed nothing was rejected.
             let journal = services.journals.existing(&project).ok()??;
             let since = u64::try_from(last).unwrap_or(0);

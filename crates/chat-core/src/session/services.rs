@@ -30,7 +30,7 @@ pub(crate) struct SessionServices {
     /// Where long outputs of tools are kept, a folder for each session.
     pub outputs: PathBuf,
     /// The person's home, and where Natter's own files lie: no tool may touch these.
-    pub kept: PathEnvironment,
+    pub path_environment: PathEnvironment,
     /// The journals of the projects that are worked in.
     pub journals: Arc<Journals>,
     pub clients: Arc<dyn Clients>,

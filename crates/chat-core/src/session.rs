@@ -41,7 +41,7 @@ use tokio::sync::Notify;
 pub use empty::EmptySession;
 pub(crate) use mentions::written as at_words;
 pub(crate) use parts::title::from_text as title_from_text;
-use project_start::FirstLook;
+use project_start::ProjectStartCache;
 pub(crate) use services::{Clients, SessionServices};
 use state::State;
 pub(crate) use waiting_approvals::WaitingApprovals;
@@ -74,7 +74,7 @@ pub(crate) struct Session {
     /// What its tools remember from one call to the next.
     memory: Arc<Memory>,
     /// What was in its project when it was first worked in.
-    first_look: Arc<FirstLook>,
+    first_look: Arc<ProjectStartCache>,
 }
 
 impl Session {

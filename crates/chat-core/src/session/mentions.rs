@@ -223,7 +223,7 @@ async fn chat(services: &SessionServices, fid: &Fid) -> Gathered {
             Ok(page) => page,
             Err(error) => return (fid.to_string(), Err(error.to_string())),
         };
-        told += page.messages.iter().map(|message| said(message).len()).sum::<usize>();
+        told += page.messages.iter().map(|message| transcript_line(message).len()).sum::<usize>();
         more = page.more;
         messages.splice(0..0, page.messages);
         if !more || told > MOST {
@@ -240,7 +240,7 @@ fn conversation(messages: &[Arc<Message>], more: bool) -> String {
     let mut text = String::new();
     let mut is_whole = !more;
     for message in messages.iter().rev() {
-        let said = said(message);
+        let said = transcript_line(message);
         let is_too_much = text.len() + said.len() > MOST;
         // Of what was said last the beginning goes along.
         if is_too_much && text.is_empty() {
@@ -258,7 +258,7 @@ fn conversation(messages: &[Arc<Message>], more: bool) -> String {
     text
 }
 
-fn said(message: &Message) -> String {
+fn transcript_line(message: &Message) -> String {
     let who = match message.role {
         Role::User => "User",
         Role::Assistant => "Assistant",

@@ -6,10 +6,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use crate::message::{ToolCall, ToolResult};
 
 /// After how many turns of the same the model is told.
-const TOLD: usize = 3;
+const WARN_AFTER: usize = 3;
 
 /// After how many the request ends.
-const ENDED: usize = 5;
+const END_AFTER: usize = 5;
 
 /// How many rounds may form what repeats: A, B, A, B is a circle of two.
 const LONGEST: usize = 4;
@@ -37,7 +37,7 @@ impl Rounds {
             let back = |turns: usize| self.last.get(turns * length - 1);
             let there = |turns| back(turns).is_some_and(|round| round.contains(&number));
             let between = (0..length - 1).all(|at| self.last.get(at) == self.last.get(at + length));
-            between && (1..TOLD).all(there)
+            between && (1..WARN_AFTER).all(there)
         })
     }
 
@@ -51,8 +51,8 @@ impl Rounds {
             return None;
         }
         self.last.push_front(round);
-        self.last.truncate(LONGEST * ENDED);
-        (1..=LONGEST).any(|length| self.turns(length) >= ENDED).then_some(ENDED as u32)
+        self.last.truncate(LONGEST * END_AFTER);
+        (1..=LONGEST).any(|length| self.turns(length) >= END_AFTER).then_some(END_AFTER as u32)
     }
 
     /// How often the last so many rounds came, one turn after the other.

@@ -154,7 +154,7 @@ pub async fn find_local(probe: &Probe) -> Vec<DetectedServer> {
 }
 
 /// The candidate, if it is one.
-async fn look(candidate: &Connection) -> Option<Connection> {
+async fn probe(candidate: &Connection) -> Option<Connection> {
     let url = address::parse(&candidate.url).ok()?;
     let timeouts = Timeouts { connect: NEAR, silence: NEAR, question: NEAR };
     if candidate.kind == Some(ConnectionKind::Ollama) {

@@ -19,7 +19,7 @@ use crate::store::{Opened, Store};
 use crate::tool::Journals;
 
 /// How long a deleted session can be restored, at least.
-const KEPT_AFTER_DELETION: Duration = Duration::from_hours(24);
+const RESTORABLE: Duration = Duration::from_hours(24);
 
 /// How long the end of the program waits for what must be stored, where the store refuses it.
 const LAST_WAIT: Duration = Duration::from_secs(5);
@@ -112,7 +112,7 @@ impl Manager {
         }
         let shared = Arc::clone(&manager.inner.shared);
         manager.inner.shared.runtime.spawn(async move {
-            if let Err(error) = shared.purge(KEPT_AFTER_DELETION).await {
+            if let Err(error) = shared.purge(RESTORABLE).await {
                 tracing::warn!(%error, "deleted sessions were not purged");
             }
         });

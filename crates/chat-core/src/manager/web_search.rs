@@ -20,7 +20,7 @@ impl WebSearchSetup {
         url: Option<String>,
         key: Option<Key>,
     ) -> Result<Option<KeyStorage>> {
-        let mut found = place(provider, url.clone(), KeySource::Keyring);
+        let mut found = search_connection(provider, url.clone(), KeySource::Keyring);
         if url.is_some() {
             client::check_address(&found)?;
         }
@@ -80,7 +80,7 @@ impl WebSearchSetup {
 }
 
 /// The provider, as keys and addresses are known by.
-fn place(provider: SearchProvider, url: Option<String>, key: KeySource) -> Connection {
+fn search_connection(provider: SearchProvider, url: Option<String>, key: KeySource) -> Connection {
     let name = provider.key_name().to_owned();
     Connection { name, kind: None, url: url.unwrap_or_default(), key, models: Vec::new() }
 }

@@ -25,7 +25,7 @@ const GO_ON: &str =
     "Your last message was cut off. Continue exactly where it stopped, without repeating anything.";
 
 /// What a model is told whose last answer was ended because it went round in circles.
-const GO_ON_ANEW: &str = "Your last message started repeating itself and was stopped there. \
+const CONTINUE_AFTER_LOOP: &str = "Your last message started repeating itself and was stopped there. \
                           Continue from the point before the repetition, in a different way, \
                           without saying the same thing again.";
 
@@ -306,7 +306,7 @@ impl Session {
         let parent = end;
         let circled =
             matches!(&last.error, Some(error) if matches!(error.kind, Kind::Repetition { .. }));
-        let go_on = if circled { GO_ON_ANEW } else { GO_ON };
+        let go_on = if circled { CONTINUE_AFTER_LOOP } else { GO_ON };
         let resolved = self.resolve_and_claim(&ChatRequest::default()).await?;
         let user = Message {
             parts: vec![Part::Context { text: go_on.to_owned() }],

@@ -16,7 +16,7 @@ use crate::message::{Content, Message, MessageId, Part, Role};
 use crate::store::SessionPatch;
 
 /// Bytes of rejected changes that a model is told of.
-const MOST_TOLD: usize = 8 * 1024;
+const REPORT_LIMIT: usize = 8 * 1024;
 
 /// What the user took back of the model's changes, or wanted after all, as patches in the direction in which the
 /// model made them.
@@ -47,7 +47,8 @@ impl Rejected {
                 FileKind::Modified => path.to_string(),
             };
             // Writing to a text cannot fail.
-            let _ = if text.len() + rejection.diff.len() > MOST_TOLD || rejection.diff.is_empty() {
+            let _ = if text.len() + rejection.diff.len() > REPORT_LIMIT || rejection.diff.is_empty()
+            {
                 writeln!(text, "{path}")
             } else {
                 writeln!(text, "{path}\n{}", rejection.diff.trim_end())

@@ -26,7 +26,7 @@ impl RunningTurn {
             let request = AssertUnwindSafe(self.reply(resolved, &cancel)).catch_unwind();
             // Without its journal it goes on all the same: it is stored whole at its end.
             let failed = || self.session.notice(Kind::Internal.into());
-            beside(request, self.keep_journal(), failed).await
+            run_alongside(request, self.keep_journal(), failed).await
         };
         let outcome = match outcome {
             Ok(outcome) => outcome,
@@ -222,7 +222,7 @@ impl RunningTurn {
 
 /// Carries the work to its end beside something that ends with it. What becomes of that ends it
 /// not: a panic in it is told.
-async fn beside<T>(
+async fn run_alongside<T>(
     work: impl Future<Output = T>,
     other: impl Future<Output = ()>,
     panicked: impl FnOnce(),
@@ -252,7 +252,7 @@ mod tests {
             "whole"
         };
         let journal = async { panic!("a bug in the journal") };
-        assert_eq!(beside(work, journal, || told.send(()).unwrap()).await, "whole");
+        assert_eq!(run_alongside(work, journal, || told.send(()).unwrap()).await, "whole");
     }
 
     #[tokio::test]
@@ -261,6 +261,6 @@ mod tests {
             tokio::task::yield_now().await;
             1
         };
-        assert_eq!(beside(work, async {}, || panic!("nothing panicked")).await, 1);
+        assert_eq!(run_alongside(work, async {}, || panic!("nothing panicked")).await, 1);
     }
 }

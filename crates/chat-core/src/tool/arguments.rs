@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::aliases::{Alias, leave_out_unknown, resolve};
 
 /// How many faults of one call are told.
-const TOLD: usize = 3;
+const FAULT_LIMIT: usize = 3;
 
 /// The most bytes that are told of one fault.
 const LONGEST: usize = 300;
@@ -63,7 +63,7 @@ pub fn check(arguments: &Value, schema: &Value, aliases: &[Alias]) -> Result<Che
         what.truncate(what.floor_char_boundary(LONGEST));
         if place.is_empty() { what } else { format!("at {place}: {what}") }
     });
-    let told: Vec<_> = faults.by_ref().take(TOLD).collect();
+    let told: Vec<_> = faults.by_ref().take(FAULT_LIMIT).collect();
     let more = faults.count();
     if told.is_empty() {
         return Ok(Checked { value, ignored });

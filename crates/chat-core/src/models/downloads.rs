@@ -150,7 +150,7 @@ impl Downloader {
         drop(entries);
         let elsewhere = all.iter().any(|it| it.state == DownloadState::Elsewhere);
         if elsewhere || DownloadFolder::is_one_begun(&self.library) {
-            look_again(&self.runtime, &self.closing, &self.looking, &self.tell);
+            refresh_later(&self.runtime, &self.closing, &self.looking, &self.tell);
         }
         all
     }
@@ -163,7 +163,7 @@ impl Downloader {
             let folder = DownloadFolder::folder(&self.library).inspect_err(
                 |error| tracing::warn!(%error, "downloads of other programs are not heard of"),
             );
-            Watch::new(&folder.ok()?, move || look_again(&runtime, &closing, &looking, &tell))
+            Watch::new(&folder.ok()?, move || refresh_later(&runtime, &closing, &looking, &tell))
         });
     }
 
@@ -340,7 +340,7 @@ impl Downloader {
 }
 
 /// Tells in a while that there may be something new, once for all who want it by then.
-fn look_again(
+fn refresh_later(
     runtime: &tokio::runtime::Handle,
     closing: &CancellationToken,
     looking: &Arc<AtomicBool>,
@@ -362,7 +362,7 @@ impl Entry {
         let model = &self.plan.model;
         let (received, total, state) = match &self.state {
             EntryState::Running { progress, .. } => {
-                let look = progress.look();
+                let look = progress.snapshot();
                 let state = DownloadState::Running { stage: look.stage, speed: look.speed };
                 (look.received, model.size(), state)
             }

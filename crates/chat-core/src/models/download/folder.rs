@@ -122,7 +122,7 @@ impl DownloadFolder {
     }
 
     /// Throws away what had arrived, and writes another plan.
-    pub fn begin_anew(&self, plan: &DownloadPlan) -> Result<()> {
+    pub fn restart(&self, plan: &DownloadPlan) -> Result<()> {
         let files = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         for file in files.map(|entry| entry.path()) {
             if file.extension().is_some_and(|kind| kind == "part" || kind == "gguf") {

@@ -101,7 +101,7 @@ impl Progress {
     }
 
     /// How it stands.
-    pub fn look(&self) -> ProgressSnapshot {
+    pub fn snapshot(&self) -> ProgressSnapshot {
         let now = self.lock();
         let speed = match (now.samples.front(), now.samples.back()) {
             (Some((begin, from)), Some((end, to))) if end > begin => {
@@ -119,6 +119,6 @@ impl Progress {
 
 impl std::fmt::Debug for Progress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.look().fmt(f)
+        self.snapshot().fmt(f)
     }
 }

@@ -61,7 +61,7 @@ impl StorePaths {
     }
 
     /// What went wrong, as it is told outside; remembers a broken file.
-    pub(super) fn told(&self, fault: Fault) -> Error {
+    pub(super) fn report(&self, fault: Fault) -> Error {
         if fault.is_damage() {
             self.suspect();
         }

@@ -84,7 +84,7 @@ impl Fault {
     }
 
     /// The error as it is told outside. `database` is the file it happened on.
-    pub(super) fn told(self, database: &Path) -> Error {
+    pub(super) fn into_error(self, database: &Path) -> Error {
         let error = match self {
             Self::Known(error) => return error,
             Self::Sql(error) => error,

@@ -164,13 +164,13 @@ fn examine(database: &Path, alone: bool) -> Outcome<State> {
     if repair::is_unfinished(database) {
         return Ok(State::Damaged(None));
     }
-    match look(database, alone) {
+    match inspect(database, alone) {
         Err(fault) if fault.is_damage() => Ok(State::Damaged(None)),
         state => state,
     }
 }
 
-fn look(database: &Path, alone: bool) -> Outcome<State> {
+fn inspect(database: &Path, alone: bool) -> Outcome<State> {
     match header(database)? {
         Header::Foreign => return Ok(State::Damaged(None)),
         Header::Version(version) if version > schema::VERSION => return Ok(State::Newer(version)),

@@ -347,7 +347,7 @@ impl Store {
     /// `ReadOnly`, `Storage`: it is told again.
     pub fn notice_was_shown(&self) -> Result<()> {
         let database = &self.inner.paths.database;
-        repair::was_told(database).map_err(|error| disk::fault(database, &error))
+        repair::mark_reported(database).map_err(|error| disk::fault(database, &error))
     }
 
     /// The backups that there are, oldest first. Looks into a folder.

@@ -119,7 +119,8 @@ pub(super) fn open(folders: &Folders) -> Result<Parts> {
         }
     };
 
-    let mut earlier: Vec<Error> = repair::untold(&database).into_iter().map(Error::from).collect();
+    let mut earlier: Vec<Error> =
+        repair::unreported(&database).into_iter().map(Error::from).collect();
     earlier.retain(|untold| notice.as_ref() != Some(untold));
     let notice = notice.or_else(|| earlier.pop());
     let owners = Owners::enter(&owners).map_err(|e| disk::fault(&owners, &e))?;

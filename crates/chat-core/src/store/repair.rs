@@ -87,7 +87,7 @@ pub(super) fn exchange(database: &Path) -> io::Result<Option<Kind>> {
     let notice = noted(database).pop().filter(|notice| !is_earlier(notice));
     let kept_as = notice.as_ref().and_then(kept_as);
     let kept_as = kept_as.map_or_else(|| free_name(database), Path::to_owned);
-    keep_aside(database, &kept_as)?;
+    set_aside(database, &kept_as)?;
     fs::rename(whole(database), database)?;
     if let Some(folder) = database.parent() {
         File::open(folder)?.sync_all()?;
@@ -105,7 +105,7 @@ fn kept_as(notice: &Kind) -> Option<&Path> {
 
 /// What the person should hear of repairs, oldest first, and was not shown yet. One that was noted and never came to
 /// pass is left out: then there is no damaged file.
-pub(super) fn untold(database: &Path) -> Vec<Kind> {
+pub(super) fn unreported(database: &Path) -> Vec<Kind> {
     let mut untold = noted(database);
     untold.retain(|notice| kept_as(notice).is_some_and(Path::exists));
     if untold.is_empty() {
@@ -115,7 +115,7 @@ pub(super) fn untold(database: &Path) -> Vec<Kind> {
 }
 
 /// The person was shown what became of the repairs.
-pub(super) fn was_told(database: &Path) -> io::Result<()> {
+pub(super) fn mark_reported(database: &Path) -> io::Result<()> {
     match fs::remove_file(note(database)) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         _ => Ok(()),
@@ -143,7 +143,7 @@ fn free_name(database: &Path) -> PathBuf {
 }
 
 /// Puts a damaged database aside under this name.
-fn keep_aside(database: &Path, kept_as: &Path) -> io::Result<()> {
+fn set_aside(database: &Path, kept_as: &Path) -> io::Result<()> {
     // The log first: a new database must never find the old one's.
     for end in ["-wal", "-shm", ""] {
         match fs::rename(with(database, end), with(kept_as, end)) {
@@ -173,7 +173,7 @@ mod tests {
             let noted = prepare(&database, &folders.backups()).unwrap();
             let Kind::DatabaseDamaged { kept_as } = &noted else { panic!("{noted:?}") };
             if renames == 1 {
-                keep_aside(&database, kept_as).unwrap();
+                set_aside(&database, kept_as).unwrap();
             }
             let opened = Store::open(&folders).unwrap();
             assert_eq!(opened.notice.map(|notice| notice.kind).as_ref(), Some(&noted));

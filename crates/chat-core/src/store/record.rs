@@ -136,7 +136,7 @@ pub struct Hit {
     /// Where the text stands, with a little around it; none where only the title has it.
     pub excerpt: Option<String>,
     /// Where the excerpt has what was looked for, in bytes and in order.
-    pub marks: Vec<Range<usize>>,
+    pub highlights: Vec<Range<usize>>,
     /// The message that has it; none where only the title has it.
     pub message: Option<MessageId>,
 }

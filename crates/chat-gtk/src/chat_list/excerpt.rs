@@ -38,9 +38,9 @@ impl FoundIn {
         let (words, place) = match has(&whole, text) {
             // A word by itself stands where the search says, and not within another one before it.
             Some(place) if whole != first => (whole.as_str(), Some(place.start)),
-            _ => (first, hit.marks.iter().find(of_first).map(|mark| mark.start)),
+            _ => (first, hit.highlights.iter().find(of_first).map(|mark| mark.start)),
         };
-        let (line, marks) = round(text, place.unwrap_or_default(), &hit.marks);
+        let (line, marks) = round(text, place.unwrap_or_default(), &hit.highlights);
         Some(Self { message, words: words.to_owned(), line, marks })
     }
 }

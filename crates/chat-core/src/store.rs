@@ -382,7 +382,7 @@ impl Store {
         };
         let (inner, path) = (Arc::downgrade(&self.inner), path.to_owned());
         writer
-            .apart(move |db| {
+            .run_outside_transaction(move |db| {
                 let Some(inner) = inner.upgrade() else { return Err(db_handle::gone().into()) };
                 let backup = backups::find(&db.paths.backups, &path)?;
                 let lock = inner.lock.as_ref().ok_or(Kind::DatabaseInUse)?;

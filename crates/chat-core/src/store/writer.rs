@@ -32,10 +32,10 @@ enum Job {
     /// See whether another process has committed.
     LookAtOthers,
     /// Something that is no transaction of its own.
-    Apart(Apart),
+    OutsideTransaction(OutsideTransaction),
 }
 
-type Apart = Box<dyn FnOnce(&mut DbHandle) -> bool + Send>;
+type OutsideTransaction = Box<dyn FnOnce(&mut DbHandle) -> bool + Send>;
 
 /// An operation with whoever waits for it. It may run twice: when the group that it was part of
 /// could not be committed, it is tried alone.
@@ -122,12 +122,12 @@ impl Writer {
 
     /// Runs something between two groups and outside any transaction. What others changed is told
     /// afterwards as if another process had, where it went well.
-    pub(super) async fn apart<T: Send + 'static>(
+    pub(super) async fn run_outside_transaction<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut DbHandle) -> Outcome<T> + Send + 'static,
     ) -> Result<T> {
         let (answer, answered) = oneshot::channel();
-        self.hand_over(Job::Apart(Box::new(move |db| {
+        self.hand_over(Job::OutsideTransaction(Box::new(move |db| {
             let done = work(db).map_err(|fault| db.paths.told(fault));
             let well = done.is_ok();
             let _ = answer.send(done);

@@ -75,7 +75,7 @@ impl Work {
                 match job {
                     Job::Operation(operation) => group.push(operation),
                     Job::LookAtOthers => look = true,
-                    Job::Apart(work) => {
+                    Job::OutsideTransaction(work) => {
                         apart = Some(work);
                         break;
                     }

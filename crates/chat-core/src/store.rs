@@ -76,9 +76,9 @@ struct Inner {
 }
 
 impl Inner {
-    fn look_at_others(&self) {
+    fn check_other_processes(&self) {
         if let Some(writer) = &self.writer {
-            writer.look_at_others();
+            writer.check_other_processes();
         }
     }
 }

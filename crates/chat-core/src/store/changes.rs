@@ -59,7 +59,7 @@ impl Changes {
     ) -> Self {
         let watch = Watch::new(&signal_path(database), move || {
             if let Some(store) = store.upgrade() {
-                store.look_at_others();
+                store.check_other_processes();
             }
         });
         Self { others, _watch: watch }

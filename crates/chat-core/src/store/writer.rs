@@ -30,7 +30,7 @@ enum Job {
     /// Something to write.
     Operation(Box<dyn Operation>),
     /// See whether another process has committed.
-    LookAtOthers,
+    CheckOtherProcesses,
     /// Something that is no transaction of its own.
     OutsideTransaction(OutsideTransaction),
 }
@@ -137,8 +137,8 @@ impl Writer {
     }
 
     /// Has the writer see whether another process has committed; it tells those who wait.
-    pub(super) fn look_at_others(&self) {
-        self.hand_over(Job::LookAtOthers);
+    pub(super) fn check_other_processes(&self) {
+        self.hand_over(Job::CheckOtherProcesses);
     }
 
     /// Told of whenever another process has committed.

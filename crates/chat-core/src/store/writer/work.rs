@@ -74,7 +74,7 @@ impl Work {
             while let Some(job) = next {
                 match job {
                     Job::Operation(operation) => group.push(operation),
-                    Job::LookAtOthers => look = true,
+                    Job::CheckOtherProcesses => look = true,
                     Job::OutsideTransaction(work) => {
                         apart = Some(work);
                         break;
@@ -83,7 +83,7 @@ impl Work {
                 next = if group.len() < GROUP_LIMIT { queue.try_recv().ok() } else { None };
             }
             if look {
-                self.look_at_others();
+                self.check_other_processes();
             }
             if !group.is_empty() {
                 self.commit(group);
@@ -108,7 +108,7 @@ impl Work {
             let rest = match self.indexing {
                 Indexing::Done => return queue.recv().ok(),
                 Indexing::Unknown => {
-                    self.look_for_unindexed();
+                    self.check_index();
                     continue;
                 }
                 Indexing::Waiting => BEFORE_INDEXING,
@@ -123,7 +123,7 @@ impl Work {
         }
     }
 
-    fn look_for_unindexed(&mut self) {
+    fn check_index(&mut self) {
         let there_are = indexing::is_unfinished(&self.db);
         self.indexing = self.after(there_are, Indexing::Waiting);
     }
@@ -178,7 +178,7 @@ impl Work {
         done
     }
 
-    fn look_at_others(&mut self) {
+    fn check_other_processes(&mut self) {
         let version = data_version(&self.db);
         if version != self.seen {
             self.seen = version;
@@ -373,7 +373,7 @@ mod tests {
                 while is_left() {
                     std::thread::sleep(Duration::from_millis(2));
                 }
-                jobs.send(Job::LookAtOthers).unwrap();
+                jobs.send(Job::CheckOtherProcesses).unwrap();
             });
             assert!(work.next(&queue).is_some());
         });

@@ -109,10 +109,10 @@ impl RunningTurn {
         let message = {
             let mut state = self.session.lock();
             let is_open = state.turns.is_active(self.id);
-            let kept_title = |tool: &str| {
-                self.session.services.tools.get(tool)?.info().kept_title().map(str::to_owned)
+            let stored_title = |tool: &str| {
+                self.session.services.tools.get(tool)?.info().stored_title().map(str::to_owned)
             };
-            let ended = is_open.then(|| state.transcript.end_reply(end, kept_title)).flatten();
+            let ended = is_open.then(|| state.transcript.end_reply(end, stored_title)).flatten();
             let Some(message) = ended else {
                 // It had ended before: what is told twice is stored once.
                 let head = state.transcript.head().and_then(|head| state.transcript.get(head));

@@ -66,7 +66,7 @@ impl ToolInfo {
 
     /// What a call keeps of the title: words of others that its name does not say already. Nobody
     /// can look these up when the tool is gone.
-    pub fn kept_title(&self) -> Option<&str> {
+    pub fn stored_title(&self) -> Option<&str> {
         match &self.title {
             Text::Verbatim(title) if *title != self.spec.name => Some(title),
             Text::Verbatim(_) | Text::Message(_) => None,

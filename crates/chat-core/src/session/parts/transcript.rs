@@ -154,12 +154,12 @@ impl Transcript {
     pub(crate) fn end_reply(
         &mut self,
         end: ReplyEnd,
-        kept_title: impl Fn(&str) -> Option<String>,
+        stored_title: impl Fn(&str) -> Option<String>,
     ) -> Option<Arc<Message>> {
         let mut message = self.open.take()?.end(end);
         for part in &mut message.parts {
             if let Part::ToolCall(call) = part {
-                call.title = kept_title(&call.name);
+                call.title = stored_title(&call.name);
             }
         }
         let message = Arc::new(message);

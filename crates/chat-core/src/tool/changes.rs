@@ -16,7 +16,7 @@ use super::{Journals, ToolFailure};
 pub struct Changes(Option<Arc<Keeper>>);
 
 /// The keeper, and the journal that it keeps things in.
-type Kept<'a> = (&'a Arc<Keeper>, Journal);
+type KeeperWithJournal<'a> = (&'a Arc<Keeper>, Journal);
 
 struct Keeper {
     journals: Arc<Journals>,
@@ -79,7 +79,7 @@ impl Changes {
         &self,
         act: impl FnOnce() -> Result<T, ToolFailure>,
     ) -> Result<T, ToolFailure> {
-        let looked = self.look()?;
+        let looked = self.start_recording()?;
         let done = act();
         drop(looked);
         done
@@ -90,7 +90,7 @@ impl Changes {
     ///
     /// # Errors
     /// What there is cannot be kept.
-    pub fn look(&self) -> Result<ChangeRecorder, ToolFailure> {
+    pub fn start_recording(&self) -> Result<ChangeRecorder, ToolFailure> {
         let Some((keeper, journal)) = self.begin()? else { return Ok(ChangeRecorder(None)) };
         let scan = journal.scan().map_err(|error| unkept(&error))?;
         Ok(ChangeRecorder(Some((Arc::clone(keeper), journal, scan))))
@@ -100,13 +100,13 @@ impl Changes {
     fn inside<'a>(
         &self,
         path: &'a ResolvedPath,
-    ) -> Result<Option<(Kept<'_>, &'a Path)>, ToolFailure> {
+    ) -> Result<Option<(KeeperWithJournal<'_>, &'a Path)>, ToolFailure> {
         let Some(path) = path.relative() else { return Ok(None) };
         Ok(self.begin()?.map(|kept| (kept, path)))
     }
 
     /// The journal, in which the state before the request's first change is kept by now.
-    fn begin(&self) -> Result<Option<Kept<'_>>, ToolFailure> {
+    fn begin(&self) -> Result<Option<KeeperWithJournal<'_>>, ToolFailure> {
         let Some(keeper) = &self.0 else { return Ok(None) };
         let journal = match keeper.journals.of(&keeper.project) {
             Ok(journal) => journal,

@@ -368,7 +368,7 @@ impl Store {
     /// `DiskFull`, `Storage`: also where the database turns out to be damaged.
     pub fn back_up(&self, pace: &dyn Fn() -> Option<Duration>) -> Result<Option<Backup>> {
         let paths = &self.inner.paths;
-        backups::make(paths, backups::Purpose::Safety, pace).map_err(|fault| paths.told(fault))
+        backups::make(paths, backups::Purpose::Safety, pace).map_err(|fault| paths.report(fault))
     }
 
     /// Makes the chats what a backup holds. What they are now is kept as a backup first.

@@ -65,7 +65,7 @@ impl StorePaths {
         if fault.is_damage() {
             self.suspect();
         }
-        fault.told(&self.database)
+        fault.into_error(&self.database)
     }
 }
 

@@ -55,7 +55,7 @@ pub(super) fn open(folders: &Folders) -> Result<Parts> {
 
     let backups = folders.backups();
     let locked = |done: io::Result<()>| done.map_err(|e| disk::fault(&lock_path, &e));
-    let told = |fault: Fault| fault.told(&database);
+    let told = |fault: Fault| fault.into_error(&database);
     let mut notice = None;
     let deadline = Instant::now() + MIGRATION_TIMEOUT;
     let connection = loop {
@@ -106,7 +106,7 @@ pub(super) fn open(folders: &Folders) -> Result<Parts> {
                 Ok(repaired) => notice = Some(repaired.into()),
                 Err(fault) => {
                     // Perhaps the disk is full. The chats that can be read are worth having.
-                    let error = fault.told(&database);
+                    let error = fault.into_error(&database);
                     let State::Damaged(Some(usable)) = examine(&database, false).map_err(told)?
                     else {
                         return Err(error);
@@ -308,7 +308,7 @@ fn writable(folder: &Path, database: &Path) -> bool {
 /// Opens a database that cannot be written, so that old chats can still be read.
 fn open_for_reading(folders: &Folders, database: &Path, owners: &Path) -> Result<Parts> {
     let read_only = || Error::new(Kind::ReadOnly { path: database.to_owned() });
-    match header(database).map_err(|fault| fault.told(database))? {
+    match header(database).map_err(|fault| fault.into_error(database))? {
         Header::Version(version) if version > schema::VERSION => {
             return Err(Kind::DatabaseNewer { version }.into());
         }

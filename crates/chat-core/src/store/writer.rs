@@ -69,7 +69,7 @@ where
 
     fn answer(self: Box<Self>, db: &DbHandle, lost: Option<&Error>) {
         let result = match (self.result, lost) {
-            (Some(Err(fault)), _) => Err(db.paths.told(fault)),
+            (Some(Err(fault)), _) => Err(db.paths.report(fault)),
             (_, Some(error)) => Err(error.clone()),
             (Some(Ok(value)), None) => Ok(value),
             (None, None) => Err(gone()),
@@ -128,7 +128,7 @@ impl Writer {
     ) -> Result<T> {
         let (answer, answered) = oneshot::channel();
         self.hand_over(Job::OutsideTransaction(Box::new(move |db| {
-            let done = work(db).map_err(|fault| db.paths.told(fault));
+            let done = work(db).map_err(|fault| db.paths.report(fault));
             let well = done.is_ok();
             let _ = answer.send(done);
             well

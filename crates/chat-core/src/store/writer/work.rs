@@ -148,7 +148,7 @@ impl Work {
             Err(fault) => fault,
         };
         let is_passing = fault.is_passing();
-        let error = self.db.paths.told(fault);
+        let error = self.db.paths.report(fault);
         if !is_passing {
             tracing::warn!("older messages are not indexed until the next start: {error}");
             return Indexing::Done;
@@ -227,7 +227,7 @@ impl Work {
     }
 
     fn attempt(&self, group: &mut [Box<dyn Operation>]) -> Result<()> {
-        let told = |error: rusqlite::Error| self.db.paths.told(error.into());
+        let told = |error: rusqlite::Error| self.db.paths.report(error.into());
         let connection = &self.db.connection;
         connection.execute_batch("BEGIN IMMEDIATE").map_err(told)?;
         for operation in &mut *group {

@@ -183,7 +183,7 @@ impl Tool for RunCommand {
         let (id, spool) = spool(&context)?;
         let kept = spool.path();
         let changes = context.changes.clone();
-        let looked = on_disk(move |_| changes.look()).await?;
+        let looked = on_disk(move |_| changes.start_recording()).await?;
         let started = sandbox.spawn_followed(command, spool).await;
         let (running, follow) = started.map_err(|error| {
             let _ = std::fs::remove_file(&kept);

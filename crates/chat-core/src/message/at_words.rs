@@ -57,7 +57,7 @@ pub fn at_words(
         });
         if let Some((mention, after)) = found {
             end = after;
-            words.found.push(AtWord { place: at..after, mention });
+            words.mentions.push(AtWord { range: at..after, mention });
         } else if !name.contains("://") {
             let is_quoted = length != name.len();
             let is_end = |letter| !is_quoted && ENDS.contains(letter);
@@ -172,7 +172,8 @@ mod tests {
             ("@diff", 0..5, Mention::Diff),
         ];
         for (text, place, mention) in cases {
-            let words = AtWords { found: vec![AtWord { place, mention }], unknown: Vec::new() };
+            let words =
+                AtWords { mentions: vec![AtWord { range: place, mention }], unknown: Vec::new() };
             assert_eq!(read(text), words, "{text:?}");
         }
     }

@@ -210,7 +210,9 @@ impl Inner {
         let is_whole = |place: &Range<usize>| {
             !written_at.is_some_and(|at| place.start < at && at <= place.end)
         };
-        for AtWord { place, mention } in found.into_iter().filter(|word| is_whole(&word.place)) {
+        for AtWord { range: place, mention } in
+            found.into_iter().filter(|word| is_whole(&word.range))
+        {
             let word = &text[place];
             let label = word[1..].trim_matches('"').to_owned();
             let pin = Pin { label, word: Some(word.to_owned()), what: Pinned::Mention(mention) };
@@ -232,7 +234,7 @@ impl Inner {
         let is_typed = |place: &Range<usize>| {
             !taken.contains(&place.start) && !plain.has(&text[place.clone()])
         };
-        typed.found.retain(|word| is_typed(&word.place));
+        typed.mentions.retain(|word| is_typed(&word.range));
         typed.unknown.retain(is_typed);
         typed
     }

@@ -92,7 +92,7 @@ impl ChangeReview {
     /// tools are writing: to be called where that is allowed. `path` is counted from the project on.
     pub fn saved_by_person<T>(&self, project: &Path, path: &Path, act: impl FnOnce() -> T) -> T {
         let shared = &self.0.inner.shared;
-        let Ok(project) = Project::open(project, &shared.kept) else { return act() };
+        let Ok(project) = Project::open(project, &shared.path_environment) else { return act() };
         // Where it leads: the journal knows no other name.
         let resolved = project.resolve_path(path);
         match resolved.as_ref().ok().and_then(ResolvedPath::relative) {
@@ -111,7 +111,7 @@ impl ChangeReview {
         act: impl FnOnce() -> T,
     ) -> T {
         let shared = &self.0.inner.shared;
-        let Ok(opened) = Project::open(project, &shared.kept) else { return act() };
+        let Ok(opened) = Project::open(project, &shared.path_environment) else { return act() };
         let resolved = opened.resolve_path(path);
         let Some(path) = resolved.as_ref().ok().and_then(ResolvedPath::relative) else {
             return act();

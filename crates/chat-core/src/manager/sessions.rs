@@ -343,7 +343,7 @@ mod tests {
         let shared = &manager.inner.shared;
         let root = project.path().to_owned();
         let fid = shared.store.create(new(Some(root.clone())), Vec::new()).await.unwrap().meta.fid;
-        let opened = chat_permission::path::Project::open(&root, &shared.kept).unwrap();
+        let opened = chat_permission::path::Project::open(&root, &shared.path_environment).unwrap();
         let journal = shared.journals.of(&opened).unwrap();
         let origin =
             chat_journal::Origin { session: fid.to_string(), ..chat_journal::Origin::default() };

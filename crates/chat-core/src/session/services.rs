@@ -58,7 +58,7 @@ impl SessionServices {
                 by_project.entry(project.clone()).or_default().push(fid.to_string());
             }
         }
-        let (journals, kept) = (Arc::clone(&self.journals), self.kept.clone());
+        let (journals, kept) = (Arc::clone(&self.journals), self.path_environment.clone());
         // First the journals: what is cut off in between is done at the next start.
         let forgetting = tokio::task::spawn_blocking(move || {
             for (folder, sessions) in by_project {

@@ -74,7 +74,7 @@ pub(crate) struct Session {
     /// What its tools remember from one call to the next.
     memory: Arc<Memory>,
     /// What was in its project when it was first worked in.
-    first_look: Arc<ProjectStartCache>,
+    project_start: Arc<ProjectStartCache>,
 }
 
 impl Session {
@@ -87,7 +87,7 @@ impl Session {
         let session = Arc::new(Self {
             fid: record.fid.clone(),
             memory: Arc::new(Memory::within(services.tasks.clone())),
-            first_look: Arc::default(),
+            project_start: Arc::default(),
             services,
             state: Mutex::new(State::new(record, waiting)),
             gate: tokio::sync::Mutex::default(),

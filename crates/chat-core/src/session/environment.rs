@@ -92,7 +92,7 @@ impl Session {
             Some(folder) => {
                 let (path, kept) = (folder.clone(), self.services.path_environment.clone());
                 let secrets = self.services.clients.settings().permissions.secrets.clone();
-                let first = Arc::clone(&self.first_look);
+                let first = Arc::clone(&self.project_start);
                 let looking = tokio::task::spawn_blocking(move || {
                     let project = Project::open(&path, &kept)?.with_secrets(secrets);
                     let start = first.at(&project);

@@ -106,12 +106,12 @@ fn kept_as(notice: &Kind) -> Option<&Path> {
 /// What the person should hear of repairs, oldest first, and was not shown yet. One that was noted and never came to
 /// pass is left out: then there is no damaged file.
 pub(super) fn unreported(database: &Path) -> Vec<Kind> {
-    let mut untold = noted(database);
-    untold.retain(|notice| kept_as(notice).is_some_and(Path::exists));
-    if untold.is_empty() {
+    let mut unreported = noted(database);
+    unreported.retain(|notice| kept_as(notice).is_some_and(Path::exists));
+    if unreported.is_empty() {
         let _ = fs::remove_file(note(database));
     }
-    untold
+    unreported
 }
 
 /// The person was shown what became of the repairs.

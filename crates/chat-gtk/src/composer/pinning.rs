@@ -206,7 +206,7 @@ impl Inner {
         let mut places = places(text, &words).into_iter();
         let stands = |pin: &&Arc<Pin>| pin.word.is_none() || places.next().flatten().is_some();
         let mut live: Vec<_> = pins.iter().filter(stands).map(Arc::clone).collect();
-        let found = self.typed(text, &live, &self.plain.borrow()).found;
+        let found = self.typed(text, &live, &self.plain.borrow()).mentions;
         let is_whole = |place: &Range<usize>| {
             !written_at.is_some_and(|at| place.start < at && at <= place.end)
         };

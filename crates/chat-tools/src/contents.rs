@@ -8,7 +8,7 @@ use chat_core::message::{Preview, ToolView};
 use chat_core::tool::ToolFailure;
 
 use crate::diff::Diff;
-use crate::marks::{Mark, Marks};
+use crate::file_versions::{FileVersion, FileVersions};
 use crate::spec::{size, still_wanted};
 use crate::tool_path::{ToolPath, failed};
 
@@ -43,7 +43,7 @@ pub fn replace(
     place: &ToolPath,
     old: &[u8],
     new: &[u8],
-    marks: &Marks,
+    versions: &FileVersions,
     given_up: &AtomicBool,
 ) -> Result<(), ToolFailure> {
     if read(place)? != old {
@@ -54,7 +54,7 @@ pub fn replace(
     }
     still_wanted(given_up)?;
     place.project.replace(&place.path, new).map_err(|error| failed(&error))?;
-    marks.put(place.path.real(), Mark::of(new));
+    versions.put(place.path.real(), FileVersion::of(new));
     Ok(())
 }
 
@@ -86,7 +86,7 @@ mod tests {
         let place = ToolPath { path: project.resolve("a").unwrap(), project };
         let write = |stopped| {
             let given_up = AtomicBool::new(stopped);
-            replace(&place, b"a", b"b", &Marks::default(), &given_up)
+            replace(&place, b"a", b"b", &FileVersions::default(), &given_up)
         };
         assert!(write(true).unwrap_err().text.starts_with("This was stopped"));
         assert_eq!(std::fs::read(folder.path().join("a")).unwrap(), b"a");

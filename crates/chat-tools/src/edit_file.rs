@@ -16,7 +16,7 @@ use crate::aliases;
 use crate::contents;
 use crate::diff::Diff;
 use crate::edit::{Applied, Edit, Note, apply};
-use crate::marks::Marks;
+use crate::file_versions::FileVersions;
 use crate::spec::{arguments, on_disk, spec};
 use crate::tool_path::ToolPath;
 
@@ -111,10 +111,11 @@ impl Tool for EditFile {
             }
         };
         place.may_change(&context, contents::preview(&diff)).await?;
-        let (marks, changes) = (context.memory.get::<Marks>(), context.changes.clone());
+        let (versions, changes) = (context.memory.get::<FileVersions>(), context.changes.clone());
         on_disk(move |given_up| {
-            changes
-                .around(&place.path, || contents::replace(&place, &old, &new, &marks, given_up))?;
+            changes.around(&place.path, || {
+                contents::replace(&place, &old, &new, &versions, given_up)
+            })?;
             let mut text = format!("Edited {} {}", place.shown(), diff.counts());
             let told: Vec<String> = notes.iter().filter_map(Note::for_model).collect();
             if !told.is_empty() {

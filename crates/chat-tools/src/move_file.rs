@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::aliases;
-use crate::marks::Marks;
+use crate::file_versions::FileVersions;
 use crate::spec::{arguments, on_disk, spec, still_wanted};
 use crate::tool_path::{ToolPath, failed};
 
@@ -101,7 +101,7 @@ impl Tool for MoveFile {
                 )));
             }
         }
-        let (marks, changes) = (context.memory.get::<Marks>(), context.changes.clone());
+        let (versions, changes) = (context.memory.get::<FileVersions>(), context.changes.clone());
         on_disk(move |given_up| {
             changes.around_move(&from.path, &to.path, || {
                 still_wanted(given_up)?;
@@ -112,7 +112,7 @@ impl Tool for MoveFile {
                     error => failed(&error),
                 })
             })?;
-            marks.moved(from.path.real(), to.path.real());
+            versions.moved(from.path.real(), to.path.real());
             let (from, to) = (from.shown(), to.shown());
             let text = format!("Moved {from} to {to}");
             Ok(ToolOutput::text(text).view(ToolView::Moved { from, to }))

@@ -17,8 +17,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::aliases;
+use crate::file_versions::{self, FileVersion, FileVersions};
 use crate::lines::with_lines;
-use crate::marks::{self, Mark, Marks};
 use crate::part::{self, Part, Range, Without};
 use crate::spec::{arguments, on_disk, size, spec};
 use crate::tool_path::{ToolPath, failed};
@@ -106,7 +106,7 @@ impl Tool for ReadFile {
         let place = ToolPath::new(&context, &path)?;
         place.may_read(&context).await?;
         place.must_be_file()?;
-        let marks = context.memory.get::<Marks>();
+        let versions = context.memory.get::<FileVersions>();
         let sees = context.sees;
         on_disk(move |given_up| {
             let file = place.project.open_file(&place.path).map_err(|error| failed(&error))?;
@@ -122,8 +122,9 @@ impl Tool for ReadFile {
             }
             match read(reader, &start, range, length) {
                 Ok(Part { text, lines, hash }) => {
-                    let mark = hash.map_or_else(|| Mark::stamp(&found), Mark::Contents);
-                    marks.put(place.path.real(), mark);
+                    let mark =
+                        hash.map_or_else(|| FileVersion::stamp(&found), FileVersion::Contents);
+                    versions.put(place.path.real(), mark);
                     let (from, to) = lines.unzip();
                     Ok(ToolOutput::text(text).view(view(from, to)))
                 }
@@ -187,7 +188,7 @@ fn read(
             reader.take(UTF16).read_to_end(&mut bytes).map_err(Without::Io)?;
             let (text, encoding) = text::decode(&bytes).ok_or(Without::Binary)?;
             let part = part::of_text(&text, range, encoding.told())?;
-            Ok(Part { hash: Some(marks::hash(&bytes)), ..part })
+            Ok(Part { hash: Some(file_versions::hash(&bytes)), ..part })
         }
         None if !start.contains(&0) => part::read(reader, &[], range),
         _ => Err(Without::Binary),

@@ -164,7 +164,8 @@ pub enum ToolView {
         sandboxed: bool,
         /// What it made that may not stay, and was put aside: where that is now.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        put_aside: Vec<String>,
+        #[serde(rename = "put_aside")]
+        quarantined: Vec<String>,
     },
     /// A page was fetched.
     Fetched {

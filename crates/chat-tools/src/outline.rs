@@ -100,14 +100,14 @@ impl Tool for Outline {
                 ToolFailure::new(format!("There is no outline of {shown}: {error}."))
             })?;
             let view = ToolView::Read { path: shown.clone(), from: None, to: None };
-            Ok(ToolOutput::text(tell(&shown, &symbols)).view(view))
+            Ok(ToolOutput::text(symbol_list(&shown, &symbols)).view(view))
         })
         .await
     }
 }
 
 /// A line each, indented by what it stands in.
-fn tell(path: &str, symbols: &[Symbol]) -> String {
+fn symbol_list(path: &str, symbols: &[Symbol]) -> String {
     if symbols.is_empty() {
         return format!("{path} defines nothing.");
     }

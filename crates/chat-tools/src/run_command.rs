@@ -20,7 +20,7 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 
 use crate::aliases;
-use crate::command::{Background, Commands, Tail, exit_of, plain, quarantined, told};
+use crate::command::{Background, Commands, Tail, exit_of, outcome, plain, quarantined};
 use crate::outputs;
 use crate::spec::{arguments, on_disk, spec};
 use crate::tool_path::ToolPath;
@@ -323,7 +323,7 @@ fn say(running: &Running, exit: &Exit, id: &str) -> (String, bool) {
     let output = plain(&excerpt.to_string());
     let is_cut = excerpt.bytes_left_out > 0 || output.is_cut;
     let (spool, output) = (running.spool(), output.text);
-    let mut said = told(exit);
+    let mut said = outcome(exit);
     if output.trim().is_empty() {
         said += " No output.";
     } else {

@@ -28,7 +28,7 @@ pub fn quarantined(exit: &Exit) -> Vec<String> {
 }
 
 /// How it ended, for the model: always, whatever came out.
-pub fn told(exit: &Exit) -> String {
+pub fn outcome(exit: &Exit) -> String {
     let mut text = match exit.ended {
         Ended::Status(status) => match status - 128 {
             // As a shell tells of what it ran; the command may as well have said so itself.
@@ -115,13 +115,13 @@ mod tests {
             quarantined: Vec::new(),
             is_partly_unseen: false,
         };
-        assert_eq!(told(&exit(Ended::Status(101))), "Exit status 101, after 1.2 s.");
+        assert_eq!(outcome(&exit(Ended::Status(101))), "Exit status 101, after 1.2 s.");
         assert_eq!(
-            told(&exit(Ended::Status(139))),
+            outcome(&exit(Ended::Status(139))),
             "Exit status 139, in a shell usually signal 11 (segmentation fault), after 1.2 s."
         );
         assert!(
-            told(&exit(Ended::Exposed))
+            outcome(&exit(Ended::Exposed))
                 .starts_with("Stopped because something outside the sandbox")
         );
         for (limit, kind) in [
@@ -133,15 +133,15 @@ mod tests {
         }
         assert_eq!(exit_of(&exit(Ended::Exposed)), CommandExit::Exposed);
         assert_eq!(
-            told(&exit(Ended::Signal(11))),
+            outcome(&exit(Ended::Signal(11))),
             "Terminated by signal 11 (segmentation fault), after 1.2 s."
         );
-        assert_eq!(told(&exit(Ended::Signal(50))), "Terminated by signal 50, after 1.2 s.");
+        assert_eq!(outcome(&exit(Ended::Signal(50))), "Terminated by signal 50, after 1.2 s.");
         assert_eq!(
-            told(&exit(Ended::Limit(Limit::Memory))),
+            outcome(&exit(Ended::Limit(Limit::Memory))),
             "Stopped because it used too much memory, after 1.2 s."
         );
-        let late = told(&exit(Ended::TimedOut(Duration::from_secs(5))));
+        let late = outcome(&exit(Ended::TimedOut(Duration::from_secs(5))));
         assert_eq!(
             late,
             "Stopped at its time limit of 5 s (set `seconds` for a longer one, or `background` for none), after 1.2 s."
@@ -157,7 +157,7 @@ mod tests {
             ..exit(Ended::Stopped)
         };
         assert_eq!(
-            told(&left),
+            outcome(&left),
             "Stopped, after 1.2 s. 2 processes that it left running were stopped. /p/.git/config can make Git run \
              programs or write outside the sandbox: it was quarantined as config.put-aside-1."
         );
@@ -167,7 +167,7 @@ mod tests {
             is_partly_unseen: true,
             ..left.clone()
         };
-        let many = told(&many);
+        let many = outcome(&many);
         assert_eq!(many.matches("may not be created here").count(), TOLD);
         assert!(many.contains(" So were 3 others. The project is too large"), "{many}");
         assert_eq!(exit_of(&left), CommandExit::Stopped);

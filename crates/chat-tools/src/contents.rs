@@ -23,12 +23,13 @@ pub fn read(place: &ToolPath) -> Result<Vec<u8>, ToolFailure> {
     let file = place.project.open_file(&place.path).map_err(|error| failed(&error))?;
     let mut reader: Take<File> = file.take(LIMIT + 1);
     let mut bytes = Vec::new();
-    let broken = |error| ToolFailure::new(format!("{} could not be read: {error}.", place.shown()));
+    let broken =
+        |error| ToolFailure::new(format!("{} could not be read: {error}.", place.display_name()));
     reader.read_to_end(&mut bytes).map_err(broken)?;
     if bytes.len() as u64 > LIMIT {
         return Err(ToolFailure::new(format!(
             "{} is larger than {}: use run_command.",
-            place.shown(),
+            place.display_name(),
             size(LIMIT)
         )));
     }
@@ -49,7 +50,7 @@ pub fn replace(
     if read(place)? != old {
         return Err(ToolFailure::new(format!(
             "{} was changed by someone else in the meantime, so nothing was written. Read it again.",
-            place.shown()
+            place.display_name()
         )));
     }
     still_wanted(given_up)?;
@@ -67,7 +68,7 @@ pub fn preview(diff: &Diff) -> Preview {
 /// And after.
 pub fn view(place: &ToolPath, diff: Diff, created: bool) -> ToolView {
     let Diff { text: diff, added, removed } = diff;
-    ToolView::Edited { path: place.shown(), diff, added, removed, created }
+    ToolView::Edited { path: place.display_name(), diff, added, removed, created }
 }
 
 #[cfg(test)]

@@ -116,7 +116,7 @@ impl Tool for EditFile {
             changes.around(&place.path, || {
                 contents::replace(&place, &old, &new, &versions, given_up)
             })?;
-            let mut text = format!("Edited {} {}", place.shown(), diff.counts());
+            let mut text = format!("Edited {} {}", place.display_name(), diff.counts());
             let told: Vec<String> = notes.iter().filter_map(Note::for_model).collect();
             if !told.is_empty() {
                 text = format!("{text}\n{} Check that this is what you meant:", told.join(" "));
@@ -134,7 +134,7 @@ fn prepare(place: &ToolPath, edits: &[Edit]) -> Result<Ready, ToolFailure> {
     place.must_be_file()?;
     let old = contents::read(place)?;
     let Some((before, encoding)) = text::decode(&old) else {
-        let (shown, kind) = (place.shown(), text::binary_kind(&old));
+        let (shown, kind) = (place.display_name(), text::binary_kind(&old));
         return Err(ToolFailure::new(format!("{shown} is {kind} and has no text to edit.")));
     };
     let Applied { content, notes } =
@@ -151,6 +151,6 @@ fn lacks(place: &ToolPath, encoding: Encoding, character: char) -> ToolFailure {
     let told = encoding.told().unwrap_or("UTF-8");
     ToolFailure::new(format!(
         "{} is {told}, an encoding without “{character}”. Write it without this character.",
-        place.shown()
+        place.display_name()
     ))
 }

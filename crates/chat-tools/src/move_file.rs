@@ -82,14 +82,14 @@ impl Tool for MoveFile {
             Request::Read { path: from.path.clone() },
             Request::Write { path: to.path.clone() },
         ];
-        let preview = Preview::Move { to: to.shown().into() };
+        let preview = Preview::Move { to: to.display_name().into() };
         from.may(&context, requests, preview).await?;
         match (from.path.kind(), to.path.kind()) {
             (Kind::Missing, _) => return Err(from.missing()),
             (_, Kind::Missing) => {}
             (_, Kind::Folder) => {
                 let name = from.path.real().file_name().unwrap_or_default().display().to_string();
-                let shown = to.shown();
+                let shown = to.display_name();
                 return Err(ToolFailure::new(format!(
                     "{shown} is a folder: give the full new path, such as {shown}/{name}."
                 )));
@@ -97,7 +97,7 @@ impl Tool for MoveFile {
             _ => {
                 return Err(ToolFailure::new(format!(
                     "{} already exists and is not overwritten.",
-                    to.shown()
+                    to.display_name()
                 )));
             }
         }
@@ -113,7 +113,7 @@ impl Tool for MoveFile {
                 })
             })?;
             versions.moved(from.path.real(), to.path.real());
-            let (from, to) = (from.shown(), to.shown());
+            let (from, to) = (from.display_name(), to.display_name());
             let text = format!("Moved {from} to {to}");
             Ok(ToolOutput::text(text).view(ToolView::Moved { from, to }))
         })

@@ -85,7 +85,7 @@ impl Tool for Outline {
         place.may_read(&context).await?;
         place.must_be_file()?;
         on_disk(move |_| {
-            let shown = place.shown();
+            let shown = place.display_name();
             let bytes = contents::read(&place)?;
             let Some((text, _)) = text::decode(&bytes) else {
                 return Err(ToolFailure::new(format!("{shown} is not a text file.")));

@@ -115,7 +115,7 @@ impl Tool for ReadFile {
             let mut reader = BufReader::with_capacity(64 * 1024, bounded);
             let start = reader.fill_buf().map_err(|error| broken(&place, &error))?.to_vec();
             let length = found.len();
-            let view = |from, to| ToolView::Read { path: place.shown(), from, to };
+            let view = |from, to| ToolView::Read { path: place.display_name(), from, to };
             if let Some(mime) = text::picture_type(&start) {
                 return picture(&place, reader, mime, length, sees)
                     .map(|output| output.view(view(None, None)));
@@ -129,14 +129,15 @@ impl Tool for ReadFile {
                     Ok(ToolOutput::text(text).view(view(from, to)))
                 }
                 Err(Without::Binary) => {
-                    let (shown, kind) = (place.shown(), text::binary_kind(&start));
+                    let (shown, kind) = (place.display_name(), text::binary_kind(&start));
                     let text =
                         format!("{shown} is {kind}, {}. It has no lines to read.", size(length));
                     Ok(ToolOutput::text(text).view(view(None, None)))
                 }
-                Err(Without::Beyond(lines)) => {
-                    Err(ToolFailure::new(format!("{} has only {lines} lines.", place.shown())))
-                }
+                Err(Without::Beyond(lines)) => Err(ToolFailure::new(format!(
+                    "{} has only {lines} lines.",
+                    place.display_name()
+                ))),
                 Err(Without::Io(error)) => Err(broken(&place, &error)),
             }
         })
@@ -168,7 +169,7 @@ impl Read for Bounded<'_> {
 }
 
 fn broken(place: &ToolPath, error: &std::io::Error) -> ToolFailure {
-    ToolFailure::new(format!("{} could not be read: {error}.", place.shown()))
+    ToolFailure::new(format!("{} could not be read: {error}.", place.display_name()))
 }
 
 /// Reads a part of a file whose beginning is known.
@@ -203,7 +204,7 @@ fn picture(
     length: u64,
     sees: bool,
 ) -> Result<ToolOutput, ToolFailure> {
-    let what = format!("{} is an image ({mime}, {})", place.shown(), size(length));
+    let what = format!("{} is an image ({mime}, {})", place.display_name(), size(length));
     if !sees {
         return Ok(ToolOutput::text(format!("{what}, but you cannot see images.")));
     }

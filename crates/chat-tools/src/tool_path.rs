@@ -131,8 +131,8 @@ impl ToolPath {
     }
 
     /// The name that it is shown by.
-    pub fn shown(&self) -> String {
-        self.path.shown().display().to_string()
+    pub fn display_name(&self) -> String {
+        self.path.display_path().display().to_string()
     }
 
     /// Names in its folder that are like its own. The folder is opened without following a link: one
@@ -156,7 +156,7 @@ impl ToolPath {
 
     /// That nothing is there, and what has nearly this name.
     pub fn missing(&self) -> ToolFailure {
-        let shown = self.shown();
+        let shown = self.display_name();
         let near = self.near();
         if near.is_empty() {
             ToolFailure::new(format!("{shown} does not exist."))
@@ -173,7 +173,7 @@ impl ToolPath {
     /// # Errors
     /// It is something else.
     pub fn must_be_file(&self) -> Result<(), ToolFailure> {
-        let shown = self.shown();
+        let shown = self.display_name();
         match self.path.kind() {
             Kind::File => Ok(()),
             Kind::Missing => Err(self.missing()),
@@ -194,7 +194,7 @@ impl ToolPath {
         match self.path.kind() {
             Kind::Folder => Ok(()),
             Kind::Missing => Err(self.missing()),
-            _ => Err(ToolFailure::new(format!("{} is not a folder.", self.shown()))),
+            _ => Err(ToolFailure::new(format!("{} is not a folder.", self.display_name()))),
         }
     }
 }

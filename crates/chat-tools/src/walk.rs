@@ -106,8 +106,8 @@ impl WalkRoot {
     }
 
     /// The name that a path from the folder on is shown by.
-    pub fn shown(&self, path: &Path) -> String {
-        let shown = self.place.path.shown();
+    pub fn display_name(&self, path: &Path) -> String {
+        let shown = self.place.path.display_path();
         let whole = if shown == Path::new(".") { path.to_owned() } else { shown.join(path) };
         whole.display().to_string()
     }

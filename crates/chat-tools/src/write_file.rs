@@ -136,7 +136,7 @@ async fn create(
             made.map_err(|error| failed(&error))
         })?;
         versions.put(place.path.real(), FileVersion::of(content.as_bytes()));
-        let text = format!("Created {} {}", place.shown(), diff.counts());
+        let text = format!("Created {} {}", place.display_name(), diff.counts());
         Ok(ToolOutput::text(text).view(contents::view(&place, diff, true)))
     })
     .await
@@ -164,7 +164,7 @@ async fn replace(
     on_disk(move |given_up| {
         changes
             .around(&place.path, || contents::replace(&place, &old, &new, &versions, given_up))?;
-        let text = format!("Replaced {} {}{notes}", place.shown(), diff.counts());
+        let text = format!("Replaced {} {}{notes}", place.display_name(), diff.counts());
         Ok(ToolOutput::text(text).view(contents::view(&place, diff, false)))
     })
     .await
@@ -177,7 +177,7 @@ fn prepare(
     content: &str,
 ) -> Result<Ready, ToolFailure> {
     place.must_be_file()?;
-    let shown = place.shown();
+    let shown = place.display_name();
     let old = contents::read(place)?;
     match known {
         None => {

@@ -28,7 +28,7 @@ use crate::tool_path::ToolPath;
 /// Seconds that a call may ask for. What takes longer belongs in the background.
 const LONGEST: u64 = 3600;
 /// Bytes of an output that are kept on disk.
-const KEPT: u64 = 64 << 20;
+const SPOOL_LIMIT: u64 = 64 << 20;
 /// Between two looks at what a running command writes: as often as eyes follow.
 const FRAME: Duration = Duration::from_millis(50);
 
@@ -271,7 +271,7 @@ fn secrets(context: &ToolContext, place: &ToolPath, named: Vec<ResolvedPath>) ->
 
 /// A place for an output, and its name.
 fn spool(context: &ToolContext) -> Result<(String, Spool), ToolFailure> {
-    let keep = Keep { excerpt: excerpt(context), disk: KEPT };
+    let keep = Keep { excerpt: excerpt(context), disk: SPOOL_LIMIT };
     let made = outputs::create(&context.outputs, |path| Spool::create(path, keep));
     made.map_err(|error| {
         ToolFailure::new(format!("The command did not run: its output cannot be stored: {error}."))
@@ -337,7 +337,7 @@ fn say(running: &Running, exit: &Exit, id: &str) -> (String, bool) {
 
 /// Where the rest of an output of so many bytes is, and what of it is not kept.
 fn rest(id: &str, bytes: u64, refused: Option<ErrorKind>) -> String {
-    match (bytes.checked_sub(KEPT).filter(|lost| *lost > 0), refused) {
+    match (bytes.checked_sub(SPOOL_LIMIT).filter(|lost| *lost > 0), refused) {
         (_, Some(why)) => format!(
             "[Not all of the output could be written to disk ({why}). Read what there is with fetch_output: id {id}.]"
         ),
@@ -410,8 +410,8 @@ mod tests {
     #[test]
     fn what_is_not_kept_is_told() {
         let whole = "[Read the full output with fetch_output: id out1.]";
-        assert_eq!(rest("out1", KEPT, None), whole);
-        assert!(rest("out1", KEPT + 7, None).contains("[7 bytes in the middle"));
+        assert_eq!(rest("out1", SPOOL_LIMIT, None), whole);
+        assert!(rest("out1", SPOOL_LIMIT + 7, None).contains("[7 bytes in the middle"));
         let full = rest("out1", 10, Some(ErrorKind::StorageFull));
         assert!(
             full.starts_with("[Not all of the output could be written to disk (no storage space)"),

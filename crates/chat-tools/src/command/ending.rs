@@ -6,7 +6,7 @@ use chat_core::message::{CommandExit, CommandLimit};
 use chat_sandbox::{Ended, Exit, Limit, QuarantineReason, QuarantinedFile};
 
 /// How many of what was put aside are named.
-const TOLD: usize = 20;
+const NAMED: usize = 20;
 
 /// How it ended, as data.
 pub fn exit_of(exit: &Exit) -> CommandExit {
@@ -62,7 +62,7 @@ pub fn outcome(exit: &Exit) -> String {
     if exit.left_running > 0 {
         let _ = write!(text, " {} processes that it left running were stopped.", exit.left_running);
     }
-    for QuarantinedFile { path, kept, why } in exit.quarantined.iter().take(TOLD) {
+    for QuarantinedFile { path, kept, why } in exit.quarantined.iter().take(NAMED) {
         let why = match why {
             QuarantineReason::Protected => "may not be created here",
             QuarantineReason::RunsPrograms => {
@@ -72,7 +72,7 @@ pub fn outcome(exit: &Exit) -> String {
         let kept = kept.file_name().unwrap_or_default().display();
         let _ = write!(text, " {} {why}: it was quarantined as {kept}.", path.display());
     }
-    if let Some(more @ 1..) = exit.quarantined.len().checked_sub(TOLD) {
+    if let Some(more @ 1..) = exit.quarantined.len().checked_sub(NAMED) {
         let _ = write!(text, " So were {more} others.");
     }
     if exit.is_partly_unseen {
@@ -163,12 +163,12 @@ mod tests {
         );
         assert_eq!(quarantined(&left), ["/p/.git/config.put-aside-1"]);
         let many = Exit {
-            quarantined: vec![put(QuarantineReason::Protected); TOLD + 3],
+            quarantined: vec![put(QuarantineReason::Protected); NAMED + 3],
             is_partly_unseen: true,
             ..left.clone()
         };
         let many = outcome(&many);
-        assert_eq!(many.matches("may not be created here").count(), TOLD);
+        assert_eq!(many.matches("may not be created here").count(), NAMED);
         assert!(many.contains(" So were 3 others. The project is too large"), "{many}");
         assert_eq!(exit_of(&left), CommandExit::Stopped);
     }

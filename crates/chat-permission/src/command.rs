@@ -94,7 +94,7 @@ pub enum Unparsable {
 /// text's length; runs the parser on a thread of its own, since its stack is bounded there.
 pub fn parse(text: &str) -> Result<Vec<Simple>, Unparsable> {
     guard::check(text)?;
-    let found = guard::aside(|| walk::program(text))?;
+    let found = guard::catch_panic(|| walk::program(text))?;
     if found.is_empty() { Err(Unparsable::Empty) } else { Ok(found) }
 }
 

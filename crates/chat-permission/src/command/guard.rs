@@ -56,7 +56,7 @@ pub(super) fn check_documents(text: &str) -> Result<(), Unparsable> {
 
 /// Runs the parser on a stack of its own, and takes its panic for what it is: it did not understand. It logs each
 /// word that it reads, which nobody hears: a command may hold what belongs in no log.
-pub(super) fn aside<T: Send>(
+pub(super) fn catch_panic<T: Send>(
     parse: impl FnOnce() -> Result<T, Unparsable> + Send,
 ) -> Result<T, Unparsable> {
     std::thread::scope(|scope| {

@@ -159,7 +159,7 @@ const ALWAYS: &[&str] = &[
 ];
 
 /// Only with one of these arguments; an option, or what ends in `=`, only needs to begin so. A long option may be
-/// shortened, as GNU's programs take it, and a letter stand among others behind one dash, but for [`APART`].
+/// shortened, as GNU's programs take it, and a letter stand among others behind one dash, but for [`UNBUNDLED`].
 const WITH: &[(&str, &[&str])] = &[
     ("[", &["-v", "-R"]),
     ("cargo", &["--config"]),
@@ -223,7 +223,7 @@ const WITH: &[(&str, &[&str])] = &[
 ];
 
 /// Programs whose options of one letter stand alone.
-const APART: [&str; 3] = ["[", "git", "test"];
+const UNBUNDLED: [&str; 3] = ["[", "git", "test"];
 
 /// Letters of git's that may stand among others behind one dash, with the command that has them. Elsewhere they are
 /// harmless, and often used.
@@ -257,7 +257,7 @@ fn runs_other(command: &Simple) -> bool {
     if name == "git" && BUNDLED.iter().any(|(of, letter)| is_bundled(words(), of, *letter)) {
         return true;
     }
-    let apart = APART.contains(&name);
+    let apart = UNBUNDLED.contains(&name);
     WITH.iter().filter(|(of, _)| *of == name).any(|(_, arguments)| {
         words().any(|word| arguments.iter().any(|argument| is_argument(word, argument, apart)))
     })

@@ -30,7 +30,7 @@ impl Journal {
     ///
     /// # Errors
     /// It cannot be read, or a link lies on the way.
-    pub fn look(&self, path: &Path) -> Result<Option<Node>, Error> {
+    pub fn read(&self, path: &Path) -> Result<Option<Node>, Error> {
         Ok(disk::read(self.project(), path)?)
     }
 
@@ -61,7 +61,7 @@ impl Journal {
         act: impl FnOnce() -> Result<T, E>,
     ) -> Result<(Result<T, E>, bool), Error> {
         let mut direct_edits = self.direct_edits().lock().unwrap_or_else(PoisonError::into_inner);
-        let before = self.look(from.unwrap_or(path))?;
+        let before = self.read(from.unwrap_or(path))?;
         let came = act();
         let is_kept = from.is_none() || came.is_ok();
         let done = is_kept.then(|| self.done(from, path, before)).flatten();
@@ -95,7 +95,7 @@ impl Journal {
         act: impl FnOnce() -> T,
     ) -> (T, bool) {
         let mut direct_edits = self.direct_edits().lock().unwrap_or_else(PoisonError::into_inner);
-        let before = self.look(path);
+        let before = self.read(path);
         let came = act();
         let done = before.ok().and_then(|before| self.done(None, path, before));
         let is_another = done.is_some();
@@ -106,7 +106,7 @@ impl Journal {
 
     /// What became of a file that was this before.
     fn done(&self, from: Option<&Path>, path: &Path, before: Option<Node>) -> Option<Change> {
-        let after = self.look(path).inspect_err(|error| {
+        let after = self.read(path).inspect_err(|error| {
             tracing::error!(%error, "what was changed cannot be read, and is not kept");
         });
         let (from, path) = (from.map(Path::to_owned), path.to_owned());

@@ -204,7 +204,7 @@ mod tests {
         std::fs::create_dir(&root).unwrap();
         std::fs::write(root.join("a"), "second").unwrap();
         let project = Project::open(&root, &PathEnvironment::default()).unwrap();
-        let found = journals.of(&project).unwrap().look(Path::new("a")).unwrap().unwrap();
+        let found = journals.of(&project).unwrap().read(Path::new("a")).unwrap().unwrap();
         assert_eq!(&*found.bytes, b"second");
     }
 }

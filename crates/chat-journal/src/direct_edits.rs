@@ -171,8 +171,8 @@ impl Inner {
             let origin = Origin { session, ..Origin::default() };
             happened.push(EntryKind::Change(Changed {
                 path: change.path.clone(),
-                before: change.before.as_ref().map(Node::kept),
-                after: after.as_ref().map(Node::kept),
+                before: change.before.as_ref().map(Node::stored),
+                after: after.as_ref().map(Node::stored),
                 hunks: Some(hunks),
                 ..Changed::new(&origin, ChangeSource::Reject)
             }));

@@ -99,7 +99,7 @@ impl ManifestEntry {
     }
 
     /// As the log names it.
-    pub fn kept(&self) -> StoredNode {
+    pub fn stored(&self) -> StoredNode {
         let Self { mode, id, size, permissions, .. } = *self;
         let permissions = (mode != Mode::Link).then_some(permissions);
         StoredNode { mode, id, size, permissions }

@@ -113,7 +113,7 @@ impl Inner {
         let mut names = vec![("refs/natter/now".to_owned(), now)];
         let mut contents = HashSet::new();
         for entry in self.log.entries().iter().filter(|entry| entry.seq >= first) {
-            contents.extend(entry.kept().map(|kept| kept.id));
+            contents.extend(entry.stored_nodes().map(|kept| kept.id));
             if let EntryKind::Checkpoint { tree, .. } = &entry.kind {
                 names.push((format!("refs/natter/checkpoint/{}", entry.seq), *tree));
             }

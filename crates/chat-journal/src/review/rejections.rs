@@ -286,7 +286,7 @@ impl Inner {
             found.push(entry.clone());
         }
         found.reverse();
-        let contents: Contents = self.load(found.iter().flat_map(Entry::kept))?;
+        let contents: Contents = self.load(found.iter().flat_map(Entry::stored_nodes))?;
         let mut ledger = Ledger::default();
         let mut is_new = false;
         for (entry, change) in found.iter().filter_map(|entry| Some((entry, change(entry)?))) {

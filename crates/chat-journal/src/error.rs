@@ -24,12 +24,12 @@ pub enum Error {
     #[error("the program git was not found")]
     NoGit,
     /// `git` failed.
-    #[error("git {what}: {said}")]
+    #[error("git {what}: {message}")]
     Git {
         /// Which of its commands.
         what: &'static str,
         /// What it said.
-        said: String,
+        message: String,
     },
     /// A content that the journal names is not there.
     #[error("the journal has lost the contents {0}")]

@@ -146,6 +146,6 @@ impl Inner {
             paths.iter().map(|(path, id)| (path.as_os_str(), crate::Mode::File, *id)).collect();
         let change = crate::git::TreeChange { from: None, removed: Vec::new(), set };
         let tree = self.git.import()?.finish(Some(&change))?;
-        tree.ok_or(Error::Git { what: "fast-import", said: String::new() })
+        tree.ok_or(Error::Git { what: "fast-import", message: String::new() })
     }
 }

@@ -152,7 +152,7 @@ impl Inner {
             },
         };
         let tree = self.git.import()?.finish(Some(&change))?;
-        let tree = tree.ok_or(Error::Git { what: "fast-import", said: String::new() })?;
+        let tree = tree.ok_or(Error::Git { what: "fast-import", message: String::new() })?;
         self.rooted = Some((tree, Arc::clone(&scan.manifest)));
         scan.manifest.store(&self.folder.join("stat"), self.log.generation(), Some(tree))?;
         Ok(tree)

@@ -216,7 +216,7 @@ impl Ledger {
     }
 
     /// The model was told of all until here.
-    fn mark_told(&mut self) {
+    fn mark_reported(&mut self) {
         self.counts.values_mut().for_each(|count| count.reported = count.now);
     }
 
@@ -269,7 +269,7 @@ impl Inner {
             change.origin.session == session
                 && match change.by {
                     ChangeSource::Reject | ChangeSource::Undo => true,
-                    ChangeSource::Restore => self.is_told(session, change, is_said),
+                    ChangeSource::Restore => self.is_reported(session, change, is_said),
                     _ => false,
                 }
         };
@@ -291,12 +291,12 @@ impl Inner {
         let mut is_new = false;
         for (entry, change) in found.iter().filter_map(|entry| Some((entry, change(entry)?))) {
             if entry.at >= since && !std::mem::replace(&mut is_new, true) {
-                ledger.mark_told();
+                ledger.mark_reported();
             }
             ledger.follow(change, contents.state(change.before), contents.state(change.after));
         }
         if !is_new {
-            ledger.mark_told();
+            ledger.mark_reported();
         }
         Ok(ledger.into_rejections())
     }
@@ -314,7 +314,7 @@ impl Inner {
 
     /// Whether a model is to hear of what a restore did to a file: it changed that file itself since the
     /// checkpoint, and the message that was gone back to is still in its conversation.
-    fn is_told(&self, session: &str, change: &Changed, is_said: &dyn Fn(&str) -> bool) -> bool {
+    fn is_reported(&self, session: &str, change: &Changed, is_said: &dyn Fn(&str) -> bool) -> bool {
         let Some(checkpoint) = change.restore.and_then(|restore| self.checkpoint_of(restore))
         else {
             return false;

@@ -22,7 +22,7 @@ pub struct QuarantinedFile {
     /// Where it was.
     pub path: PathBuf,
     /// Where it is now; of a link, a file that says where it led.
-    pub kept: PathBuf,
+    pub moved_to: PathBuf,
     /// Why it may not stay.
     pub why: QuarantineReason,
 }

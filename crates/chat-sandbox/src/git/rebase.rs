@@ -68,7 +68,7 @@ pub(super) fn sanitize(
         }
         let path = path.join(of);
         let (path, kept) = (path.join(name), path.join(kept));
-        put.push(QuarantinedFile { path, kept, why: QuarantineReason::RunsPrograms });
+        put.push(QuarantinedFile { path, moved_to: kept, why: QuarantineReason::RunsPrograms });
         Some(())
     };
     look(TODO, &|text| Some(text.map_or_else(Vec::new, |text| without_programs(text, before))));

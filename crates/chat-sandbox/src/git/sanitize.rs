@@ -55,7 +55,7 @@ pub(super) fn data(
         let kept = aside(folder, name.as_ref());
         put.extend(kept.map(|kept| QuarantinedFile {
             path: path.join(name),
-            kept: path.join(kept),
+            moved_to: path.join(kept),
             why: QuarantineReason::RunsPrograms,
         }));
     };

@@ -227,7 +227,7 @@ impl Area {
                 }
                 let put = quarantine(folder, name, path);
                 for put in &put {
-                    sanitize::say_where_it_led(folder, &put.kept);
+                    sanitize::say_where_it_led(folder, &put.moved_to);
                 }
                 put
             }
@@ -272,7 +272,7 @@ fn look(view: &View) -> KnownRepositories {
 fn quarantine(folder: &OwnedFd, name: &OsStr, path: PathBuf) -> Vec<QuarantinedFile> {
     let kept = sanitize::aside(folder, name);
     let aside = kept.map(|kept| QuarantinedFile {
-        kept: path.with_file_name(kept),
+        moved_to: path.with_file_name(kept),
         path,
         why: QuarantineReason::RunsPrograms,
     });

@@ -95,7 +95,11 @@ impl Guard {
             }
             let kept = aside(&path);
             if std::fs::rename(&path, &kept).is_ok() {
-                found.push(QuarantinedFile { path, kept, why: QuarantineReason::Protected });
+                found.push(QuarantinedFile {
+                    path,
+                    moved_to: kept,
+                    why: QuarantineReason::Protected,
+                });
             }
         }
         found

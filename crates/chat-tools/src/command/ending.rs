@@ -24,7 +24,7 @@ pub fn exit_of(exit: &Exit) -> CommandExit {
 
 /// Where now is what it made and may not stay.
 pub fn quarantined(exit: &Exit) -> Vec<String> {
-    exit.quarantined.iter().map(|put| put.kept.display().to_string()).collect()
+    exit.quarantined.iter().map(|put| put.moved_to.display().to_string()).collect()
 }
 
 /// How it ended, for the model: always, whatever came out.
@@ -148,7 +148,7 @@ mod tests {
         );
         let put = |why| QuarantinedFile {
             path: "/p/.git/config".into(),
-            kept: "/p/.git/config.put-aside-1".into(),
+            moved_to: "/p/.git/config.put-aside-1".into(),
             why,
         };
         let left = Exit {

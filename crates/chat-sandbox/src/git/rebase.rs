@@ -61,7 +61,7 @@ pub(super) fn sanitize(
         if text.is_some() && text == left {
             return None;
         }
-        let kept = sanitize::aside(&folder, name.as_ref())?;
+        let kept = sanitize::quarantine(&folder, name.as_ref())?;
         if let Some(left) = left {
             // Where that cannot be, git says that there is none.
             let _ = sanitize::write(&folder, name, &left);

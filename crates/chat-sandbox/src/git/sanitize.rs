@@ -52,7 +52,7 @@ pub(super) fn data(
 
     let mut put = Vec::new();
     let mut aside = |name: &str| {
-        let kept = aside(folder, name.as_ref());
+        let kept = quarantine(folder, name.as_ref());
         put.extend(kept.map(|kept| QuarantinedFile {
             path: path.join(name),
             moved_to: path.join(kept),
@@ -158,7 +158,7 @@ pub(super) fn say_where_it_led(folder: &OwnedFd, kept: &Path) {
 }
 
 /// Gives something in an open folder a free name that means nothing to anybody; says which.
-pub(super) fn aside(folder: &OwnedFd, name: &std::ffi::OsStr) -> Option<String> {
+pub(super) fn quarantine(folder: &OwnedFd, name: &std::ffi::OsStr) -> Option<String> {
     let text = name.to_string_lossy();
     for number in 1..1000_u32 {
         let kept = format!("{text}.put-aside-{number}");

@@ -270,7 +270,7 @@ fn look(view: &View) -> KnownRepositories {
 
 /// Puts something aside that leads git elsewhere.
 fn quarantine(folder: &OwnedFd, name: &OsStr, path: PathBuf) -> Vec<QuarantinedFile> {
-    let kept = sanitize::aside(folder, name);
+    let kept = sanitize::quarantine(folder, name);
     let aside = kept.map(|kept| QuarantinedFile {
         moved_to: path.with_file_name(kept),
         path,

@@ -93,7 +93,7 @@ impl Guard {
             if path.symlink_metadata().is_err() {
                 continue;
             }
-            let kept = aside(&path);
+            let kept = quarantine_path(&path);
             if std::fs::rename(&path, &kept).is_ok() {
                 found.push(QuarantinedFile {
                     path,
@@ -178,7 +178,7 @@ fn is_the_same(file: &File, path: &Path) -> bool {
 }
 
 /// A free name beside `path` that means nothing to anybody.
-fn aside(path: &Path) -> PathBuf {
+fn quarantine_path(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     (1..1000_u32)
         .map(|number| path.with_file_name(format!("{name}.put-aside-{number}")))

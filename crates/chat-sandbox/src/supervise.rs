@@ -182,7 +182,7 @@ impl Supervisor {
     /// Says how the command has ended, and what is still open of what stood in for something.
     fn run(&mut self) -> (Exit, Vec<File>) {
         let mut buffer = vec![0; AT_ONCE];
-        while !self.wait(self.next_look(), &mut buffer) {
+        while !self.wait(self.next_check(), &mut buffer) {
             self.judge();
         }
         let took = self.began.elapsed();
@@ -211,7 +211,7 @@ impl Supervisor {
     }
 
     /// When something is to be looked at though nothing happens.
-    fn next_look(&self) -> Instant {
+    fn next_check(&self) -> Instant {
         if self.ending.is_some() {
             // Its end is all that is waited for.
             return Instant::now() + LAST_WORDS;
@@ -268,7 +268,7 @@ impl Supervisor {
         }
         let now = Instant::now();
         if let Some(git_watcher) = &mut self.started.git_watcher {
-            git_watcher.look(now);
+            git_watcher.scan_if_due(now);
         }
         let over = self.deadline().is_some_and(|deadline| now >= deadline);
         self.ending = if self.control.stop.load(Ordering::Acquire) {
@@ -278,7 +278,7 @@ impl Supervisor {
         } else if self.is_exposed() {
             Some(Ended::Exposed)
         } else {
-            self.watch.look(now).map(Ended::Limit)
+            self.watch.check_if_due(now).map(Ended::Limit)
         };
         if self.ending.is_some() {
             self.started.family.end();

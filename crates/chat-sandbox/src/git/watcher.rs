@@ -19,7 +19,7 @@ use super::{Moment, QuarantineReason, QuarantinedFile, changed, id, rebase};
 use crate::view::{Protection, View};
 
 /// How soon after the beginning, and how long apart at least.
-const APART: Duration = Duration::from_secs(1);
+const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Looking takes at most a fiftieth of the time.
 const REST: u32 = 50;
@@ -111,7 +111,7 @@ impl GitWatcher {
         Self {
             area: Arc::new(area),
             looking: None,
-            next: Instant::now() + APART,
+            next: Instant::now() + INTERVAL,
             found: Vec::new(),
         }
     }
@@ -122,18 +122,18 @@ impl GitWatcher {
     }
 
     /// Begins to look, if it is time to, on a thread of its own: a large project takes a while.
-    pub(crate) fn look(&mut self, now: Instant) {
+    pub(crate) fn scan_if_due(&mut self, now: Instant) {
         if now < self.next {
             return;
         }
-        self.next = now + APART;
+        self.next = now + INTERVAL;
         match &self.looking {
             Some(looking) if looking.is_finished() => self.gather(),
             Some(_) => {}
             None => {
                 let area = self.area.clone();
                 let thread = std::thread::Builder::new().name("sandbox-git".into());
-                self.looking = thread.spawn(move || area.look()).ok();
+                self.looking = thread.spawn(move || area.scan()).ok();
             }
         }
     }
@@ -141,7 +141,7 @@ impl GitWatcher {
     /// Looks for the last time: nothing of the command runs any more.
     pub(crate) fn finish(&mut self) -> WatchReport {
         self.gather();
-        let last = self.area.look();
+        let last = self.area.scan();
         let mut quarantined = std::mem::take(&mut self.found);
         quarantined.extend(last.quarantined);
         WatchReport { quarantined, ..last }
@@ -162,7 +162,7 @@ impl GitWatcher {
 }
 
 impl Area {
-    fn look(&self) -> WatchReport {
+    fn scan(&self) -> WatchReport {
         let began = Instant::now();
         let mut report = WatchReport::default();
         let is_exposed = self.is_exposed.load(Ordering::Acquire);
@@ -249,13 +249,13 @@ fn known(view: &View) -> Arc<KnownRepositories> {
     if let Some(known) = before.get(&view.project).and_then(Weak::upgrade) {
         return known;
     }
-    let known = Arc::new(look(view));
+    let known = Arc::new(known_repositories(view));
     before.retain(|_, known| known.strong_count() > 0);
     before.insert(view.project.clone(), Arc::downgrade(&known));
     known
 }
 
-fn look(view: &View) -> KnownRepositories {
+fn known_repositories(view: &View) -> KnownRepositories {
     // The part of its own that a linked work tree has, has no settings but this.
     let settings =
         |it: &Protection| ["config", "gitdir"].iter().any(|name| it.path().ends_with(name));

@@ -19,7 +19,7 @@ use crate::git::{QuarantineReason, QuarantinedFile};
 
 /// How often, and how long apart, one is tried for that another command is just taking away.
 const ATTEMPTS: u32 = 200;
-const APART: Duration = Duration::from_millis(5);
+const INTERVAL: Duration = Duration::from_millis(5);
 
 /// Keeps what must not come into being from doing so, as long as it lives.
 #[derive(Debug)]
@@ -154,7 +154,7 @@ fn hold(path: &Path, placeholder: Placeholder) -> Result<Option<Held>, Error> {
             return Ok(Some(Held { path: path.to_owned(), placeholder, file }));
         }
         // Another command is taking it away.
-        std::thread::sleep(APART);
+        std::thread::sleep(INTERVAL);
     }
     Err(Error::Start(io::ErrorKind::WouldBlock.into()))
 }

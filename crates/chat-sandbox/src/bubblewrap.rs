@@ -142,7 +142,7 @@ fn system(
     to.memory(limits.scratch, "1777", Path::new(SCRATCH));
     // Relative, since a project may lie there: an absolute one would be followed outside.
     to.bind("--symlink", Path::new("../tmp"), Path::new("/var/tmp"));
-    let is_copied = |place: &Path| etc.is_some() && place.starts_with(Etc::PLACE);
+    let is_copied = |place: &Path| etc.is_some() && place.starts_with(Etc::MOUNT_POINT);
     let links: Vec<_> = view.links.iter().filter(|(_, place)| !is_copied(place)).collect();
     let readable: Vec<_> = view.readable.iter().filter(|(_, place)| !is_copied(place)).collect();
     // The home folder may lie in a folder of the system's: it covers that, and is furnished then.
@@ -154,7 +154,7 @@ fn system(
         to.show(copies, from, place);
     }
     if let Some(etc) = etc {
-        to.bind("--ro-bind", &etc.folder(), Path::new(Etc::PLACE));
+        to.bind("--ro-bind", &etc.folder(), Path::new(Etc::MOUNT_POINT));
     }
     to.memory(limits.scratch, "0700", &view.home);
     for (target, place) in links.iter().filter(|(_, place)| in_home(place)) {

@@ -35,7 +35,7 @@ pub(crate) fn in_bubblewrap(
     if let Some(caches) = &view.caches {
         drop(command.environment.splice(0..0, caches.environment.iter().cloned()));
     }
-    let etc = Etc::kept(command.network);
+    let etc = Etc::cached(command.network);
     if etc.is_none() {
         // Its parts are copied.
         view.add_system(&command.hidden, command.network)?;

@@ -65,7 +65,7 @@ impl InheritedFds {
             !above.any(|above| view.readable.iter().any(|(_, other)| other == above))
         };
         let copied = |place: &Path| {
-            let etc = place.starts_with(Etc::PLACE);
+            let etc = place.starts_with(Etc::MOUNT_POINT);
             (if etc { !has_etc } else { place.starts_with(&view.home) }) && lies_free(place)
         };
         let readable = view.readable.iter().filter(|(_, place)| copied(place));

@@ -46,7 +46,7 @@ impl Caches {
     /// then. None where they cannot be made: then nothing changes.
     pub(crate) fn of(view: &mut View) -> Option<Self> {
         let home = view.home.clone();
-        let kept = kept(&home, &view.project)?;
+        let kept = project_folder(&home, &view.project)?;
         let folder = kept.join("cache");
         let place = home.join(".cache");
         if view.readable.iter().any(|(_, other)| place.starts_with(other)) {
@@ -95,7 +95,7 @@ impl Caches {
 }
 
 /// The folder that Natter keeps for a project's caches; made, if it is not there. No command sees it itself.
-pub(super) fn kept(home: &Path, project: &Path) -> Option<PathBuf> {
+pub(super) fn project_folder(home: &Path, project: &Path) -> Option<PathBuf> {
     let all = own::cache(home)?.join("projects");
     let kept = all.join(name(project));
     let told = kept.join("project");

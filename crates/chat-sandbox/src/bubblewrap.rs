@@ -163,7 +163,7 @@ fn system(
     for (from, place) in readable.iter().filter(|(_, place)| in_home(place)) {
         to.show(copies, from, place);
     }
-    for (from, place) in view.caches.iter().flat_map(|caches| &caches.places) {
+    for (from, place) in view.caches.iter().flat_map(|caches| &caches.mounts) {
         to.bind("--bind", from, place);
     }
 }

@@ -60,7 +60,7 @@ pub(crate) fn in_bubblewrap(
     let to_inherit = inherited_fds.clone();
     // Nobody else has it read: then it is heard where bubblewrap has ended.
     let starting = spawner::stay(move || to_inherit.start(&read, process))?;
-    let held = tell(&mut view, etc, &command, &inherited_fds, &rest);
+    let held = send_arguments(&mut view, etc, &command, &inherited_fds, &rest);
     let child = starting.child()?;
     let space = Space::of(&child);
     let mut started = Started::new(child, Family::Space(space), gate, &command);
@@ -83,7 +83,7 @@ struct HeldResources {
 }
 
 /// Looks at the system, where that was not done, and at the project, and tells bubblewrap.
-fn tell(
+fn send_arguments(
     view: &mut View,
     etc: Option<Arc<Etc>>,
     command: &Command,
@@ -100,7 +100,7 @@ fn tell(
     let masked = view.masked.iter().map(PathBuf::as_path);
     let mount_watch = MountWatch::new(protected.chain(guard.placeholders()).chain(masked));
     let words = bubblewrap::rest(view, etc.as_deref(), &guard, command, inherited_fds);
-    rest.tell(&words).map_err(Error::Start)?;
+    rest.send(&words).map_err(Error::Start)?;
     Ok(HeldResources { guard, mount_watch: Some(mount_watch), etc })
 }
 

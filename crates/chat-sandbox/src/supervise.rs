@@ -194,7 +194,7 @@ impl Supervisor {
         self.read_what_is_left(&mut buffer);
         self.spool.finish();
         self.control.channel.end();
-        let signalled = self.started.gate.tells_of_a_signal();
+        let signalled = self.started.gate.reports_signal();
         let mut quarantined = self.started.guard.quarantine();
         let look = self.started.git_watcher.as_mut().map(GitWatcher::finish).unwrap_or_default();
         quarantined.extend(look.quarantined);

@@ -43,7 +43,7 @@ pub(crate) struct View {
     /// What in the project (or its git data) may not be changed.
     pub(crate) protected: Vec<Protection>,
     /// Repositories and settings that were found and cannot be protected.
-    pub(crate) seen: Vec<PathBuf>,
+    pub(crate) unprotected: Vec<PathBuf>,
     /// What in the project may not be seen.
     pub(crate) hidden: Vec<PathBuf>,
     /// Which files of the project are secret, where some are.
@@ -70,7 +70,7 @@ impl View {
             project: project.to_owned(),
             git: Vec::new(),
             protected: Vec::new(),
-            seen: Vec::new(),
+            unprotected: Vec::new(),
             hidden: Vec::new(),
             secrets: None,
             masked: Vec::new(),

@@ -106,7 +106,7 @@ impl ArgumentsPipe {
 
     /// Tells the rest. It is all when this is dropped, unless bubblewrap has ended before: then its
     /// end tells why. After an error bubblewrap must be ended first.
-    pub(crate) fn tell(&self, words: &[OsString]) -> io::Result<()> {
+    pub(crate) fn send(&self, words: &[OsString]) -> io::Result<()> {
         let mut text = Vec::new();
         for word in words {
             text.extend_from_slice(word.as_bytes());

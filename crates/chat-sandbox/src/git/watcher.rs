@@ -261,7 +261,7 @@ fn known_repositories(view: &View) -> KnownRepositories {
         |it: &Protection| ["config", "gitdir"].iter().any(|name| it.path().ends_with(name));
     let protected = view.protected.iter().filter(|it| settings(it));
     let protected = protected.filter_map(|it| it.path().parent()).map(|path| (path, true));
-    let seen = view.seen.iter().map(|path| (path.as_path(), false));
+    let seen = view.unprotected.iter().map(|path| (path.as_path(), false));
     let known = protected.chain(seen).filter_map(|(path, is_protected)| {
         Some((path.to_owned(), KnownRepository::of(path, is_protected)?))
     });

@@ -36,7 +36,7 @@ const GO: Toolchain = ("GOPATH", "go");
 #[derive(Debug)]
 pub(crate) struct Caches {
     /// Folders of them, and where the command sees these.
-    pub(crate) places: Vec<(PathBuf, PathBuf)>,
+    pub(crate) mounts: Vec<(PathBuf, PathBuf)>,
     /// Variables that lead programs to them.
     pub(crate) environment: Vec<(OsString, OsString)>,
 }
@@ -52,7 +52,7 @@ impl Caches {
         if view.readable.iter().any(|(_, other)| place.starts_with(other)) {
             return None;
         }
-        let places = vec![(folder.clone(), place.clone())];
+        let mounts = vec![(folder.clone(), place.clone())];
         let mut environment = vec![("npm_config_cache".into(), place.join("npm").into())];
         let mut seeds = Vec::new();
         for (toolchain, name, inside) in PARTS {
@@ -90,7 +90,7 @@ impl Caches {
         }
         // What is missing is downloaded again.
         let _ = seed::fill(&kept, &folder, &inside, &seeds);
-        Some(Self { places, environment })
+        Some(Self { mounts, environment })
     }
 }
 

@@ -123,7 +123,7 @@ pub(super) fn add(view: &mut View) {
     }
     if !is_still {
         // What is bound could be something else by then. What is changed is put right later.
-        view.seen = paths;
+        view.unprotected = paths;
         return;
     }
     for path in paths {

@@ -97,7 +97,8 @@ async fn on_disk(
 /// name the nearest is meant.
 fn moved(project: &Project, mention: Mention) -> Result<Mention, String> {
     let Mention::Symbol { path, name, lines } = mention else { return Ok(mention) };
-    let Some(places) = chat_project::places(project, &resolve(project, &path)?, &name) else {
+    let Some(places) = chat_project::definition_lines(project, &resolve(project, &path)?, &name)
+    else {
         return Ok(Mention::Symbol { path, name, lines });
     };
     let nearest = places.into_iter().min_by_key(|(from, _)| from.abs_diff(lines.0));

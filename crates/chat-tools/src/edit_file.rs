@@ -148,7 +148,7 @@ fn prepare(place: &ToolPath, edits: &[Edit]) -> Result<Ready, ToolFailure> {
 
 /// That a file's encoding does not have a character.
 fn lacks(place: &ToolPath, encoding: Encoding, character: char) -> ToolFailure {
-    let told = encoding.told().unwrap_or("UTF-8");
+    let told = encoding.label().unwrap_or("UTF-8");
     ToolFailure::new(format!(
         "{} is {told}, an encoding without “{character}”. Write it without this character.",
         place.display_name()

@@ -112,7 +112,7 @@ pub fn read(mut reader: impl BufRead, before: &[u8], range: Range) -> Result<Par
     };
     let lines: Vec<(String, usize)> =
         found.lines.iter().map(|line| (decode(line), line.length)).collect();
-    Ok(written(&lines, &found, range, encoding.told()))
+    Ok(written(&lines, &found, range, encoding.label()))
 }
 
 /// The same of a text that was decoded before.

@@ -188,7 +188,7 @@ fn read(
             let mut bytes = Vec::new();
             reader.take(UTF16).read_to_end(&mut bytes).map_err(Without::Io)?;
             let (text, encoding) = text::decode(&bytes).ok_or(Without::Binary)?;
-            let part = part::of_text(&text, range, encoding.told())?;
+            let part = part::of_text(&text, range, encoding.label())?;
             Ok(Part { hash: Some(file_versions::hash(&bytes)), ..part })
         }
         None if !start.contains(&0) => part::read(reader, &[], range),

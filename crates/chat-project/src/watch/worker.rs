@@ -307,7 +307,7 @@ fn differing(old: &Tree, new: &Tree, folders: &BTreeMap<PathBuf, Depth>) -> BTre
 fn compare_names(path: &Path, old: &Folder, new: &Folder, paths: &mut BTreeSet<PathBuf>) {
     for (one, other) in [(old, new), (new, old)] {
         for entry in one.entries() {
-            let same = other.place(entry.name).and_then(|place| other.get(place));
+            let same = other.position(entry.name).and_then(|place| other.get(place));
             if same
                 .is_none_or(|same| same.kind != entry.kind || !is_alike(same.folder, entry.folder))
             {

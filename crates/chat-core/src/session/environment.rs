@@ -165,7 +165,7 @@ fn offered(services: &SessionServices, with_project: bool) -> Registry {
 fn read_folder(project: Project, active: Option<&Path>, start: Arc<ProjectStart>) -> Folder {
     let inside = active.and_then(|active| active.strip_prefix(project.root()).ok());
     let rules = chat_project::rules(&project, inside.unwrap_or(Path::new("")));
-    let rules = rules.found.into_iter().map(|rule| RuleFile {
+    let rules = rules.files.into_iter().map(|rule| RuleFile {
         path: rule.path.display().to_string(),
         text: rule.text,
         cut: rule.is_cut,

@@ -32,4 +32,4 @@ pub use rules::{Left, Rule, Rules, rules};
 pub use search::{FileMatch, PreferredFiles, search};
 pub use symbols::{SymbolMatch, definition_lines, symbols};
 pub use tree::Tree;
-pub use watch::{Event, Files, MOST_TOLD, WatchError};
+pub use watch::{Event, Files, MAX_CHANGES, WatchError};

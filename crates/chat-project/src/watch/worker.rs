@@ -18,7 +18,7 @@ use crate::git::{self, Repository};
 use crate::tree::{Depth, Folder, Tree, refreshed, walk};
 
 /// Paths that one event names at most; beyond, everything is said to be another.
-pub const MOST_TOLD: usize = 1_000;
+pub const MAX_CHANGES: usize = 1_000;
 
 /// What wakes the thread.
 #[derive(Debug)]
@@ -220,7 +220,7 @@ impl Worker {
             self.git = git::find(&self.project).ok().flatten();
             self.watch();
         }
-        if paths.len() > MOST_TOLD {
+        if paths.len() > MAX_CHANGES {
             (self.tell)(Event::Rescanned);
         } else if !paths.is_empty() {
             (self.tell)(Event::Changed { paths: paths.into_iter().collect() });

@@ -104,7 +104,7 @@ impl Worker {
             if self.shared.overflow.swap(false, Ordering::Relaxed) {
                 self.dirty.everything();
             }
-            self.look_at_wanted();
+            self.update_request();
             let now = Instant::now();
             if self.dirty.due().is_some_and(|due| due <= now) {
                 self.process_dirty();
@@ -178,7 +178,7 @@ impl Worker {
         (self.tell)(Event::Git);
     }
 
-    fn look_at_wanted(&mut self) {
+    fn update_request(&mut self) {
         let wanted = lock(&self.shared.wanted).clone();
         if wanted == self.wanted {
             return;

@@ -15,7 +15,7 @@ use crate::prompt::Prompt;
 use crate::terminal;
 
 /// The questions of one request.
-pub(super) struct Asking<'a> {
+pub(super) struct Approvals<'a> {
     program: &'a Program,
     fid: Fid,
     in_project: bool,
@@ -31,7 +31,7 @@ struct Current {
     reading: Option<Reading>,
 }
 
-impl<'a> Asking<'a> {
+impl<'a> Approvals<'a> {
     pub(super) fn new(program: &'a Program, session: &SessionPlaceholder) -> Self {
         let (fid, in_project) = (session.fid.clone(), session.project.is_some());
         Self { program, fid, in_project, model: session.model.clone(), current: None }
@@ -58,7 +58,11 @@ impl<'a> Asking<'a> {
     }
 
     /// Asks the next question that waits, and takes back one that does not any more.
-    pub(super) async fn look(&mut self, asks: &mut Vec<Arc<ApprovalRequest>>, sink: &mut dyn Sink) {
+    pub(super) async fn update(
+        &mut self,
+        asks: &mut Vec<Arc<ApprovalRequest>>,
+        sink: &mut dyn Sink,
+    ) {
         if let Some(gone) =
             self.current.take_if(|current| !asks.iter().any(|ask| ask.id == current.ask.id))
         {
@@ -78,7 +82,7 @@ impl<'a> Asking<'a> {
     }
 
     /// What was told to the sink stands on the screen: a question there can be answered from now on.
-    pub(super) async fn shown(
+    pub(super) async fn listen_to_current(
         &mut self,
         asks: &mut Vec<Arc<ApprovalRequest>>,
         sink: &mut dyn Sink,

@@ -14,7 +14,7 @@ use crate::terminal::{Colour, Terminal};
 pub struct Prompt {
     answers: Answers,
     /// What stands before the place where the answer is typed.
-    place: String,
+    line: String,
 }
 
 #[derive(Clone, Debug)]
@@ -45,8 +45,8 @@ impl Prompt {
             ApprovalKind::Permission(asked) => {
                 let choices = choices(asked, in_project);
                 let labels: Vec<_> = choices.iter().map(|choice| choice.label.as_str()).collect();
-                let place = say::or_a_word(&labels.join(", "));
-                Self { answers: Answers::Permission(choices), place }
+                let line = say::or_a_word(&labels.join(", "));
+                Self { answers: Answers::Permission(choices), line }
             }
             ApprovalKind::GoOn { .. } => {
                 let choices = vec![
@@ -58,13 +58,13 @@ impl Prompt {
                     },
                 ];
                 let labels: Vec<_> = choices.iter().map(|choice| choice.label.as_str()).collect();
-                let place = format!("{}: ", labels.join(", "));
-                Self { answers: Answers::GoOn(choices), place }
+                let line = format!("{}: ", labels.join(", "));
+                Self { answers: Answers::GoOn(choices), line }
             }
             ApprovalKind::Question(Question { choices, .. }) => {
-                let place =
+                let line =
                     if choices.is_empty() { say::own_words() } else { say::number_or_words() };
-                Self { answers: Answers::Question(choices.clone()), place }
+                Self { answers: Answers::Question(choices.clone()), line }
             }
         }
     }
@@ -80,8 +80,8 @@ impl Prompt {
     }
 
     /// The answers that there are. The cursor stays behind it.
-    pub fn place(&self) -> &str {
-        &self.place
+    pub fn choices(&self) -> &str {
+        &self.line
     }
 
     /// What a typed line answers; none where it says nothing.
@@ -288,7 +288,7 @@ mod tests {
     }
 
     fn shown(ask: &ApprovalRequest, in_project: bool) -> String {
-        Prompt::question(ask, Terminal::default()) + Prompt::new(ask, in_project).place()
+        Prompt::question(ask, Terminal::default()) + Prompt::new(ask, in_project).choices()
     }
 
     #[test]
@@ -457,8 +457,8 @@ mod tests {
     #[test]
     fn an_answer_for_longer_is_there_only_where_it_is_possible() {
         let never = Prompt::new(&command(&[]), true);
-        let place = "[y]es, [o]utside the sandbox once, [n]o, or a message to the model: ";
-        assert_eq!(never.place(), place);
+        let line = "[y]es, [o]utside the sandbox once, [n]o, or a message to the model: ";
+        assert_eq!(never.choices(), line);
         for letter in ["s", "p", "a", "d"] {
             assert_eq!(never.read(letter), None, "{letter}");
         }

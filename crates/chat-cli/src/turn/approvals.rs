@@ -99,7 +99,7 @@ impl<'a> Approvals<'a> {
         sink: &mut dyn Sink,
     ) {
         if let Some(reading) = Reading::begin() {
-            sink.ask(current.prompt.place());
+            sink.ask(current.prompt.choices());
             self.current = Some(Current { reading: Some(reading), ..current });
         } else {
             self.give(&current.ask, Answer::Nobody, asks, sink).await;

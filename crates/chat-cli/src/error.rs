@@ -82,7 +82,7 @@ impl CliError {
     }
 
     /// Says on standard error what happened and what to do.
-    pub fn tell(&self, terminal: Terminal) {
+    pub fn report(&self, terminal: Terminal) {
         match self {
             Self::Engine(error) => terminal::say(&explain(error, terminal)),
             Self::Said(sentence) | Self::Usage(sentence) => {

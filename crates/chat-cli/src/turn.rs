@@ -144,7 +144,7 @@ impl Turns<'_> {
                     sink.notice(&failure);
                 }
                 if follower.runs_commands {
-                    bounds::tell_once(self.program).await;
+                    bounds::warn_once(self.program).await;
                 }
                 if let Some(done) = follower.finished() {
                     // What is wrong with the output shows with the next that is written.

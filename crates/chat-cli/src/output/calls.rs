@@ -55,14 +55,14 @@ pub fn result_line(tools: &Toolbox, call: Option<&ToolCall>, result: &ToolResult
     if !result.needs.is_empty() {
         return format!("{line}: {}", say::needs(&result.needs));
     }
-    match words::tool_reason(result).or_else(|| aside(result)) {
+    match words::tool_reason(result).or_else(|| quarantine_note(result)) {
         Some(reason) => format!("{line}: {reason}"),
         None => line,
     }
 }
 
 /// Where what a command made and may not stay lies now.
-fn aside(result: &ToolResult) -> Option<String> {
+fn quarantine_note(result: &ToolResult) -> Option<String> {
     let Some(ToolView::Ran { quarantined, .. }) = &result.view else { return None };
     let mut names: Vec<String> =
         quarantined.iter().take(NAMED).map(|path| words::one_line(path)).collect();

@@ -96,7 +96,7 @@ impl Text {
         let _ = writeln!(self.pieces.error(), "{line}");
     }
 
-    fn tell_held(&mut self) {
+    fn write_held(&mut self) {
         for line in std::mem::take(&mut self.held) {
             self.remark(&line);
         }
@@ -180,7 +180,7 @@ impl Sink for Text {
         } else {
             self.end_line();
         }
-        self.tell_held();
+        self.write_held();
     }
 
     fn message(&mut self, _: &Message) {
@@ -213,7 +213,7 @@ impl Sink for Text {
 
     fn done(&mut self, done: &Done) {
         self.end_line();
-        self.tell_held();
+        self.write_held();
         if let Some(error) = &done.error {
             let text = explain(error, self.terminal);
             self.pieces.error().extend_from_slice(text.as_bytes());

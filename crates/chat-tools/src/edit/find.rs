@@ -148,7 +148,7 @@ impl Search<'_> {
             return;
         }
         // Places that overlap are places too: which of them is meant cannot be known.
-        let (mut begun, mut ended, mut from) = (FileVersion::default(), FileVersion::default(), 0);
+        let (mut begun, mut ended, mut from) = (Mark::default(), Mark::default(), 0);
         while places.len() < most
             && let Some(at) = text[from..].find(piece)
         {
@@ -245,11 +245,11 @@ impl Search<'_> {
 
     /// Where a place of a folded line stands in the text.
     fn original(&self, line: usize, at: usize) -> usize {
-        self.sides.lines.all[line].start + self.mark(line, at, FileVersion::default()).original
+        self.sides.lines.all[line].start + self.mark(line, at, Mark::default()).original
     }
 
     /// The same within the line, counted from a place before it.
-    fn mark(&self, line: usize, at: usize, from: FileVersion) -> FileVersion {
+    fn mark(&self, line: usize, at: usize, from: Mark) -> Mark {
         let original = match &self.sides.texts[line] {
             // Nothing was folded.
             Cow::Borrowed(_) => at,
@@ -260,7 +260,7 @@ impl Search<'_> {
                 from.original + more.map_or(rest.len(), |(more, _)| more)
             }
         };
-        FileVersion { folded: at, original }
+        Mark { folded: at, original }
     }
 
     /// Whether a place begins and ends where words do.
@@ -279,7 +279,7 @@ impl Search<'_> {
 
 /// The same place in a folded line and in the text's own, in bytes from where they begin.
 #[derive(Clone, Copy, Default)]
-struct FileVersion {
+struct Mark {
     folded: usize,
     original: usize,
 }

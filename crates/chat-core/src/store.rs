@@ -90,7 +90,7 @@ pub struct Opened {
     pub store: Store,
     /// What the person should hear: a damaged file was repaired (`DatabaseRepaired`) or held nothing
     /// that can be read (`DatabaseDamaged`), or the database can only be read (`ReadOnly`), and every change will fail with that.
-    /// A repair is told again until [`Store::notice_was_shown`].
+    /// A repair is reported again until [`Store::notice_was_shown`].
     pub notice: Option<Error>,
     /// Earlier repairs that the person was not shown yet, oldest first.
     pub earlier: Vec<Error>,
@@ -267,7 +267,7 @@ impl Store {
         self.read(move |db| messages::page(db, &fid, before, limit)).await
     }
 
-    /// The replies of a session that stand beside others, with those, the oldest first.
+    /// The replies of a session that have alternatives, with those, the oldest first.
     pub async fn siblings(&self, fid: &Fid) -> Result<Vec<Vec<MessageId>>> {
         let fid = fid.clone();
         self.read(move |db| Ok(branches::Branches::read(db, &fid)?.siblings())).await
@@ -341,10 +341,10 @@ impl Store {
         Ok(recovered)
     }
 
-    /// The person was shown the notices with which the store was opened: repairs are not told again. Removes a file.
+    /// The user has seen the notices from opening the store: repairs are not reported again. Removes a file.
     ///
     /// # Errors
-    /// `ReadOnly`, `Storage`: it is told again.
+    /// `ReadOnly`, `Storage`: it is reported again.
     pub fn notice_was_shown(&self) -> Result<()> {
         let database = &self.inner.paths.database;
         repair::mark_reported(database).map_err(|error| disk::fault(database, &error))

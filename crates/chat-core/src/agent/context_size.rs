@@ -7,7 +7,7 @@ use super::{Agent, Surroundings};
 use crate::client::SentReasoning;
 use crate::message::{ContextCategory, Message, Part, Role, ToolSpec};
 
-/// Bytes of a token where no server told any count yet: less than English has (4), since code,
+/// Bytes of a token as long as no server has reported a count: less than English has (4), since code,
 /// other languages and JSON have less.
 const BYTES_PER_TOKEN: f64 = 3.2;
 
@@ -202,7 +202,7 @@ pub(crate) fn scale_of(
         .enumerate()
         .rev()
         .filter_map(|(at, message)| Some((at, message.usage.as_ref()?.prompt_tokens?)));
-    // A few are enough: one that tells nonsense tells it often.
+    // A few are enough: a server that reports nonsense does so often.
     let scales = counted.take(3).filter_map(|(at, tokens)| {
         let sent = agent.build_messages(&history[..at], around);
         ContextSize::of(&sent, reasoning).and_tools(&around.tools.specs()).scale(tokens)
@@ -210,7 +210,7 @@ pub(crate) fn scale_of(
     { scales }.next().unwrap_or_default()
 }
 
-/// The bytes of what a model is told of a tool.
+/// The bytes of a tool's description for the model.
 pub(crate) fn tool_bytes(tool: &ToolSpec) -> usize {
     let parameters = serde_json::to_string(&tool.parameters).map_or(0, |json| json.len());
     tool.name.len() + tool.description.len() + parameters + 2 * FRAME as usize

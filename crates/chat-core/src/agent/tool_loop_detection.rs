@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::message::{ToolCall, ToolResult};
 
-/// After how many turns of the same the model is told.
+/// After how many repetitions the model is warned.
 const WARN_AFTER: usize = 3;
 
 /// After how many the request ends.
@@ -14,7 +14,7 @@ const END_AFTER: usize = 5;
 /// How many rounds may form what repeats: A, B, A, B is a circle of two.
 const LONGEST: usize = 4;
 
-/// What a model is told whose calls repeat.
+/// Warns a model whose calls repeat.
 const NOTE: &str = "Note: you made this same call several times in a row, and its result was the same each time; it \
 will be the same again. Do something else: use what you know, try another way, or say what keeps \
 you from continuing.";
@@ -62,7 +62,7 @@ impl Rounds {
     }
 }
 
-/// What a result says to the model besides, once its call repeats.
+/// What is added to a result, once its call repeats.
 pub(super) fn with_note(text: &str) -> String {
     format!("{text}\n\n{NOTE}")
 }

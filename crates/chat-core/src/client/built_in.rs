@@ -35,7 +35,7 @@ impl BuiltIn {
         Self { library, engine: Arc::new(Engine::new(options, timeouts)) }
     }
 
-    /// Asks the engine, which begins its answer within seconds, be it with a sign of life. One that
+    /// Asks the engine, which begins its answer within seconds, if only with a sign of life. One that
     /// does not hangs, and is ended.
     async fn begin(&self, request: Request) -> Result<Reply> {
         let running = self.engine.running().await?;

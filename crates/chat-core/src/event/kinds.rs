@@ -18,7 +18,7 @@ use crate::settings::Connection;
 /// Something that happened. [`Event::Session`] reaches only subscriptions that watch the session
 /// ([`Sessions::open`](crate::manager::Sessions::open)); all others reach every one.
 ///
-/// A subscriber that takes them late gets fewer: each is told in its latest state, and text in
+/// A subscriber that takes them late gets fewer: each comes in its latest state, and text in
 /// larger pieces, always the whole of it.
 #[derive(Clone, Debug)]
 pub enum Event {
@@ -197,7 +197,7 @@ pub struct Snapshot {
     pub stage: Stage,
     /// What waits for the person's answer.
     pub asks: Vec<Arc<ApprovalRequest>>,
-    /// The calls of the reply whose tools run now, in order.
+    /// The reply's calls that run now, in order.
     pub calls: Vec<OpenCall>,
     /// The commands that run in its background, the oldest first.
     pub commands: Vec<BackgroundCommand>,
@@ -207,7 +207,7 @@ pub struct Snapshot {
     pub seq: u64,
 }
 
-/// A call of a reply whose tools run now.
+/// A call that runs now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenCall {
     /// The assistant's message that holds the call.

@@ -37,7 +37,7 @@ struct Known {
     /// The model that was used last, from the newest chat.
     last_used: Option<ModelRef>,
     details: HashMap<ModelRef, ModelInfo>,
-    /// The models whose windows were asked for: once is enough where the server does not tell.
+    /// The models whose windows were asked for: once is enough where the server does not know.
     windows_asked: HashSet<ModelRef>,
 }
 

@@ -10,7 +10,7 @@ use crate::message::{Answer, ApprovalId};
 use crate::session::Session;
 use crate::settings::Remembered;
 
-/// What waits for the person's leave, and the rules of single sessions. From [`Manager::permissions`].
+/// The approval requests that wait for the user, and the rules of single sessions. From [`Manager::permissions`].
 #[derive(Clone, Debug)]
 pub struct Permissions(pub(super) Manager);
 
@@ -40,7 +40,7 @@ impl Permissions {
                     return Err(error);
                 }
                 let waited = pending.resolve(answer);
-                // What the new rules decide besides.
+                // Other requests that the new rules decide.
                 approvals.rejudge();
                 Ok(waited)
             })

@@ -186,7 +186,7 @@ pub(super) fn is_repository(name: &str) -> bool {
     name.split_once('/').is_some_and(|(owner, name)| is_word(owner) && is_word(name))
 }
 
-/// A repository as a search tells of it. Everything but its name may be missing.
+/// A repository as a search returns it. Everything but its name may be missing.
 #[derive(Deserialize)]
 struct RepositoryEntry {
     id: Option<String>,

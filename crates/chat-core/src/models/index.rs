@@ -195,7 +195,7 @@ fn read(folder: &Path) -> Result<Index, Unread> {
     Ok(index.located_in(folder).with_true_names())
 }
 
-/// The models that lie in the folder, each in one of its own, but for those that are known: what a
+/// The models in the folder, each in its own, except those that are known: what a
 /// list that was lost had of those that were downloaded.
 fn scan_folder(folder: &Path, known: &[Entry]) -> Index {
     let mut index = Index { version: VERSION, models: Vec::new() };

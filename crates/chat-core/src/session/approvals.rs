@@ -1,4 +1,4 @@
-//! Decides what tools may do: by rules and mode, and by asking the user where these leave it open.
+//! Decides what tools may do: by rules and mode, and by asking the user where these do not decide.
 
 use std::sync::Arc;
 
@@ -71,7 +71,7 @@ impl Approvals<'_> {
                 let about = Some((check.requests, project.cloned()));
                 match self.wait_for(call, what, about, cancel).await {
                     Answered::Granted(grant) => Ok(grant),
-                    // Words are no leave.
+                    // A text is no permission.
                     Answered::Text(message) => Err(Denied::ByPerson { message: Some(message) }),
                     Answered::Denied(denied) => Err(denied),
                 }
@@ -241,7 +241,7 @@ impl Approvals<'_> {
         }
     }
 
-    /// Changes what waits for the person, and tells of it.
+    /// Changes what waits for the user, and notifies watchers.
     fn change<T>(
         &self,
         change: impl FnOnce(&mut PendingApprovals) -> Option<(T, SessionEvent)>,

@@ -20,11 +20,11 @@ use crate::message::{
 };
 use crate::store::{NewSession, SessionPatch, SessionRecord};
 
-/// What a model is told where its last answer was not finished. English: models read it best.
+/// Asks a model to finish its last answer. English: models read it best.
 const GO_ON: &str =
     "Your last message was cut off. Continue exactly where it stopped, without repeating anything.";
 
-/// What a model is told whose last answer was ended because it went round in circles.
+/// Asks a model to continue after its last answer was stopped for repeating itself.
 const CONTINUE_AFTER_LOOP: &str = "Your last message started repeating itself and was stopped there. \
                           Continue from the point before the repetition, in a different way, \
                           without saying the same thing again.";
@@ -49,7 +49,7 @@ impl ResolvedRequest {
         services.clients.wait_until_known(model.map(|model| model.connection.as_str())).await;
     }
 
-    /// Fills in what the request leaves open.
+    /// Fills in the defaults of the request.
     pub(super) fn resolve(
         services: &SessionServices,
         request: &ChatRequest,
@@ -230,7 +230,7 @@ impl Session {
             state.record.project.clone()
         };
         let rejected = self.review().rejected(project.clone(), &branch).await;
-        // By this the next message knows what this one told.
+        // This tells the next message what this one said.
         let time = rejected.until;
         let builder =
             UserMessageBuilder::gather(&self.services, request, project, &branch, rejected).await;

@@ -19,12 +19,12 @@ const MOST: usize = 64 * 1024;
 /// The most entries of a folder.
 const MOST_ENTRIES: usize = 500;
 /// So many messages of an earlier chat are read at a time. Most of what an agent did are calls and results, which
-/// do not go along.
+/// are left out.
 const PAGE: usize = 200;
 /// The most such pages.
 const MOST_PAGES: usize = 50;
 
-/// All that the mentions say. What cannot be read is told as that: the person's message goes out.
+/// The contents of all mentions. For those that cannot be read the text says so: the message is sent anyway.
 pub(super) async fn gather(
     services: &SessionServices,
     project: Option<PathBuf>,
@@ -93,7 +93,7 @@ async fn on_disk(
     reading.await.unwrap_or_else(|_| (called, Err("reading it failed".to_owned())))
 }
 
-/// A definition where it stands by now: its file may have changed since it was pointed at. Of several of one
+/// A definition where it is now: its file may have changed since it was pointed at. Of several of one
 /// name the nearest is meant.
 fn moved(project: &Project, mention: Mention) -> Result<Mention, String> {
     let Mention::Symbol { path, name, lines } = mention else { return Ok(mention) };
@@ -126,7 +126,7 @@ fn read(project: &Project, path: &Path, lines: Option<(u32, u32)>) -> Result<Str
     let path = resolve(project, path)?;
     let file = project.open_file(&path).map_err(|error| error.to_string())?;
     let mut bytes = Vec::new();
-    // Lines may lie far down; what is read whole need not be read further than it is told.
+    // Lines may be far down; a whole file need not be read further than it is quoted.
     let most = if lines.is_some() { 16 * 1024 * 1024 } else { MOST as u64 + 4 };
     file.take(most).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     if bytes.len() as u64 == most {
@@ -243,7 +243,7 @@ fn conversation(messages: &[Arc<Message>], more: bool) -> String {
     for message in messages.iter().rev() {
         let said = transcript_line(message);
         let is_too_much = text.len() + said.len() > MOST;
-        // Of what was said last the beginning goes along.
+        // Of the newest message at least the beginning is included.
         if is_too_much && text.is_empty() {
             text = cut(said);
         } else if is_too_much {

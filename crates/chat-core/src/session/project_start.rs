@@ -11,7 +11,7 @@ use chat_project::git::{self, Change};
 
 use crate::agent::ProjectStart;
 
-/// How many names and changed files are told.
+/// How many names and changed files are listed.
 const ENTRIES: usize = 60;
 const CHANGED: usize = 30;
 
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(super) struct ProjectStartCache(Mutex<Option<(PathBuf, Arc<ProjectStart>)>>);
 
 impl ProjectStartCache {
-    /// What was there at the first look at this folder; looks now where there was none.
+    /// What was there when this folder was first read; reads it now if it was not.
     pub(super) fn at(&self, project: &Project) -> Arc<ProjectStart> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((folder, start)) = &*known

@@ -15,7 +15,7 @@ use crate::event::SessionEvent;
 use crate::message::{Content, Message, MessageId, Part, Role};
 use crate::store::SessionPatch;
 
-/// Bytes of rejected changes that a model is told of.
+/// How many bytes of rejected changes the model gets.
 const REPORT_LIMIT: usize = 8 * 1024;
 
 /// What the user took back of the model's changes, or wanted after all, as patches in the direction in which the
@@ -25,7 +25,7 @@ pub(super) struct Rejected {
     pub gone: Option<String>,
     /// What had been gone, and is there again.
     pub back: Option<String>,
-    /// Until when this is; what is rejected later is told with the next message.
+    /// Until when this is; later rejections go with the next message.
     pub until: Timestamp,
 }
 
@@ -72,7 +72,7 @@ impl Session {
 }
 
 impl Review<'_> {
-    /// Tells that files were changed for this session, or that what is to be reviewed is other.
+    /// Notifies watchers that files were changed for this session, or that there is something else to review.
     pub(crate) fn tell_changed(&self) {
         self.session.lock().tell(SessionEvent::FilesChanged);
     }
@@ -103,7 +103,7 @@ impl Review<'_> {
         tokio::task::spawn_blocking(work).await.map_err(|_| Kind::Internal)?
     }
 
-    /// Changes something with the journal of the session's project, and tells that it did. None where
+    /// Changes something with the journal of the session's project, and notifies watchers. None where
     /// nothing was ever changed there by a tool.
     ///
     /// # Errors

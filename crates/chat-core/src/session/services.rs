@@ -117,7 +117,7 @@ pub(crate) trait Clients: Send + Sync {
         tokens: u64,
     ) -> ContextWindow;
 
-    /// What a model costs, where its server tells.
+    /// What a model costs, where its server says so.
     fn price(&self, model: &ModelRef) -> Option<Price>;
 
     /// The settings as they are now.

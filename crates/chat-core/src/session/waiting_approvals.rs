@@ -19,7 +19,7 @@ impl WaitingApprovals {
         } else {
             all.insert(fid.clone(), asks);
         }
-        // Behind the lock, so that what is told last is how it is.
+        // Under the lock, so that the last event has the latest state.
         hub.tell(&Event::ApprovalsChanged { asks: listed(&all) });
     }
 

@@ -114,7 +114,7 @@ impl RunningTurn {
             };
             let ended = is_open.then(|| state.transcript.end_reply(end, stored_title)).flatten();
             let Some(message) = ended else {
-                // It had ended before: what is told twice is stored once.
+                // It had ended before: what is reported twice is stored once.
                 let head = state.transcript.head().and_then(|head| state.transcript.get(head));
                 return head
                     .cloned()
@@ -155,7 +155,7 @@ impl RunningTurn {
         Some(results)
     }
 
-    /// The request has ended: tells, and goes on with what waits.
+    /// The request has ended: notifies watchers, and continues with the queue.
     async fn finish(&self, outcome: Outcome, model: &ModelRef, cancel: &CancellationToken) {
         // What waits goes out next, unless the person stopped this, or it would fail in the same
         // way: then it waits until it is sent.
@@ -220,8 +220,8 @@ impl RunningTurn {
     }
 }
 
-/// Carries the work to its end beside something that ends with it. What becomes of that ends it
-/// not: a panic in it is told.
+/// Runs the work to its end together with something that is dropped with it. A panic of the other is reported and
+/// does not end the work.
 async fn run_alongside<T>(
     work: impl Future<Output = T>,
     other: impl Future<Output = ()>,

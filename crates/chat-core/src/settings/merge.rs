@@ -96,7 +96,7 @@ fn merge_list(there: &mut ArrayOfTables, old: &[Value], new: &[Value]) {
     let mut result = ArrayOfTables::new();
     let mut moved = old.len() != new.len();
     for (place, value) in new.iter().enumerate() {
-        // One whose name is new, where the old one's is gone, was renamed.
+        // It was renamed if its name is new and the old one's is gone.
         let renamed = || {
             let here = old.get(place).filter(|_| old.len() == new.len())?;
             value.get("name")?;

@@ -3,7 +3,7 @@
 //!
 //! A large file must not slow the start, so it is not checked as a whole each time: its header,
 //! its schema and its list of sessions are read. Where a page is found broken later, a mark is
-//! left beside the file, and the next start that has the file for itself checks all of it and repairs
+//! left next to the file, and the next start that has the file for itself checks all of it and repairs
 //! what is damaged. A crash needs no check: that is what the log is for.
 
 use std::fs::{self, File, TryLockError};
@@ -313,7 +313,7 @@ fn open_for_reading(folders: &Folders, database: &Path, owners: &Path) -> Result
             return Err(Kind::DatabaseNewer { version }.into());
         }
         Header::Version(_) => {}
-        // Neither can a new one be begun, nor a damaged one be kept aside.
+        // It can neither create a database nor move a damaged one away.
         Header::Missing | Header::Foreign => return Err(read_only()),
     }
     let paths = |immutable| StorePaths {

@@ -78,7 +78,7 @@ pub(super) fn is_unfinished(database: &Path) -> bool {
     whole(database).exists()
 }
 
-/// Puts the damaged database aside and the new one in its place. After a crash in between it is
+/// Moves the damaged database away and the new one into its place. After a crash in between it is
 /// done again: the new one stays where it is until the last. Gives what the person should hear,
 /// where that was noted.
 pub(super) fn exchange(database: &Path) -> io::Result<Option<Kind>> {
@@ -103,8 +103,8 @@ fn kept_as(notice: &Kind) -> Option<&Path> {
     }
 }
 
-/// What the person should hear of repairs, oldest first, and was not shown yet. One that was noted and never came to
-/// pass is left out: then there is no damaged file.
+/// The repairs that the user has not seen yet, oldest first. A repair that was noted and never happened is left out:
+/// then there is no damaged file.
 pub(super) fn unreported(database: &Path) -> Vec<Kind> {
     let mut unreported = noted(database);
     unreported.retain(|notice| kept_as(notice).is_some_and(Path::exists));
@@ -142,7 +142,7 @@ fn free_name(database: &Path) -> PathBuf {
     name
 }
 
-/// Puts a damaged database aside under this name.
+/// Moves a damaged database to this name.
 fn set_aside(database: &Path, kept_as: &Path) -> io::Result<()> {
     // The log first: a new database must never find the old one's.
     for end in ["-wal", "-shm", ""] {

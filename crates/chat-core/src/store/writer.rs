@@ -31,7 +31,7 @@ enum Job {
     Operation(Box<dyn Operation>),
     /// See whether another process has committed.
     CheckOtherProcesses,
-    /// Something that is no transaction of its own.
+    /// Something that runs outside a transaction.
     OutsideTransaction(OutsideTransaction),
 }
 
@@ -120,8 +120,8 @@ impl Writer {
         answered.await.unwrap_or_else(|_| Err(gone()))
     }
 
-    /// Runs something between two groups and outside any transaction. What others changed is told
-    /// afterwards as if another process had, where it went well.
+    /// Runs something between two groups and outside any transaction. Afterwards the change is
+    /// reported as if another process had made it, if it succeeded.
     pub(super) async fn run_outside_transaction<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut DbHandle) -> Outcome<T> + Send + 'static,
@@ -136,7 +136,7 @@ impl Writer {
         answered.await.unwrap_or_else(|_| Err(gone()))
     }
 
-    /// Has the writer see whether another process has committed; it tells those who wait.
+    /// Has the writer check whether another process has committed, and wake those who wait.
     pub(super) fn check_other_processes(&self) {
         self.hand_over(Job::CheckOtherProcesses);
     }

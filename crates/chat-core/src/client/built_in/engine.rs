@@ -128,7 +128,7 @@ impl Engine {
                 end_engine_at(socket).await;
             }
             if let Err(error) = self.start(program, socket).await {
-                // Another front end's may be there by now.
+                // Another front end may have started one meanwhile.
                 return self.lease(socket).await.map_err(|_| error);
             }
         }
@@ -216,7 +216,7 @@ impl Engine {
     }
 }
 
-/// Ends the engine that listens there and does not answer: it may be another front end's, whom only
+/// Ends the engine that listens there and does not answer: it may belong to another front end, whom only
 /// the system knows.
 async fn end_engine_at(socket: &Path) {
     let Ok((reachable, _folder)) = paths::reachable(socket) else { return };

@@ -31,7 +31,7 @@ impl ConnectionRegistry {
         self.hub.tell(&Event::ConnectionsChanged);
     }
 
-    /// Asks those that failed once more, and looks for local ones; tells only what comes of it.
+    /// Asks failed servers again, and looks for local ones; reports only the results.
     /// What is being asked is not asked again: a silent server takes longer than until the next
     /// call.
     pub(in crate::manager) fn retry_failed(self: &Arc<Self>) {
@@ -84,7 +84,7 @@ impl ConnectionRegistry {
         let question = question(Arc::clone(self));
         let this = Arc::clone(self);
         self.runtime.spawn(async move {
-            // A task of its own, so that it is closed whatever becomes of it.
+            // A separate task, so that it is closed in any case.
             let _ = tokio::spawn(question).await;
             this.open.send_modify(|open| open.close(round, &about));
         });

@@ -121,7 +121,7 @@ impl DownloadFolder {
         self.write(plan)
     }
 
-    /// Throws away what had arrived, and writes another plan.
+    /// Deletes what has arrived, and writes another plan.
     pub fn restart(&self, plan: &DownloadPlan) -> Result<()> {
         let files = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         for file in files.map(|entry| entry.path()) {

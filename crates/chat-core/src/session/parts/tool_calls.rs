@@ -1,4 +1,4 @@
-//! The calls of a reply whose tools run: how far each is, and which results are to be stored next.
+//! Follows the running calls of a reply: how far each is, and which results are to be stored next.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::event::{CallState, OpenCall, SessionEvent};
 use crate::message::{ApprovalRequest, Message, MessageId, Part, ToolCallId, ToolResult};
 
-/// The calls of a reply whose tools run.
+/// The running calls of a reply.
 #[derive(Debug, Default)]
 pub(crate) struct ToolCalls {
     /// The calls, in order; none between two rounds.
@@ -142,7 +142,7 @@ impl ToolCalls {
     }
 }
 
-/// A call runs; how long, its clock tells.
+/// A call runs; its clock says for how long.
 fn running(tail: Arc<str>, bytes: u64) -> CallState {
     CallState::Running { tail, bytes, ran: Duration::ZERO }
 }

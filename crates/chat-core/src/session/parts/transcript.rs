@@ -44,7 +44,7 @@ struct Journaled {
 }
 
 impl Transcript {
-    /// Whether the store has all that is here, but for the open reply.
+    /// Whether the store has everything here except the open reply.
     pub(crate) fn is_stored(&self) -> bool {
         self.unstored == 0 && self.unsaved.is_empty()
     }
@@ -272,7 +272,7 @@ impl OpenReply {
             // What it cost is not known.
             usage = Usage::default();
         }
-        // One whose tools run has come to its end before.
+        // A reply with running tools has ended before.
         if ended != Ending::Complete {
             let is_call = |part: &Part| matches!(part, Part::ToolCall(_));
             // They may be cut, and are not executed.

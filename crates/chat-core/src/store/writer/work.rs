@@ -128,7 +128,7 @@ impl Work {
         self.indexing = self.after(there_are, Indexing::Waiting);
     }
 
-    /// Other processes are not told: what they show does not change.
+    /// Other processes are not notified: what they show does not change.
     fn index_some(&mut self) {
         if backups::is_at_work(&self.db.paths.backups) {
             // Until it is done nothing can leave the log, which would grow with each step.

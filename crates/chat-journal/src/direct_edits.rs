@@ -141,7 +141,7 @@ impl Inner {
             };
             let changes = || next.iter().map(|done| &done.change);
             self.store(changes().flat_map(|change| change.before.iter().chain(&change.after)))?;
-            let kept = next.iter().map(|done| done.change.kept(&done.origin, done.by));
+            let kept = next.iter().map(|done| done.change.stored(&done.origin, done.by));
             happened.extend(kept.map(EntryKind::Change));
             let count = next.len();
             self.append(happened)?;

@@ -62,7 +62,7 @@ pub fn outcome(exit: &Exit) -> String {
     if exit.left_running > 0 {
         let _ = write!(text, " {} processes that it left running were stopped.", exit.left_running);
     }
-    for QuarantinedFile { path, kept, why } in exit.quarantined.iter().take(NAMED) {
+    for QuarantinedFile { path, moved_to: kept, why } in exit.quarantined.iter().take(NAMED) {
         let why = match why {
             QuarantineReason::Protected => "may not be created here",
             QuarantineReason::RunsPrograms => {

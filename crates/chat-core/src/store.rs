@@ -49,9 +49,6 @@ use fault::Outcome;
 use readers::Readers;
 use writer::Writer;
 
-/// How often a reply being written reaches the disk, at the latest.
-pub const JOURNAL_INTERVAL: Duration = Duration::from_millis(500);
-
 /// How long to wait for another process's commit. None takes nearly as long.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 

@@ -110,11 +110,6 @@ impl Run {
         self.sandboxed
     }
 
-    /// Whether it may reach the network.
-    pub fn has_network(&self) -> bool {
-        self.network
-    }
-
     /// Its simple commands.
     pub fn parts(&self) -> Result<&[Simple], &Unparsable> {
         self.parts.as_deref()

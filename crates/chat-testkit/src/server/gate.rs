@@ -53,11 +53,6 @@ impl Gate {
             .block_on(self.reached());
     }
 
-    /// Whether the server stands, or stood, before the gate.
-    pub fn is_reached(&self) -> bool {
-        *self.reached.borrow()
-    }
-
     /// The server's side: says that it is here, and waits.
     pub(super) async fn pass(&self) {
         self.reached.send_replace(true);

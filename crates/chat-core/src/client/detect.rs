@@ -144,7 +144,7 @@ pub async fn detect_kind(
 /// is none; one that says what it is gets that name.
 pub async fn find_local(probe: &Probe) -> Vec<DetectedServer> {
     let mut found: Vec<DetectedServer> = Vec::new();
-    let answers = join_all(probe.candidates.iter().map(look)).await;
+    let answers = join_all(probe.candidates.iter().map(probe)).await;
     for connection in answers.into_iter().flatten() {
         if found.iter().all(|other| other.connection.url != connection.url) {
             found.push(DetectedServer { connection });

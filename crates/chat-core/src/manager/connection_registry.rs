@@ -52,9 +52,9 @@ struct Entry {
 }
 
 impl Entry {
-    fn new(connection: Connection, found: bool) -> Self {
+    fn new(connection: Connection, discovered: bool) -> Self {
         let (health, client, models) = (Health::Checking, None, Vec::new());
-        Self { connection, found, built_in: false, health, client, models }
+        Self { connection, discovered, built_in: false, health, client, models }
     }
 
     fn built_in(client: &Arc<dyn Client>, models: Vec<ModelInfo>) -> Self {
@@ -102,12 +102,13 @@ impl ConnectionRegistry {
         let old = std::mem::take(&mut known.entries);
         let before: Vec<_> = old.iter().map(|entry| entry.connection.clone()).collect();
         let configured = settings.connections.iter().map(|connection| {
-            let same = old.iter().find(|entry| entry.connection == *connection && !entry.found);
+            let same =
+                old.iter().find(|entry| entry.connection == *connection && !entry.discovered);
             same.cloned().unwrap_or_else(|| Entry::new(connection.clone(), false))
         });
         let mut entries: Vec<_> = configured.collect();
         let mut own = None;
-        for entry in old.into_iter().filter(|entry| entry.found || entry.built_in) {
+        for entry in old.into_iter().filter(|entry| entry.discovered || entry.built_in) {
             if entry.built_in {
                 own = Some(entry);
                 continue;

@@ -123,7 +123,8 @@ impl ConnectionRegistry {
         {
             let known = self.lock();
             candidates.retain(|candidate| {
-                let known = known.entries.iter().filter(|entry| !entry.found && !entry.built_in);
+                let known =
+                    known.entries.iter().filter(|entry| !entry.discovered && !entry.built_in);
                 let taken = |entry: &Entry| same_address(&entry.connection.url, &candidate.url);
                 !known.into_iter().any(taken)
             });
@@ -132,7 +133,7 @@ impl ConnectionRegistry {
         let names: Vec<_> = {
             let mut known = self.lock();
             known.entries.retain(|entry| {
-                !entry.found || found.iter().any(|found| found.connection == entry.connection)
+                !entry.discovered || found.iter().any(|found| found.connection == entry.connection)
             });
             let mut names = Vec::new();
             for found in found {

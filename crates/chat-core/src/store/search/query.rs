@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn places_are_told_once_and_in_order() {
-        let places = |query, text: &str| {
+        let found = |query, text: &str| {
             let places = Query::new(query).matches(text, Fit::Words);
             places.into_iter().map(|place| text[place].to_owned()).collect::<Vec<_>>()
         };

@@ -144,7 +144,7 @@ pub async fn detect_kind(
 /// is none; one that says what it is gets that name.
 pub async fn find_local(probe: &Probe) -> Vec<DetectedServer> {
     let mut found: Vec<DetectedServer> = Vec::new();
-    let answers = join_all(probe.candidates.iter().map(probe)).await;
+    let answers = join_all(probe.candidates.iter().map(detect_candidate)).await;
     for connection in answers.into_iter().flatten() {
         if found.iter().all(|other| other.connection.url != connection.url) {
             found.push(DetectedServer { connection });
@@ -154,7 +154,7 @@ pub async fn find_local(probe: &Probe) -> Vec<DetectedServer> {
 }
 
 /// The candidate, if it is one.
-async fn probe(candidate: &Connection) -> Option<Connection> {
+async fn detect_candidate(candidate: &Connection) -> Option<Connection> {
     let url = address::parse(&candidate.url).ok()?;
     let timeouts = Timeouts { connect: NEAR, silence: NEAR, question: NEAR };
     if candidate.kind == Some(ConnectionKind::Ollama) {

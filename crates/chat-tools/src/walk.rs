@@ -35,7 +35,7 @@ pub fn glob(pattern: &str) -> Result<GlobMatcher, ToolFailure> {
 /// nothing which was swapped in is read.
 #[derive(Debug)]
 pub struct WalkRoot {
-    folder: ToolPath,
+    root: ToolPath,
     folder: OwnedFd,
 }
 
@@ -44,9 +44,9 @@ impl WalkRoot {
     ///
     /// # Errors
     /// It cannot be opened any more.
-    pub fn new(place: ToolPath) -> Result<Self, ToolFailure> {
-        let folder = place.project.open_folder(&place.path).map_err(|error| failed(&error))?;
-        Ok(Self { place, folder })
+    pub fn new(root: ToolPath) -> Result<Self, ToolFailure> {
+        let folder = root.project.open_folder(&root.path).map_err(|error| failed(&error))?;
+        Ok(Self { root, folder })
     }
 
     /// Opens a file by its path from the folder on. One that has other names, too, may be a file of
@@ -55,7 +55,7 @@ impl WalkRoot {
     /// # Errors
     /// It is left out, or cannot be read.
     pub fn open(&self, path: &Path) -> Result<File, Skipped> {
-        if !self.folder.path.is_inside() && self.is_own(path) {
+        if !self.root.path.is_inside() && self.is_own(path) {
             return Err(Skipped::Other);
         }
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
@@ -81,34 +81,33 @@ impl WalkRoot {
 
     fn open_slowly(&self, path: &Path) -> Result<File, Error> {
         let below = self.below(path);
-        let resolved = self.folder.project.resolve(&below.to_string_lossy())?;
-        self.folder.project.open_file(&resolved)
+        let resolved = self.root.project.resolve(&below.to_string_lossy())?;
+        self.root.project.open_file(&resolved)
     }
 
     /// A path from the folder on, in full.
     pub fn below(&self, path: &Path) -> PathBuf {
-        self.folder.path.real().join(path)
+        self.root.path.real().join(path)
     }
 
     /// Whether not even the name of what lies there is to be told: it is Natter's own, or a rule forbids to read
     /// it.
     pub fn is_hidden(&self, path: &Path, host: &dyn ToolHost) -> bool {
         let below = self.below(path);
-        self.folder.project.resolve_entry(&below.to_string_lossy()).map_or(true, |path| {
+        self.root.project.resolve_entry(&below.to_string_lossy()).map_or(true, |path| {
             path.guard() == Guard::Own || host.refuses(&Request::Read { path })
         })
     }
 
     /// Whether what lies there is Natter's own.
     fn is_own(&self, path: &Path) -> bool {
-        let resolved =
-            self.below(path).to_str().map(|path| self.folder.project.resolve_entry(path));
+        let resolved = self.below(path).to_str().map(|path| self.root.project.resolve_entry(path));
         resolved.is_none_or(|resolved| resolved.is_ok_and(|path| path.guard() == Guard::Own))
     }
 
     /// The name that a path from the folder on is shown by.
     pub fn display_name(&self, path: &Path) -> String {
-        let shown = self.folder.path.display_path();
+        let shown = self.root.path.display_path();
         let whole = if shown == Path::new(".") { path.to_owned() } else { shown.join(path) };
         whole.display().to_string()
     }

@@ -379,7 +379,7 @@ pub fn report(
     let part = command
         .more(most)
         .map_err(|error| ToolFailure::new(format!("The output could not be read: {error}.")))?;
-    let mut said = ended.as_ref().map_or_else(|| "Still running.".to_owned(), told);
+    let mut said = ended.as_ref().map_or_else(|| "Still running.".to_owned(), outcome);
     if part.missed > 0 {
         said = format!("{said}\n[{} bytes are no longer available]", part.missed);
     }

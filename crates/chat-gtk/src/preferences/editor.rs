@@ -343,7 +343,7 @@ impl Editor {
             connection.name = self.free_name(program);
         }
         // One that was found is not in the settings yet: it is added, not replaced.
-        let old = self.old.borrow().clone().filter(|old| !old.found);
+        let old = self.old.borrow().clone().filter(|old| !old.discovered);
         let replaces = old.as_ref().map(|old| old.connection.name.as_str());
         let kept = self.manager.connections().save(connection.clone(), key, replaces).await?;
         Ok((connection, kept))

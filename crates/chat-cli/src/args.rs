@@ -1,17 +1,21 @@
 //! Defines the command line and its help.
 
+mod connections;
+mod models;
+mod values;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use chat_core::message::Thinking;
 use chat_core::permission::{Mode, Rule};
-use chat_core::settings::ConnectionKind;
-use chat_presentation::words;
-use clap::builder::TypedValueParser as _;
-use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
+
+pub use self::connections::Connections;
+pub use self::models::{ListModels, Models};
+use self::values::{mode_parser, parse_boxed_rule, parse_rule, parse_temperature, thinking_parser};
 
 /// Chat with language models on this computer or on any server.
 #[derive(Debug, Parser)]
@@ -227,61 +231,6 @@ pub struct Export {
     pub force: bool,
 }
 
-/// What to do with connections.
-#[derive(Debug, Subcommand)]
-pub enum Connections {
-    /// List connections
-    List {
-        /// Print one JSON object per line
-        #[arg(long)]
-        json: bool,
-    },
-    /// Add a connection to a server
-    Add {
-        /// A name for the connection, without a slash
-        name: String,
-        /// Its address
-        #[arg(
-            long,
-            help = "The server’s address, such as http://127.0.0.1:11434 or https://openrouter.ai/api/v1"
-        )]
-        url: String,
-        /// The protocol; detected by default
-        #[arg(long, value_parser = kind_parser())]
-        kind: Option<ConnectionKind>,
-        /// Read the key from standard input and store it in the keyring
-        #[arg(long, conflicts_with = "key_env")]
-        key_stdin: bool,
-        /// Read the key from this environment variable each time
-        #[arg(long, value_name = "VARIABLE")]
-        key_env: Option<String>,
-        /// A model that the server has but doesn’t list; can be used several times
-        #[arg(long = "model", value_name = "MODEL")]
-        models: Vec<String>,
-    },
-    /// Change the key of a connection: typed at a hidden prompt, or one line of standard input
-    Key {
-        /// Name of the connection
-        name: String,
-        /// Read the key from this environment variable each time
-        #[arg(long, value_name = "VARIABLE", conflicts_with = "remove")]
-        env: Option<String>,
-        /// Remove the key
-        #[arg(long)]
-        remove: bool,
-    },
-    /// Test a connection and list its models
-    Test {
-        /// Name of the connection
-        name: String,
-    },
-    /// Remove a connection and its key
-    Remove {
-        /// Name of the connection
-        name: String,
-    },
-}
-
 /// What to do with rules.
 #[derive(Debug, Subcommand)]
 pub enum Rules {
@@ -302,111 +251,6 @@ pub enum Rules {
     },
     /// Print the rules as TOML, as in the settings file
     Export,
-}
-
-/// What to do with models.
-#[derive(Debug, Subcommand)]
-pub enum Models {
-    /// List the models of all connections
-    List(ListModels),
-    /// Show details of a model: an installed model, one from the catalog, a Hugging Face
-    /// repository, or a GGUF file
-    Info {
-        /// Model name, OWNER/REPOSITORY, or file
-        model: String,
-        /// Print one JSON object per line
-        #[arg(long)]
-        json: bool,
-    },
-    /// Search Hugging Face for models
-    Search {
-        /// Search terms
-        words: String,
-        /// Print one JSON object per line
-        #[arg(long)]
-        json: bool,
-    },
-    /// Download a model, or resume a stopped download
-    Pull {
-        /// Name in the catalog, or OWNER/REPOSITORY on Hugging Face
-        model: String,
-        /// File in the repository: its name, or a pattern such as `*Q8_0.gguf`
-        #[arg(short, long, value_name = "PATTERN")]
-        file: Option<String>,
-        /// Print one JSON object per line for each event
-        #[arg(long)]
-        json: bool,
-    },
-    /// Add a GGUF file from this computer; the file stays where it is
-    Add {
-        /// The file, or any one of the files of a split model
-        file: PathBuf,
-        /// Move the file to Natter’s models folder; removing the model then deletes it
-        #[arg(long = "move")]
-        take: bool,
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
-    },
-    /// Remove a model from the list, and delete its file if it’s in Natter’s models folder
-    Remove {
-        /// Name of the model
-        model: String,
-    },
-}
-
-/// Which models to list.
-#[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "options on the command line are flags")]
-pub struct ListModels {
-    /// Print one JSON object per line
-    #[arg(long)]
-    pub json: bool,
-    /// Only models that are installed or being downloaded
-    #[arg(long, group = "which")]
-    pub installed: bool,
-    /// Only models from the catalog that can be downloaded
-    #[arg(long, group = "which")]
-    pub offered: bool,
-    /// Only models from other apps on this computer that can be added
-    #[arg(long, group = "which")]
-    pub found: bool,
-}
-
-fn thinking_parser() -> impl clap::builder::TypedValueParser<Value = Thinking> {
-    let value = |level| {
-        let value = PossibleValue::new(words::thinking_name(level));
-        if level == Thinking::default() { value.alias(words::OLD_DEFAULT_THINKING) } else { value }
-    };
-    PossibleValuesParser::new(words::thinking_levels().map(value))
-        .map(|name| words::thinking_from_name(&name).unwrap_or_default())
-}
-
-fn mode_parser() -> impl clap::builder::TypedValueParser<Value = Mode> {
-    PossibleValuesParser::new(Mode::ALL.map(Mode::name))
-        .map(|name| name.parse().unwrap_or_default())
-}
-
-/// Like `parse_rule`, but boxed, since a rule would make its command the largest.
-fn parse_boxed_rule(text: &str) -> Result<Box<Rule>, String> {
-    parse_rule(text).map(Box::new)
-}
-
-fn parse_rule(text: &str) -> Result<Rule, String> {
-    text.parse().map_err(|bad| words::bad_rule(&bad))
-}
-
-fn kind_parser() -> impl clap::builder::TypedValueParser<Value = ConnectionKind> {
-    PossibleValuesParser::new(ConnectionKind::ALL.map(ConnectionKind::name)).try_map(|name| {
-        ConnectionKind::ALL.into_iter().find(|kind| kind.name() == name).ok_or(name)
-    })
-}
-
-fn parse_temperature(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(number) if (0.0..=2.0).contains(&number) => Ok(number),
-        _ => Err("it must be a number from 0 to 2".to_owned()),
-    }
 }
 
 #[cfg(test)]

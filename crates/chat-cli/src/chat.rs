@@ -224,7 +224,7 @@ impl Conversation<'_> {
         match trouble {
             CliError::BrokenPipe | CliError::Stopped => Err(trouble),
             CliError::Engine(_) | CliError::Said(_) | CliError::Usage(_) => {
-                trouble.tell(self.program.terminal);
+                trouble.report(self.program.terminal);
                 self.last = Outcome::Failed;
                 Ok(())
             }

@@ -5,7 +5,7 @@ use std::io::BufRead as _;
 
 use chat_core::error::{Error, Kind};
 use chat_core::event::{ConnectionState, Health};
-use chat_core::settings::{Connection, ConnectionKind, Kept, Key, KeySource};
+use chat_core::settings::{Connection, ConnectionKind, Key, KeySource, KeyStorage};
 use chat_presentation::words;
 use serde::Serialize;
 
@@ -50,7 +50,7 @@ async fn add(connection: Connection, key: Option<Key>, program: &Program) -> Res
     }
     let kept = program.manager.connections().save(connection, key, None).await?;
     remark(&say::connection_added(&name));
-    tell_kept(kept, &name);
+    report_key_storage(kept, &name);
     Ok(Outcome::Done)
 }
 
@@ -71,14 +71,14 @@ async fn change_key(
     let changed = Connection { key: source, ..connection };
     let kept = program.manager.connections().save(changed, key, Some(name)).await?;
     remark(&if remove { say::key_removed(name) } else { say::key_changed(name) });
-    tell_kept(kept, name);
+    report_key_storage(kept, name);
     Ok(Outcome::Done)
 }
 
-fn tell_kept(kept: Option<Kept>, name: &str) {
+fn report_key_storage(kept: Option<KeyStorage>, name: &str) {
     if let Some(kept) = kept {
-        remark(&words::kept(kept));
-        if matches!(kept, Kept::ThisRun(_)) {
+        remark(&words::key_storage(kept));
+        if matches!(kept, KeyStorage::ThisRun(_)) {
             remark(&say::key_will_be_lost(name));
         }
     }
@@ -153,8 +153,8 @@ fn line(state: &ConnectionState) -> String {
     let mut out = format!("{:16}  {:32}", connection.name, connection.shown_url());
     // Writing into a string cannot fail.
     let _ = write!(out, "  {}", words::health(&state.health));
-    if state.found {
-        let _ = write!(out, " ({})", say::found_here());
+    if state.discovered {
+        let _ = write!(out, " ({})", say::discovered_here());
     }
     out
 }
@@ -176,7 +176,7 @@ fn json_line(state: &ConnectionState) -> String {
             KeySource::Env(_) => "env",
             KeySource::Command(_) => "command",
         },
-        found: state.found,
+        found: state.discovered,
         models,
         error: sentence.as_ref().map(|(error, sentence)| ErrorView::new(error, sentence)),
     };

@@ -82,7 +82,7 @@ impl CliError {
     }
 
     /// Prints what happened and what to do to standard error.
-    pub fn tell(&self, terminal: Terminal) {
+    pub fn report(&self, terminal: Terminal) {
         match self {
             Self::Engine(error) => terminal::say(&explain(error, terminal)),
             Self::Said(sentence) | Self::Usage(sentence) => {

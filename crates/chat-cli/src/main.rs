@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     let cli = Cli::read();
     let terminal = Terminal::detect();
     let outcome = run(cli.command, terminal, &diagnostics).unwrap_or_else(|trouble| {
-        trouble.tell(terminal);
+        trouble.report(terminal);
         trouble.outcome()
     });
     diagnostics.write();

@@ -25,7 +25,9 @@ pub async fn run(action: Models, program: &Program) -> Result<Outcome> {
             local::installed(json, program).await
         }
         Models::List(ListModels { json, offered: true, .. }) => local::offered(json, program).await,
-        Models::List(ListModels { json, found: true, .. }) => local::found(json, program).await,
+        Models::List(ListModels { json, found: true, .. }) => {
+            local::discovered(json, program).await
+        }
         Models::List(ListModels { json, .. }) => list(json, program).await,
         Models::Info { model, json } => local::info(&model, json, program).await,
         Models::Search { words, json } => local::search(&words, json, program).await,

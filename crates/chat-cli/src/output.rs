@@ -13,7 +13,7 @@ use std::os::fd::AsFd as _;
 use std::sync::Arc;
 
 use chat_core::event::{Failure, SessionPlaceholder, Stage, StopReason, TextKind};
-use chat_core::message::{Answer, Ask, Message, Todo, ToolCall, ToolResult, Usage};
+use chat_core::message::{Answer, ApprovalRequest, Message, Todo, ToolCall, ToolResult, Usage};
 use chat_core::tool::Toolbox;
 use rustix::event::{PollFd, PollFlags, poll};
 use tokio::task::JoinHandle;
@@ -44,7 +44,7 @@ pub trait Sink {
     /// A question to the user, in lines, or the possible answers, after which the user types.
     fn ask(&mut self, prompt: &str);
     /// A question was answered, or is obsolete: a rule settled it, or the request was stopped.
-    fn answered(&mut self, ask: &Ask, answer: Option<&Answer>);
+    fn answered(&mut self, ask: &ApprovalRequest, answer: Option<&Answer>);
     /// A reply ended.
     fn message(&mut self, message: &Message);
     /// What the request does while no text arrives.

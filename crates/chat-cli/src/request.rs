@@ -55,7 +55,7 @@ pub async fn point_at(request: &mut ChatRequest, program: &Program) -> Result<()
         return Ok(());
     }
     let words = program.manager.context().at_words(request, &request.content.text).await?;
-    request.context.mentions = words.found.into_iter().map(|word| word.mention).collect();
+    request.context.mentions = words.mentions.into_iter().map(|word| word.mention).collect();
     let text = &request.content.text;
     for name in words.unknown.into_iter().take(MOST_UNKNOWN).map(|place| &text[place]) {
         let terminal = program.terminal;

@@ -1,7 +1,7 @@
 //! Defines the texts that only the terminal program shows. xgettext needs plain literals on one
 //! line each, without lone apostrophes.
 
-mod asking;
+mod approvals;
 mod context;
 
 use std::path::Path;
@@ -12,7 +12,7 @@ use chat_core::models::display_name;
 use chat_presentation::words::{Action, fill};
 use gettextrs::{gettext, ngettext};
 
-pub use asking::{
+pub use approvals::{
     allow_always, allow_in_project, allow_in_session, allow_once, allow_outside_sandbox, bounds,
     command_ended, deny_always, deny_once, everywhere, for_longer, in_this_chat, mode, model_asks,
     needs, never_for_longer, no_commands, no_folder, no_mode, no_rule, no_rules, no_such_command,
@@ -187,7 +187,7 @@ pub fn connection_removed(name: &str) -> String {
     fill(&gettext("Removed the connection “{name}”."), &[("name", name)])
 }
 
-pub fn found_here() -> String {
+pub fn discovered_here() -> String {
     gettext("found on this computer")
 }
 

@@ -182,7 +182,7 @@ async fn listing(search: Option<&str>, limit: Option<usize>, program: &Program) 
             let row = |hit: Hit| Row {
                 session: hit.session.meta.into(),
                 excerpt: hit.excerpt,
-                marks: hit.marks,
+                marks: hit.highlights,
             };
             Listing { rows: found.hits.into_iter().map(row).collect(), gaps: found.gaps }
         }

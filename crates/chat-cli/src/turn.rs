@@ -1,7 +1,7 @@
 //! Runs one request from start to end: shows the session's events, and handles Ctrl+C and the
 //! user's answers to tools.
 
-mod asking;
+mod approvals;
 mod bounds;
 mod follower;
 
@@ -20,7 +20,7 @@ use crate::output::{Done, Sink};
 use crate::say;
 use crate::signals::Signals;
 
-use asking::Asking;
+use approvals::Approvals;
 use follower::{Followed, Follower};
 
 /// How many messages to read when a session is opened: more than one request creates.
@@ -89,8 +89,8 @@ impl Turns<'_> {
             self.program.diagnostics.reply(&name, Moment::FirstByte);
             self.program.diagnostics.reply(&name, Moment::LastByte);
         }
-        let asking = Asking::new(self.program, &snapshot.session);
-        let done = self.follow(asking, follower, sink, &name).await;
+        let approvals = Approvals::new(self.program, &snapshot.session);
+        let done = self.follow(approvals, follower, sink, &name).await;
         self.program.manager.sessions().close(&sent.fid, &self.subscription);
         done.map(|done| (Some(sent.fid), done))
     }
@@ -124,12 +124,12 @@ impl Turns<'_> {
 
     async fn follow(
         &mut self,
-        mut asking: Asking<'_>,
+        mut approvals: Approvals<'_>,
         mut follower: Follower,
         sink: &mut dyn Sink,
         name: &str,
     ) -> Result<Done> {
-        let fid = asking.fid().clone();
+        let fid = approvals.fid().clone();
         let fid = &fid;
         let mut writing = None;
         let mut broken = None;
@@ -138,14 +138,14 @@ impl Turns<'_> {
         let mut ticking = true;
         loop {
             if writing.is_none() {
-                asking.look(&mut follower.asks, sink).await;
+                approvals.update(&mut follower.asks, sink).await;
                 if follower.ended_without_calls()
-                    && let Some(failure) = asking.tools_in_vain().await
+                    && let Some(failure) = approvals.tools_in_vain().await
                 {
                     sink.notice(&failure);
                 }
                 if follower.runs_commands {
-                    bounds::tell_once(self.program).await;
+                    bounds::warn_once(self.program).await;
                 }
                 if let Some(done) = follower.finished() {
                     // An output error is reported by the next write.
@@ -165,7 +165,7 @@ impl Turns<'_> {
                     if writing.is_some() =>
                 {
                     writing = None;
-                    asking.shown(&mut follower.asks, sink).await;
+                    approvals.listen_to_current(&mut follower.asks, sink).await;
                     if follower.text_bytes > 0 {
                         self.program.diagnostics.reply(name, Moment::FirstPaint);
                         self.program.diagnostics.reply(name, Moment::LastPaint);
@@ -192,8 +192,8 @@ impl Turns<'_> {
                     }
                     ticking = true;
                 }
-                typed = asking.typed(), if writing.is_none() && asking.waits() => {
-                    asking.answer(typed, &mut follower.asks, sink).await;
+                typed = approvals.typed(), if writing.is_none() && approvals.waits() => {
+                    approvals.answer(typed, &mut follower.asks, sink).await;
                 }
                 () = self.signals.next() => {
                     if deadline.is_some() {

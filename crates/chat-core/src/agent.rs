@@ -62,7 +62,7 @@ pub trait Agent: Send + Sync {
     /// Its instructions, filled again for every request of the person; none where it has none.
     fn system_prompt(&self, around: &Surroundings) -> Option<String>;
 
-    /// What the model is told of what the person has before them. Stored with the person's
+    /// What the user has open, for the model. Stored with the person's
     /// message, so that history goes out the same ever after.
     fn context(&self, context: &PromptContext<'_>) -> Vec<String>;
 

@@ -43,7 +43,7 @@ use crate::settings::{Connection, ConnectionKind, Key};
 /// with it, which tells the server to stop.
 #[async_trait]
 pub trait Client: Send + Sync + std::fmt::Debug {
-    /// The models that the server offers, with as much about each as one request tells.
+    /// The models that the server offers, with as much about each as one request says.
     async fn models(&self) -> Result<Vec<ModelInfo>>;
 
     /// What the server says about one model. A server without such a call gives what

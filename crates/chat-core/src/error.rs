@@ -364,24 +364,4 @@ impl Kind {
     pub fn name(&self) -> &'static str {
         self.into()
     }
-
-    /// Whether the same request may well succeed when it is simply sent again.
-    pub fn is_transient(&self) -> bool {
-        matches!(
-            self,
-            Self::Unreachable
-                | Self::UnknownHost { .. }
-                | Self::ConnectTimeout
-                | Self::Busy
-                | Self::RateLimited { .. }
-                | Self::ServerFailed
-                | Self::InvalidResponse
-                | Self::Cut
-                | Self::Stalled
-                | Self::EmptyReply
-                | Self::HubUnreachable
-                | Self::HubFailed
-                | Self::DownloadInterrupted
-        )
-    }
 }

@@ -5,7 +5,7 @@ mod mailbox;
 mod session;
 
 pub use kinds::{
-    CallState, ConnectionState, Event, Failure, Health, ModelEntry, OpenCall, SessionAsk,
+    CallState, ConnectionState, Event, Failure, Health, ModelEntry, OpenCall, SessionApproval,
     SessionPlaceholder, Snapshot, Stage, Status, StopReason,
 };
 pub use mailbox::Subscription;

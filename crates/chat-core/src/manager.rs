@@ -34,7 +34,8 @@ use crate::message::{ChatRequest, Fid, Message, MessageId};
 use crate::models::{Downloader, HubOptions, Library};
 use crate::session::{EmptySession, Session, SessionServices};
 use crate::settings::{
-    Connection, ConnectionKind, Folders, Kept, Key, KeySource, Settings, SettingsFile, ToolSettings,
+    Connection, ConnectionKind, Folders, Key, KeySource, KeyStorage, Settings, SettingsFile,
+    ToolSettings,
 };
 use crate::store::Page;
 use crate::tool::{Registry, ToolInfo, ToolServices, Toolbox};
@@ -81,7 +82,7 @@ struct Inner {
     downloads: Arc<Downloader>,
     /// The sessions that are open or at work.
     sessions: Mutex<HashMap<Fid, Arc<Session>>>,
-    /// The stored sessions as they were last seen, to tell what other processes changed.
+    /// The stored sessions as they were last seen, to find what other processes changed.
     rows: Mutex<BTreeMap<Fid, Fingerprint>>,
     notices: Vec<Error>,
     /// Ends what the Manager runs for itself.
@@ -168,8 +169,7 @@ impl Manager {
         self.inner.notices.clone()
     }
 
-    /// The person was shown the [`start_notices`](Self::start_notices): what became of a damaged database is not told
-    /// at the next start any more.
+    /// Marks the [`start_notices`](Self::start_notices) as shown. The next start no longer reports a repaired database.
     pub async fn start_notices_shown(&self) {
         let store = self.inner.shared.store.clone();
         let done = self.inner.shared.runtime.spawn_blocking(move || store.notice_was_shown()).await;
@@ -258,7 +258,7 @@ impl Manager {
         Downloads(self.clone())
     }
 
-    /// What waits for the person's leave, and the rules of single sessions.
+    /// The approval requests that wait for the user, and the rules of single sessions.
     pub fn permissions(&self) -> Permissions {
         Permissions(self.clone())
     }
@@ -303,7 +303,7 @@ impl Manager {
         WebSearchSetup(self.clone())
     }
 
-    /// Takes settings as they are on disk now, and tells.
+    /// Takes over the settings on disk, and notifies subscribers.
     fn take_settings(&self, settings: Settings) {
         self.inner.connections.take_settings(Arc::new(settings));
         let sessions: Vec<_> = self.sessions_lock().values().cloned().collect();

@@ -1,6 +1,6 @@
 //! Defines messages, their parts, and the requests that make them.
 
-mod asking;
+mod approval;
 mod at_words;
 mod content;
 mod context;
@@ -14,11 +14,13 @@ mod session;
 mod tool;
 mod tree;
 
-pub use asking::{Answer, Ask, AskId, Asked, PermissionRequest, Preview, Question};
+pub use approval::{
+    Answer, ApprovalId, ApprovalKind, ApprovalRequest, PermissionRequest, Preview, Question,
+};
 pub use at_words::{AtTarget, AtWord, AtWords, at_words, may_begin_mention};
 pub use content::{Ending, Message, Part, ReplyFailure, Role, Usage};
 pub use context::{Context, Excerpt, Mention, OpenFile, Selection};
-pub use context_usage::{Compaction, ContextUsage, Filling, PromptPreview};
+pub use context_usage::{Compaction, ContextCategory, ContextUsage, PromptPreview};
 pub use id::{Fid, MessageId, ModelRef, ToolCallId};
 pub use options::{Options, Sampling, Thinking};
 pub use provider::{Origin, ProviderData};

@@ -30,7 +30,7 @@ mod title;
 mod tools;
 mod turn;
 mod user_message;
-mod waiting_asks;
+mod waiting_approvals;
 mod work;
 
 use std::path::PathBuf;
@@ -41,10 +41,10 @@ use tokio::sync::Notify;
 pub use empty::EmptySession;
 pub(crate) use mentions::written as at_words;
 pub(crate) use parts::title::from_text as title_from_text;
-use project_start::FirstLook;
+use project_start::ProjectStartCache;
 pub(crate) use services::{Clients, SessionServices};
 use state::State;
-pub(crate) use waiting_asks::WaitingAsks;
+pub(crate) use waiting_approvals::WaitingApprovals;
 
 use crate::error::Result;
 use crate::event::{Event, Failure, Queued, SessionEvent, SessionPlaceholder, Status};
@@ -74,7 +74,7 @@ pub(crate) struct Session {
     /// What its tools remember from one call to the next.
     memory: Arc<Memory>,
     /// What was in its project when it was first worked in.
-    first_look: Arc<FirstLook>,
+    project_start: Arc<ProjectStartCache>,
 }
 
 impl Session {
@@ -87,7 +87,7 @@ impl Session {
         let session = Arc::new(Self {
             fid: record.fid.clone(),
             memory: Arc::new(Memory::within(services.tasks.clone())),
-            first_look: Arc::default(),
+            project_start: Arc::default(),
             services,
             state: Mutex::new(State::new(record, waiting)),
             gate: tokio::sync::Mutex::default(),
@@ -118,7 +118,7 @@ impl Session {
 
     fn tell_commands(&self) {
         let mut state = self.lock();
-        // Behind the lock, so that what is told last is how it is.
+        // Under the lock, so that the last event has the latest state.
         let commands = self.memory.commands();
         state.tell(SessionEvent::CommandsChanged { commands });
     }
@@ -152,9 +152,9 @@ impl Session {
         idle && !state.is_watched() && !self.memory.is_busy()
     }
 
-    /// Tells all subscribers that the row changed, where there is one still.
+    /// Notifies all subscribers that the row changed, if it still exists.
     fn tell_changed(&self) {
-        // Told behind the lock, so that what is told last is how it is.
+        // Under the lock, so that the last event has the latest state.
         let state = self.lock();
         if !state.halted {
             self.services.hub.tell(&Event::SessionChanged(state.placeholder()));
@@ -166,14 +166,14 @@ impl Session {
         self.services.hub.tell(&Event::Notice(failure));
     }
 
-    /// Stores a change of the session's row, and tells. Behind the gate, so that of two changes
+    /// Stores a change of the session's row, and notifies subscribers. Behind the gate, so that of two changes
     /// the one that is stored last is the one that is known, too.
     pub(crate) async fn patch(&self, patch: SessionPatch) -> Result<()> {
         let _gate = self.gate.lock().await;
         self.patch_claimed(patch).await
     }
 
-    /// Stores a change of the session's row, and tells. The gate must be held.
+    /// Stores a change of the session's row, and notifies subscribers. The gate must be held.
     async fn patch_claimed(&self, mut patch: SessionPatch) -> Result<()> {
         if let (Some(project), None) = (&patch.change.project, &patch.rules) {
             let state = self.lock();
@@ -212,7 +212,7 @@ impl Session {
         let record = self.services.store.session(&self.fid).await?;
         let mut state = self.lock();
         let was = std::mem::replace(&mut state.record, record);
-        // What we wrote ourselves is known, and those who watch were told.
+        // Our own changes are known, and watchers were notified.
         if was.head == state.record.head && !was.in_use && !state.record.in_use {
             return Ok(());
         }

@@ -49,9 +49,6 @@ use fault::Outcome;
 use readers::Readers;
 use writer::Writer;
 
-/// How often a reply being written reaches the disk, at the latest.
-pub const JOURNAL_INTERVAL: Duration = Duration::from_millis(500);
-
 /// How long to wait for another process's commit. None takes nearly as long.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -76,9 +73,9 @@ struct Inner {
 }
 
 impl Inner {
-    fn look_at_others(&self) {
+    fn check_other_processes(&self) {
         if let Some(writer) = &self.writer {
-            writer.look_at_others();
+            writer.check_other_processes();
         }
     }
 }
@@ -90,7 +87,7 @@ pub struct Opened {
     pub store: Store,
     /// What the person should hear: a damaged file was repaired (`DatabaseRepaired`) or held nothing
     /// that can be read (`DatabaseDamaged`), or the database can only be read (`ReadOnly`), and every change will fail with that.
-    /// A repair is told again until [`Store::notice_was_shown`].
+    /// A repair is reported again until [`Store::notice_was_shown`].
     pub notice: Option<Error>,
     /// Earlier repairs that the person was not shown yet, oldest first.
     pub earlier: Vec<Error>,
@@ -267,7 +264,7 @@ impl Store {
         self.read(move |db| messages::page(db, &fid, before, limit)).await
     }
 
-    /// The replies of a session that stand beside others, with those, the oldest first.
+    /// The replies of a session that have alternatives, with those, the oldest first.
     pub async fn siblings(&self, fid: &Fid) -> Result<Vec<Vec<MessageId>>> {
         let fid = fid.clone();
         self.read(move |db| Ok(branches::Branches::read(db, &fid)?.siblings())).await
@@ -341,13 +338,13 @@ impl Store {
         Ok(recovered)
     }
 
-    /// The person was shown the notices with which the store was opened: repairs are not told again. Removes a file.
+    /// The user has seen the notices from opening the store: repairs are not reported again. Removes a file.
     ///
     /// # Errors
-    /// `ReadOnly`, `Storage`: it is told again.
+    /// `ReadOnly`, `Storage`: it is reported again.
     pub fn notice_was_shown(&self) -> Result<()> {
         let database = &self.inner.paths.database;
-        repair::was_told(database).map_err(|error| disk::fault(database, &error))
+        repair::mark_reported(database).map_err(|error| disk::fault(database, &error))
     }
 
     /// The backups that there are, oldest first. Looks into a folder.
@@ -368,7 +365,7 @@ impl Store {
     /// `DiskFull`, `Storage`: also where the database turns out to be damaged.
     pub fn back_up(&self, pace: &dyn Fn() -> Option<Duration>) -> Result<Option<Backup>> {
         let paths = &self.inner.paths;
-        backups::make(paths, backups::Purpose::Safety, pace).map_err(|fault| paths.told(fault))
+        backups::make(paths, backups::Purpose::Safety, pace).map_err(|fault| paths.report(fault))
     }
 
     /// Makes the chats what a backup holds. What they are now is kept as a backup first.
@@ -382,7 +379,7 @@ impl Store {
         };
         let (inner, path) = (Arc::downgrade(&self.inner), path.to_owned());
         writer
-            .apart(move |db| {
+            .run_outside_transaction(move |db| {
                 let Some(inner) = inner.upgrade() else { return Err(db_handle::gone().into()) };
                 let backup = backups::find(&db.paths.backups, &path)?;
                 let lock = inner.lock.as_ref().ok_or(Kind::DatabaseInUse)?;

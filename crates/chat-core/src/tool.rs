@@ -84,7 +84,7 @@ impl ToolOutput {
 /// What a tool could not do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolFailure {
-    /// What went wrong, as the model gets it: in English, and so that it can mend its call.
+    /// What went wrong, for the model: in English, and with what it needs to fix its call.
     pub text: String,
     /// What was done all the same, as data for people.
     pub view: Option<ToolView>,

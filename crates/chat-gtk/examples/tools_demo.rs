@@ -9,9 +9,9 @@ use std::time::Duration;
 use adw::prelude::*;
 use chat_core::event::{Event, SessionEvent, SessionPlaceholder, Snapshot, Stage, Status};
 use chat_core::message::{
-    Ask, AskId, Asked, CommandExit, Ending, Fid, Message, MessageId, ModelRef, Part,
-    PermissionRequest, Preview, Question, Role, SessionMeta, ToolCall, ToolCallId, ToolResult,
-    ToolView, Verdict,
+    ApprovalId, ApprovalKind, ApprovalRequest, CommandExit, Ending, Fid, Message, MessageId,
+    ModelRef, Part, PermissionRequest, Preview, Question, Role, SessionMeta, ToolCall, ToolCallId,
+    ToolResult, ToolView, Verdict,
 };
 use chat_core::permission::{Action, Why};
 use chat_core::tool::Registry;
@@ -87,11 +87,11 @@ fn show(app: &adw::Application) {
 }
 
 /// What waits.
-fn asked(what: &str) -> Option<Asked> {
+fn asked(what: &str) -> Option<ApprovalKind> {
     let permission = |action, target: &str, preview, always: &[&str]| {
         let always = always.iter().map(|rule| rule.parse().expect("a rule")).collect();
         let target = target.to_owned();
-        Asked::Permission(PermissionRequest {
+        ApprovalKind::Permission(PermissionRequest {
             action,
             target,
             preview,
@@ -120,7 +120,7 @@ fn asked(what: &str) -> Option<Asked> {
             let preview = Preview::Change { is_new: false, diff, added: 4, removed: 2 };
             permission(Action::Write, "src/parser.rs", preview, &["write:src/parser.rs"])
         }
-        "question" => Asked::Question(Question {
+        "question" => ApprovalKind::Question(Question {
             text: "Which of the two ways shall I take?".to_owned(),
             choices: vec![
                 "Change the parser".to_owned(),
@@ -132,7 +132,7 @@ fn asked(what: &str) -> Option<Asked> {
 }
 
 /// A reply that called these tools, and their answers.
-fn snapshot(asked: Option<Asked>) -> (Snapshot, MessageId) {
+fn snapshot(asked: Option<ApprovalKind>) -> (Snapshot, MessageId) {
     let now = jiff::Timestamp::now();
     let user =
         Message::text(Role::User, None, "The parser panics when a list ends inside a table cell.");
@@ -165,7 +165,7 @@ fn snapshot(asked: Option<Asked>) -> (Snapshot, MessageId) {
         exit: Some(CommandExit::Status(101)),
         output: None,
         sandboxed: true,
-        put_aside: Vec::new(),
+        quarantined: Vec::new(),
     };
     add("4", "run_command", json!({ "command": "cargo test" }), 12_300, Some(ran), allowed, false);
     let denied = Verdict::Denied { message: Some("not the lock file, please".to_owned()) };
@@ -182,8 +182,8 @@ fn snapshot(asked: Option<Asked>) -> (Snapshot, MessageId) {
     if let Some(what) = asked {
         next.parts.push(call("asks", "run_command", json!({ "command": "cargo test" })));
         let (id, call, tool) =
-            (AskId::generate(), ToolCallId::new("asks"), "run_command".to_owned());
-        asks.push(Arc::new(Ask { id, call, tool, what }));
+            (ApprovalId::generate(), ToolCallId::new("asks"), "run_command".to_owned());
+        asks.push(Arc::new(ApprovalRequest { id, call, tool, kind: what }));
     }
     next.ended = Some(Ending::Complete);
     let at_work = next.id;

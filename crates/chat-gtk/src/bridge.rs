@@ -127,7 +127,7 @@ pub(crate) fn about(event: &Event) -> Option<&Fid> {
         Event::SessionAdded(_)
         | Event::SessionChanged(_)
         | Event::SessionRemoved { .. }
-        | Event::AsksChanged { .. }
+        | Event::ApprovalsChanged { .. }
         | Event::ModelsChanged
         | Event::DownloadsChanged
         | Event::ConnectionsChanged

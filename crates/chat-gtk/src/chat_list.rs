@@ -384,7 +384,7 @@ fn news(events: &[Event]) -> Vec<Event> {
             Event::SessionAdded(_)
                 | Event::SessionChanged(_)
                 | Event::SessionRemoved { .. }
-                | Event::AsksChanged { .. }
+                | Event::ApprovalsChanged { .. }
                 | Event::RequestFinished { .. }
         )
     };

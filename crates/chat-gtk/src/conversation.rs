@@ -20,7 +20,7 @@ use gtk::prelude::*;
 
 use chat_core::error::Error;
 use chat_core::event::{Event, SessionEvent, Snapshot};
-use chat_core::message::{AskId, BackgroundCommand, Fid, MessageId, Todo};
+use chat_core::message::{ApprovalId, BackgroundCommand, Fid, MessageId, Todo};
 use chat_core::store::Page;
 use chat_core::tool::Toolbox;
 
@@ -164,7 +164,7 @@ impl Conversation {
 
     /// An answer came in time, or did not. Gives what was typed for it and has no place any more, with
     /// its session.
-    pub fn answered(&self, ask: AskId, in_time: bool) -> Option<(Option<Fid>, String)> {
+    pub fn answered(&self, ask: ApprovalId, in_time: bool) -> Option<(Option<Fid>, String)> {
         self.inner.state.borrow().rows.context.drafts.answered(ask, in_time)
     }
 
@@ -293,5 +293,5 @@ impl Conversation {
 
 /// Whether what waits for the user's answer changed.
 fn is_of_asks(event: &Event) -> bool {
-    matches!(event, Event::Session { event: SessionEvent::AsksChanged { .. }, .. })
+    matches!(event, Event::Session { event: SessionEvent::ApprovalsChanged { .. }, .. })
 }

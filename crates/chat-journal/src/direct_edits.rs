@@ -32,7 +32,7 @@ impl Journal {
     /// # Errors
     ///
     /// It cannot be read, or there is a link on the way.
-    pub fn look(&self, path: &Path) -> Result<Option<Node>, Error> {
+    pub fn read(&self, path: &Path) -> Result<Option<Node>, Error> {
         Ok(disk::read(self.project(), path)?)
     }
 
@@ -65,7 +65,7 @@ impl Journal {
         act: impl FnOnce() -> Result<T, E>,
     ) -> Result<(Result<T, E>, bool), Error> {
         let mut direct_edits = self.direct_edits().lock().unwrap_or_else(PoisonError::into_inner);
-        let before = self.look(from.unwrap_or(path))?;
+        let before = self.read(from.unwrap_or(path))?;
         let came = act();
         let is_kept = from.is_none() || came.is_ok();
         let done = is_kept.then(|| self.done(from, path, before)).flatten();
@@ -99,7 +99,7 @@ impl Journal {
         act: impl FnOnce() -> T,
     ) -> (T, bool) {
         let mut direct_edits = self.direct_edits().lock().unwrap_or_else(PoisonError::into_inner);
-        let before = self.look(path);
+        let before = self.read(path);
         let came = act();
         let done = before.ok().and_then(|before| self.done(None, path, before));
         let is_another = done.is_some();
@@ -110,7 +110,7 @@ impl Journal {
 
     /// Records the change of a file that had this content before.
     fn done(&self, from: Option<&Path>, path: &Path, before: Option<Node>) -> Option<Change> {
-        let after = self.look(path).inspect_err(|error| {
+        let after = self.read(path).inspect_err(|error| {
             tracing::error!(%error, "what was changed cannot be read, and is not kept");
         });
         let (from, path) = (from.map(Path::to_owned), path.to_owned());
@@ -147,7 +147,7 @@ impl Inner {
             };
             let changes = || next.iter().map(|done| &done.change);
             self.store(changes().flat_map(|change| change.before.iter().chain(&change.after)))?;
-            let kept = next.iter().map(|done| done.change.kept(&done.origin, done.by));
+            let kept = next.iter().map(|done| done.change.stored(&done.origin, done.by));
             happened.extend(kept.map(EntryKind::Change));
             let count = next.len();
             self.append(happened)?;
@@ -177,8 +177,8 @@ impl Inner {
             let origin = Origin { session, ..Origin::default() };
             happened.push(EntryKind::Change(Changed {
                 path: change.path.clone(),
-                before: change.before.as_ref().map(Node::kept),
-                after: after.as_ref().map(Node::kept),
+                before: change.before.as_ref().map(Node::stored),
+                after: after.as_ref().map(Node::stored),
                 hunks: Some(hunks),
                 ..Changed::new(&origin, ChangeSource::Reject)
             }));

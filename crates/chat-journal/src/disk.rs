@@ -12,7 +12,7 @@ use rustix::io::Errno;
 
 use crate::manifest;
 use crate::node::{Mode, Node, State};
-use crate::walk::is_kept;
+use crate::walk::is_recorded;
 
 /// The maximum size of a file that is read, in bytes: it is held in memory several times.
 const LARGEST: u64 = 256 * 1024 * 1024;
@@ -71,7 +71,7 @@ fn read_once(project: &Project, path: &Path) -> Result<Option<(Node, Stat)>, Pat
         }
         Kind::Link => {
             let target = project.read_link(&entry)?;
-            let stat = look(project, &entry)?;
+            let stat = stat_entry(project, &entry)?;
             if manifest::mode(&stat) != Mode::Link {
                 return Err(PathError::Changed(entry.real().to_owned()));
             }
@@ -83,12 +83,12 @@ fn read_once(project: &Project, path: &Path) -> Result<Option<(Node, Stat)>, Pat
 }
 
 /// The metadata of a path, if it is a file or a link, and there is no link on the way.
-pub fn found(project: &Project, path: &Path) -> Option<Stat> {
-    look(project, &project.entry(path).ok()?).ok().filter(is_kept)
+pub fn stat(project: &Project, path: &Path) -> Option<Stat> {
+    stat_entry(project, &project.entry(path).ok()?).ok().filter(is_recorded)
 }
 
 /// What is there at this moment, without following links.
-fn look(project: &Project, entry: &ResolvedPath) -> Result<Stat, PathError> {
+fn stat_entry(project: &Project, entry: &ResolvedPath) -> Result<Stat, PathError> {
     let (folder, name) = project.parent(entry)?;
     rustix::fs::statat(&folder, &name, AtFlags::SYMLINK_NOFOLLOW)
         .map_err(|_| PathError::Changed(entry.real().to_owned()))
@@ -121,7 +121,7 @@ pub fn write(project: &Project, path: &Path, judged: &State, new: &State) -> Res
     }
     // Reading takes time: somebody may have written since.
     if let Some((_, stat)) = &found
-        && !is_same(stat, &look(project, &entry)?)
+        && !is_same(stat, &stat_entry(project, &entry)?)
     {
         return Err(changed());
     }

@@ -99,8 +99,8 @@ pub(crate) struct Entry {
 
 impl Entry {
     /// The contents that it refers to.
-    pub fn kept(&self) -> impl Iterator<Item = StoredNode> + use<> {
-        self.kind.kept()
+    pub fn stored_nodes(&self) -> impl Iterator<Item = StoredNode> + use<> {
+        self.kind.stored_nodes()
     }
 }
 
@@ -186,7 +186,7 @@ impl EntryKind {
     }
 
     /// The contents that it refers to.
-    pub fn kept(&self) -> impl Iterator<Item = StoredNode> + use<> {
+    pub fn stored_nodes(&self) -> impl Iterator<Item = StoredNode> + use<> {
         let (before, after) = match self {
             Self::Change(change) => (change.before, change.after),
             Self::Reopened { base, now, .. } => (*base, *now),

@@ -24,12 +24,12 @@ pub enum Error {
     #[error("the program git was not found")]
     NoGit,
     /// `git` failed.
-    #[error("git {what}: {said}")]
+    #[error("git {what}: {message}")]
     Git {
         /// Its command.
         what: &'static str,
         /// Its error message.
-        said: String,
+        message: String,
     },
     /// A content that the journal refers to is missing.
     #[error("the journal has lost the contents {0}")]

@@ -80,8 +80,8 @@ impl Git {
         if output.status.success() {
             return Ok(output.stdout);
         }
-        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        Err(Error::Git { what, said })
+        let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        Err(Error::Git { what, message })
     }
 
     fn missing(&self, error: std::io::Error) -> Error {
@@ -133,7 +133,7 @@ impl Git {
         if ended.success() {
             Ok(found)
         } else {
-            Err(Error::Git { what: "cat-file", said: ended.to_string() })
+            Err(Error::Git { what: "cat-file", message: ended.to_string() })
         }
     }
 
@@ -202,8 +202,8 @@ fn ended(what: &'static str, child: Child) -> Result<(), Error> {
     if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    Err(Error::Git { what, said })
+    let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    Err(Error::Git { what, message })
 }
 
 fn answers(output: impl Read, ids: &[Id]) -> std::io::Result<HashMap<Id, Arc<[u8]>>> {
@@ -273,26 +273,26 @@ impl Import {
         });
         self.input = None;
         let broken = Error::io(Path::new("git"));
-        let (mut said, mut answer) = (String::new(), String::new());
+        let (mut message, mut answer) = (String::new(), String::new());
         let read = || -> std::io::Result<bool> {
             if let Some(output) = self.child.stdout.as_mut() {
                 output.read_to_string(&mut answer)?;
             }
             if let Some(errors) = self.child.stderr.as_mut() {
-                errors.read_to_string(&mut said)?;
+                errors.read_to_string(&mut message)?;
             }
             Ok(self.child.wait()?.success())
         };
         let mut read = read;
         if !read().map_err(broken)? {
-            return Err(Error::Git { what: "fast-import", said: said.trim().to_owned() });
+            return Err(Error::Git { what: "fast-import", message: message.trim().to_owned() });
         }
         if tree.is_none() {
             return Ok(None);
         }
         // `040000 tree ID`.
         let id = answer.split_whitespace().nth(2).and_then(|id| id.parse().ok());
-        id.map(Some).ok_or(Error::Git { what: "fast-import", said: answer })
+        id.map(Some).ok_or(Error::Git { what: "fast-import", message: answer })
     }
 }
 

@@ -100,7 +100,7 @@ impl ManifestEntry {
     }
 
     /// The form for the log.
-    pub fn kept(&self) -> StoredNode {
+    pub fn stored(&self) -> StoredNode {
         let Self { mode, id, size, permissions, .. } = *self;
         let permissions = (mode != Mode::Link).then_some(permissions);
         StoredNode { mode, id, size, permissions }

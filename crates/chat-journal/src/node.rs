@@ -64,7 +64,7 @@ impl Node {
         self.mode != Mode::Link && !self.bytes.iter().take(LOOKED_AT).any(|&byte| byte == 0)
     }
 
-    pub(crate) fn kept(&self) -> StoredNode {
+    pub(crate) fn stored(&self) -> StoredNode {
         let (mode, permissions) = (self.mode, self.permissions);
         StoredNode { mode, id: Id::of(&self.bytes), size: self.bytes.len() as u64, permissions }
     }

@@ -116,7 +116,7 @@ impl Inner {
         let mut names = vec![("refs/natter/now".to_owned(), now)];
         let mut contents = HashSet::new();
         for entry in self.log.entries().iter().filter(|entry| entry.seq >= first) {
-            contents.extend(entry.kept().map(|kept| kept.id));
+            contents.extend(entry.stored_nodes().map(|kept| kept.id));
             if let EntryKind::Checkpoint { tree, .. } = &entry.kind {
                 names.push((format!("refs/natter/checkpoint/{}", entry.seq), *tree));
             }
@@ -149,6 +149,6 @@ impl Inner {
             paths.iter().map(|(path, id)| (path.as_os_str(), crate::Mode::File, *id)).collect();
         let change = crate::git::TreeChange { from: None, removed: Vec::new(), set };
         let tree = self.git.import()?.finish(Some(&change))?;
-        tree.ok_or(Error::Git { what: "fast-import", said: String::new() })
+        tree.ok_or(Error::Git { what: "fast-import", message: String::new() })
     }
 }

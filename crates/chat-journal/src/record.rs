@@ -58,7 +58,7 @@ impl Journal {
             inner.store(
                 changes.iter().flat_map(|change| change.before.iter().chain(&change.after)),
             )?;
-            inner.record(changes.iter().map(|change| change.kept(origin, by)).collect())
+            inner.record(changes.iter().map(|change| change.stored(origin, by)).collect())
         })
     }
 
@@ -115,12 +115,12 @@ impl Change {
     }
 
     /// The form for the log.
-    pub(crate) fn kept(&self, origin: &Origin, by: ChangeSource) -> Changed {
+    pub(crate) fn stored(&self, origin: &Origin, by: ChangeSource) -> Changed {
         Changed {
             path: self.path.clone(),
             from: self.from.clone(),
-            before: self.before.as_ref().map(Node::kept),
-            after: self.after.as_ref().map(Node::kept),
+            before: self.before.as_ref().map(Node::stored),
+            after: self.after.as_ref().map(Node::stored),
             ..Changed::new(origin, by)
         }
     }
@@ -187,7 +187,7 @@ impl Inner {
             paths.extend(was.files.keys().map(OsString::as_os_str));
             paths.extend(is.files.keys().map(OsString::as_os_str));
         }
-        let kept = ManifestEntry::kept;
+        let kept = ManifestEntry::stored;
         let gone = was.files.iter().filter(|(path, _)| !is.files.contains_key(*path));
         let gone: HashMap<Id, Vec<&ManifestEntry>> =
             gone.fold(HashMap::new(), |mut gone, (_, known)| {

@@ -60,7 +60,7 @@ impl Journal {
                 })
                 .cloned()
                 .collect();
-            let contents = inner.load(since.iter().flat_map(Entry::kept))?;
+            let contents = inner.load(since.iter().flat_map(Entry::stored_nodes))?;
             let mut open = OpenChanges::default();
             for entry in &since {
                 open.follow(entry.seq, &entry.kind, &contents, true);
@@ -97,7 +97,7 @@ impl Journal {
                 .filter(|entry| entry.seq > restore && entry.is_of(restore))
                 .cloned()
                 .collect();
-            let contents = inner.load(done.iter().flat_map(Entry::kept))?;
+            let contents = inner.load(done.iter().flat_map(Entry::stored_nodes))?;
             let changes =
                 done.iter().filter_map(|entry| PlannedChange::back(entry, &contents)).collect();
             inner.restore(session, restore, true, changes)
@@ -134,8 +134,8 @@ impl Inner {
             happened.push(EntryKind::Change(Changed {
                 path: planned.to.clone(),
                 from: from.clone(),
-                before: before.as_ref().map(Node::kept),
-                after: after.as_ref().map(Node::kept),
+                before: before.as_ref().map(Node::stored),
+                after: after.as_ref().map(Node::stored),
                 restore: Some(seq),
                 undoes: undoes.then_some(to),
                 ..Changed::new(&origin, ChangeSource::Restore)

@@ -195,7 +195,7 @@ impl Inner {
         let mut before: Vec<_> = of_session.take_while(|entry| entry.seq < end).collect();
         let settled = before.iter().rposition(|entry| entry.kind.settles());
         let before: Vec<_> = before.drain(settled.map_or(0, |at| at + 1)..).cloned().collect();
-        let contents = self.load(before.iter().flat_map(crate::entry::Entry::kept))?;
+        let contents = self.load(before.iter().flat_map(crate::entry::Entry::stored_nodes))?;
         let mut open = OpenChanges::default();
         for entry in &before {
             open.follow(entry.seq, &entry.kind, &contents, false);
@@ -218,7 +218,7 @@ impl Inner {
             .cloned()
             .collect();
         let end = entries.len();
-        let contents = self.load(new.iter().flat_map(crate::entry::Entry::kept))?;
+        let contents = self.load(new.iter().flat_map(crate::entry::Entry::stored_nodes))?;
         for entry in &new {
             open.follow(entry.seq, &entry.kind, &contents, false);
         }

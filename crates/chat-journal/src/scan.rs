@@ -14,7 +14,7 @@ use crate::log::nanoseconds;
 use crate::manifest::{LeftOut, LeftOutReason, Manifest, ManifestEntry};
 use crate::node::{Id, Node};
 use crate::state::Inner;
-use crate::walk::{WalkEntry, look, walk};
+use crate::walk::{WalkEntry, stat, walk};
 use crate::{Error, disk};
 
 /// The project at one moment, to be compared with a later one. Cheap to clone.
@@ -109,9 +109,9 @@ impl Inner {
         let seen: HashSet<&OsStr> = met.iter().map(|met| met.path.as_os_str()).collect();
         let missed = old.files.keys().filter(|path| !seen.contains(path.as_os_str()));
         let there = missed.filter_map(|path| {
-            let stat = look(folder, path);
+            let stat = stat(folder, path);
             // The kernel, or a container around this program, does not know the call.
-            let stat = stat.unwrap_or_else(|_| disk::found(&self.project, Path::new(path)));
+            let stat = stat.unwrap_or_else(|_| disk::stat(&self.project, Path::new(path)));
             Some(WalkEntry { path: path.clone(), stat: stat? })
         });
         let mut there: Vec<WalkEntry> = there.collect();
@@ -152,7 +152,7 @@ impl Inner {
             },
         };
         let tree = self.git.import()?.finish(Some(&change))?;
-        let tree = tree.ok_or(Error::Git { what: "fast-import", said: String::new() })?;
+        let tree = tree.ok_or(Error::Git { what: "fast-import", message: String::new() })?;
         self.rooted = Some((tree, Arc::clone(&scan.manifest)));
         scan.manifest.store(&self.folder.join("stat"), self.log.generation(), Some(tree))?;
         Ok(tree)

@@ -42,7 +42,7 @@ pub fn walk(folder: &OwnedFd, root: &Path) -> Vec<WalkEntry> {
 
 /// The metadata of a path below an open folder, if it is a file or a link, and there is no link on
 /// the way.
-pub fn look(folder: &OwnedFd, path: &OsStr) -> Result<Option<Stat>, Errno> {
+pub fn stat(folder: &OwnedFd, path: &OsStr) -> Result<Option<Stat>, Errno> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let way = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     let opened = match rustix::fs::openat2(folder, path, flags, Mode::empty(), way) {
@@ -50,11 +50,11 @@ pub fn look(folder: &OwnedFd, path: &OsStr) -> Result<Option<Stat>, Errno> {
         Err(_) => return Ok(None),
         Ok(opened) => opened,
     };
-    Ok(rustix::fs::fstat(opened).ok().filter(is_kept))
+    Ok(rustix::fs::fstat(opened).ok().filter(is_recorded))
 }
 
 /// Whether it is a file or a link: nothing else is stored.
-pub fn is_kept(stat: &Stat) -> bool {
+pub fn is_recorded(stat: &Stat) -> bool {
     let kind = FileType::from_raw_mode(stat.st_mode);
     matches!(kind, FileType::RegularFile | FileType::Symlink)
 }
@@ -88,7 +88,7 @@ impl Walker<'_> {
             }
             if !is_folder {
                 if let Ok(stat) = rustix::fs::statat(folder, &name, AtFlags::SYMLINK_NOFOLLOW)
-                    && is_kept(&stat)
+                    && is_recorded(&stat)
                 {
                     self.entries.push(WalkEntry { path: below, stat });
                 }
@@ -180,7 +180,7 @@ mod tests {
         std::os::unix::fs::symlink("sub", root.join("way")).unwrap();
         let opened = std::fs::File::open(root).unwrap().into();
         let kind = |path: &str| {
-            let stat = look(&opened, OsStr::new(path)).unwrap();
+            let stat = stat(&opened, OsStr::new(path)).unwrap();
             stat.map(|stat| FileType::from_raw_mode(stat.st_mode))
         };
         assert_eq!(kind("sub/a"), Some(FileType::RegularFile));

@@ -95,7 +95,7 @@ pub enum Unparsable {
 /// parser runs on a separate thread, since its stack is limited there.
 pub fn parse(text: &str) -> Result<Vec<Simple>, Unparsable> {
     guard::check(text)?;
-    let found = guard::aside(|| walk::program(text))?;
+    let found = guard::catch_panic(|| walk::program(text))?;
     if found.is_empty() { Err(Unparsable::Empty) } else { Ok(found) }
 }
 

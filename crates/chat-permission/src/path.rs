@@ -118,7 +118,7 @@ impl ResolvedPath {
     }
 
     /// The path to show: relative in the project, absolute elsewhere.
-    pub fn shown(&self) -> &Path {
+    pub fn display_path(&self) -> &Path {
         match self.relative() {
             Some(relative) if relative.as_os_str().is_empty() => Path::new("."),
             Some(relative) => relative,

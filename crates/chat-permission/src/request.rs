@@ -112,11 +112,6 @@ impl Run {
         self.sandboxed
     }
 
-    /// Whether it may access the network.
-    pub fn has_network(&self) -> bool {
-        self.network
-    }
-
     /// Its simple commands.
     pub fn parts(&self) -> Result<&[Simple], &Unparsable> {
         self.parts.as_deref()

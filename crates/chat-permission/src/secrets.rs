@@ -312,7 +312,7 @@ mod tests {
         let top = project.resolve(".").unwrap();
         let run = Run::new(&project, command, top, true, false);
         let secrets = run.secrets(&project);
-        secrets.iter().map(|path| path.shown().display().to_string()).collect()
+        secrets.iter().map(|path| path.display_path().display().to_string()).collect()
     }
 
     #[rstest]

@@ -34,10 +34,10 @@ fn locale_dir() -> PathBuf {
         return PathBuf::from(folder);
     }
     let program = std::env::current_exe().unwrap_or_default();
-    beside(&program)
+    locale_dir_of(&program)
 }
 
-fn beside(program: &Path) -> PathBuf {
+fn locale_dir_of(program: &Path) -> PathBuf {
     match program.parent().and_then(Path::parent) {
         Some(prefix) => prefix.join("share/locale"),
         None => PathBuf::from("/usr/share/locale"),
@@ -50,9 +50,9 @@ mod tests {
 
     #[test]
     fn translations_lie_beside_the_program() {
-        assert_eq!(beside(Path::new("/opt/n/bin/natter")), Path::new("/opt/n/share/locale"));
+        assert_eq!(locale_dir_of(Path::new("/opt/n/bin/natter")), Path::new("/opt/n/share/locale"));
         // Where scripts/run puts them.
-        assert_eq!(beside(Path::new("t/release/natter")), Path::new("t/share/locale"));
-        assert_eq!(beside(Path::new("")), Path::new("/usr/share/locale"));
+        assert_eq!(locale_dir_of(Path::new("t/release/natter")), Path::new("t/share/locale"));
+        assert_eq!(locale_dir_of(Path::new("")), Path::new("/usr/share/locale"));
     }
 }

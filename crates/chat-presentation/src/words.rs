@@ -21,7 +21,7 @@ mod visible;
 
 pub use advice::{Action, Advice, advice};
 pub use bounds::{bounds, enforcement, why_not_full};
-pub use context::{compaction, cost, filling, fullness, grouped, prompt_size, share};
+pub use context::{compaction, context_category, cost, fullness, grouped, prompt_size, share};
 pub use fault::sentence;
 pub use fill::fill;
 pub use level::{OLD_DEFAULT_THINKING, thinking_from_name, thinking_levels, thinking_name};
@@ -33,7 +33,7 @@ pub use permission::{
 };
 pub use protocol::{protocol, speaks};
 pub use state::{
-    agent_description, agent_title, ending, health, kept, notice, role, search_gap, seconds,
+    agent_description, agent_title, ending, health, key_storage, notice, role, search_gap, seconds,
     short_time, stage, stop_reason, thinking,
 };
 pub use tools::{

@@ -107,10 +107,10 @@ impl Repository {
     /// # Errors
     /// Git is not there, failed, or took too long; it was given up.
     pub fn state(&self, given_up: &AtomicBool) -> Result<State, GitError> {
-        self.steady(|| self.looked_at(given_up))
+        self.steady(|| self.read_state(given_up))
     }
 
-    fn looked_at(&self, given_up: &AtomicBool) -> Result<State, GitError> {
+    fn read_state(&self, given_up: &AtomicBool) -> Result<State, GitError> {
         let program = Program::find(&self.project).ok_or(GitError::NoGit)?;
         let private = Private::new(&self.location, &program, given_up)?;
         let mut command = private.command(&program, &self.project);
@@ -155,9 +155,9 @@ impl Repository {
     /// shown another's. Who commits meanwhile has it looked at again.
     fn steady<T>(&self, mut look: impl FnMut() -> Result<T, GitError>) -> Result<T, GitError> {
         for _ in 0..TRIES {
-            let before = self.location.marks()?;
+            let before = self.location.stamps()?;
             let found = look()?;
-            if self.location.marks()? == before {
+            if self.location.stamps()? == before {
                 return Ok(found);
             }
         }

@@ -30,6 +30,6 @@ pub use kinds::kinds;
 pub use program::program;
 pub use rules::{Left, Rule, Rules, rules};
 pub use search::{FileMatch, PreferredFiles, search};
-pub use symbols::{SymbolMatch, places, symbols};
+pub use symbols::{SymbolMatch, definition_lines, symbols};
 pub use tree::Tree;
-pub use watch::{Event, Files, MOST_TOLD, WatchError};
+pub use watch::{Event, Files, MAX_CHANGES, WatchError};

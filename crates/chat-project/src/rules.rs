@@ -19,7 +19,7 @@ const DEEPEST: usize = 64;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rules {
     /// The project's own first, then those of the folders on the way, the nearest last and strongest.
-    pub found: Vec<Rule>,
+    pub files: Vec<Rule>,
     /// Files that are there and were left out, by their paths from the project on.
     pub left: Vec<(PathBuf, Left)>,
 }
@@ -69,7 +69,7 @@ pub fn rules(project: &Project, active: &Path) -> Rules {
                     room -= rule.text.len() as u64;
                     // An empty one stands in its folder and says nothing.
                     if !rule.text.trim().is_empty() {
-                        rules.found.push(rule);
+                        rules.files.push(rule);
                     }
                 }
                 Some(Err(why)) => rules.left.push((path, why)),

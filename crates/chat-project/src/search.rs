@@ -41,8 +41,8 @@ pub struct FileMatch {
     /// Its path from the project on.
     pub path: PathBuf,
     /// The same to be shown: what is not UTF-8 is replaced.
-    pub shown: String,
-    /// Which characters of `shown` were looked for, counted from 0, in order.
+    pub display_path: String,
+    /// Which characters of `display_path` were looked for, counted from 0, in order.
     pub positions: Vec<u32>,
 }
 
@@ -139,7 +139,7 @@ fn described(paths: &Paths, place: usize, wanted: &FileQuery, matcher: &mut Matc
     let (path, name) = paths.bytes(place);
     let (folders, name) = path.split_at(name);
     let (folders, name) = (String::from_utf8_lossy(folders), String::from_utf8_lossy(name));
-    let shown = format!("{folders}{name}");
+    let display_path = format!("{folders}{name}");
     let in_name = wanted.positions(&name, matcher).map(|mut positions| {
         let before = folders.chars().count() as u32;
         for position in &mut positions {
@@ -147,8 +147,9 @@ fn described(paths: &Paths, place: usize, wanted: &FileQuery, matcher: &mut Matc
         }
         positions
     });
-    let positions = in_name.or_else(|| wanted.positions(&shown, matcher)).unwrap_or_default();
-    FileMatch { path: paths.get(place).to_owned(), shown, positions }
+    let positions =
+        in_name.or_else(|| wanted.positions(&display_path, matcher)).unwrap_or_default();
+    FileMatch { path: paths.get(place).to_owned(), display_path, positions }
 }
 
 #[cfg(test)]

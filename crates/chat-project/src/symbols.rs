@@ -87,7 +87,11 @@ fn defined(project: &Project, path: &Path, letters: &AhoCorasick) -> Option<Vec<
 
 /// Where a file defines something of this name by now, the first lines and the last, from 1. None where that cannot be
 /// found out. Blocks.
-pub fn places(project: &Project, file: &ResolvedPath, name: &str) -> Option<Vec<(u32, u32)>> {
+pub fn definition_lines(
+    project: &Project,
+    file: &ResolvedPath,
+    name: &str,
+) -> Option<Vec<(u32, u32)>> {
     let language = Language::of(file.relative()?, "")?;
     let symbols = outlined(project, file, language, |_| true)?;
     let called = symbols.into_iter().filter(|symbol| symbol.name == name);

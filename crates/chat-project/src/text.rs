@@ -31,7 +31,7 @@ impl Encoding {
     }
 
     /// What it is called, where a reader should know; plain UTF-8 needs no word.
-    pub fn told(self) -> Option<&'static str> {
+    pub fn label(self) -> Option<&'static str> {
         match self {
             Self::Utf8 => None,
             Self::Utf8Marked => Some("UTF-8 with a byte order mark"),

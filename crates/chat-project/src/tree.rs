@@ -149,7 +149,7 @@ impl Folder {
     }
 
     /// The place of a name.
-    pub fn place(&self, name: &OsStr) -> Option<usize> {
+    pub fn position(&self, name: &OsStr) -> Option<usize> {
         let among = |first: usize, last: usize, kind| {
             let (mut low, mut high) = (first, last);
             while low < high {
@@ -208,7 +208,7 @@ impl Tree {
     /// The folder at a path from the project on; the empty path is the project itself.
     pub fn folder(&self, path: &Path) -> Option<&Arc<Folder>> {
         path.iter().try_fold(&self.root, |folder, name| {
-            let place = folder.place(name)?;
+            let place = folder.position(name)?;
             folder.get(place)?.folder
         })
     }
@@ -217,7 +217,7 @@ impl Tree {
     pub fn kind(&self, path: &Path) -> Option<Kind> {
         let Some(name) = path.file_name() else { return Some(Kind::Folder) };
         let folder = self.folder(path.parent()?)?;
-        folder.get(folder.place(name)?).map(|entry| entry.kind)
+        folder.get(folder.position(name)?).map(|entry| entry.kind)
     }
 
     /// The paths of all files and links, for searching. Made when it is first asked for.

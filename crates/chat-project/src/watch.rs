@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chat_permission::path::Project;
 
-pub use worker::MOST_TOLD;
+pub use worker::MAX_CHANGES;
 use worker::{Message, Worker};
 
 use crate::tree::{Folder, State, Tree};
@@ -34,7 +34,7 @@ pub enum Event {
     /// These changed, came or went, by their paths from the project on; the tree knows it already. A folder stands
     /// for all that is in it.
     Changed {
-        /// In order, each once, [`MOST_TOLD`] at most.
+        /// In order, each once, [`MAX_CHANGES`] at most.
         paths: Vec<PathBuf>,
     },
     /// Git's state may be another.

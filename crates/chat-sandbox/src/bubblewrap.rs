@@ -142,7 +142,7 @@ fn system(
     to.memory(limits.scratch, "1777", Path::new(SCRATCH));
     // Relative, since a project may be there: an absolute link would be followed outside.
     to.bind("--symlink", Path::new("../tmp"), Path::new("/var/tmp"));
-    let is_copied = |place: &Path| etc.is_some() && place.starts_with(Etc::PLACE);
+    let is_copied = |place: &Path| etc.is_some() && place.starts_with(Etc::MOUNT_POINT);
     let links: Vec<_> = view.links.iter().filter(|(_, place)| !is_copied(place)).collect();
     let readable: Vec<_> = view.readable.iter().filter(|(_, place)| !is_copied(place)).collect();
     // The home folder may be in a system folder, which it then covers, so it is filled afterwards.
@@ -154,7 +154,7 @@ fn system(
         to.show(copies, from, place);
     }
     if let Some(etc) = etc {
-        to.bind("--ro-bind", &etc.folder(), Path::new(Etc::PLACE));
+        to.bind("--ro-bind", &etc.folder(), Path::new(Etc::MOUNT_POINT));
     }
     to.memory(limits.scratch, "0700", &view.home);
     for (target, place) in links.iter().filter(|(_, place)| in_home(place)) {
@@ -163,7 +163,7 @@ fn system(
     for (from, place) in readable.iter().filter(|(_, place)| in_home(place)) {
         to.show(copies, from, place);
     }
-    for (from, place) in view.caches.iter().flat_map(|caches| &caches.places) {
+    for (from, place) in view.caches.iter().flat_map(|caches| &caches.mounts) {
         to.bind("--bind", from, place);
     }
 }

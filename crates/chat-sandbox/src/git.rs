@@ -22,7 +22,7 @@ pub struct QuarantinedFile {
     /// Its old path.
     pub path: PathBuf,
     /// Its new path; for a link, a file that says where it led.
-    pub kept: PathBuf,
+    pub moved_to: PathBuf,
     /// Why it was quarantined.
     pub why: QuarantineReason,
 }

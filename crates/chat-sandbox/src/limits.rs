@@ -24,7 +24,7 @@ const REST: u32 = 20;
 const LONGEST_REST: Duration = Duration::from_secs(10);
 
 /// How often to ask whether a check has finished.
-const ASKING: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Checks a command.
 #[derive(Debug)]
@@ -70,11 +70,11 @@ impl Watch {
 
     /// Starts a check if it is due, on a separate thread, since a command can have many processes.
     /// Returns which limit the last check found exceeded.
-    pub(crate) fn look(&mut self, now: Instant) -> Option<Limit> {
+    pub(crate) fn check_if_due(&mut self, now: Instant) -> Option<Limit> {
         if now < self.next {
             return None;
         }
-        self.next = now + ASKING;
+        self.next = now + POLL_INTERVAL;
         match self.looking.take() {
             Some(looking) if looking.is_finished() => {
                 let look = looking.join().ok()?;
@@ -89,7 +89,7 @@ impl Watch {
             None => {
                 let bounds = self.bounds.clone();
                 let thread = std::thread::Builder::new().name("sandbox-limits".into());
-                self.looking = thread.spawn(move || bounds.look()).ok();
+                self.looking = thread.spawn(move || bounds.sample()).ok();
                 None
             }
         }
@@ -97,7 +97,7 @@ impl Watch {
 }
 
 impl Bounds {
-    fn look(&self) -> UsageSample {
+    fn sample(&self) -> UsageSample {
         let began = Instant::now();
         let used = self.family.usage();
         let near = |used: u64, limit: u64| used > limit / 8;
@@ -145,12 +145,12 @@ mod tests {
         for (limits, expected) in [(limits(0), Some(Limit::Processes)), (limits(1), None)] {
             let mut watch = Watch::new(family.clone(), Path::new("/"), &limits);
             let begun = watch.next();
-            assert_eq!(watch.look(begun), None);
+            assert_eq!(watch.check_if_due(begun), None);
             while watch.looking.as_ref().is_some_and(|looking| !looking.is_finished()) {
                 std::thread::yield_now();
             }
             let next = watch.next();
-            assert_eq!(watch.look(next), expected);
+            assert_eq!(watch.check_if_due(next), expected);
             assert!(watch.looking.is_none() && watch.next() > next);
         }
         drop(parent.stdin.take());

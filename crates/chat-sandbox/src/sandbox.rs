@@ -84,8 +84,8 @@ impl Sandbox {
     ///
     /// Outside of a tokio runtime.
     pub async fn probe(preference: Preference) -> Self {
-        static FOUND: [OnceCell<Sandbox>; 4] = [const { OnceCell::const_new() }; 4];
-        let found = &FOUND[preference as usize];
+        static PROBED: [OnceCell<Sandbox>; 4] = [const { OnceCell::const_new() }; 4];
+        let found = &PROBED[preference as usize];
         found.get_or_init(|| probe::probe(preference)).await.clone()
     }
 
@@ -173,7 +173,7 @@ impl Sandbox {
         let sandbox = self.clone();
         let start = move || sandbox.start(command);
         let mut started = match self.0.enforcement {
-            Enforcement::Bubblewrap => spawner::aside(start).await?,
+            Enforcement::Bubblewrap => spawner::blocking(start).await?,
             Enforcement::Landlock | Enforcement::None => spawner::once(start).await?,
         };
         started.let_go()?;

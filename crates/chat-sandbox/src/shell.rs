@@ -91,7 +91,7 @@ impl Gate {
     }
 
     /// Whether the command that has ended was reported to have ended by a signal.
-    pub(crate) fn tells_of_a_signal(&mut self) -> bool {
+    pub(crate) fn reports_signal(&mut self) -> bool {
         match self {
             Self::Input => false,
             Self::Socket(gate) => gate.read(&mut [0]).is_ok_and(|length| length > 0),
@@ -140,7 +140,7 @@ mod tests {
         drop(shell);
         gate.open(&mut child);
         let status = child.wait().unwrap();
-        (status.code(), gate.tells_of_a_signal())
+        (status.code(), gate.reports_signal())
     }
 
     #[test]

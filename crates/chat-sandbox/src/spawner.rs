@@ -55,7 +55,7 @@ pub(crate) fn stay(
 }
 
 /// Runs `work`, which may take a moment, on some thread.
-pub(crate) async fn aside<T: Send + 'static>(
+pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
     tokio::task::spawn_blocking(work).await.map_err(|_| gone())?

@@ -36,7 +36,7 @@ pub(crate) fn in_bubblewrap(
     if let Some(caches) = &view.caches {
         drop(command.environment.splice(0..0, caches.environment.iter().cloned()));
     }
-    let etc = Etc::kept(command.network);
+    let etc = Etc::cached(command.network);
     if etc.is_none() {
         // Its parts are copied.
         view.add_system(&command.hidden, command.network)?;
@@ -61,7 +61,7 @@ pub(crate) fn in_bubblewrap(
     let to_inherit = inherited_fds.clone();
     // Nobody else holds the reading end, so a write fails if bubblewrap has ended.
     let starting = spawner::stay(move || to_inherit.start(&read, process))?;
-    let held = tell(&mut view, etc, &command, &inherited_fds, &rest);
+    let held = send_arguments(&mut view, etc, &command, &inherited_fds, &rest);
     let child = starting.child()?;
     let space = Space::of(&child);
     let mut started = Started::new(child, Family::Space(space), gate, &command);
@@ -84,7 +84,7 @@ struct HeldResources {
 }
 
 /// Adds the system if that was not done, and the project, and sends the view to bubblewrap.
-fn tell(
+fn send_arguments(
     view: &mut View,
     etc: Option<Arc<Etc>>,
     command: &Command,
@@ -101,7 +101,7 @@ fn tell(
     let masked = view.masked.iter().map(PathBuf::as_path);
     let mount_watch = MountWatch::new(protected.chain(guard.placeholders()).chain(masked));
     let words = bubblewrap::rest(view, etc.as_deref(), &guard, command, inherited_fds);
-    rest.tell(&words).map_err(Error::Start)?;
+    rest.send(&words).map_err(Error::Start)?;
     Ok(HeldResources { guard, mount_watch: Some(mount_watch), etc })
 }
 

@@ -183,7 +183,7 @@ impl Supervisor {
     /// Returns how the command ended, and the placeholder files that are still open.
     fn run(&mut self) -> (Exit, Vec<File>) {
         let mut buffer = vec![0; AT_ONCE];
-        while !self.wait(self.next_look(), &mut buffer) {
+        while !self.wait(self.next_check(), &mut buffer) {
             self.judge();
         }
         let took = self.began.elapsed();
@@ -195,7 +195,7 @@ impl Supervisor {
         self.read_what_is_left(&mut buffer);
         self.spool.finish();
         self.control.channel.end();
-        let signalled = self.started.gate.tells_of_a_signal();
+        let signalled = self.started.gate.reports_signal();
         let mut quarantined = self.started.guard.quarantine();
         let look = self.started.git_watcher.as_mut().map(GitWatcher::finish).unwrap_or_default();
         quarantined.extend(look.quarantined);
@@ -212,7 +212,7 @@ impl Supervisor {
     }
 
     /// When to check next, even if nothing happens.
-    fn next_look(&self) -> Instant {
+    fn next_check(&self) -> Instant {
         if self.ending.is_some() {
             // Only its end is still awaited.
             return Instant::now() + LAST_WORDS;
@@ -269,7 +269,7 @@ impl Supervisor {
         }
         let now = Instant::now();
         if let Some(git_watcher) = &mut self.started.git_watcher {
-            git_watcher.look(now);
+            git_watcher.scan_if_due(now);
         }
         let over = self.deadline().is_some_and(|deadline| now >= deadline);
         self.ending = if self.control.stop.load(Ordering::Acquire) {
@@ -279,7 +279,7 @@ impl Supervisor {
         } else if self.is_exposed() {
             Some(Ended::Exposed)
         } else {
-            self.watch.look(now).map(Ended::Limit)
+            self.watch.check_if_due(now).map(Ended::Limit)
         };
         if self.ending.is_some() {
             self.started.family.end();

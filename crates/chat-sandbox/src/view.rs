@@ -43,7 +43,7 @@ pub(crate) struct View {
     /// What in the project (or its git data) must not be changed.
     pub(crate) protected: Vec<Protection>,
     /// Repositories and settings that were found but cannot be protected.
-    pub(crate) seen: Vec<PathBuf>,
+    pub(crate) unprotected: Vec<PathBuf>,
     /// Folders of the project that must not be visible.
     pub(crate) hidden: Vec<PathBuf>,
     /// The project's secret files, if there are any.
@@ -70,7 +70,7 @@ impl View {
             project: project.to_owned(),
             git: Vec::new(),
             protected: Vec::new(),
-            seen: Vec::new(),
+            unprotected: Vec::new(),
             hidden: Vec::new(),
             secrets: None,
             masked: Vec::new(),

@@ -9,7 +9,7 @@ use chat_core::message::{Preview, ToolView};
 use chat_core::tool::ToolFailure;
 
 use crate::diff::Diff;
-use crate::marks::{Mark, Marks};
+use crate::file_versions::{FileVersion, FileVersions};
 use crate::spec::{size, still_wanted};
 use crate::tool_path::{ToolPath, failed};
 
@@ -25,12 +25,13 @@ pub fn read(place: &ToolPath) -> Result<Vec<u8>, ToolFailure> {
     let file = place.project.open_file(&place.path).map_err(|error| failed(&error))?;
     let mut reader: Take<File> = file.take(LIMIT + 1);
     let mut bytes = Vec::new();
-    let broken = |error| ToolFailure::new(format!("{} could not be read: {error}.", place.shown()));
+    let broken =
+        |error| ToolFailure::new(format!("{} could not be read: {error}.", place.display_name()));
     reader.read_to_end(&mut bytes).map_err(broken)?;
     if bytes.len() as u64 > LIMIT {
         return Err(ToolFailure::new(format!(
             "{} is larger than {}: use run_command.",
-            place.shown(),
+            place.display_name(),
             size(LIMIT)
         )));
     }
@@ -46,18 +47,18 @@ pub fn replace(
     place: &ToolPath,
     old: &[u8],
     new: &[u8],
-    marks: &Marks,
+    versions: &FileVersions,
     given_up: &AtomicBool,
 ) -> Result<(), ToolFailure> {
     if read(place)? != old {
         return Err(ToolFailure::new(format!(
             "{} was changed by someone else in the meantime, so nothing was written. Read it again.",
-            place.shown()
+            place.display_name()
         )));
     }
     still_wanted(given_up)?;
     place.project.replace(&place.path, new).map_err(|error| failed(&error))?;
-    marks.put(place.path.real(), Mark::of(new));
+    versions.put(place.path.real(), FileVersion::of(new));
     Ok(())
 }
 
@@ -70,7 +71,7 @@ pub fn preview(diff: &Diff, is_new: bool) -> Preview {
 /// What the user sees after the change.
 pub fn view(place: &ToolPath, diff: Diff, created: bool) -> ToolView {
     let Diff { text: diff, added, removed } = diff;
-    ToolView::Edited { path: place.shown(), diff, added, removed, created }
+    ToolView::Edited { path: place.display_name(), diff, added, removed, created }
 }
 
 #[cfg(test)]
@@ -89,7 +90,7 @@ mod tests {
         let place = ToolPath { path: project.resolve("a").unwrap(), project };
         let write = |stopped| {
             let given_up = AtomicBool::new(stopped);
-            replace(&place, b"a", b"b", &Marks::default(), &given_up)
+            replace(&place, b"a", b"b", &FileVersions::default(), &given_up)
         };
         assert!(write(true).unwrap_err().text.starts_with("This was stopped"));
         assert_eq!(std::fs::read(folder.path().join("a")).unwrap(), b"a");

@@ -83,7 +83,7 @@ impl Tool for DeleteFile {
         }
         let (trash, changes) = (self.trash.clone(), context.changes.clone());
         on_disk(move |given_up| {
-            let path = place.shown();
+            let path = place.display_name();
             changes.around(&place.path, || {
                 still_wanted(given_up)?;
                 let put = trash.put(&place);

@@ -134,7 +134,7 @@ fn apply_one(content: &str, edit: &Edit) -> Result<(String, Note), Reason> {
     if places.len() > MOST_PLACES {
         return Err(Reason::TooMany);
     }
-    apart(&mut places);
+    drop_overlapping(&mut places);
     let mut result = String::with_capacity(content.len() + new.len());
     let mut taken = 0;
     for place in &places {
@@ -161,7 +161,7 @@ fn apply_one(content: &str, edit: &Edit) -> Result<(String, Note), Reason> {
 }
 
 /// Keeps only places that do not overlap, from the beginning, as every editor does.
-fn apart(places: &mut Vec<Occurrence>) {
+fn drop_overlapping(places: &mut Vec<Occurrence>) {
     let mut end = 0;
     places.retain(|place| {
         let free = place.start >= end;

@@ -16,7 +16,7 @@ use crate::aliases;
 use crate::contents;
 use crate::diff::Diff;
 use crate::edit::{Applied, Edit, Note, apply};
-use crate::marks::Marks;
+use crate::file_versions::FileVersions;
 use crate::spec::{arguments, on_disk, spec};
 use crate::tool_path::ToolPath;
 
@@ -111,11 +111,12 @@ impl Tool for EditFile {
             }
         };
         place.may_change(&context, contents::preview(&diff, false)).await?;
-        let (marks, changes) = (context.memory.get::<Marks>(), context.changes.clone());
+        let (versions, changes) = (context.memory.get::<FileVersions>(), context.changes.clone());
         on_disk(move |given_up| {
-            changes
-                .around(&place.path, || contents::replace(&place, &old, &new, &marks, given_up))?;
-            let mut text = format!("Edited {} {}", place.shown(), diff.counts());
+            changes.around(&place.path, || {
+                contents::replace(&place, &old, &new, &versions, given_up)
+            })?;
+            let mut text = format!("Edited {} {}", place.display_name(), diff.counts());
             let told: Vec<String> = notes.iter().filter_map(Note::for_model).collect();
             if !told.is_empty() {
                 text = format!("{text}\n{} Check that this is what you meant:", told.join(" "));
@@ -133,7 +134,7 @@ fn prepare(place: &ToolPath, edits: &[Edit]) -> Result<Ready, ToolFailure> {
     place.must_be_file()?;
     let old = contents::read(place)?;
     let Some((before, encoding)) = text::decode(&old) else {
-        let (shown, kind) = (place.shown(), text::binary_kind(&old));
+        let (shown, kind) = (place.display_name(), text::binary_kind(&old));
         return Err(ToolFailure::new(format!("{shown} is {kind} and has no text to edit.")));
     };
     let Applied { content, notes } =
@@ -147,9 +148,9 @@ fn prepare(place: &ToolPath, edits: &[Edit]) -> Result<Ready, ToolFailure> {
 
 /// The error that a file's encoding lacks a character.
 fn lacks(place: &ToolPath, encoding: Encoding, character: char) -> ToolFailure {
-    let told = encoding.told().unwrap_or("UTF-8");
+    let told = encoding.label().unwrap_or("UTF-8");
     ToolFailure::new(format!(
         "{} is {told}, an encoding without “{character}”. Write it without this character.",
-        place.shown()
+        place.display_name()
     ))
 }

@@ -107,7 +107,7 @@ impl Tool for FindFiles {
             });
             found.sort();
             let count = found.len();
-            let lines = found.iter().take(ENTRIES).map(|path| beneath.shown(path) + "\n");
+            let lines = found.iter().take(ENTRIES).map(|path| beneath.display_name(path) + "\n");
             let (text, shown) = within_bytes(lines, context.most);
             let text = text + &more(count, shown);
             let text = if count == 0 { "No files match.".to_owned() } else { text };

@@ -100,7 +100,7 @@ impl Tool for ListFiles {
         place.must_be_folder()?;
         let depth = depth.unwrap_or(DEPTH).max(1);
         on_disk(move |given_up| {
-            let shown = place.shown();
+            let shown = place.display_name();
             let beneath = WalkRoot::new(place)?;
             let found = collect(&beneath, depth, &*context.host, given_up);
             let (count, text) = (found.len(), tree(found, context.most));

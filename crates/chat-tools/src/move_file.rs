@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::aliases;
-use crate::marks::Marks;
+use crate::file_versions::FileVersions;
 use crate::spec::{arguments, on_disk, spec, still_wanted};
 use crate::tool_path::{ToolPath, failed};
 
@@ -82,14 +82,14 @@ impl Tool for MoveFile {
             Request::Read { path: from.path.clone() },
             Request::Write { path: to.path.clone() },
         ];
-        let preview = Preview::Move { to: to.shown().into() };
+        let preview = Preview::Move { to: to.display_name().into() };
         from.may(&context, requests, preview).await?;
         match (from.path.kind(), to.path.kind()) {
             (Kind::Missing, _) => return Err(from.missing()),
             (_, Kind::Missing) => {}
             (_, Kind::Folder) => {
                 let name = from.path.real().file_name().unwrap_or_default().display().to_string();
-                let shown = to.shown();
+                let shown = to.display_name();
                 return Err(ToolFailure::new(format!(
                     "{shown} is a folder: give the full new path, such as {shown}/{name}."
                 )));
@@ -97,11 +97,11 @@ impl Tool for MoveFile {
             _ => {
                 return Err(ToolFailure::new(format!(
                     "{} already exists and is not overwritten.",
-                    to.shown()
+                    to.display_name()
                 )));
             }
         }
-        let (marks, changes) = (context.memory.get::<Marks>(), context.changes.clone());
+        let (versions, changes) = (context.memory.get::<FileVersions>(), context.changes.clone());
         on_disk(move |given_up| {
             changes.around_move(&from.path, &to.path, || {
                 still_wanted(given_up)?;
@@ -112,8 +112,8 @@ impl Tool for MoveFile {
                     error => failed(&error),
                 })
             })?;
-            marks.moved(from.path.real(), to.path.real());
-            let (from, to) = (from.shown(), to.shown());
+            versions.moved(from.path.real(), to.path.real());
+            let (from, to) = (from.display_name(), to.display_name());
             let text = format!("Moved {from} to {to}");
             Ok(ToolOutput::text(text).view(ToolView::Moved { from, to }))
         })

@@ -85,7 +85,7 @@ impl Tool for Outline {
         place.may_read(&context).await?;
         place.must_be_file()?;
         on_disk(move |_| {
-            let shown = place.shown();
+            let shown = place.display_name();
             let bytes = contents::read(&place)?;
             let Some((text, _)) = text::decode(&bytes) else {
                 return Err(ToolFailure::new(format!("{shown} is not a text file.")));
@@ -100,14 +100,14 @@ impl Tool for Outline {
                 ToolFailure::new(format!("There is no outline of {shown}: {error}."))
             })?;
             let view = ToolView::Read { path: shown.clone(), from: None, to: None };
-            Ok(ToolOutput::text(tell(&shown, &symbols)).view(view))
+            Ok(ToolOutput::text(symbol_list(&shown, &symbols)).view(view))
         })
         .await
     }
 }
 
 /// One line each, indented by nesting.
-fn tell(path: &str, symbols: &[Symbol]) -> String {
+fn symbol_list(path: &str, symbols: &[Symbol]) -> String {
     if symbols.is_empty() {
         return format!("{path} defines nothing.");
     }

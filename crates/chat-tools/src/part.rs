@@ -115,7 +115,7 @@ pub fn read(mut reader: impl BufRead, before: &[u8], range: Range) -> Result<Par
     };
     let lines: Vec<(String, usize)> =
         found.lines.iter().map(|line| (decode(line), line.length)).collect();
-    Ok(written(&lines, &found, range, encoding.told()))
+    Ok(written(&lines, &found, range, encoding.label()))
 }
 
 /// The same for a text that was already decoded.

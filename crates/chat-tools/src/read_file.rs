@@ -17,8 +17,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::aliases;
+use crate::file_versions::{self, FileVersion, FileVersions};
 use crate::lines::with_lines;
-use crate::marks::{self, Mark, Marks};
 use crate::part::{self, Part, Range, Without};
 use crate::spec::{arguments, counted, on_disk, size, spec};
 use crate::tool_path::{ToolPath, failed};
@@ -106,7 +106,7 @@ impl Tool for ReadFile {
         let place = ToolPath::new(&context, &path)?;
         place.may_read(&context).await?;
         place.must_be_file()?;
-        let marks = context.memory.get::<Marks>();
+        let versions = context.memory.get::<FileVersions>();
         let sees = context.sees;
         on_disk(move |given_up| {
             let file = place.project.open_file(&place.path).map_err(|error| failed(&error))?;
@@ -115,27 +115,28 @@ impl Tool for ReadFile {
             let mut reader = BufReader::with_capacity(64 * 1024, bounded);
             let start = reader.fill_buf().map_err(|error| broken(&place, &error))?.to_vec();
             let length = found.len();
-            let view = |from, to| ToolView::Read { path: place.shown(), from, to };
+            let view = |from, to| ToolView::Read { path: place.display_name(), from, to };
             if let Some(mime) = text::picture_type(&start) {
                 return picture(&place, reader, mime, length, sees)
                     .map(|output| output.view(view(None, None)));
             }
             match read(reader, &start, range, length) {
                 Ok(Part { text, lines, hash }) => {
-                    let mark = hash.map_or_else(|| Mark::stamp(&found), Mark::Contents);
-                    marks.put(place.path.real(), mark);
+                    let mark =
+                        hash.map_or_else(|| FileVersion::stamp(&found), FileVersion::Contents);
+                    versions.put(place.path.real(), mark);
                     let (from, to) = lines.unzip();
                     Ok(ToolOutput::text(text).view(view(from, to)))
                 }
                 Err(Without::Binary) => {
-                    let (shown, kind) = (place.shown(), text::binary_kind(&start));
+                    let (shown, kind) = (place.display_name(), text::binary_kind(&start));
                     let text =
                         format!("{shown} is {kind}, {}. It has no lines to read.", size(length));
                     Ok(ToolOutput::text(text).view(view(None, None)))
                 }
                 Err(Without::Beyond(lines)) => {
                     let lines = counted(lines, "line");
-                    Err(ToolFailure::new(format!("{} has only {lines}.", place.shown())))
+                    Err(ToolFailure::new(format!("{} has only {lines}.", place.display_name())))
                 }
                 Err(Without::Io(error)) => Err(broken(&place, &error)),
             }
@@ -168,7 +169,7 @@ impl Read for Bounded<'_> {
 }
 
 fn broken(place: &ToolPath, error: &std::io::Error) -> ToolFailure {
-    ToolFailure::new(format!("{} could not be read: {error}.", place.shown()))
+    ToolFailure::new(format!("{} could not be read: {error}.", place.display_name()))
 }
 
 /// Reads a part of a file whose beginning is known.
@@ -187,8 +188,8 @@ fn read(
             let mut bytes = Vec::new();
             reader.take(UTF16).read_to_end(&mut bytes).map_err(Without::Io)?;
             let (text, encoding) = text::decode(&bytes).ok_or(Without::Binary)?;
-            let part = part::of_text(&text, range, encoding.told())?;
-            Ok(Part { hash: Some(marks::hash(&bytes)), ..part })
+            let part = part::of_text(&text, range, encoding.label())?;
+            Ok(Part { hash: Some(file_versions::hash(&bytes)), ..part })
         }
         None if !start.contains(&0) => part::read(reader, &[], range),
         _ => Err(Without::Binary),
@@ -203,7 +204,7 @@ fn picture(
     length: u64,
     sees: bool,
 ) -> Result<ToolOutput, ToolFailure> {
-    let what = format!("{} is an image ({mime}, {})", place.shown(), size(length));
+    let what = format!("{} is an image ({mime}, {})", place.display_name(), size(length));
     if !sees {
         return Ok(ToolOutput::text(format!("{what}, but you cannot see images.")));
     }

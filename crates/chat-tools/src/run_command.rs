@@ -20,7 +20,7 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 
 use crate::aliases;
-use crate::command::{Background, Commands, Tail, exit_of, plain, put_aside, told};
+use crate::command::{Background, Commands, Tail, exit_of, outcome, plain, quarantined};
 use crate::outputs;
 use crate::spec::{arguments, counted, on_disk, spec};
 use crate::tool_path::ToolPath;
@@ -29,7 +29,7 @@ use crate::tool_path::ToolPath;
 /// background.
 const LONGEST: u64 = 3600;
 /// How many bytes of an output are kept on disk.
-const KEPT: u64 = 64 << 20;
+const SPOOL_LIMIT: u64 = 64 << 20;
 /// The time between two updates of a running command's output: as often as the eye can follow.
 const FRAME: Duration = Duration::from_millis(50);
 
@@ -184,7 +184,7 @@ impl Tool for RunCommand {
         let (id, spool) = spool(&context)?;
         let kept = spool.path();
         let changes = context.changes.clone();
-        let looked = on_disk(move |_| changes.look()).await?;
+        let looked = on_disk(move |_| changes.start_recording()).await?;
         let started = sandbox.spawn_followed(command, spool).await;
         let (running, follow) = started.map_err(|error| {
             let _ = std::fs::remove_file(&kept);
@@ -195,7 +195,7 @@ impl Tool for RunCommand {
             exit: exit.map(exit_of),
             output,
             sandboxed: is_sandboxed,
-            put_aside: exit.map(put_aside).unwrap_or_default(),
+            quarantined: exit.map(quarantined).unwrap_or_default(),
         };
         if background {
             drop(follow);
@@ -272,7 +272,7 @@ fn secrets(context: &ToolContext, place: &ToolPath, named: Vec<ResolvedPath>) ->
 
 /// A file for an output, and its id.
 fn spool(context: &ToolContext) -> Result<(String, Spool), ToolFailure> {
-    let keep = Keep { excerpt: excerpt(context), disk: KEPT };
+    let keep = Keep { excerpt: excerpt(context), disk: SPOOL_LIMIT };
     let made = outputs::create(&context.outputs, |path| Spool::create(path, keep));
     made.map_err(|error| {
         ToolFailure::new(format!("The command did not run: its output cannot be stored: {error}."))
@@ -325,7 +325,7 @@ fn say(running: &Running, exit: &Exit, id: &str) -> (String, bool) {
     let output = plain(&excerpt.to_string());
     let is_cut = excerpt.bytes_left_out > 0 || output.is_cut;
     let (spool, output) = (running.spool(), output.text);
-    let mut said = told(exit);
+    let mut said = outcome(exit);
     if output.trim().is_empty() {
         said += " No output.";
     } else {
@@ -339,7 +339,7 @@ fn say(running: &Running, exit: &Exit, id: &str) -> (String, bool) {
 
 /// How to get the rest of an output of this size, and what of it was not kept.
 fn rest(id: &str, bytes: u64, refused: Option<ErrorKind>) -> String {
-    match (bytes.checked_sub(KEPT).filter(|lost| *lost > 0), refused) {
+    match (bytes.checked_sub(SPOOL_LIMIT).filter(|lost| *lost > 0), refused) {
         (_, Some(why)) => format!(
             "[Not all of the output could be written to disk ({why}). Read what there is with fetch_output: id {id}.]"
         ),
@@ -384,7 +384,7 @@ pub fn report(
     let part = command
         .more(most)
         .map_err(|error| ToolFailure::new(format!("The output could not be read: {error}.")))?;
-    let mut said = ended.as_ref().map_or_else(|| "Still running.".to_owned(), told);
+    let mut said = ended.as_ref().map_or_else(|| "Still running.".to_owned(), outcome);
     if part.missed > 0 {
         said = format!("{said}\n[No longer available: {}]", counted(part.missed, "byte"));
     }
@@ -404,7 +404,7 @@ pub fn report(
         exit: ended.as_ref().map(exit_of),
         output: Some(id.to_owned()),
         sandboxed: command.is_sandboxed,
-        put_aside: ended.as_ref().map(put_aside).unwrap_or_default(),
+        quarantined: ended.as_ref().map(quarantined).unwrap_or_default(),
     };
     Ok(ToolOutput::text(said).view(view))
 }
@@ -416,8 +416,8 @@ mod tests {
     #[test]
     fn what_is_not_kept_is_told() {
         let whole = "[Read the full output with fetch_output: id out1.]";
-        assert_eq!(rest("out1", KEPT, None), whole);
-        assert!(rest("out1", KEPT + 7, None).contains("[7 bytes in the middle"));
+        assert_eq!(rest("out1", SPOOL_LIMIT, None), whole);
+        assert!(rest("out1", SPOOL_LIMIT + 7, None).contains("[7 bytes in the middle"));
         let full = rest("out1", 10, Some(ErrorKind::StorageFull));
         assert!(
             full.starts_with("[Not all of the output could be written to disk (no storage space)"),

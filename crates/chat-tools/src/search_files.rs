@@ -140,7 +140,7 @@ fn search_in(
     }
     place.must_be_file()?;
     let file = place.project.open_file(&place.path).map_err(|error| failed(&error))?;
-    Ok(search.file(&file, place.shown(), given_up))
+    Ok(search.file(&file, place.display_name(), given_up))
 }
 
 /// Removes files that a rule forbids to read, though their folder may be searched, and secrets. Not

@@ -138,8 +138,8 @@ impl ToolPath {
     }
 
     /// Its displayed path.
-    pub fn shown(&self) -> String {
-        self.path.shown().display().to_string()
+    pub fn display_name(&self) -> String {
+        self.path.display_path().display().to_string()
     }
 
     /// Similar names in its folder. The folder is opened without following links, since it may have
@@ -163,7 +163,7 @@ impl ToolPath {
 
     /// The error that nothing is there, with similar names.
     pub fn missing(&self) -> ToolFailure {
-        let shown = self.shown();
+        let shown = self.display_name();
         let near = self.near();
         if near.is_empty() {
             ToolFailure::new(format!("{shown} does not exist."))
@@ -181,7 +181,7 @@ impl ToolPath {
     ///
     /// It is something else.
     pub fn must_be_file(&self) -> Result<(), ToolFailure> {
-        let shown = self.shown();
+        let shown = self.display_name();
         match self.path.kind() {
             Kind::File => Ok(()),
             Kind::Missing => Err(self.missing()),
@@ -203,7 +203,7 @@ impl ToolPath {
         match self.path.kind() {
             Kind::Folder => Ok(()),
             Kind::Missing => Err(self.missing()),
-            _ => Err(ToolFailure::new(format!("{} is not a folder.", self.shown()))),
+            _ => Err(ToolFailure::new(format!("{} is not a folder.", self.display_name()))),
         }
     }
 }

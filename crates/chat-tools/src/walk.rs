@@ -36,7 +36,7 @@ pub fn glob(pattern: &str) -> Result<GlobMatcher, ToolFailure> {
 /// swapped in is read.
 #[derive(Debug)]
 pub struct WalkRoot {
-    place: ToolPath,
+    root: ToolPath,
     folder: OwnedFd,
 }
 
@@ -46,9 +46,9 @@ impl WalkRoot {
     /// # Errors
     ///
     /// It can no longer be opened.
-    pub fn new(place: ToolPath) -> Result<Self, ToolFailure> {
-        let folder = place.project.open_folder(&place.path).map_err(|error| failed(&error))?;
-        Ok(Self { place, folder })
+    pub fn new(root: ToolPath) -> Result<Self, ToolFailure> {
+        let folder = root.project.open_folder(&root.path).map_err(|error| failed(&error))?;
+        Ok(Self { root, folder })
     }
 
     /// Opens a file by its path relative to the folder. A file with several hard links may belong
@@ -58,7 +58,7 @@ impl WalkRoot {
     ///
     /// It is skipped, or cannot be read.
     pub fn open(&self, path: &Path) -> Result<File, Skipped> {
-        if !self.place.path.is_inside() && self.is_kept(path) {
+        if !self.root.path.is_inside() && self.is_own(path) {
             return Err(Skipped::Other);
         }
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
@@ -85,32 +85,32 @@ impl WalkRoot {
 
     fn open_slowly(&self, path: &Path) -> Result<File, Error> {
         let below = self.below(path);
-        let resolved = self.place.project.resolve(&below.to_string_lossy())?;
-        self.place.project.open_file(&resolved)
+        let resolved = self.root.project.resolve(&below.to_string_lossy())?;
+        self.root.project.open_file(&resolved)
     }
 
     /// The full path for a path relative to the folder.
     pub fn below(&self, path: &Path) -> PathBuf {
-        self.place.path.real().join(path)
+        self.root.path.real().join(path)
     }
 
     /// Whether not even the name may be revealed: it is Natter's own, or a rule forbids to read it.
     pub fn is_hidden(&self, path: &Path, host: &dyn ToolHost) -> bool {
         let below = self.below(path);
-        self.place.project.resolve_entry(&below.to_string_lossy()).map_or(true, |path| {
+        self.root.project.resolve_entry(&below.to_string_lossy()).map_or(true, |path| {
             path.guard() == Guard::Own || host.refuses(&Request::Read { path })
         })
     }
 
     /// Whether it is Natter's own.
-    fn is_kept(&self, path: &Path) -> bool {
-        let resolved = self.below(path).to_str().map(|path| self.place.project.resolve_entry(path));
+    fn is_own(&self, path: &Path) -> bool {
+        let resolved = self.below(path).to_str().map(|path| self.root.project.resolve_entry(path));
         resolved.is_none_or(|resolved| resolved.is_ok_and(|path| path.guard() == Guard::Own))
     }
 
     /// The displayed path for a path relative to the folder.
-    pub fn shown(&self, path: &Path) -> String {
-        let shown = self.place.path.shown();
+    pub fn display_name(&self, path: &Path) -> String {
+        let shown = self.root.path.display_path();
         let whole = if shown == Path::new(".") { path.to_owned() } else { shown.join(path) };
         whole.display().to_string()
     }

@@ -86,13 +86,13 @@ impl WebSearch {
         })?;
         // The address is the user's own setting, so a service on their own machine is allowed.
         let wanted = Wanted::Network { host: host.clone(), private: false, leads_to: Vec::new() };
-        context.permit(wanted, Preview::Address { url: asked(&request) }).await?;
+        context.permit(wanted, Preview::Address { url: request_line(&request) }).await?;
         let mut budget = Budget::new(context.settings.fetch_seconds, 0);
         let (status, body) = budget.within(&host, send(&client, request, &host)).await?;
         let hits = search::results(provider, status, &body, count);
         let hits = hits.map_err(|refusal| ToolFailure::new(refusal.to_string()))?;
         let view = ToolView::WebSearched { query: query.words, results: hits.len() as u64 };
-        Ok(ToolOutput::text(told(&hits)).view(view))
+        Ok(ToolOutput::text(result_list(&hits)).view(view))
     }
 
     /// The service's key, from the source in the settings.
@@ -206,7 +206,7 @@ fn client(base: &Url) -> Result<Client, ToolFailure> {
 }
 
 /// Everything that is sent except the key.
-fn asked(request: &Request) -> String {
+fn request_line(request: &Request) -> String {
     let body = request.body().and_then(reqwest::Body::as_bytes);
     match body {
         Some(body) => format!("{} {}", request.url(), String::from_utf8_lossy(body)),
@@ -235,7 +235,7 @@ async fn send(
 }
 
 /// The results for the model.
-fn told(hits: &[Hit]) -> String {
+fn result_list(hits: &[Hit]) -> String {
     if hits.is_empty() {
         return "Nothing was found. Try other or fewer words.".to_owned();
     }

@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::aliases;
 use crate::contents;
 use crate::diff::Diff;
-use crate::marks::{Mark, Marks};
+use crate::file_versions::{FileVersion, FileVersions};
 use crate::spec::{arguments, on_disk, spec, still_wanted};
 use crate::tool_path::{ToolPath, failed};
 
@@ -128,15 +128,15 @@ async fn create(
 ) -> Result<ToolOutput, ToolFailure> {
     let diff = Diff::new("", &content);
     may_write(context, &place, contents::preview(&diff, true)).await?;
-    let (marks, changes) = (context.memory.get::<Marks>(), context.changes.clone());
+    let (versions, changes) = (context.memory.get::<FileVersions>(), context.changes.clone());
     on_disk(move |given_up| {
         changes.around(&place.path, || {
             still_wanted(given_up)?;
             let made = place.project.create(&place.path, content.as_bytes());
             made.map_err(|error| failed(&error))
         })?;
-        marks.put(place.path.real(), Mark::of(content.as_bytes()));
-        let text = format!("Created {} {}", place.shown(), diff.counts());
+        versions.put(place.path.real(), FileVersion::of(content.as_bytes()));
+        let text = format!("Created {} {}", place.display_name(), diff.counts());
         Ok(ToolOutput::text(text).view(contents::view(&place, diff, true)))
     })
     .await
@@ -147,8 +147,8 @@ async fn replace(
     place: ToolPath,
     content: String,
 ) -> Result<ToolOutput, ToolFailure> {
-    let marks = context.memory.get::<Marks>();
-    let (read, known) = (place.clone(), marks.get(place.path.real()));
+    let versions = context.memory.get::<FileVersions>();
+    let (read, known) = (place.clone(), versions.get(place.path.real()));
     let prepared = on_disk(move |_| prepare(&read, known.as_ref(), &content)).await;
     let Ready { old, new, diff, notes } = match prepared {
         Ok(ready) => ready,
@@ -162,17 +162,22 @@ async fn replace(
     may_write(context, &place, contents::preview(&diff, false)).await?;
     let changes = context.changes.clone();
     on_disk(move |given_up| {
-        changes.around(&place.path, || contents::replace(&place, &old, &new, &marks, given_up))?;
-        let text = format!("Replaced {} {}{notes}", place.shown(), diff.counts());
+        changes
+            .around(&place.path, || contents::replace(&place, &old, &new, &versions, given_up))?;
+        let text = format!("Replaced {} {}{notes}", place.display_name(), diff.counts());
         Ok(ToolOutput::text(text).view(contents::view(&place, diff, false)))
     })
     .await
 }
 
 /// Reads a file that is to be replaced, and checks that the session knows it.
-fn prepare(place: &ToolPath, known: Option<&Mark>, content: &str) -> Result<Ready, ToolFailure> {
+fn prepare(
+    place: &ToolPath,
+    known: Option<&FileVersion>,
+    content: &str,
+) -> Result<Ready, ToolFailure> {
     place.must_be_file()?;
-    let shown = place.shown();
+    let shown = place.display_name();
     let old = contents::read(place)?;
     match known {
         None => {
@@ -180,7 +185,7 @@ fn prepare(place: &ToolPath, known: Option<&Mark>, content: &str) -> Result<Read
                 "{shown} exists, but you have not read it. Read it first, or use edit_file."
             )));
         }
-        Some(mark) if *mark != Mark::of(&old) => {
+        Some(mark) if *mark != FileVersion::of(&old) => {
             return Err(ToolFailure::new(format!(
                 "{shown} has changed since you read it. Read it again first."
             )));

@@ -70,7 +70,7 @@ pub async fn offered(json: bool, program: &Program) -> Result<Outcome> {
 }
 
 /// Lists models that other programs have.
-pub async fn found(json: bool, program: &Program) -> Result<Outcome> {
+pub async fn discovered(json: bool, program: &Program) -> Result<Outcome> {
     #[derive(Serialize)]
     struct View<'a> {
         program: &'a str,
@@ -81,7 +81,7 @@ pub async fn found(json: bool, program: &Program) -> Result<Outcome> {
         facts: FactsView<'a>,
     }
     let mut out = String::new();
-    for found in program.manager.local_models().found().await? {
+    for found in program.manager.local_models().discovered().await? {
         let path = found.path.display().to_string();
         if json {
             let facts = FactsView::new(&found.facts);

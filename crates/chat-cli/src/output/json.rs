@@ -5,7 +5,9 @@ mod views;
 
 use chat_core::client::Preparing;
 use chat_core::event::{Failure, SessionPlaceholder, Stage, StopReason, TextKind};
-use chat_core::message::{Answer, Ask, Asked, Message, Todo, ToolCall, ToolResult, Usage};
+use chat_core::message::{
+    Answer, ApprovalKind, ApprovalRequest, Message, Todo, ToolCall, ToolResult, Usage,
+};
 use chat_core::permission::{Action, Effect, Rule, Scope};
 use chat_core::tool::Toolbox;
 use chat_presentation::words;
@@ -158,7 +160,7 @@ impl Sink for Json {
         self.pieces.error().extend_from_slice(prompt.as_bytes());
     }
 
-    fn answered(&mut self, ask: &Ask, answer: Option<&Answer>) {
+    fn answered(&mut self, ask: &ApprovalRequest, answer: Option<&Answer>) {
         match (answer, self.terminal.error) {
             (Some(Answer::Nobody), _) => {
                 let line = self.terminal.dim(&terminal::clean(&say::nobody(ask)));
@@ -169,8 +171,8 @@ impl Sink for Json {
             _ => {}
         }
         let id = ask.call.as_str();
-        match &ask.what {
-            Asked::Permission(asked) => {
+        match &ask.kind {
+            ApprovalKind::Permission(asked) => {
                 let message = match answer {
                     Some(Answer::Deny { message, .. }) => message.as_deref(),
                     _ => None,
@@ -186,10 +188,10 @@ impl Sink for Json {
                     message,
                 });
             }
-            Asked::GoOn { rounds } => {
+            ApprovalKind::GoOn { rounds } => {
                 self.line(&Line::GoOn { rounds: *rounds, answer: answer_name(answer) });
             }
-            Asked::Question(question) => {
+            ApprovalKind::Question(question) => {
                 let answer = match answer {
                     Some(Answer::Text(text)) => Some(text.as_str()),
                     _ => None,

@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use chat_core::client::Preparing;
 use chat_core::event::{Failure, SessionPlaceholder, Stage, StopReason, TextKind};
-use chat_core::message::{Answer, Ask, Message, ToolCall, ToolCallId, ToolResult};
+use chat_core::message::{Answer, ApprovalRequest, Message, ToolCall, ToolCallId, ToolResult};
 use chat_core::tool::Toolbox;
 use chat_presentation::words::{self, Progress};
 use gettextrs::gettext;
@@ -97,7 +97,7 @@ impl Text {
         let _ = writeln!(self.pieces.error(), "{line}");
     }
 
-    fn tell_held(&mut self) {
+    fn write_held(&mut self) {
         for line in std::mem::take(&mut self.held) {
             self.remark(&line);
         }
@@ -172,7 +172,7 @@ impl Sink for Text {
         self.at = if prompt.ends_with('\n') { At::LineStart } else { At::MidPrompt };
     }
 
-    fn answered(&mut self, ask: &Ask, answer: Option<&Answer>) {
+    fn answered(&mut self, ask: &ApprovalRequest, answer: Option<&Answer>) {
         if answer.is_some() && self.at == At::MidPrompt {
             self.at = At::LineStart;
         } else if answer == Some(&Answer::Nobody) {
@@ -181,7 +181,7 @@ impl Sink for Text {
         } else {
             self.end_line();
         }
-        self.tell_held();
+        self.write_held();
     }
 
     fn message(&mut self, _: &Message) {
@@ -214,7 +214,7 @@ impl Sink for Text {
 
     fn done(&mut self, done: &Done) {
         self.end_line();
-        self.tell_held();
+        self.write_held();
         if let Some(error) = &done.error {
             let text = explain(error, self.terminal);
             self.pieces.error().extend_from_slice(text.as_bytes());
@@ -254,18 +254,18 @@ impl Sink for Text {
 
 #[cfg(test)]
 mod tests {
-    use chat_core::message::{AskId, Asked};
+    use chat_core::message::{ApprovalId, ApprovalKind};
 
     use super::*;
 
     #[test]
     fn what_comes_while_a_question_waits_is_told_behind_the_answer() {
         let mut text = Text::new(Terminal::default(), Toolbox::default());
-        let ask = Ask {
-            id: AskId::generate(),
+        let ask = ApprovalRequest {
+            id: ApprovalId::generate(),
             call: ToolCallId::new("c1"),
             tool: "run_command".to_owned(),
-            what: Asked::GoOn { rounds: 5 },
+            kind: ApprovalKind::GoOn { rounds: 5 },
         };
         let result = ToolResult {
             call: ToolCallId::new("c2"),

@@ -9,9 +9,9 @@ use crate::engine::Program;
 use crate::terminal;
 
 /// Prints the warning the first time that it is called.
-pub(super) async fn tell_once(program: &Program) {
-    static TOLD: AtomicBool = AtomicBool::new(false);
-    if TOLD.swap(true, Ordering::Relaxed) {
+pub(super) async fn warn_once(program: &Program) {
+    static WARNED: AtomicBool = AtomicBool::new(false);
+    if WARNED.swap(true, Ordering::Relaxed) {
         return;
     }
     let Ok(Some(bounds)) = program.manager.commands().bounds().await else { return };

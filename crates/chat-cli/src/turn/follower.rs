@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chat_core::event::{Event, SessionEvent, Snapshot, StopReason, TextKind};
 use chat_core::manager::Sent;
 use chat_core::message::{
-    Ask, Ending, Fid, Message, MessageId, Part, Role, ToolCall, ToolCallId, Usage,
+    ApprovalRequest, Ending, Fid, Message, MessageId, Part, Role, ToolCall, ToolCallId, Usage,
 };
 use chat_core::tool::{ToolKind, Toolbox};
 
@@ -32,7 +32,7 @@ pub(super) struct Follower {
     calls: Calls,
     ended: HashSet<MessageId>,
     /// The questions that wait for the user.
-    pub(super) asks: Vec<Arc<Ask>>,
+    pub(super) asks: Vec<Arc<ApprovalRequest>>,
     /// Whether a command was to be run.
     pub(super) runs_commands: bool,
     /// How much text was shown in total.
@@ -118,7 +118,7 @@ impl Follower {
                 }
             }
             SessionEvent::ToolOutput { tail, .. } => sink.tool_output(&tail),
-            SessionEvent::AsksChanged { asks } => self.asks = asks,
+            SessionEvent::ApprovalsChanged { asks } => self.asks = asks,
             SessionEvent::TodosChanged { todos } => sink.todos(&todos),
             SessionEvent::Reset => return Followed::Lost,
             SessionEvent::StageChanged { stage } => sink.stage(&stage),

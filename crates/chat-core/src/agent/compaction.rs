@@ -81,7 +81,7 @@ impl Measure<'_> {
         })
     }
 
-    /// Shortens results until they fit beside what was decided already; all that can be where
+    /// Shortens results until they fit next to what was decided already; all that can be where
     /// nothing is enough.
     pub(super) fn shrink_hard(
         &self,

@@ -44,7 +44,7 @@ pub(crate) fn limit(context_window: &ContextWindow, percent: u8, options: &Optio
     if percent == 0 {
         return None;
     }
-    // What the person wants a reply to have room for stays free, but for half of the window.
+    // The room that the user reserved for a reply stays free, up to half of the window.
     let reply = u64::from(options.max_tokens.unwrap_or(0)).min(window / 2);
     Some((window * u64::from(percent.min(100)) / 100).min(window - reply))
 }

@@ -15,7 +15,7 @@ use crate::tool::{self, CallApproval, Registry, ToolContext, ToolFailure, ToolOu
 /// How long a tool has, once the user stopped the turn, to give what it has.
 const LAST_WORD: Duration = Duration::from_secs(1);
 
-/// What a model is told about a call that the user stopped.
+/// The model reads this as the result of a call that the user stopped.
 const STOPPED: &str = "The user stopped this call.";
 
 /// A result, and the pictures that go with it.
@@ -62,7 +62,7 @@ impl Turn {
         message
     }
 
-    /// Makes a call, and tells the model where it repeats itself.
+    /// Makes a call, and warns the model where it repeats itself.
     async fn attempt_and_note(
         &self,
         tools: &Registry,

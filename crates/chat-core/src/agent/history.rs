@@ -7,7 +7,7 @@ use super::truncation::shortened;
 use crate::error::Kind;
 use crate::message::{Ending, Message, MessageId, Part, Role, ToolCall, ToolResult};
 
-/// What a model is told about a call that never got its result. Strict servers refuse a request
+/// The model reads this as the result of a call that never got one. Strict servers refuse a request
 /// in which one is missing.
 const NO_RESULT: &str = "This call was stopped before it returned a result.";
 
@@ -52,7 +52,7 @@ pub fn outgoing(history: &[Arc<Message>]) -> Vec<Arc<Message>> {
 }
 
 /// A result for each call of a reply, in the order of the calls: they are kept in the order in which
-/// they came, and some servers tell them apart by their place alone. Those of `later` that are among
+/// they came, and some servers distinguish them only by their position. Those of `later` that are among
 /// them are noted in `taken`.
 fn answers(
     reply: &Message,

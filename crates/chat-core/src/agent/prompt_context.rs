@@ -28,11 +28,11 @@ pub struct PromptContext<'a> {
     pub regained: Option<&'a str>,
     /// The folder to work in.
     pub project: Option<&'a Path>,
-    /// What the model was told before.
+    /// What the model already knows.
     pub known: &'a KnownContext,
 }
 
-/// What a model was told before and still reads, by the tag that it stands in. It need not be told again.
+/// What earlier messages already say and the model still reads, by tag. It need not be repeated.
 #[derive(Clone, Debug, Default)]
 pub struct KnownContext {
     editor: Option<String>,
@@ -40,7 +40,7 @@ pub struct KnownContext {
 }
 
 impl KnownContext {
-    /// What the messages of a conversation still tell that goes out as its markers say.
+    /// Reads it from the messages that go out, as the conversation's markers say.
     pub fn of(history: &[Arc<Message>]) -> Self {
         let mut known = Self::default();
         for message in outgoing(history) {

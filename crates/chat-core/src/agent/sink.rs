@@ -37,7 +37,7 @@ pub trait ReplySink: Send + Sync {
     /// of it comes.
     fn reply(&self) -> (Vec<Part>, Usage);
 
-    /// Something happened besides.
+    /// Reports something other than text.
     fn progress(&self, progress: TurnProgress);
 
     /// Ends the reply that is being written. Durable when it returns, or kept in memory and tried
@@ -89,7 +89,7 @@ pub struct TurnContext {
     pub compact_at: u8,
 }
 
-/// What happens in a turn besides text that arrives.
+/// Everything that happens in a turn other than arriving text.
 #[derive(Clone, Debug)]
 pub enum TurnProgress {
     /// The server has not answered yet.

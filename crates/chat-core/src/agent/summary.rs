@@ -92,7 +92,7 @@ fn question(so_far: Option<&str>, piece: &str, tokens: u32) -> Message {
 fn pieces(messages: &[Arc<Message>], most: usize) -> Vec<String> {
     let mut pieces = vec![String::new()];
     for message in messages {
-        let mut text = told(message);
+        let mut text = transcript_line(message);
         if text.len() > most {
             text = truncation::head_and_tail(&text, most.saturating_sub(200));
             text.push('\n');
@@ -107,7 +107,7 @@ fn pieces(messages: &[Arc<Message>], most: usize) -> Vec<String> {
 }
 
 /// A message as a line or more of a report.
-fn told(message: &Message) -> String {
+fn transcript_line(message: &Message) -> String {
     let who = match message.role {
         Role::User => "User",
         Role::Assistant => "Assistant",

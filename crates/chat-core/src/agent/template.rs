@@ -20,7 +20,7 @@ fn fill_block(block: &str, value: &impl Fn(&str) -> Option<String>) -> Option<St
     let mut out = String::with_capacity(block.len());
     let (mut places, mut filled) = (0, 0);
     let mut rest = block;
-    while let Some((before, name, after)) = next_place(rest) {
+    while let Some((before, name, after)) = next_placeholder(rest) {
         out.push_str(before);
         match value(name) {
             Some(text) => {
@@ -39,7 +39,7 @@ fn fill_block(block: &str, value: &impl Fn(&str) -> Option<String>) -> Option<St
 }
 
 /// What stands before the next `{name}`, the name, and what follows it.
-fn next_place(text: &str) -> Option<(&str, &str, &str)> {
+fn next_placeholder(text: &str) -> Option<(&str, &str, &str)> {
     let mut from = 0;
     loop {
         let open = from + text[from..].find('{')?;

@@ -5,16 +5,16 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::message::{ToolCall, ToolResult};
 
-/// After how many turns of the same the model is told.
-const TOLD: usize = 3;
+/// After how many repetitions the model is warned.
+const WARN_AFTER: usize = 3;
 
 /// After how many the request ends.
-const ENDED: usize = 5;
+const END_AFTER: usize = 5;
 
 /// How many rounds may form what repeats: A, B, A, B is a circle of two.
 const LONGEST: usize = 4;
 
-/// What a model is told whose calls repeat.
+/// Warns a model whose calls repeat.
 const NOTE: &str = "Note: you made this same call several times in a row, and its result was the same each time; it \
 will be the same again. Do something else: use what you know, try another way, or say what keeps \
 you from continuing.";
@@ -37,7 +37,7 @@ impl Rounds {
             let back = |turns: usize| self.last.get(turns * length - 1);
             let there = |turns| back(turns).is_some_and(|round| round.contains(&number));
             let between = (0..length - 1).all(|at| self.last.get(at) == self.last.get(at + length));
-            between && (1..TOLD).all(there)
+            between && (1..WARN_AFTER).all(there)
         })
     }
 
@@ -51,8 +51,8 @@ impl Rounds {
             return None;
         }
         self.last.push_front(round);
-        self.last.truncate(LONGEST * ENDED);
-        (1..=LONGEST).any(|length| self.turns(length) >= ENDED).then_some(ENDED as u32)
+        self.last.truncate(LONGEST * END_AFTER);
+        (1..=LONGEST).any(|length| self.turns(length) >= END_AFTER).then_some(END_AFTER as u32)
     }
 
     /// How often the last so many rounds came, one turn after the other.
@@ -62,7 +62,7 @@ impl Rounds {
     }
 }
 
-/// What a result says to the model besides, once its call repeats.
+/// What is added to a result, once its call repeats.
 pub(super) fn with_note(text: &str) -> String {
     format!("{text}\n\n{NOTE}")
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::prompt_context::{open_plan, todos};
 use crate::message::{Compaction, Message, MessageId, Part, Role, ToolResult};
 
-/// What a model is told before the summary of what it cannot read any more.
+/// Introduces the summary of what the model cannot read any more.
 const EARLIER: &str =
     "This conversation started earlier. A summary of everything said and done until then:";
 

@@ -174,7 +174,7 @@ impl Chat {
         self
     }
 
-    /// Says whether somebody sees the reply come: a loop is then told, and stopped much later.
+    /// Says whether somebody watches the reply: then a loop is reported first, and stopped much later.
     #[must_use]
     pub fn watched(mut self, watched: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         self.watched = Some(Arc::new(watched));
@@ -356,7 +356,7 @@ fn respond(reply: &mut dyn ReplyTarget, ended: Ending, began: Instant) -> Result
     let total_ms = Some(began.elapsed().as_millis() as u64);
     reply.apply(&Delta::Usage(Usage { total_ms, ..Usage::default() }));
     let (parts, usage) = reply.build();
-    // Tags that part thoughts from the answer may have been all of it, or thoughts that are not told.
+    // All of it may have been the tags around the reasoning, or reasoning that is not shown.
     let says_nothing = |part: &Part| match part {
         Part::Text(text) | Part::Thinking { text, .. } => text.is_empty(),
         _ => false,

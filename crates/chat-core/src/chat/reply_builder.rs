@@ -27,7 +27,7 @@ pub struct ReplyBuilder {
     usage: Usage,
 }
 
-/// A text whose pieces are still coming.
+/// A text that is still arriving.
 #[derive(Debug)]
 struct GrowingText {
     kind: TextKind,
@@ -38,7 +38,7 @@ struct GrowingText {
     provider: Option<ProviderData>,
 }
 
-/// A tool call whose pieces are still coming.
+/// A tool call that is still arriving.
 #[derive(Debug, Default)]
 struct PartialCall {
     index: usize,
@@ -188,7 +188,7 @@ fn arguments(text: &str) -> Value {
         .unwrap_or_else(|_| Value::String(text.to_owned()))
 }
 
-/// Servers tell their counts in several pieces; a later one wins where it says something.
+/// Servers report their counts in several pieces; a later one wins where it has a value.
 fn merge(known: &Usage, new: &Usage) -> Usage {
     Usage {
         prompt_tokens: new.prompt_tokens.or(known.prompt_tokens),

@@ -2,7 +2,7 @@
 //! `natter-engine` runs while it is needed.
 
 mod engine;
-mod place;
+mod paths;
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ impl BuiltIn {
         Self { library, engine: Arc::new(Engine::new(options, timeouts)) }
     }
 
-    /// Asks the engine, which begins its answer within seconds, be it with a sign of life. One that
+    /// Asks the engine, which begins its answer within seconds, if only with a sign of life. One that
     /// does not hangs, and is ended.
     async fn begin(&self, request: Request) -> Result<Reply> {
         let running = self.engine.running().await?;
@@ -67,7 +67,7 @@ impl EngineOptions {
     /// As the settings say.
     pub fn of(folders: &Folders, settings: &EngineSettings) -> Self {
         Self {
-            program: place::program(),
+            program: paths::program(),
             runtime: folders.runtime.clone(),
             log: folders.state.join("engine.log"),
             settings: settings.clone(),

@@ -65,7 +65,7 @@ fn ollama_url(host: &str) -> Option<String> {
     let rest = if rest.starts_with(':') { format!("127.0.0.1{rest}") } else { rest.to_owned() };
     let shown = if scheme.is_empty() { "http" } else { scheme };
     let mut url = Url::parse(&format!("{shown}://{rest}")).ok()?;
-    // The URL does not tell a port of 80 from none.
+    // The URL does not distinguish port 80 from none.
     let authority = rest.split('/').next().unwrap_or_default();
     if scheme.is_empty() && url.port().is_none() && !authority.ends_with(":80") {
         url.set_port(Some(11_434)).ok()?;
@@ -144,7 +144,7 @@ pub async fn detect_kind(
 /// is none; one that says what it is gets that name.
 pub async fn find_local(probe: &Probe) -> Vec<DetectedServer> {
     let mut found: Vec<DetectedServer> = Vec::new();
-    let answers = join_all(probe.candidates.iter().map(look)).await;
+    let answers = join_all(probe.candidates.iter().map(detect_candidate)).await;
     for connection in answers.into_iter().flatten() {
         if found.iter().all(|other| other.connection.url != connection.url) {
             found.push(DetectedServer { connection });
@@ -154,7 +154,7 @@ pub async fn find_local(probe: &Probe) -> Vec<DetectedServer> {
 }
 
 /// The candidate, if it is one.
-async fn look(candidate: &Connection) -> Option<Connection> {
+async fn detect_candidate(candidate: &Connection) -> Option<Connection> {
     let url = address::parse(&candidate.url).ok()?;
     let timeouts = Timeouts { connect: NEAR, silence: NEAR, question: NEAR };
     if candidate.kind == Some(ConnectionKind::Ollama) {
@@ -167,7 +167,7 @@ async fn look(candidate: &Connection) -> Option<Connection> {
     Some(Connection { name: name.to_owned(), ..candidate.clone() })
 }
 
-/// The program that a list of models comes from, by whom it says that they belong to.
+/// The program that a list of models comes from, by the owner that it names.
 fn program(owner: &str) -> Option<&'static str> {
     match owner {
         "llamacpp" => Some("llama.cpp"),

@@ -67,7 +67,7 @@ impl Http {
         &self.base
     }
 
-    /// What tells it from other servers, whoever the user is; none of a program behind a socket.
+    /// Identifies the server, whoever the user is; none for a program behind a socket.
     pub fn server(&self) -> Option<String> {
         if self.socket.is_some() {
             return None;
@@ -111,7 +111,7 @@ impl Http {
         self.ask(request.header(CONTENT_TYPE, "application/json"), &asked).await
     }
 
-    /// Sends a chat request; gives the answer when the server has accepted it, be it minutes.
+    /// Sends a chat request; returns the answer when the server has accepted it, even after minutes.
     pub async fn chat(&self, path: &str, body: Vec<u8>, asked: &SentRequest) -> Result<Response> {
         let request = self
             .client()?

@@ -116,7 +116,7 @@ impl Client for Ollama {
                 }
                 sent => {
                     if request.options.context_window.is_none() {
-                        self.windows.asked(&request.model, window);
+                        self.windows.set_requested(&request.model, window);
                     }
                     return sent;
                 }

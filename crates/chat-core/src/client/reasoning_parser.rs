@@ -17,7 +17,7 @@ use crate::message::reasoning::{CLOSE, OPEN};
 pub(super) struct ReasoningParser {
     state: ParserState,
     held: String,
-    /// Characters that the server tore, in the text and in what it tells apart as thinking.
+    /// Characters that the server split, in the text and in what it marks as reasoning.
     torn_text: Joiner,
     torn_thinking: Joiner,
 }
@@ -45,7 +45,7 @@ impl ReasoningParser {
         }
     }
 
-    /// More of what the server itself tells apart as thinking.
+    /// More of what the server itself marks as reasoning.
     pub fn take_thinking(&mut self, more: Text<'_>, out: &mut Batch) {
         if !more.is_empty() {
             self.text_ends(out);
@@ -62,7 +62,7 @@ impl ReasoningParser {
         while self.step(out) {}
     }
 
-    /// Whether a thought or an answer has begun, though nothing of it may have been told yet.
+    /// Whether reasoning or an answer has begun, though nothing of it may have been sent on yet.
     pub fn has_begun(&self) -> bool {
         !self.held.is_empty() || !matches!(self.state, ParserState::Start | ParserState::Answer)
     }
@@ -93,7 +93,7 @@ impl ReasoningParser {
         }
     }
 
-    /// Takes what can be told from what is held. Whether there may be more to tell.
+    /// Takes what can be decided from what is held back. Returns whether there may be more.
     fn step(&mut self, out: &mut Batch) -> bool {
         match self.state {
             ParserState::Start => {

@@ -245,7 +245,7 @@ impl Words {
     }
 }
 
-/// A status that stands for the code, be it as text (LiteLLM).
+/// A status that stands for the code, even as text (LiteLLM).
 fn status(code: &Value) -> Option<u16> {
     match code {
         Value::String(text) => text.parse().ok(),

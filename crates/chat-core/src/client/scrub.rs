@@ -7,7 +7,7 @@ use std::collections::HashSet;
 const RUN: usize = 12;
 /// Words shorter than this are left: they say nothing.
 const SHORTEST: usize = 4;
-/// Of a key, its beginning and its end tell enough; servers mask the rest.
+/// The beginning and the end of a key identify it; servers mask the rest.
 const KEY_EDGE: usize = 4;
 
 /// The server's words without runs that also stand in these texts, and without words that hold

@@ -146,7 +146,7 @@ struct Reading<D, F> {
     timer: Option<Pin<Box<Sleep>>>,
     /// When something came last.
     last: Instant,
-    /// Whether it may be silent no longer: the model has said something, or the server tells that it
+    /// Whether it may be silent no longer: the model has said something, or the server says that it
     /// lives while it loads and waits.
     begun: bool,
     /// What to say when the last batch was taken.

@@ -85,7 +85,7 @@ pub enum ToolChoice {
     Required,
 }
 
-/// What a model does before it says anything. Only some servers tell.
+/// What a model does before it writes anything. Only some servers report it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preparing {
     /// Other conversations are answered first.

@@ -10,15 +10,15 @@ use super::SessionEvent;
 use crate::client::{ModelInfo, Preparing};
 use crate::error::Error;
 use crate::message::{
-    Ask, BackgroundCommand, Fid, Message, MessageId, ModelRef, Queued, SessionMeta, Todo,
-    ToolCallId, ToolResult, Usage,
+    ApprovalRequest, BackgroundCommand, Fid, Message, MessageId, ModelRef, Queued, SessionMeta,
+    Todo, ToolCallId, ToolResult, Usage,
 };
 use crate::settings::Connection;
 
 /// Something that happened. [`Event::Session`] reaches only subscriptions that watch the session
 /// ([`Sessions::open`](crate::manager::Sessions::open)); all others reach every one.
 ///
-/// A subscriber that takes them late gets fewer: each is told in its latest state, and text in
+/// A subscriber that takes them late gets fewer: each comes in its latest state, and text in
 /// larger pieces, always the whole of it.
 #[derive(Clone, Debug)]
 pub enum Event {
@@ -41,9 +41,9 @@ pub enum Event {
         event: SessionEvent,
     },
     /// What waits for the user's answer in any session changed.
-    AsksChanged {
+    ApprovalsChanged {
         /// All that waits, by session and in the order in which it was asked.
-        asks: Vec<SessionAsk>,
+        asks: Vec<SessionApproval>,
     },
     /// A request ended: all its messages are stored.
     RequestFinished {
@@ -72,11 +72,11 @@ pub enum Event {
 
 /// Something that waits for the user's answer in a session.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SessionAsk {
+pub struct SessionApproval {
     /// The session.
     pub fid: Fid,
     /// What is asked.
-    pub ask: Arc<Ask>,
+    pub ask: Arc<ApprovalRequest>,
 }
 
 /// What an [`Event::Notice`] is about.
@@ -196,8 +196,8 @@ pub struct Snapshot {
     /// What the request at work does.
     pub stage: Stage,
     /// What waits for the person's answer.
-    pub asks: Vec<Arc<Ask>>,
-    /// The calls of the reply whose tools run now, in order.
+    pub asks: Vec<Arc<ApprovalRequest>>,
+    /// The reply's calls that run now, in order.
     pub calls: Vec<OpenCall>,
     /// The commands that run in its background, the oldest first.
     pub commands: Vec<BackgroundCommand>,
@@ -207,7 +207,7 @@ pub struct Snapshot {
     pub seq: u64,
 }
 
-/// A call of a reply whose tools run now.
+/// A call that runs now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenCall {
     /// The assistant's message that holds the call.
@@ -251,7 +251,7 @@ pub struct ConnectionState {
     /// The connection.
     pub connection: Connection,
     /// Whether it was found on this machine rather than configured.
-    pub found: bool,
+    pub discovered: bool,
     /// Whether it is Natter's own engine, which nobody configures.
     pub built_in: bool,
     /// How it is.

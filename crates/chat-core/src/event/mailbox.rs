@@ -47,7 +47,7 @@ impl Subscription {
     }
 }
 
-/// The subscribers, as those see them who tell.
+/// The subscribers, as publishers see them.
 #[derive(Debug, Default)]
 pub(crate) struct Hub {
     mailboxes: Mutex<Vec<Weak<Mailbox>>>,
@@ -101,7 +101,7 @@ enum Entry {
     Text(Growth),
 }
 
-/// A piece of text that was told of and not yet taken.
+/// A piece of text that was announced and not taken yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Growth {
     pub fid: Fid,
@@ -111,7 +111,7 @@ pub(crate) struct Growth {
     pub kind: TextKind,
     /// The byte from which it is new.
     pub from: usize,
-    /// The byte up to which it was told: more may have been written since, and is told then.
+    /// The byte up to which it was announced. More may have been written since; that is announced later.
     pub to: usize,
     pub text: Arc<LiveText>,
 }
@@ -122,7 +122,7 @@ enum Key {
     /// A row of the list of sessions.
     Row(Fid),
     Session(Fid, SessionKey),
-    Asks,
+    Approvals,
     Models,
     Downloads,
     Connections,
@@ -137,7 +137,7 @@ fn key(event: &Event) -> Option<Key> {
         Event::SessionAdded(row) | Event::SessionChanged(row) => Key::Row(row.fid.clone()),
         Event::SessionRemoved { fid } => Key::Row(fid.clone()),
         Event::Session { fid, event, .. } => Key::Session(fid.clone(), event.key()),
-        Event::AsksChanged { .. } => Key::Asks,
+        Event::ApprovalsChanged { .. } => Key::Approvals,
         // Each request ends in its own way, and whoever waits for one waits for that one.
         Event::RequestFinished { .. } => return None,
         Event::ModelsChanged => Key::Models,
@@ -269,7 +269,7 @@ impl Mailbox {
     }
 }
 
-/// A lock whose holder panicked is taken all the same: what it guards is only ever replaced whole.
+/// Takes the lock even if its holder panicked: the guarded value is only ever replaced as a whole.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::Stage;
 use crate::chat::TextKind;
 use crate::message::{
-    Ask, BackgroundCommand, ContextUsage, Message, MessageId, Queued, Todo, ToolCallId, ToolResult,
+    ApprovalRequest, BackgroundCommand, ContextUsage, Message, MessageId, Queued, Todo, ToolCallId,
+    ToolResult,
 };
 
 /// Something that happened in a session, for those who watch it.
@@ -68,9 +69,9 @@ pub enum SessionEvent {
         commands: Vec<BackgroundCommand>,
     },
     /// What waits for the user's answer changed.
-    AsksChanged {
+    ApprovalsChanged {
         /// What waits, in order.
-        asks: Vec<Arc<Ask>>,
+        asks: Vec<Arc<ApprovalRequest>>,
     },
     /// The session's plan changed.
     TodosChanged {
@@ -107,7 +108,7 @@ pub(super) enum SessionKey {
     Tool(MessageId, ToolCallId),
     Output(MessageId, ToolCallId),
     Commands,
-    Asks,
+    Approvals,
     Todos,
     Files,
     ContextUsage,
@@ -125,7 +126,7 @@ impl SessionEvent {
             Self::ToolCallChanged { message, call, .. } => SessionKey::Tool(*message, call.clone()),
             Self::ToolOutput { message, call, .. } => SessionKey::Output(*message, call.clone()),
             Self::CommandsChanged { .. } => SessionKey::Commands,
-            Self::AsksChanged { .. } => SessionKey::Asks,
+            Self::ApprovalsChanged { .. } => SessionKey::Approvals,
             Self::TodosChanged { .. } => SessionKey::Todos,
             Self::FilesChanged => SessionKey::Files,
             Self::ContextUsageChanged { .. } => SessionKey::ContextUsage,

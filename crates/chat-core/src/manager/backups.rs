@@ -9,10 +9,10 @@ use super::{Event, Fid, Kind, Manager, Result};
 use crate::store::Backup;
 
 /// How long after the start the first look is: what the person wants at once goes first.
-const FIRST_LOOK: Duration = Duration::from_secs(3);
+const FIRST_CHECK: Duration = Duration::from_secs(3);
 
 /// How often it is seen whether a backup is due.
-const LOOK_INTERVAL: Duration = Duration::from_hours(1);
+const CHECK_INTERVAL: Duration = Duration::from_hours(1);
 
 /// How long a backup rests after each step, and how long while a reply is written.
 const REST: Duration = Duration::from_millis(5);
@@ -84,7 +84,7 @@ impl Manager {
         let weak = Arc::downgrade(&self.inner);
         let closing = self.inner.closing.clone();
         let looking = closing.clone().run_until_cancelled_owned(async move {
-            let mut wait = FIRST_LOOK;
+            let mut wait = FIRST_CHECK;
             loop {
                 tokio::time::sleep(wait).await;
                 let Some(manager) = Self::upgrade(&weak) else { return };
@@ -110,7 +110,7 @@ impl Manager {
                 let shared = Arc::clone(&manager.inner.shared);
                 drop(manager);
                 let _ = shared.tasks.spawn_blocking_on(backing_up, &shared.runtime).await;
-                wait = LOOK_INTERVAL;
+                wait = CHECK_INTERVAL;
             }
         });
         self.inner.shared.runtime.spawn(looking);

@@ -10,7 +10,7 @@ pub struct BackgroundCommands(pub(super) Manager);
 
 impl BackgroundCommands {
     /// The commands that run in the background of a session, the oldest first; also where nobody
-    /// watches it. [`SessionEvent::CommandsChanged`](crate::event::SessionEvent::CommandsChanged) tells of changes.
+    /// watches it. [`SessionEvent::CommandsChanged`](crate::event::SessionEvent::CommandsChanged) reports changes.
     pub fn list(&self, fid: &Fid) -> Vec<BackgroundCommand> {
         self.0.loaded(fid).map(|session| session.commands()).unwrap_or_default()
     }

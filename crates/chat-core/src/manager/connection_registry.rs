@@ -1,9 +1,9 @@
 //! Keeps the state, the models and the client of each connection.
 
-mod asking;
 mod clients;
 mod models;
 mod questions;
+mod refresh;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -37,14 +37,14 @@ struct Known {
     /// The model that was used last, from the newest chat.
     last_used: Option<ModelRef>,
     details: HashMap<ModelRef, ModelInfo>,
-    /// The models whose windows were asked for: once is enough where the server does not tell.
+    /// The models whose windows were asked for: once is enough where the server does not know.
     windows_asked: HashSet<ModelRef>,
 }
 
 #[derive(Clone)]
 struct Entry {
     connection: Connection,
-    found: bool,
+    discovered: bool,
     built_in: bool,
     health: Health,
     client: Option<Arc<dyn Client>>,
@@ -52,9 +52,9 @@ struct Entry {
 }
 
 impl Entry {
-    fn new(connection: Connection, found: bool) -> Self {
+    fn new(connection: Connection, discovered: bool) -> Self {
         let (health, client, models) = (Health::Checking, None, Vec::new());
-        Self { connection, found, built_in: false, health, client, models }
+        Self { connection, discovered, built_in: false, health, client, models }
     }
 
     fn built_in(client: &Arc<dyn Client>, models: Vec<ModelInfo>) -> Self {
@@ -102,12 +102,13 @@ impl ConnectionRegistry {
         let old = std::mem::take(&mut known.entries);
         let before: Vec<_> = old.iter().map(|entry| entry.connection.clone()).collect();
         let configured = settings.connections.iter().map(|connection| {
-            let same = old.iter().find(|entry| entry.connection == *connection && !entry.found);
+            let same =
+                old.iter().find(|entry| entry.connection == *connection && !entry.discovered);
             same.cloned().unwrap_or_else(|| Entry::new(connection.clone(), false))
         });
         let mut entries: Vec<_> = configured.collect();
         let mut own = None;
-        for entry in old.into_iter().filter(|entry| entry.found || entry.built_in) {
+        for entry in old.into_iter().filter(|entry| entry.discovered || entry.built_in) {
             if entry.built_in {
                 own = Some(entry);
                 continue;
@@ -149,7 +150,7 @@ impl ConnectionRegistry {
             known.entries.iter().filter(|entry| !entry.built_in || !entry.models.is_empty());
         let states = shown.map(|entry| ConnectionState {
             connection: entry.connection.clone(),
-            found: entry.found,
+            discovered: entry.discovered,
             built_in: entry.built_in,
             health: entry.health.clone(),
         });

@@ -17,7 +17,7 @@ impl Downloads {
     }
 
     /// Begins to download a model, or goes on with it, and gives the download's id. Several run at
-    /// once. It goes on by itself where the connection breaks for a while; how it stands is told
+    /// once. It goes on by itself where the connection breaks for a while; its progress is reported
     /// by [`Event::DownloadsChanged`](crate::event::Event::DownloadsChanged). One that is installed already is done at once.
     ///
     /// # Errors

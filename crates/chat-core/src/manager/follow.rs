@@ -70,7 +70,7 @@ impl Manager {
         weak.upgrade().map(|inner| Self { inner })
     }
 
-    /// Reads the list of sessions again and tells what is new in it.
+    /// Reads the list of sessions again and reports what is new in it.
     async fn compare(&self) {
         // Taken before the list is read: what is loaded by then is in it, unless it was deleted.
         let loaded: Vec<Fid> = self.sessions_lock().keys().cloned().collect();
@@ -119,7 +119,7 @@ impl Manager {
     }
 
     /// Keeps rows to compare with that are not known yet. Those that are stay as they were: what
-    /// changed in them is still to be told.
+    /// changed in them is still to be reported.
     pub(super) fn remember_first(&self, records: &[SessionRecord]) {
         let mut known = self.inner.rows.lock().unwrap_or_else(PoisonError::into_inner);
         for record in records {

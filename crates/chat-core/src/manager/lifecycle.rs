@@ -14,20 +14,20 @@ use super::{Inner, Kind, Manager, Result, SessionServices, SettingsFile, StartOp
 use crate::client::{BuiltIn, Client as _, EngineOptions};
 use crate::event::{Event, Hub};
 use crate::models::{self, CONNECTION, DownloadNews, Downloader, Library};
-use crate::session::WaitingAsks;
+use crate::session::WaitingApprovals;
 use crate::store::{Opened, Store};
 use crate::tool::Journals;
 
 /// How long a deleted session can be restored, at least.
-const KEPT_AFTER_DELETION: Duration = Duration::from_hours(24);
+const RESTORABLE: Duration = Duration::from_hours(24);
 
 /// How long the end of the program waits for what must be stored, where the store refuses it.
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
 impl Manager {
     /// Asks connections that failed once more, and looks for local servers, without saying so.
-    pub fn look_out(&self) {
-        self.inner.connections.look_out();
+    pub fn retry_connections(&self) {
+        self.inner.connections.retry_failed();
     }
 
     /// Opens settings and store, ends replies that were interrupted, and begins to look for
@@ -75,11 +75,11 @@ impl Manager {
         let shared = SessionServices {
             store,
             hub,
-            asks: WaitingAsks::default(),
+            asks: WaitingApprovals::default(),
             agents: RwLock::new(options.agents),
             tools: options.tools,
             outputs: options.folders.outputs(),
-            kept: PathEnvironment { home: home.clone(), own: options.folders.all() },
+            path_environment: PathEnvironment { home: home.clone(), own: options.folders.all() },
             journals: Arc::new(Journals::new(
                 options.folders.state.clone(),
                 home,
@@ -112,7 +112,7 @@ impl Manager {
         }
         let shared = Arc::clone(&manager.inner.shared);
         manager.inner.shared.runtime.spawn(async move {
-            if let Err(error) = shared.purge(KEPT_AFTER_DELETION).await {
+            if let Err(error) = shared.purge(RESTORABLE).await {
                 tracing::warn!(%error, "deleted sessions were not purged");
             }
         });

@@ -57,11 +57,11 @@ impl LocalModels {
     }
 
     /// Models that other programs have on this machine and that are not installed here, by name.
-    /// [`add_found`](Self::add_found) takes one where it lies.
+    /// [`add_discovered`](Self::add_found) takes one where it lies.
     ///
     /// # Errors
     /// `ModelStorage`, `ReadOnly`.
-    pub async fn found(&self) -> Result<Vec<DiscoveredModel>> {
+    pub async fn discovered(&self) -> Result<Vec<DiscoveredModel>> {
         self.ask(|library| models::discover(library, &ModelFolders::from_env())).await
     }
 
@@ -69,7 +69,7 @@ impl LocalModels {
     ///
     /// # Errors
     /// As [`add`](Self::add).
-    pub async fn add_found(&self, found: DiscoveredModel) -> Result<Installed> {
+    pub async fn add_discovered(&self, found: DiscoveredModel) -> Result<Installed> {
         self.change(move |library| library.add_as(&found.path, Some(&found.name))).await
     }
 

@@ -5,18 +5,18 @@ use std::path::Path;
 use chat_permission::{Effect, Entry, Rule, Scope};
 
 use super::{Fid, Manager, Result};
-use crate::event::SessionAsk;
-use crate::message::{Answer, AskId};
+use crate::event::SessionApproval;
+use crate::message::{Answer, ApprovalId};
 use crate::session::Session;
 use crate::settings::Remembered;
 
-/// What waits for the person's leave, and the rules of single sessions. From [`Manager::permissions`].
+/// The approval requests that wait for the user, and the rules of single sessions. From [`Manager::permissions`].
 #[derive(Clone, Debug)]
 pub struct Permissions(pub(super) Manager);
 
 impl Permissions {
     /// What waits for the user's answer in any session, also where nobody watches it.
-    pub fn asks(&self) -> Vec<SessionAsk> {
+    pub fn pending(&self) -> Vec<SessionApproval> {
         self.0.inner.shared.asks.all()
     }
 
@@ -25,7 +25,7 @@ impl Permissions {
     ///
     /// # Errors
     /// The store's, or what [`SettingsStore::change`](super::SettingsStore::change) says: then it waits on.
-    pub async fn answer(&self, fid: &Fid, id: AskId, answer: Answer) -> Result<bool> {
+    pub async fn answer(&self, fid: &Fid, id: ApprovalId, answer: Answer) -> Result<bool> {
         let (this, fid) = (self.clone(), fid.clone());
         self.0
             .run(async move {
@@ -40,7 +40,7 @@ impl Permissions {
                     return Err(error);
                 }
                 let waited = pending.resolve(answer);
-                // What the new rules decide besides.
+                // Other requests that the new rules decide.
                 approvals.rejudge();
                 Ok(waited)
             })

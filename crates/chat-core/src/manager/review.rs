@@ -50,7 +50,7 @@ impl ChangeReview {
 
     /// Rejects a file's changes or some of its hunks, or everything where no file is named: just
     /// these are undone on disk. A file in which that cannot be done is left alone, and the answer
-    /// names it. The model is told with the person's next message.
+    /// names it. The model reads of it with the user's next message.
     ///
     /// # Errors
     /// As for [`changes`](Self::changes).
@@ -92,7 +92,7 @@ impl ChangeReview {
     /// tools are writing: to be called where that is allowed. `path` is counted from the project on.
     pub fn saved_by_person<T>(&self, project: &Path, path: &Path, act: impl FnOnce() -> T) -> T {
         let shared = &self.0.inner.shared;
-        let Ok(project) = Project::open(project, &shared.kept) else { return act() };
+        let Ok(project) = Project::open(project, &shared.path_environment) else { return act() };
         // Where it leads: the journal knows no other name.
         let resolved = project.resolve_path(path);
         match resolved.as_ref().ok().and_then(ResolvedPath::relative) {
@@ -102,7 +102,7 @@ impl ChangeReview {
     }
 
     /// The same where the person decided that their text replaces what became of a file since they read it, which
-    /// was `seen`: what sessions changed in it since is told to their models as rejected, and needs no review.
+    /// was `seen`: what sessions changed in it since is reported to their models as rejected, and needs no review.
     pub fn overwritten_by_person<T>(
         &self,
         project: &Path,
@@ -111,7 +111,7 @@ impl ChangeReview {
         act: impl FnOnce() -> T,
     ) -> T {
         let shared = &self.0.inner.shared;
-        let Ok(opened) = Project::open(project, &shared.kept) else { return act() };
+        let Ok(opened) = Project::open(project, &shared.path_environment) else { return act() };
         let resolved = opened.resolve_path(path);
         let Some(path) = resolved.as_ref().ok().and_then(ResolvedPath::relative) else {
             return act();
@@ -143,7 +143,7 @@ impl ChangeReview {
                 if session.is_busy() {
                     return Err(Kind::SessionAtWork.into());
                 }
-                // A request that changed nothing has no state of its own: the next one's is the same.
+                // A request that changed nothing has no checkpoint: the next one's is the same.
                 let since = branch.iter().skip_while(|one| one.id != message);
                 let asked = since.filter(|one| one.role == Role::User);
                 let asked: Vec<_> = asked.map(|one| one.id.to_string()).collect();
@@ -179,7 +179,7 @@ impl ChangeReview {
     }
 
     /// Brings the conversation back to before a message of the person, and gives what it said, for
-    /// the composer. What was said since is not lost: it stays on a branch of its own.
+    /// the composer. Later messages are not lost: they stay on another branch.
     ///
     /// # Errors
     /// `SessionNotFound`, `SessionAtWork`, `SessionInUse`, `NothingToSend` where it is no message of the

@@ -69,7 +69,7 @@ impl Sessions {
         self.0.run(async move { store.page(&fid, Some(before), limit).await }).await
     }
 
-    /// The replies of a session that stand beside others since they were asked for again: each time
+    /// The replies of a session that have alternatives because they were asked for again: each time
     /// all of them, the oldest first.
     pub async fn siblings(&self, fid: &Fid) -> Result<Vec<Vec<MessageId>>> {
         let (store, fid) = (self.0.inner.shared.store.clone(), fid.clone());
@@ -77,7 +77,7 @@ impl Sessions {
     }
 
     /// Shows the branch that this message is in: from its newest reply back to the beginning. Whether
-    /// another was shown before; [`SessionEvent::Reset`](crate::event::SessionEvent::Reset) tells then.
+    /// another was shown before; [`SessionEvent::Reset`](crate::event::SessionEvent::Reset) follows.
     ///
     /// # Errors
     /// `SessionNotFound`, `SessionAtWork`, `SessionInUse`, and the store's.
@@ -343,7 +343,7 @@ mod tests {
         let shared = &manager.inner.shared;
         let root = project.path().to_owned();
         let fid = shared.store.create(new(Some(root.clone())), Vec::new()).await.unwrap().meta.fid;
-        let opened = chat_permission::path::Project::open(&root, &shared.kept).unwrap();
+        let opened = chat_permission::path::Project::open(&root, &shared.path_environment).unwrap();
         let journal = shared.journals.of(&opened).unwrap();
         let origin =
             chat_journal::Origin { session: fid.to_string(), ..chat_journal::Origin::default() };

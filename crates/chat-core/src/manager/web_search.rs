@@ -1,6 +1,6 @@
 //! Configures the web search and its key.
 
-use super::{Connection, Kept, Key, KeySource, Manager, Result, client};
+use super::{Connection, Key, KeySource, KeyStorage, Manager, Result, client};
 use crate::settings::{SearchProvider, SearchSettings};
 
 /// Where the web is searched, and the keys for it. From [`Manager::web_search`].
@@ -19,8 +19,8 @@ impl WebSearchSetup {
         provider: SearchProvider,
         url: Option<String>,
         key: Option<Key>,
-    ) -> Result<Option<Kept>> {
-        let mut found = place(provider, url.clone(), KeySource::Keyring);
+    ) -> Result<Option<KeyStorage>> {
+        let mut found = search_connection(provider, url.clone(), KeySource::Keyring);
         if url.is_some() {
             client::check_address(&found)?;
         }
@@ -80,7 +80,7 @@ impl WebSearchSetup {
 }
 
 /// The provider, as keys and addresses are known by.
-fn place(provider: SearchProvider, url: Option<String>, key: KeySource) -> Connection {
+fn search_connection(provider: SearchProvider, url: Option<String>, key: KeySource) -> Connection {
     let name = provider.key_name().to_owned();
     Connection { name, kind: None, url: url.unwrap_or_default(), key, models: Vec::new() }
 }

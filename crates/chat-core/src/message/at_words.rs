@@ -19,7 +19,7 @@ pub enum AtTarget {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AtWord {
     /// Where it stands, with its `@`.
-    pub place: Range<usize>,
+    pub range: Range<usize>,
     /// What it points at.
     pub mention: Mention,
 }
@@ -28,7 +28,7 @@ pub struct AtWord {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AtWords {
     /// Those that point at something.
-    pub found: Vec<AtWord>,
+    pub mentions: Vec<AtWord>,
     /// Where names stand that nothing has, with their `@`. They are plain text.
     pub unknown: Vec<Range<usize>>,
 }
@@ -57,7 +57,7 @@ pub fn at_words(
         });
         if let Some((mention, after)) = found {
             end = after;
-            words.found.push(AtWord { place: at..after, mention });
+            words.mentions.push(AtWord { range: at..after, mention });
         } else if !name.contains("://") {
             let is_quoted = length != name.len();
             let is_end = |letter| !is_quoted && ENDS.contains(letter);
@@ -172,7 +172,8 @@ mod tests {
             ("@diff", 0..5, Mention::Diff),
         ];
         for (text, place, mention) in cases {
-            let words = AtWords { found: vec![AtWord { place, mention }], unknown: Vec::new() };
+            let words =
+                AtWords { mentions: vec![AtWord { range: place, mention }], unknown: Vec::new() };
             assert_eq!(read(text), words, "{text:?}");
         }
     }

@@ -147,7 +147,7 @@ pub enum Part {
     Image {
         /// Its MIME type.
         mime: String,
-        /// Its bytes; stored beside the database by their hash.
+        /// Its bytes; stored next to the database by their hash.
         #[serde(with = "as_base64")]
         data: Arc<[u8]>,
     },

@@ -16,26 +16,26 @@ pub struct ContextUsage {
     /// Whether a server's counts say how many tokens a text has here; otherwise it is an estimate.
     pub measured: bool,
     /// What fills it, in tokens, the largest first; together they are all of it.
-    pub fills: Vec<(Filling, u64)>,
+    pub by_category: Vec<(ContextCategory, u64)>,
     /// What the conversation cost so far, in millionths of a millionth of a US dollar, as far as
-    /// the servers tell their prices; none where none of them does.
+    /// the servers report their prices; none where none of them does.
     pub cost: Option<u64>,
     /// Whether earlier messages go out in short, which the person can take back.
     pub shortened: bool,
 }
 
-/// What fills a window.
+/// What a part of a window is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Filling {
+pub enum ContextCategory {
     /// The agent's instructions.
     Instructions,
     /// The project's own rules.
     Rules,
-    /// What the model is told of its tools.
+    /// The descriptions of its tools.
     Tools,
-    /// What the person said.
+    /// The user's messages.
     Person,
-    /// Files that went with what they said.
+    /// Files attached to them.
     Files,
     /// What the agent added to it: open files, selection, plan.
     Context,
@@ -43,17 +43,17 @@ pub enum Filling {
     Pictures,
     /// Answers of the model.
     Answers,
-    /// What it thought.
+    /// Its reasoning.
     Reasoning,
     /// Calls of tools.
     Calls,
     /// Results of tools.
     Results,
-    /// What stands for earlier messages.
+    /// The summary of earlier messages.
     Summary,
 }
 
-impl Filling {
+impl ContextCategory {
     /// All of them.
     pub const ALL: [Self; 12] = [
         Self::Instructions,
@@ -98,11 +98,11 @@ pub struct PromptPreview {
     pub context: String,
     /// The tools that would be offered, each with the bytes of its description.
     pub tools: Vec<(String, usize)>,
-    /// How many messages of the conversation would go out besides.
+    /// How many other messages of the conversation would go out.
     pub messages: usize,
     /// How many bytes all of it has.
     pub bytes: u64,
-    /// How many tokens that is, as far as can be told.
+    /// How many tokens that is, as far as is known.
     pub tokens: u64,
     /// How many of them there are without the person's message and what would go with it: what
     /// [`ContextUsage::tokens`] counts.

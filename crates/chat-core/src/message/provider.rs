@@ -26,7 +26,7 @@ pub struct Origin {
     pub protocol: String,
     /// The connection over which it is reached.
     pub connection: String,
-    /// What tells its server from others ([`Origin::digest`]): a connection may come to lead elsewhere.
+    /// Identifies its server ([`Origin::digest`]): a connection may come to lead elsewhere.
     /// None of the built-in engine, and of what was stored before this was noted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
@@ -35,7 +35,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// What tells the server at this base address from others. A path may hold a secret, so that it is
+    /// Identifies the server at this base address. A path may hold a secret, so that it is
     /// a digest and not the address.
     pub fn digest(address: &str) -> String {
         let digest = Sha256::digest(address);

@@ -29,7 +29,7 @@ pub struct ChatRequest {
     pub project: Option<PathBuf>,
     /// What is allowed without asking; none means the session's, or the default for a new one.
     pub mode: Option<Mode>,
-    /// What is allowed besides, for this session.
+    /// What else is allowed, for this session.
     pub allow: Vec<Rule>,
 }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{ProviderData, ToolCallId};
 
-/// A tool as it is told to a model.
+/// A tool's description for models.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
     /// Its name.
@@ -30,7 +30,7 @@ pub struct ToolCall {
     /// The arguments: an object, or the raw text where it was no JSON.
     pub arguments: Value,
     /// What the tool called itself when it was called, where no translation says it: so the call
-    /// can be read when the tool is gone. No model is told of it.
+    /// can be read when the tool is gone. Models do not read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// What its server wants back with it.
@@ -162,9 +162,10 @@ pub enum ToolView {
         /// Whether bounds held it.
         #[serde(default)]
         sandboxed: bool,
-        /// What it made that may not stay, and was put aside: where that is now.
+        /// Where files are now that it created and that were quarantined.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        put_aside: Vec<String>,
+        #[serde(rename = "put_aside")]
+        quarantined: Vec<String>,
     },
     /// A page was fetched.
     Fetched {
@@ -273,7 +274,7 @@ pub enum Verdict {
     Allowed,
     /// No, perhaps with a word to the model.
     Denied {
-        /// What the model is told.
+        /// The text for the model.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
     },

@@ -70,7 +70,7 @@ impl Job {
             // Another file stands there now: what had arrived is no part of it.
             plan.model = model;
             let changed = plan.clone();
-            self.blocking(move |folder| folder.begin_anew(&changed)).await?;
+            self.blocking(move |folder| folder.restart(&changed)).await?;
         }
         let names: Vec<String> =
             plan.model.parts.iter().map(|p| p.file_name().to_owned()).collect();
@@ -114,7 +114,7 @@ impl DownloadFolder {
         if let Err(error) = facts::read(&files[0]) {
             // It is just what the site has, and no model.
             if matches!(error.kind, Kind::ModelFile { .. }) {
-                self.begin_anew(plan)?;
+                self.restart(plan)?;
             }
             return Err(error);
         }

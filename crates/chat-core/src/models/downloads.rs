@@ -16,7 +16,7 @@ use crate::settings::watch::Watch;
 
 pub use super::download::Stage as DownloadStage;
 
-/// Another program's download is looked at again after this time: what becomes of it nothing tells.
+/// Another program's download is checked again after this time: nothing reports its progress.
 const AGAIN: Duration = Duration::from_secs(2);
 
 /// What somebody hears of it.
@@ -78,7 +78,7 @@ pub(crate) struct Downloader {
     entries: Mutex<Vec<Entry>>,
     closing: CancellationToken,
     tasks: TaskTracker,
-    /// Set while it is about to be told that there may be something new.
+    /// Set while a notification is pending.
     looking: Arc<AtomicBool>,
     watch: OnceLock<Option<Watch>>,
 }
@@ -150,7 +150,7 @@ impl Downloader {
         drop(entries);
         let elsewhere = all.iter().any(|it| it.state == DownloadState::Elsewhere);
         if elsewhere || DownloadFolder::is_one_begun(&self.library) {
-            look_again(&self.runtime, &self.closing, &self.looking, &self.tell);
+            refresh_later(&self.runtime, &self.closing, &self.looking, &self.tell);
         }
         all
     }
@@ -163,11 +163,11 @@ impl Downloader {
             let folder = DownloadFolder::folder(&self.library).inspect_err(
                 |error| tracing::warn!(%error, "downloads of other programs are not heard of"),
             );
-            Watch::new(&folder.ok()?, move || look_again(&runtime, &closing, &looking, &tell))
+            Watch::new(&folder.ok()?, move || refresh_later(&runtime, &closing, &looking, &tell))
         });
     }
 
-    /// Begins to download a model that the site has just told of, or goes on with it. Gives its
+    /// Starts or resumes the download of a model that the site has just listed. Gives its
     /// id. One that is installed already is done at once. Looks at the disk.
     pub fn start(self: &Arc<Self>, model: RemoteModel) -> Result<String> {
         let folder = DownloadFolder::of(&self.library, &model);
@@ -242,7 +242,7 @@ impl Downloader {
         self.tasks.wait().await;
     }
 
-    /// Waits until a download that was told to stop has let go of its file. One that was not told
+    /// Waits until a download that was asked to stop has closed its file. One that was not asked
     /// so is not waited for.
     pub async fn settled(&self, id: &str) {
         let stopping = |entry: &Entry| match &entry.state {
@@ -339,8 +339,8 @@ impl Downloader {
     }
 }
 
-/// Tells in a while that there may be something new, once for all who want it by then.
-fn look_again(
+/// Notifies after a short while that there may be something new, once for all callers until then.
+fn refresh_later(
     runtime: &tokio::runtime::Handle,
     closing: &CancellationToken,
     looking: &Arc<AtomicBool>,
@@ -362,7 +362,7 @@ impl Entry {
         let model = &self.plan.model;
         let (received, total, state) = match &self.state {
             EntryState::Running { progress, .. } => {
-                let look = progress.look();
+                let look = progress.snapshot();
                 let state = DownloadState::Running { stage: look.stage, speed: look.speed };
                 (look.received, model.size(), state)
             }

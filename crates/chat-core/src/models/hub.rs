@@ -21,7 +21,7 @@ use crate::settings::Key;
 /// The branch of a repository that is looked at.
 const REVISION: &str = "main";
 /// How many repositories a search gives at most.
-const FOUND_LIMIT: usize = 50;
+const SEARCH_LIMIT: usize = 50;
 /// How many pages of a repository's list are read: some hundred files stand on each.
 const PAGE_LIMIT: usize = 20;
 
@@ -99,7 +99,7 @@ impl Hub {
     /// # Errors
     /// `HubUnreachable`, `HubFailed`, `HubTokenRefused`, `InvalidUrl` for the site's address.
     pub async fn search(&self, words: &str) -> Result<Vec<Repository>> {
-        let limit = FOUND_LIMIT.to_string();
+        let limit = SEARCH_LIMIT.to_string();
         let mut url = self.http.url(&["api", "models"])?;
         url.query_pairs_mut().extend_pairs([
             ("search", words.trim()),
@@ -110,7 +110,7 @@ impl Hub {
         ]);
         let found: Vec<RepositoryEntry> = self.http.json(url, &HubRequest::Search).await?.0;
         let repositories = found.into_iter().filter_map(RepositoryEntry::repository);
-        Ok(repositories.take(FOUND_LIMIT).collect())
+        Ok(repositories.take(SEARCH_LIMIT).collect())
     }
 
     /// The models that a repository has: its GGUF files, parts taken together, by name.
@@ -186,7 +186,7 @@ pub(super) fn is_repository(name: &str) -> bool {
     name.split_once('/').is_some_and(|(owner, name)| is_word(owner) && is_word(name))
 }
 
-/// A repository as a search tells of it. Everything but its name may be missing.
+/// A repository as a search returns it. Everything but its name may be missing.
 #[derive(Deserialize)]
 struct RepositoryEntry {
     id: Option<String>,

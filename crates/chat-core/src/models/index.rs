@@ -39,7 +39,7 @@ pub(super) struct Entry {
 impl Index {
     /// As it is written: what lies in the folder is named from there, so that the list stays true
     /// where the folder moves.
-    fn as_kept(&self, folder: &Path) -> Self {
+    fn as_stored(&self, folder: &Path) -> Self {
         let mut kept = Self { version: self.version, models: self.models.clone() };
         for Entry { model, .. } in kept.models.iter_mut().filter(|entry| entry.model.owned) {
             if let Ok(inside) = model.path.strip_prefix(folder) {
@@ -108,12 +108,12 @@ pub(super) fn change<T>(folder: &Path, change: impl FnOnce(&mut Index) -> Result
                 kept_as.display()
             );
             fs::rename(path(folder), &kept_as).map_err(|e| facts::fault_of(&kept_as, &e))?;
-            found_in(folder, &[])
+            scan_folder(folder, &[])
         }
         read => read.map_err(Unread::into_error)?,
     };
     let before = fs::read(path(folder)).unwrap_or_default();
-    for mut orphan in found_in(folder, &index.models).models {
+    for mut orphan in scan_folder(folder, &index.models).models {
         // A program ended between putting it there and putting it on the list.
         let quantization = orphan.model.facts.quantization.as_deref();
         let taken = |name: &str| index.models.iter().any(|other| other.model.name == name);
@@ -122,7 +122,7 @@ pub(super) fn change<T>(folder: &Path, change: impl FnOnce(&mut Index) -> Result
     }
     let result = change(&mut index)?;
     index.version = VERSION;
-    let content = serde_json::to_vec_pretty(&index.as_kept(folder))
+    let content = serde_json::to_vec_pretty(&index.as_stored(folder))
         .map_err(|error| Error::new(Kind::Internal).with_detail(error.to_string()))?;
     if content != before || !path(folder).exists() {
         let path = path(folder);
@@ -143,7 +143,7 @@ pub(super) fn lock(folder: &Path) -> Result<File> {
 
 /// Whether models lie in the folder that are not on the list.
 pub(super) fn has_orphans(folder: &Path) -> Result<bool> {
-    Ok(!found_in(folder, &load(folder)?.models).models.is_empty())
+    Ok(!scan_folder(folder, &load(folder)?.models).models.is_empty())
 }
 
 /// The list as it is; where it is damaged or missing, what lies in the folder.
@@ -151,7 +151,7 @@ pub(super) fn load(folder: &Path) -> Result<Index> {
     match read(folder) {
         Err(Unread::Damaged(detail)) => {
             tracing::warn!("the list of models is damaged: {detail}");
-            Ok(found_in(folder, &[]))
+            Ok(scan_folder(folder, &[]))
         }
         read => read.map_err(Unread::into_error),
     }
@@ -181,7 +181,7 @@ fn read(folder: &Path) -> Result<Index, Unread> {
     let path = path(folder);
     let content = match fs::read(&path) {
         Ok(content) => content,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(found_in(folder, &[])),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(scan_folder(folder, &[])),
         Err(error) => return Err(Unread::Failed(facts::fault_of(&path, &error))),
     };
     if let Ok(Version { version }) = serde_json::from_slice(&content)
@@ -195,9 +195,9 @@ fn read(folder: &Path) -> Result<Index, Unread> {
     Ok(index.located_in(folder).with_true_names())
 }
 
-/// The models that lie in the folder, each in one of its own, but for those that are known: what a
+/// The models in the folder, each in its own, except those that are known: what a
 /// list that was lost had of those that were downloaded.
-fn found_in(folder: &Path, known: &[Entry]) -> Index {
+fn scan_folder(folder: &Path, known: &[Entry]) -> Index {
     let mut index = Index { version: VERSION, models: Vec::new() };
     let folders = fs::read_dir(folder).into_iter().flatten().flatten();
     let hidden = |path: &Path| {

@@ -244,7 +244,7 @@ impl Library {
         listed
     }
 
-    /// Takes off the list what a download replaces: the same one, whose file is damaged or gone.
+    /// Removes from the list what a download replaces: the same model with a damaged or missing file.
     fn drop_broken(&self, index: &mut index::Index, new: &Entry, wanted: &str) -> Result<()> {
         if new.model.source.is_none() {
             return Ok(());

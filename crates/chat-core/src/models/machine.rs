@@ -12,9 +12,9 @@ pub(super) const SPARE: u64 = 32 << 20;
 /// Whether a model fits into this machine's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fit {
-    /// It leaves the system and the other programs their share.
+    /// It fits, with enough left for the system and other programs.
     Well,
-    /// It fits, and leaves little.
+    /// It fits, with little left.
     Tight,
     /// It does not fit.
     TooLarge,

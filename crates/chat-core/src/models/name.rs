@@ -53,7 +53,7 @@ pub(super) fn free(name: &str, quantization: Option<&str>, taken: impl Fn(&str) 
     all.into_iter().find(|name| !taken(name)).unwrap_or_default()
 }
 
-/// Takes off what tells the quantisation and what is usual.
+/// Removes the quantization and common suffixes.
 fn shortened(stem: &str) -> &str {
     let mut stem = stem;
     while let Some((rest, last)) = stem.rsplit_once(['-', '.']) {

@@ -1,4 +1,4 @@
-//! Decides what tools may do: by rules and mode, and by asking the user where these leave it open.
+//! Decides what tools may do: by rules and mode, and by asking the user where these do not decide.
 
 use std::sync::Arc;
 
@@ -13,7 +13,9 @@ use super::parts::pending_approvals::{Answered, PendingApproval, PendingApproval
 use super::parts::permission_rules::{action, scope, target};
 use crate::error::Result;
 use crate::event::SessionEvent;
-use crate::message::{Ask, AskId, Asked, PermissionRequest, Preview, Question, ToolCall};
+use crate::message::{
+    ApprovalId, ApprovalKind, ApprovalRequest, PermissionRequest, Preview, Question, ToolCall,
+};
 use crate::store::SessionPatch;
 use crate::tool::{Denied, PermissionCheck, PermissionGrant};
 
@@ -32,7 +34,7 @@ pub(super) struct Followed {
 /// Takes what waits away again, however the waiting ends.
 struct Waits<'a> {
     approvals: &'a Approvals<'a>,
-    id: AskId,
+    id: ApprovalId,
 }
 
 impl Drop for Waits<'_> {
@@ -65,11 +67,11 @@ impl Approvals<'_> {
         match self.judge(&check.requests, check.preview, project) {
             Judged::Decided(grant) => grant,
             Judged::Open(asked) => {
-                let what = Asked::Permission(asked);
+                let what = ApprovalKind::Permission(asked);
                 let about = Some((check.requests, project.cloned()));
                 match self.wait_for(call, what, about, cancel).await {
                     Answered::Granted(grant) => Ok(grant),
-                    // Words are no leave.
+                    // A text is no permission.
                     Answered::Text(message) => Err(Denied::ByPerson { message: Some(message) }),
                     Answered::Denied(denied) => Err(denied),
                 }
@@ -105,7 +107,7 @@ impl Approvals<'_> {
         question: Question,
         cancel: &CancellationToken,
     ) -> Result<String, Denied> {
-        match self.wait_for(call, Asked::Question(question), None, cancel).await {
+        match self.wait_for(call, ApprovalKind::Question(question), None, cancel).await {
             Answered::Text(answer) => Ok(answer),
             Answered::Granted(_) => Err(Denied::ByPerson { message: None }),
             Answered::Denied(denied) => Err(denied),
@@ -120,7 +122,7 @@ impl Approvals<'_> {
         rounds: u32,
         cancel: &CancellationToken,
     ) -> bool {
-        let answered = self.wait_for(call, Asked::GoOn { rounds }, None, cancel).await;
+        let answered = self.wait_for(call, ApprovalKind::GoOn { rounds }, None, cancel).await;
         matches!(answered, Answered::Granted(_))
     }
 
@@ -162,12 +164,13 @@ impl Approvals<'_> {
     async fn wait_for(
         &self,
         call: &ToolCall,
-        what: Asked,
+        what: ApprovalKind,
         about: Option<(Vec<Request>, Option<Arc<Project>>)>,
         cancel: &CancellationToken,
     ) -> Answered {
-        let id = AskId::generate();
-        let ask = Ask { id, call: call.id.clone(), tool: call.name.clone(), what };
+        let id = ApprovalId::generate();
+        let ask =
+            ApprovalRequest { id, call: call.id.clone(), tool: call.name.clone(), kind: what };
         let (pending, answered) = PendingApproval::new(ask, about);
         self.change(|approvals| Some(((), approvals.add(pending))));
         let _waits = Waits { approvals: self, id };
@@ -211,7 +214,7 @@ impl Approvals<'_> {
     }
 
     /// Takes what waits, to answer it: nothing else settles it meanwhile.
-    pub(crate) fn take(&self, id: AskId) -> Option<PendingApproval> {
+    pub(crate) fn take(&self, id: ApprovalId) -> Option<PendingApproval> {
         self.change(|approvals| approvals.take(id))
     }
 
@@ -238,7 +241,7 @@ impl Approvals<'_> {
         }
     }
 
-    /// Changes what waits for the person, and tells of it.
+    /// Changes what waits for the user, and notifies watchers.
     fn change<T>(
         &self,
         change: impl FnOnce(&mut PendingApprovals) -> Option<(T, SessionEvent)>,

@@ -20,12 +20,12 @@ use crate::message::{
 };
 use crate::store::{NewSession, SessionPatch, SessionRecord};
 
-/// What a model is told where its last answer was not finished. English: models read it best.
+/// Asks a model to finish its last answer. English: models read it best.
 const GO_ON: &str =
     "Your last message was cut off. Continue exactly where it stopped, without repeating anything.";
 
-/// What a model is told whose last answer was ended because it went round in circles.
-const GO_ON_ANEW: &str = "Your last message started repeating itself and was stopped there. \
+/// Asks a model to continue after its last answer was stopped for repeating itself.
+const CONTINUE_AFTER_LOOP: &str = "Your last message started repeating itself and was stopped there. \
                           Continue from the point before the repetition, in a different way, \
                           without saying the same thing again.";
 
@@ -49,7 +49,7 @@ impl ResolvedRequest {
         services.clients.wait_until_known(model.map(|model| model.connection.as_str())).await;
     }
 
-    /// Fills in what the request leaves open.
+    /// Fills in the defaults of the request.
     pub(super) fn resolve(
         services: &SessionServices,
         request: &ChatRequest,
@@ -230,7 +230,7 @@ impl Session {
             state.record.project.clone()
         };
         let rejected = self.review().rejected(project.clone(), &branch).await;
-        // By this the next message knows what this one told.
+        // This tells the next message what this one said.
         let time = rejected.until;
         let builder =
             UserMessageBuilder::gather(&self.services, request, project, &branch, rejected).await;
@@ -306,7 +306,7 @@ impl Session {
         let parent = end;
         let circled =
             matches!(&last.error, Some(error) if matches!(error.kind, Kind::Repetition { .. }));
-        let go_on = if circled { GO_ON_ANEW } else { GO_ON };
+        let go_on = if circled { CONTINUE_AFTER_LOOP } else { GO_ON };
         let resolved = self.resolve_and_claim(&ChatRequest::default()).await?;
         let user = Message {
             parts: vec![Part::Context { text: go_on.to_owned() }],

@@ -45,7 +45,7 @@ impl RunningTurn {
 }
 
 impl Session {
-    /// Sums up all but the newest turn, since the person wants it. Says whether there was anything to
+    /// Summarizes all but the newest turn, because the user asked for it. Says whether there was anything to
     /// sum up; does nothing while a request is at work. A stop ends it.
     pub(crate) async fn compact(self: &Arc<Self>) -> Result<bool> {
         let cancel = self.stopped_from_now();
@@ -64,7 +64,7 @@ impl Session {
             let mut state = self.lock();
             state.titling.cancel();
             state.turns.begin(cancel.clone());
-            // All are told below.
+            // Watchers are notified below.
             let _ = state.set_stage(Stage::Compacting);
             resolved
         };

@@ -50,7 +50,7 @@ impl ContextUsageReader<'_> {
     pub(crate) async fn current(&self) -> Result<ContextUsage> {
         let history = self.session.transcript().await?;
         let resolved = self.resolve(&ChatRequest::default())?;
-        // The rules and what there is besides may be others than when it was measured last.
+        // The rules and the environment may have changed since it was measured.
         let surroundings = self
             .session
             .current_surroundings(&*resolved.agent, &resolved.model, self.session.scope())
@@ -87,13 +87,13 @@ impl ContextUsageReader<'_> {
             tokens: size.tokens(scale),
             limit: compaction_limit(context_window, settings.chat.compact_at, options),
             measured: scale.measured,
-            fills: size.fills(scale),
+            by_category: size.by_category(scale),
             cost: self.cost(history),
             shortened: history.iter().any(holds),
         }
     }
 
-    /// What the conversation cost, as far as its servers tell their prices.
+    /// What the conversation cost, as far as its servers report their prices.
     fn cost(&self, history: &[Arc<Message>]) -> Option<u64> {
         let mut prices: HashMap<&ModelRef, Option<Price>> = HashMap::new();
         let mut cost = None;
@@ -108,7 +108,7 @@ impl ContextUsageReader<'_> {
         cost
     }
 
-    /// Notes what a request is measured with, and tells those who watch.
+    /// Notes what a request is measured with, and notifies watchers.
     pub(super) fn measured_with(&self, context_window: ContextWindow, options: &Options) {
         {
             let mut state = self.session.lock();
@@ -118,7 +118,7 @@ impl ContextUsageReader<'_> {
         self.tell();
     }
 
-    /// Tells those who watch how full the window is, where that is known and another now.
+    /// Notifies watchers how full the window is, where that is known and has changed.
     pub(super) fn tell(&self) {
         let (history, measured) = {
             let mut state = self.session.lock();

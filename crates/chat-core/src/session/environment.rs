@@ -90,13 +90,13 @@ impl Session {
         let RequestScope { project: folder, active, mode } = scope;
         let folder = match folder {
             Some(folder) => {
-                let (path, kept) = (folder.clone(), self.services.kept.clone());
+                let (path, kept) = (folder.clone(), self.services.path_environment.clone());
                 let secrets = self.services.clients.settings().permissions.secrets.clone();
-                let first = Arc::clone(&self.first_look);
+                let first = Arc::clone(&self.project_start);
                 let looking = tokio::task::spawn_blocking(move || {
                     let project = Project::open(&path, &kept)?.with_secrets(secrets);
                     let start = first.at(&project);
-                    Ok(look(project, active.as_deref(), start))
+                    Ok(read_folder(project, active.as_deref(), start))
                 });
                 let looked = looking.await.map_err(|_| Kind::Internal)?;
                 Some(looked.map_err(|error| refused(error, folder))?)
@@ -162,10 +162,10 @@ fn offered(services: &SessionServices, with_project: bool) -> Registry {
 }
 
 /// The rules that count where the person works, and the branch.
-fn look(project: Project, active: Option<&Path>, start: Arc<ProjectStart>) -> Folder {
+fn read_folder(project: Project, active: Option<&Path>, start: Arc<ProjectStart>) -> Folder {
     let inside = active.and_then(|active| active.strip_prefix(project.root()).ok());
     let rules = chat_project::rules(&project, inside.unwrap_or(Path::new("")));
-    let rules = rules.found.into_iter().map(|rule| RuleFile {
+    let rules = rules.files.into_iter().map(|rule| RuleFile {
         path: rule.path.display().to_string(),
         text: rule.text,
         cut: rule.is_cut,

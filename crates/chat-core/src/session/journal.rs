@@ -8,8 +8,8 @@ use super::turn::RunningTurn;
 use crate::error::{Error, Kind, Result};
 use crate::message::Message;
 
-/// The pause between two writes of the journal. With the write itself what arrived is on disk
-/// within [`JOURNAL_INTERVAL`](crate::store::JOURNAL_INTERVAL).
+/// The pause between two writes of the journal. With the write itself, what arrived is on disk
+/// within half a second.
 const PAUSE: Duration = Duration::from_millis(400);
 
 /// How long to wait before a reply that the store refused is given to it again; doubled each time

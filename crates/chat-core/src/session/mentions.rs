@@ -19,12 +19,12 @@ const MOST: usize = 64 * 1024;
 /// The most entries of a folder.
 const MOST_ENTRIES: usize = 500;
 /// So many messages of an earlier chat are read at a time. Most of what an agent did are calls and results, which
-/// do not go along.
+/// are left out.
 const PAGE: usize = 200;
 /// The most such pages.
 const MOST_PAGES: usize = 50;
 
-/// All that the mentions say. What cannot be read is told as that: the person's message goes out.
+/// The contents of all mentions. For those that cannot be read the text says so: the message is sent anyway.
 pub(super) async fn gather(
     services: &SessionServices,
     project: Option<PathBuf>,
@@ -48,7 +48,7 @@ pub(super) async fn gather(
 
 /// What the `@` words of a text point at in a project, as it lies on disk.
 pub(crate) async fn written(services: &SessionServices, folder: PathBuf, text: String) -> AtWords {
-    let kept = services.kept.clone();
+    let kept = services.path_environment.clone();
     let reading = tokio::task::spawn_blocking(move || {
         let Ok(project) = Project::open(&folder, &kept) else { return AtWords::default() };
         at_words(&text, &folder, |path| match resolve(&project, path).ok()?.kind() {
@@ -71,7 +71,7 @@ async fn on_disk(
         return (name(Path::new(""), &mention), Err("there is no project folder".to_owned()));
     };
     let called = name(&folder, &mention);
-    let kept = services.kept.clone();
+    let kept = services.path_environment.clone();
     let reading = tokio::task::spawn_blocking(move || {
         let project = match Project::open(&folder, &kept) {
             Ok(project) => project,
@@ -93,11 +93,12 @@ async fn on_disk(
     reading.await.unwrap_or_else(|_| (called, Err("reading it failed".to_owned())))
 }
 
-/// A definition where it stands by now: its file may have changed since it was pointed at. Of several of one
+/// A definition where it is now: its file may have changed since it was pointed at. Of several of one
 /// name the nearest is meant.
 fn moved(project: &Project, mention: Mention) -> Result<Mention, String> {
     let Mention::Symbol { path, name, lines } = mention else { return Ok(mention) };
-    let Some(places) = chat_project::places(project, &resolve(project, &path)?, &name) else {
+    let Some(places) = chat_project::definition_lines(project, &resolve(project, &path)?, &name)
+    else {
         return Ok(Mention::Symbol { path, name, lines });
     };
     let nearest = places.into_iter().min_by_key(|(from, _)| from.abs_diff(lines.0));
@@ -125,7 +126,7 @@ fn read(project: &Project, path: &Path, lines: Option<(u32, u32)>) -> Result<Str
     let path = resolve(project, path)?;
     let file = project.open_file(&path).map_err(|error| error.to_string())?;
     let mut bytes = Vec::new();
-    // Lines may lie far down; what is read whole need not be read further than it is told.
+    // Lines may be far down; a whole file need not be read further than it is quoted.
     let most = if lines.is_some() { 16 * 1024 * 1024 } else { MOST as u64 + 4 };
     file.take(most).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     if bytes.len() as u64 == most {
@@ -223,7 +224,7 @@ async fn chat(services: &SessionServices, fid: &Fid) -> Gathered {
             Ok(page) => page,
             Err(error) => return (fid.to_string(), Err(error.to_string())),
         };
-        told += page.messages.iter().map(|message| said(message).len()).sum::<usize>();
+        told += page.messages.iter().map(|message| transcript_line(message).len()).sum::<usize>();
         more = page.more;
         messages.splice(0..0, page.messages);
         if !more || told > MOST {
@@ -240,9 +241,9 @@ fn conversation(messages: &[Arc<Message>], more: bool) -> String {
     let mut text = String::new();
     let mut is_whole = !more;
     for message in messages.iter().rev() {
-        let said = said(message);
+        let said = transcript_line(message);
         let is_too_much = text.len() + said.len() > MOST;
-        // Of what was said last the beginning goes along.
+        // Of the newest message at least the beginning is included.
         if is_too_much && text.is_empty() {
             text = cut(said);
         } else if is_too_much {
@@ -258,7 +259,7 @@ fn conversation(messages: &[Arc<Message>], more: bool) -> String {
     text
 }
 
-fn said(message: &Message) -> String {
+fn transcript_line(message: &Message) -> String {
     let who = match message.role {
         Role::User => "User",
         Role::Assistant => "Assistant",

@@ -1,5 +1,5 @@
 //! What a session is made of. Each part owns its state and changes it at once, behind the session's lock,
-//! and returns what is to be told of that. None of them knows the session, the store or whoever watches,
+//! and returns the events to send. None of them knows the session, the store or whoever watches,
 //! waits for anything or translates.
 
 pub(crate) mod last_usage;

@@ -11,7 +11,7 @@ use chat_project::git::{self, Change};
 
 use crate::agent::ProjectStart;
 
-/// How many names and changed files are told.
+/// How many names and changed files are listed.
 const ENTRIES: usize = 60;
 const CHANGED: usize = 30;
 
@@ -20,10 +20,10 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What was found when a session first worked in its folder.
 #[derive(Debug, Default)]
-pub(super) struct FirstLook(Mutex<Option<(PathBuf, Arc<ProjectStart>)>>);
+pub(super) struct ProjectStartCache(Mutex<Option<(PathBuf, Arc<ProjectStart>)>>);
 
-impl FirstLook {
-    /// What was there at the first look at this folder; looks now where there was none.
+impl ProjectStartCache {
+    /// What was there when this folder was first read; reads it now if it was not.
     pub(super) fn at(&self, project: &Project) -> Arc<ProjectStart> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((folder, start)) = &*known
@@ -31,13 +31,13 @@ impl FirstLook {
         {
             return Arc::clone(start);
         }
-        let start = Arc::new(look(project));
+        let start = Arc::new(gather(project));
         *known = Some((project.root().to_owned(), Arc::clone(&start)));
         start
     }
 }
 
-fn look(project: &Project) -> ProjectStart {
+fn gather(project: &Project) -> ProjectStart {
     let mut entries = names(project.root());
     let mut changed = changed(project);
     let more_entries = cut(&mut entries, ENTRIES);
@@ -116,13 +116,13 @@ mod tests {
         }
         std::fs::create_dir(folder.path().join("src")).unwrap();
         let project = Project::open(folder.path(), &PathEnvironment::default()).unwrap();
-        let first = FirstLook::default();
+        let first = ProjectStartCache::default();
         let start = first.at(&project);
         assert_eq!(start.entries, ["src/", "a\u{fffd}name", "b.rs"]);
         assert_eq!(start.changed, Vec::<String>::new());
         std::fs::write(folder.path().join("new"), "x").unwrap();
         assert_eq!(first.at(&project), start);
-        assert!(FirstLook::default().at(&project).entries.contains(&"new".to_owned()));
+        assert!(ProjectStartCache::default().at(&project).entries.contains(&"new".to_owned()));
     }
 
     #[test]
@@ -142,7 +142,7 @@ mod tests {
             std::fs::write(folder.path().join(format!("n{number:02}")), "").unwrap();
         }
         let project = Project::open(folder.path(), &PathEnvironment::default()).unwrap();
-        let start = FirstLook::default().at(&project);
+        let start = ProjectStartCache::default().at(&project);
         assert_eq!(start.changed.len(), CHANGED);
         assert!(start.changed.contains(&"modified a".to_owned()), "{:?}", start.changed);
         assert_eq!(start.more_changed, 11);

@@ -15,8 +15,8 @@ use crate::event::SessionEvent;
 use crate::message::{Content, Message, MessageId, Part, Role};
 use crate::store::SessionPatch;
 
-/// Bytes of rejected changes that a model is told of.
-const MOST_TOLD: usize = 8 * 1024;
+/// How many bytes of rejected changes the model gets.
+const REPORT_LIMIT: usize = 8 * 1024;
 
 /// What the user took back of the model's changes, or wanted after all, as patches in the direction in which the
 /// model made them.
@@ -25,7 +25,7 @@ pub(super) struct Rejected {
     pub gone: Option<String>,
     /// What had been gone, and is there again.
     pub back: Option<String>,
-    /// Until when this is; what is rejected later is told with the next message.
+    /// Until when this is; later rejections go with the next message.
     pub until: Timestamp,
 }
 
@@ -47,7 +47,8 @@ impl Rejected {
                 FileKind::Modified => path.to_string(),
             };
             // Writing to a text cannot fail.
-            let _ = if text.len() + rejection.diff.len() > MOST_TOLD || rejection.diff.is_empty() {
+            let _ = if text.len() + rejection.diff.len() > REPORT_LIMIT || rejection.diff.is_empty()
+            {
                 writeln!(text, "{path}")
             } else {
                 writeln!(text, "{path}\n{}", rejection.diff.trim_end())
@@ -71,7 +72,7 @@ impl Session {
 }
 
 impl Review<'_> {
-    /// Tells that files were changed for this session, or that what is to be reviewed is other.
+    /// Notifies watchers that files were changed for this session, or that there is something else to review.
     pub(crate) fn tell_changed(&self) {
         self.session.lock().tell(SessionEvent::FilesChanged);
     }
@@ -89,7 +90,7 @@ impl Review<'_> {
         let folder = self.session.project();
         let folder = folder.ok_or(Kind::NoReview { why: NoReview::NoProject })?;
         let work = move || {
-            let project = Project::open(&folder, &services.kept)
+            let project = Project::open(&folder, &services.path_environment)
                 .map_err(|_| Error::from(Kind::ProjectMissing { path: folder }))?;
             if services.journals.is_refused(&project) {
                 return Err(Kind::NoReview { why: NoReview::Home }.into());
@@ -102,7 +103,7 @@ impl Review<'_> {
         tokio::task::spawn_blocking(work).await.map_err(|_| Kind::Internal)?
     }
 
-    /// Changes something with the journal of the session's project, and tells that it did. None where
+    /// Changes something with the journal of the session's project, and notifies watchers. None where
     /// nothing was ever changed there by a tool.
     ///
     /// # Errors
@@ -137,7 +138,7 @@ impl Review<'_> {
         let (services, fid) = (Arc::clone(&self.session.services), self.session.fid.to_string());
         let said: HashSet<String> = branch.iter().map(|one| one.id.to_string()).collect();
         let reading = tokio::task::spawn_blocking(move || {
-            let project = Project::open(&folder, &services.kept).ok()?;
+            let project = Project::open(&folder, &services.path_environment).ok()?;
             // Where nothing was ever changed nothing was rejected.
             let journal = services.journals.existing(&project).ok()??;
             let since = u64::try_from(last).unwrap_or(0);

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use chat_permission::path::{PathEnvironment, Project};
 use tokio_util::task::TaskTracker;
 
-use super::WaitingAsks;
+use super::WaitingApprovals;
 use crate::agent::{Agent, AgentRegistry};
 use crate::client::{Capabilities, Client, ContextWindow, Price};
 use crate::error::{Kind, Result};
@@ -24,13 +24,13 @@ pub(crate) struct SessionServices {
     pub store: Store,
     pub hub: Arc<Hub>,
     /// What waits for the person in any of them.
-    pub asks: WaitingAsks,
+    pub asks: WaitingApprovals,
     pub agents: RwLock<AgentRegistry>,
     pub tools: Registry,
     /// Where long outputs of tools are kept, a folder for each session.
     pub outputs: PathBuf,
     /// The person's home, and where Natter's own files lie: no tool may touch these.
-    pub kept: PathEnvironment,
+    pub path_environment: PathEnvironment,
     /// The journals of the projects that are worked in.
     pub journals: Arc<Journals>,
     pub clients: Arc<dyn Clients>,
@@ -58,7 +58,7 @@ impl SessionServices {
                 by_project.entry(project.clone()).or_default().push(fid.to_string());
             }
         }
-        let (journals, kept) = (Arc::clone(&self.journals), self.kept.clone());
+        let (journals, kept) = (Arc::clone(&self.journals), self.path_environment.clone());
         // First the journals: what is cut off in between is done at the next start.
         let forgetting = tokio::task::spawn_blocking(move || {
             for (folder, sessions) in by_project {
@@ -117,7 +117,7 @@ pub(crate) trait Clients: Send + Sync {
         tokens: u64,
     ) -> ContextWindow;
 
-    /// What a model costs, where its server tells.
+    /// What a model costs, where its server says so.
     fn price(&self, model: &ModelRef) -> Option<Price>;
 
     /// The settings as they are now.

@@ -93,7 +93,7 @@ impl State {
         }
     }
 
-    /// Tells those who watch.
+    /// Sends an event to the watchers.
     pub(super) fn tell(&mut self, event: SessionEvent) {
         self.watchers.tell(&self.record.meta.fid, event);
     }
@@ -109,7 +109,7 @@ impl State {
         self.tell(SessionEvent::Reset);
     }
 
-    /// Adds what arrived to the open reply, and tells where text grew. Whether it did.
+    /// Adds what arrived to the open reply, and notifies watchers where text grew. Returns whether it did.
     pub(super) fn apply(&mut self, delta: &Delta) -> bool {
         let Some(message) = self.transcript.open_reply() else { return false };
         let Some(grown) = self.transcript.apply(delta) else { return false };
@@ -133,7 +133,7 @@ impl State {
         }
     }
 
-    /// Notes what the request does, and tells those who watch. Says whether the status is another
+    /// Notes what the request does, and notifies watchers. Returns whether the status is another
     /// now, which all are to hear of.
     #[must_use]
     pub(super) fn set_stage(&mut self, stage: Stage) -> bool {

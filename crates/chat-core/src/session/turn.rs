@@ -23,7 +23,7 @@ impl RunningTurn {
         state.turns.is_active(self.id).then_some(state)
     }
 
-    /// Adds what arrived to the open reply, and tells those who watch where text grew.
+    /// Adds what arrived to the open reply, and notifies watchers where text grew.
     pub(super) fn apply(&self, delta: &Delta) {
         let Some(mut state) = self.lock() else { return };
         if !state.apply(delta) {
@@ -42,7 +42,7 @@ impl RunningTurn {
         self.lock().map(|mut state| state.transcript.reply()).unwrap_or_default()
     }
 
-    /// Notes what the turn does while no text comes, and tells.
+    /// Notes what the turn does while no text comes, and notifies watchers.
     pub(super) fn set_stage(&self, stage: Stage) {
         let turned = self.lock().is_some_and(|mut state| state.set_stage(stage));
         if turned {

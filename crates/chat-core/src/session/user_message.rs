@@ -13,7 +13,7 @@ pub(super) struct UserMessageBuilder<'a> {
     request: &'a ChatRequest,
     project: Option<PathBuf>,
     todos: Vec<Todo>,
-    /// What the model was told before.
+    /// What the model already knows.
     known: KnownContext,
     /// What they pointed at.
     gathered: Vec<Part>,

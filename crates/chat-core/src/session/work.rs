@@ -26,7 +26,7 @@ impl RunningTurn {
             let request = AssertUnwindSafe(self.reply(resolved, &cancel)).catch_unwind();
             // Without its journal it goes on all the same: it is stored whole at its end.
             let failed = || self.session.notice(Kind::Internal.into());
-            beside(request, self.keep_journal(), failed).await
+            run_alongside(request, self.keep_journal(), failed).await
         };
         let outcome = match outcome {
             Ok(outcome) => outcome,
@@ -109,12 +109,12 @@ impl RunningTurn {
         let message = {
             let mut state = self.session.lock();
             let is_open = state.turns.is_active(self.id);
-            let kept_title = |tool: &str| {
-                self.session.services.tools.get(tool)?.info().kept_title().map(str::to_owned)
+            let stored_title = |tool: &str| {
+                self.session.services.tools.get(tool)?.info().stored_title().map(str::to_owned)
             };
-            let ended = is_open.then(|| state.transcript.end_reply(end, kept_title)).flatten();
+            let ended = is_open.then(|| state.transcript.end_reply(end, stored_title)).flatten();
             let Some(message) = ended else {
-                // It had ended before: what is told twice is stored once.
+                // It had ended before: what is reported twice is stored once.
                 let head = state.transcript.head().and_then(|head| state.transcript.get(head));
                 return head
                     .cloned()
@@ -155,7 +155,7 @@ impl RunningTurn {
         Some(results)
     }
 
-    /// The request has ended: tells, and goes on with what waits.
+    /// The request has ended: notifies watchers, and continues with the queue.
     async fn finish(&self, outcome: Outcome, model: &ModelRef, cancel: &CancellationToken) {
         // What waits goes out next, unless the person stopped this, or it would fail in the same
         // way: then it waits until it is sent.
@@ -220,9 +220,9 @@ impl RunningTurn {
     }
 }
 
-/// Carries the work to its end beside something that ends with it. What becomes of that ends it
-/// not: a panic in it is told.
-async fn beside<T>(
+/// Runs the work to its end together with something that is dropped with it. A panic of the other is reported and
+/// does not end the work.
+async fn run_alongside<T>(
     work: impl Future<Output = T>,
     other: impl Future<Output = ()>,
     panicked: impl FnOnce(),
@@ -252,7 +252,7 @@ mod tests {
             "whole"
         };
         let journal = async { panic!("a bug in the journal") };
-        assert_eq!(beside(work, journal, || told.send(()).unwrap()).await, "whole");
+        assert_eq!(run_alongside(work, journal, || told.send(()).unwrap()).await, "whole");
     }
 
     #[tokio::test]
@@ -261,6 +261,6 @@ mod tests {
             tokio::task::yield_now().await;
             1
         };
-        assert_eq!(beside(work, async {}, || panic!("nothing panicked")).await, 1);
+        assert_eq!(run_alongside(work, async {}, || panic!("nothing panicked")).await, 1);
     }
 }

@@ -97,7 +97,7 @@ pub enum KeySource {
     /// An environment variable.
     #[serde(rename = "env")]
     Env(String),
-    /// A command whose first line of output is the key.
+    /// A command that prints the key as its first line of output.
     Command(String),
 }
 

@@ -103,7 +103,7 @@ pub struct SettingsChanges {
 }
 
 impl SettingsChanges {
-    /// Waits until the file was touched, by whom ever. Never resolves where nothing can be watched.
+    /// Waits until anybody touches the file. Never resolves where nothing can be watched.
     pub async fn touched(&mut self) {
         if self.touches.changed().await.is_err() {
             std::future::pending::<()>().await;
@@ -282,7 +282,7 @@ mod tests {
             assert_eq!(refused.kind, Kind::ConfigLocked { path: path.clone() });
             assert_eq!(fs::read(&path).unwrap(), content);
 
-            // Once the person has mended it, it is taken as ever.
+            // Once the user has fixed it, it is read as usual.
             fs::write(&path, "[ui]\nenter_sends = true\n").unwrap();
             let settings = file.change(|s| s.ui.enter_sends = false).unwrap();
             assert_eq!(settings.permissions.most(Mode::Unattended), Mode::Unattended);

@@ -96,7 +96,7 @@ fn merge_list(there: &mut ArrayOfTables, old: &[Value], new: &[Value]) {
     let mut result = ArrayOfTables::new();
     let mut moved = old.len() != new.len();
     for (place, value) in new.iter().enumerate() {
-        // One whose name is new, where the old one's is gone, was renamed.
+        // It was renamed if its name is new and the old one's is gone.
         let renamed = || {
             let here = old.get(place).filter(|_| old.len() == new.len())?;
             value.get("name")?;
@@ -116,18 +116,18 @@ fn merge_list(there: &mut ArrayOfTables, old: &[Value], new: &[Value]) {
         });
     }
     if moved {
-        result.iter_mut().for_each(forget_places);
+        result.iter_mut().for_each(forget_positions);
     }
     *there = result;
 }
 
 /// Lets a table, with those in it, stand where it is in its list, not where it stood in the file.
-fn forget_places(table: &mut Table) {
+fn forget_positions(table: &mut Table) {
     table.set_position(None);
     for (_, item) in table.iter_mut() {
         match item {
-            Item::Table(inner) => forget_places(inner),
-            Item::ArrayOfTables(inner) => inner.iter_mut().for_each(forget_places),
+            Item::Table(inner) => forget_positions(inner),
+            Item::ArrayOfTables(inner) => inner.iter_mut().for_each(forget_positions),
             _ => {}
         }
     }

@@ -29,7 +29,7 @@ const STEP: i32 = 256;
 /// How long to wait for a search of ours to end before a backup takes the database's place.
 const WAIT: Duration = Duration::from_millis(5);
 
-/// What must stay free on the disk beside a backup, in bytes.
+/// What must stay free on the disk next to a backup, in bytes.
 const LEFT_FREE: u64 = 64 * 1024 * 1024;
 
 /// How often another backup's lock is tried in all, and how long to wait in between: whoever only looks at

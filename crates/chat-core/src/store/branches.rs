@@ -47,7 +47,7 @@ impl Branches {
         Ok(out)
     }
 
-    /// The replies that stand beside others, with those, the oldest first.
+    /// The replies that have alternatives, with those, the oldest first.
     pub(super) fn siblings(self) -> Vec<Vec<MessageId>> {
         let replies = |all: Vec<MessageId>| {
             all.into_iter().filter(|id| self.replies.contains(id)).collect::<Vec<_>>()

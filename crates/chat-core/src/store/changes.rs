@@ -1,4 +1,4 @@
-//! Tells processes of each other's commits: after each commit a byte of a file beside the database
+//! Tells processes of each other's commits: after each commit a byte of a file next to the database
 //! is written, which the others watch; SQLite's own count then tells whose it was.
 //!
 //! The log itself is no good for watching: SQLite writes it before the commit can be seen.
@@ -18,7 +18,7 @@ use crate::settings::watch::Watch;
 #[derive(Debug)]
 pub(super) struct Signal(Option<File>);
 
-/// Where the file lies, beside the database.
+/// Where the file is, next to the database.
 pub(super) fn signal_path(database: &Path) -> PathBuf {
     database.with_extension("db.changed")
 }
@@ -59,13 +59,13 @@ impl Changes {
     ) -> Self {
         let watch = Watch::new(&signal_path(database), move || {
             if let Some(store) = store.upgrade() {
-                store.look_at_others();
+                store.check_other_processes();
             }
         });
         Self { others, _watch: watch }
     }
 
-    /// Waits until another process has committed something. Several commits may be told as one.
+    /// Waits until another process has committed something. Several commits may be reported as one.
     /// Never resolves while nothing changes; wakes nobody meanwhile.
     pub async fn next(&mut self) {
         if let Some(others) = &mut self.others
@@ -73,7 +73,7 @@ impl Changes {
         {
             return;
         }
-        // The store is gone, or cannot be told: nothing will be heard any more.
+        // The store is gone or cannot be read: nothing more will arrive.
         std::future::pending::<()>().await;
     }
 }

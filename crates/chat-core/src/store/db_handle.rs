@@ -60,12 +60,12 @@ impl StorePaths {
         }
     }
 
-    /// What went wrong, as it is told outside; remembers a broken file.
-    pub(super) fn told(&self, fault: Fault) -> Error {
+    /// Turns a fault into the error that callers get; remembers a broken file.
+    pub(super) fn report(&self, fault: Fault) -> Error {
         if fault.is_damage() {
             self.suspect();
         }
-        fault.told(&self.database)
+        fault.into_error(&self.database)
     }
 }
 
@@ -115,7 +115,7 @@ impl DbHandle {
     }
 }
 
-/// What is told where the writer or a reader is gone: a bug.
+/// The error if the writer or a reader is gone: a bug.
 pub(super) fn gone() -> Error {
     Error::new(Kind::Internal).with_detail("the store's thread ended")
 }

@@ -7,7 +7,7 @@ use rusqlite::ffi;
 
 use crate::error::{Error, Kind};
 
-/// Why an operation on the database failed, before it is told outside.
+/// Why an operation on the database failed, inside the store.
 #[derive(Debug)]
 pub(super) enum Fault {
     /// SQLite failed.
@@ -83,8 +83,8 @@ impl Fault {
         may_pass && !is_damage(error)
     }
 
-    /// The error as it is told outside. `database` is the file it happened on.
-    pub(super) fn told(self, database: &Path) -> Error {
+    /// The error for callers. `database` is the file it happened on.
+    pub(super) fn into_error(self, database: &Path) -> Error {
         let error = match self {
             Self::Known(error) => return error,
             Self::Sql(error) => error,
@@ -92,7 +92,7 @@ impl Fault {
         let extended = error.sqlite_error().map(|e| e.extended_code);
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => Kind::DiskFull.into(),
-            // Growing the shared memory or a quota's end is told as an I/O error.
+            // A failure to grow the shared memory and an exceeded quota come as I/O errors.
             Some(ErrorCode::SystemIoFailure) if disk_is_full(database) => Kind::DiskFull.into(),
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
                 Kind::ReadOnly { path: database.to_owned() }.into()

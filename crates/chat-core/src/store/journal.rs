@@ -220,7 +220,7 @@ fn set_interrupted(db: &DbHandle, key: i64) -> Outcome<()> {
     Ok(())
 }
 
-/// How much of what a command had written is told, in bytes from its end.
+/// How much of a command's output is reported, in bytes from its end.
 const LEFTOVER: usize = 8_000;
 
 /// How far the clock of files may be behind.

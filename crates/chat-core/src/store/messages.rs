@@ -16,7 +16,7 @@ use super::{attachments, indexing, journal, missing, sessions};
 use crate::error::{Error, Kind};
 use crate::message::{Fid, Message, MessageId, ModelRef, Part, Role};
 
-/// A part as it stands in the column: as it is, but for pictures.
+/// A part as it is in the column: unchanged, except pictures.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum StoredPart<'a> {

@@ -34,7 +34,7 @@ pub(super) fn placeholder(id: MessageId, parent: Option<MessageId>, role: Option
     }
 }
 
-/// When an id was made: it tells, being a UUID of version 7.
+/// When an id was made: a UUID of version 7 has the time in it.
 fn time_of(id: MessageId) -> Timestamp {
     let bytes = id.as_bytes();
     let milliseconds = bytes[..6].iter().fold(0_i64, |all, byte| all << 8 | i64::from(*byte));

@@ -3,7 +3,7 @@
 //!
 //! A large file must not slow the start, so it is not checked as a whole each time: its header,
 //! its schema and its list of sessions are read. Where a page is found broken later, a mark is
-//! left beside the file, and the next start that has the file for itself checks all of it and repairs
+//! left next to the file, and the next start that has the file for itself checks all of it and repairs
 //! what is damaged. A crash needs no check: that is what the log is for.
 
 use std::fs::{self, File, TryLockError};
@@ -55,7 +55,7 @@ pub(super) fn open(folders: &Folders) -> Result<Parts> {
 
     let backups = folders.backups();
     let locked = |done: io::Result<()>| done.map_err(|e| disk::fault(&lock_path, &e));
-    let told = |fault: Fault| fault.told(&database);
+    let told = |fault: Fault| fault.into_error(&database);
     let mut notice = None;
     let deadline = Instant::now() + MIGRATION_TIMEOUT;
     let connection = loop {
@@ -106,7 +106,7 @@ pub(super) fn open(folders: &Folders) -> Result<Parts> {
                 Ok(repaired) => notice = Some(repaired.into()),
                 Err(fault) => {
                     // Perhaps the disk is full. The chats that can be read are worth having.
-                    let error = fault.told(&database);
+                    let error = fault.into_error(&database);
                     let State::Damaged(Some(usable)) = examine(&database, false).map_err(told)?
                     else {
                         return Err(error);
@@ -119,7 +119,8 @@ pub(super) fn open(folders: &Folders) -> Result<Parts> {
         }
     };
 
-    let mut earlier: Vec<Error> = repair::untold(&database).into_iter().map(Error::from).collect();
+    let mut earlier: Vec<Error> =
+        repair::unreported(&database).into_iter().map(Error::from).collect();
     earlier.retain(|untold| notice.as_ref() != Some(untold));
     let notice = notice.or_else(|| earlier.pop());
     let owners = Owners::enter(&owners).map_err(|e| disk::fault(&owners, &e))?;
@@ -164,13 +165,13 @@ fn examine(database: &Path, alone: bool) -> Outcome<State> {
     if repair::is_unfinished(database) {
         return Ok(State::Damaged(None));
     }
-    match look(database, alone) {
+    match inspect(database, alone) {
         Err(fault) if fault.is_damage() => Ok(State::Damaged(None)),
         state => state,
     }
 }
 
-fn look(database: &Path, alone: bool) -> Outcome<State> {
+fn inspect(database: &Path, alone: bool) -> Outcome<State> {
     match header(database)? {
         Header::Foreign => return Ok(State::Damaged(None)),
         Header::Version(version) if version > schema::VERSION => return Ok(State::Newer(version)),
@@ -307,12 +308,12 @@ fn writable(folder: &Path, database: &Path) -> bool {
 /// Opens a database that cannot be written, so that old chats can still be read.
 fn open_for_reading(folders: &Folders, database: &Path, owners: &Path) -> Result<Parts> {
     let read_only = || Error::new(Kind::ReadOnly { path: database.to_owned() });
-    match header(database).map_err(|fault| fault.told(database))? {
+    match header(database).map_err(|fault| fault.into_error(database))? {
         Header::Version(version) if version > schema::VERSION => {
             return Err(Kind::DatabaseNewer { version }.into());
         }
         Header::Version(_) => {}
-        // Neither can a new one be begun, nor a damaged one be kept aside.
+        // It can neither create a database nor move a damaged one away.
         Header::Missing | Header::Foreign => return Err(read_only()),
     }
     let paths = |immutable| StorePaths {

@@ -68,7 +68,7 @@ impl Readers {
             if wanted() {
                 let result = ask(db, &paths, &end, &at_work, wanted, question);
                 if let Some(result) = result.transpose() {
-                    let _ = answer.send(result.map_err(|fault| paths.told(fault)));
+                    let _ = answer.send(result.map_err(|fault| paths.report(fault)));
                 }
             }
         });

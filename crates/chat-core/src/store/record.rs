@@ -11,7 +11,7 @@ use crate::message::{Message, MessageId, SessionChange, SessionMeta};
 /// A stored session without its messages.
 #[derive(Clone, Debug, Default, PartialEq, Hash)]
 pub struct SessionRecord {
-    /// What is told of it.
+    /// Its metadata.
     pub meta: SessionMeta,
     /// Whether the person chose the title, so that no better one is asked for.
     pub titled_by_person: bool,
@@ -122,7 +122,7 @@ pub enum SearchGap {
 }
 
 impl SearchGap {
-    /// Whether messages were left out that may have what was looked for.
+    /// Whether messages were skipped that may match.
     pub fn leaves_messages_out(self) -> bool {
         matches!(self, Self::Indexing | Self::NewestOnly | Self::Damaged)
     }
@@ -135,8 +135,8 @@ pub struct Hit {
     pub session: SessionRecord,
     /// Where the text stands, with a little around it; none where only the title has it.
     pub excerpt: Option<String>,
-    /// Where the excerpt has what was looked for, in bytes and in order.
-    pub marks: Vec<Range<usize>>,
+    /// The matches in the excerpt, in bytes and in order.
+    pub highlights: Vec<Range<usize>>,
     /// The message that has it; none where only the title has it.
     pub message: Option<MessageId>,
 }

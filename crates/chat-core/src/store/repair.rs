@@ -78,7 +78,7 @@ pub(super) fn is_unfinished(database: &Path) -> bool {
     whole(database).exists()
 }
 
-/// Puts the damaged database aside and the new one in its place. After a crash in between it is
+/// Moves the damaged database away and the new one into its place. After a crash in between it is
 /// done again: the new one stays where it is until the last. Gives what the person should hear,
 /// where that was noted.
 pub(super) fn exchange(database: &Path) -> io::Result<Option<Kind>> {
@@ -87,7 +87,7 @@ pub(super) fn exchange(database: &Path) -> io::Result<Option<Kind>> {
     let notice = noted(database).pop().filter(|notice| !is_earlier(notice));
     let kept_as = notice.as_ref().and_then(kept_as);
     let kept_as = kept_as.map_or_else(|| free_name(database), Path::to_owned);
-    keep_aside(database, &kept_as)?;
+    set_aside(database, &kept_as)?;
     fs::rename(whole(database), database)?;
     if let Some(folder) = database.parent() {
         File::open(folder)?.sync_all()?;
@@ -103,19 +103,19 @@ fn kept_as(notice: &Kind) -> Option<&Path> {
     }
 }
 
-/// What the person should hear of repairs, oldest first, and was not shown yet. One that was noted and never came to
-/// pass is left out: then there is no damaged file.
-pub(super) fn untold(database: &Path) -> Vec<Kind> {
-    let mut untold = noted(database);
-    untold.retain(|notice| kept_as(notice).is_some_and(Path::exists));
-    if untold.is_empty() {
+/// The repairs that the user has not seen yet, oldest first. A repair that was noted and never happened is left out:
+/// then there is no damaged file.
+pub(super) fn unreported(database: &Path) -> Vec<Kind> {
+    let mut unreported = noted(database);
+    unreported.retain(|notice| kept_as(notice).is_some_and(Path::exists));
+    if unreported.is_empty() {
         let _ = fs::remove_file(note(database));
     }
-    untold
+    unreported
 }
 
 /// The person was shown what became of the repairs.
-pub(super) fn was_told(database: &Path) -> io::Result<()> {
+pub(super) fn mark_reported(database: &Path) -> io::Result<()> {
     match fs::remove_file(note(database)) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         _ => Ok(()),
@@ -142,8 +142,8 @@ fn free_name(database: &Path) -> PathBuf {
     name
 }
 
-/// Puts a damaged database aside under this name.
-fn keep_aside(database: &Path, kept_as: &Path) -> io::Result<()> {
+/// Moves a damaged database to this name.
+fn set_aside(database: &Path, kept_as: &Path) -> io::Result<()> {
     // The log first: a new database must never find the old one's.
     for end in ["-wal", "-shm", ""] {
         match fs::rename(with(database, end), with(kept_as, end)) {
@@ -173,7 +173,7 @@ mod tests {
             let noted = prepare(&database, &folders.backups()).unwrap();
             let Kind::DatabaseDamaged { kept_as } = &noted else { panic!("{noted:?}") };
             if renames == 1 {
-                keep_aside(&database, kept_as).unwrap();
+                set_aside(&database, kept_as).unwrap();
             }
             let opened = Store::open(&folders).unwrap();
             assert_eq!(opened.notice.map(|notice| notice.kind).as_ref(), Some(&noted));

@@ -63,7 +63,7 @@ pub(super) fn salvage(damaged: &Path, folder: &Path, into: &Path) -> Outcome<Sal
                     break;
                 }
                 Err(fault) => {
-                    let why = fault.told(&backup.path);
+                    let why = fault.into_error(&backup.path);
                     tracing::warn!(%why, "a backup cannot be used: {}", backup.path.display());
                 }
             }

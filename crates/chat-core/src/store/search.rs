@@ -47,11 +47,8 @@ pub(super) fn search(db: &DbHandle, text: &str, limit: usize) -> Outcome<SearchR
     if query.is_empty() {
         return Ok(SearchResults::default());
     }
-    let mut results = missing::or_else(
-        db,
-        || found(db, &query, limit),
-        || in_readable_titles(db, &query, limit),
-    )?;
+    let mut results =
+        missing::or_else(db, || run(db, &query, limit), || in_readable_titles(db, &query, limit))?;
     if query.is_one_letter() {
         results.gaps.push(SearchGap::OneLetter);
     }
@@ -65,12 +62,12 @@ pub(super) fn search(db: &DbHandle, text: &str, limit: usize) -> Outcome<SearchR
 fn in_readable_titles(db: &DbHandle, query: &Query, limit: usize) -> Outcome<SearchResults> {
     let sessions = sessions::newest(db, usize::MAX)?.into_iter();
     let titled = sessions.filter(|session| query.find(&session.title, Fit::Parts).is_some());
-    let hit = |session| Hit { session, excerpt: None, marks: Vec::new(), message: None };
+    let hit = |session| Hit { session, excerpt: None, highlights: Vec::new(), message: None };
     let gaps = vec![SearchGap::Damaged];
     Ok(SearchResults { hits: titled.take(limit).map(hit).collect(), gaps })
 }
 
-fn found(db: &DbHandle, query: &Query, limit: usize) -> Outcome<SearchResults> {
+fn run(db: &DbHandle, query: &Query, limit: usize) -> Outcome<SearchResults> {
     let titled = in_titles(db, query)?;
     let mut hits = Hits::new(db, query, limit);
     hits.add_titled(&titled.words)?;
@@ -127,7 +124,7 @@ fn in_titles(db: &DbHandle, query: &Query) -> Outcome<Titled> {
 struct TextMatch {
     message: MessageId,
     excerpt: String,
-    marks: Vec<Range<usize>>,
+    highlights: Vec<Range<usize>>,
 }
 
 /// What was found so far.
@@ -158,10 +155,10 @@ impl<'a> Hits<'a> {
         self.seen.insert(session);
         let session = sessions::by_key(self.db, session, &mut self.living)?;
         self.found.push(match text_match {
-            Some(TextMatch { message, excerpt, marks }) => {
-                Hit { session, excerpt: Some(excerpt), marks, message: Some(message) }
+            Some(TextMatch { message, excerpt, highlights }) => {
+                Hit { session, excerpt: Some(excerpt), highlights, message: Some(message) }
             }
-            None => Hit { session, excerpt: None, marks: Vec::new(), message: None },
+            None => Hit { session, excerpt: None, highlights: Vec::new(), message: None },
         });
         Ok(())
     }
@@ -324,8 +321,8 @@ impl<'a> Hits<'a> {
         let text = messages::plain_text(self.db, key)?;
         let text_match = text.and_then(|(message, text)| {
             let excerpt = excerpt(&text, self.query.find(&text, fit)?);
-            let marks = self.query.places(&excerpt, fit);
-            Some(TextMatch { message, excerpt, marks })
+            let highlights = self.query.matches(&excerpt, fit);
+            Some(TextMatch { message, excerpt, highlights })
         });
         if text_match.is_none() {
             self.in_vain = self.in_vain.saturating_sub(1);

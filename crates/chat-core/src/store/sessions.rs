@@ -353,7 +353,7 @@ pub(super) fn restore(db: &DbHandle, fid: &Fid) -> Outcome<SessionRecord> {
     one(db, fid)
 }
 
-/// Sessions deleted longer ago than `age`, with their projects, but for those that a living process writes.
+/// Sessions deleted longer ago than `age`, with their projects, except those that a living process writes.
 pub(super) fn expired(db: &DbHandle, age: Duration) -> Outcome<Vec<(Fid, Option<PathBuf>)>> {
     let age = SignedDuration::try_from(age).unwrap_or(SignedDuration::MAX);
     let before = Timestamp::now().checked_sub(age).unwrap_or(Timestamp::MIN);

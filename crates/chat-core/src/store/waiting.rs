@@ -10,7 +10,7 @@ use crate::message::{Content, Context, MessageId, Queued};
 
 /// What is kept of a message that waits. Earlier versions kept no context.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct QueuedContent {
     #[serde(flatten)]
     content: Content,
     #[serde(default)]
@@ -23,7 +23,7 @@ pub(super) fn put(db: &DbHandle, session: i64, queued: &Queued) -> Outcome<()> {
     // What has a name that is no text cannot be kept; the person's words can.
     context.open_files.retain(|file| file.path.to_str().is_some());
     context.mentions.retain(|mention| serde_json::to_value(mention).is_ok());
-    let kept = Kept { content, context };
+    let kept = QueuedContent { content, context };
     db.run(
         "INSERT INTO waiting (session, id, content) VALUES (?1, ?2, ?3)",
         params![session, id.as_bytes(), columns::json(Some(&kept))?],
@@ -46,7 +46,7 @@ pub(super) fn all(db: &DbHandle, session: i64) -> Outcome<Vec<Queued>> {
     let mut waiting = Vec::new();
     for row in rows {
         let (id, kept) = row?;
-        if let Ok(Kept { content, context }) = serde_json::from_str(&kept) {
+        if let Ok(QueuedContent { content, context }) = serde_json::from_str(&kept) {
             waiting.push(Queued { id: MessageId::from_bytes(id), content, context });
         }
     }

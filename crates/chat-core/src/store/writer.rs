@@ -30,12 +30,12 @@ enum Job {
     /// Something to write.
     Operation(Box<dyn Operation>),
     /// See whether another process has committed.
-    LookAtOthers,
-    /// Something that is no transaction of its own.
-    Apart(Apart),
+    CheckOtherProcesses,
+    /// Something that runs outside a transaction.
+    OutsideTransaction(OutsideTransaction),
 }
 
-type Apart = Box<dyn FnOnce(&mut DbHandle) -> bool + Send>;
+type OutsideTransaction = Box<dyn FnOnce(&mut DbHandle) -> bool + Send>;
 
 /// An operation with whoever waits for it. It may run twice: when the group that it was part of
 /// could not be committed, it is tried alone.
@@ -69,7 +69,7 @@ where
 
     fn answer(self: Box<Self>, db: &DbHandle, lost: Option<&Error>) {
         let result = match (self.result, lost) {
-            (Some(Err(fault)), _) => Err(db.paths.told(fault)),
+            (Some(Err(fault)), _) => Err(db.paths.report(fault)),
             (_, Some(error)) => Err(error.clone()),
             (Some(Ok(value)), None) => Ok(value),
             (None, None) => Err(gone()),
@@ -120,15 +120,15 @@ impl Writer {
         answered.await.unwrap_or_else(|_| Err(gone()))
     }
 
-    /// Runs something between two groups and outside any transaction. What others changed is told
-    /// afterwards as if another process had, where it went well.
-    pub(super) async fn apart<T: Send + 'static>(
+    /// Runs something between two groups and outside any transaction. Afterwards the change is
+    /// reported as if another process had made it, if it succeeded.
+    pub(super) async fn run_outside_transaction<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut DbHandle) -> Outcome<T> + Send + 'static,
     ) -> Result<T> {
         let (answer, answered) = oneshot::channel();
-        self.hand_over(Job::Apart(Box::new(move |db| {
-            let done = work(db).map_err(|fault| db.paths.told(fault));
+        self.hand_over(Job::OutsideTransaction(Box::new(move |db| {
+            let done = work(db).map_err(|fault| db.paths.report(fault));
             let well = done.is_ok();
             let _ = answer.send(done);
             well
@@ -136,9 +136,9 @@ impl Writer {
         answered.await.unwrap_or_else(|_| Err(gone()))
     }
 
-    /// Has the writer see whether another process has committed; it tells those who wait.
-    pub(super) fn look_at_others(&self) {
-        self.hand_over(Job::LookAtOthers);
+    /// Has the writer check whether another process has committed, and wake those who wait.
+    pub(super) fn check_other_processes(&self) {
+        self.hand_over(Job::CheckOtherProcesses);
     }
 
     /// Told of whenever another process has committed.

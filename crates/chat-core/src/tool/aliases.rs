@@ -21,7 +21,7 @@ pub struct Alias {
 pub enum Form {
     /// As it is.
     Same,
-    /// A field of the only item of this list: `old` beside the path stands for `edits[0].old`.
+    /// A field of the only item of this list: `old` next to the path stands for `edits[0].old`.
     OnlyItem(&'static str),
     /// A field of every item of this list.
     EachItem(&'static str),

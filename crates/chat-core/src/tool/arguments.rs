@@ -5,10 +5,10 @@ use serde_json::{Map, Value};
 
 use super::aliases::{Alias, leave_out_unknown, resolve};
 
-/// How many faults of one call are told.
-const TOLD: usize = 3;
+/// How many faults of one call are reported.
+const FAULT_LIMIT: usize = 3;
 
-/// The most bytes that are told of one fault.
+/// The most bytes in the report of one fault.
 const LONGEST: usize = 300;
 
 /// Arguments that fit a tool's schema.
@@ -21,7 +21,7 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// What the model is told of arguments that were left out; nothing where there were none.
+    /// Tells the model which arguments were ignored; empty if none were.
     pub fn note(&self) -> Option<String> {
         let names: Vec<_> = self.ignored.iter().map(|name| format!("`{name}`")).collect();
         (!names.is_empty()).then(|| format!("[Ignored unknown arguments: {}]", names.join(", ")))
@@ -63,7 +63,7 @@ pub fn check(arguments: &Value, schema: &Value, aliases: &[Alias]) -> Result<Che
         what.truncate(what.floor_char_boundary(LONGEST));
         if place.is_empty() { what } else { format!("at {place}: {what}") }
     });
-    let told: Vec<_> = faults.by_ref().take(TOLD).collect();
+    let told: Vec<_> = faults.by_ref().take(FAULT_LIMIT).collect();
     let more = faults.count();
     if told.is_empty() {
         return Ok(Checked { value, ignored });
@@ -325,7 +325,7 @@ mod tests {
     }
 
     proptest! {
-        /// A text that was cut anywhere is mended into what was meant, or not at all.
+        /// A text that was cut anywhere is repaired into what was meant, or not at all.
         #[test]
         fn a_cut_object_never_becomes_another(text in ".{0,12}", number in 0u32..9999, cut in 0usize..80) {
             let whole = json!({ "number": number, "text": text, "list": [true, { "a": "b" }] });

@@ -64,7 +64,7 @@ pub enum Gap {
     NewRepositories,
     /// Names and command lines of other programs can be read.
     ProcessNames,
-    /// Protected names that do not exist yet can be made, and are put aside when the command ended.
+    /// Protected names that do not exist yet can be created, and are quarantined when the command has ended.
     NewProtected,
     /// A lawful thing that does not work: in a project with git nothing new comes to its top, and
     /// git's data does not change.

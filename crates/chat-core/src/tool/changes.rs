@@ -16,7 +16,7 @@ use super::{Journals, ToolFailure};
 pub struct Changes(Option<Arc<Keeper>>);
 
 /// The keeper, and the journal that it keeps things in.
-type Kept<'a> = (&'a Arc<Keeper>, Journal);
+type KeeperWithJournal<'a> = (&'a Arc<Keeper>, Journal);
 
 struct Keeper {
     journals: Arc<Journals>,
@@ -79,18 +79,18 @@ impl Changes {
         &self,
         act: impl FnOnce() -> Result<T, ToolFailure>,
     ) -> Result<T, ToolFailure> {
-        let looked = self.look()?;
+        let looked = self.start_recording()?;
         let done = act();
         drop(looked);
         done
     }
 
-    /// Looks at the project before a command. What it changes until the look is dropped is kept as
-    /// its doing. Blocks.
+    /// Scans the project before a command. Whatever changes until the recorder is dropped is recorded as the command's
+    /// change. Blocks.
     ///
     /// # Errors
     /// What there is cannot be kept.
-    pub fn look(&self) -> Result<ChangeRecorder, ToolFailure> {
+    pub fn start_recording(&self) -> Result<ChangeRecorder, ToolFailure> {
         let Some((keeper, journal)) = self.begin()? else { return Ok(ChangeRecorder(None)) };
         let scan = journal.scan().map_err(|error| unkept(&error))?;
         Ok(ChangeRecorder(Some((Arc::clone(keeper), journal, scan))))
@@ -100,17 +100,17 @@ impl Changes {
     fn inside<'a>(
         &self,
         path: &'a ResolvedPath,
-    ) -> Result<Option<(Kept<'_>, &'a Path)>, ToolFailure> {
+    ) -> Result<Option<(KeeperWithJournal<'_>, &'a Path)>, ToolFailure> {
         let Some(path) = path.relative() else { return Ok(None) };
         Ok(self.begin()?.map(|kept| (kept, path)))
     }
 
-    /// The journal, in which the state before the request's first change is kept by now.
-    fn begin(&self) -> Result<Option<Kept<'_>>, ToolFailure> {
+    /// The journal, with a checkpoint of the state before the request's first change.
+    fn begin(&self) -> Result<Option<KeeperWithJournal<'_>>, ToolFailure> {
         let Some(keeper) = &self.0 else { return Ok(None) };
         let journal = match keeper.journals.of(&keeper.project) {
             Ok(journal) => journal,
-            // It has no journal, as the person is told where they would review.
+            // It has no journal; the review says so.
             Err(Error::Refused(_) | Error::NoGit) => return Ok(None),
             Err(error) => return Err(unkept(&error)),
         };
@@ -140,18 +140,18 @@ impl Keeper {
         match kept {
             Ok(0) => {}
             Ok(_) => (self.heard)(),
-            // It is done by now, and written down with the next.
+            // It is done already, and is recorded with the next change.
             Err(error) => tracing::error!(%error, "a change was not kept in the journal"),
         }
     }
 }
 
-/// A look at a project before something is done to it. What is other when it is dropped is kept.
+/// A scan of a project before something changes it. The differences are recorded when it is dropped.
 /// Dropping it blocks for as long as it takes to look at the project again.
 pub struct ChangeRecorder(Option<(Arc<Keeper>, Journal, Scan)>);
 
 impl ChangeRecorder {
-    /// Keeps what is other by now, and looks on.
+    /// Records what has changed until now, and continues.
     pub fn keep(&mut self) {
         let Some((keeper, journal, scan)) = &mut self.0 else { return };
         let kept = journal.record_since(scan, &keeper.origin);

@@ -45,14 +45,14 @@ pub struct ToolContext {
 pub struct CallApproval {
     /// How long their answers took.
     pub(crate) waited: Duration,
-    /// What they answered last to a question of leave.
+    /// What they answered to the last permission request.
     pub(crate) verdict: Option<Verdict>,
     /// The rules with which it would have passed, where nobody is asked and it was refused.
     pub(crate) needs: Vec<Rule>,
 }
 
 impl ToolContext {
-    /// Asks for leave, and waits until it is there.
+    /// Asks for permission, and waits for it.
     ///
     /// # Errors
     /// It is not given.
@@ -151,7 +151,7 @@ pub struct PermissionCheck {
 /// What a tool may ask of its session for one call; implemented above, by the session.
 #[async_trait]
 pub trait ToolHost: Send + Sync {
-    /// Judges it by rules and mode, and asks the person where these do not tell. Ends with the
+    /// Judges it by rules and mode, and asks the user where these do not decide. Ends with the
     /// request.
     async fn permit(&self, check: PermissionCheck) -> Result<PermissionGrant, Denied>;
 
@@ -159,7 +159,7 @@ pub trait ToolHost: Send + Sync {
     /// not forbidden.
     fn refusal(&self, request: &Request) -> Option<Why>;
 
-    /// Whether rules or the mode forbid something. For parts of what there is leave for: whoever lets a folder be
+    /// Whether rules or the mode forbid something. For parts of what is already permitted: whoever lets a folder be
     /// searched may still keep a file of it.
     fn refuses(&self, request: &Request) -> bool {
         self.refusal(request).is_some()
@@ -212,7 +212,7 @@ pub enum Denied {
 }
 
 impl Denied {
-    /// What the model is told, in English.
+    /// The text for the model, in English.
     pub fn for_model(&self) -> String {
         match self {
             Self::ByPerson { message: None } => {

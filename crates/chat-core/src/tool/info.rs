@@ -7,10 +7,10 @@ use super::{Alias, Labels, Text};
 use crate::message::ToolSpec;
 
 /// All that agents and front ends know of a tool. It says what the tool is, never what it may do:
-/// leave comes from rules, the mode and the person alone.
+/// permission comes only from rules, the mode and the user.
 #[derive(Clone, Debug)]
 pub struct ToolInfo {
-    /// The tool as a model is told of it: its name, what it does, the schema of its arguments.
+    /// The tool's description for models: its name, what it does, the schema of its arguments.
     pub spec: ToolSpec,
     /// What people call it.
     pub title: Text,
@@ -20,13 +20,13 @@ pub struct ToolInfo {
     pub group: ToolGroup,
     /// What its calls do.
     pub kind: ToolKind,
-    /// The picture beside a call.
+    /// The icon next to a call.
     pub icon: ToolIcon,
     /// What a call is called.
     pub labels: Labels,
     /// The file that a call is about, by its arguments, whatever the model gave.
     pub target: fn(&Value) -> Option<Target>,
-    /// What it asks leave for.
+    /// What it asks permission for.
     pub permissions: &'static [Action],
     /// Whether it is offered only where the session has a project.
     pub needs_project: bool,
@@ -39,7 +39,7 @@ pub struct ToolInfo {
 }
 
 impl ToolInfo {
-    /// A tool of others, which brings only what a model is told of it. Nobody knows what its calls
+    /// A foreign tool, which has only its description for models. Nobody knows what its calls
     /// do, whatever it says of itself.
     pub fn foreign(spec: ToolSpec) -> Self {
         Self {
@@ -64,9 +64,9 @@ impl ToolInfo {
         &self.spec.name
     }
 
-    /// What a call keeps of the title: words of others that its name does not say already. Nobody
-    /// can look these up when the tool is gone.
-    pub fn kept_title(&self) -> Option<&str> {
+    /// The title that a stored call keeps: only that of a foreign tool, if it differs from its name. It
+    /// cannot be looked up when the tool is gone.
+    pub fn stored_title(&self) -> Option<&str> {
         match &self.title {
             Text::Verbatim(title) if *title != self.spec.name => Some(title),
             Text::Verbatim(_) | Text::Message(_) => None,
@@ -132,7 +132,7 @@ impl ToolKind {
     }
 }
 
-/// The picture beside a call; each front end has its own.
+/// The icon next to a call; each front end has its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolIcon {
     /// A text.
@@ -190,15 +190,15 @@ impl Target {
 pub struct Hint {
     /// Those with a lower number stand before it.
     pub order: u8,
-    /// What it tells.
+    /// What it says.
     pub tells: HintText,
 }
 
-/// What a [`Hint`] tells.
+/// What a [`Hint`] says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HintText {
     /// What the tool finds: it is named in the line on how things are found.
     Finds(&'static str),
-    /// How the tool is used: a line of its own.
+    /// How the tool is used: a separate line.
     Line(&'static str),
 }

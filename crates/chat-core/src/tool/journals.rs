@@ -68,11 +68,11 @@ impl Journals {
     /// The journal of a project where it is open.
     fn opened(&self, project: &Project) -> Option<Journal> {
         let journal = self.lock().by_root.get(project.root()).cloned();
-        // One whose folder went and came again is of the folder that went.
+        // A journal of a folder that was deleted and created again belongs to the deleted one.
         journal.filter(Journal::is_current)
     }
 
-    /// Has the person's own doing to a file be known as that: no command that runs is taken for its doer.
+    /// Records the user's own change of a file as that, so that no running command is taken for its author.
     /// Waits for what tools do to files at the moment, and for nothing else; `act` must ask no journal.
     pub fn by_person<T>(&self, project: &Project, path: &Path, act: impl FnOnce() -> T) -> T {
         let Some(journal) = self.opened(project) else { return act() };
@@ -204,7 +204,7 @@ mod tests {
         std::fs::create_dir(&root).unwrap();
         std::fs::write(root.join("a"), "second").unwrap();
         let project = Project::open(&root, &PathEnvironment::default()).unwrap();
-        let found = journals.of(&project).unwrap().look(Path::new("a")).unwrap().unwrap();
+        let found = journals.of(&project).unwrap().read(Path::new("a")).unwrap().unwrap();
         assert_eq!(&*found.bytes, b"second");
     }
 }

@@ -68,7 +68,7 @@ impl Memory {
         std::mem::take(&mut *stopped).cancel();
     }
 
-    /// A command goes on in the background. It tells by [`changed`](Self::changed) what becomes of it.
+    /// A command continues in the background. It reports through [`changed`](Self::changed).
     pub fn add_background(&self, command: Arc<dyn Background>) {
         self.background().push(command);
         self.changed();

@@ -33,7 +33,7 @@ impl Registry {
         self.tools.keys().map(String::as_str)
     }
 
-    /// All of them as they are told to a model, in order.
+    /// The descriptions of all of them for models, in order.
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.tools.values().map(|tool| tool.info().spec.clone()).collect()
     }

@@ -26,7 +26,7 @@ impl std::fmt::Debug for ToolServices {
     }
 }
 
-/// Reads pages of the web that the person themselves named, so that nobody is asked for leave.
+/// Reads web pages that the user named, which need no permission.
 #[async_trait]
 pub trait PageReader: Send + Sync {
     /// The text of a page. Dropping the future ends the fetching.

@@ -39,9 +39,9 @@ impl FoundIn {
             // A word that matches as a whole is at the given position, not inside another word
             // before it.
             Some(place) if whole != first => (whole.as_str(), Some(place.start)),
-            _ => (first, hit.marks.iter().find(of_first).map(|mark| mark.start)),
+            _ => (first, hit.highlights.iter().find(of_first).map(|mark| mark.start)),
         };
-        let (line, marks) = round(text, place.unwrap_or_default(), &hit.marks);
+        let (line, marks) = round(text, place.unwrap_or_default(), &hit.highlights);
         Some(Self { message, words: words.to_owned(), line, marks })
     }
 }

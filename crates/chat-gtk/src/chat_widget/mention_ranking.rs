@@ -183,11 +183,11 @@ fn pointed(folder: &Path, pointed: &Pointed) -> Option<Suggestion> {
     Some(match pointed {
         Pointed::File(found) => {
             let mention = Mention::File { path: told(folder, &found.path)?, lines: None };
-            at_path(mention, found, plain(&found.shown))
+            at_path(mention, found, plain(&found.display_path))
         }
         Pointed::Folder(found) => {
             let mention = Mention::Folder { path: told(folder, &found.path)? };
-            at_path(mention, found, format!("{}/", plain(&found.shown)))
+            at_path(mention, found, format!("{}/", plain(&found.display_path)))
         }
         Pointed::Symbol(found) => {
             let SymbolMatch { path, name, lines } = found;
@@ -206,7 +206,7 @@ fn told(folder: &Path, path: &Path) -> Option<PathBuf> {
 }
 
 fn at_path(mention: Mention, found: &FileMatch, label: String) -> Suggestion {
-    let (name, detail) = found_row::of_path(&found.shown, &found.positions);
+    let (name, detail) = found_row::of_path(&found.display_path, &found.positions);
     suggestion(mention, label.clone(), name, detail, label)
 }
 
@@ -241,7 +241,8 @@ mod tests {
     use super::*;
 
     fn file(path: &str) -> Pointed {
-        let found = FileMatch { path: path.into(), shown: path.to_owned(), positions: vec![0] };
+        let found =
+            FileMatch { path: path.into(), display_path: path.to_owned(), positions: vec![0] };
         Pointed::File(found)
     }
 
@@ -294,7 +295,11 @@ mod tests {
         let path = Path::new(std::ffi::OsStr::from_bytes(b"a\xff")).to_owned();
         let shown = path.to_string_lossy().into_owned();
         let mut gathered = Gathered::new("a".to_owned(), None, Some("/p".into()));
-        gathered.add_found(vec![Pointed::File(FileMatch { path, shown, positions: vec![0] })]);
+        gathered.add_found(vec![Pointed::File(FileMatch {
+            path,
+            display_path: shown,
+            positions: vec![0],
+        })]);
         gathered.add_found(vec![file("a\u{202e}\n.rs")]);
         assert_eq!(words(&gathered), ["@a��.rs"]);
         let Pinned::Mention(mention) = &gathered.suggestions()[0].pin.what else { panic!("what") };

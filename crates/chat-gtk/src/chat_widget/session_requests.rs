@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use chat_core::error::Result;
 use chat_core::manager::{Manager, SessionChange};
-use chat_core::message::{Answer, AskId, Fid, MessageId, Options, Thinking};
+use chat_core::message::{Answer, ApprovalId, Fid, MessageId, Options, Thinking};
 use chat_core::store::Page;
 use chat_presentation::words;
 
@@ -23,7 +23,7 @@ pub(super) enum Msg {
     /// Which replies of a chat stand beside each other.
     Siblings { fid: Fid, result: Result<Vec<Vec<MessageId>>> },
     /// An answer came in time, or did not.
-    Answered { fid: Fid, ask: AskId, result: Result<bool> },
+    Answered { fid: Fid, ask: ApprovalId, result: Result<bool> },
     /// A message that waited was taken out of the chat; none was sent meanwhile.
     Unqueued { fid: Fid, result: Result<Option<Written>> },
 }
@@ -126,7 +126,7 @@ impl SessionRequests {
     }
 
     /// Answers what waits.
-    pub(super) fn answer(&self, fid: Fid, ask: AskId, answer: Answer) {
+    pub(super) fn answer(&self, fid: Fid, ask: ApprovalId, answer: Answer) {
         let Some(manager) = self.manager.clone() else { return };
         self.handle.spawn(async move {
             let result = manager.permissions().answer(&fid, ask, answer).await;
@@ -150,7 +150,7 @@ impl SessionRequests {
     }
 
     /// What waits no longer needs no answer; what was typed for one is kept.
-    pub(super) fn close_answer(&self, ask: AskId, in_time: bool) -> Option<Output> {
+    pub(super) fn close_answer(&self, ask: ApprovalId, in_time: bool) -> Option<Output> {
         let (session, text) = self.conversation.answered(ask, in_time)?;
         Some(Output::Words(session, Written::text(text)))
     }

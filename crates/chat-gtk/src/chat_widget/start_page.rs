@@ -144,7 +144,7 @@ impl StartPage {
             }
             Msg::LookOut => {
                 if let Some(manager) = &self.manager {
-                    manager.look_out();
+                    manager.retry_connections();
                 }
                 None
             }

@@ -207,11 +207,13 @@ impl Inner {
         let mut places = places(text, &words).into_iter();
         let stands = |pin: &&Arc<Pin>| pin.word.is_none() || places.next().flatten().is_some();
         let mut live: Vec<_> = pins.iter().filter(stands).map(Arc::clone).collect();
-        let found = self.typed(text, &live, &self.plain.borrow()).found;
+        let found = self.typed(text, &live, &self.plain.borrow()).mentions;
         let is_whole = |place: &Range<usize>| {
             !written_at.is_some_and(|at| place.start < at && at <= place.end)
         };
-        for AtWord { place, mention } in found.into_iter().filter(|word| is_whole(&word.place)) {
+        for AtWord { range: place, mention } in
+            found.into_iter().filter(|word| is_whole(&word.range))
+        {
             let word = &text[place];
             let label = word[1..].trim_matches('"').to_owned();
             let pin = Pin { label, word: Some(word.to_owned()), what: Pinned::Mention(mention) };
@@ -233,7 +235,7 @@ impl Inner {
         let is_typed = |place: &Range<usize>| {
             !taken.contains(&place.start) && !plain.has(&text[place.clone()])
         };
-        typed.found.retain(|word| is_typed(&word.place));
+        typed.mentions.retain(|word| is_typed(&word.range));
         typed.unknown.retain(is_typed);
         typed
     }

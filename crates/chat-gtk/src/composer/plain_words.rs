@@ -14,7 +14,7 @@ impl PlainWords {
     /// All words of a text.
     pub(crate) fn of(text: &str) -> Self {
         let words = at_words(text, Path::new(""), |_| None);
-        let places = words.found.into_iter().map(|word| word.place).chain(words.unknown);
+        let places = words.mentions.into_iter().map(|word| word.range).chain(words.unknown);
         Self(places.map(|place| text[place].to_owned()).collect())
     }
 

@@ -114,7 +114,7 @@ impl Inner {
         let health = words::health(&state.health);
         let below = if state.built_in {
             gettext("Natter’s built-in engine")
-        } else if state.found {
+        } else if state.discovered {
             let text = gettext("{url}, found on this computer");
             words::fill(&text, &[("url", &connection.shown_url())])
         } else {
@@ -133,7 +133,7 @@ impl Inner {
             Health::Failed(_) => "dialog-warning-symbolic",
         };
         row.add_prefix(&gtk::Image::from_icon_name(icon));
-        if !state.found && !state.built_in {
+        if !state.discovered && !state.built_in {
             let remove = icon_button("user-trash-symbolic", &gettext("Remove this connection"));
             let (window, manager) = (self.window.clone(), self.manager.clone());
             let name = connection.name.clone();

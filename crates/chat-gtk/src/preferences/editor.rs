@@ -11,7 +11,7 @@ use chat_core::client::check_address;
 use chat_core::error::{Error, Kind};
 use chat_core::event::{ConnectionState, Health};
 use chat_core::manager::Manager;
-use chat_core::settings::{Connection, ConnectionKind, Kept, Key, KeySource, NotKept};
+use chat_core::settings::{Connection, ConnectionKind, Key, KeySource, KeyStorage, KeyringFailure};
 use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
@@ -321,7 +321,7 @@ impl Editor {
             let stored = this.store().await;
             this.saving.set(false);
             match stored {
-                Ok((connection, Some(kept @ Kept::ThisRun(why)))) => {
+                Ok((connection, Some(kept @ KeyStorage::ThisRun(why)))) => {
                     this.show_added(connection, kept, why);
                 }
                 Ok(_) => this.window.close(),
@@ -334,7 +334,7 @@ impl Editor {
     }
 
     /// Saves the connection, and returns it as it was saved.
-    async fn store(&self) -> Result<(Connection, Option<Kept>), Error> {
+    async fn store(&self) -> Result<(Connection, Option<KeyStorage>), Error> {
         let mut connection = self.connection();
         let key = self.typed_key();
         if connection.name.is_empty() {
@@ -345,7 +345,7 @@ impl Editor {
             connection.name = self.free_name(program);
         }
         // A discovered connection is not in the settings yet, so it is added rather than replaced.
-        let old = self.old.borrow().clone().filter(|old| !old.found);
+        let old = self.old.borrow().clone().filter(|old| !old.discovered);
         let replaces = old.as_ref().map(|old| old.connection.name.as_str());
         let kept = self.manager.connections().save(connection.clone(), key, replaces).await?;
         Ok((connection, kept))
@@ -365,19 +365,23 @@ impl Editor {
 
     /// The connection was saved, but its key lasts only for this run: the user must know this
     /// before the window closes, and may try again if there is a keyring.
-    fn show_added(&self, connection: Connection, kept: Kept, why: NotKept) {
+    fn show_added(&self, connection: Connection, kept: KeyStorage, why: KeyringFailure) {
         self.title.set_title(&connection.name);
         self.window.set_title(Some(&connection.name));
         self.name.set_text(&connection.name);
         let text = gettext("“{name}” is set up. {key}");
-        let words = [("name", connection.name.as_str()), ("key", &words::kept(kept))];
+        let words = [("name", connection.name.as_str()), ("key", &words::key_storage(kept))];
         let words = words::fill(&text, &words);
-        let state =
-            ConnectionState { connection, found: false, built_in: false, health: Health::Checking };
+        let state = ConnectionState {
+            connection,
+            discovered: false,
+            built_in: false,
+            health: Health::Checking,
+        };
         self.old.replace(Some(state));
         self.cancel.set_label(&gettext("_Close"));
         self.say(&words, true);
-        let again = why != NotKept::Absent;
+        let again = why != KeyringFailure::Absent;
         self.save.set_visible(again);
         self.save.set_sensitive(again);
     }

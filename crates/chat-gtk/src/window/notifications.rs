@@ -8,8 +8,8 @@ use std::collections::{HashMap, HashSet};
 
 use adw::prelude::*;
 use chat_core::error::Error;
-use chat_core::event::{Event, SessionAsk, SessionPlaceholder, StopReason};
-use chat_core::message::{Answer, Ask, AskId, Fid, Role};
+use chat_core::event::{Event, SessionApproval, SessionPlaceholder, StopReason};
+use chat_core::message::{Answer, ApprovalId, ApprovalRequest, Fid, Role};
 use gettextrs::gettext;
 use gtk::{gio, glib};
 use relm4::{ComponentController, ComponentSender};
@@ -45,7 +45,7 @@ pub(super) struct Notifications {
     /// The chats with a notification about a finished reply.
     replies: HashSet<Fid>,
     /// The latest ask of each waiting chat, and whether its notification is still shown.
-    asks: HashMap<Fid, (AskId, bool)>,
+    asks: HashMap<Fid, (ApprovalId, bool)>,
 }
 
 impl Notifications {
@@ -60,7 +60,7 @@ impl Notifications {
     }
 
     /// Notifies about the first ask that waits in a chat, once for each ask.
-    fn tell_ask(&mut self, session: &SessionPlaceholder, ask: &Ask) {
+    fn tell_ask(&mut self, session: &SessionPlaceholder, ask: &ApprovalRequest) {
         let (fid, title) = (&session.fid, &session.title);
         let Ok(id) = serde_json::to_string(&ask.id) else { return };
         let body::Asking { words, whole, permission } =
@@ -131,7 +131,7 @@ impl Window {
                         self.ask_for_last(fid.clone(), *reason, error.clone(), sender);
                     }
                 }
-                Event::AsksChanged { asks } => self.hear_asks(asks, view, root),
+                Event::ApprovalsChanged { asks } => self.hear_asks(asks, view, root),
                 Event::SessionRemoved { fid } => {
                     self.notifications.seen(fid);
                     self.notifications.answered(fid);
@@ -194,12 +194,12 @@ impl Window {
     }
 
     /// Handles what waits for the user in all chats: the first ask of each gets a notification.
-    fn hear_asks(&mut self, asks: &[SessionAsk], view: &View, root: &adw::ApplicationWindow) {
-        let mut first: HashMap<&Fid, &Ask> = HashMap::new();
-        for SessionAsk { fid, ask } in asks {
+    fn hear_asks(&mut self, asks: &[SessionApproval], view: &View, root: &adw::ApplicationWindow) {
+        let mut first: HashMap<&Fid, &ApprovalRequest> = HashMap::new();
+        for SessionApproval { fid, ask } in asks {
             first.entry(fid).or_insert(ask);
         }
-        let is_over = |(fid, (id, _)): &(&Fid, &(AskId, bool))| {
+        let is_over = |(fid, (id, _)): &(&Fid, &(ApprovalId, bool))| {
             first.get(fid).is_none_or(|ask| ask.id != *id)
         };
         let over: Vec<_> = self.notifications.asks.iter().filter(is_over).collect();

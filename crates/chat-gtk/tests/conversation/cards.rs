@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use chat_core::event::{SessionEvent, Snapshot};
 use chat_core::message::{
-    Ask, Ending, Message, ModelRef, Part, Role, ToolCall, ToolCallId, ToolResult, ToolView,
+    ApprovalRequest, Ending, Message, ModelRef, Part, Role, ToolCall, ToolCallId, ToolResult,
+    ToolView,
 };
 use chat_gtk::conversation::Output;
 use gtk::prelude::*;
@@ -80,7 +81,7 @@ fn what_is_typed_below_a_question_stays_while_it_waits() {
     let (scene, message) = calling("run_command", run("cargo test"), 0);
     let ask = scene.ask(command("cargo test"));
     scene.entry().set_text("half a sent");
-    let shown = |asks: Vec<Arc<Ask>>| {
+    let shown = |asks: Vec<Arc<ApprovalRequest>>| {
         let mut reply = Message::reply(None, ModelRef::new("test", "scripted"));
         let (id, name) = (ToolCallId::new(CALL), "run_command".to_owned());
         reply.parts.push(Part::ToolCall(ToolCall::new(id, name, run("cargo test"))));
@@ -90,7 +91,7 @@ fn what_is_typed_below_a_question_stays_while_it_waits() {
     scene.conversation.clear();
     scene.settle();
     let (call, tool) = (ToolCallId::new(CALL), "run_command".to_owned());
-    let asks = vec![Arc::new(Ask { id: ask, call, tool, what: command("cargo test") })];
+    let asks = vec![Arc::new(ApprovalRequest { id: ask, call, tool, kind: command("cargo test") })];
     scene.conversation.show(&shown(asks));
     scene.settle();
     assert_eq!(scene.entry().text(), "half a sent");

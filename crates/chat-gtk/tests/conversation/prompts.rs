@@ -1,6 +1,6 @@
 //! What tools ask in a conversation, and how a person answers.
 
-use chat_core::message::{Answer, Asked, Preview, Question};
+use chat_core::message::{Answer, ApprovalKind, Preview, Question};
 use chat_core::permission::{Effect, Scope, Why};
 use chat_gtk::conversation::Output;
 use gtk::prelude::*;
@@ -43,7 +43,7 @@ fn each_answer_for_longer_names_the_rules_that_it_stores() {
 #[gtk::test]
 fn a_rule_is_made_wider_or_edited_before_it_is_stored() {
     let (scene, _) = calling("run_command", run("cargo test"), 0);
-    let Asked::Permission(mut asked) = command("cargo test --all") else { panic!() };
+    let ApprovalKind::Permission(mut asked) = command("cargo test --all") else { panic!() };
     asked.always = vec!["run:cargo test --all".parse().unwrap()];
     let remember = |effect, scope, rule: &str| Answer::Remember {
         effect,
@@ -51,13 +51,13 @@ fn a_rule_is_made_wider_or_edited_before_it_is_stored() {
         rules: vec![rule.parse().unwrap()],
         message: None,
     };
-    let ask = scene.ask(Asked::Permission(asked.clone()));
+    let ask = scene.ask(ApprovalKind::Permission(asked.clone()));
     scene.press("Use run:cargo test *");
     scene.press("Allow for This Chat");
     let answer = remember(Effect::Allow, Scope::Session, "run:cargo test *");
     assert_eq!(scene.answer(), Some((ask, answer)));
 
-    let ask = scene.ask(Asked::Permission(asked.clone()));
+    let ask = scene.ask(ApprovalKind::Permission(asked.clone()));
     let field = scene.fields().pop().expect("the rule");
     field.set_text("run:cargo te*");
     assert!(scene.shows("doesn’t stand alone at the end"), "{:?}", scene.texts());
@@ -73,7 +73,7 @@ fn a_rule_is_made_wider_or_edited_before_it_is_stored() {
     assert_eq!(scene.answer(), Some((ask, answer)));
 
     // A rule that is of the project alone can be stored nowhere else.
-    scene.ask(Asked::Permission(asked));
+    scene.ask(ApprovalKind::Permission(asked));
     let field = scene.fields().pop().expect("the rule");
     field.set_text("write:src/**");
     assert!(scene.shows("Always Deny in This Project"));
@@ -82,15 +82,15 @@ fn a_rule_is_made_wider_or_edited_before_it_is_stored() {
 #[gtk::test]
 fn a_command_may_leave_the_sandbox_once() {
     let (scene, _) = calling("run_command", run("cargo test"), 0);
-    let Asked::Permission(mut asked) = command("cargo test") else { panic!() };
+    let ApprovalKind::Permission(mut asked) = command("cargo test") else { panic!() };
     asked.always = Vec::new();
-    let ask = scene.ask(Asked::Permission(asked.clone()));
+    let ask = scene.ask(ApprovalKind::Permission(asked.clone()));
     scene.press("Run Outside the Sandbox Once");
     assert_eq!(scene.answer(), Some((ask, Answer::AllowOutsideSandbox)));
     // Where none holds it there is none to leave.
     let Preview::Command { sandboxed, .. } = &mut asked.preview else { panic!() };
     *sandboxed = false;
-    scene.ask(Asked::Permission(asked));
+    scene.ask(ApprovalKind::Permission(asked));
     assert!(scene.shows("Run this command outside the sandbox?"));
     assert!(!scene.shows("Run Outside the Sandbox Once"));
 }
@@ -98,16 +98,16 @@ fn a_command_may_leave_the_sandbox_once() {
 #[gtk::test]
 fn a_command_stays_in_the_sandbox_where_a_rule_denies_the_network() {
     let (scene, _) = calling("run_command", run("cargo test"), 0);
-    let Asked::Permission(mut asked) = command("cargo test") else { panic!() };
+    let ApprovalKind::Permission(mut asked) = command("cargo test") else { panic!() };
     let Preview::Command { stays_inside, .. } = &mut asked.preview else { panic!() };
     *stays_inside = Some(Why::Denied("network:*".to_owned()));
-    scene.ask(Asked::Permission(asked.clone()));
+    scene.ask(ApprovalKind::Permission(asked.clone()));
     assert!(scene.shows("Allow for This Chat") && !scene.shows("Run Outside the Sandbox Once"));
     let why = "It can’t run outside the sandbox, because it could use the network there. The rule network:* denies that.";
     assert!(scene.shows(why), "{:?}", scene.texts());
     // Where no rule could be stored either, there is nothing to choose from.
     asked.always = Vec::new();
-    let ask = scene.ask(Asked::Permission(asked));
+    let ask = scene.ask(ApprovalKind::Permission(asked));
     assert!(scene.shows(why) && !scene.shows("Run Outside the Sandbox Once"));
     scene.press("Allow Once");
     assert_eq!(scene.answer(), Some((ask, Answer::Allow(None))));
@@ -138,7 +138,7 @@ fn a_question_is_answered_by_a_choice_or_in_other_words() {
     let (scene, _) = calling("ask_user", json!({ "question": "Which?" }), 0);
     let question = |choices: &[&str]| {
         let choices = choices.iter().map(|choice| (*choice).to_owned()).collect();
-        Asked::Question(Question { text: "<b>Which</b> one?".to_owned(), choices })
+        ApprovalKind::Question(Question { text: "<b>Which</b> one?".to_owned(), choices })
     };
     let ask = scene.ask(question(&["This <i>one</i>", "That"]));
     assert!(scene.shows("<b>Which</b> one?"), "what a model says is no markup");
@@ -154,7 +154,7 @@ fn a_question_is_answered_by_a_choice_or_in_other_words() {
 fn a_question_is_shown_as_markdown() {
     let (scene, _) = calling("ask_user", json!({ "question": "Which?" }), 0);
     let text = "Which of **two** `crates`?\n\n- the *old*\n\n```rust\nfn a() {}\n```".to_owned();
-    scene.ask(Asked::Question(Question { text, choices: Vec::new() }));
+    scene.ask(ApprovalKind::Question(Question { text, choices: Vec::new() }));
     for shown in ["Which of two crates?", "the old", "fn a() {}"] {
         assert!(scene.shows(shown), "{shown:?} in {:?}", scene.texts());
     }
@@ -166,7 +166,7 @@ fn code_in_a_question_follows_the_theme_and_only_links_take_the_keyboard() {
     let (scene, _) = calling("ask_user", json!({}), 0);
     let text =
         "Is [this](https://example.org/) it?\n\n```rust\nfn a() {}\n```\n\nAnd no link.".to_owned();
-    scene.ask(Asked::Question(Question { text, choices: vec!["Yes".to_owned()] }));
+    scene.ask(ApprovalKind::Question(Question { text, choices: vec!["Yes".to_owned()] }));
     scene.settle();
     let views = || {
         let mut found = Vec::new();

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use chat_core::event::{CallState, Event, OpenCall, SessionEvent, Stage, StopReason};
 use chat_core::message::{
-    Answer, Ask, AskId, Asked, Ending, Message, MessageId, ModelRef, Part, PermissionRequest,
-    Preview, Role, ToolCall, ToolCallId, ToolResult, ToolView, Usage,
+    Answer, ApprovalId, ApprovalKind, ApprovalRequest, Ending, Message, MessageId, ModelRef, Part,
+    PermissionRequest, Preview, Role, ToolCall, ToolCallId, ToolResult, ToolView, Usage,
 };
 use chat_core::permission::{Action, Why};
 use chat_gtk::conversation::Output;
@@ -43,10 +43,10 @@ pub fn calling(name: &str, arguments: Value, before: usize) -> (Scene, MessageId
     (scene, message)
 }
 
-pub fn command(text: &str) -> Asked {
+pub fn command(text: &str) -> ApprovalKind {
     let (text, folder) = (text.to_owned(), PathBuf::from("/project"));
     let always = vec!["run:cargo test *".parse().expect("a rule")];
-    Asked::Permission(PermissionRequest {
+    ApprovalKind::Permission(PermissionRequest {
         action: Action::Run,
         target: text.clone(),
         preview: Preview::Command {
@@ -64,14 +64,15 @@ pub fn command(text: &str) -> Asked {
 
 impl Scene {
     /// Has the call wait for this.
-    pub fn ask(&self, what: Asked) -> AskId {
-        let (id, call, tool) = (AskId::generate(), ToolCallId::new(CALL), "run_command".to_owned());
-        self.asks(vec![Arc::new(Ask { id, call, tool, what })]);
+    pub fn ask(&self, what: ApprovalKind) -> ApprovalId {
+        let (id, call, tool) =
+            (ApprovalId::generate(), ToolCallId::new(CALL), "run_command".to_owned());
+        self.asks(vec![Arc::new(ApprovalRequest { id, call, tool, kind: what })]);
         id
     }
 
-    pub fn asks(&self, asks: Vec<Arc<Ask>>) {
-        self.conversation.apply(&[in_session(5, SessionEvent::AsksChanged { asks })]);
+    pub fn asks(&self, asks: Vec<Arc<ApprovalRequest>>) {
+        self.conversation.apply(&[in_session(5, SessionEvent::ApprovalsChanged { asks })]);
         self.settle();
     }
 
@@ -118,7 +119,7 @@ impl Scene {
         found
     }
 
-    pub fn answer(&self) -> Option<(AskId, Answer)> {
+    pub fn answer(&self) -> Option<(ApprovalId, Answer)> {
         self.told.borrow().iter().rev().find_map(|output| match output {
             Output::Answer { ask, answer } => Some((*ask, answer.clone())),
             _ => None,

@@ -54,7 +54,8 @@ impl Inner {
         open: &mut OpenChanges,
         happened: &mut [EntryKind],
     ) -> Result<(), Error> {
-        let contents = self.load(happened.iter().flat_map(EntryKind::kept).collect::<Vec<_>>())?;
+        let contents =
+            self.load(happened.iter().flat_map(EntryKind::stored_nodes).collect::<Vec<_>>())?;
         for (seq, what) in (self.log.next()..).zip(happened.iter()) {
             open.follow(seq, what, &contents, false);
         }
@@ -108,8 +109,8 @@ impl Inner {
             happened.push(EntryKind::Change(Changed {
                 path: planned.to,
                 from,
-                before: before.as_ref().map(Node::kept),
-                after: after.as_ref().map(Node::kept),
+                before: before.as_ref().map(Node::stored),
+                after: after.as_ref().map(Node::stored),
                 hunks,
                 answer: Some(number),
                 ..Changed::new(&origin, ChangeSource::Reject)

@@ -10,7 +10,7 @@ use crate::state::Inner;
 use crate::{disk, merge};
 
 /// How a hunk relates to the file on disk.
-enum Standing {
+enum HunkState {
     /// It is there, shifted by this many lines.
     Open(isize),
     /// Its lines have been changed since.
@@ -30,14 +30,14 @@ impl Inner {
         let mut hunks = Vec::new();
         let parts = found.as_ref().and_then(|found| parts(&open_file.now, found));
         for hunk in &open_file.hunks {
-            let standing = match &found {
-                Some(found) => standing(open_file, hunk, found, parts.as_deref()),
-                None => Standing::Touched,
+            let hunk_state = match &found {
+                Some(found) => hunk_state(open_file, hunk, found, parts.as_deref()),
+                None => HunkState::Touched,
             };
-            let by = match standing {
-                Standing::Gone => continue,
-                Standing::Open(by) => by,
-                Standing::Touched => 0,
+            let by = match hunk_state {
+                HunkState::Gone => continue,
+                HunkState::Open(by) => by,
+                HunkState::Touched => 0,
             };
             hunks.push(Hunk {
                 id: hunk.id,
@@ -45,7 +45,7 @@ impl Inner {
                 new: (hunk.new.start, hunk.new.len()),
                 line: hunk.new.start.saturating_add_signed(by),
                 touched: open_file.base.is_none() && open_file.touched
-                    || matches!(standing, Standing::Touched),
+                    || matches!(hunk_state, HunkState::Touched),
             });
         }
         let mode = |state: &State| state.as_ref().map(|node| node.mode);
@@ -85,28 +85,28 @@ fn parts(now: &State, found: &State) -> Option<Vec<Changed>> {
     is_text.then(|| changed(&split(&now.bytes), &split(&found.bytes)))
 }
 
-fn standing(
+fn hunk_state(
     open_file: &OpenFile,
     hunk: &open_changes::Hunk,
     found: &State,
     parts: Option<&[Changed]>,
-) -> Standing {
+) -> HunkState {
     if *found == open_file.now {
-        return Standing::Open(0);
+        return HunkState::Open(0);
     }
     if let Some(parts) = parts {
         let meets =
             |part: &Changed| part.old.start <= hunk.new.end && hunk.new.start <= part.old.end;
         if !parts.iter().any(meets) {
             let above = parts.iter().take_while(|part| part.old.end <= hunk.new.start);
-            return Standing::Open(
+            return HunkState::Open(
                 above.map(|part| part.new.len() as isize - part.old.len() as isize).sum(),
             );
         }
     }
     match merge::states(&open_file.now, found, &open_file.without(&[hunk.id])) {
-        Ok(merged) if merged == *found => Standing::Gone,
-        Ok(_) => Standing::Open(0),
-        Err(_) => Standing::Touched,
+        Ok(merged) if merged == *found => HunkState::Gone,
+        Ok(_) => HunkState::Open(0),
+        Err(_) => HunkState::Touched,
     }
 }

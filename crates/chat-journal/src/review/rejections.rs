@@ -218,7 +218,7 @@ impl Ledger {
     }
 
     /// Everything so far was reported to the model.
-    fn mark_told(&mut self) {
+    fn mark_reported(&mut self) {
         self.counts.values_mut().for_each(|count| count.reported = count.now);
     }
 
@@ -271,7 +271,7 @@ impl Inner {
             change.origin.session == session
                 && match change.by {
                     ChangeSource::Reject | ChangeSource::Undo => true,
-                    ChangeSource::Restore => self.is_told(session, change, is_said),
+                    ChangeSource::Restore => self.is_reported(session, change, is_said),
                     _ => false,
                 }
         };
@@ -288,17 +288,17 @@ impl Inner {
             found.push(entry.clone());
         }
         found.reverse();
-        let contents: Contents = self.load(found.iter().flat_map(Entry::kept))?;
+        let contents: Contents = self.load(found.iter().flat_map(Entry::stored_nodes))?;
         let mut ledger = Ledger::default();
         let mut is_new = false;
         for (entry, change) in found.iter().filter_map(|entry| Some((entry, change(entry)?))) {
             if entry.at >= since && !std::mem::replace(&mut is_new, true) {
-                ledger.mark_told();
+                ledger.mark_reported();
             }
             ledger.follow(change, contents.state(change.before), contents.state(change.after));
         }
         if !is_new {
-            ledger.mark_told();
+            ledger.mark_reported();
         }
         Ok(ledger.into_rejections())
     }
@@ -317,7 +317,7 @@ impl Inner {
     /// Whether the model needs to know what a restore did to a file: the session changed that file
     /// since the checkpoint, and the message before which it was restored is still in its
     /// conversation.
-    fn is_told(&self, session: &str, change: &Changed, is_said: &dyn Fn(&str) -> bool) -> bool {
+    fn is_reported(&self, session: &str, change: &Changed, is_said: &dyn Fn(&str) -> bool) -> bool {
         let Some(checkpoint) = change.restore.and_then(|restore| self.checkpoint_of(restore))
         else {
             return false;

@@ -59,7 +59,7 @@ impl Inner {
         given: &[Entry],
         answer: &mut Answer,
     ) -> Result<Vec<EntryKind>, Error> {
-        let contents = self.load(given.iter().flat_map(Entry::kept))?;
+        let contents = self.load(given.iter().flat_map(Entry::stored_nodes))?;
         let changes =
             given.iter().filter_map(|entry| PlannedChange::back(entry, &contents)).collect();
         let (applied, conflicts) = self.apply(resolve_moves(changes))?;
@@ -75,8 +75,8 @@ impl Inner {
             happened.push(EntryKind::Change(Changed {
                 path: planned.to,
                 from,
-                before: before.as_ref().map(Node::kept),
-                after: after.as_ref().map(Node::kept),
+                before: before.as_ref().map(Node::stored),
+                after: after.as_ref().map(Node::stored),
                 undoes: Some(number),
                 ..Changed::new(&origin, ChangeSource::Undo)
             }));
@@ -116,8 +116,8 @@ impl Inner {
                 session: session.to_owned(),
                 path: path.clone(),
                 origin: open.origin,
-                base: open.base.as_ref().map(Node::kept),
-                now: open.now.as_ref().map(Node::kept),
+                base: open.base.as_ref().map(Node::stored),
+                now: open.now.as_ref().map(Node::stored),
                 touched: open.touched,
             });
         }

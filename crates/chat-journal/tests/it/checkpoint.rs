@@ -273,7 +273,7 @@ fn contents_come_back_from_git_and_not_from_memory() {
     let world = World::new();
     let bytes = b"\0\xff\r\nno end".as_slice();
     world.write("a", bytes);
-    let before = world.journal.look(Path::new("a")).unwrap();
+    let before = world.journal.read(Path::new("a")).unwrap();
     world.remove("a");
     let change = Change { path: "a".into(), from: None, before, after: None };
     world.journal.record(&origin(SESSION), ChangeSource::Tool, &[change]).unwrap();

@@ -121,7 +121,7 @@ fn a_file_that_the_session_deleted_comes_back() {
     assert_eq!(world.change().kind, FileKind::Deleted);
     assert_eq!(world.change().removed, 2);
     world.journal.reject(SESSION, Path::new("sub/a"), &world.hunk(0)).unwrap();
-    let node = world.journal.look(Path::new("sub/a")).unwrap().unwrap();
+    let node = world.journal.read(Path::new("sub/a")).unwrap().unwrap();
     assert_eq!((&*node.bytes, node.mode), (&b"text\r\nno end"[..], Mode::Executable));
 }
 
@@ -165,7 +165,7 @@ fn what_is_no_text_is_answered_as_a_whole() {
     world.command(SESSION, |world| world.make_executable("a", 0o755));
     assert_eq!(world.change().modes(), Some((Mode::File, Mode::Executable)));
     world.journal.reject(SESSION, Path::new("a"), &Part::File).unwrap();
-    assert_eq!(world.journal.look(Path::new("a")).unwrap().unwrap().mode, Mode::File);
+    assert_eq!(world.journal.read(Path::new("a")).unwrap().unwrap().mode, Mode::File);
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn what_the_person_did_in_the_editor_is_no_commands() {
     world.write("a", "a");
     let scan = world.journal.scan().unwrap();
     world.write("a", "of the person");
-    let node = |path| world.journal.look(Path::new(path)).unwrap();
+    let node = |path| world.journal.read(Path::new(path)).unwrap();
     let change = chat_journal::Change {
         path: "a".into(),
         from: None,

@@ -397,7 +397,7 @@ proptest! {
 fn a_change_that_changes_nothing_is_none() {
     let world = World::new();
     world.write("a", "a");
-    let node = world.journal.look(Path::new("a")).unwrap();
+    let node = world.journal.read(Path::new("a")).unwrap();
     let change = Change { path: "a".into(), from: None, before: node.clone(), after: node };
     assert!(
         world.journal.record(&origin("one"), ChangeSource::Tool, &[change]).unwrap().is_empty()

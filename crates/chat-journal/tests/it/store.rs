@@ -65,7 +65,7 @@ fn several_journals_at_once_lose_nothing() {
                     let path = format!("{number}-{turn}");
                     std::fs::write(world.path(&path), &path).unwrap();
                     let change = chat_journal::Change {
-                        after: journal.look(path.as_ref()).unwrap(),
+                        after: journal.read(path.as_ref()).unwrap(),
                         path: path.into(),
                         from: None,
                         before: None,

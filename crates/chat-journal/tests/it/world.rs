@@ -90,19 +90,19 @@ impl World {
 
     /// A session's tool writes a file, or deletes it.
     pub fn edit(&self, session: &str, path: &str, text: Option<&str>) {
-        let before = self.journal.look(Path::new(path)).unwrap();
+        let before = self.journal.read(Path::new(path)).unwrap();
         match text {
             Some(text) => self.write(path, text),
             None => self.remove(path),
         }
-        let after = self.journal.look(Path::new(path)).unwrap();
+        let after = self.journal.read(Path::new(path)).unwrap();
         let change = Change { path: path.into(), from: None, before, after };
         self.journal.record(&origin(session), ChangeSource::Tool, &[change]).unwrap();
     }
 
     /// A session's tool moves a file.
     pub fn rename(&self, session: &str, from: &str, to: &str) {
-        let before = self.journal.look(Path::new(from)).unwrap();
+        let before = self.journal.read(Path::new(from)).unwrap();
         std::fs::create_dir_all(self.path(to).parent().unwrap()).unwrap();
         std::fs::rename(self.path(from), self.path(to)).unwrap();
         let after = before.clone();
@@ -156,7 +156,7 @@ impl World {
         found.sort();
         let relative = |path: &PathBuf| path.strip_prefix(self.folder.path()).unwrap().to_owned();
         let paths = found.iter().map(relative);
-        paths.map(|path| (path.clone(), self.journal.look(&path).unwrap().unwrap())).collect()
+        paths.map(|path| (path.clone(), self.journal.read(&path).unwrap().unwrap())).collect()
     }
 }
 

@@ -58,7 +58,7 @@ pub(super) fn check_documents(text: &str) -> Result<(), Unparsable> {
 
 /// Runs the parser on a separate stack, and treats its panic as a parse error. Its log messages,
 /// which contain each word, are discarded: a command may contain secrets.
-pub(super) fn aside<T: Send>(
+pub(super) fn catch_panic<T: Send>(
     parse: impl FnOnce() -> Result<T, Unparsable> + Send,
 ) -> Result<T, Unparsable> {
     std::thread::scope(|scope| {

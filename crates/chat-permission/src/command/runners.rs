@@ -225,7 +225,7 @@ const WITH: &[(&str, &[&str])] = &[
 ];
 
 /// Programs whose one-letter options cannot be combined.
-const APART: [&str; 3] = ["[", "git", "test"];
+const UNBUNDLED: [&str; 3] = ["[", "git", "test"];
 
 /// Option letters of git that may be combined after one dash, with their commands. Elsewhere they
 /// are harmless and common.
@@ -259,7 +259,7 @@ fn runs_other(command: &Simple) -> bool {
     if name == "git" && BUNDLED.iter().any(|(of, letter)| is_bundled(words(), of, *letter)) {
         return true;
     }
-    let apart = APART.contains(&name);
+    let apart = UNBUNDLED.contains(&name);
     WITH.iter().filter(|(of, _)| *of == name).any(|(_, arguments)| {
         words().any(|word| arguments.iter().any(|argument| is_argument(word, argument, apart)))
     })

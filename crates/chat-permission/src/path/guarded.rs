@@ -53,7 +53,7 @@ impl Project {
             return Guard::Unwritable;
         }
         // The project itself may be below such a name.
-        let by_name = is_kept(relative.unwrap_or(real));
+        let by_name = has_guarded_name(relative.unwrap_or(real));
         // A work tree may be in the folder that it shares with others.
         let is_tree = |folder: &Path| relative.is_some() && self.root.starts_with(folder);
         let of_git = self
@@ -99,7 +99,7 @@ fn pointed(file: &Path, before: &str) -> Option<PathBuf> {
     Some(file.parent()?.join(path))
 }
 
-fn is_kept(path: &Path) -> bool {
+fn has_guarded_name(path: &Path) -> bool {
     path.iter().any(|name| [".git", ".natter", ".mcp.json"].iter().any(|kept| is(name, kept)))
 }
 

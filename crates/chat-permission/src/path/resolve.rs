@@ -211,7 +211,7 @@ fn follow(start: &Path, given: &OsStr, follow_last: bool) -> Result<End, Error> 
     let mut ahead = parts(given);
     // Set by the last part of the path or of a link at its end.
     let mut must_be_folder = false;
-    let mut found = Some(look(&real)?);
+    let mut found = Some(lstat(&real)?);
     let mut links = 0;
     while let Some(name) = ahead.pop_front() {
         must_be_folder = name.is_empty() || name == ".";
@@ -226,13 +226,13 @@ fn follow(start: &Path, given: &OsStr, follow_last: bool) -> Result<End, Error> 
             }
             Some(_) if name == ".." => {
                 real.pop();
-                found = Some(look(&real)?);
+                found = Some(lstat(&real)?);
                 continue;
             }
             Some(_) => {}
         }
         real.push(&name);
-        found = match look(&real) {
+        found = match lstat(&real) {
             Ok(here) if here.is_symlink() && (follow_last || !ahead.is_empty()) => {
                 links += 1;
                 if links > MOST_LINKS {
@@ -247,7 +247,7 @@ fn follow(start: &Path, given: &OsStr, follow_last: bool) -> Result<End, Error> 
                 let mut way = parts(&target);
                 way.append(&mut ahead);
                 ahead = way;
-                Some(look(&real)?)
+                Some(lstat(&real)?)
             }
             Ok(here) => Some(here),
             Err(Error::NotFound(_)) => None,
@@ -284,7 +284,7 @@ fn parts(path: &OsStr) -> VecDeque<OsString> {
         .collect()
 }
 
-fn look(path: &Path) -> Result<fs::Metadata, Error> {
+fn lstat(path: &Path) -> Result<fs::Metadata, Error> {
     fs::symlink_metadata(path).map_err(|error| Error::of(path, error))
 }
 

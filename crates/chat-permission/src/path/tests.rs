@@ -117,12 +117,15 @@ fn a_path_is_what_it_really_is() {
     }
     let found = fixture.resolve("in/main.rs");
     assert_eq!(
-        (found.relative(), found.shown()),
+        (found.relative(), found.display_path()),
         (Some(Path::new("src/main.rs")), Path::new("src/main.rs"))
     );
-    assert_eq!(fixture.resolve("src/..").shown(), Path::new("."));
+    assert_eq!(fixture.resolve("src/..").display_path(), Path::new("."));
     let note = fixture.resolve("~/notes/a");
-    assert_eq!((note.beneath_home(), note.shown()), (Some(Path::new("notes/a")), note.real()));
+    assert_eq!(
+        (note.beneath_home(), note.display_path()),
+        (Some(Path::new("notes/a")), note.real())
+    );
     assert_eq!(fixture.resolve_in_src("main.rs").relative(), Some(Path::new("src/main.rs")));
     assert_eq!(fixture.project.resolve_entry("in").unwrap().real(), fixture.at("project/in"));
     assert_eq!(fixture.project.resolve_entry("in").unwrap().kind(), Kind::Link);

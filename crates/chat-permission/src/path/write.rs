@@ -48,7 +48,7 @@ impl Project {
         let mode = Mode::from_raw_mode(u32::from(permissions & 0o777));
         let beside = TempFile::write(&folder, mode, contents, None)
             .map_err(|error| Error::of(&path.real, error))?;
-        beside.take_place(&name, false).map_err(|error| match error {
+        beside.rename_to(&name, false).map_err(|error| match error {
             Errno::EXIST => Error::Changed(path.real.clone()),
             error => io(error),
         })
@@ -105,7 +105,7 @@ impl Project {
         if !is_untouched(&old, &entry(&folder, &name, path)?) {
             return Err(Error::Changed(path.real.clone()));
         }
-        beside.take_place(&name, true).map_err(|error| Error::of(&path.real, error))
+        beside.rename_to(&name, true).map_err(|error| Error::of(&path.real, error))
     }
 
     /// Moves a file, a folder or a link to a free name.
@@ -264,7 +264,7 @@ impl<'a> TempFile<'a> {
         Ok(beside)
     }
 
-    fn take_place(mut self, name: &OsStr, of_another: bool) -> Result<(), Errno> {
+    fn rename_to(mut self, name: &OsStr, of_another: bool) -> Result<(), Errno> {
         let Some(own) = self.name.take() else {
             return Ok(());
         };

@@ -105,7 +105,7 @@ impl PathPattern {
     /// The pattern that also matches what is at `end`, where its beginning leads. None if that is
     /// its literal beginning.
     pub(crate) fn leading_to(&self, end: &ResolvedPath) -> Option<Self> {
-        if self.seen_from(end) == Some(Path::new(&self.beginning)) {
+        if self.relative_to_start(end) == Some(Path::new(&self.beginning)) {
             return None;
         }
         let globs = globs("", &self.rest).ok()?;
@@ -117,7 +117,7 @@ impl PathPattern {
         let fits = |from: &PathBuf, globs: &GlobSet| {
             path.real().strip_prefix(from).is_ok_and(|beneath| globs.is_match(beneath))
         };
-        self.seen_from(path).is_some_and(|path| self.globs.is_match(path))
+        self.relative_to_start(path).is_some_and(|path| self.globs.is_match(path))
             || self.elsewhere.as_ref().is_some_and(|(from, globs)| fits(from, globs))
     }
 
@@ -127,13 +127,13 @@ impl PathPattern {
         let meet = |one: &Path, other: &Path| one.starts_with(other) || other.starts_with(one);
         let anywhere = self.name.is_none() && self.rest.is_empty();
         let beginning = if anywhere { "" } else { &self.beginning };
-        self.seen_from(folder).is_some_and(|folder| meet(folder, Path::new(beginning)))
+        self.relative_to_start(folder).is_some_and(|folder| meet(folder, Path::new(beginning)))
             || self.elsewhere.as_ref().is_some_and(|(from, _)| meet(folder.real(), from))
     }
 
     /// Whether the rule names this very path literally.
     pub(crate) fn names(&self, path: &ResolvedPath) -> bool {
-        self.name.is_some() && self.seen_from(path) == self.name.as_deref()
+        self.name.is_some() && self.relative_to_start(path) == self.name.as_deref()
     }
 
     /// Whether its last component has no wildcards and is this path's name: a rule for everything
@@ -144,7 +144,7 @@ impl PathPattern {
     }
 
     /// The path relative to where the pattern begins, if it is there.
-    fn seen_from<'a>(&self, path: &'a ResolvedPath) -> Option<&'a Path> {
+    fn relative_to_start<'a>(&self, path: &'a ResolvedPath) -> Option<&'a Path> {
         match self.from {
             From::Project => path.relative(),
             From::Home => path.beneath_home(),

@@ -53,7 +53,7 @@ pub(super) fn judge(
     } else if !path.is_inside() {
         Why::Outside
     } else if is_secret {
-        Why::Secret(path.shown().display().to_string())
+        Why::Secret(path.display_path().display().to_string())
     } else if passes_inside {
         return;
     } else {

@@ -26,7 +26,7 @@ pub struct Stamp {
 impl Stamp {
     /// Of a file with these contents.
     pub(super) fn new(found: &Stat, contents: &[u8]) -> Self {
-        let (identity, size, modified) = told(found);
+        let (identity, size, modified) = identity(found);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let is_sure = (now.as_nanos() as i64).saturating_sub(modified) > COARSE;
         Self { identity, size, modified, is_sure, hash: Sha256::digest(contents).into() }
@@ -37,7 +37,7 @@ impl Stamp {
     /// # Errors
     /// It cannot be read.
     pub(super) fn is_still(&self, file: &File) -> io::Result<bool> {
-        let found = told(&rustix::fs::fstat(file)?);
+        let found = identity(&rustix::fs::fstat(file)?);
         if self.is_sure && found == (self.identity, self.size, self.modified) {
             return Ok(true);
         }
@@ -56,7 +56,7 @@ impl Stamp {
     }
 }
 
-fn told(found: &Stat) -> ((u64, u64), i64, i64) {
+fn identity(found: &Stat) -> ((u64, u64), i64, i64) {
     let modified = found.st_mtime * 1_000_000_000 + found.st_mtime_nsec as i64;
     ((found.st_dev, found.st_ino), found.st_size, modified)
 }

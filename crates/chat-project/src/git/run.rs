@@ -13,7 +13,7 @@ use super::GitError;
 /// How long one call may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// How often it is asked whether anybody still waits.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Bytes that are read at once.
 const PIECE: usize = 64 * 1024;
 
@@ -100,7 +100,7 @@ pub(super) fn run(
         if Instant::now() > ends {
             return Err(GitError::TooSlow);
         }
-        match pieces.recv_timeout(LOOK) {
+        match pieces.recv_timeout(POLL_INTERVAL) {
             Ok(piece) => said.extend_from_slice(&piece),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,

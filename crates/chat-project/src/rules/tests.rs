@@ -18,7 +18,7 @@ fn project(files: &[(&str, &str)]) -> (tempfile::TempDir, Project) {
 
 fn found(project: &Project, active: &str) -> Vec<(String, String)> {
     let rules = rules(project, Path::new(active));
-    rules.found.into_iter().map(|rule| (rule.path.display().to_string(), rule.text)).collect()
+    rules.files.into_iter().map(|rule| (rule.path.display().to_string(), rule.text)).collect()
 }
 
 #[test]
@@ -71,8 +71,8 @@ fn a_long_file_is_cut_at_a_line_and_all_together_have_a_bound() {
         ("a/b/c/AGENTS.md", &"x".repeat(100_000)),
     ]);
     let rules = rules(&project, Path::new("a/b/c/d"));
-    assert!(rules.found.iter().all(|rule| rule.is_cut && rule.text.ends_with("9\n")));
-    assert_eq!(rules.found[0].text.len(), 32 * 1024 / 11 * 11);
-    assert!(rules.found.iter().map(|rule| rule.text.len() as u64).sum::<u64>() <= ALL);
+    assert!(rules.files.iter().all(|rule| rule.is_cut && rule.text.ends_with("9\n")));
+    assert_eq!(rules.files[0].text.len(), 32 * 1024 / 11 * 11);
+    assert!(rules.files.iter().map(|rule| rule.text.len() as u64).sum::<u64>() <= ALL);
     assert_eq!(rules.left, [("a/b/c/AGENTS.md".into(), Left::NoRoom)]);
 }

@@ -28,7 +28,7 @@ fn tree(paths: &[&[u8]]) -> Tree {
 fn shown(tree: &Tree, query: &str, favoured: &[&str]) -> Vec<String> {
     let favoured = PreferredFiles::new(favoured.iter().map(PathBuf::from).collect());
     let found = search(tree.paths(), query, &favoured, 10, &AtomicBool::new(false)).unwrap();
-    found.into_iter().map(|found| found.shown).collect()
+    found.into_iter().map(|found| found.display_path).collect()
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn positions_name_the_letters_that_were_looked_for() {
     let letters = |query: &str| -> String {
         let given_up = AtomicBool::new(false);
         let found = search(tree.paths(), query, &PreferredFiles::default(), 1, &given_up).unwrap();
-        let shown: Vec<char> = found[0].shown.chars().collect();
+        let shown: Vec<char> = found[0].display_path.chars().collect();
         found[0].positions.iter().map(|position| shown[*position as usize]).collect()
     };
     assert_eq!(letters("größe"), "größe");

@@ -44,7 +44,7 @@ pub(crate) fn refreshed(
 fn find(root: &Arc<Folder>, names: &[&OsStr]) -> Option<Arc<Folder>> {
     let mut found = root;
     for name in names {
-        found = found.get(found.place(name)?)?.folder?;
+        found = found.get(found.position(name)?)?.folder?;
     }
     Some(Arc::clone(found))
 }
@@ -67,7 +67,7 @@ fn again(
     let walk = Walk::new(given_up);
     let levels = path.iter().count() + 1;
     let known = |name: &OsStr| {
-        let entry = old.get(old.place(name)?)?;
+        let entry = old.get(old.position(name)?)?;
         entry.folder.filter(|_| depth == Depth::Itself).cloned()
     };
     let listed = walk.list(&folder, &whole, &ignored);

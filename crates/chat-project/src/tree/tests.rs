@@ -153,11 +153,11 @@ proptest! {
         let folder = Folder::new(entries.collect(), Stamp::default(), State::Listed);
         prop_assert_eq!(folder.len(), given.len());
         for (name, is_folder) in &given {
-            let entry = folder.get(folder.place(name.as_ref()).unwrap()).unwrap();
+            let entry = folder.get(folder.position(name.as_ref()).unwrap()).unwrap();
             prop_assert_eq!(entry.name, name.as_str());
             prop_assert_eq!(entry.folder.is_some(), *is_folder);
         }
-        prop_assert_eq!(folder.place("nothing".as_ref()), None);
+        prop_assert_eq!(folder.position("nothing".as_ref()), None);
         let folders = given.values().filter(|is_folder| **is_folder).count();
         prop_assert!(folder.entries().take(folders).all(|entry| entry.kind == Kind::Folder));
     }

@@ -38,7 +38,7 @@ impl Dirty {
         self.since.map(|(first, last)| (last + QUIET).min(first + PATIENCE))
     }
 
-    fn seen(&mut self) {
+    fn touch(&mut self) {
         let now = Instant::now();
         self.since = Some((self.since.map_or(now, |(first, _)| first), now));
     }
@@ -46,7 +46,7 @@ impl Dirty {
     /// Everything must be looked at.
     pub fn everything(&mut self) {
         self.all = true;
-        self.seen();
+        self.touch();
     }
 
     /// A folder must be looked at.
@@ -56,7 +56,7 @@ impl Dirty {
         }
         let known = self.folders.entry(path.to_owned()).or_insert(depth);
         *known = (*known).max(depth);
-        self.seen();
+        self.touch();
     }
 
     /// A file's contents are others.
@@ -65,13 +65,13 @@ impl Dirty {
             return self.everything();
         }
         self.touched.insert(path.to_owned());
-        self.seen();
+        self.touch();
     }
 
     /// Git's state may be another.
     pub fn git(&mut self) {
         self.git = true;
-        self.seen();
+        self.touch();
     }
 
     /// What an event says. `git` are git's folders.

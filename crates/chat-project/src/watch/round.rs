@@ -51,7 +51,7 @@ impl Round {
         let known = |old: &BTreeMap<PathBuf, Option<FileStamp>>, paths: Vec<PathBuf>| {
             let with = |path: PathBuf| {
                 let stamp =
-                    old.get(&path).copied().unwrap_or_else(|| look(root, &path).map(file_stamp));
+                    old.get(&path).copied().unwrap_or_else(|| lstat(root, &path).map(file_stamp));
                 (path, stamp)
             };
             paths.into_iter().map(with).collect()
@@ -68,14 +68,14 @@ impl Round {
             compare(root, path, *known, dirty);
         }
         for (path, known) in &mut self.files {
-            let now = look(root, path).map(file_stamp);
+            let now = lstat(root, path).map(file_stamp);
             if now != *known {
                 *known = now;
                 dirty.file(path);
             }
         }
         for (path, known) in &mut self.git {
-            let now = look(root, path).map(file_stamp);
+            let now = lstat(root, path).map(file_stamp);
             if now != *known {
                 *known = now;
                 dirty.git();
@@ -88,7 +88,7 @@ impl Round {
 
 /// Looks whether a folder is still what it was.
 pub(super) fn compare(root: &File, path: &Path, known: Stamp, dirty: &mut Dirty) {
-    let now = look(root, path).map(|found| stamp(&found));
+    let now = lstat(root, path).map(|found| stamp(&found));
     if now.is_some_and(|now| now == known && known.changed != 0) {
         return;
     }
@@ -100,7 +100,7 @@ pub(super) fn compare(root: &File, path: &Path, known: Stamp, dirty: &mut Dirty)
 }
 
 /// What the system says of something, a link being a link.
-fn look(root: &File, path: &Path) -> Option<Stat> {
+fn lstat(root: &File, path: &Path) -> Option<Stat> {
     let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     rustix::fs::statat(root, path, AtFlags::SYMLINK_NOFOLLOW).ok()
 }

@@ -18,7 +18,7 @@ use crate::git::{self, Repository};
 use crate::tree::{Depth, Folder, Tree, refreshed, walk};
 
 /// Paths that one event names at most; beyond, everything is said to be another.
-pub const MOST_TOLD: usize = 1_000;
+pub const MAX_CHANGES: usize = 1_000;
 
 /// What wakes the thread.
 #[derive(Debug)]
@@ -104,7 +104,7 @@ impl Worker {
             if self.shared.overflow.swap(false, Ordering::Relaxed) {
                 self.dirty.everything();
             }
-            self.look_at_wanted();
+            self.update_request();
             let now = Instant::now();
             if self.dirty.due().is_some_and(|due| due <= now) {
                 self.process_dirty();
@@ -178,7 +178,7 @@ impl Worker {
         (self.tell)(Event::Git);
     }
 
-    fn look_at_wanted(&mut self) {
+    fn update_request(&mut self) {
         let wanted = lock(&self.shared.wanted).clone();
         if wanted == self.wanted {
             return;
@@ -220,7 +220,7 @@ impl Worker {
             self.git = git::find(&self.project).ok().flatten();
             self.watch();
         }
-        if paths.len() > MOST_TOLD {
+        if paths.len() > MAX_CHANGES {
             (self.tell)(Event::Rescanned);
         } else if !paths.is_empty() {
             (self.tell)(Event::Changed { paths: paths.into_iter().collect() });
@@ -307,7 +307,7 @@ fn differing(old: &Tree, new: &Tree, folders: &BTreeMap<PathBuf, Depth>) -> BTre
 fn compare_names(path: &Path, old: &Folder, new: &Folder, paths: &mut BTreeSet<PathBuf>) {
     for (one, other) in [(old, new), (new, old)] {
         for entry in one.entries() {
-            let same = other.place(entry.name).and_then(|place| other.get(place));
+            let same = other.position(entry.name).and_then(|place| other.get(place));
             if same
                 .is_none_or(|same| same.kind != entry.kind || !is_alike(same.folder, entry.folder))
             {

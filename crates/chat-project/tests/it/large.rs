@@ -28,5 +28,5 @@ fn each_file_of_a_large_tree_costs_little() {
     assert_eq!(tree.paths().len(), FILES + 1);
     assert!(tree.memory() < FILES * EACH / 4, "{} bytes", tree.memory());
     let found = search(tree.paths(), "mod 411 file_7", &PreferredFiles::default(), 50, &given_up);
-    assert!(found.unwrap()[0].shown.ends_with("module_411/source_file_7.rs"));
+    assert!(found.unwrap()[0].display_path.ends_with("module_411/source_file_7.rs"));
 }

@@ -65,7 +65,7 @@ impl InheritedFds {
             !above.any(|above| view.readable.iter().any(|(_, other)| other == above))
         };
         let copied = |place: &Path| {
-            let etc = place.starts_with(Etc::PLACE);
+            let etc = place.starts_with(Etc::MOUNT_POINT);
             (if etc { !has_etc } else { place.starts_with(&view.home) }) && lies_free(place)
         };
         let readable = view.readable.iter().filter(|(_, place)| copied(place));
@@ -106,7 +106,7 @@ impl ArgumentsPipe {
 
     /// Sends the rest. It is complete when this is dropped, unless bubblewrap has ended before:
     /// then its exit tells why. After an error, bubblewrap must be ended first.
-    pub(crate) fn tell(&self, words: &[OsString]) -> io::Result<()> {
+    pub(crate) fn send(&self, words: &[OsString]) -> io::Result<()> {
         let mut text = Vec::new();
         for word in words {
             text.extend_from_slice(word.as_bytes());

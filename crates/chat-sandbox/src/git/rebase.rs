@@ -62,14 +62,14 @@ pub(super) fn sanitize(
         if text.is_some() && text == left {
             return None;
         }
-        let kept = sanitize::aside(&folder, name.as_ref())?;
+        let kept = sanitize::quarantine(&folder, name.as_ref())?;
         if let Some(left) = left {
             // If this fails, git reports that there is none.
             let _ = sanitize::write(&folder, name, &left);
         }
         let path = path.join(of);
         let (path, kept) = (path.join(name), path.join(kept));
-        put.push(QuarantinedFile { path, kept, why: QuarantineReason::RunsPrograms });
+        put.push(QuarantinedFile { path, moved_to: kept, why: QuarantineReason::RunsPrograms });
         Some(())
     };
     look(TODO, &|text| Some(text.map_or_else(Vec::new, |text| without_programs(text, before))));

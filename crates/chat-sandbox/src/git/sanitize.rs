@@ -52,10 +52,10 @@ pub(super) fn data(
 
     let mut put = Vec::new();
     let mut aside = |name: &str| {
-        let kept = aside(folder, name.as_ref());
+        let kept = quarantine(folder, name.as_ref());
         put.extend(kept.map(|kept| QuarantinedFile {
             path: path.join(name),
-            kept: path.join(kept),
+            moved_to: path.join(kept),
             why: QuarantineReason::RunsPrograms,
         }));
     };
@@ -159,7 +159,7 @@ pub(super) fn say_where_it_led(folder: &OwnedFd, kept: &Path) {
 
 /// Renames an entry of an open folder to a free name that means nothing to any program; returns the
 /// name.
-pub(super) fn aside(folder: &OwnedFd, name: &std::ffi::OsStr) -> Option<String> {
+pub(super) fn quarantine(folder: &OwnedFd, name: &std::ffi::OsStr) -> Option<String> {
     let text = name.to_string_lossy();
     for number in 1..1000_u32 {
         let kept = format!("{text}.put-aside-{number}");

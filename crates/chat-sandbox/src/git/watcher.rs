@@ -24,7 +24,7 @@ use super::{Moment, QuarantineReason, QuarantinedFile, changed, id, rebase};
 use crate::view::{Protection, View};
 
 /// The delay before the first check, and the minimum time between checks.
-const APART: Duration = Duration::from_secs(1);
+const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Checks take at most a fiftieth of the time.
 const REST: u32 = 50;
@@ -116,7 +116,7 @@ impl GitWatcher {
         Self {
             area: Arc::new(area),
             looking: None,
-            next: Instant::now() + APART,
+            next: Instant::now() + INTERVAL,
             found: Vec::new(),
         }
     }
@@ -127,18 +127,18 @@ impl GitWatcher {
     }
 
     /// Starts a check if it is due, on a separate thread, since a large project takes a while.
-    pub(crate) fn look(&mut self, now: Instant) {
+    pub(crate) fn scan_if_due(&mut self, now: Instant) {
         if now < self.next {
             return;
         }
-        self.next = now + APART;
+        self.next = now + INTERVAL;
         match &self.looking {
             Some(looking) if looking.is_finished() => self.gather(),
             Some(_) => {}
             None => {
                 let area = self.area.clone();
                 let thread = std::thread::Builder::new().name("sandbox-git".into());
-                self.looking = thread.spawn(move || area.look()).ok();
+                self.looking = thread.spawn(move || area.scan()).ok();
             }
         }
     }
@@ -146,7 +146,7 @@ impl GitWatcher {
     /// Checks for the last time, when nothing of the command runs any more.
     pub(crate) fn finish(&mut self) -> WatchReport {
         self.gather();
-        let last = self.area.look();
+        let last = self.area.scan();
         let mut quarantined = std::mem::take(&mut self.found);
         quarantined.extend(last.quarantined);
         WatchReport { quarantined, ..last }
@@ -167,7 +167,7 @@ impl GitWatcher {
 }
 
 impl Area {
-    fn look(&self) -> WatchReport {
+    fn scan(&self) -> WatchReport {
         let began = Instant::now();
         let mut report = WatchReport::default();
         let is_exposed = self.is_exposed.load(Ordering::Acquire);
@@ -233,7 +233,7 @@ impl Area {
                 }
                 let put = quarantine(folder, name, path);
                 for put in &put {
-                    sanitize::say_where_it_led(folder, &put.kept);
+                    sanitize::say_where_it_led(folder, &put.moved_to);
                 }
                 put
             }
@@ -255,19 +255,19 @@ fn known(view: &View) -> Arc<KnownRepositories> {
     if let Some(known) = before.get(&view.project).and_then(Weak::upgrade) {
         return known;
     }
-    let known = Arc::new(look(view));
+    let known = Arc::new(known_repositories(view));
     before.retain(|_, known| known.strong_count() > 0);
     before.insert(view.project.clone(), Arc::downgrade(&known));
     known
 }
 
-fn look(view: &View) -> KnownRepositories {
+fn known_repositories(view: &View) -> KnownRepositories {
     // A linked work tree's own part has no other settings.
     let settings =
         |it: &Protection| ["config", "gitdir"].iter().any(|name| it.path().ends_with(name));
     let protected = view.protected.iter().filter(|it| settings(it));
     let protected = protected.filter_map(|it| it.path().parent()).map(|path| (path, true));
-    let seen = view.seen.iter().map(|path| (path.as_path(), false));
+    let seen = view.unprotected.iter().map(|path| (path.as_path(), false));
     let known = protected.chain(seen).filter_map(|(path, is_protected)| {
         Some((path.to_owned(), KnownRepository::of(path, is_protected)?))
     });
@@ -276,9 +276,9 @@ fn look(view: &View) -> KnownRepositories {
 
 /// Quarantines something that leads git elsewhere.
 fn quarantine(folder: &OwnedFd, name: &OsStr, path: PathBuf) -> Vec<QuarantinedFile> {
-    let kept = sanitize::aside(folder, name);
+    let kept = sanitize::quarantine(folder, name);
     let aside = kept.map(|kept| QuarantinedFile {
-        kept: path.with_file_name(kept),
+        moved_to: path.with_file_name(kept),
         path,
         why: QuarantineReason::RunsPrograms,
     });

@@ -123,7 +123,7 @@ impl Inner {
         self.collector.push(stream, bytes);
         let mut rest = bytes;
         while !rest.is_empty() {
-            let (at, room) = self.place(self.total);
+            let (at, room) = self.file_position(self.total);
             let (piece, after) = rest.split_at(rest.len().min(room as usize));
             if self.refused.is_none()
                 && let Err((error, taken)) = write_at(&self.file, piece, at)
@@ -136,7 +136,7 @@ impl Inner {
     }
 
     /// Where byte `position` of the output is in the file, and how many bytes follow it there.
-    fn place(&self, position: u64) -> (u64, u64) {
+    fn file_position(&self, position: u64) -> (u64, u64) {
         if position < self.first {
             return (position, self.first - position);
         }
@@ -164,7 +164,7 @@ impl Inner {
                 // The rest is in the next part, which says what is missing.
                 break;
             }
-            let (at, room) = self.place(position);
+            let (at, room) = self.file_position(position);
             let length = room.min(end - position).min((most - bytes.len()) as u64);
             let at = if self.in_order { self.in_order_at(position) } else { at };
             let begun = bytes.len();
@@ -234,7 +234,7 @@ impl Inner {
     }
 
     fn write_in_order(&mut self, to: &mut File) -> io::Result<()> {
-        let (at, room) = self.place(self.goes_on());
+        let (at, room) = self.file_position(self.goes_on());
         let gap = self.gap();
         self.copy(0, self.first, to)?;
         to.write_all(gap.as_bytes())?;

@@ -50,10 +50,10 @@ impl Resident {
 
     /// From `/proc/PID/status`, which counts shared memory for each process.
     fn of(pid: Pid) -> Self {
-        Self::told_by(&file(pid, "status").unwrap_or_default())
+        Self::from_status(&file(pid, "status").unwrap_or_default())
     }
 
-    fn told_by(status: &str) -> Self {
+    fn from_status(status: &str) -> Self {
         let bytes = |name| bytes(status, name).unwrap_or(0);
         let own = bytes("RssAnon:") + bytes("VmSwap:") + bytes(TABLES);
         Self { own, shared: bytes("RssShmem:") }
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn what_the_kernel_needs_for_a_process_counts_as_its_own() {
         let status = "VmPTE:\t 64 kB\nVmSwap:\t 2 kB\nRssAnon:\t 8 kB\nRssFile:\t 999 kB\nRssShmem:\t 4 kB\n";
-        assert_eq!(Resident::told_by(status), Resident { own: 74 << 10, shared: 4 << 10 });
+        assert_eq!(Resident::from_status(status), Resident { own: 74 << 10, shared: 4 << 10 });
         let own = Resident::proportional(rustix::process::getpid()).unwrap();
         assert!(
             own.own > bytes(&file(rustix::process::getpid(), "status").unwrap(), TABLES).unwrap()

@@ -38,7 +38,7 @@ const GO: Toolchain = ("GOPATH", "go");
 #[derive(Debug)]
 pub(crate) struct Caches {
     /// Their folders, and where the command sees these.
-    pub(crate) places: Vec<(PathBuf, PathBuf)>,
+    pub(crate) mounts: Vec<(PathBuf, PathBuf)>,
     /// Variables that point programs to them.
     pub(crate) environment: Vec<(OsString, OsString)>,
 }
@@ -48,13 +48,13 @@ impl Caches {
     /// user's own caches at another path. None if they cannot be created: then nothing changes.
     pub(crate) fn of(view: &mut View) -> Option<Self> {
         let home = view.home.clone();
-        let kept = kept(&home, &view.project)?;
+        let kept = project_folder(&home, &view.project)?;
         let folder = kept.join("cache");
         let place = home.join(".cache");
         if view.readable.iter().any(|(_, other)| place.starts_with(other)) {
             return None;
         }
-        let places = vec![(folder.clone(), place.clone())];
+        let mounts = vec![(folder.clone(), place.clone())];
         let mut environment = vec![("npm_config_cache".into(), place.join("npm").into())];
         let mut seeds = Vec::new();
         for (toolchain, name, inside) in PARTS {
@@ -92,13 +92,13 @@ impl Caches {
         }
         // What is missing is downloaded again.
         let _ = seed::fill(&kept, &folder, &inside, &seeds);
-        Some(Self { places, environment })
+        Some(Self { mounts, environment })
     }
 }
 
 /// Natter's folder for a project's caches, created if it does not exist. Commands do not see the
 /// folder itself.
-pub(super) fn kept(home: &Path, project: &Path) -> Option<PathBuf> {
+pub(super) fn project_folder(home: &Path, project: &Path) -> Option<PathBuf> {
     let all = own::cache(home)?.join("projects");
     let kept = all.join(name(project));
     let told = kept.join("project");

@@ -54,7 +54,7 @@ struct Parts {
 }
 
 #[derive(Debug)]
-enum Kept {
+enum CacheState {
     /// None yet, after this many commands.
     Nothing(u32),
     Making,
@@ -64,17 +64,17 @@ enum Kept {
 }
 
 /// Without the network and with it.
-static KEPT: [Mutex<Kept>; 2] = [const { Mutex::new(Kept::Nothing(0)) }; 2];
+static CACHE: [Mutex<CacheState>; 2] = [const { Mutex::new(CacheState::Nothing(0)) }; 2];
 
 impl Etc {
     /// Where it is visible.
-    pub(crate) const PLACE: &str = "/etc";
+    pub(crate) const MOUNT_POINT: &str = "/etc";
 
     /// The stored copy, which may be out of date.
-    pub(crate) fn kept(network: bool) -> Option<Arc<Self>> {
+    pub(crate) fn cached(network: bool) -> Option<Arc<Self>> {
         match &*lock(network) {
-            Kept::Here(etc) => Some(etc.clone()),
-            Kept::Nothing(_) | Kept::Making | Kept::Never => None,
+            CacheState::Here(etc) => Some(etc.clone()),
+            CacheState::Nothing(_) | CacheState::Making | CacheState::Never => None,
         }
     }
 
@@ -85,8 +85,8 @@ impl Etc {
             return Some(self);
         }
         let mut kept = lock(network);
-        if matches!(&*kept, Kept::Here(etc) if Arc::ptr_eq(etc, &self)) {
-            *kept = Kept::Nothing(BEFORE);
+        if matches!(&*kept, CacheState::Here(etc) if Arc::ptr_eq(etc, &self)) {
+            *kept = CacheState::Nothing(BEFORE);
         }
         None
     }
@@ -95,12 +95,12 @@ impl Etc {
     pub(crate) fn prepare(view: &View, network: bool) {
         let mut kept = lock(network);
         match &mut *kept {
-            Kept::Nothing(started) if *started < BEFORE => {
+            CacheState::Nothing(started) if *started < BEFORE => {
                 *started += 1;
                 return;
             }
-            Kept::Nothing(_) => {}
-            Kept::Making | Kept::Here(_) | Kept::Never => return,
+            CacheState::Nothing(_) => {}
+            CacheState::Making | CacheState::Here(_) | CacheState::Never => return,
         }
         let (Some(parts), Some(folder)) = (Parts::of(view), own::passing(&view.home)) else {
             return;
@@ -108,23 +108,24 @@ impl Etc {
         let make = move || {
             let made = Self::make(parts, &folder, SETTLED);
             let mut kept = lock(network);
-            if matches!(*kept, Kept::Making) {
+            if matches!(*kept, CacheState::Making) {
                 *kept = match made {
-                    Ok(etc) => Kept::Here(Arc::new(etc)),
-                    Err(error) if error.kind() == io::ErrorKind::FileTooLarge => Kept::Never,
+                    Ok(etc) => CacheState::Here(Arc::new(etc)),
+                    Err(error) if error.kind() == io::ErrorKind::FileTooLarge => CacheState::Never,
                     // For example, something was changed meanwhile.
-                    Err(_) => Kept::Nothing(0),
+                    Err(_) => CacheState::Nothing(0),
                 };
             }
         };
         let thread = std::thread::Builder::new().name("sandbox-etc".into());
-        *kept = if thread.spawn(make).is_ok() { Kept::Making } else { Kept::Nothing(0) };
+        *kept =
+            if thread.spawn(make).is_ok() { CacheState::Making } else { CacheState::Nothing(0) };
     }
 
     /// Removes the copies at the program's end.
     pub(crate) fn take_away() {
         for network in [false, true] {
-            *lock(network) = Kept::Never;
+            *lock(network) = CacheState::Never;
         }
     }
 
@@ -147,7 +148,7 @@ impl Etc {
         std::fs::set_permissions(&top, Permissions::from_mode(0o755))?;
         let mut marks = Vec::new();
         for (from, _) in &parts.readable {
-            copy::look(from, &mut marks)?;
+            copy::collect_marks(from, &mut marks)?;
         }
         if !marks.iter().all(|(_, mark)| copy::is_older(mark, settled)) {
             return Err(io::ErrorKind::ResourceBusy.into());
@@ -175,13 +176,13 @@ impl Parts {
     /// None if something is shown in `/etc` that cannot be part of a copy, or is all of it.
     fn of(view: &View) -> Option<Self> {
         let inside = |places: &[(PathBuf, PathBuf)]| {
-            let places = places.iter().filter(|(_, place)| place.starts_with(Etc::PLACE));
+            let places = places.iter().filter(|(_, place)| place.starts_with(Etc::MOUNT_POINT));
             places.cloned().collect::<Vec<_>>()
         };
         let whole = [&view.home, &view.project].into_iter().chain(&view.git).chain(&view.hidden);
         let parts = Self { readable: inside(&view.readable), links: inside(&view.links) };
-        let is_place = |(_, place): &(PathBuf, PathBuf)| place == Path::new(Etc::PLACE);
-        let lies_elsewhere = |path: &Path| !path.starts_with(Etc::PLACE) && !is_above(path);
+        let is_place = |(_, place): &(PathBuf, PathBuf)| place == Path::new(Etc::MOUNT_POINT);
+        let lies_elsewhere = |path: &Path| !path.starts_with(Etc::MOUNT_POINT) && !is_above(path);
         (whole.map(PathBuf::as_path).all(lies_elsewhere)
             && !parts.readable.iter().chain(&parts.links).any(is_place))
         .then_some(parts)
@@ -189,11 +190,11 @@ impl Parts {
 }
 
 fn is_above(path: &Path) -> bool {
-    Path::new(Etc::PLACE).starts_with(path)
+    Path::new(Etc::MOUNT_POINT).starts_with(path)
 }
 
 fn inside(place: &Path) -> io::Result<&Path> {
-    place.strip_prefix(Etc::PLACE).map_err(|_| io::ErrorKind::InvalidInput.into())
+    place.strip_prefix(Etc::MOUNT_POINT).map_err(|_| io::ErrorKind::InvalidInput.into())
 }
 
 /// Whether a folder belongs to the user, and nobody else can write to it.
@@ -225,8 +226,8 @@ fn begin(within: &Path) -> io::Result<(TempDir, File)> {
     Ok((folder, lock))
 }
 
-fn lock(network: bool) -> MutexGuard<'static, Kept> {
-    KEPT[usize::from(network)].lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(network: bool) -> MutexGuard<'static, CacheState> {
+    CACHE[usize::from(network)].lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -244,7 +245,7 @@ mod tests {
         symlink("deep/one", at("certs/hash.0")).unwrap();
         std::fs::write(at("hosts"), "127.0.0.1 localhost").unwrap();
         std::fs::set_permissions(at("hosts"), Permissions::from_mode(0o700)).unwrap();
-        let place = |name: &str| Path::new(Etc::PLACE).join(name);
+        let place = |name: &str| Path::new(Etc::MOUNT_POINT).join(name);
         let parts = Parts {
             readable: vec![(at("certs"), place("ssl/certs")), (at("hosts"), place("hosts"))],
             links: vec![("/usr/share/zoneinfo/UTC".into(), place("localtime"))],

@@ -19,7 +19,7 @@ use crate::git::{QuarantineReason, QuarantinedFile};
 
 /// How often, and how long apart, to retry while another command is removing a placeholder.
 const ATTEMPTS: u32 = 200;
-const APART: Duration = Duration::from_millis(5);
+const INTERVAL: Duration = Duration::from_millis(5);
 
 /// Keeps protected names from being created as long as it lives.
 #[derive(Debug)]
@@ -93,9 +93,13 @@ impl Guard {
             if path.symlink_metadata().is_err() {
                 continue;
             }
-            let kept = aside(&path);
+            let kept = quarantine_path(&path);
             if std::fs::rename(&path, &kept).is_ok() {
-                found.push(QuarantinedFile { path, kept, why: QuarantineReason::Protected });
+                found.push(QuarantinedFile {
+                    path,
+                    moved_to: kept,
+                    why: QuarantineReason::Protected,
+                });
             }
         }
         found
@@ -150,7 +154,7 @@ fn hold(path: &Path, placeholder: Placeholder) -> Result<Option<Held>, Error> {
             return Ok(Some(Held { path: path.to_owned(), placeholder, file }));
         }
         // Another command is removing it.
-        std::thread::sleep(APART);
+        std::thread::sleep(INTERVAL);
     }
     Err(Error::Start(io::ErrorKind::WouldBlock.into()))
 }
@@ -174,7 +178,7 @@ fn is_the_same(file: &File, path: &Path) -> bool {
 }
 
 /// A free name next to `path` that means nothing to any program.
-fn aside(path: &Path) -> PathBuf {
+fn quarantine_path(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     (1..1000_u32)
         .map(|number| path.with_file_name(format!("{name}.put-aside-{number}")))

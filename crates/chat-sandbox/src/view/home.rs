@@ -69,13 +69,14 @@ const CARGO_SETTINGS: &[&str] = &["config", "config.toml"];
 /// The path of a toolchain: from the variable that moves it, or its default.
 pub(super) fn folder((variable, usual): (&'static str, &'static str), home: &Path) -> PathBuf {
     let toolchain = Toolchain { variable: Some(variable), usual, parts: &[] };
-    place(&toolchain, home, |name| std::env::var_os(name).map(PathBuf::from))
+    toolchain_path(&toolchain, home, |name| std::env::var_os(name).map(PathBuf::from))
 }
 
 /// Adds the existing toolchains.
 pub(super) fn add(view: &mut View, home: &Path) {
     for toolchain in TOOLCHAINS {
-        let folder = place(toolchain, home, |name| std::env::var_os(name).map(PathBuf::from));
+        let folder =
+            toolchain_path(toolchain, home, |name| std::env::var_os(name).map(PathBuf::from));
         if toolchain.parts.is_empty() {
             show(view, folder);
             continue;
@@ -146,7 +147,7 @@ fn text(path: &Path) -> Option<String> {
 
 /// The path of a toolchain. A variable counts only if it names a folder that cannot be more than
 /// the toolchain: neither the home folder nor a folder that contains it.
-fn place(
+fn toolchain_path(
     toolchain: &Toolchain,
     home: &Path,
     variable: impl Fn(&str) -> Option<PathBuf>,
@@ -178,7 +179,7 @@ mod tests {
             ".local/share/natter/natter.db",
         ];
         for toolchain in TOOLCHAINS {
-            let folder = place(toolchain, home, |_| None);
+            let folder = toolchain_path(toolchain, home, |_| None);
             let shown: Vec<PathBuf> = if toolchain.parts.is_empty() {
                 vec![folder]
             } else {
@@ -221,7 +222,7 @@ mod tests {
     fn a_variable_moves_a_toolchain_but_never_shows_the_home() {
         let home = Path::new("/home/ann");
         let cargo = &TOOLCHAINS[0];
-        let at = |path: &str| place(cargo, home, |_| Some(PathBuf::from(path)));
+        let at = |path: &str| toolchain_path(cargo, home, |_| Some(PathBuf::from(path)));
         assert_eq!(at("/data/cargo"), Path::new("/data/cargo"));
         assert_eq!(at("/home"), home.join(".cargo"));
         assert_eq!(at("/home/ann"), home.join(".cargo"));

@@ -57,7 +57,7 @@ fn file(home: &Path, project: &Path) -> Option<PathBuf> {
 /// Writes the settings, completely or not at all. None if nothing is set.
 fn write(home: &Path, project: &Path) -> Option<PathBuf> {
     let settings = settings(&ask(home, project)?)?;
-    let file = caches::kept(home, project)?.join("gitconfig");
+    let file = caches::project_folder(home, project)?.join("gitconfig");
     let mut whole = tempfile::NamedTempFile::new_in(file.parent()?).ok()?;
     std::io::Write::write_all(&mut whole, settings.as_bytes()).ok()?;
     whole.persist(&file).ok()?;

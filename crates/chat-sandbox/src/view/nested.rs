@@ -124,7 +124,7 @@ pub(super) fn add(view: &mut View) {
     }
     if !is_still {
         // A mount could be something else by then. What is changed is sanitized later.
-        view.seen = paths;
+        view.unprotected = paths;
         return;
     }
     for path in paths {

@@ -54,11 +54,6 @@ impl Gate {
             .block_on(self.reached());
     }
 
-    /// Whether the server is or was at the gate.
-    pub fn is_reached(&self) -> bool {
-        *self.reached.borrow()
-    }
-
     /// The server's side: reports that it is here, and waits.
     pub(super) async fn pass(&self) {
         self.reached.send_replace(true);

@@ -247,19 +247,6 @@ impl Script {
         Self::new().text("You said: ").texts(text.split_inclusive(' '))
     }
 
-    /// All of its text, as a reader should have it in the end.
-    pub fn whole_text(&self) -> String {
-        let mut out = String::new();
-        for step in &self.steps {
-            match step {
-                Step::Text(text) => out.push_str(text),
-                Step::Pieces { pieces, thinking: false, .. } => out.extend(pieces.iter().cloned()),
-                _ => {}
-            }
-        }
-        out
-    }
-
     fn step(mut self, step: Step) -> Self {
         self.steps.push(step);
         self

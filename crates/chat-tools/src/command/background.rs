@@ -22,7 +22,7 @@ const AT_ONCE: usize = 16;
 const ENDED: usize = 32;
 
 /// The time between two checks of how much a command wrote: people only see that it writes.
-const LOOK: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The background commands of a session.
 #[derive(Debug, Default)]
@@ -67,7 +67,7 @@ impl Background {
         tokio::spawn(async move {
             let exit = tokio::select! {
                 exit = running.wait() => exit,
-                never = tell_growth(&watched, &memory) => match never {},
+                never = report_growth(&watched, &memory) => match never {},
                 () = async { tokio::select! {
                     () = stopped.cancelled() => {}
                     () = session.cancelled() => {}
@@ -147,10 +147,10 @@ impl tool::Background for Background {
 }
 
 /// Reports when a command has written more, as long as the session exists. Never ends.
-async fn tell_growth(spool: &Spool, memory: &Weak<Memory>) -> Infallible {
+async fn report_growth(spool: &Spool, memory: &Weak<Memory>) -> Infallible {
     let mut told = 0;
     loop {
-        sleep(LOOK).await;
+        sleep(CHECK_INTERVAL).await;
         let bytes = spool.bytes();
         if bytes != told {
             told = bytes;

@@ -8,7 +8,7 @@ use chat_sandbox::{Ended, Exit, Limit, QuarantineReason, QuarantinedFile};
 use crate::spec::counted;
 
 /// How many of what was put aside are named.
-const TOLD: usize = 20;
+const NAMED: usize = 20;
 
 /// How it ended, as data.
 pub fn exit_of(exit: &Exit) -> CommandExit {
@@ -25,12 +25,12 @@ pub fn exit_of(exit: &Exit) -> CommandExit {
 }
 
 /// Where its quarantined files are now.
-pub fn put_aside(exit: &Exit) -> Vec<String> {
-    exit.quarantined.iter().map(|put| put.kept.display().to_string()).collect()
+pub fn quarantined(exit: &Exit) -> Vec<String> {
+    exit.quarantined.iter().map(|put| put.moved_to.display().to_string()).collect()
 }
 
 /// How it ended, for the model: always included, whatever the output is.
-pub fn told(exit: &Exit) -> String {
+pub fn outcome(exit: &Exit) -> String {
     let mut text = match exit.ended {
         Ended::Status(status) => match status - 128 {
             // The shell reports what it ran like this, though the command may have returned this
@@ -68,7 +68,7 @@ pub fn told(exit: &Exit) -> String {
             many => write!(text, " {many} processes that it left running were stopped."),
         };
     }
-    for QuarantinedFile { path, kept, why } in exit.quarantined.iter().take(TOLD) {
+    for QuarantinedFile { path, moved_to: kept, why } in exit.quarantined.iter().take(NAMED) {
         let why = match why {
             QuarantineReason::Protected => "may not be created here",
             QuarantineReason::RunsPrograms => {
@@ -78,7 +78,7 @@ pub fn told(exit: &Exit) -> String {
         let kept = kept.file_name().unwrap_or_default().display();
         let _ = write!(text, " {} {why}: it was quarantined as {kept}.", path.display());
     }
-    if let Some(more @ 1..) = exit.quarantined.len().checked_sub(TOLD) {
+    if let Some(more @ 1..) = exit.quarantined.len().checked_sub(NAMED) {
         let _ = write!(text, " Also quarantined: {}.", counted(more as u64, "more file"));
     }
     if exit.is_partly_unseen {
@@ -121,13 +121,13 @@ mod tests {
             quarantined: Vec::new(),
             is_partly_unseen: false,
         };
-        assert_eq!(told(&exit(Ended::Status(101))), "Exit status 101, after 1.2 s.");
+        assert_eq!(outcome(&exit(Ended::Status(101))), "Exit status 101, after 1.2 s.");
         assert_eq!(
-            told(&exit(Ended::Status(139))),
+            outcome(&exit(Ended::Status(139))),
             "Exit status 139, in a shell usually signal 11 (segmentation fault), after 1.2 s."
         );
         assert!(
-            told(&exit(Ended::Exposed))
+            outcome(&exit(Ended::Exposed))
                 .starts_with("Stopped because something outside the sandbox")
         );
         for (limit, kind) in [
@@ -139,22 +139,22 @@ mod tests {
         }
         assert_eq!(exit_of(&exit(Ended::Exposed)), CommandExit::Exposed);
         assert_eq!(
-            told(&exit(Ended::Signal(11))),
+            outcome(&exit(Ended::Signal(11))),
             "Terminated by signal 11 (segmentation fault), after 1.2 s."
         );
-        assert_eq!(told(&exit(Ended::Signal(50))), "Terminated by signal 50, after 1.2 s.");
+        assert_eq!(outcome(&exit(Ended::Signal(50))), "Terminated by signal 50, after 1.2 s.");
         assert_eq!(
-            told(&exit(Ended::Limit(Limit::Memory))),
+            outcome(&exit(Ended::Limit(Limit::Memory))),
             "Stopped because it used too much memory, after 1.2 s."
         );
-        let late = told(&exit(Ended::TimedOut(Duration::from_secs(5))));
+        let late = outcome(&exit(Ended::TimedOut(Duration::from_secs(5))));
         assert_eq!(
             late,
             "Stopped at its time limit of 5 s (set `seconds` for a longer one, or `background` for none), after 1.2 s."
         );
         let put = |why| QuarantinedFile {
             path: "/p/.git/config".into(),
-            kept: "/p/.git/config.put-aside-1".into(),
+            moved_to: "/p/.git/config.put-aside-1".into(),
             why,
         };
         let left = Exit {
@@ -163,20 +163,20 @@ mod tests {
             ..exit(Ended::Stopped)
         };
         assert_eq!(
-            told(&left),
+            outcome(&left),
             "Stopped, after 1.2 s. 2 processes that it left running were stopped. /p/.git/config can make Git run \
              programs or write outside the sandbox: it was quarantined as config.put-aside-1."
         );
-        let one = told(&Exit { left_running: 1, ..exit(Ended::Stopped) });
+        let one = outcome(&Exit { left_running: 1, ..exit(Ended::Stopped) });
         assert_eq!(one, "Stopped, after 1.2 s. 1 process that it left running was stopped.");
-        assert_eq!(put_aside(&left), ["/p/.git/config.put-aside-1"]);
+        assert_eq!(quarantined(&left), ["/p/.git/config.put-aside-1"]);
         let many = Exit {
-            quarantined: vec![put(QuarantineReason::Protected); TOLD + 3],
+            quarantined: vec![put(QuarantineReason::Protected); NAMED + 3],
             is_partly_unseen: true,
             ..left.clone()
         };
-        let many = told(&many);
-        assert_eq!(many.matches("may not be created here").count(), TOLD);
+        let many = outcome(&many);
+        assert_eq!(many.matches("may not be created here").count(), NAMED);
         assert!(
             many.contains(" Also quarantined: 3 more files. The project is too large"),
             "{many}"

@@ -1,7 +1,7 @@
 //! Keeps the end of a running command's output, to be shown while it runs.
 
 /// How many bytes are shown: some screens.
-const SHOWN: usize = 8 * 1024;
+const TAIL_LENGTH: usize = 8 * 1024;
 
 /// The last bytes of an output.
 #[derive(Debug, Default)]
@@ -14,8 +14,8 @@ impl Tail {
     /// Adds more output.
     pub fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
-        let kept = &bytes[bytes.len().saturating_sub(SHOWN)..];
-        let over = (self.bytes.len() + kept.len()).saturating_sub(SHOWN);
+        let kept = &bytes[bytes.len().saturating_sub(TAIL_LENGTH)..];
+        let over = (self.bytes.len() + kept.len()).saturating_sub(TAIL_LENGTH);
         self.bytes.drain(..over);
         self.bytes.extend_from_slice(kept);
     }
@@ -44,7 +44,7 @@ mod tests {
         tail.push(b"a\0\n");
         assert_eq!((tail.text(), tail.total()), ("a\u{2400}\n".to_owned(), 3));
         tail.push(&b"0123456789\n".repeat(1000));
-        assert!(tail.text().starts_with("0123456789\n") && tail.text().len() <= SHOWN);
+        assert!(tail.text().starts_with("0123456789\n") && tail.text().len() <= TAIL_LENGTH);
         assert_eq!(tail.total(), 11_003);
         tail.push(b"end");
         assert!(tail.text().ends_with("\nend"));

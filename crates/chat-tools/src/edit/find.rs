@@ -143,7 +143,7 @@ impl Search<'_> {
             // If blanks were given at its end, it must end where the line does.
             let start = trimmed(text).strip_suffix(bare).map(str::len);
             let end = self.original(first, text.len());
-            let place = start.map(|start| self.place(first, start, end, false));
+            let place = start.map(|start| self.occurrence(first, start, end, false));
             places.extend(place.filter(|place| self.keeps(place)));
             return;
         }
@@ -198,7 +198,7 @@ impl Search<'_> {
             let at_end =
                 self.tolerance.trailing && line == self.sides.texts.len() && is_blank(piece);
             let end = self.sides.lines.all[line - 1].end();
-            return at_end.then(|| self.place(first, start, end, true));
+            return at_end.then(|| self.occurrence(first, start, end, true));
         };
         let end = if self.tolerance.trailing && !is_blank(piece) && same(line, piece) {
             text.len()
@@ -207,7 +207,7 @@ impl Search<'_> {
         } else {
             return None;
         };
-        Some(self.place(first, start, self.original(line, end), false))
+        Some(self.occurrence(first, start, self.original(line, end), false))
     }
 
     /// The match of whole lines that begins on a line, whatever their indentation.
@@ -235,10 +235,10 @@ impl Search<'_> {
             None => (self.sides.lines.all[line - 1].end(), true),
         };
         let shift = indentation::shift(&pairs)?;
-        Some(Occurrence { shift: Some(shift), ..self.place(first, start, end, at_end) })
+        Some(Occurrence { shift: Some(shift), ..self.occurrence(first, start, end, at_end) })
     }
 
-    fn place(&self, first: usize, start: usize, end: usize, at_end: bool) -> Occurrence {
+    fn occurrence(&self, first: usize, start: usize, end: usize, at_end: bool) -> Occurrence {
         let start = self.original(first, start);
         Occurrence { start, end, first, at_end, tolerance: self.tolerance, shift: None }
     }

@@ -111,7 +111,7 @@ impl Search {
 
     fn one(&self, searcher: &mut Searcher, beneath: &WalkRoot, path: &Path, all: &All<'_>) {
         match beneath.open(path) {
-            Ok(file) => all.search(searcher, &self.matcher, &file, || beneath.shown(path)),
+            Ok(file) => all.search(searcher, &self.matcher, &file, || beneath.display_name(path)),
             Err(Skipped::SeveralLinks) => {
                 all.several_links.fetch_add(1, Ordering::Relaxed);
             }

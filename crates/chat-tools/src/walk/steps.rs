@@ -48,7 +48,7 @@ impl WalkRoot {
         given_up: &AtomicBool,
         mut each: impl FnMut(&Entry<'_>) -> ControlFlow<()>,
     ) {
-        let root = self.place.path.real();
+        let root = self.root.path.real();
         let mut walk = Walk {
             root,
             deepest: deepest.unwrap_or(DEEPEST).min(DEEPEST),

@@ -97,7 +97,7 @@ impl Room {
             let what = match &check.requests[0] {
                 Request::Network { host, private: false, .. } => format!("network {host}"),
                 Request::Network { host, private: true, .. } => format!("network {host} (private)"),
-                Request::Write { path } => format!("write {}", path.shown().display()),
+                Request::Write { path } => format!("write {}", path.display_path().display()),
                 other => format!("{other:?}"),
             };
             match &check.preview {

@@ -121,8 +121,8 @@ pub fn asks_only_for_what_it_says(info: &ToolInfo, wanted: &[Action]) {
 
 fn told(request: &Request) -> String {
     match request {
-        Request::Read { path } => format!("read {}", path.shown().display()),
-        Request::Write { path } => format!("write {}", path.shown().display()),
+        Request::Read { path } => format!("read {}", path.display_path().display()),
+        Request::Write { path } => format!("write {}", path.display_path().display()),
         Request::Run(run) => format!("run {}", run.command()),
         Request::Network { host, .. } => format!("network {host}"),
     }

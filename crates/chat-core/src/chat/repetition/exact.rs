@@ -46,7 +46,7 @@ impl Exact {
                 if self.tail.len() > 2 * WINDOW {
                     self.tail.drain(..self.tail.len() - WINDOW);
                 }
-                let found = self.look();
+                let found = self.find_loop();
                 self.now = DetectedLoop::still(self.now, found);
             }
         }
@@ -54,7 +54,7 @@ impl Exact {
     }
 
     /// Every beginning of the reversed end has its period by Knuth, Morris and Pratt's table.
-    fn look(&mut self) -> Option<DetectedLoop> {
+    fn find_loop(&mut self) -> Option<DetectedLoop> {
         let end = &self.tail[self.tail.len().saturating_sub(WINDOW)..];
         let at = |index: usize| end[end.len() - 1 - index];
         self.borders.clear();

@@ -12,7 +12,7 @@ use tokio::process::Command;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::place;
+use super::paths;
 use crate::client::Timeouts;
 use crate::client::openai::OpenAi;
 use crate::error::{Error, Kind, Result};
@@ -108,7 +108,7 @@ impl Engine {
         *running = None;
         let missing = || Error::new(Kind::EngineMissing).on(CONNECTION);
         let program = self.options.program.as_deref().ok_or_else(missing)?;
-        let socket = place::socket(&self.options.runtime, program).map_err(|error| {
+        let socket = paths::socket(&self.options.runtime, program).map_err(|error| {
             if program.is_file() { failed(&error.to_string()) } else { missing() }
         })?;
         let leased = Arc::new(self.find_or_start(program, &socket).await?);
@@ -128,7 +128,7 @@ impl Engine {
                 end_engine_at(socket).await;
             }
             if let Err(error) = self.start(program, socket).await {
-                // Another front end's may be there by now.
+                // Another front end may have started one meanwhile.
                 return self.lease(socket).await.map_err(|_| error);
             }
         }
@@ -158,7 +158,7 @@ impl Engine {
 
     async fn lease(&self, socket: &Path) -> std::result::Result<Running, Refused> {
         let (reachable, folder) =
-            place::reachable(socket).map_err(|error| failed(&error.to_string()))?;
+            paths::reachable(socket).map_err(|error| failed(&error.to_string()))?;
         let client = OpenAi::at_socket(&reachable, CONNECTION, self.timeouts)?;
         let hello = async {
             let mut lease = client.http().open("/lease").await?;
@@ -216,10 +216,10 @@ impl Engine {
     }
 }
 
-/// Ends the engine that listens there and does not answer: it may be another front end's, whom only
+/// Ends the engine that listens there and does not answer: it may belong to another front end, whom only
 /// the system knows.
 async fn end_engine_at(socket: &Path) {
-    let Ok((reachable, _folder)) = place::reachable(socket) else { return };
+    let Ok((reachable, _folder)) = paths::reachable(socket) else { return };
     let Ok(stream) = tokio::net::UnixStream::connect(reachable).await else { return };
     if let Some(process) = stream.peer_cred().ok().and_then(|peer| peer.pid()) {
         end_process(process);

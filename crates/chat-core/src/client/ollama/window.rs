@@ -92,7 +92,7 @@ impl Windows {
     }
 
     /// It was asked for: later requests ask for no smaller one.
-    pub(super) fn asked(&self, model: &str, window: u32) {
+    pub(super) fn set_requested(&self, model: &str, window: u32) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.insert(model.to_owned(), window);
     }
@@ -131,7 +131,7 @@ mod tests {
         let (windows, options) = (Windows::default(), Options::default());
         let fitting = |tokens| windows.fitting("m", &options, llama(), 32_768, tokens);
         assert_eq!([fitting(0), fitting(6_000), fitting(7_500)], [8_192, 8_192, 16_384]);
-        windows.asked("m", 16_384);
+        windows.set_requested("m", 16_384);
         assert_eq!([fitting(0), fitting(20_000), fitting(u64::MAX)], [16_384, 32_768, 32_768]);
     }
 

@@ -101,7 +101,7 @@ impl Calls {
             (None, None) if name.is_none() => return self.0.len().checked_sub(1),
             (None, None) => return None,
         };
-        // Some servers number every call 0 and tell them apart by their ids.
+        // Some servers number every call 0 and distinguish them by their ids.
         let other = id.is_some() && name.is_some() && self.0[at].id.as_deref() != id;
         (!other).then_some(at)
     }

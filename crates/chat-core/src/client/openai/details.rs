@@ -48,15 +48,16 @@ impl Detail {
     /// Whether these fields are more of it: of the same kind and place, unless it was whole.
     fn goes_on_with(&self, more: &Map<String, Value>) -> bool {
         let same = |name| self.fields.get(name) == more.get(name);
-        let (id, more_id) = (said(&self.fields, "id"), said(more, "id"));
+        let (id, more_id) = (non_empty(&self.fields, "id"), non_empty(more, "id"));
         let is_other = id.is_some() && more_id.is_some() && id != more_id;
-        let signature = said(&self.fields, "signature");
+        let signature = non_empty(&self.fields, "signature");
         let is_whole = signature.is_some_and(|signature| {
-            JOINED.iter().any(|name| said(more, name).is_some())
-                || said(more, "signature").is_some_and(|more| more != signature)
+            JOINED.iter().any(|name| non_empty(more, name).is_some())
+                || non_empty(more, "signature").is_some_and(|more| more != signature)
         });
         // Encrypted details come whole, several of the same index, and some without an id.
-        let has_data = said(&self.fields, "data").is_some() && said(more, "data").is_some();
+        let has_data =
+            non_empty(&self.fields, "data").is_some() && non_empty(more, "data").is_some();
         let is_other_data = has_data && (id.is_none() || id != more_id);
         let is_same_place = more.contains_key("index") && same("type") && same("index");
         is_same_place && !is_other && !is_whole && !is_other_data
@@ -64,7 +65,7 @@ impl Detail {
 }
 
 /// A field that says something.
-fn said<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+fn non_empty<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     fields.get(name).filter(|value| !value.is_null() && value.as_str() != Some(""))
 }
 

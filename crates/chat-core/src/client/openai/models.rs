@@ -60,7 +60,7 @@ pub(in crate::client) async fn answers(http: &Http) -> bool {
         Ok(answer) => return answer["choices"].is_array() || !answer["error"].is_null(),
         Err(error) => error.kind,
     };
-    // Any web server refuses a request that it does not know; these kinds are told from what a model server says.
+    // Any web server refuses a request that it does not know; what a model server says distinguishes these kinds.
     matches!(
         refused,
         Kind::BadRequest

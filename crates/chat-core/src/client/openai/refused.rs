@@ -28,7 +28,7 @@ pub(super) enum DataRefusal {
     Missing,
 }
 
-/// By what a refusal tells that it is about what the server sent along.
+/// How a refusal says that it is about provider data.
 pub(super) const PROVIDER_DATA: &[&str] = &[
     "reasoning_details",
     "extra_content",
@@ -42,7 +42,7 @@ pub(super) const PROVIDER_DATA: &[&str] = &[
     "encrypted_content",
 ];
 
-/// How a strict server refuses a field, be it without its name.
+/// How a strict server refuses a field, even without its name.
 pub(super) const UNNAMED: &[&str] = &["extra inputs are not permitted"];
 
 /// How a server refuses a field that it names.

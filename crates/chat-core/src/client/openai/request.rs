@@ -213,7 +213,7 @@ impl Serialize for TextArguments<'_> {
 /// What stands over the pictures that tools brought: the protocol has none in a tool's message.
 const FROM_TOOLS: &str = "Images from the tools:";
 
-/// What is sent with earlier replies besides their text.
+/// What is sent with earlier replies in addition to their text.
 #[derive(Clone, Copy)]
 struct Sent<'a> {
     replay: Replay,

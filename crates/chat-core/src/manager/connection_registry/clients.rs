@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 
 use super::ConnectionRegistry;
-use super::asking::with_typed;
+use super::refresh::with_typed;
 use crate::client::{
     self, Capabilities, Client, ContextWindow, Price, detect_kind, detect_program, guess_kind,
 };

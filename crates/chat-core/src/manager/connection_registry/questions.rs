@@ -9,7 +9,7 @@ pub(super) enum About {
     Places,
 }
 
-/// Which questions belong together: what a question leads to is of its own round.
+/// Which questions belong together: follow-up questions belong to the same round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Round(u64);
 

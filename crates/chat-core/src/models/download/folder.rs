@@ -121,8 +121,8 @@ impl DownloadFolder {
         self.write(plan)
     }
 
-    /// Throws away what had arrived, and writes another plan.
-    pub fn begin_anew(&self, plan: &DownloadPlan) -> Result<()> {
+    /// Deletes what has arrived, and writes another plan.
+    pub fn restart(&self, plan: &DownloadPlan) -> Result<()> {
         let files = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         for file in files.map(|entry| entry.path()) {
             if file.extension().is_some_and(|kind| kind == "part" || kind == "gguf") {

@@ -151,7 +151,7 @@ impl Job {
                     Ok(Err(error)) => Err(interrupted(&root_words(&error)).into()),
                     Ok(Ok(bytes)) => Ok(bytes),
                 },
-                // Also that nothing comes is told: the speed sinks.
+                // Reported even if nothing arrives: the speed sinks.
                 () = tokio::time::sleep(PULSE) => self.progress.add(0),
             }
         }
@@ -246,7 +246,7 @@ impl Gathered {
     }
 }
 
-/// Whether it may go better the next time, without anybody doing anything.
+/// Whether another attempt may succeed without any change.
 fn may_pass(kind: &Kind) -> bool {
     matches!(kind, Kind::DownloadInterrupted | Kind::HubUnreachable | Kind::HubFailed)
 }

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-/// Speed is told over this time.
+/// The time over which the speed is measured.
 const WINDOW: Duration = Duration::from_secs(5);
-/// It is told of so often at most: nobody reads faster.
+/// The shortest time between two reports: nobody reads faster.
 pub(super) const PULSE: Duration = Duration::from_millis(250);
 
 /// What a download does just now.
@@ -67,7 +67,7 @@ impl Progress {
         }
     }
 
-    /// So many bytes more are here; also none is something to tell, where none come for a while.
+    /// More bytes are here. Zero counts, too: the speed sinks while none arrive.
     pub fn add(&self, count: u64) {
         let mut now = self.lock();
         now.received += count;
@@ -100,8 +100,8 @@ impl Progress {
         self.over.cancelled().await;
     }
 
-    /// How it stands.
-    pub fn look(&self) -> ProgressSnapshot {
+    /// The progress now.
+    pub fn snapshot(&self) -> ProgressSnapshot {
         let now = self.lock();
         let speed = match (now.samples.front(), now.samples.back()) {
             (Some((begin, from)), Some((end, to))) if end > begin => {
@@ -119,6 +119,6 @@ impl Progress {
 
 impl std::fmt::Debug for Progress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.look().fmt(f)
+        self.snapshot().fmt(f)
     }
 }

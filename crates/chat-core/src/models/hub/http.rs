@@ -121,7 +121,7 @@ impl Http {
     fn refusal(&self, response: &Response, asked: &HubRequest, url: &Url) -> Error {
         let at_site = response.url().origin() == url.origin();
         let told = response.headers().contains_key(REASON);
-        // Who sends no token, or a good one, is told what is the matter with the repository.
+        // Without a token, or with a good one, the server says what is wrong with the repository.
         if at_site && response.status() == 401 && !told && self.sends_token(url) {
             return Error::new(Kind::HubTokenRefused).with_detail("HTTP 401");
         }

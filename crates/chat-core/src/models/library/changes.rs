@@ -10,7 +10,7 @@ use crate::models::index;
 use crate::settings::disk;
 use crate::settings::watch::Watch;
 
-/// Several changes that follow each other this quickly are told as one.
+/// Changes that follow each other this quickly are reported as one.
 const SETTLED: Duration = Duration::from_millis(50);
 
 impl Library {

@@ -1,4 +1,4 @@
-//! Keeps how full the window of a session's model was when it was last measured and told.
+//! Keeps how full the window of a session's model was when it was last measured and reported.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ pub(crate) struct LastUsage {
     /// What the last request was made in.
     surroundings: Surroundings,
     measured: Option<Measured>,
-    /// As it was told last.
+    /// As it was reported last.
     context_usage: Option<ContextUsage>,
 }
 
@@ -65,7 +65,7 @@ impl LastUsage {
         )
     }
 
-    /// It is this full now. None where that was told before.
+    /// It is this full now. None where that was reported before.
     pub(crate) fn set_context_usage(
         &mut self,
         context_usage: ContextUsage,

@@ -8,7 +8,7 @@ use chat_permission::{Decision, Effect, Entry, Mode, Request, Rule, Scope, decid
 use tokio::sync::oneshot;
 
 use crate::event::SessionEvent;
-use crate::message::{Answer, Ask, AskId, Asked};
+use crate::message::{Answer, ApprovalId, ApprovalKind, ApprovalRequest};
 use crate::tool::{Denied, PermissionGrant};
 
 /// What waits for the person, in the order in which it was asked.
@@ -21,7 +21,7 @@ impl PendingApprovals {
     }
 
     /// What waits, as it is shown.
-    pub(crate) fn asks(&self) -> Vec<Arc<Ask>> {
+    pub(crate) fn asks(&self) -> Vec<Arc<ApprovalRequest>> {
         self.0.iter().map(|pending| Arc::clone(&pending.ask)).collect()
     }
 
@@ -37,12 +37,12 @@ impl PendingApprovals {
     }
 
     /// Nobody waits for this answer any more. None where it was answered.
-    pub(crate) fn remove(&mut self, id: AskId) -> Option<SessionEvent> {
+    pub(crate) fn remove(&mut self, id: ApprovalId) -> Option<SessionEvent> {
         self.take(id).map(|(_, event)| event)
     }
 
     /// Takes one out, to answer it.
-    pub(crate) fn take(&mut self, id: AskId) -> Option<(PendingApproval, SessionEvent)> {
+    pub(crate) fn take(&mut self, id: ApprovalId) -> Option<(PendingApproval, SessionEvent)> {
         let place = self.0.iter().position(|pending| pending.ask.id == id)?;
         let pending = self.0.remove(place);
         Some((pending, self.changed()))
@@ -75,13 +75,13 @@ impl PendingApprovals {
     }
 
     fn changed(&self) -> SessionEvent {
-        SessionEvent::AsksChanged { asks: self.asks() }
+        SessionEvent::ApprovalsChanged { asks: self.asks() }
     }
 }
 
 /// Something that waits for the person.
 pub(crate) struct PendingApproval {
-    ask: Arc<Ask>,
+    ask: Arc<ApprovalRequest>,
     /// What is judged again when rules or the mode change; none for a question.
     requests: Option<Vec<Request>>,
     /// The folder that it is about.
@@ -92,7 +92,7 @@ pub(crate) struct PendingApproval {
 impl PendingApproval {
     /// An ask that waits, and where its answer comes. `about` is what rules and the mode may decide.
     pub(crate) fn new(
-        ask: Ask,
+        ask: ApprovalRequest,
         about: Option<(Vec<Request>, Option<Arc<Project>>)>,
     ) -> (Self, oneshot::Receiver<Answered>) {
         let (answer, answered) = oneshot::channel();
@@ -123,12 +123,12 @@ impl PendingApproval {
             Answer::Allow(scope) => ((*scope)?, Effect::Allow),
             Answer::Deny { scope, .. } => ((*scope)?, Effect::Deny),
             Answer::Remember { effect, scope, rules, .. } => {
-                let is_asked = matches!(self.ask.what, Asked::Permission(_));
+                let is_asked = matches!(self.ask.kind, ApprovalKind::Permission(_));
                 return is_asked.then(|| (*scope, *effect, rules.clone()));
             }
             Answer::AllowOutsideSandbox | Answer::Text(_) | Answer::Nobody => return None,
         };
-        let Asked::Permission(asked) = &self.ask.what else { return None };
+        let ApprovalKind::Permission(asked) = &self.ask.kind else { return None };
         // Of several things that were asked for at once it is not known which one is meant.
         let is_clear = effect == Effect::Allow || asked.always.len() == 1;
         is_clear.then(|| (scope, effect, asked.always.clone()))
@@ -169,9 +169,9 @@ mod tests {
     use crate::message::{PermissionRequest, Preview, ToolCallId};
     use chat_permission::{Action, Why};
 
-    fn waits(host: &str) -> (PendingApproval, AskId, oneshot::Receiver<Answered>) {
-        let id = AskId::generate();
-        let what = Asked::Permission(PermissionRequest {
+    fn waits(host: &str) -> (PendingApproval, ApprovalId, oneshot::Receiver<Answered>) {
+        let id = ApprovalId::generate();
+        let what = ApprovalKind::Permission(PermissionRequest {
             action: Action::Network,
             target: host.to_owned(),
             preview: Preview::Target,
@@ -179,7 +179,12 @@ mod tests {
             why: Why::Mode,
             always: Vec::new(),
         });
-        let ask = Ask { id, call: ToolCallId::new("c"), tool: "fetch".to_owned(), what };
+        let ask = ApprovalRequest {
+            id,
+            call: ToolCallId::new("c"),
+            tool: "fetch".to_owned(),
+            kind: what,
+        };
         let request =
             Request::Network { host: host.to_owned(), private: false, leads_to: Vec::new() };
         let (pending, answered) = PendingApproval::new(ask, Some((vec![request], None)));
@@ -216,7 +221,7 @@ mod tests {
         let rule: Rule = "network:example.org".parse().unwrap();
         let rules = [Entry::allow(rule, Scope::Session)];
         let (settled, event) = approvals.judge(&rules, Mode::Ask).unwrap();
-        let SessionEvent::AsksChanged { asks } = event else { panic!("another event") };
+        let SessionEvent::ApprovalsChanged { asks } = event else { panic!("another event") };
         assert_eq!(asks.iter().map(|ask| ask.id).collect::<Vec<_>>(), [other_id]);
         for (pending, what) in settled {
             assert!(pending.send(what));

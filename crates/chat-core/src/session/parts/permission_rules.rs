@@ -31,7 +31,9 @@ pub(crate) fn action(request: &Request) -> Action {
 /// What a request is about, as people read it.
 pub(crate) fn target(request: &Request) -> String {
     match request {
-        Request::Read { path } | Request::Write { path } => path.shown().display().to_string(),
+        Request::Read { path } | Request::Write { path } => {
+            path.display_path().display().to_string()
+        }
         Request::Run(run) => run.command().to_owned(),
         Request::Network { host, .. } => host.clone(),
     }

@@ -6,7 +6,7 @@ use crate::agent::todos;
 use crate::event::SessionEvent;
 use crate::message::{Message, Todo};
 
-/// The plan of the shown branch: as it was told last, or as its messages have it.
+/// The plan of the shown branch: as it was sent last, or as its messages have it.
 #[derive(Debug, Default)]
 pub(crate) struct Todos(Option<Vec<Todo>>);
 

@@ -1,12 +1,12 @@
-//! The calls of a reply whose tools run: how far each is, and which results are to be stored next.
+//! Follows the running calls of a reply: how far each is, and which results are to be stored next.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::event::{CallState, OpenCall, SessionEvent};
-use crate::message::{Ask, Message, MessageId, Part, ToolCallId, ToolResult};
+use crate::message::{ApprovalRequest, Message, MessageId, Part, ToolCallId, ToolResult};
 
-/// The calls of a reply whose tools run.
+/// The running calls of a reply.
 #[derive(Debug, Default)]
 pub(crate) struct ToolCalls {
     /// The calls, in order; none between two rounds.
@@ -78,7 +78,7 @@ impl ToolCalls {
     }
 
     /// These wait for the person, and no others.
-    pub(crate) fn wait_for(&mut self, asks: &[Arc<Ask>]) {
+    pub(crate) fn wait_for(&mut self, asks: &[Arc<ApprovalRequest>]) {
         let now = Instant::now();
         for Call { open, clock } in &mut self.calls {
             if matches!(open.state, CallState::Running { .. }) {
@@ -142,7 +142,7 @@ impl ToolCalls {
     }
 }
 
-/// A call runs; how long, its clock tells.
+/// A call runs; its clock says for how long.
 fn running(tail: Arc<str>, bytes: u64) -> CallState {
     CallState::Running { tail, bytes, ran: Duration::ZERO }
 }
@@ -150,7 +150,7 @@ fn running(tail: Arc<str>, bytes: u64) -> CallState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::{AskId, Asked, Role, ToolCall};
+    use crate::message::{ApprovalId, ApprovalKind, Role, ToolCall};
 
     const SECOND: Duration = Duration::from_secs(1);
 
@@ -180,9 +180,10 @@ mod tests {
         for call in &calls[..2] {
             assert!(running.start(&call.id).is_some());
         }
-        let what = Asked::GoOn { rounds: 1 };
-        let (id, call) = (AskId::generate(), calls[0].id.clone());
-        let ask = Arc::new(Ask { id, call, tool: "run_command".to_owned(), what });
+        let what = ApprovalKind::GoOn { rounds: 1 };
+        let (id, call) = (ApprovalId::generate(), calls[0].id.clone());
+        let ask =
+            Arc::new(ApprovalRequest { id, call, tool: "run_command".to_owned(), kind: what });
         let counts = |running: &ToolCalls| {
             let counts = |call: &Call| call.clock.since.is_some();
             running.calls.iter().map(counts).collect::<Vec<_>>()

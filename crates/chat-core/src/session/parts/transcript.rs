@@ -44,7 +44,7 @@ struct Journaled {
 }
 
 impl Transcript {
-    /// Whether the store has all that is here, but for the open reply.
+    /// Whether the store has everything here except the open reply.
     pub(crate) fn is_stored(&self) -> bool {
         self.unstored == 0 && self.unsaved.is_empty()
     }
@@ -154,12 +154,12 @@ impl Transcript {
     pub(crate) fn end_reply(
         &mut self,
         end: ReplyEnd,
-        kept_title: impl Fn(&str) -> Option<String>,
+        stored_title: impl Fn(&str) -> Option<String>,
     ) -> Option<Arc<Message>> {
         let mut message = self.open.take()?.end(end);
         for part in &mut message.parts {
             if let Part::ToolCall(call) = part {
-                call.title = kept_title(&call.name);
+                call.title = stored_title(&call.name);
             }
         }
         let message = Arc::new(message);
@@ -272,7 +272,7 @@ impl OpenReply {
             // What it cost is not known.
             usage = Usage::default();
         }
-        // One whose tools run has come to its end before.
+        // A reply with running tools has ended before.
         if ended != Ending::Complete {
             let is_call = |part: &Part| matches!(part, Part::ToolCall(_));
             // They may be cut, and are not executed.

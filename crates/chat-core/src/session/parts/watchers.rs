@@ -1,4 +1,4 @@
-//! Who watches a session, and the order of what they are told.
+//! Keeps the watchers of a session, and numbers the events that they get.
 
 use std::sync::{Arc, Weak};
 

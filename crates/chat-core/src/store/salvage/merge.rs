@@ -77,7 +77,7 @@ fn is_free(new: &Connection, table: &str, key: i64, id: &[u8; 16]) -> Outcome<bo
     Ok(there.is_none_or(|there| there == *id))
 }
 
-/// What the damaged database still tells of chats whose rows are lost.
+/// What the damaged database still has of chats whose rows are lost.
 #[derive(Default)]
 struct Traces {
     /// Whether all messages could be read, so that a chat without any is gone for good.

@@ -105,16 +105,16 @@ impl Query {
     /// Where the words stand in a text: the bytes of the first one's first place. None where one
     /// of them is missing.
     pub(super) fn find(&self, text: &str, fit: Fit) -> Option<usize> {
-        let place = |word| places(word, text, fit).next().map(|place| place.start);
+        let place = |word| matches(word, text, fit).next().map(|place| place.start);
         let places: Option<Vec<usize>> = self.words.iter().map(place).collect();
         places?.first().copied()
     }
 
     /// All places of the words in a text, in order; those of short words as `fit` says, where there
     /// are any.
-    pub(super) fn places(&self, text: &str, fit: Fit) -> Vec<Range<usize>> {
+    pub(super) fn matches(&self, text: &str, fit: Fit) -> Vec<Range<usize>> {
         let mut all: Vec<Range<usize>> =
-            self.words.iter().flat_map(|word| places(word, text, fit)).collect();
+            self.words.iter().flat_map(|word| matches(word, text, fit)).collect();
         all.sort_unstable_by_key(|place| (place.start, std::cmp::Reverse(place.end)));
         let mut end = 0;
         all.retain(|place| {
@@ -126,7 +126,7 @@ impl Query {
     }
 }
 
-fn places(word: &Pattern, text: &str, fit: Fit) -> impl Iterator<Item = Range<usize>> {
+fn matches(word: &Pattern, text: &str, fit: Fit) -> impl Iterator<Item = Range<usize>> {
     let fits = move |place: &Range<usize>| match fit {
         Fit::Words => word.is_meant(text, place),
         Fit::Beginnings => word.begins_word(text, place),
@@ -216,12 +216,12 @@ mod tests {
 
     #[test]
     fn places_are_told_once_and_in_order() {
-        let places = |query, text: &str| {
-            let places = Query::new(query).places(text, Fit::Words);
+        let found = |query, text: &str| {
+            let places = Query::new(query).matches(text, Fit::Words);
             places.into_iter().map(|place| text[place].to_owned()).collect::<Vec<_>>()
         };
-        assert_eq!(places("cafe go", "Go to the Café, ago"), ["Go", "Café"]);
-        assert_eq!(places("needle need", "a needle"), ["needle"]);
+        assert_eq!(found("cafe go", "Go to the Café, ago"), ["Go", "Café"]);
+        assert_eq!(found("needle need", "a needle"), ["needle"]);
     }
 
     #[test]

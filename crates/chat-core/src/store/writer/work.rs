@@ -74,8 +74,8 @@ impl Work {
             while let Some(job) = next {
                 match job {
                     Job::Operation(operation) => group.push(operation),
-                    Job::LookAtOthers => look = true,
-                    Job::Apart(work) => {
+                    Job::CheckOtherProcesses => look = true,
+                    Job::OutsideTransaction(work) => {
                         apart = Some(work);
                         break;
                     }
@@ -83,7 +83,7 @@ impl Work {
                 next = if group.len() < GROUP_LIMIT { queue.try_recv().ok() } else { None };
             }
             if look {
-                self.look_at_others();
+                self.check_other_processes();
             }
             if !group.is_empty() {
                 self.commit(group);
@@ -108,7 +108,7 @@ impl Work {
             let rest = match self.indexing {
                 Indexing::Done => return queue.recv().ok(),
                 Indexing::Unknown => {
-                    self.look_for_unindexed();
+                    self.check_index();
                     continue;
                 }
                 Indexing::Waiting => BEFORE_INDEXING,
@@ -123,12 +123,12 @@ impl Work {
         }
     }
 
-    fn look_for_unindexed(&mut self) {
+    fn check_index(&mut self) {
         let there_are = indexing::is_unfinished(&self.db);
         self.indexing = self.after(there_are, Indexing::Waiting);
     }
 
-    /// Other processes are not told: what they show does not change.
+    /// Other processes are not notified: what they show does not change.
     fn index_some(&mut self) {
         if backups::is_at_work(&self.db.paths.backups) {
             // Until it is done nothing can leave the log, which would grow with each step.
@@ -148,7 +148,7 @@ impl Work {
             Err(fault) => fault,
         };
         let is_passing = fault.is_passing();
-        let error = self.db.paths.told(fault);
+        let error = self.db.paths.report(fault);
         if !is_passing {
             tracing::warn!("older messages are not indexed until the next start: {error}");
             return Indexing::Done;
@@ -178,7 +178,7 @@ impl Work {
         done
     }
 
-    fn look_at_others(&mut self) {
+    fn check_other_processes(&mut self) {
         let version = data_version(&self.db);
         if version != self.seen {
             self.seen = version;
@@ -227,7 +227,7 @@ impl Work {
     }
 
     fn attempt(&self, group: &mut [Box<dyn Operation>]) -> Result<()> {
-        let told = |error: rusqlite::Error| self.db.paths.told(error.into());
+        let told = |error: rusqlite::Error| self.db.paths.report(error.into());
         let connection = &self.db.connection;
         connection.execute_batch("BEGIN IMMEDIATE").map_err(told)?;
         for operation in &mut *group {
@@ -373,7 +373,7 @@ mod tests {
                 while is_left() {
                     std::thread::sleep(Duration::from_millis(2));
                 }
-                jobs.send(Job::LookAtOthers).unwrap();
+                jobs.send(Job::CheckOtherProcesses).unwrap();
             });
             assert!(work.next(&queue).is_some());
         });

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use chat_core::event::{SessionAsk, Status, StopReason};
+use chat_core::event::{SessionApproval, Status, StopReason};
 use chat_core::message::{
-    Answer, Asked, ChatRequest, Fid, Part, Preview, Question, Todo, TodoState, ToolResult,
+    Answer, ApprovalKind, ChatRequest, Fid, Part, Preview, Question, Todo, TodoState, ToolResult,
     ToolSpec, ToolView, Verdict,
 };
 use chat_core::permission::{Effect, Mode, Request, Scope};
@@ -186,13 +186,13 @@ async fn a_write_waits_for_the_person_and_goes_on_with_their_leave() {
     let fid = scene.ask(Mode::Ask).await;
     scene.waits(&fid, 1).await;
     let ask = scene.world.events.asks[&fid][0].clone();
-    let Asked::Permission(asked) = &ask.what else { panic!("{ask:?}") };
+    let ApprovalKind::Permission(asked) = &ask.kind else { panic!("{ask:?}") };
     assert_eq!(ask.tool, "touch");
     assert!(asked.target.ends_with("new.txt"), "{}", asked.target);
     // Who opens the session meanwhile is told, too, and so is who only has the list.
     assert_eq!(scene.world.open(&fid).await.asks.as_slice(), std::slice::from_ref(&ask));
-    let all = [SessionAsk { fid: fid.clone(), ask }];
-    assert_eq!(scene.world.manager.permissions().asks(), all);
+    let all = [SessionApproval { fid: fid.clone(), ask }];
+    assert_eq!(scene.world.manager.permissions().pending(), all);
     scene.world.events.until(|told| told.all_asks == all).await;
     let needs = Some(Status::NeedsInput);
     scene.world.events.until(|told| told.rows.get(&fid).map(|row| row.status) == needs).await;
@@ -335,7 +335,7 @@ async fn a_question_of_the_models_is_answered_in_words() {
     let mut scene = Scene::new(&server).await;
     let fid = scene.ask(Mode::Ask).await;
     scene.waits(&fid, 1).await;
-    let Asked::Question(question) = &scene.world.events.asks[&fid][0].what else { panic!() };
+    let ApprovalKind::Question(question) = &scene.world.events.asks[&fid][0].kind else { panic!() };
     assert_eq!(question.choices, ["red"]);
     let plan = [Todo { text: "Which colour?".to_owned(), state: TodoState::Doing }];
     assert_eq!(scene.world.events.todos[&fid], plan);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chat_core::manager::SessionChange;
-use chat_core::message::{Answer, Ask, ChatRequest};
+use chat_core::message::{Answer, ApprovalRequest, ChatRequest};
 use chat_core::permission::{Effect, Entry, Mode, Scope};
 use chat_core::settings::Remembered;
 use chat_testkit::server::{Script, Server};
@@ -45,7 +45,7 @@ async fn what_runs_goes_by_the_rules_of_its_own_folder_when_the_chat_has_another
     let project = Some(Some(other.path().to_owned()));
     let change = SessionChange { project, ..SessionChange::default() };
     manager.sessions().change(&fid, change).await.unwrap();
-    assert_eq!(manager.permissions().asks().len(), 1, "it is about a file of the first folder");
+    assert_eq!(manager.permissions().pending().len(), 1, "it is about a file of the first folder");
     scene.answer(&fid, Answer::Allow(Some(Scope::Project))).await;
     scene.world.events.finished(&fid).await;
     let rules = manager.settings().current().permissions.rules.clone();
@@ -67,7 +67,8 @@ async fn rules_that_were_edited_are_stored_instead_of_those_that_were_asked() {
     let answer = Answer::Remember { effect, scope, rules: rules.clone(), message: None };
     scene.answer(&fid, answer).await;
     let first = scene.world.events.asks[&fid][0].id;
-    let is_another = |asks: &Vec<_>| asks.first().is_some_and(|ask: &Arc<Ask>| ask.id != first);
+    let is_another =
+        |asks: &Vec<_>| asks.first().is_some_and(|ask: &Arc<ApprovalRequest>| ask.id != first);
     scene.world.events.until(|told| told.asks.get(&fid).is_some_and(is_another)).await;
     // The second passes by the rule; the third is asked, and denied by another.
     let stored = scene.world.manager.permissions().session_rules(&fid).await.unwrap();

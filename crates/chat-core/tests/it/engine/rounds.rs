@@ -6,7 +6,8 @@ use std::sync::{Arc, Weak};
 use async_trait::async_trait;
 use chat_core::event::{CallState, StopReason};
 use chat_core::message::{
-    Answer, Asked, BackgroundCommand, ChatRequest, Fid, Message, Part, Role, ToolResult, ToolSpec,
+    Answer, ApprovalKind, BackgroundCommand, ChatRequest, Fid, Message, Part, Role, ToolResult,
+    ToolSpec,
 };
 use chat_core::permission::Mode;
 use chat_core::settings::ConnectionKind;
@@ -159,7 +160,7 @@ impl Scene {
             .until(|told| told.asks.get(fid).is_some_and(|asks| asks.len() == 1))
             .await;
         let ask = Arc::clone(&self.world.events.asks[fid][0]);
-        assert_eq!(ask.what, Asked::GoOn { rounds: 1 });
+        assert_eq!(ask.kind, ApprovalKind::GoOn { rounds: 1 });
         assert!(self.world.manager.permissions().answer(fid, ask.id, answer).await.unwrap());
     }
 }
@@ -317,7 +318,7 @@ async fn a_stop_ends_the_question_whether_to_go_on() {
     scene.world.manager.sessions().stop(&fid);
     let finished = scene.world.events.finished(&fid).await;
     assert_eq!((finished.reason, finished.error), (StopReason::Stopped, None));
-    assert!(scene.world.manager.permissions().asks().is_empty());
+    assert!(scene.world.manager.permissions().pending().is_empty());
     let stored = scene.world.manager.sessions().transcript(&fid).await.unwrap();
     assert_eq!(told(&results(&stored)), [("c1", "changed")]);
 }

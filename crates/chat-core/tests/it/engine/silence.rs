@@ -99,16 +99,16 @@ async fn a_server_that_is_being_asked_is_not_asked_again() {
     assert!(matches!(health(&world, "silent"), Health::Failed(_)));
     let before = silent.count();
     silent.hang_up(false).await;
-    world.manager.look_out();
+    world.manager.retry_connections();
     silent.taken(before + 1).await;
     for _ in 0..5 {
-        world.manager.look_out();
+        world.manager.retry_connections();
     }
     silent.hang_up(true).await;
     world.manager.connections().settled().await;
     assert_eq!(silent.count(), before + 1);
     // Once it is answered it is asked again.
-    world.manager.look_out();
+    world.manager.retry_connections();
     silent.taken(before + 2).await;
 }
 

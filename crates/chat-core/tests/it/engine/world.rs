@@ -7,13 +7,13 @@ use std::time::Duration;
 use chat_core::client::Timeouts;
 use chat_core::error::Error;
 use chat_core::event::{
-    Event, Queued, SessionAsk, SessionEvent, SessionPlaceholder, Snapshot, Stage, StopReason,
+    Event, Queued, SessionApproval, SessionEvent, SessionPlaceholder, Snapshot, Stage, StopReason,
     Subscription, TextKind,
 };
 use chat_core::manager::{Manager, Sent, StartOptions};
 use chat_core::message::{
-    Ask, BackgroundCommand, ChatRequest, Content, ContextUsage, Fid, Message, ModelRef, Part, Role,
-    Todo, ToolResult, Usage,
+    ApprovalRequest, BackgroundCommand, ChatRequest, Content, ContextUsage, Fid, Message, ModelRef,
+    Part, Role, Todo, ToolResult, Usage,
 };
 use chat_core::settings::{Connection, ConnectionKind, Folders, KeySource};
 use chat_core::tool::Registry;
@@ -196,9 +196,9 @@ pub struct Mirror {
     pub transcripts: HashMap<Fid, Vec<Message>>,
     pub rows: HashMap<Fid, SessionPlaceholder>,
     pub queues: HashMap<Fid, Vec<Queued>>,
-    pub asks: HashMap<Fid, Vec<Arc<Ask>>>,
+    pub asks: HashMap<Fid, Vec<Arc<ApprovalRequest>>>,
     /// What waits in all sessions, also in those that are not watched.
-    pub all_asks: Vec<SessionAsk>,
+    pub all_asks: Vec<SessionApproval>,
     pub todos: HashMap<Fid, Vec<Todo>>,
     /// How often it was told that files changed.
     pub files: usize,
@@ -306,7 +306,7 @@ impl Mirror {
             Event::RequestFinished { fid, reason, usage, error } => {
                 self.finished.entry(fid).or_default().push(Finished { reason, error, usage });
             }
-            Event::AsksChanged { asks } => self.all_asks = asks,
+            Event::ApprovalsChanged { asks } => self.all_asks = asks,
             Event::Notice(failure) => self.notices.push(failure.error),
             Event::ModelsChanged
             | Event::ConnectionsChanged
@@ -341,7 +341,7 @@ impl Mirror {
             SessionEvent::StageChanged { stage } => {
                 self.stages.push(stage);
             }
-            SessionEvent::AsksChanged { asks } => {
+            SessionEvent::ApprovalsChanged { asks } => {
                 self.asks.insert(fid, asks);
             }
             SessionEvent::FilesChanged => self.files += 1,

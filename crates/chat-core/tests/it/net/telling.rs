@@ -1,7 +1,7 @@
 //! What the engine gives and tells, as JSON that does not depend on the names of Rust types.
 
 use chat_core::event::{Event, SessionEvent, SessionPlaceholder, Snapshot, TextKind};
-use chat_core::message::{Ask, Asked, Fid, Queued};
+use chat_core::message::{ApprovalKind, ApprovalRequest, Fid, Queued};
 use serde_json::{Value, json};
 
 pub fn row(row: &SessionPlaceholder) -> Value {
@@ -41,11 +41,13 @@ fn queued(queued: &Queued) -> Value {
     json!({ "id": queued.id, "content": queued.content, "context": queued.context })
 }
 
-fn ask(ask: &Ask) -> Value {
-    let what = match &ask.what {
-        Asked::Permission(asked) => json!({ "permission": asked.target, "always": asked.always }),
-        Asked::Question(question) => json!({ "question": question.text }),
-        Asked::GoOn { rounds } => json!({ "go_on": rounds }),
+fn ask(ask: &ApprovalRequest) -> Value {
+    let what = match &ask.kind {
+        ApprovalKind::Permission(asked) => {
+            json!({ "permission": asked.target, "always": asked.always })
+        }
+        ApprovalKind::Question(question) => json!({ "question": question.text }),
+        ApprovalKind::GoOn { rounds } => json!({ "go_on": rounds }),
     };
     json!({ "id": ask.id, "call": ask.call, "tool": ask.tool, "what": what })
 }
@@ -57,7 +59,7 @@ pub fn event(event: &Event) -> Value {
         Event::SessionChanged(changed) => json!({ "session_changed": row(changed) }),
         Event::SessionRemoved { fid } => json!({ "session_removed": fid }),
         Event::Session { fid, event, .. } => in_session(fid, event),
-        Event::AsksChanged { asks } => {
+        Event::ApprovalsChanged { asks } => {
             json!({ "all_asks_changed": asks.iter().map(|it| ask(&it.ask)).collect::<Vec<_>>() })
         }
         Event::RequestFinished { reason, usage, error, .. } => json!({ "request_finished": {
@@ -93,7 +95,7 @@ fn in_session(fid: &Fid, event: &SessionEvent) -> Value {
             "message": message, "call": call, "tail": &**tail, "bytes": bytes,
         } }),
         SessionEvent::CommandsChanged { commands } => json!({ "commands_changed": commands.len() }),
-        SessionEvent::AsksChanged { asks } => {
+        SessionEvent::ApprovalsChanged { asks } => {
             json!({ "asks_changed": asks.iter().map(|it| ask(it)).collect::<Vec<_>>() })
         }
         SessionEvent::TodosChanged { todos } => json!({ "todos_changed": todos }),

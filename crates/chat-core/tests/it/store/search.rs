@@ -286,8 +286,8 @@ async fn a_short_word_comes_before_longer_ones_that_have_it() {
     assert_eq!(titles(&hits), ["Go on", "Old", "Goodbye", "Begun", "Mongo"]);
     assert_eq!(hits[1].excerpt.as_deref(), Some("We wrote it in Go."));
     assert_eq!(hits[3].excerpt.as_deref(), Some("ago, göod, cargo"));
-    assert_eq!(&hits[3].excerpt.as_ref().unwrap()[hits[3].marks[0].clone()], "gö");
-    assert_eq!(hits[3].marks.len(), 1, "what has it within a word is not marked");
+    assert_eq!(&hits[3].excerpt.as_ref().unwrap()[hits[3].highlights[0].clone()], "gö");
+    assert_eq!(hits[3].highlights.len(), 1, "what has it within a word is not marked");
 }
 
 #[tokio::test]
@@ -346,7 +346,7 @@ async fn what_was_found_is_marked_in_the_excerpt() {
     let marked = async |query: &str| {
         let hit = store.search(query, 9).await.unwrap().hits.remove(0);
         let excerpt = hit.excerpt.unwrap();
-        hit.marks.into_iter().map(|mark| excerpt[mark].to_owned()).collect::<Vec<_>>()
+        hit.highlights.into_iter().map(|mark| excerpt[mark].to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(marked("cafe").await, ["Café", "cafe"]);
     assert_eq!(marked("go 東京").await, ["東京", "Go"]);

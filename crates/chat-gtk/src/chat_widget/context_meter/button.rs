@@ -158,9 +158,9 @@ impl MeterButton {
         while let Some(child) = self.fills.first_child() {
             self.fills.remove(&child);
         }
-        for (row, (filling, tokens)) in (0..).zip(&meter.fills) {
+        for (row, (filling, tokens)) in (0..).zip(&meter.by_category) {
             let name = gtk::Label::builder()
-                .label(words::filling(*filling))
+                .label(words::context_category(*filling))
                 .xalign(0.0)
                 .hexpand(true)
                 .ellipsize(gtk::pango::EllipsizeMode::End)
@@ -173,13 +173,13 @@ impl MeterButton {
             self.fills.attach(&name, 0, row, 1, 1);
             self.fills.attach(&count, 1, row, 1, 1);
         }
-        self.fills.set_visible(!meter.fills.is_empty());
+        self.fills.set_visible(!meter.by_category.is_empty());
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use chat_core::message::Filling;
+    use chat_core::message::ContextCategory;
 
     use super::*;
 
@@ -194,7 +194,7 @@ mod tests {
         let mut known = ContextUsage {
             window: Some(8_192),
             tokens: 2_540,
-            fills: vec![(Filling::Answers, 2_000), (Filling::Person, 540)],
+            by_category: vec![(ContextCategory::Answers, 2_000), (ContextCategory::Person, 540)],
             measured: true,
             ..ContextUsage::default()
         };

@@ -180,7 +180,7 @@ fn is_local(state: &ConnectionState) -> bool {
 
 fn server_row(state: &ConnectionState, page: &Contents, handle: &Handle<Msg>) -> adw::ActionRow {
     let name = &state.connection.name;
-    let title = if state.found {
+    let title = if state.discovered {
         words::fill(&gettext("{name} on this computer"), &[("name", name)])
     } else {
         name.clone()
@@ -201,7 +201,7 @@ fn server_row(state: &ConnectionState, page: &Contents, handle: &Handle<Msg>) ->
         Health::Ready { .. } => (names(&models), gettext("Ready"), "state-ready"),
         Health::Failed(error) => (words::sentence(error), gettext("No response"), "state-failed"),
     };
-    let icon = if state.found { "natter-computer-symbolic" } else { "natter-server-symbolic" };
+    let icon = if state.discovered { "natter-computer-symbolic" } else { "natter-server-symbolic" };
     let row = row(icon, &title, &below);
     let word = gtk::Label::builder().label(&word).css_classes([class]).build();
     row.add_suffix(&word);

@@ -6,14 +6,14 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use chat_core::message::{Ask, AskId, Fid};
+use chat_core::message::{ApprovalId, ApprovalRequest, Fid};
 
 /// The words, by what they are about.
 #[derive(Debug)]
 pub struct AnswerDrafts {
     /// The session that is shown.
     session: Rc<RefCell<Option<Fid>>>,
-    words: RefCell<HashMap<AskId, Words>>,
+    words: RefCell<HashMap<ApprovalId, Words>>,
 }
 
 #[derive(Debug)]
@@ -40,19 +40,19 @@ impl AnswerDrafts {
     }
 
     /// What was typed before; none where nothing was.
-    pub fn text(&self, ask: AskId) -> Option<String> {
+    pub fn text(&self, ask: ApprovalId) -> Option<String> {
         self.words.borrow().get(&ask).map(|words| words.text.clone())
     }
 
     /// This stands in the field now.
-    pub fn set(&self, ask: AskId, text: String) {
+    pub fn set(&self, ask: ApprovalId, text: String) {
         let session = self.session.borrow().clone();
         let words = Words { session, text, is_sent: false, is_gone: false };
         self.words.borrow_mut().insert(ask, words);
     }
 
     /// What was typed, for an answer to take along.
-    pub fn send(&self, ask: AskId) -> Option<String> {
+    pub fn send(&self, ask: ApprovalId) -> Option<String> {
         let mut all = self.words.borrow_mut();
         let words = all.get_mut(&ask).filter(|words| !words.text.trim().is_empty())?;
         words.is_sent = true;
@@ -61,7 +61,7 @@ impl AnswerDrafts {
 
     /// These questions of the session wait. Gives what was typed below others of it, and no answer
     /// took along.
-    pub fn waits(&self, session: Option<&Fid>, asks: &[Arc<Ask>]) -> Vec<String> {
+    pub fn waits(&self, session: Option<&Fid>, asks: &[Arc<ApprovalRequest>]) -> Vec<String> {
         let mut all = self.words.borrow_mut();
         for (ask, words) in all.iter_mut().filter(|(_, words)| words.session.as_ref() == session) {
             words.is_gone = asks.iter().all(|waiting| waiting.id != *ask);
@@ -72,7 +72,7 @@ impl AnswerDrafts {
 
     /// Whether the answer came in time is known. Gives what it was to take along, and to which
     /// session, where it did not and the question waits no longer.
-    pub fn answered(&self, ask: AskId, in_time: bool) -> Option<(Option<Fid>, String)> {
+    pub fn answered(&self, ask: ApprovalId, in_time: bool) -> Option<(Option<Fid>, String)> {
         let mut all = self.words.borrow_mut();
         let words = all.get_mut(&ask)?;
         let was_taken = std::mem::take(&mut words.is_sent) && in_time;

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chat_core::event::{CallState, OpenCall, TextKind};
-use chat_core::message::{Ask, Ending, Message, MessageId, Role, ToolCallId, ToolResult};
+use chat_core::message::{
+    ApprovalRequest, Ending, Message, MessageId, Role, ToolCallId, ToolResult,
+};
 
 use super::hits::EntryHits;
 use super::notice::Notice;
@@ -212,10 +214,11 @@ impl Entry {
 
     /// Takes what waits for the person: what this message's calls wait for is taken out of `asks`,
     /// and all others wait for nothing.
-    pub fn set_asks(&mut self, asks: &mut Vec<Arc<Ask>>) {
+    pub fn set_asks(&mut self, asks: &mut Vec<Arc<ApprovalRequest>>) {
         for part in &mut self.parts {
             let PartState::Tool(tool) = part else { continue };
-            let waits = |ask: &Arc<Ask>| ask.call == tool.call().id && tool.can_wait_for(ask);
+            let waits =
+                |ask: &Arc<ApprovalRequest>| ask.call == tool.call().id && tool.can_wait_for(ask);
             let place = asks.iter().position(waits);
             let ask = place.map(|place| asks.remove(place));
             if tool.wait_for(ask.as_ref()) {

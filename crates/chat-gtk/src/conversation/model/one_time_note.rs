@@ -2,13 +2,13 @@
 
 use std::cell::{Cell, RefCell};
 
-use chat_core::message::AskId;
+use chat_core::message::ApprovalId;
 
 /// Words, and the question in which they stand.
 #[derive(Debug, Default)]
 pub struct OneTimeNote {
     words: RefCell<Option<String>>,
-    said_in: Cell<Option<AskId>>,
+    said_in: Cell<Option<ApprovalId>>,
 }
 
 impl OneTimeNote {
@@ -18,7 +18,7 @@ impl OneTimeNote {
     }
 
     /// The words, if this is the first question that asks for them, or the same again.
-    pub fn say(&self, ask: AskId) -> Option<String> {
+    pub fn say(&self, ask: ApprovalId) -> Option<String> {
         let words = self.words.borrow().clone()?;
         if self.said_in.get().is_none() {
             self.said_in.set(Some(ask));
@@ -34,7 +34,7 @@ mod tests {
     #[test]
     fn only_the_first_question_says_it_however_often_it_is_drawn() {
         let note = OneTimeNote::default();
-        let (first, second) = (AskId::generate(), AskId::generate());
+        let (first, second) = (ApprovalId::generate(), ApprovalId::generate());
         assert_eq!(note.say(first), None, "nothing is known yet");
         note.set(Some("why".to_owned()));
         assert_eq!(note.say(first).as_deref(), Some("why"));

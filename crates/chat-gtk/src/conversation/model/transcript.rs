@@ -8,7 +8,8 @@ use std::sync::Arc;
 use chat_core::error::Error;
 use chat_core::event::{OpenCall, Snapshot, Stage};
 use chat_core::message::{
-    Ask, BackgroundCommand, Ending, Fid, Message, MessageId, Part, Queued, Role, Todo, ToolCallId,
+    ApprovalRequest, BackgroundCommand, Ending, Fid, Message, MessageId, Part, Queued, Role, Todo,
+    ToolCallId,
 };
 use chat_core::store::Page;
 
@@ -34,7 +35,7 @@ pub struct Transcript {
     /// What waits to be sent.
     pub queue: Vec<Queued>,
     /// What waits for the person, in order.
-    pub asks: Vec<Arc<Ask>>,
+    pub asks: Vec<Arc<ApprovalRequest>>,
     /// The session's plan.
     pub todos: Vec<Todo>,
     /// The commands that run in the background, the oldest first.

@@ -4,7 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use chat_core::message::{Answer, AskId, MessageId};
+use chat_core::message::{Answer, ApprovalId, MessageId};
 use chat_core::tool::Toolbox;
 
 use super::code::Spare;
@@ -117,7 +117,7 @@ pub enum Output {
     /// What waits for the person is answered like this.
     Answer {
         /// What.
-        ask: AskId,
+        ask: ApprovalId,
         /// How.
         answer: Answer,
     },

@@ -12,7 +12,7 @@ use std::time::Duration;
 use gettextrs::gettext;
 use gtk::prelude::*;
 
-use chat_core::message::{Asked, ToolCall, ToolResult, Verdict};
+use chat_core::message::{ApprovalKind, ToolCall, ToolResult, Verdict};
 use chat_core::tool::{ToolIcon, ToolInfo, Toolbox};
 use chat_presentation::words::{
     Progress, fill, one_line, short_time, tool_line, tool_reason, tool_subject,
@@ -161,7 +161,7 @@ impl ToolCard {
             self.root.remove(gone.widget());
         }
         // Whether to go on is asked below what was done; all else in the place of what would be.
-        let stays = waits.is_none_or(|ask| matches!(ask.what, Asked::GoOn { .. }));
+        let stays = waits.is_none_or(|ask| matches!(ask.kind, ApprovalKind::GoOn { .. }));
         lost |= self.fold.set_shown(stays);
         if let Some(ask) = waits {
             let new = Prompt::new(ask, &self.context);

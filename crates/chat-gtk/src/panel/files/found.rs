@@ -141,8 +141,8 @@ impl Inner {
             let Some(row) = self.list.row_at_index(at as i32) else { break };
             row.set_visible(at < found.len());
             if let Some(found) = found.get(at) {
-                let (name, folder) = found_row::of_path(&found.shown, &found.positions);
-                found_row::describe(&row, &name, &folder, &plain(&found.shown));
+                let (name, folder) = found_row::of_path(&found.display_path, &found.positions);
+                found_row::describe(&row, &name, &folder, &plain(&found.display_path));
             }
         }
         self.list.select_row(self.list.row_at_index(0).as_ref());

@@ -141,7 +141,7 @@ fn changes(old: Option<&Folder>, new: Option<&Folder>) -> Vec<Differing> {
     let (mut all, mut i, mut j) = (Vec::new(), 0, 0);
     for at in 0..before {
         let same = entry(old, at).and_then(|(name, kind)| {
-            let place = new?.place(name)?;
+            let place = new?.position(name)?;
             (new?.get(place)?.kind == kind && place >= j).then_some(place)
         });
         let Some(place) = same else { continue };

@@ -54,7 +54,7 @@ impl FoundModels {
     /// Looks for models of other programs. Models that cannot be read now are not offered.
     pub(super) async fn look(&self) {
         let inner = &self.inner;
-        let found = inner.manager.local_models().found().await.unwrap_or_default();
+        let found = inner.manager.local_models().discovered().await.unwrap_or_default();
         inner.group.set_visible(!found.is_empty());
         let paths = found.iter().map(|model| model.path.clone()).collect();
         inner.found.replace(found);
@@ -103,7 +103,7 @@ impl Inner {
         let Some(model) = self.of(path) else { return };
         let (inner, path) = (Rc::clone(self), path.clone());
         glib::spawn_future_local(async move {
-            if let Err(error) = inner.manager.local_models().add_found(model).await {
+            if let Err(error) = inner.manager.local_models().add_discovered(model).await {
                 inner.show(&row, &path, Some(&error));
             }
         });

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use chat_core::error::Error;
 use chat_core::event::StopReason;
-use chat_core::message::{Ask, Asked, PermissionRequest, Preview};
+use chat_core::message::{ApprovalKind, ApprovalRequest, PermissionRequest, Preview};
 use chat_core::permission::Why;
 use chat_presentation::words;
 use gettextrs::gettext;
@@ -23,13 +23,13 @@ pub(super) struct Asking {
 }
 
 /// Describes an ask of a chat that works in this folder.
-pub(super) fn asking(ask: &Ask, project: Option<&Path>) -> Asking {
-    match &ask.what {
-        Asked::Permission(asked) => permission(asked, project),
-        Asked::GoOn { rounds } => {
+pub(super) fn asking(ask: &ApprovalRequest, project: Option<&Path>) -> Asking {
+    match &ask.kind {
+        ApprovalKind::Permission(asked) => permission(asked, project),
+        ApprovalKind::GoOn { rounds } => {
             Asking { words: words::go_on_question(*rounds), whole: true, permission: true }
         }
-        Asked::Question(question) => {
+        ApprovalKind::Question(question) => {
             let words = words::fill(
                 &gettext("Question: {question}"),
                 &[("question", &first_line(&question.text).unwrap_or_default())],
@@ -121,12 +121,12 @@ mod tests {
     use std::path::PathBuf;
 
     use chat_core::error::Kind;
-    use chat_core::message::{AskId, Question, ToolCallId};
+    use chat_core::message::{ApprovalId, Question, ToolCallId};
     use chat_core::permission::Action;
 
     use super::*;
 
-    fn request(action: Action, target: &str, preview: Preview) -> Ask {
+    fn request(action: Action, target: &str, preview: Preview) -> ApprovalRequest {
         let target = target.to_owned();
         let asked = PermissionRequest {
             action,
@@ -136,11 +136,11 @@ mod tests {
             scope: None,
             always: Vec::new(),
         };
-        Ask {
-            id: AskId::generate(),
+        ApprovalRequest {
+            id: ApprovalId::generate(),
             call: ToolCallId::new("c1"),
             tool: "run_command".to_owned(),
-            what: Asked::Permission(asked),
+            kind: ApprovalKind::Permission(asked),
         }
     }
 
@@ -202,11 +202,11 @@ mod tests {
 
     #[test]
     fn a_question_is_no_permission() {
-        let what = Asked::Question(Question {
+        let what = ApprovalKind::Question(Question {
             text: "\n Which one?\nOr none?".to_owned(),
             choices: Vec::new(),
         });
-        let ask = Ask { what, ..request(Action::Read, "", Preview::Target) };
+        let ask = ApprovalRequest { kind: what, ..request(Action::Read, "", Preview::Target) };
         let asking = asking(&ask, None);
         assert!(!asking.permission && asking.words.contains("Which one?"));
         assert!(!asking.words.contains("Or none"));

@@ -42,17 +42,21 @@ pub(super) fn is_older(mark: &Mark, age: Duration) -> bool {
 
 /// Adds the marks of the file or folder at `path`, and of everything below. Links have none:
 /// changing one changes its folder.
-pub(super) fn look(path: &Path, marks: &mut Vec<(PathBuf, Mark)>) -> io::Result<()> {
-    look_at(path, &path.symlink_metadata()?, marks)
+pub(super) fn collect_marks(path: &Path, marks: &mut Vec<(PathBuf, Mark)>) -> io::Result<()> {
+    collect_marks_of(path, &path.symlink_metadata()?, marks)
 }
 
-fn look_at(path: &Path, found: &Metadata, marks: &mut Vec<(PathBuf, Mark)>) -> io::Result<()> {
+fn collect_marks_of(
+    path: &Path,
+    found: &Metadata,
+    marks: &mut Vec<(PathBuf, Mark)>,
+) -> io::Result<()> {
     marks.push((path.to_owned(), mark(found)));
     if found.is_dir() {
         for entry in readable(path.read_dir())?.into_iter().flatten() {
             let entry = entry?;
             if !entry.file_type()?.is_symlink() {
-                look_at(&entry.path(), &entry.metadata()?, marks)?;
+                collect_marks_of(&entry.path(), &entry.metadata()?, marks)?;
             }
         }
     }

@@ -73,7 +73,7 @@ fn what_a_new_repository_would_run_is_put_aside() {
                 let put = &outcome.exit.quarantined;
                 assert_eq!(put.is_empty(), way == Preference::None, "{way:?}: {text}");
                 assert!(!outcome.exit.is_partly_unseen);
-                for QuarantinedFile { path, kept, why } in put {
+                for QuarantinedFile { path, moved_to: kept, why } in put {
                     assert!(kept.symlink_metadata().is_ok(), "{way:?}: {text}: {}", kept.display());
                     assert_eq!(
                         (*why, path.parent()),

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use chat_core::message::{Ask, Asked, CommandExit, ToolCall, ToolResult, ToolView};
+use chat_core::message::{
+    ApprovalKind, ApprovalRequest, CommandExit, ToolCall, ToolResult, ToolView,
+};
 use chat_presentation::words::Progress;
 
 /// A tool call.
@@ -12,7 +14,7 @@ pub struct ToolState {
     call: ToolCall,
     result: Option<Box<ToolResult>>,
     /// What it waits for.
-    ask: Option<Arc<Ask>>,
+    ask: Option<Arc<ApprovalRequest>>,
     /// The end of what it wrote so far, and how many bytes that was in all.
     output: Option<(Arc<str>, u64)>,
     running: bool,
@@ -71,7 +73,7 @@ impl ToolState {
     }
 
     /// What it waits for.
-    pub fn ask(&self) -> Option<&Arc<Ask>> {
+    pub fn ask(&self) -> Option<&Arc<ApprovalRequest>> {
         self.ask.as_ref()
     }
 
@@ -176,12 +178,12 @@ impl ToolState {
 
     /// Whether it can wait for this: what has its answer waits for nothing of its own, but whether
     /// to go on is asked below the last call that ran.
-    pub fn can_wait_for(&self, ask: &Ask) -> bool {
-        self.result.is_none() || matches!(ask.what, Asked::GoOn { .. })
+    pub fn can_wait_for(&self, ask: &ApprovalRequest) -> bool {
+        self.result.is_none() || matches!(ask.kind, ApprovalKind::GoOn { .. })
     }
 
     /// It waits for this now, or for nothing. Whether that is new.
-    pub fn wait_for(&mut self, ask: Option<&Arc<Ask>>) -> bool {
+    pub fn wait_for(&mut self, ask: Option<&Arc<ApprovalRequest>>) -> bool {
         let ask = ask.filter(|ask| self.can_wait_for(ask));
         if self.ask.as_ref().map(|ask| ask.id) == ask.map(|ask| ask.id) {
             return false;
@@ -209,7 +211,7 @@ fn is_failed_command(result: &ToolResult) -> bool {
 
 #[cfg(test)]
 pub mod tests {
-    use chat_core::message::{AskId, Question, ToolCallId};
+    use chat_core::message::{ApprovalId, Question, ToolCallId};
     use chat_core::tool::{Registry, Toolbox};
 
     use super::*;
@@ -224,10 +226,15 @@ pub mod tests {
         ToolCall::new(ToolCallId::new("c1"), name, arguments)
     }
 
-    fn question() -> Arc<Ask> {
+    fn question() -> Arc<ApprovalRequest> {
         let question = Question { text: "Which?".to_owned(), choices: Vec::new() };
-        let (id, call) = (AskId::generate(), ToolCallId::new("c1"));
-        Arc::new(Ask { id, call, tool: "ask_user".to_owned(), what: Asked::Question(question) })
+        let (id, call) = (ApprovalId::generate(), ToolCallId::new("c1"));
+        Arc::new(ApprovalRequest {
+            id,
+            call,
+            tool: "ask_user".to_owned(),
+            kind: ApprovalKind::Question(question),
+        })
     }
 
     #[test]
@@ -253,7 +260,7 @@ pub mod tests {
         assert!(state.answer(&ToolResult::to(&call, "no", true)));
         assert!(state.phase() == Phase::Failed && state.revision() > before);
         assert!(!state.wait_for(Some(&ask)), "what has an answer waits for nothing");
-        let go_on = Ask { what: Asked::GoOn { rounds: 5 }, ..(*ask).clone() };
+        let go_on = ApprovalRequest { kind: ApprovalKind::GoOn { rounds: 5 }, ..(*ask).clone() };
         assert!(state.wait_for(Some(&Arc::new(go_on))), "but whether to go on is asked there");
         assert_eq!(state.phase(), Phase::Failed);
         assert!(state.wait_for(None));
@@ -271,7 +278,7 @@ pub mod tests {
                 exit,
                 output: None,
                 sandboxed: true,
-                put_aside: Vec::new(),
+                quarantined: Vec::new(),
             };
             state.answer(&ToolResult { view: Some(view), ..ToolResult::to(&call, "", false) });
             state.phase()

@@ -75,7 +75,7 @@ impl Transcript {
                 }
                 Change::Drawn
             }
-            SessionEvent::AsksChanged { asks } => {
+            SessionEvent::ApprovalsChanged { asks } => {
                 self.asks.clone_from(asks);
                 self.place_asks();
                 Change::Drawn

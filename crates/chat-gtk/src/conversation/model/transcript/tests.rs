@@ -2,7 +2,7 @@
 
 use chat_core::event::{Event, SessionEvent, SessionPlaceholder, Status, TextKind};
 use chat_core::message::{
-    AskId, Asked, Ending, ModelRef, Question, SessionMeta, ToolCall, ToolResult,
+    ApprovalId, ApprovalKind, Ending, ModelRef, Question, SessionMeta, ToolCall, ToolResult,
 };
 use jiff::Timestamp;
 use serde_json::Value;
@@ -60,14 +60,14 @@ fn calls_of_different_replies_may_have_the_same_id() {
     let mut transcript = Transcript::of(&snapshot(all.clone()));
     assert_eq!(answers(&transcript), [Some("one"), Some("two"), None]);
     let question = Question { text: "Which?".to_owned(), choices: Vec::new() };
-    let ask = Arc::new(Ask {
-        id: AskId::generate(),
+    let ask = Arc::new(ApprovalRequest {
+        id: ApprovalId::generate(),
         call: ToolCallId::new("call_0"),
         tool: "run_command".to_owned(),
-        what: Asked::Question(question),
+        kind: ApprovalKind::Question(question),
     });
     let fid = Fid::new("2026-01-15-14-30-45");
-    let event = SessionEvent::AsksChanged { asks: vec![ask] };
+    let event = SessionEvent::ApprovalsChanged { asks: vec![ask] };
     transcript.take(&Event::Session { fid, seq: 2, event });
     let (entry, part) = transcript.newest_ask().expect("something waits");
     assert_eq!((transcript.entries[entry].id(), part), (asks_in, 0));

@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use gtk::prelude::*;
 
-use chat_core::message::{Answer, Ask, AskId, Asked, Preview};
+use chat_core::message::{Answer, ApprovalId, ApprovalKind, ApprovalRequest, Preview};
 
 use super::super::tags::Tags;
 use crate::conversation::model::answer_drafts::AnswerDrafts;
@@ -27,7 +27,7 @@ type Answered = Rc<dyn Fn(Answer)>;
 /// The card of something that waits.
 pub struct Prompt {
     root: gtk::Box,
-    id: AskId,
+    id: ApprovalId,
     /// What has the keyboard when the person asks for the card.
     first: gtk::Widget,
     /// What the model asks.
@@ -36,7 +36,7 @@ pub struct Prompt {
 
 impl Prompt {
     /// The card.
-    pub fn new(ask: &Ask, context: &WidgetContext) -> Self {
+    pub fn new(ask: &ApprovalRequest, context: &WidgetContext) -> Self {
         let (output, id) = (Rc::clone(&context.output), ask.id);
         let answered: Answered = Rc::new(move |answer| output(Output::Answer { ask: id, answer }));
         let root = gtk::Box::builder()
@@ -46,19 +46,19 @@ impl Prompt {
             .css_classes(["ask-card"])
             .build();
         let mut text = None;
-        let (name, first) = match &ask.what {
-            Asked::Permission(asked) => {
+        let (name, first) = match &ask.kind {
+            ApprovalKind::Permission(asked) => {
                 let is_command = matches!(asked.preview, Preview::Command { .. });
                 let bounds = is_command.then(|| context.bounds.say(id)).flatten();
                 permission::fill(&root, (id, asked), bounds.as_deref(), context, &answered)
             }
-            Asked::Question(question) => {
+            ApprovalKind::Question(question) => {
                 let (name, first, asked) =
                     question::fill(&root, (id, question), context, &answered);
                 text = Some(asked);
                 (name, first)
             }
-            Asked::GoOn { rounds } => go_on::fill(&root, *rounds, &answered),
+            ApprovalKind::GoOn { rounds } => go_on::fill(&root, *rounds, &answered),
         };
         accessible::set_label(&root, &name);
         Self { root, id, first, text }
@@ -84,7 +84,7 @@ impl Prompt {
     }
 
     /// What is answered.
-    pub fn id(&self) -> AskId {
+    pub fn id(&self) -> ApprovalId {
         self.id
     }
 
@@ -123,7 +123,7 @@ fn label(text: &str, classes: &[&str]) -> gtk::Label {
 }
 
 /// Puts into a field what was typed before, and keeps what is typed from now on.
-fn keep_draft(drafts: &Rc<AnswerDrafts>, ask: AskId, entry: &gtk::Entry) {
+fn keep_draft(drafts: &Rc<AnswerDrafts>, ask: ApprovalId, entry: &gtk::Entry) {
     if let Some(text) = drafts.text(ask) {
         entry.set_text(&text);
     }

@@ -3,7 +3,7 @@
 use gettextrs::gettext;
 use gtk::prelude::*;
 
-use chat_core::message::{Answer, AskId, PermissionRequest, Preview};
+use chat_core::message::{Answer, ApprovalId, PermissionRequest, Preview};
 use chat_core::permission::Action;
 use chat_presentation::words::{
     fill as put, permission_question, stays_inside, visible, why_asked,
@@ -16,7 +16,7 @@ use crate::{accessible, beside};
 /// Fills a card with it. `bounds`: why a command is not held better, where that is to be said. Gives the card's name and what has the keyboard first.
 pub fn fill(
     root: &gtk::Box,
-    (id, asked): (AskId, &PermissionRequest),
+    (id, asked): (ApprovalId, &PermissionRequest),
     bounds: Option<&str>,
     context: &WidgetContext,
     answered: &Answered,

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use gettextrs::gettext;
 use gtk::prelude::*;
 
-use chat_core::message::{Answer, AskId, Question};
+use chat_core::message::{Answer, ApprovalId, Question};
 use chat_presentation::words::visible;
 
 use super::rich_text::RichText;
@@ -15,7 +15,7 @@ use crate::{accessible, beside};
 /// Fills a card with it. Gives the card's name, what has the keyboard first, and the question's text.
 pub fn fill(
     root: &gtk::Box,
-    (id, question): (AskId, &Question),
+    (id, question): (ApprovalId, &Question),
     context: &WidgetContext,
     answered: &Answered,
 ) -> (String, gtk::Widget, RichText) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use chat_core::error::{Error, Feature, Kind};
 use chat_core::event::{Failure, SessionPlaceholder};
-use chat_core::message::{Answer, Ask, Asked, Fid, ModelRef};
+use chat_core::message::{Answer, ApprovalKind, ApprovalRequest, Fid, ModelRef};
 
 use crate::engine::Program;
 use crate::error::explain;
@@ -15,7 +15,7 @@ use crate::prompt::Prompt;
 use crate::terminal;
 
 /// The questions of one request.
-pub(super) struct Asking<'a> {
+pub(super) struct Approvals<'a> {
     program: &'a Program,
     fid: Fid,
     in_project: bool,
@@ -25,13 +25,13 @@ pub(super) struct Asking<'a> {
 
 /// The question on the screen.
 struct Current {
-    ask: Arc<Ask>,
+    ask: Arc<ApprovalRequest>,
     prompt: Prompt,
     /// None until the question is written: what was typed before does not answer it.
     reading: Option<Reading>,
 }
 
-impl<'a> Asking<'a> {
+impl<'a> Approvals<'a> {
     pub(super) fn new(program: &'a Program, session: &SessionPlaceholder) -> Self {
         let (fid, in_project) = (session.fid.clone(), session.project.is_some());
         Self { program, fid, in_project, model: session.model.clone(), current: None }
@@ -58,7 +58,11 @@ impl<'a> Asking<'a> {
     }
 
     /// Asks the next waiting question, and withdraws one that is obsolete.
-    pub(super) async fn look(&mut self, asks: &mut Vec<Arc<Ask>>, sink: &mut dyn Sink) {
+    pub(super) async fn update(
+        &mut self,
+        asks: &mut Vec<Arc<ApprovalRequest>>,
+        sink: &mut dyn Sink,
+    ) {
         if let Some(gone) =
             self.current.take_if(|current| !asks.iter().any(|ask| ask.id == current.ask.id))
         {
@@ -78,15 +82,24 @@ impl<'a> Asking<'a> {
     }
 
     /// Called after the output was written: the question is on the screen and can be answered now.
-    pub(super) async fn shown(&mut self, asks: &mut Vec<Arc<Ask>>, sink: &mut dyn Sink) {
+    pub(super) async fn listen_to_current(
+        &mut self,
+        asks: &mut Vec<Arc<ApprovalRequest>>,
+        sink: &mut dyn Sink,
+    ) {
         if let Some(current) = self.current.take_if(|current| current.reading.is_none()) {
             self.listen(current, asks, sink).await;
         }
     }
 
-    async fn listen(&mut self, current: Current, asks: &mut Vec<Arc<Ask>>, sink: &mut dyn Sink) {
+    async fn listen(
+        &mut self,
+        current: Current,
+        asks: &mut Vec<Arc<ApprovalRequest>>,
+        sink: &mut dyn Sink,
+    ) {
         if let Some(reading) = Reading::begin() {
-            sink.ask(current.prompt.place());
+            sink.ask(current.prompt.choices());
             self.current = Some(Current { reading: Some(reading), ..current });
         } else {
             self.give(&current.ask, Answer::Nobody, asks, sink).await;
@@ -105,7 +118,7 @@ impl<'a> Asking<'a> {
     pub(super) async fn answer(
         &mut self,
         typed: Typed,
-        asks: &mut Vec<Arc<Ask>>,
+        asks: &mut Vec<Arc<ApprovalRequest>>,
         sink: &mut dyn Sink,
     ) {
         let Some(current) = self.current.take() else { return };
@@ -115,11 +128,11 @@ impl<'a> Asking<'a> {
             Typed::End => {
                 // Nothing has ended the line.
                 terminal::say("\n");
-                Some(match ask.what {
-                    Asked::Permission(_) | Asked::GoOn { .. } => {
+                Some(match ask.kind {
+                    ApprovalKind::Permission(_) | ApprovalKind::GoOn { .. } => {
                         Answer::Deny { scope: None, message: None }
                     }
-                    Asked::Question(_) => Answer::Nobody,
+                    ApprovalKind::Question(_) => Answer::Nobody,
                 })
             }
         };
@@ -133,9 +146,9 @@ impl<'a> Asking<'a> {
 
     async fn give(
         &mut self,
-        ask: &Arc<Ask>,
+        ask: &Arc<ApprovalRequest>,
         answer: Answer,
-        asks: &mut Vec<Arc<Ask>>,
+        asks: &mut Vec<Arc<ApprovalRequest>>,
         sink: &mut dyn Sink,
     ) {
         match self.program.manager.permissions().answer(&self.fid, ask.id, answer.clone()).await {

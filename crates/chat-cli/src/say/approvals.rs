@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use chat_core::message::{Ask, Asked, PermissionRequest};
+use chat_core::message::{ApprovalKind, ApprovalRequest, PermissionRequest};
 use chat_core::permission::{Mode, Rule};
 use chat_presentation::words::{self, fill, one_line};
 use gettextrs::{gettext, ngettext};
@@ -86,13 +86,13 @@ pub fn own_words() -> String {
 }
 
 /// What could not be asked, and what would have allowed it.
-pub fn nobody(ask: &Ask) -> String {
-    match &ask.what {
-        Asked::Question(question) => fill(
+pub fn nobody(ask: &ApprovalRequest) -> String {
+    match &ask.kind {
+        ApprovalKind::Question(question) => fill(
             &gettext("The model asked a question, but Natter can’t ask you here: {question}"),
             &[("question", &one_line(&question.text))],
         ),
-        Asked::GoOn { rounds } => fill(
+        ApprovalKind::GoOn { rounds } => fill(
             &ngettext(
                 "Natter can’t ask here whether to continue after {rounds} round of tool calls.",
                 "Natter can’t ask here whether to continue after {rounds} rounds of tool calls.",
@@ -100,7 +100,7 @@ pub fn nobody(ask: &Ask) -> String {
             ),
             &[("rounds", &rounds.to_string())],
         ),
-        Asked::Permission(asked) => {
+        ApprovalKind::Permission(asked) => {
             let what = format!("{} {}", asked.action, one_line(&asked.target));
             match &asked.always[..] {
                 [] => fill(

@@ -26,15 +26,15 @@ impl ConnectionRegistry {
             self.ask(name);
         }
         if look {
-            self.look_around();
+            self.probe_local();
         }
         self.hub.tell(&Event::ConnectionsChanged);
     }
 
-    /// Asks those that failed once more, and looks for local ones; tells only what comes of it.
+    /// Asks failed servers again, and looks for local ones; reports only the results.
     /// What is being asked is not asked again: a silent server takes longer than until the next
     /// call.
-    pub(in crate::manager) fn look_out(self: &Arc<Self>) {
+    pub(in crate::manager) fn retry_failed(self: &Arc<Self>) {
         let (failed, look) = {
             let known = self.lock();
             let failed = known.entries.iter().filter(|e| matches!(e.health, Health::Failed(_)));
@@ -48,7 +48,7 @@ impl ConnectionRegistry {
             }
         }
         if look && !asked(&About::Places) {
-            self.look_around();
+            self.probe_local();
         }
     }
 
@@ -62,9 +62,9 @@ impl ConnectionRegistry {
         self.spawn_question(round, about, |this| async move { this.check(&name).await });
     }
 
-    fn look_around(self: &Arc<Self>) {
+    fn probe_local(self: &Arc<Self>) {
         let round = self.next_round();
-        let look = move |this: Arc<Self>| async move { this.look_for_local(round).await };
+        let look = move |this: Arc<Self>| async move { this.find_local(round).await };
         self.spawn_question(round, About::Places, look);
     }
 
@@ -84,7 +84,7 @@ impl ConnectionRegistry {
         let question = question(Arc::clone(self));
         let this = Arc::clone(self);
         self.runtime.spawn(async move {
-            // A task of its own, so that it is closed whatever becomes of it.
+            // A separate task, so that it is closed in any case.
             let _ = tokio::spawn(question).await;
             this.open.send_modify(|open| open.close(round, &about));
         });
@@ -117,13 +117,14 @@ impl ConnectionRegistry {
         self.hub.tell(&Event::ModelsChanged);
     }
 
-    async fn look_for_local(self: &Arc<Self>, round: Round) {
+    async fn find_local(self: &Arc<Self>, round: Round) {
         let host = std::env::var("OLLAMA_HOST").ok();
         let mut candidates = Probe::usual(host.as_deref()).candidates;
         {
             let known = self.lock();
             candidates.retain(|candidate| {
-                let known = known.entries.iter().filter(|entry| !entry.found && !entry.built_in);
+                let known =
+                    known.entries.iter().filter(|entry| !entry.discovered && !entry.built_in);
                 let taken = |entry: &Entry| same_address(&entry.connection.url, &candidate.url);
                 !known.into_iter().any(taken)
             });
@@ -132,7 +133,7 @@ impl ConnectionRegistry {
         let names: Vec<_> = {
             let mut known = self.lock();
             known.entries.retain(|entry| {
-                !entry.found || found.iter().any(|found| found.connection == entry.connection)
+                !entry.discovered || found.iter().any(|found| found.connection == entry.connection)
             });
             let mut names = Vec::new();
             for found in found {

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 
 /// What the program is called.
 const PROGRAM: &str = "natter-engine";
-/// Says where it lies, where it does not lie beside ours.
+/// Names its path, where it is not next to our program.
 const VARIABLE: &str = "NATTER_ENGINE";
 /// The longest path of a socket that the system takes, with its end (unix(7)).
 const LONGEST: usize = 108;
 
-/// The engine's program: as the environment says, beside our own, or where packages put helpers.
+/// The engine's program: as the environment says, next to our own, or where packages put helpers.
 pub(super) fn program() -> Option<PathBuf> {
     if let Some(path) = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()) {
         return Some(path.into());

@@ -10,9 +10,9 @@ use super::ToolCallId;
 
 /// The id of something that waits for an answer; unique over all sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct AskId(Uuid);
+pub struct ApprovalId(Uuid);
 
-impl AskId {
+impl ApprovalId {
     /// A new id.
     #[must_use]
     pub fn generate() -> Self {
@@ -20,27 +20,27 @@ impl AskId {
     }
 }
 
-/// Something that a tool waits for.
+/// A request that a tool waits for.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ask {
+pub struct ApprovalRequest {
     /// Its id, to answer it by.
-    pub id: AskId,
+    pub id: ApprovalId,
     /// The call that waits; of the question whether to go on, the last one that ran.
     pub call: ToolCallId,
     /// The tool's name.
     pub tool: String,
     /// What is asked.
-    pub what: Asked,
+    pub kind: ApprovalKind,
 }
 
-/// What is asked of a person.
+/// What the user is asked.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Asked {
+pub enum ApprovalKind {
     /// Whether a tool may do something.
     Permission(PermissionRequest),
     /// A question of the model's.
     Question(Question),
-    /// Whether to go on: the limit of rounds is met. [`Answer::Allow`] gives as many again.
+    /// Whether to continue: the limit of rounds is reached. [`Answer::Allow`] gives as many again.
     GoOn {
         /// How many rounds of tool calls there were since it was asked before.
         rounds: u32,
@@ -54,7 +54,7 @@ pub struct PermissionRequest {
     pub action: Action,
     /// What it is done to: the resolved path, the command, the host.
     pub target: String,
-    /// The whole of what would be done.
+    /// Everything that would be done.
     pub preview: Preview,
     /// Why it is asked.
     pub why: Why,
@@ -64,7 +64,7 @@ pub struct PermissionRequest {
     pub always: Vec<Rule>,
 }
 
-/// The whole of what a tool would do, to be shown before it is allowed.
+/// Everything that a tool would do, to be shown before it is allowed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Preview {
     /// Nothing beyond the target.
@@ -77,10 +77,10 @@ pub enum Preview {
         folder: PathBuf,
         /// Whether it would reach the network.
         network: bool,
-        /// Whether bounds would hold it.
+        /// Whether it would run in a sandbox.
         sandboxed: bool,
         /// Why rules or the mode keep it in its sandbox; then [`Answer::AllowOutsideSandbox`] is not to be
-        /// offered. None where it may leave it, and where none holds it.
+        /// offered. None where it may run outside, and where there is no sandbox.
         stays_inside: Option<Why>,
     },
     /// A change of a file, or a new one.
@@ -131,7 +131,7 @@ pub struct Question {
     pub choices: Vec<String>,
 }
 
-/// What a person answers.
+/// What the user answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// It may be done, now alone or for longer.

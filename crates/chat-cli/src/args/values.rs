@@ -1,0 +1,44 @@
+//! Parses the values of options.
+
+use chat_core::message::Thinking;
+use chat_core::permission::{Mode, Rule};
+use chat_core::settings::ConnectionKind;
+use chat_presentation::words;
+use clap::builder::TypedValueParser as _;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+
+pub(super) fn thinking_parser() -> impl clap::builder::TypedValueParser<Value = Thinking> {
+    let value = |level| {
+        let value = PossibleValue::new(words::thinking_name(level));
+        if level == Thinking::default() { value.alias(words::OLD_DEFAULT_THINKING) } else { value }
+    };
+    PossibleValuesParser::new(words::thinking_levels().map(value))
+        .map(|name| words::thinking_from_name(&name).unwrap_or_default())
+}
+
+pub(super) fn mode_parser() -> impl clap::builder::TypedValueParser<Value = Mode> {
+    PossibleValuesParser::new(Mode::ALL.map(Mode::name))
+        .map(|name| name.parse().unwrap_or_default())
+}
+
+/// The same for what would make its command the largest.
+pub(super) fn parse_boxed_rule(text: &str) -> Result<Box<Rule>, String> {
+    parse_rule(text).map(Box::new)
+}
+
+pub(super) fn parse_rule(text: &str) -> Result<Rule, String> {
+    text.parse().map_err(|bad| words::bad_rule(&bad))
+}
+
+pub(super) fn kind_parser() -> impl clap::builder::TypedValueParser<Value = ConnectionKind> {
+    PossibleValuesParser::new(ConnectionKind::ALL.map(ConnectionKind::name)).try_map(|name| {
+        ConnectionKind::ALL.into_iter().find(|kind| kind.name() == name).ok_or(name)
+    })
+}
+
+pub(super) fn parse_temperature(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if (0.0..=2.0).contains(&number) => Ok(number),
+        _ => Err("it must be a number from 0 to 2".to_owned()),
+    }
+}

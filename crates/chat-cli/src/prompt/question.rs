@@ -1,0 +1,68 @@
+//! Writes out the question of an approval request.
+
+use chat_core::message::{PermissionRequest, Preview, Question};
+use chat_presentation::words::{self, visible};
+
+use crate::say;
+use crate::terminal::{Colour, Terminal};
+
+pub(super) fn permission(asked: &PermissionRequest, terminal: Terminal) -> Vec<String> {
+    let mut lines = vec![terminal.strong(&words::permission_question(asked))];
+    match &asked.preview {
+        Preview::Command { text, folder, network, sandboxed, .. } => {
+            lines.extend(visible(text).lines().map(|line| format!("  {line}")));
+            lines.push(terminal.dim(&say::bounds(folder, *sandboxed, *network)));
+        }
+        Preview::Change { diff, added, removed } => {
+            lines.push(format!("  {}", visible(&asked.target)));
+            lines.extend(
+                visible(diff).lines().map(|line| format!("  {}", coloured(line, terminal))),
+            );
+            lines.push(terminal.dim(&words::changed(*added, *removed)));
+        }
+        // The question may have cut them.
+        Preview::Move { to } => {
+            lines.push(format!("  {}", visible(&asked.target)));
+            lines.push(format!("  → {}", visible(&to.display().to_string())));
+        }
+        Preview::Address { url } => lines.push(format!("  {}", visible(url))),
+        Preview::Store { url, bytes } => {
+            lines.push(format!("  {}", visible(url)));
+            lines.push(format!("  → {}", visible(&asked.target)));
+            lines.push(terminal.dim(&words::bytes(*bytes)));
+        }
+        Preview::Delete | Preview::Target => lines.push(format!("  {}", visible(&asked.target))),
+    }
+    lines.push(terminal.dim(&say::why(asked)));
+    lines.extend(words::stays_inside(asked).map(|why| terminal.dim(&why)));
+    if asked.always.is_empty() {
+        lines.push(terminal.dim(&say::never_for_longer()));
+    } else {
+        lines.push(terminal.dim(&say::for_longer()));
+        lines.extend(asked.always.iter().map(|rule| format!("  {}", visible(&rule.to_string()))));
+        if let [rule] = &asked.always[..]
+            && let Some(wider) = rule.wider()
+        {
+            lines.push(terminal.dim(&say::own_rule(&visible(&wider.to_string()))));
+        }
+    }
+    lines
+}
+
+/// A line of a diff.
+fn coloured(line: &str, terminal: Terminal) -> String {
+    match line.chars().next() {
+        Some('+') => terminal.coloured(Colour::Green, line),
+        Some('-') => terminal.coloured(Colour::Red, line),
+        Some('@') => terminal.coloured(Colour::Cyan, line),
+        _ => line.to_owned(),
+    }
+}
+
+pub(super) fn question(question: &Question, terminal: Terminal) -> Vec<String> {
+    let mut lines = vec![terminal.strong(&say::model_asks())];
+    lines.extend(visible(&question.text).lines().map(|line| format!("  {line}")));
+    let choices = question.choices.iter().enumerate();
+    lines.extend(choices.map(|(at, choice)| format!("  {}  {}", at + 1, words::one_line(choice))));
+    lines
+}

@@ -6,7 +6,7 @@ use chat_permission::path::{Kind, PathEnvironment, Project};
 use serde::{Deserialize, Serialize};
 
 use super::Place;
-use super::kept::{Kept, path};
+use super::state_files::{StateFiles, path};
 
 /// The folder, among those of the window's state.
 const FOLDER: &str = "tabs";
@@ -43,12 +43,12 @@ impl Tab {
 
 /// What has to be written. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(super) struct Remembered(Kept<Tabs>);
+pub(super) struct Remembered(StateFiles<Tabs>);
 
 impl Remembered {
     /// Kept in a folder of the window's state.
     pub(super) fn new(state: &Path) -> Self {
-        Self(Kept::new(state.join(FOLDER)))
+        Self(StateFiles::new(state.join(FOLDER)))
     }
 
     /// These are open in a project now.

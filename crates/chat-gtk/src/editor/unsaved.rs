@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::kept::{Kept, path};
+use super::state_files::{StateFiles, path};
 
 /// The folder, among those of the window's state.
 const FOLDER: &str = "unsaved";
@@ -36,12 +36,12 @@ pub(super) type File = (PathBuf, PathBuf);
 
 /// What has to be written. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(super) struct Unsaved(Kept<OfFile>);
+pub(super) struct Unsaved(StateFiles<OfFile>);
 
 impl Unsaved {
     /// Kept in a folder of the window's state.
     pub(super) fn new(state: &Path) -> Self {
-        Self(Kept::new(state.join(FOLDER)))
+        Self(StateFiles::new(state.join(FOLDER)))
     }
 
     /// A file has this that is not on disk; or nothing any more.

@@ -3,6 +3,7 @@
 //! [`Editor`] owns which files are open; each [`document::Document`] owns its text. What is typed and
 //! not saved is kept by [`unsaved`].
 
+mod autosave;
 mod closing;
 mod comment;
 mod context;
@@ -12,7 +13,6 @@ mod fill;
 mod find;
 mod go_to;
 mod indent;
-mod keeping;
 mod look;
 mod notice;
 mod remembered;
@@ -32,9 +32,9 @@ use chat_core::manager::Manager;
 use gettextrs::gettext;
 use relm4::gtk::prelude::*;
 
+pub(crate) use autosave::EditorState;
 pub use context::{At, Outline};
 use document::Document;
-pub(crate) use keeping::State;
 use remembered::Tabs;
 use tabs::Group;
 
@@ -58,7 +58,7 @@ pub(crate) enum Output {
     /// The files that were open in an earlier run are open again.
     Reopened,
     /// What was not saved in an earlier run is here again; this says so.
-    BroughtBack(String),
+    DraftsRestored(String),
     /// This is to be said in passing.
     Note(String),
 }
@@ -76,13 +76,13 @@ struct Inner {
     groups: RefCell<Vec<Rc<Group>>>,
     project: RefCell<Option<PathBuf>>,
     engine: Engine,
-    state: State,
+    state: EditorState,
     /// Files whose text changed since it was last kept.
-    to_keep: RefCell<HashSet<unsaved::File>>,
-    keeping: Cell<bool>,
+    changed_files: RefCell<HashSet<unsaved::File>>,
+    draft_save_pending: Cell<bool>,
     /// What was last kept of which files are open.
-    told_tabs: RefCell<HashMap<PathBuf, Tabs>>,
-    remembering: Cell<bool>,
+    saved_tabs: RefCell<HashMap<PathBuf, Tabs>>,
+    tabs_save_pending: Cell<bool>,
     /// What was told last.
     outline: RefCell<Outline>,
     telling: Cell<bool>,
@@ -116,11 +116,11 @@ impl Editor {
             groups: RefCell::default(),
             project: RefCell::default(),
             engine: Engine::default(),
-            state: State::new(state),
-            to_keep: RefCell::default(),
-            keeping: Cell::default(),
-            told_tabs: RefCell::default(),
-            remembering: Cell::default(),
+            state: EditorState::new(state),
+            changed_files: RefCell::default(),
+            draft_save_pending: Cell::default(),
+            saved_tabs: RefCell::default(),
+            tabs_save_pending: Cell::default(),
             outline: RefCell::default(),
             telling: Cell::default(),
             warmth: Rc::default(),
@@ -161,7 +161,7 @@ impl Editor {
             let group = self.inner.group_of(project);
             self.inner.bar.set_view(Some(group.view()));
             if is_new {
-                self.inner.bring_back(project);
+                self.inner.reopen_files(project);
             }
         }
         self.inner.show_pages();
@@ -207,8 +207,8 @@ impl Editor {
     }
 
     /// What is open and not saved, to be written on another thread.
-    pub(crate) fn state(&self) -> State {
-        self.inner.gather();
+    pub(crate) fn state(&self) -> EditorState {
+        self.inner.collect();
         self.inner.state.clone()
     }
 

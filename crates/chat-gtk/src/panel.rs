@@ -42,7 +42,7 @@ pub(crate) enum Output {
     /// Other files are open, or the person works at another place.
     Moved(Outline),
     /// What was not saved in an earlier run is on the page that is shown; this says so.
-    BroughtBack(String),
+    DraftsRestored(String),
     /// This is to be said in passing.
     Note(String),
     /// The project that is shown has other files than before, or is another.
@@ -101,11 +101,11 @@ impl Panel {
                         Self { inner }.reopened();
                     }
                 }
-                editor::Output::BroughtBack(words) => {
+                editor::Output::DraftsRestored(words) => {
                     if let Some(inner) = owner.upgrade() {
                         Self { inner }.show_page("editor");
                     }
-                    told(Output::BroughtBack(words));
+                    told(Output::DraftsRestored(words));
                 }
                 editor::Output::Note(words) => told(Output::Note(words)),
             });

@@ -267,7 +267,7 @@ impl Document {
     }
 
     /// What would be lost; none where all is on disk.
-    pub(super) fn to_keep(&self) -> Option<Draft> {
+    pub(super) fn draft_to_save(&self) -> Option<Draft> {
         self.is_unsaved().then(|| Draft {
             text: self.text(),
             cursor: self.buffer.cursor_position(),

@@ -21,7 +21,7 @@ pub(super) struct Group {
     view: adw::TabView,
     documents: RefCell<Vec<Rc<Document>>>,
     /// Files of an earlier run are still on their way.
-    coming: Cell<bool>,
+    restoring: Cell<bool>,
 }
 
 impl Group {
@@ -38,7 +38,7 @@ impl Group {
             project: project.to_owned(),
             view,
             documents: RefCell::default(),
-            coming: Cell::default(),
+            restoring: Cell::default(),
         });
         let weak = Rc::downgrade(&group);
         group.view.connect_close_page(move |view, page| {
@@ -54,7 +54,7 @@ impl Group {
         let (weak, owner) = (Rc::downgrade(&group), editor.clone());
         group.view.connect_page_detached(move |_, page, _| {
             let (Some(group), Some(editor)) = (weak.upgrade(), owner.upgrade()) else { return };
-            group.forget(page, &editor);
+            group.page_closed(page, &editor);
         });
         let (weak, owner) = (Rc::downgrade(&group), editor.clone());
         group.view.connect_selected_page_notify(move |_| {
@@ -64,11 +64,11 @@ impl Group {
                 group.take_keyboard_along(&document);
             }
             editor.tell_moved();
-            editor.remember();
+            editor.save_tabs_soon();
         });
         group.view.connect_page_reordered(move |_, _, _| {
             if let Some(editor) = editor.upgrade() {
-                editor.remember();
+                editor.save_tabs_soon();
             }
         });
         group
@@ -98,12 +98,12 @@ impl Group {
     }
 
     /// Whether files of an earlier run are still on their way.
-    pub(super) fn is_coming(&self) -> bool {
-        self.coming.get()
+    pub(super) fn is_restoring(&self) -> bool {
+        self.restoring.get()
     }
 
-    pub(super) fn set_coming(&self, coming: bool) {
-        self.coming.set(coming);
+    pub(super) fn set_restoring(&self, restoring: bool) {
+        self.restoring.set(restoring);
     }
 
     /// Which files are open, and where.
@@ -169,10 +169,10 @@ impl Group {
     }
 
     /// A tab was closed.
-    fn forget(&self, page: &adw::TabPage, editor: &Rc<Inner>) {
+    fn page_closed(&self, page: &adw::TabPage, editor: &Rc<Inner>) {
         let Some(document) = self.document(page) else { return };
         self.documents.borrow_mut().retain(|other| !Rc::ptr_eq(other, &document));
-        editor.forget((self.project.clone(), document.path()));
+        editor.drop_draft((self.project.clone(), document.path()));
         self.show_titles();
         editor.show_pages();
     }
@@ -220,7 +220,7 @@ impl Inner {
             document.load();
         }
         self.show_pages();
-        self.remember();
+        self.save_tabs_soon();
         document
     }
 
@@ -231,13 +231,13 @@ impl Inner {
                 if let Some(group) = self.group(document.project()) {
                     group.show_titles();
                 }
-                self.keep(file());
+                self.save_draft_soon(file());
                 self.tell_moved();
             }
-            Told::Text => self.keep(file()),
+            Told::Text => self.save_draft_soon(file()),
             Told::Cursor => {
                 self.tell_moved();
-                self.remember();
+                self.save_tabs_soon();
             }
             Told::Note(words) => (self.output)(Output::Note(words)),
             Told::SaveAs => self.save_as(document),

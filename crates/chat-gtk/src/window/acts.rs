@@ -149,7 +149,7 @@ impl Window {
                 });
                 self.chat.emit(chat_widget::Input::KnownFiles(known.unwrap_or_default()));
             }
-            Told::BroughtBack(words) => {
+            Told::DraftsRestored(words) => {
                 view.side.offer_panel();
                 view.note(&words);
             }

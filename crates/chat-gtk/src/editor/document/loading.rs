@@ -105,7 +105,7 @@ impl Document {
         self.buffer.place_cursor(&self.buffer.start_iter());
         self.watch();
         if let Some(draft) = self.draft.take() {
-            self.bring_back(&draft, None);
+            self.restore_draft(&draft, None);
         }
         if let Some(place) = self.aim.take() {
             self.go(place);
@@ -137,7 +137,7 @@ impl Document {
         self.colour(look::language(&self.path(), ""));
         self.filled(Stand::Open, false);
         if let Some(draft) = draft {
-            self.bring_back(&draft, Some(refusal));
+            self.restore_draft(&draft, Some(refusal));
         } else {
             self.notice
                 .say(&gettext("This file doesn’t exist yet. Saving creates it."), Vec::new());
@@ -152,7 +152,7 @@ impl Document {
     }
 
     /// What was not saved in an earlier run is there.
-    pub(in super::super) fn offer(self: &Rc<Self>, draft: Draft) {
+    pub(in super::super) fn set_draft(self: &Rc<Self>, draft: Draft) {
         match self.stand.get() {
             Stand::Unread | Stand::Loading => {
                 self.draft.replace(Some(draft));
@@ -160,7 +160,7 @@ impl Document {
             }
             // Somebody was faster, and typed something new.
             Stand::Open if self.buffer.is_modified() => {}
-            Stand::Open => self.bring_back(&draft, None),
+            Stand::Open => self.restore_draft(&draft, None),
             Stand::Part | Stand::Refused => {
                 self.draft.replace(Some(draft));
                 self.read_again();
@@ -189,7 +189,7 @@ impl Document {
 
     /// What was not saved in an earlier run comes back, also where the file cannot be shown any more. It can be
     /// undone where that leads to the text that it comes from.
-    fn bring_back(self: &Rc<Self>, draft: &Draft, refusal: Option<&Refusal>) {
+    fn restore_draft(self: &Rc<Self>, draft: &Draft, refusal: Option<&Refusal>) {
         let is_shown = self.common.borrow().is_some();
         if is_shown && draft.text == self.text() {
             return;
@@ -246,12 +246,12 @@ mod tests {
     fn what_was_typed_before_a_restart_can_be_kept_beside_what_came_to_the_file_since() {
         let before = Scene::new();
         before.type_at(0, "my ");
-        let draft = before.document.to_keep().expect("something unsaved");
+        let draft = before.document.draft_to_save().expect("something unsaved");
         let scene = Scene::new();
         fs::write(scene.file(), LINES.replace("one", "eins")).unwrap();
         scene.document.read_again();
         until("the file", || scene.document.text().starts_with("eins"));
-        scene.document.offer(draft);
+        scene.document.set_draft(draft);
         assert!(scene.document.text().starts_with("my one"));
         assert!(!scene.save(|| {}));
         scene.document.keep_both();
@@ -326,6 +326,6 @@ mod tests {
         let scene = scene.restart(|file| fs::write(file, "long ".repeat(6000)).unwrap());
         scene.document.take_disk(false);
         until("the decision", || !scene.document.notice.widget().is_visible());
-        assert_eq!(scene.document.to_keep().expect("something unsaved").common, None);
+        assert_eq!(scene.document.draft_to_save().expect("something unsaved").common, None);
     }
 }

@@ -40,7 +40,7 @@ impl Scene {
             }
         });
         match draft {
-            Some(draft) => document.offer(draft),
+            Some(draft) => document.set_draft(draft),
             None => document.load(),
         }
         until("the text", || document.has_text());
@@ -49,7 +49,7 @@ impl Scene {
 
     /// The same file in the next run, with what was not saved; `meanwhile` comes between both.
     pub(super) fn restart(self, meanwhile: impl FnOnce(&Path)) -> Self {
-        let (draft, file) = (self.document.to_keep(), self.file());
+        let (draft, file) = (self.document.draft_to_save(), self.file());
         drop(self.document);
         meanwhile(&file);
         Self::open(self.folder, draft)

@@ -15,12 +15,12 @@ mod go_to;
 mod indent;
 mod look;
 mod notice;
-mod remembered;
+mod open_tabs;
 mod reveal;
 mod saving_as;
 mod state_files;
 mod tabs;
-mod unsaved;
+mod unsaved_files;
 mod warm;
 
 use std::cell::{Cell, RefCell};
@@ -35,7 +35,7 @@ use relm4::gtk::prelude::*;
 pub(crate) use autosave::EditorState;
 pub use context::{At, Outline};
 use document::Document;
-use remembered::Tabs;
+use open_tabs::Tabs;
 use tabs::Group;
 
 /// A place in a file.
@@ -78,7 +78,7 @@ struct Inner {
     engine: Engine,
     state: EditorState,
     /// Files whose text changed since it was last kept.
-    changed_files: RefCell<HashSet<unsaved::File>>,
+    changed_files: RefCell<HashSet<unsaved_files::File>>,
     draft_save_pending: Cell<bool>,
     /// What was last kept of which files are open.
     saved_tabs: RefCell<HashMap<PathBuf, Tabs>>,

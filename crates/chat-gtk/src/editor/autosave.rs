@@ -9,8 +9,8 @@ use chat_presentation::words::fill;
 use gettextrs::ngettext;
 use gtk::{gio, glib};
 
-use super::remembered::{Remembered, Tabs};
-use super::unsaved::{Draft, File, Unsaved};
+use super::open_tabs::{OpenTabs, Tabs};
+use super::unsaved_files::{Draft, File, UnsavedFiles};
 use super::{Inner, Output};
 
 /// How long a text that was typed may be unkept.
@@ -21,20 +21,20 @@ const OPEN: Duration = Duration::from_secs(2);
 /// What the editor keeps on disk. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct EditorState {
-    pub(super) unsaved: Unsaved,
-    pub(super) remembered: Remembered,
+    pub(super) unsaved: UnsavedFiles,
+    pub(super) open_tabs: OpenTabs,
 }
 
 impl EditorState {
     /// In folders of the window's state.
     pub(super) fn new(state: &Path) -> Self {
-        Self { unsaved: Unsaved::new(state), remembered: Remembered::new(state) }
+        Self { unsaved: UnsavedFiles::new(state), open_tabs: OpenTabs::new(state) }
     }
 
     /// Writes what has to be written. Blocks.
     pub(crate) fn write(&self) {
         self.unsaved.write();
-        self.remembered.write();
+        self.open_tabs.write();
     }
 }
 
@@ -101,7 +101,7 @@ impl Inner {
             let mut saved = self.saved_tabs.borrow_mut();
             if saved.get(&project) != Some(&tabs) {
                 saved.insert(project.clone(), tabs.clone());
-                self.state.remembered.set(project, tabs);
+                self.state.open_tabs.set(project, tabs);
             }
         }
     }
@@ -119,7 +119,7 @@ impl Inner {
         let weak = Rc::downgrade(self);
         glib::spawn_future_local(async move {
             let place = project.clone();
-            let read = move || (state.remembered.read(&place), state.unsaved.read(&place));
+            let read = move || (state.open_tabs.read(&place), state.unsaved.read(&place));
             if let Ok((tabs, drafts)) = gio::spawn_blocking(read).await {
                 let count = drafts.len();
                 let is_any = count > 0 || !tabs.files.is_empty();

@@ -20,7 +20,7 @@ use super::fill::Filling;
 use super::find::Find;
 use super::go_to::GoTo;
 use super::notice::Notice;
-use super::unsaved::Draft;
+use super::unsaved_files::Draft;
 use super::{Engine, Place, look};
 use crate::accessible;
 use undoing::Merges;

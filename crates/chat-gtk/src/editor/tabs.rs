@@ -12,7 +12,7 @@ use gtk::glib;
 use relm4::gtk::prelude::*;
 
 use super::document::{Document, Told};
-use super::remembered::{Tab, Tabs};
+use super::open_tabs::{Tab, Tabs};
 use super::{Inner, Output, closing};
 
 /// The open files of a project.

@@ -11,7 +11,7 @@ use sourceview5::prelude::*;
 use super::super::disk::{self, Loaded, Refusal, Seen};
 use super::super::fill::fill;
 use super::super::look;
-use super::super::unsaved::Draft;
+use super::super::unsaved_files::Draft;
 use super::{Document, Stand, Told};
 use crate::languages;
 

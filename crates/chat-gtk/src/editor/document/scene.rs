@@ -8,7 +8,7 @@ use std::rc::Rc;
 use relm4::gtk::prelude::*;
 
 use super::super::Engine;
-use super::super::unsaved::Draft;
+use super::super::unsaved_files::Draft;
 use super::{Document, Told};
 use crate::main_loop::until;
 

@@ -43,9 +43,9 @@ impl Tab {
 
 /// What has to be written. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(super) struct Remembered(StateFiles<Tabs>);
+pub(super) struct OpenTabs(StateFiles<Tabs>);
 
-impl Remembered {
+impl OpenTabs {
     /// Kept in a folder of the window's state.
     pub(super) fn new(state: &Path) -> Self {
         Self(StateFiles::new(state.join(FOLDER)))
@@ -98,7 +98,7 @@ mod tests {
         }
         let elsewhere = state.path().join("elsewhere");
         std::fs::write(&elsewhere, "text").unwrap();
-        let remembered = Remembered::new(state.path());
+        let open_tabs = OpenTabs::new(state.path());
         let files = vec![
             tab("c", 3),
             tab("gone", 1),
@@ -107,9 +107,9 @@ mod tests {
             tab(elsewhere.to_str().unwrap(), 4),
         ];
         let read = |active| {
-            remembered.set(project.path().to_owned(), Tabs { files: files.clone(), active });
-            remembered.write();
-            let found = Remembered::new(state.path()).read(project.path());
+            open_tabs.set(project.path().to_owned(), Tabs { files: files.clone(), active });
+            open_tabs.write();
+            let found = OpenTabs::new(state.path()).read(project.path());
             let names = found.files.iter().map(|tab| tab.path.file_name().unwrap().to_owned());
             let names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
             assert_eq!(names, ["c", "a", "b", "elsewhere"]);
@@ -122,12 +122,12 @@ mod tests {
     #[test]
     fn nothing_is_kept_of_a_project_without_open_files() {
         let state = tempfile::tempdir().unwrap();
-        let remembered = Remembered::new(state.path());
+        let open_tabs = OpenTabs::new(state.path());
         let one = Tabs { files: vec![tab("a", 1)], active: 0 };
-        remembered.set("/p".into(), one);
-        remembered.write();
-        remembered.set("/p".into(), Tabs::default());
-        remembered.write();
+        open_tabs.set("/p".into(), one);
+        open_tabs.write();
+        open_tabs.set("/p".into(), Tabs::default());
+        open_tabs.write();
         assert_eq!(std::fs::read_dir(state.path().join(FOLDER)).unwrap().count(), 0);
     }
 }

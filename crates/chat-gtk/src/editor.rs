@@ -16,12 +16,12 @@ mod indent;
 mod look;
 mod notice;
 mod open_tabs;
+mod preload;
 mod reveal;
 mod saving_as;
 mod state_files;
 mod tabs;
 mod unsaved_files;
-mod warm;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -86,7 +86,7 @@ struct Inner {
     /// What was told last.
     outline: RefCell<Outline>,
     telling: Cell<bool>,
-    warmth: Rc<warm::Warmth>,
+    preloader: Rc<preload::Preloader>,
     output: Box<dyn Fn(Output)>,
 }
 
@@ -123,7 +123,7 @@ impl Editor {
             tabs_save_pending: Cell::default(),
             outline: RefCell::default(),
             telling: Cell::default(),
-            warmth: Rc::default(),
+            preloader: Rc::default(),
             output: Box::new(output),
         });
         let editor = Self { inner };
@@ -142,12 +142,12 @@ impl Editor {
 
     /// Files will be opened soon.
     pub(crate) fn expect(&self) {
-        self.inner.warmth.begin();
+        self.inner.preloader.start();
     }
 
     /// Such files will be opened soon: their languages are read when nobody is at work.
     pub(crate) fn expect_kinds(&self, files: Vec<PathBuf>) {
-        self.inner.warmth.read(files, &self.inner.root);
+        self.inner.preloader.read(files, &self.inner.root);
     }
 
     /// Shows the open files of this project. Those of others stay open, and are not seen.

@@ -4,12 +4,12 @@
 //! not saved is kept by [`unsaved`].
 
 mod autosave;
+mod chunked_insert;
 mod closing;
 mod comment;
 mod context;
 mod disk;
 mod document;
-mod fill;
 mod find;
 mod go_to;
 mod indent;

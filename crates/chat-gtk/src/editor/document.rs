@@ -15,8 +15,8 @@ use gettextrs::gettext;
 use gtk::gio;
 use relm4::gtk::prelude::*;
 
+use super::chunked_insert::ChunkedInsert;
 use super::disk::{self, Format, Seen};
-use super::fill::Filling;
 use super::find::Find;
 use super::go_to::GoTo;
 use super::notice::Notice;
@@ -80,7 +80,7 @@ pub(super) struct Document {
     format: Cell<Format>,
     /// The file on disk that the text comes from; none where there is none.
     seen: RefCell<Option<Seen>>,
-    filling: RefCell<Option<Filling>>,
+    pending_insert: RefCell<Option<ChunkedInsert>>,
     /// Where to go once the text is there.
     aim: Cell<Option<Place>>,
     /// What was not saved in an earlier run, to be put in once the text is there.
@@ -157,7 +157,7 @@ impl Document {
             stand: Cell::new(Stand::Unread),
             format: Cell::new(disk::usual()),
             seen: RefCell::default(),
-            filling: RefCell::default(),
+            pending_insert: RefCell::default(),
             aim: Cell::default(),
             draft: RefCell::default(),
             setting: Cell::default(),

@@ -8,8 +8,8 @@ use gtk::{gio, glib};
 use relm4::gtk::prelude::*;
 use sourceview5::prelude::*;
 
+use super::super::chunked_insert::insert_in_chunks;
 use super::super::disk::{self, Loaded, Refusal, Seen};
-use super::super::fill::fill;
 use super::super::look;
 use super::super::unsaved_files::Draft;
 use super::{Document, Stand, Told};
@@ -65,7 +65,7 @@ impl Document {
         look::indent_as(&self.view, &loaded.text);
         self.setting.set(true);
         let weak = Rc::downgrade(self);
-        let filling = fill(&self.buffer, loaded.text, move || {
+        let insert = insert_in_chunks(&self.buffer, loaded.text, move || {
             if let Some(document) = weak.upgrade() {
                 document.buffer.set_highlight_syntax(coloured);
                 document.colour(language);
@@ -73,7 +73,7 @@ impl Document {
                 document.filled(stand, is_protected);
             }
         });
-        self.filling.replace(Some(filling));
+        self.pending_insert.replace(Some(insert));
         if let Some(part) = part {
             self.notice.say(&part.sentence(), Vec::new());
         } else if is_protected {

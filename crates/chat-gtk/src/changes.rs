@@ -26,7 +26,7 @@ use gtk::{gdk, glib};
 use relm4::gtk::prelude::*;
 
 use crate::models::has_keyboard;
-use crate::{accessible, beside};
+use crate::{accessible, adaptive_pair};
 pub(crate) use heads::counted;
 use item::{Gap, Item, Looks, items};
 use list::List;
@@ -265,7 +265,7 @@ impl Inner {
             });
             buttons.append(&button);
         }
-        let bar = beside::controls(&head, &buttons);
+        let bar = adaptive_pair::controls(&head, &buttons);
         bar.add_css_class("changes-bar");
         let changes = gtk::Box::builder().orientation(gtk::Orientation::Vertical).build();
         changes.append(&bar);

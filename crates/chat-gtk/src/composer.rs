@@ -23,7 +23,7 @@ use gettextrs::gettext;
 use gtk::glib;
 use relm4::gtk::prelude::*;
 
-use crate::{accessible, beside};
+use crate::{accessible, adaptive_pair};
 use chips::Chips;
 pub(crate) use chips::{Along, Chip};
 pub(crate) use pinning::icon;
@@ -183,7 +183,7 @@ impl Composer {
         let sending = row_of(to);
         sending.append(&stop);
         sending.append(&send);
-        let line = beside::controls(&row_of(about), &sending);
+        let line = adaptive_pair::controls(&row_of(about), &sending);
         line.add_css_class("send-line");
         let note = gtk::Label::builder()
             .xalign(0.0)

@@ -4,8 +4,8 @@
 //! composer, to stand in any GTK program; call [`init`] before it is made.
 
 pub mod accessible;
+mod adaptive_pair;
 pub mod app;
-mod beside;
 mod bridge;
 mod changes;
 mod chat_list;

@@ -13,7 +13,7 @@ use relm4::gtk::prelude::*;
 use super::handle::Handle;
 use super::messages::Output;
 use super::shown::Shown;
-use crate::{accessible, beside};
+use crate::{accessible, adaptive_pair};
 
 /// The model that Natter brings along so that anything answers at all.
 const TINY: &str = "smollm2-135m";
@@ -117,7 +117,7 @@ impl HintBar {
         let icon = gtk::Image::builder().valign(gtk::Align::Center).build();
         let line = gtk::Box::builder().spacing(10).css_classes(["problem"]).build();
         line.append(&icon);
-        line.append(&beside::words(&words, &all));
+        line.append(&adaptive_pair::words(&words, &all));
         let root = gtk::Revealer::builder().child(&line).build();
         // What is not said yet takes no room from what is.
         for part in [buttons.upcast_ref::<gtk::Widget>(), better.upcast_ref(), close.upcast_ref()] {

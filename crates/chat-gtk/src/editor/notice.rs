@@ -6,7 +6,7 @@ use std::rc::Rc;
 use relm4::gtk::prelude::*;
 
 use crate::wrap::wrap;
-use crate::{accessible, beside};
+use crate::{accessible, adaptive_pair};
 
 /// Something that can be done.
 pub(super) struct Choice {
@@ -33,7 +33,7 @@ impl Notice {
             .build();
         let actions = wrap();
         actions.set_halign(gtk::Align::End);
-        let line = beside::words(&words, &actions);
+        let line = adaptive_pair::words(&words, &actions);
         line.add_css_class("notice");
         line.add_css_class("file-notice");
         line.set_visible(false);

@@ -9,7 +9,7 @@ use gettextrs::gettext;
 use gtk::pango;
 
 use super::has_keyboard;
-use crate::{accessible, beside};
+use crate::{accessible, adaptive_pair};
 
 /// What can be done with a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +102,7 @@ impl ModelRow {
             gtk::Box::builder().spacing(6).valign(gtk::Align::Center).visible(false).build();
         let line = gtk::Box::builder().spacing(6).css_classes(["header", "model-line"]).build();
         line.append(&gtk::Image::from_icon_name(icon));
-        line.append(&beside::words(&text, &buttons));
+        line.append(&adaptive_pair::words(&text, &buttons));
         let row = adw::PreferencesRow::builder().child(&line).activatable(false).build();
         accessible::set_label(&row, title);
         name.set_label(title);

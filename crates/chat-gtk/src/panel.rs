@@ -2,9 +2,9 @@
 //!
 //! A page is a file of its own here and a line in [`Panel::new`].
 
+pub(crate) mod adaptive_layout;
 mod files;
 pub(crate) mod project;
-pub(crate) mod sides;
 mod switcher;
 
 use std::cell::RefCell;

@@ -51,7 +51,7 @@ pub(crate) enum Output {
     /// This file is to be opened at this line.
     Open { path: PathBuf, line: usize },
     /// Old and new are to stand beside each other from now on, or no more.
-    Beside(bool),
+    SideBySide(bool),
 }
 
 /// The page. Cheap to clone.
@@ -68,7 +68,7 @@ struct Inner {
     undo: gtk::Button,
     title: gtk::Label,
     count: gtk::Label,
-    two_sides: gtk::ToggleButton,
+    side_by_side_button: gtk::ToggleButton,
     list: List,
     state: RefCell<State>,
     output: Box<dyn Fn(Output)>,
@@ -80,7 +80,7 @@ struct State {
     listing: Listing,
     looks: Looks,
     /// Whether old and new are wanted beside each other; they are where there is room.
-    wanted_beside: bool,
+    wants_side_by_side: bool,
     /// The answer that can be taken back, in words.
     last: Option<String>,
 }
@@ -95,11 +95,11 @@ impl ChangesPage {
     pub(crate) fn new(output: impl Fn(Output) + 'static) -> Self {
         let inner = Rc::new_cyclic(|weak: &Weak<Inner>| Inner::new(weak, Box::new(output)));
         let weak = Rc::downgrade(&inner);
-        inner.two_sides.connect_toggled(move |button| {
+        inner.side_by_side_button.connect_toggled(move |button| {
             if let Some(inner) = weak.upgrade() {
-                inner.state.borrow_mut().wanted_beside = button.is_active();
+                inner.state.borrow_mut().wants_side_by_side = button.is_active();
                 inner.lay_out();
-                (inner.output)(Output::Beside(button.is_active()));
+                (inner.output)(Output::SideBySide(button.is_active()));
             }
         });
         let weak = Rc::downgrade(&inner);
@@ -217,8 +217,8 @@ impl ChangesPage {
     }
 
     /// Whether old and new are wanted beside each other.
-    pub(crate) fn set_beside(&self, beside: bool) {
-        self.inner.two_sides.set_active(beside);
+    pub(crate) fn set_side_by_side(&self, side_by_side: bool) {
+        self.inner.side_by_side_button.set_active(side_by_side);
     }
 
     /// Puts the keyboard to the first change.
@@ -245,14 +245,14 @@ impl Inner {
         let head = gtk::Box::builder().spacing(8).build();
         head.append(&title);
         head.append(&count);
-        let two_sides = gtk::ToggleButton::builder()
+        let side_by_side_button = gtk::ToggleButton::builder()
             .icon_name("view-dual-symbolic")
-            .tooltip_text(beside_words())
+            .tooltip_text(side_by_side_words())
             .css_classes(["flat"])
             .build();
-        accessible::set_label(&two_sides, &beside_words());
+        accessible::set_label(&side_by_side_button, &side_by_side_words());
         let buttons = gtk::Box::builder().spacing(4).build();
-        buttons.append(&two_sides);
+        buttons.append(&side_by_side_button);
         for (verdict, label) in
             [(Verdict::Accept, gettext("Accept All")), (Verdict::Reject, gettext("Reject All"))]
         {
@@ -291,7 +291,7 @@ impl Inner {
             .build();
         root.append(&pages);
         let state = RefCell::default();
-        Self { root, pages, nothing, undo, title, count, two_sides, list, state, output }
+        Self { root, pages, nothing, undo, title, count, side_by_side_button, list, state, output }
     }
 
     fn act(&self, item: &Item, act: Act) {
@@ -368,15 +368,15 @@ impl Inner {
     /// Takes the width into account.
     fn lay_out(&self) {
         let has_room = self.list.width() >= BESIDE;
-        self.two_sides.set_sensitive(has_room);
-        self.two_sides.set_tooltip_text(Some(&if has_room {
-            beside_words()
+        self.side_by_side_button.set_sensitive(has_room);
+        self.side_by_side_button.set_tooltip_text(Some(&if has_room {
+            side_by_side_words()
         } else {
             gettext("Too narrow for side-by-side view")
         }));
         let mut state = self.state.borrow_mut();
-        let beside = state.wanted_beside && has_room;
-        if std::mem::replace(&mut state.looks.beside, beside) != beside {
+        let side_by_side = state.wants_side_by_side && has_room;
+        if std::mem::replace(&mut state.looks.side_by_side, side_by_side) != side_by_side {
             drop(state);
             self.renew();
         }
@@ -390,7 +390,7 @@ impl Inner {
     }
 }
 
-fn beside_words() -> String {
+fn side_by_side_words() -> String {
     gettext("Side-by-Side View")
 }
 

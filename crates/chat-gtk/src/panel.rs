@@ -52,7 +52,7 @@ pub(crate) enum Output {
     /// The person takes their last answer back.
     Undo,
     /// Old and new stand beside each other from now on, or no more.
-    Beside(bool),
+    SideBySide(bool),
     /// The conversation is wanted again.
     Back,
 }
@@ -119,7 +119,7 @@ impl Panel {
             let changes = ChangesPage::new(move |said| match said {
                 changes::Output::Answer(wish) => told(Output::Answer(wish)),
                 changes::Output::Undo => told(Output::Undo),
-                changes::Output::Beside(beside) => told(Output::Beside(beside)),
+                changes::Output::SideBySide(side_by_side) => told(Output::SideBySide(side_by_side)),
                 changes::Output::Open { path, line } => {
                     if let Some(inner) = owner.upgrade() {
                         let line = u32::try_from(line).unwrap_or(1);

@@ -86,7 +86,7 @@ impl Component for Window {
         let list = ChatList::builder().launch(()).forward(sender.input_sender(), Input::List);
         let input = sender.input_sender().clone();
         let panel = Panel::new(&launch.state_folder, move |told| input.emit(Input::Panel(told)));
-        panel.changes().set_beside(state.review_beside);
+        panel.changes().set_side_by_side(state.review_side_by_side);
         let editor = panel.editor().clone();
         let chat = chat_widget::launch(chat_widget::Init {
             manager: None,

@@ -67,7 +67,7 @@ pub(super) struct Looks {
     /// Which files were opened or closed.
     pub(super) open: HashMap<PathBuf, bool>,
     /// Whether old and new stand beside each other.
-    pub(super) beside: bool,
+    pub(super) side_by_side: bool,
     /// What came of answers, by the file and the change in it.
     pub(super) notes: HashMap<(PathBuf, Option<HunkId>), String>,
     /// What was answered with the pointer, in the order of the rows.
@@ -169,7 +169,7 @@ fn add_hunk(file: &Arc<Changed>, number: usize, looks: &Looks, items: &mut Vec<I
         None => file.diff.lines.len() - end,
     };
     let lines = start - free.min(AROUND)..end + after.min(AROUND);
-    if !looks.beside {
+    if !looks.side_by_side {
         items.extend(lines.map(|line| Item::Line { file: Arc::clone(file), line }));
         return;
     }

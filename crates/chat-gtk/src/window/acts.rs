@@ -159,7 +159,7 @@ impl Window {
                 self.chat.emit(chat_widget::Input::Answer(answer));
             }
             Told::Undo => self.chat.emit(chat_widget::Input::UndoAnswer(None)),
-            Told::Beside(beside) => self.state.review_beside = beside,
+            Told::SideBySide(side_by_side) => self.state.review_side_by_side = side_by_side,
             Told::Back => {
                 view.forward();
                 self.chat.emit(chat_widget::Input::FocusMessage);

@@ -35,10 +35,10 @@ fn lines(count: usize) -> String {
 }
 
 /// The rows of an open file in a few letters each.
-fn rows(old: &str, new: &str, beside: bool) -> Vec<String> {
+fn rows(old: &str, new: &str, side_by_side: bool) -> Vec<String> {
     let file = changed(old, new);
     let mut items = Vec::new();
-    let looks = Looks { beside, ..Looks::default() };
+    let looks = Looks { side_by_side, ..Looks::default() };
     for number in 0..file.diff.changes.len() {
         add_hunk(&file, number, &looks, &mut items);
     }

@@ -164,7 +164,7 @@ fn snapshot(asked: Option<Asked>) -> (Snapshot, MessageId) {
         exit: Some(CommandExit::Status(101)),
         output: None,
         sandboxed: true,
-        put_aside: Vec::new(),
+        quarantined: Vec::new(),
     };
     add("4", "run_command", json!({ "command": "cargo test" }), 12_300, Some(ran), allowed, false);
     let denied = Verdict::Denied { message: Some("not the lock file, please".to_owned()) };

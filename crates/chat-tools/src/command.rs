@@ -8,6 +8,6 @@ mod tail;
 
 pub use background::{Background, Commands};
 pub use bounds::CommandBounds;
-pub use ending::{exit_of, put_aside, told};
+pub use ending::{exit_of, quarantined, told};
 pub use plain::plain;
 pub use tail::Tail;

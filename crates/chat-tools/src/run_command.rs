@@ -20,7 +20,7 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 
 use crate::aliases;
-use crate::command::{Background, Commands, Tail, exit_of, plain, put_aside, told};
+use crate::command::{Background, Commands, Tail, exit_of, plain, quarantined, told};
 use crate::outputs;
 use crate::spec::{arguments, on_disk, spec};
 use crate::tool_path::ToolPath;
@@ -194,7 +194,7 @@ impl Tool for RunCommand {
             exit: exit.map(exit_of),
             output,
             sandboxed: is_sandboxed,
-            put_aside: exit.map(put_aside).unwrap_or_default(),
+            quarantined: exit.map(quarantined).unwrap_or_default(),
         };
         if background {
             drop(follow);
@@ -398,7 +398,7 @@ pub fn report(
         exit: ended.as_ref().map(exit_of),
         output: Some(id.to_owned()),
         sandboxed: command.is_sandboxed,
-        put_aside: ended.as_ref().map(put_aside).unwrap_or_default(),
+        quarantined: ended.as_ref().map(quarantined).unwrap_or_default(),
     };
     Ok(ToolOutput::text(said).view(view))
 }

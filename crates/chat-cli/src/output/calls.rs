@@ -63,10 +63,10 @@ pub fn result_line(tools: &Toolbox, call: Option<&ToolCall>, result: &ToolResult
 
 /// Where what a command made and may not stay lies now.
 fn aside(result: &ToolResult) -> Option<String> {
-    let Some(ToolView::Ran { put_aside, .. }) = &result.view else { return None };
+    let Some(ToolView::Ran { quarantined, .. }) = &result.view else { return None };
     let mut names: Vec<String> =
-        put_aside.iter().take(NAMED).map(|path| words::one_line(path)).collect();
-    if put_aside.len() > NAMED {
+        quarantined.iter().take(NAMED).map(|path| words::one_line(path)).collect();
+    if quarantined.len() > NAMED {
         names.push("…".to_owned());
     }
     (!names.is_empty()).then(|| names.join(", "))
@@ -111,7 +111,7 @@ mod tests {
                 exit: None,
                 output: None,
                 sandboxed: true,
-                put_aside: (1..=count).map(|n| format!("/p\n/config.{n}")).collect(),
+                quarantined: (1..=count).map(|n| format!("/p\n/config.{n}")).collect(),
             };
             let result = ToolResult { view: Some(view), ..ToolResult::to(&call, "done", false) };
             result_line(&ours(), Some(&call), &result)

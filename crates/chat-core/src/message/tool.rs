@@ -163,8 +163,8 @@ pub enum ToolView {
         #[serde(default)]
         sandboxed: bool,
         /// What it made that may not stay, and was put aside: where that is now.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        put_aside: Vec<String>,
+        #[serde(default, rename = "put_aside", skip_serializing_if = "Vec::is_empty")]
+        quarantined: Vec<String>,
     },
     /// A page was fetched.
     Fetched {

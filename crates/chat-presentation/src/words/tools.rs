@@ -163,13 +163,13 @@ impl About<'_> {
             ToolView::Edited { added, removed, .. } => {
                 vec![format!("{done} {}", changed(*added, *removed))]
             }
-            ToolView::Ran { exit, put_aside, .. } => {
+            ToolView::Ran { exit, quarantined, .. } => {
                 let mut line = vec![done];
                 // Who stopped it knows how it ended.
                 let stops = self.tool.is_some_and(|tool| tool.kind == ToolKind::Stops);
                 line.extend(exit_words(*exit).filter(|_| !stops));
-                if !put_aside.is_empty() {
-                    let count = small(put_aside.len() as u64);
+                if !quarantined.is_empty() {
+                    let count = small(quarantined.len() as u64);
                     let told = ngettext("{n} file quarantined", "{n} files quarantined", count);
                     line.push(number(&told, count));
                 }

@@ -23,7 +23,7 @@ pub fn exit_of(exit: &Exit) -> CommandExit {
 }
 
 /// Where now is what it made and may not stay.
-pub fn put_aside(exit: &Exit) -> Vec<String> {
+pub fn quarantined(exit: &Exit) -> Vec<String> {
     exit.quarantined.iter().map(|put| put.kept.display().to_string()).collect()
 }
 
@@ -161,7 +161,7 @@ mod tests {
             "Stopped, after 1.2 s. 2 processes that it left running were stopped. /p/.git/config can make Git run \
              programs or write outside the sandbox: it was quarantined as config.put-aside-1."
         );
-        assert_eq!(put_aside(&left), ["/p/.git/config.put-aside-1"]);
+        assert_eq!(quarantined(&left), ["/p/.git/config.put-aside-1"]);
         let many = Exit {
             quarantined: vec![put(QuarantineReason::Protected); TOLD + 3],
             is_partly_unseen: true,

@@ -88,7 +88,7 @@ async fn too_much_memory_is_told_as_that() {
 }
 
 #[tokio::test]
-async fn what_a_new_repository_would_run_is_put_aside_and_told() {
+async fn what_a_new_repository_would_run_is_quarantined_and_reported() {
     let world = world();
     std::fs::create_dir_all(world.project.join("src")).unwrap();
     let make = "git init -q src/sub && git -C src/sub config core.fsmonitor evil";
@@ -96,8 +96,8 @@ async fn what_a_new_repository_would_run_is_put_aside_and_told() {
     let told = "src/sub/.git/config can make Git run programs or write outside the sandbox: \
         it was quarantined as config.put-aside-1.";
     assert!(output.text.contains(told), "{}", output.text);
-    let Some(ToolView::Ran { put_aside, .. }) = output.view else { panic!("{:?}", output.view) };
-    assert!(put_aside[0].ends_with("src/sub/.git/config.put-aside-1"), "{put_aside:?}");
+    let Some(ToolView::Ran { quarantined, .. }) = output.view else { panic!("{:?}", output.view) };
+    assert!(quarantined[0].ends_with("src/sub/.git/config.put-aside-1"), "{quarantined:?}");
 }
 
 #[tokio::test]

@@ -115,7 +115,7 @@ fn views() -> Vec<Option<ToolView>> {
         exit: None,
         output: None,
         sandboxed: true,
-        put_aside: Vec::new(),
+        quarantined: Vec::new(),
     };
     let views = [
         ToolView::Read { path: name(), from: Some(1), to: None },

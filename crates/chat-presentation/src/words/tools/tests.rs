@@ -28,7 +28,7 @@ fn each() -> Vec<(ToolCall, Option<ToolView>)> {
         exit,
         output: None,
         sandboxed: true,
-        put_aside: Vec::new(),
+        quarantined: Vec::new(),
     };
     let edited = |created, added, removed| ToolView::Edited {
         path: path(),
@@ -109,7 +109,7 @@ fn each() -> Vec<(ToolCall, Option<ToolView>)> {
                 exit: Some(CommandExit::Status(0)),
                 output: None,
                 sandboxed: true,
-                put_aside: vec!["sub/.git/config.put-aside-1".to_owned()],
+                quarantined: vec!["sub/.git/config.put-aside-1".to_owned()],
             }),
         ),
         (call("run_command", json!({ "command": "cargo test" })), Some(ran(None))),
@@ -182,7 +182,7 @@ fn what_was_denied_and_how_long_it_took_is_said() {
         exit: Some(CommandExit::Status(101)),
         output: None,
         sandboxed: true,
-        put_aside: Vec::new(),
+        quarantined: Vec::new(),
     };
     for (took, said) in [
         (Duration::from_millis(900), "Ran cargo test · exit code 101"),

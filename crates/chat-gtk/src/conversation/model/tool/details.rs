@@ -52,11 +52,11 @@ pub fn details(
         }
         out.trim();
     }
-    if let Some(ToolView::Ran { put_aside, .. }) = view
-        && !put_aside.is_empty()
+    if let Some(ToolView::Ran { quarantined, .. }) = view
+        && !quarantined.is_empty()
     {
         label(&mut out, &gettext("Quarantined: not allowed here, or could make Git run programs"));
-        out.push(&visible(&put_aside.join("\n")), TextStyle::Plain);
+        out.push(&visible(&quarantined.join("\n")), TextStyle::Plain);
     }
     out
 }
@@ -162,14 +162,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_put_aside_is_told() {
+    fn quarantined_files_are_listed() {
         let call = call("run_command", json!({}));
         let view = ToolView::Ran {
             command: "git init".to_owned(),
             exit: None,
             output: None,
             sandboxed: true,
-            put_aside: vec!["/project/.git-1".to_owned()],
+            quarantined: vec!["/project/.git-1".to_owned()],
         };
         let ran = ToolResult { view: Some(view), ..ToolResult::to(&call, "done", false) };
         let shown = details(None, &call, Some(&ran)).text().to_owned();

@@ -271,7 +271,7 @@ pub mod tests {
                 exit,
                 output: None,
                 sandboxed: true,
-                put_aside: Vec::new(),
+                quarantined: Vec::new(),
             };
             state.answer(&ToolResult { view: Some(view), ..ToolResult::to(&call, "", false) });
             state.phase()

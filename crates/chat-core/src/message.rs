@@ -18,7 +18,7 @@ pub use asking::{Answer, Ask, AskId, Asked, PermissionRequest, Preview, Question
 pub use at_words::{AtTarget, AtWord, AtWords, at_words, may_begin_mention};
 pub use content::{Ending, Message, Part, ReplyFailure, Role, Usage};
 pub use context::{Context, Excerpt, Mention, OpenFile, Selection};
-pub use context_usage::{Compaction, ContextUsage, Filling, PromptPreview};
+pub use context_usage::{Compaction, ContextCategory, ContextUsage, PromptPreview};
 pub use id::{Fid, MessageId, ModelRef, ToolCallId};
 pub use options::{Options, Sampling, Thinking};
 pub use provider::{Origin, ProviderData};

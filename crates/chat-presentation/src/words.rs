@@ -21,7 +21,7 @@ mod visible;
 
 pub use advice::{Action, Advice, advice};
 pub use bounds::{bounds, enforcement, why_not_full};
-pub use context::{compaction, cost, filling, fullness, grouped, prompt_size, share};
+pub use context::{compaction, context_category, cost, fullness, grouped, prompt_size, share};
 pub use fault::sentence;
 pub use fill::fill;
 pub use level::{OLD_DEFAULT_THINKING, thinking_from_name, thinking_levels, thinking_name};

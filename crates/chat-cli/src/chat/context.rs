@@ -14,10 +14,10 @@ impl Conversation<'_> {
         let Some(fid) = self.begun() else { return Ok(()) };
         let usage = self.program.manager.context().usage(&fid).await?;
         let mut lines = vec![words::fullness(&usage)];
-        let fills = usage.fills.iter();
-        lines.extend(
-            fills.map(|(filling, tokens)| format!("{tokens:>9}  {}", words::filling(*filling))),
-        );
+        let categories = usage.categories.iter();
+        lines.extend(categories.map(|(category, tokens)| {
+            format!("{tokens:>9}  {}", words::context_category(*category))
+        }));
         lines.extend(words::cost(&usage));
         self.program.output.print(lines.join("\n") + "\n").await
     }

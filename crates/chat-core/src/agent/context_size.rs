@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Agent, Surroundings};
 use crate::client::SentReasoning;
-use crate::message::{Filling, Message, Part, Role, ToolSpec};
+use crate::message::{ContextCategory, Message, Part, Role, ToolSpec};
 
 /// Bytes of a token where no server told any count yet: less than English has (4), since code,
 /// other languages and JSON have less.
@@ -69,7 +69,7 @@ impl Scale {
 /// What messages and tools take, by what it is: in bytes, pictures in tokens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ContextSize {
-    bytes: [u64; Filling::ALL.len()],
+    bytes: [u64; ContextCategory::ALL.len()],
     pictures: u64,
 }
 
@@ -86,60 +86,64 @@ impl ContextSize {
     /// With what tools take; most servers put their descriptions into the prompt as JSON.
     pub(crate) fn and_tools(mut self, tools: &[ToolSpec]) -> Self {
         let bytes = tools.iter().map(|tool| tool_bytes(tool) as u64).sum();
-        self.add(Filling::Tools, bytes);
+        self.add(ContextCategory::Tools, bytes);
         self
     }
 
     /// Tells what of the instructions are the project's rules.
     pub(crate) fn with_rules(mut self, around: &Surroundings) -> Self {
         let rules: u64 = around.rules.iter().map(|rules| rules.text.trim().len() as u64).sum();
-        let all = &mut self.bytes[Filling::Instructions as usize];
+        let all = &mut self.bytes[ContextCategory::Instructions as usize];
         let rules = rules.min(*all);
         *all -= rules;
-        self.add(Filling::Rules, rules);
+        self.add(ContextCategory::Rules, rules);
         self
     }
 
-    fn add(&mut self, filling: Filling, bytes: u64) {
-        self.bytes[filling as usize] += bytes;
+    fn add(&mut self, category: ContextCategory, bytes: u64) {
+        self.bytes[category as usize] += bytes;
     }
 
     fn add_message(&mut self, message: &Message, reasoning: &SentReasoning) {
         let speaker = match message.role {
-            Role::System => Filling::Instructions,
-            Role::Assistant => Filling::Answers,
-            Role::User | Role::Tool | Role::Ui => Filling::Person,
+            Role::System => ContextCategory::Instructions,
+            Role::Assistant => ContextCategory::Answers,
+            Role::User | Role::Tool | Role::Ui => ContextCategory::Person,
         };
         if message.role != Role::Tool {
             self.add(speaker, FRAME);
         }
         // Where what came with the thoughts goes back, their text does not.
         let data: u64 = message.provider_data().map(|data| reasoning.bytes(data)).sum();
-        self.add(Filling::Reasoning, data);
+        self.add(ContextCategory::Reasoning, data);
         for part in &message.parts {
             match part {
                 Part::Text(text) => self.add(speaker, text.len() as u64),
                 Part::Thinking { text, .. } if reasoning.text && data == 0 => {
-                    self.add(Filling::Reasoning, text.len() as u64);
+                    self.add(ContextCategory::Reasoning, text.len() as u64);
                 }
                 Part::Thinking { .. } | Part::Compaction(_) => {}
                 Part::Image { .. } => self.pictures += 1,
                 Part::File { name, text } => {
-                    self.add(Filling::Files, (name.len() + text.len()) as u64 + FRAME);
+                    self.add(ContextCategory::Files, (name.len() + text.len()) as u64 + FRAME);
                 }
                 Part::Context { text } => {
                     let summary = super::truncation::is_summary(text);
-                    let filling = if summary { Filling::Summary } else { Filling::Context };
-                    self.add(filling, text.len() as u64);
+                    let category =
+                        if summary { ContextCategory::Summary } else { ContextCategory::Context };
+                    self.add(category, text.len() as u64);
                 }
                 Part::ToolCall(call) => {
                     let arguments = call.arguments.to_string().len();
-                    self.add(Filling::Calls, (call.name.len() + arguments) as u64 + 2 * FRAME);
+                    self.add(
+                        ContextCategory::Calls,
+                        (call.name.len() + arguments) as u64 + 2 * FRAME,
+                    );
                     let data = call.provider.as_ref().map_or(0, |data| reasoning.bytes(data));
-                    self.add(Filling::Reasoning, data);
+                    self.add(ContextCategory::Reasoning, data);
                 }
                 Part::ToolResult(result) => {
-                    self.add(Filling::Results, result.text.len() as u64 + FRAME);
+                    self.add(ContextCategory::Results, result.text.len() as u64 + FRAME);
                 }
             }
         }
@@ -156,26 +160,26 @@ impl ContextSize {
     }
 
     /// All of it in tokens by what it is, the largest first.
-    pub(crate) fn fills(&self, scale: Scale) -> Vec<(Filling, u64)> {
+    pub(crate) fn categories(&self, scale: Scale) -> Vec<(ContextCategory, u64)> {
         let whole = self.tokens(scale);
-        let mut fills: Vec<_> = Filling::ALL
+        let mut categories: Vec<_> = ContextCategory::ALL
             .into_iter()
-            .map(|filling| match filling {
-                Filling::Pictures => (filling, self.pictures * PICTURE),
-                filling => {
+            .map(|category| match category {
+                ContextCategory::Pictures => (category, self.pictures * PICTURE),
+                category => {
                     // Cut, so that all together are never more than the whole.
-                    let bytes = self.bytes[filling as usize] as f64;
-                    (filling, (bytes / scale.bytes) as u64)
+                    let bytes = self.bytes[category as usize] as f64;
+                    (category, (bytes / scale.bytes) as u64)
                 }
             })
             .filter(|(_, tokens)| *tokens > 0)
             .collect();
-        fills.sort_by_key(|(filling, tokens)| (std::cmp::Reverse(*tokens), *filling));
-        let told: u64 = fills.iter().map(|(_, tokens)| tokens).sum();
-        if let Some((_, largest)) = fills.first_mut() {
+        categories.sort_by_key(|(category, tokens)| (std::cmp::Reverse(*tokens), *category));
+        let told: u64 = categories.iter().map(|(_, tokens)| tokens).sum();
+        if let Some((_, largest)) = categories.first_mut() {
             *largest += whole - told;
         }
-        fills
+        categories
     }
 
     /// The scale by a server's count of all of it.
@@ -271,14 +275,15 @@ mod tests {
         let size = ContextSize::of(&messages, &SentReasoning { text: true, data_of: None })
             .and_tools(&[tool])
             .with_rules(&around);
-        let fills = size.fills(Scale::default());
-        let all: u64 = fills.iter().map(|(_, tokens)| tokens).sum();
+        let categories = size.categories(Scale::default());
+        let all: u64 = categories.iter().map(|(_, tokens)| tokens).sum();
         assert_eq!(all, size.tokens(Scale::default()));
-        assert_eq!(fills[0].0, Filling::Person);
-        let of = |filling| fills.iter().find(|(other, _)| *other == filling).map(|(_, n)| *n);
-        assert_eq!(of(Filling::Rules), Some(15));
-        assert!(of(Filling::Tools).is_some_and(|tokens| tokens > 10));
-        assert_eq!(of(Filling::Results), None);
+        assert_eq!(categories[0].0, ContextCategory::Person);
+        let of =
+            |category| categories.iter().find(|(other, _)| *other == category).map(|(_, n)| *n);
+        assert_eq!(of(ContextCategory::Rules), Some(15));
+        assert!(of(ContextCategory::Tools).is_some_and(|tokens| tokens > 10));
+        assert_eq!(of(ContextCategory::Results), None);
     }
 
     #[test]
@@ -296,7 +301,8 @@ mod tests {
         let counted = |parts: Vec<Part>, text, data_of: Option<Recipient>| {
             let message = Message { parts, ..Message::text(Role::Assistant, None, "") };
             let reasoning = SentReasoning { text, data_of: data_of.map(Arc::new) };
-            ContextSize::of(&[message.into()], &reasoning).bytes[Filling::Reasoning as usize]
+            ContextSize::of(&[message.into()], &reasoning).bytes
+                [ContextCategory::Reasoning as usize]
         };
         let signed = || vec![thinking(Some(data("[12345678]"))), thinking(None), call.clone()];
         let to = |origin: &Origin| Recipient { origin: origin.clone(), refused: Arc::default() };

@@ -16,7 +16,7 @@ pub struct ContextUsage {
     /// Whether a server's counts say how many tokens a text has here; otherwise it is an estimate.
     pub measured: bool,
     /// What fills it, in tokens, the largest first; together they are all of it.
-    pub fills: Vec<(Filling, u64)>,
+    pub categories: Vec<(ContextCategory, u64)>,
     /// What the conversation cost so far, in millionths of a millionth of a US dollar, as far as
     /// the servers tell their prices; none where none of them does.
     pub cost: Option<u64>,
@@ -26,7 +26,7 @@ pub struct ContextUsage {
 
 /// What fills a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Filling {
+pub enum ContextCategory {
     /// The agent's instructions.
     Instructions,
     /// The project's own rules.
@@ -53,7 +53,7 @@ pub enum Filling {
     Summary,
 }
 
-impl Filling {
+impl ContextCategory {
     /// All of them.
     pub const ALL: [Self; 12] = [
         Self::Instructions,

@@ -87,7 +87,7 @@ impl ContextUsageReader<'_> {
             tokens: size.tokens(scale),
             limit: compaction_limit(context_window, settings.chat.compact_at, options),
             measured: scale.measured,
-            fills: size.fills(scale),
+            categories: size.categories(scale),
             cost: self.cost(history),
             shortened: history.iter().any(holds),
         }

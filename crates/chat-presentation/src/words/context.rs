@@ -1,6 +1,6 @@
 //! Words what fills the context window of a model.
 
-use chat_core::message::{ContextUsage, Filling, PromptPreview};
+use chat_core::message::{ContextCategory, ContextUsage, PromptPreview};
 use gettextrs::gettext;
 
 use super::fill;
@@ -54,20 +54,20 @@ pub fn prompt_size(preview: &PromptPreview) -> String {
 }
 
 /// What something in the window is.
-pub fn filling(filling: Filling) -> String {
-    match filling {
-        Filling::Instructions => gettext("Instructions"),
-        Filling::Rules => gettext("Project rules"),
-        Filling::Tools => gettext("Tools"),
-        Filling::Person => gettext("Your messages"),
-        Filling::Files => gettext("Attached files"),
-        Filling::Context => gettext("Open files and selection"),
-        Filling::Pictures => gettext("Images"),
-        Filling::Answers => gettext("Replies"),
-        Filling::Reasoning => gettext("Reasoning"),
-        Filling::Calls => gettext("Tool calls"),
-        Filling::Results => gettext("Tool results"),
-        Filling::Summary => gettext("Summary of earlier messages"),
+pub fn context_category(category: ContextCategory) -> String {
+    match category {
+        ContextCategory::Instructions => gettext("Instructions"),
+        ContextCategory::Rules => gettext("Project rules"),
+        ContextCategory::Tools => gettext("Tools"),
+        ContextCategory::Person => gettext("Your messages"),
+        ContextCategory::Files => gettext("Attached files"),
+        ContextCategory::Context => gettext("Open files and selection"),
+        ContextCategory::Pictures => gettext("Images"),
+        ContextCategory::Answers => gettext("Replies"),
+        ContextCategory::Reasoning => gettext("Reasoning"),
+        ContextCategory::Calls => gettext("Tool calls"),
+        ContextCategory::Results => gettext("Tool results"),
+        ContextCategory::Summary => gettext("Summary of earlier messages"),
     }
 }
 
@@ -128,9 +128,9 @@ mod tests {
 
     #[test]
     fn everything_that_fills_it_has_a_name() {
-        let mut names: Vec<_> = Filling::ALL.into_iter().map(filling).collect();
+        let mut names: Vec<_> = ContextCategory::ALL.into_iter().map(context_category).collect();
         names.sort();
         names.dedup();
-        assert_eq!(names.len(), Filling::ALL.len());
+        assert_eq!(names.len(), ContextCategory::ALL.len());
     }
 }

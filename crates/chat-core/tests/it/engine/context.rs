@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use chat_core::error::Kind;
 use chat_core::event::{Stage, StopReason};
 use chat_core::message::{
-    ChatRequest, Content, Ending, Fid, Filling, Message, Options, Part, Role, ToolSpec,
+    ChatRequest, Content, ContextCategory, Ending, Fid, Message, Options, Part, Role, ToolSpec,
 };
 use chat_core::settings::ConnectionKind;
 use chat_core::tool::{Registry, Tool, ToolContext, ToolFailure, ToolInfo, ToolKind, ToolOutput};
@@ -264,8 +264,8 @@ async fn the_meter_counts_as_the_server_does() {
     assert!(usage.measured && usage.window == Some(8_192), "{usage:?}");
     assert_eq!(usage.limit, Some(32_768 * 80 / 100));
     assert!((41..60).contains(&usage.tokens), "{usage:?}");
-    assert_eq!(usage.fills.iter().map(|(_, tokens)| tokens).sum::<u64>(), usage.tokens);
-    assert_eq!(usage.fills[0].0, Filling::Person);
+    assert_eq!(usage.categories.iter().map(|(_, tokens)| tokens).sum::<u64>(), usage.tokens);
+    assert_eq!(usage.categories[0].0, ContextCategory::Person);
     assert_eq!(world.events.meters.last().map(|told| told.tokens), Some(usage.tokens));
 }
 

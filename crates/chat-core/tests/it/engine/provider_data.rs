@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chat_core::event::StopReason;
-use chat_core::message::{ChatRequest, Fid, Filling, ModelRef, Part};
+use chat_core::message::{ChatRequest, ContextCategory, Fid, ModelRef, Part};
 use chat_core::settings::{ConnectionKind, Folders};
 use chat_testkit::server::{Gate, Model, PATIENCE, Script, Server};
 use rusqlite::Connection;
@@ -210,8 +210,8 @@ async fn the_meter_counts_what_goes_back() {
     server.push(Script::new().text("Nothing there."));
     let (fid, _) = world.ask_and_wait("Look").await;
     let reasoning = async || {
-        let fills = world.manager.context().usage(&fid).await.unwrap().fills;
-        fills.into_iter().find(|(filling, _)| *filling == Filling::Reasoning)
+        let categories = world.manager.context().usage(&fid).await.unwrap().categories;
+        categories.into_iter().find(|(category, _)| *category == ContextCategory::Reasoning)
     };
     let counted = reasoning().await;
     assert!(matches!(counted, Some((_, tokens)) if tokens > 20), "{counted:?}");
@@ -232,8 +232,8 @@ async fn the_meter_counts_nothing_that_was_refused() {
     server.push(Script::new().thinking("Hm.").bytes(details(SIGNED)).text("Yes."));
     let (fid, _) = world.ask_and_wait("Sure?").await;
     let filled = async |world: &World| {
-        let fills = world.manager.context().usage(&fid).await.unwrap().fills;
-        fills.into_iter().any(|(filling, _)| filling == Filling::Reasoning)
+        let categories = world.manager.context().usage(&fid).await.unwrap().categories;
+        categories.into_iter().any(|(category, _)| category == ContextCategory::Reasoning)
     };
     assert!(filled(&world).await);
     let words = json!({ "error": { "message": "Invalid signature in thinking block" } });

@@ -23,7 +23,7 @@ pub(super) struct MeterButton {
     ring: Ring,
     share: gtk::Label,
     fullness: gtk::Label,
-    fills: gtk::Grid,
+    categories: gtk::Grid,
     cost: gtk::Label,
     compact: gtk::Button,
     undo: gtk::Button,
@@ -49,7 +49,7 @@ impl MeterButton {
                 .build()
         };
         let fullness = label(&["heading"]);
-        let fills = gtk::Grid::builder().column_spacing(18).row_spacing(3).build();
+        let categories = gtk::Grid::builder().column_spacing(18).row_spacing(3).build();
         let cost = label(&["choice-description"]);
         let popover = gtk::Popover::new();
         let act = |words: &str, wish: Wish| {
@@ -85,7 +85,7 @@ impl MeterButton {
             .css_classes(["meter-known"])
             .build();
         known.append(&fullness);
-        known.append(&fills);
+        known.append(&categories);
         known.append(&cost);
         let column = gtk::Box::builder()
             .orientation(gtk::Orientation::Vertical)
@@ -106,7 +106,7 @@ impl MeterButton {
         accessible::set_label(&button, &gettext("Context Window"));
         popover.connect_show(move |_| output(Wish::Look));
         let shown = RefCell::default();
-        Self { button, ring, share, fullness, fills, cost, compact, undo, shown }
+        Self { button, ring, share, fullness, categories, cost, compact, undo, shown }
     }
 
     pub(super) fn widget(&self) -> &gtk::MenuButton {
@@ -145,7 +145,7 @@ impl MeterButton {
         self.button.set_tooltip_text(Some(&fullness));
         accessible::set_description(&self.button, &fullness);
         self.fullness.set_label(&fullness);
-        self.show_fills(meter);
+        self.show_categories(meter);
         let cost = words::cost(meter);
         self.cost.set_visible(cost.is_some());
         self.cost.set_label(&cost.unwrap_or_default());
@@ -154,13 +154,13 @@ impl MeterButton {
         false
     }
 
-    fn show_fills(&self, meter: &ContextUsage) {
-        while let Some(child) = self.fills.first_child() {
-            self.fills.remove(&child);
+    fn show_categories(&self, meter: &ContextUsage) {
+        while let Some(child) = self.categories.first_child() {
+            self.categories.remove(&child);
         }
-        for (row, (filling, tokens)) in (0..).zip(&meter.fills) {
+        for (row, (category, tokens)) in (0..).zip(&meter.categories) {
             let name = gtk::Label::builder()
-                .label(words::filling(*filling))
+                .label(words::context_category(*category))
                 .xalign(0.0)
                 .hexpand(true)
                 .ellipsize(gtk::pango::EllipsizeMode::End)
@@ -170,16 +170,16 @@ impl MeterButton {
                 .xalign(1.0)
                 .css_classes(["numeric", "dim-label"])
                 .build();
-            self.fills.attach(&name, 0, row, 1, 1);
-            self.fills.attach(&count, 1, row, 1, 1);
+            self.categories.attach(&name, 0, row, 1, 1);
+            self.categories.attach(&count, 1, row, 1, 1);
         }
-        self.fills.set_visible(!meter.fills.is_empty());
+        self.categories.set_visible(!meter.categories.is_empty());
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use chat_core::message::Filling;
+    use chat_core::message::ContextCategory;
 
     use super::*;
 
@@ -194,14 +194,16 @@ mod tests {
         let mut known = ContextUsage {
             window: Some(8_192),
             tokens: 2_540,
-            fills: vec![(Filling::Answers, 2_000), (Filling::Person, 540)],
+            categories: vec![(ContextCategory::Answers, 2_000), (ContextCategory::Person, 540)],
             measured: true,
             ..ContextUsage::default()
         };
         meter.show(Some(&known));
         assert!(meter.button.get_visible() && !meter.cost.get_visible());
         assert_eq!(meter.share.label(), "31%");
-        assert!(meter.fills.child_at(1, 1).is_some() && meter.fills.child_at(0, 2).is_none());
+        assert!(
+            meter.categories.child_at(1, 1).is_some() && meter.categories.child_at(0, 2).is_none()
+        );
         assert!(!meter.undo.get_visible());
         known.shortened = true;
         meter.show(Some(&known));

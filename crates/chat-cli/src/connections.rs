@@ -5,7 +5,7 @@ use std::io::BufRead as _;
 
 use chat_core::error::{Error, Kind};
 use chat_core::event::{ConnectionState, Health};
-use chat_core::settings::{Connection, ConnectionKind, Kept, Key, KeySource};
+use chat_core::settings::{Connection, ConnectionKind, Key, KeyDestination, KeySource};
 use chat_presentation::words;
 use serde::Serialize;
 
@@ -48,9 +48,9 @@ async fn add(connection: Connection, key: Option<Key>, program: &Program) -> Res
     if name.trim().is_empty() || name.contains('/') {
         return Err(CliError::Usage(say::name_with_slash()));
     }
-    let kept = program.manager.connections().save(connection, key, None).await?;
+    let destination = program.manager.connections().save(connection, key, None).await?;
     remark(&say::connection_added(&name));
-    tell_kept(kept);
+    report_key_destination(destination);
     Ok(Outcome::Done)
 }
 
@@ -69,16 +69,16 @@ async fn change_key(
         None => (KeySource::Keyring, Some(read_key(name, program).await?)),
     };
     let changed = Connection { key: source, ..connection };
-    let kept = program.manager.connections().save(changed, key, Some(name)).await?;
+    let destination = program.manager.connections().save(changed, key, Some(name)).await?;
     remark(&if remove { say::key_removed(name) } else { say::key_changed(name) });
-    tell_kept(kept);
+    report_key_destination(destination);
     Ok(Outcome::Done)
 }
 
-fn tell_kept(kept: Option<Kept>) {
-    if let Some(kept) = kept {
-        remark(&words::kept(kept));
-        if matches!(kept, Kept::ThisRun(_)) {
+fn report_key_destination(destination: Option<KeyDestination>) {
+    if let Some(destination) = destination {
+        remark(&words::key_destination(destination));
+        if matches!(destination, KeyDestination::ThisRun(_)) {
             remark(&say::key_will_be_lost());
         }
     }

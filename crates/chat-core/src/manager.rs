@@ -34,7 +34,8 @@ use crate::message::{ChatRequest, Fid, Message, MessageId};
 use crate::models::{Downloader, HubOptions, Library};
 use crate::session::{EmptySession, Session, SessionServices};
 use crate::settings::{
-    Connection, ConnectionKind, Folders, Kept, Key, KeySource, Settings, SettingsFile, ToolSettings,
+    Connection, ConnectionKind, Folders, Key, KeyDestination, KeySource, Settings, SettingsFile,
+    ToolSettings,
 };
 use crate::store::Page;
 use crate::tool::{Registry, ToolInfo, ToolServices, Toolbox};

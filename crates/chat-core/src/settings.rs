@@ -13,6 +13,6 @@ pub(crate) mod watch;
 pub use connection::{Connection, ConnectionKind, KeySource};
 pub use file::SettingsFile;
 pub use folders::Folders;
-pub use keys::{Kept, Key, KeyStore, NotKept};
+pub use keys::{Key, KeyDestination, KeyStore, KeyringFailure};
 pub use tools::{PermissionSettings, Remembered, SearchProvider, SearchSettings, ToolSettings};
 pub use values::{ChatSettings, EngineSettings, ModelUsage, Settings, UiSettings};

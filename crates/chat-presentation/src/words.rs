@@ -33,8 +33,8 @@ pub use permission::{
 };
 pub use protocol::{protocol, speaks};
 pub use state::{
-    agent_description, agent_title, ending, health, kept, notice, role, search_gap, seconds,
-    short_time, stage, stop_reason, thinking,
+    agent_description, agent_title, ending, health, key_destination, notice, role, search_gap,
+    seconds, short_time, stage, stop_reason, thinking,
 };
 pub use tools::{
     Progress, changed, command_exit, tool_description, tool_group, tool_line, tool_reason,

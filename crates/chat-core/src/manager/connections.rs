@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    Connection, ConnectionState, Kept, Key, KeySource, Kind, Manager, Result, TestReport, client,
+    Connection, ConnectionState, Key, KeyDestination, KeySource, Kind, Manager, Result, TestReport,
+    client,
 };
 
 /// The connections to servers, and their keys. From [`Manager::connections`].
@@ -49,7 +50,7 @@ impl Connections {
         mut connection: Connection,
         key: Option<Key>,
         replaces: Option<&str>,
-    ) -> Result<Option<Kept>> {
+    ) -> Result<Option<KeyDestination>> {
         let (this, replaces) = (self.0.clone(), replaces.map(str::to_owned));
         // A slash parts connection and model.
         connection.name = connection.name.trim().replace('/', "-");
@@ -102,7 +103,9 @@ impl Connections {
                 // A key that nobody can name any more is a key too many. One that lasts for this run
                 // alone is no reason to give up what the keyring has.
                 let unused = match renamed {
-                    Some(old) => (!in_keyring || kept == Some(Kept::Keyring)).then_some(old),
+                    Some(old) => {
+                        (!in_keyring || kept == Some(KeyDestination::Keyring)).then_some(old)
+                    }
                     None => (!in_keyring && had_key).then(|| name.clone()),
                 };
                 if let Some(old) = unused

@@ -1,6 +1,6 @@
 //! Configures the web search and its key.
 
-use super::{Connection, Kept, Key, KeySource, Manager, Result, client};
+use super::{Connection, Key, KeyDestination, KeySource, Manager, Result, client};
 use crate::settings::{SearchProvider, SearchSettings};
 
 /// Where the web is searched, and the keys for it. From [`Manager::web_search`].
@@ -19,7 +19,7 @@ impl WebSearchSetup {
         provider: SearchProvider,
         url: Option<String>,
         key: Option<Key>,
-    ) -> Result<Option<Kept>> {
+    ) -> Result<Option<KeyDestination>> {
         let mut found = place(provider, url.clone(), KeySource::Keyring);
         if url.is_some() {
             client::check_address(&found)?;

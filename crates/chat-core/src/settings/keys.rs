@@ -37,16 +37,16 @@ impl std::fmt::Debug for Key {
 
 /// Where a key went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum KeyDestination {
     /// Into the Secret Service.
     Keyring,
     /// Into memory, for this run.
-    ThisRun(NotKept),
+    ThisRun(KeyringFailure),
 }
 
 /// Why a key did not go into the Secret Service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotKept {
+pub enum KeyringFailure {
     /// There is none.
     Absent,
     /// The person closed its question for the keyring's password.
@@ -110,15 +110,15 @@ impl KeyStore {
     }
 
     /// Keeps the key of a connection. May ask the person to unlock the keyring.
-    pub async fn set(&self, connection: &str, key: Key) -> Result<Kept> {
+    pub async fn set(&self, connection: &str, key: Key) -> Result<KeyDestination> {
         match self.keep_in_keyring(connection, &key).await {
             Ok(()) => {
                 Self::of_this_run().remove(connection);
-                Ok(Kept::Keyring)
+                Ok(KeyDestination::Keyring)
             }
             Err(why) => {
                 Self::of_this_run().insert(connection.to_owned(), key);
-                Ok(Kept::ThisRun(why))
+                Ok(KeyDestination::ThisRun(why))
             }
         }
     }
@@ -160,19 +160,19 @@ impl KeyStore {
         self.answered(ANSWER, finding).await?
     }
 
-    async fn keep_in_keyring(&self, connection: &str, key: &Key) -> Result<(), NotKept> {
+    async fn keep_in_keyring(&self, connection: &str, key: &Key) -> Result<(), KeyringFailure> {
         let keyring = self.open_keyring(UNLOCKING, Missing::Made).await?;
-        let locked = self.asked(ANSWER, keyring.is_locked()).await.map_err(NotKept::from)?;
+        let locked = self.asked(ANSWER, keyring.is_locked()).await.map_err(KeyringFailure::from)?;
         if locked {
             self.asked(UNLOCKING, keyring.unlock(None)).await.map_err(|why| match why {
-                NoAnswer::Late => NotKept::Locked,
-                NoAnswer::Error(error) => NotKept::of(&error),
+                NoAnswer::Late => KeyringFailure::Locked,
+                NoAnswer::Error(error) => KeyringFailure::of(&error),
             })?;
         }
         let label = format!("Natter: {connection}");
         let attributes = attributes(connection);
         let keeping = keyring.create_item(&label, &attributes, key.expose(), true, None);
-        self.asked(ANSWER, keeping).await.map(|_| ()).map_err(NotKept::from)
+        self.asked(ANSWER, keeping).await.map(|_| ()).map_err(KeyringFailure::from)
     }
 
     /// The person's default keyring.
@@ -185,22 +185,22 @@ impl KeyStore {
         &self,
         limit: Duration,
         missing: Missing,
-    ) -> Result<Arc<Collection>, NotKept> {
+    ) -> Result<Arc<Collection>, KeyringFailure> {
         let mut held = self.keyring.lock().await;
         if let Some(keyring) = &*held {
             return Ok(Arc::clone(keyring));
         }
         let service = timeout(ANSWER, Service::new()).await.ok().and_then(Result::ok);
-        let service = service.ok_or(NotKept::Absent)?;
+        let service = service.ok_or(KeyringFailure::Absent)?;
         let opening = async {
             match (service.with_alias(Service::DEFAULT_COLLECTION).await, missing) {
                 (Ok(None), Missing::Made) => service.default_collection().await.map(Some),
                 (found, _) => found,
             }
         };
-        let found = timeout(limit, opening).await.map_err(|_| NotKept::Locked)?;
-        let found = found.map_err(|error| NotKept::of(&error))?;
-        let keyring = Arc::new(found.ok_or(NotKept::Absent)?);
+        let found = timeout(limit, opening).await.map_err(|_| KeyringFailure::Locked)?;
+        let found = found.map_err(|error| KeyringFailure::of(&error))?;
+        let keyring = Arc::new(found.ok_or(KeyringFailure::Absent)?);
         *held = Some(Arc::clone(&keyring));
         Ok(keyring)
     }
@@ -241,7 +241,7 @@ enum NoAnswer {
     Late,
 }
 
-impl From<NoAnswer> for NotKept {
+impl From<NoAnswer> for KeyringFailure {
     fn from(why: NoAnswer) -> Self {
         match why {
             NoAnswer::Error(error) => Self::of(&error),
@@ -250,7 +250,7 @@ impl From<NoAnswer> for NotKept {
     }
 }
 
-impl NotKept {
+impl KeyringFailure {
     fn of(error: &oo7::dbus::Error) -> Self {
         match error {
             oo7::dbus::Error::Dismissed => Self::Dismissed,

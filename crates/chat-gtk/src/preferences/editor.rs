@@ -11,7 +11,9 @@ use chat_core::client::check_address;
 use chat_core::error::{Error, Kind};
 use chat_core::event::{ConnectionState, Health};
 use chat_core::manager::Manager;
-use chat_core::settings::{Connection, ConnectionKind, Kept, Key, KeySource, NotKept};
+use chat_core::settings::{
+    Connection, ConnectionKind, Key, KeyDestination, KeySource, KeyringFailure,
+};
 use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
@@ -319,8 +321,8 @@ impl Editor {
             let stored = this.store().await;
             this.saving.set(false);
             match stored {
-                Ok((connection, Some(kept @ Kept::ThisRun(why)))) => {
-                    this.show_added(connection, kept, why);
+                Ok((connection, Some(destination @ KeyDestination::ThisRun(why)))) => {
+                    this.show_added(connection, destination, why);
                 }
                 Ok(_) => this.window.close(),
                 Err(error) => {
@@ -332,7 +334,7 @@ impl Editor {
     }
 
     /// Keeps the connection, and gives it as it was kept.
-    async fn store(&self) -> Result<(Connection, Option<Kept>), Error> {
+    async fn store(&self) -> Result<(Connection, Option<KeyDestination>), Error> {
         let mut connection = self.connection();
         let key = self.typed_key();
         if connection.name.is_empty() {
@@ -345,8 +347,9 @@ impl Editor {
         // One that was found is not in the settings yet: it is added, not replaced.
         let old = self.old.borrow().clone().filter(|old| !old.found);
         let replaces = old.as_ref().map(|old| old.connection.name.as_str());
-        let kept = self.manager.connections().save(connection.clone(), key, replaces).await?;
-        Ok((connection, kept))
+        let destination =
+            self.manager.connections().save(connection.clone(), key, replaces).await?;
+        Ok((connection, destination))
     }
 
     /// A name for a server that was given none, which no other connection bears.
@@ -363,19 +366,20 @@ impl Editor {
 
     /// The connection is there, but its key lasts for this run only: the person must know before
     /// the window goes, and may try again where there is a keyring.
-    fn show_added(&self, connection: Connection, kept: Kept, why: NotKept) {
+    fn show_added(&self, connection: Connection, destination: KeyDestination, why: KeyringFailure) {
         self.title.set_title(&connection.name);
         self.window.set_title(Some(&connection.name));
         self.name.set_text(&connection.name);
         let text = gettext("“{name}” is set up. {key}");
-        let words = [("name", connection.name.as_str()), ("key", &words::kept(kept))];
+        let words =
+            [("name", connection.name.as_str()), ("key", &words::key_destination(destination))];
         let words = words::fill(&text, &words);
         let state =
             ConnectionState { connection, found: false, built_in: false, health: Health::Checking };
         self.old.replace(Some(state));
         self.cancel.set_label(&gettext("_Close"));
         self.say(&words, true);
-        let again = why != NotKept::Absent;
+        let again = why != KeyringFailure::Absent;
         self.save.set_visible(again);
         self.save.set_sensitive(again);
     }

@@ -6,7 +6,7 @@ use chat_core::client::Preparing;
 use chat_core::event::{Failure, Health, Stage, StopReason};
 use chat_core::manager::AgentInfo;
 use chat_core::message::{Ending, Role, Thinking};
-use chat_core::settings::{Kept, NotKept};
+use chat_core::settings::{KeyDestination, KeyringFailure};
 use chat_core::store::SearchGap;
 use gettextrs::{gettext, ngettext};
 use jiff::Timestamp;
@@ -169,19 +169,19 @@ pub fn health(health: &Health) -> String {
 }
 
 /// Where a key went.
-pub fn kept(kept: Kept) -> String {
-    match kept {
-        Kept::Keyring => gettext("The key is in your keyring."),
-        Kept::ThisRun(NotKept::Absent) => {
+pub fn key_destination(destination: KeyDestination) -> String {
+    match destination {
+        KeyDestination::Keyring => gettext("The key is in your keyring."),
+        KeyDestination::ThisRun(KeyringFailure::Absent) => {
             gettext("There is no keyring here, so the key is kept only until Natter quits.")
         }
-        Kept::ThisRun(NotKept::Dismissed) => {
+        KeyDestination::ThisRun(KeyringFailure::Dismissed) => {
             gettext("The keyring wasn’t unlocked, so the key is kept only until Natter quits.")
         }
-        Kept::ThisRun(NotKept::Locked) => {
+        KeyDestination::ThisRun(KeyringFailure::Locked) => {
             gettext("The keyring is still locked, so the key is kept only until Natter quits.")
         }
-        Kept::ThisRun(NotKept::Failed) => {
+        KeyDestination::ThisRun(KeyringFailure::Failed) => {
             gettext("The keyring couldn’t store the key, so it’s kept only until Natter quits.")
         }
     }

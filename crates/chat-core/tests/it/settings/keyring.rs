@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use chat_core::error::Kind;
-use chat_core::settings::{Connection, Kept, Key, KeySource, KeyStore, NotKept};
+use chat_core::settings::{Connection, Key, KeyDestination, KeySource, KeyStore, KeyringFailure};
 
 use crate::another;
 
@@ -65,13 +65,13 @@ fn the_secret_service_keeps_keys() {
 async fn with_a_secret_service() {
     let keys = KeyStore::default();
     assert_eq!(key(&keys, "work").await, Err(Kind::KeyUnavailable));
-    assert_eq!(keys.set("work", Key::new("sk-work")).await.unwrap(), Kept::Keyring);
-    assert_eq!(keys.set("home", Key::new("sk-home")).await.unwrap(), Kept::Keyring);
+    assert_eq!(keys.set("work", Key::new("sk-work")).await.unwrap(), KeyDestination::Keyring);
+    assert_eq!(keys.set("home", Key::new("sk-home")).await.unwrap(), KeyDestination::Keyring);
     // Another run of the program.
     let again = KeyStore::default();
     assert_eq!(key(&again, "work").await.as_deref(), Ok("sk-work"));
     assert_eq!(key(&again, "home").await.as_deref(), Ok("sk-home"));
-    assert_eq!(keys.set("work", Key::new("sk-new")).await.unwrap(), Kept::Keyring);
+    assert_eq!(keys.set("work", Key::new("sk-new")).await.unwrap(), KeyDestination::Keyring);
     assert_eq!(key(&again, "work").await.as_deref(), Ok("sk-new"));
     again.remove("work").await.unwrap();
     again.remove("never there").await.unwrap();
@@ -85,7 +85,7 @@ async fn with_a_secret_service() {
     assert!(begun.elapsed() < Duration::from_secs(5), "nobody is asked");
     // Nobody is there to unlock it: the key just typed is not lost.
     let kept = keys.set("work", Key::new("sk-typed")).await.unwrap();
-    assert_eq!(kept, Kept::ThisRun(NotKept::Dismissed));
+    assert_eq!(kept, KeyDestination::ThisRun(KeyringFailure::Dismissed));
     assert_eq!(key(&keys, "work").await.as_deref(), Ok("sk-typed"));
 }
 
@@ -116,9 +116,9 @@ async fn without_a_secret_service() {
     let keys = KeyStore::default();
     let kept = keys.set("work", Key::new("sk-work")).await.unwrap();
     // A bus may start a service of the machine's own, which then has nobody to ask.
-    let Kept::ThisRun(why) = kept else { panic!("{kept:?}") };
+    let KeyDestination::ThisRun(why) = kept else { panic!("{kept:?}") };
     if std::env::var_os(NO_SERVICE).is_some() {
-        assert_eq!(why, NotKept::Absent);
+        assert_eq!(why, KeyringFailure::Absent);
     }
     assert_eq!(key(&keys, "work").await.as_deref(), Ok("sk-work"));
     keys.remove("work").await.unwrap();

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use adw::prelude::*;
-use chat_core::settings::{Kept, Key, KeySource, SearchProvider, SearchSettings};
+use chat_core::settings::{Key, KeyDestination, KeySource, SearchProvider, SearchSettings};
 use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
@@ -149,8 +149,8 @@ impl Inner {
                 }
             }));
             let Some(kept) = keeping.await else { return };
-            if let Some(kept @ Kept::ThisRun(_)) = kept {
-                self.place.tell(&words::kept(kept));
+            if let Some(kept @ KeyDestination::ThisRun(_)) = kept {
+                self.place.tell(&words::key_destination(kept));
             }
             // Something else may have been typed meanwhile.
             let text = self.url.text();

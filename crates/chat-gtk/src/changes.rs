@@ -19,7 +19,7 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 use chat_core::message::Fid;
-use chat_core::review::{Answer, Part};
+use chat_core::review::{ReviewOutcome, ReviewScope};
 use chat_presentation::words::fill;
 use gettextrs::gettext;
 use gtk::{gdk, glib};
@@ -185,14 +185,14 @@ impl ChangesPage {
     }
 
     /// Says what came of an answer, where it was not done.
-    pub(crate) fn tell(&self, fid: &Fid, wish: &Wish, answer: &Answer) {
+    pub(crate) fn tell(&self, fid: &Fid, wish: &Wish, answer: &ReviewOutcome) {
         let mut state = self.inner.state.borrow_mut();
         if state.fid.as_ref() != Some(fid) {
             return;
         }
-        let hunk_of = |part: &Part| match part {
-            Part::Hunks(hunks) => hunks.first().copied(),
-            Part::File => None,
+        let hunk_of = |part: &ReviewScope| match part {
+            ReviewScope::Hunks(hunks) => hunks.first().copied(),
+            ReviewScope::File => None,
         };
         match &wish.what {
             Some((path, part)) => {

@@ -87,7 +87,7 @@ pub struct Hunk {
 
 /// What of a file is answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum ReviewScope {
     /// These hunks.
     Hunks(Vec<HunkId>),
     /// All of it.
@@ -96,7 +96,7 @@ pub enum Part {
 
 /// What came of an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Answer {
+pub struct ReviewOutcome {
     /// Files for which it was done.
     pub done: Vec<PathBuf>,
     /// Files that were left alone.
@@ -138,7 +138,12 @@ impl Journal {
     ///
     /// # Errors
     /// `git` fails, or the disk says no.
-    pub fn accept(&self, session: &str, path: &Path, part: &Part) -> Result<Answer, Error> {
+    pub fn accept(
+        &self,
+        session: &str,
+        path: &Path,
+        part: &ReviewScope,
+    ) -> Result<ReviewOutcome, Error> {
         self.with(|inner| inner.accept(session, &[(path.to_owned(), part.clone())]))
     }
 
@@ -146,7 +151,7 @@ impl Journal {
     ///
     /// # Errors
     /// As above.
-    pub fn accept_all(&self, session: &str) -> Result<Answer, Error> {
+    pub fn accept_all(&self, session: &str) -> Result<ReviewOutcome, Error> {
         self.with(|inner| {
             let all = inner.all_of(session)?;
             inner.accept(session, &all)
@@ -158,7 +163,12 @@ impl Journal {
     ///
     /// # Errors
     /// As above.
-    pub fn reject(&self, session: &str, path: &Path, part: &Part) -> Result<Answer, Error> {
+    pub fn reject(
+        &self,
+        session: &str,
+        path: &Path,
+        part: &ReviewScope,
+    ) -> Result<ReviewOutcome, Error> {
         self.with(|inner| inner.reject(session, &[(path.to_owned(), part.clone())]))
     }
 
@@ -166,7 +176,7 @@ impl Journal {
     ///
     /// # Errors
     /// As above.
-    pub fn reject_all(&self, session: &str) -> Result<Answer, Error> {
+    pub fn reject_all(&self, session: &str) -> Result<ReviewOutcome, Error> {
         self.with(|inner| {
             let all = inner.all_of(session)?;
             inner.reject(session, &all)
@@ -175,12 +185,12 @@ impl Journal {
 }
 
 impl Inner {
-    fn all_of(&mut self, session: &str) -> Result<Vec<(PathBuf, Part)>, Error> {
+    fn all_of(&mut self, session: &str) -> Result<Vec<(PathBuf, ReviewScope)>, Error> {
         Ok(self
             .open_changes(session)?
             .files
             .keys()
-            .map(|path| (path.clone(), Part::File))
+            .map(|path| (path.clone(), ReviewScope::File))
             .collect())
     }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use chat_core::review::diff::Diff;
-use chat_core::review::{FileChange, HunkId, Part};
+use chat_core::review::{FileChange, HunkId, ReviewScope};
 
 /// All that is to be reviewed of a chat. Cheap to clone.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +34,7 @@ pub struct Wish {
     /// What the person answers.
     pub verdict: Verdict,
     /// To which changes of which file; none is all of them.
-    pub what: Option<(PathBuf, Part)>,
+    pub what: Option<(PathBuf, ReviewScope)>,
 }
 
 impl Listing {
@@ -76,11 +76,11 @@ impl Wish {
     }
 
     pub(crate) fn file(verdict: Verdict, path: PathBuf) -> Self {
-        Self { verdict, what: Some((path, Part::File)) }
+        Self { verdict, what: Some((path, ReviewScope::File)) }
     }
 
     pub(crate) fn hunk(verdict: Verdict, path: PathBuf, hunk: HunkId) -> Self {
-        Self { verdict, what: Some((path, Part::Hunks(vec![hunk]))) }
+        Self { verdict, what: Some((path, ReviewScope::Hunks(vec![hunk]))) }
     }
 }
 

@@ -8,7 +8,7 @@ mod restore;
 use chat_core::error::{Error, Kind, NoReview, Result};
 use chat_core::manager::Manager;
 use chat_core::message::{Content, Fid, MessageId};
-use chat_core::review::{Answer, Conflict, Restored, Seq};
+use chat_core::review::{Conflict, Restored, ReviewOutcome, Seq};
 use chat_presentation::words;
 use gtk::gio;
 use relm4::gtk::prelude::*;
@@ -37,7 +37,7 @@ pub struct Review {
 pub struct Answered {
     pub(crate) fid: Fid,
     pub(crate) wish: Wish,
-    pub(crate) answer: Answer,
+    pub(crate) answer: ReviewOutcome,
     /// What was done, where that is offered to be taken back.
     pub(crate) words: Option<String>,
 }
@@ -50,9 +50,9 @@ pub(super) enum Msg {
     /// What changed in the files of a chat's project.
     Changes { fid: Fid, result: Result<Listing> },
     /// What came of an answer to changes.
-    Answered { fid: Fid, wish: Wish, result: Result<Answer> },
+    Answered { fid: Fid, wish: Wish, result: Result<ReviewOutcome> },
     /// An answer was taken back.
-    AnswerUndone { fid: Fid, answer: Seq, words: String, result: Result<Answer> },
+    AnswerUndone { fid: Fid, answer: Seq, words: String, result: Result<ReviewOutcome> },
     /// What was restored, and, where the conversation was to go back as well, what the message said.
     Restored { fid: Fid, files: Result<Restored>, said: Option<Result<Content>> },
     /// A restore was taken back.
@@ -255,7 +255,7 @@ impl ReviewBar {
     }
 
     /// The engine did what it could of an answer.
-    fn answered(&mut self, fid: Fid, wish: Wish, result: Result<Answer>) {
+    fn answered(&mut self, fid: Fid, wish: Wish, result: Result<ReviewOutcome>) {
         match result {
             Ok(answer) => {
                 if let Some(words) = changes::answered(answer.conflicts.len())
@@ -274,7 +274,13 @@ impl ReviewBar {
     }
 
     /// An answer was taken back, or could not be.
-    fn answer_undone(&mut self, fid: &Fid, answer: Seq, said: String, result: Result<Answer>) {
+    fn answer_undone(
+        &mut self,
+        fid: &Fid,
+        answer: Seq,
+        said: String,
+        result: Result<ReviewOutcome>,
+    ) {
         match result {
             Ok(undone) => {
                 self.handle.output(Output::AnswerUndone(answer));

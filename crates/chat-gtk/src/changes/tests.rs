@@ -139,7 +139,11 @@ fn an_answer_is_told_and_what_came_of_it_stands_at_the_change() {
     assert_eq!(*told.borrow(), [Output::Answer(wish.clone())]);
     let conflict =
         Conflict { path: "a.txt".into(), hunks: Vec::new(), reason: ConflictReason::Changed };
-    page.tell(&fid, &wish, &ReviewOutcome { conflicts: vec![conflict], ..ReviewOutcome::default() });
+    page.tell(
+        &fid,
+        &wish,
+        &ReviewOutcome { conflicts: vec![conflict], ..ReviewOutcome::default() },
+    );
     let words = "These lines have changed since, so nothing was done.";
     until("why", || shows(&page, words));
     // It goes with the change.

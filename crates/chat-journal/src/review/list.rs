@@ -10,7 +10,7 @@ use crate::state::Inner;
 use crate::{disk, merge};
 
 /// How a hunk stands to what lies on disk.
-enum Standing {
+enum HunkStatus {
     /// It is there, so many lines further down or up.
     Open(isize),
     /// Its lines were changed since.
@@ -30,14 +30,14 @@ impl Inner {
         let mut hunks = Vec::new();
         let parts = found.as_ref().and_then(|found| parts(&open_file.now, found));
         for hunk in &open_file.hunks {
-            let standing = match &found {
-                Some(found) => standing(open_file, hunk, found, parts.as_deref()),
-                None => Standing::Touched,
+            let status = match &found {
+                Some(found) => hunk_status(open_file, hunk, found, parts.as_deref()),
+                None => HunkStatus::Touched,
             };
-            let by = match standing {
-                Standing::Gone => continue,
-                Standing::Open(by) => by,
-                Standing::Touched => 0,
+            let by = match status {
+                HunkStatus::Gone => continue,
+                HunkStatus::Open(by) => by,
+                HunkStatus::Touched => 0,
             };
             hunks.push(Hunk {
                 id: hunk.id,
@@ -45,7 +45,7 @@ impl Inner {
                 new: (hunk.new.start, hunk.new.len()),
                 line: hunk.new.start.saturating_add_signed(by),
                 touched: open_file.base.is_none() && open_file.touched
-                    || matches!(standing, Standing::Touched),
+                    || matches!(status, HunkStatus::Touched),
             });
         }
         let mode = |state: &State| state.as_ref().map(|node| node.mode);
@@ -85,28 +85,28 @@ fn parts(now: &State, found: &State) -> Option<Vec<Changed>> {
     is_text.then(|| changed(&split(&now.bytes), &split(&found.bytes)))
 }
 
-fn standing(
+fn hunk_status(
     open_file: &OpenFile,
     hunk: &open_changes::Hunk,
     found: &State,
     parts: Option<&[Changed]>,
-) -> Standing {
+) -> HunkStatus {
     if *found == open_file.now {
-        return Standing::Open(0);
+        return HunkStatus::Open(0);
     }
     if let Some(parts) = parts {
         let meets =
             |part: &Changed| part.old.start <= hunk.new.end && hunk.new.start <= part.old.end;
         if !parts.iter().any(meets) {
             let above = parts.iter().take_while(|part| part.old.end <= hunk.new.start);
-            return Standing::Open(
+            return HunkStatus::Open(
                 above.map(|part| part.new.len() as isize - part.old.len() as isize).sum(),
             );
         }
     }
     match merge::states(&open_file.now, found, &open_file.without(&[hunk.id])) {
-        Ok(merged) if merged == *found => Standing::Gone,
-        Ok(_) => Standing::Open(0),
-        Err(_) => Standing::Touched,
+        Ok(merged) if merged == *found => HunkStatus::Gone,
+        Ok(_) => HunkStatus::Open(0),
+        Err(_) => HunkStatus::Touched,
     }
 }

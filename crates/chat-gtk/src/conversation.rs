@@ -26,7 +26,7 @@ use chat_core::tool::Toolbox;
 
 pub use model::files::{FilePlace, Files, KnownFiles};
 use model::transcript::{Change, Transcript};
-pub use search::{Pattern, Standing};
+pub use search::{Pattern, SearchStatus};
 pub use view::ReadingPlace;
 use view::{Inner, Step};
 pub use widgets::context::{Output, Side};
@@ -241,7 +241,7 @@ impl Conversation {
     }
 
     /// Looks for these words, without regard to case and accents, and goes to the first place from
-    /// where the person reads; no words end the search. Told by [`Output::Found`].
+    /// where the person reads; no words end the search. Told by [`Output::SearchStatus`].
     pub fn find(&self, words: &str) {
         self.inner.find(words, None);
     }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use adw::prelude::*;
 use chat_core::message::{Fid, Message, Role};
 use chat_core::store::Page;
-use chat_gtk::conversation::{Conversation, Output, Standing};
+use chat_gtk::conversation::{Conversation, Output, SearchStatus};
 use chat_presentation::diagnostics::thread_cpu;
 use gtk::glib;
 
@@ -23,11 +23,11 @@ pub fn measure(wish: &Wish) {
     let window = adw::Window::builder().default_width(900).default_height(760).build();
     let earlier: Rc<RefCell<VecDeque<Arc<Message>>>> = Rc::default();
     let asked = Rc::new(Cell::new(None));
-    let standing = Rc::new(Cell::new(Standing::default()));
-    let (ask, found) = (Rc::clone(&asked), Rc::clone(&standing));
+    let status = Rc::new(Cell::new(SearchStatus::default()));
+    let (ask, search) = (Rc::clone(&asked), Rc::clone(&status));
     let conversation = Conversation::new(move |_, output| match output {
         Output::NeedEarlier { before } => ask.set(Some(before)),
-        Output::Found(standing) => found.set(standing),
+        Output::SearchStatus(status) => search.set(status),
         _ => {}
     });
     window.set_content(Some(conversation.widget()));
@@ -86,7 +86,7 @@ pub fn measure(wish: &Wish) {
         let typed = Instant::now() + Duration::from_millis(80);
         find.extend(run(&context, &mut || Instant::now() >= typed));
     }
-    find.extend(run(&context, &mut || !standing.get().searching));
+    find.extend(run(&context, &mut || !status.get().searching));
     let found = word.elapsed();
     let mut next = Vec::new();
     for step in 0..40 {
@@ -105,7 +105,7 @@ pub fn measure(wish: &Wish) {
             "page_worst_ms": worst(page),
             "find_worst_ms": worst(find),
             "find_s": found.as_secs_f64(),
-            "found": standing.get().total,
+            "found": status.get().total,
             "next_worst_ms": worst(next),
         })
     );

@@ -116,7 +116,7 @@ impl ChatWidget {
                 self.handle.output(Output::OpenFile { path, place });
             }
             Used::Seen => self.requests.mark_read(fid),
-            Used::Found(standing) => self.find.show(standing),
+            Used::SearchStatus(status) => self.find.show(status),
         }
     }
 

@@ -50,7 +50,7 @@ impl Shown {
     /// another is being read that is still there, and nothing of it may be done to the other.
     pub(super) fn concerns(&self, session: Option<&Fid>, output: &Output) -> bool {
         let of_none =
-            matches!(output, Output::CopyText(_) | Output::OpenLink(_) | Output::Found(_));
+            matches!(output, Output::CopyText(_) | Output::OpenLink(_) | Output::SearchStatus(_));
         of_none || matches!(self, Self::Open(shown) if session == Some(&shown.fid))
     }
 
@@ -146,7 +146,7 @@ mod tests {
     use chat_core::message::{MessageId, SessionMeta};
 
     use super::*;
-    use crate::conversation::Standing;
+    use crate::conversation::SearchStatus;
 
     #[test]
     fn what_the_chat_before_tells_is_not_done_to_the_one_that_is_being_read() {
@@ -171,7 +171,8 @@ mod tests {
             assert!(!open(&now).concerns(Some(&before), output), "{output:?}");
             assert!(!open(&now).concerns(None, output), "{output:?}");
         }
-        let of_none = [Output::CopyText("text".to_owned()), Output::Found(Standing::default())];
+        let of_none =
+            [Output::CopyText("text".to_owned()), Output::SearchStatus(SearchStatus::default())];
         for output in &of_none {
             assert!(Shown::Opening(now.clone()).concerns(Some(&before), output), "{output:?}");
         }

@@ -42,7 +42,7 @@ impl Inner {
         let seek = message.map(Seek::Message).or(from).or_else(|| in_sight(&state));
         let search = before.map_or(state.searches, |finder| finder.search) + 1;
         state.searches = search;
-        state.finder = Some(Finder { pattern, search, seek, current: None, told: None });
+        state.finder = Some(Finder { pattern, search, seek, current: None, reported: None });
         drop(state);
         self.search();
     }
@@ -123,8 +123,8 @@ impl Inner {
             }
             Some(SeekOutcome::Nowhere | SeekOutcome::Without(_)) => finder.seek = None,
         }
-        let standing = finder.standing(&transcript.entries, left || transcript.more);
-        let tell = finder.told.replace(standing) != Some(standing);
+        let status = finder.status(&transcript.entries, left || transcript.more);
+        let tell = finder.reported.replace(status) != Some(status);
         let need = !left && transcript.more && asked.is_none();
         let before = transcript.entries.first().map(Entry::id).filter(|_| need);
         if before.is_some() {
@@ -140,7 +140,7 @@ impl Inner {
             (self.output)(Output::NeedEarlier { before });
         }
         if tell {
-            (self.output)(Output::Found(standing));
+            (self.output)(Output::SearchStatus(status));
         }
         left
     }

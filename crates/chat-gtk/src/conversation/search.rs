@@ -14,7 +14,7 @@ pub use texts::each_text_of_segment;
 
 /// How far a search is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct SearchStatus {
     /// The place that the person stands at, counted from 1.
     pub current: Option<usize>,
     /// How many places were found.
@@ -32,7 +32,7 @@ pub struct Finder {
     pub seek: Option<Seek>,
     pub current: Option<MatchPosition>,
     /// What was told last.
-    pub told: Option<Standing>,
+    pub reported: Option<SearchStatus>,
 }
 
 /// What the person is to be brought to.
@@ -135,7 +135,7 @@ impl Finder {
     }
 
     /// How far the search is. A place that is no longer there is let go.
-    pub fn standing(&mut self, entries: &[Entry], searching: bool) -> Standing {
+    pub fn status(&mut self, entries: &[Entry], searching: bool) -> SearchStatus {
         let mut total = 0;
         let mut current = None;
         for entry in entries {
@@ -150,7 +150,7 @@ impl Finder {
         if current.is_none() {
             self.current = None;
         }
-        Standing { current, total, searching }
+        SearchStatus { current, total, searching }
     }
 }
 

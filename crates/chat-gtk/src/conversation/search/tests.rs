@@ -22,7 +22,7 @@ fn entries(texts: &[&str]) -> Vec<Entry> {
 
 fn finder(words: &str, search: u64) -> Finder {
     let pattern = Pattern::new(words).expect("words");
-    Finder { pattern, search, seek: None, current: None, told: None }
+    Finder { pattern, search, seek: None, current: None, reported: None }
 }
 
 fn read_all(finder: &Finder, entries: &mut [Entry]) {
@@ -58,8 +58,8 @@ fn places_follow_each_other_in_the_order_of_the_text_and_go_round() {
     }
     back.reverse();
     assert_eq!(back, forward);
-    let standing = finder.standing(&all, false);
-    assert_eq!(standing, Standing { current: Some(1), total: 4, searching: false });
+    let status = finder.status(&all, false);
+    assert_eq!(status, SearchStatus { current: Some(1), total: 4, searching: false });
 }
 
 #[test]
@@ -140,9 +140,9 @@ fn a_place_that_is_gone_is_let_go() {
     let mut first = finder("x", 1);
     read_all(&first, &mut all);
     first.current = Some(MatchPosition { message: all[0].id(), row: 0, hit: 0 });
-    assert_eq!(first.standing(&all, false).current, Some(1));
+    assert_eq!(first.status(&all, false).current, Some(1));
     let second = finder("y", 2);
     read_all(&second, &mut all);
-    assert_eq!(first.standing(&all, false), Standing::default());
+    assert_eq!(first.status(&all, false), SearchStatus::default());
     assert_eq!(first.current, None);
 }

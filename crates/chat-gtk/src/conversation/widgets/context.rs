@@ -13,7 +13,7 @@ use super::tags::Tags;
 use crate::conversation::model::answer_drafts::AnswerDrafts;
 use crate::conversation::model::files::{FilePlace, Files};
 use crate::conversation::model::one_time_note::OneTimeNote;
-use crate::conversation::search::Standing;
+use crate::conversation::search::SearchStatus;
 
 /// What the parts need from outside.
 #[derive(Clone)]
@@ -130,7 +130,7 @@ pub enum Output {
     /// The person has the end of a finished reply before them.
     Seen,
     /// How far the search is that [`find`](crate::conversation::Conversation::find) began.
-    Found(Standing),
+    SearchStatus(SearchStatus),
 }
 
 /// Where a reply stands beside another that answers the same.

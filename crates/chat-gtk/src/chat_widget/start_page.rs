@@ -173,7 +173,7 @@ impl StartPage {
         let contents = Contents {
             connections: manager.connections().list(),
             models: manager.models().list(),
-            local: self.local.as_ref().map(LocalModels::standing),
+            local: self.local.as_ref().map(LocalModels::status),
             chosen: chat.chosen.clone(),
             thinks: chat.thinks,
             first_run: chat.first_run,

@@ -68,7 +68,7 @@ impl Inner {
     fn end_find(&self) {
         let mut state = self.state.borrow_mut();
         if state.finder.take().is_some() {
-            state.show_found();
+            state.highlight_matches();
         }
     }
 
@@ -133,7 +133,7 @@ impl Inner {
         match brought {
             Some(SeekOutcome::At(_)) => show_current(&mut state),
             Some(SeekOutcome::Without(message)) => go_to_row(&mut state, message, 0, None),
-            _ => state.show_found(),
+            _ => state.highlight_matches(),
         }
         drop(state);
         if let Some(before) = before {
@@ -163,7 +163,7 @@ fn go_to_row(state: &mut State, message: MessageId, row: usize, hit: Option<usiz
     let hit = hit.and_then(|hit| entries[at].found.hits(row).get(hit)).cloned();
     rows.make_near(index, entries, transcript.last());
     rows.open(index);
-    state.show_found();
+    state.highlight_matches();
     state.rows.reveal(index, hit.as_ref(), state.transcript.is_live());
 }
 

@@ -20,7 +20,7 @@ use crate::conversation::widgets::code::CodeBlock;
 use crate::conversation::widgets::context::{Output, WidgetContext};
 use crate::conversation::widgets::expander::Expander;
 use crate::conversation::widgets::footer::Footer;
-use crate::conversation::widgets::mark::{Marks, mark_buffer, mark_label};
+use crate::conversation::widgets::highlight::{MatchColours, highlight_buffer, highlight_label};
 use crate::conversation::widgets::position::RowPosition;
 use crate::conversation::widgets::prose::Prose;
 use crate::conversation::widgets::table::TableBlock;
@@ -197,18 +197,22 @@ impl RowWidget {
     }
 
     /// Marks what was found, and nothing else.
-    pub fn mark(&self, hits: &[Hit], current: Option<usize>, marks: Marks) {
+    pub fn highlight(&self, hits: &[Hit], current: Option<usize>, colours: MatchColours) {
         let in_label = |label: &gtk::Label| {
             let hits: Vec<_> =
                 hits.iter().enumerate().map(|(at, hit)| (hit, current == Some(at))).collect();
-            mark_label(label, &hits, marks);
+            highlight_label(label, &hits, colours);
         };
         match self {
-            Self::Prose(prose) => mark_buffer(&prose.widget().buffer(), hits, current, marks),
-            Self::Code(code) => mark_buffer(&code.text_view().buffer(), hits, current, marks),
-            Self::Table(table) => table.mark(hits, current, marks),
-            Self::Expander(expander) => expander.mark(hits, current, marks),
-            Self::Tool(card) => card.expander().mark(hits, current, marks),
+            Self::Prose(prose) => {
+                highlight_buffer(&prose.widget().buffer(), hits, current, colours);
+            }
+            Self::Code(code) => {
+                highlight_buffer(&code.text_view().buffer(), hits, current, colours);
+            }
+            Self::Table(table) => table.highlight(hits, current, colours),
+            Self::Expander(expander) => expander.highlight(hits, current, colours),
+            Self::Tool(card) => card.expander().highlight(hits, current, colours),
             Self::User(said) => said.label().into_iter().for_each(in_label),
             Self::Remark(label) => in_label(label),
             Self::Ending(..) | Self::Footer(_) | Self::Still(_) => {}

@@ -10,7 +10,7 @@ use gtk::pango;
 use gtk::prelude::*;
 
 use super::fitted::fitted;
-use super::mark::{Marks, mark_buffer};
+use super::highlight::{MatchColours, highlight_buffer};
 use super::style_tags::StyleTags;
 use crate::accessible;
 use crate::conversation::model::hits::Hit;
@@ -49,15 +49,15 @@ struct Parts {
     style_tags: Option<StyleTags>,
     /// What is inside, while it is open.
     body: RefCell<Option<(gtk::Box, gtk::TextView)>>,
-    marked: RefCell<Marked>,
+    highlights: RefCell<BodyHighlights>,
 }
 
 /// What is marked inside.
 #[derive(Default)]
-struct Marked {
+struct BodyHighlights {
     hits: Vec<Hit>,
     current: Option<usize>,
-    marks: Marks,
+    colours: MatchColours,
 }
 
 impl Expander {
@@ -109,7 +109,7 @@ impl Expander {
             inside: RefCell::default(),
             style_tags: style_tags.cloned(),
             body: RefCell::default(),
-            marked: RefCell::default(),
+            highlights: RefCell::default(),
         });
         let weak = Rc::downgrade(&parts);
         parts.button.connect_clicked(move |_| {
@@ -165,8 +165,8 @@ impl Expander {
         // What is inside stands right below the line.
         self.parts.root.insert_child_after(&frame, Some(&self.parts.head));
         self.parts.arrow.set_icon_name(Some("pan-down-symbolic"));
-        let Marked { hits, current, marks } = &*self.parts.marked.borrow();
-        mark_buffer(&view.buffer(), hits, *current, *marks);
+        let BodyHighlights { hits, current, colours } = &*self.parts.highlights.borrow();
+        highlight_buffer(&view.buffer(), hits, *current, *colours);
         body.replace((frame, view));
         true
     }
@@ -179,11 +179,11 @@ impl Expander {
     }
 
     /// Marks what was found inside, and nothing else.
-    pub fn mark(&self, hits: &[Hit], current: Option<usize>, marks: Marks) {
+    pub fn highlight(&self, hits: &[Hit], current: Option<usize>, colours: MatchColours) {
         if let Some(view) = self.text_view() {
-            mark_buffer(&view.buffer(), hits, current, marks);
+            highlight_buffer(&view.buffer(), hits, current, colours);
         }
-        self.parts.marked.replace(Marked { hits: hits.to_vec(), current, marks });
+        self.parts.highlights.replace(BodyHighlights { hits: hits.to_vec(), current, colours });
     }
 
     /// The text that is inside, while it is open.

@@ -155,9 +155,9 @@ impl Repository {
     /// shown another's. Who commits meanwhile has it looked at again.
     fn steady<T>(&self, mut look: impl FnMut() -> Result<T, GitError>) -> Result<T, GitError> {
         for _ in 0..TRIES {
-            let before = self.location.marks()?;
+            let before = self.location.folder_stamps()?;
             let found = look()?;
-            if self.location.marks()? == before {
+            if self.location.folder_stamps()? == before {
                 return Ok(found);
             }
         }

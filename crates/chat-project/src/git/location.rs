@@ -28,7 +28,7 @@ pub(super) struct RepositoryLocation {
 
 /// Which folders a repository's data lies in, and when they were last changed or moved.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Marks([Option<(u64, u64, i64, i64)>; 4]);
+pub(super) struct FolderStamps([Option<(u64, u64, i64, i64)>; 4]);
 
 impl RepositoryLocation {
     /// The repository that a folder lies in.
@@ -56,13 +56,17 @@ impl RepositoryLocation {
 
     /// By which is told whether another repository's data took the place of this one's meanwhile, if only for a
     /// moment: each time something is moved, the kernel notes when.
-    pub fn marks(&self) -> Result<Marks, GitError> {
+    pub fn folder_stamps(&self) -> Result<FolderStamps, GitError> {
         let mark = |name: &str| {
             let found = self.common.join(name).symlink_metadata().ok()?;
             Some((found.dev(), found.ino(), found.ctime(), found.ctime_nsec()))
         };
-        let marks = ["objects", "objects/info", "objects/pack", "refs"].map(mark);
-        if self.is_whole() { Ok(Marks(marks)) } else { Err(GitError::Foreign(self.common.clone())) }
+        let stamps = ["objects", "objects/info", "objects/pack", "refs"].map(mark);
+        if self.is_whole() {
+            Ok(FolderStamps(stamps))
+        } else {
+            Err(GitError::Foreign(self.common.clone()))
+        }
     }
 
     /// Whether all of it lies where it says, and no objects of another repository are in it.

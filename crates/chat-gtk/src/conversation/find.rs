@@ -97,7 +97,7 @@ impl Inner {
         let mut left = false;
         let unread = transcript.unread();
         for entry in transcript.entries[unread..].iter_mut().rev() {
-            if entry.found.is_of(finder.search) {
+            if entry.hits.is_of(finder.search) {
                 continue;
             }
             left = is_over();
@@ -160,7 +160,7 @@ fn go_to_row(state: &mut State, message: MessageId, row: usize, hit: Option<usiz
     let entries = &transcript.entries;
     let Some(at) = entries.iter().position(|entry| entry.id() == message) else { return };
     let index = entries[..at].iter().map(|entry| entry.rows).sum::<usize>() + row;
-    let hit = hit.and_then(|hit| entries[at].found.hits(row).get(hit)).cloned();
+    let hit = hit.and_then(|hit| entries[at].hits.in_row(row).get(hit)).cloned();
     rows.make_near(index, entries, transcript.last());
     rows.open(index);
     state.highlight_matches();

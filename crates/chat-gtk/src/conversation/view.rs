@@ -94,7 +94,7 @@ impl State {
         rows.highlight(&transcript.entries, |entry, row| {
             let is_current =
                 |place: &MatchPosition| place.message == entry.id() && place.row == row;
-            let hits = if search > 0 { entry.found.hits(row) } else { &[] };
+            let hits = if search > 0 { entry.hits.in_row(row) } else { &[] };
             (hits, current.filter(is_current).map(|place| place.hit))
         });
     }

@@ -121,15 +121,15 @@ fn a_text_that_grows_is_read_where_it_grew() {
     let finder = finder("x", 1);
     read_all(&finder, &mut all);
     let places = |all: &[Entry]| {
-        (0..rows - 1).map(|row| all[0].found.hits(row).as_ptr()).collect::<Vec<_>>()
+        (0..rows - 1).map(|row| all[0].hits.in_row(row).as_ptr()).collect::<Vec<_>>()
     };
     let before = places(&all);
-    assert_eq!(all[0].found.count(), 4_000);
+    assert_eq!(all[0].hits.count(), 4_000);
     assert!(all[0].add_text(0, chat_core::event::TextKind::Text, text.len(), "one more x"));
     all[0].kinds();
-    assert!(!all[0].found.is_of(1));
+    assert!(!all[0].hits.is_of(1));
     read_all(&finder, &mut all);
-    assert_eq!(all[0].found.count(), 4_001);
+    assert_eq!(all[0].hits.count(), 4_001);
     // What was found above stands where it stood in memory: it was not made again.
     assert_eq!(before, places(&all));
 }

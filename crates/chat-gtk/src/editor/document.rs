@@ -27,7 +27,7 @@ use undoing::Merges;
 
 /// What a file tells the editor.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum DocumentEvent {
     /// Whether it is unsaved changed.
     Title,
     /// Its text changed.
@@ -61,7 +61,7 @@ enum Stand {
 type Saved = Box<dyn FnOnce(bool)>;
 
 /// Hears what a file tells.
-type Listener = Box<dyn Fn(&Rc<Document>, Told)>;
+type Listener = Box<dyn Fn(&Rc<Document>, DocumentEvent)>;
 
 /// An open file.
 pub(super) struct Document {
@@ -104,7 +104,7 @@ pub(super) struct Document {
     merges: RefCell<Merges>,
     monitor: RefCell<Option<gio::FileMonitor>>,
     engine: Engine,
-    told: Listener,
+    listener: Listener,
 }
 
 impl Document {
@@ -113,7 +113,7 @@ impl Document {
         project: &Path,
         path: &Path,
         engine: Engine,
-        told: impl Fn(&Rc<Self>, Told) + 'static,
+        listener: impl Fn(&Rc<Self>, DocumentEvent) + 'static,
     ) -> Rc<Self> {
         let buffer = sourceview5::Buffer::new(None);
         buffer.set_max_undo_levels(0);
@@ -172,7 +172,7 @@ impl Document {
             merges: RefCell::default(),
             monitor: RefCell::default(),
             engine,
-            told: Box::new(told),
+            listener: Box::new(listener),
         });
         document.connect();
         document
@@ -180,23 +180,23 @@ impl Document {
 
     fn connect(self: &Rc<Self>) {
         let weak = Rc::downgrade(self);
-        self.buffer.connect_modified_changed(move |_| tell(&weak, Told::Title));
+        self.buffer.connect_modified_changed(move |_| tell(&weak, DocumentEvent::Title));
         let weak = Rc::downgrade(self);
         self.buffer.connect_changed(move |_| {
             if let Some(document) = weak.upgrade() {
                 document.changes.set(document.changes.get() + 1);
-                tell(&weak, Told::Text);
+                tell(&weak, DocumentEvent::Text);
             }
         });
         let weak = Rc::downgrade(self);
         self.buffer.connect_cursor_position_notify(move |_| {
             if let Some(document) = weak.upgrade() {
                 document.show_position();
-                tell(&weak, Told::Cursor);
+                tell(&weak, DocumentEvent::Cursor);
             }
         });
         let weak = Rc::downgrade(self);
-        self.buffer.connect_has_selection_notify(move |_| tell(&weak, Told::Cursor));
+        self.buffer.connect_has_selection_notify(move |_| tell(&weak, DocumentEvent::Cursor));
         let weak = Rc::downgrade(self);
         self.position.connect_clicked(move |_| {
             if let Some(document) = weak.upgrade() {
@@ -210,8 +210,8 @@ impl Document {
         &self.project
     }
 
-    fn tell(self: &Rc<Self>, told: Told) {
-        (self.told)(self, told);
+    fn tell(self: &Rc<Self>, event: DocumentEvent) {
+        (self.listener)(self, event);
     }
 
     /// Its path from the project on, or whole where it lies elsewhere.
@@ -389,9 +389,9 @@ fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-fn tell(document: &Weak<Document>, told: Told) {
+fn tell(document: &Weak<Document>, event: DocumentEvent) {
     if let Some(document) = document.upgrade().filter(|document| !document.setting.get()) {
-        document.tell(told);
+        document.tell(event);
     }
 }
 

@@ -11,7 +11,7 @@ use gettextrs::gettext;
 use gtk::glib;
 use relm4::gtk::prelude::*;
 
-use super::document::{Document, Told};
+use super::document::{Document, DocumentEvent};
 use super::open_tabs::{Tab, Tabs};
 use super::{Inner, Output, closing};
 
@@ -210,9 +210,9 @@ impl Inner {
             return open;
         }
         let (weak, engine) = (Rc::downgrade(self), Rc::clone(&self.engine));
-        let document = Document::new(project, path, engine, move |document, told| {
+        let document = Document::new(project, path, engine, move |document, event| {
             if let Some(editor) = weak.upgrade() {
-                editor.heard(document, told);
+                editor.document_event(document, event);
             }
         });
         group.add(Rc::clone(&document), position);
@@ -224,24 +224,24 @@ impl Inner {
         document
     }
 
-    fn heard(self: &Rc<Self>, document: &Rc<Document>, told: Told) {
+    fn document_event(self: &Rc<Self>, document: &Rc<Document>, event: DocumentEvent) {
         let file = || (document.project().to_owned(), document.path());
-        match told {
-            Told::Title => {
+        match event {
+            DocumentEvent::Title => {
                 if let Some(group) = self.group(document.project()) {
                     group.show_titles();
                 }
                 self.save_draft_soon(file());
                 self.tell_moved();
             }
-            Told::Text => self.save_draft_soon(file()),
-            Told::Cursor => {
+            DocumentEvent::Text => self.save_draft_soon(file()),
+            DocumentEvent::Cursor => {
                 self.tell_moved();
                 self.save_tabs_soon();
             }
-            Told::Note(words) => (self.output)(Output::Note(words)),
-            Told::SaveAs => self.save_as(document),
-            Told::Became(before) => self.became(document, before),
+            DocumentEvent::Note(words) => (self.output)(Output::Note(words)),
+            DocumentEvent::SaveAs => self.save_as(document),
+            DocumentEvent::Became(before) => self.became(document, before),
         }
     }
 }

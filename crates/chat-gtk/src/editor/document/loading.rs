@@ -12,7 +12,7 @@ use super::super::chunked_insert::insert_in_chunks;
 use super::super::disk::{self, Loaded, Refusal, Seen};
 use super::super::look;
 use super::super::unsaved_files::Draft;
-use super::{Document, Stand, Told};
+use super::{Document, DocumentEvent, Stand};
 use crate::languages;
 
 /// Longer texts are shown without colours, which take time and memory, in bytes.
@@ -111,8 +111,8 @@ impl Document {
             self.go(place);
         }
         self.show_position();
-        self.tell(Told::Title);
-        self.tell(Told::Cursor);
+        self.tell(DocumentEvent::Title);
+        self.tell(DocumentEvent::Cursor);
     }
 
     /// There is no text to show. What was not saved is shown all the same, and a file that is not there
@@ -128,8 +128,8 @@ impl Document {
             let elsewhere = matches!(refusal, Refusal::Binary | Refusal::TooLarge(_))
                 .then(|| self.choice(gettext("Open in Another App"), |it| it.open_elsewhere()));
             self.notice.say(&refusal.sentence(), elsewhere.into_iter().collect());
-            self.tell(Told::Cursor);
-            return self.tell(Told::Title);
+            self.tell(DocumentEvent::Cursor);
+            return self.tell(DocumentEvent::Title);
         }
         self.seen.replace(None);
         self.common.take();

@@ -14,7 +14,7 @@ use sourceview5::prelude::*;
 use super::super::disk::{self, Format, NotSaved, Seen, Version};
 use super::super::look;
 use super::super::notice::Choice;
-use super::{Document, Stand, Told};
+use super::{Document, DocumentEvent, Stand};
 use crate::accessible;
 
 /// How many characters may tell a file's language.
@@ -132,13 +132,13 @@ impl Document {
                     document.show_status();
                     // What was typed or undone meanwhile is not on disk.
                     document.buffer.set_modified(!is_same);
-                    document.tell(Told::Title);
+                    document.tell(DocumentEvent::Title);
                 }
                 Err(not) => document.say_not_saved(target, not),
             }
             if is_saved && is_other {
                 let words = gettext("Changes from disk were merged with yours, and saved.");
-                document.tell(Told::Note(words));
+                document.tell(DocumentEvent::Note(words));
             }
             done(is_saved);
             if let Some(next) = document.save_next.take() {
@@ -178,7 +178,7 @@ impl Document {
             self.colour(look::language(&self.path(), &text));
         }
         self.watch();
-        self.tell(Told::Became(before));
+        self.tell(DocumentEvent::Became(before));
     }
 
     fn say_not_saved(self: &Rc<Self>, target: Target, not: NotSaved) {
@@ -210,7 +210,7 @@ impl Document {
 
     /// To write the text somewhere else.
     pub(super) fn save_as_choice(self: &Rc<Self>) -> Choice {
-        self.choice(gettext("Save As…"), |document| document.tell(Told::SaveAs))
+        self.choice(gettext("Save As…"), |document| document.tell(DocumentEvent::SaveAs))
     }
 }
 

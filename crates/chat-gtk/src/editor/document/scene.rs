@@ -9,7 +9,7 @@ use relm4::gtk::prelude::*;
 
 use super::super::Engine;
 use super::super::unsaved_files::Draft;
-use super::{Document, Told};
+use super::{Document, DocumentEvent};
 use crate::main_loop::until;
 
 pub(super) const LINES: &str = "one\ntwo\nthree\nfour\nfive\n";
@@ -35,7 +35,7 @@ impl Scene {
         let told = Rc::clone(&notes);
         let path = Path::new("a.txt");
         let document = Document::new(folder.path(), path, Engine::default(), move |_, what| {
-            if let Told::Note(words) = what {
+            if let DocumentEvent::Note(words) = what {
                 told.borrow_mut().push(words);
             }
         });

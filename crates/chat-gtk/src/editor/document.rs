@@ -44,7 +44,7 @@ pub(super) enum DocumentEvent {
 
 /// How far a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stand {
+enum LoadState {
     /// Nobody has looked at it yet.
     Unread,
     /// Its text is on its way.
@@ -52,7 +52,7 @@ enum Stand {
     /// All of it is there.
     Open,
     /// A part of it is there, which can only be read.
-    Part,
+    Partial,
     /// It has no text that can be shown.
     Refused,
 }
@@ -76,7 +76,7 @@ pub(super) struct Document {
     position: gtk::Button,
     find: OnceCell<Rc<Find>>,
     go_to: OnceCell<Rc<GoTo>>,
-    stand: Cell<Stand>,
+    load_state: Cell<LoadState>,
     format: Cell<Format>,
     /// The file on disk that the text comes from; none where there is none.
     seen: RefCell<Option<Seen>>,
@@ -154,7 +154,7 @@ impl Document {
             position,
             find: OnceCell::new(),
             go_to: OnceCell::new(),
-            stand: Cell::new(Stand::Unread),
+            load_state: Cell::new(LoadState::Unread),
             format: Cell::new(disk::usual()),
             seen: RefCell::default(),
             pending_insert: RefCell::default(),
@@ -238,17 +238,17 @@ impl Document {
 
     /// Whether it holds what is not on disk.
     pub(super) fn is_unsaved(&self) -> bool {
-        self.stand.get() == Stand::Open && self.buffer.is_modified()
+        self.load_state.get() == LoadState::Open && self.buffer.is_modified()
     }
 
     /// Whether its text is there.
     pub(super) fn has_text(&self) -> bool {
-        matches!(self.stand.get(), Stand::Open | Stand::Part) && !self.setting.get()
+        matches!(self.load_state.get(), LoadState::Open | LoadState::Partial) && !self.setting.get()
     }
 
     /// Whether it is no longer being read.
     pub(super) fn is_settled(&self) -> bool {
-        self.stand.get() == Stand::Refused || self.has_text()
+        self.load_state.get() == LoadState::Refused || self.has_text()
     }
 
     /// Says something about it.
@@ -326,7 +326,7 @@ impl Document {
     /// Opens the bar of finding, and with it that of replacing.
     pub(super) fn open_find(self: &Rc<Self>, replace: bool) {
         if self.has_text() {
-            self.find_bar().open(replace && self.stand.get() == Stand::Open);
+            self.find_bar().open(replace && self.load_state.get() == LoadState::Open);
         }
     }
 

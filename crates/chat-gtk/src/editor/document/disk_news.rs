@@ -10,7 +10,7 @@ use relm4::gtk::prelude::*;
 
 use super::super::disk::{self, Loaded, Refusal};
 use super::super::notice::Choice;
-use super::{Document, Stand};
+use super::{Document, LoadState};
 
 /// How long several changes are waited for, in milliseconds.
 const TOGETHER: i32 = 100;
@@ -35,7 +35,7 @@ impl Document {
     /// Looks at the file on disk, and once more where that is asked for meanwhile.
     pub(super) fn look(self: &Rc<Self>) {
         self.look_again.set(true);
-        if self.stand.get() != Stand::Open || self.saving.get() || self.looking.get() {
+        if self.load_state.get() != LoadState::Open || self.saving.get() || self.looking.get() {
             return;
         }
         self.look_again.set(false);

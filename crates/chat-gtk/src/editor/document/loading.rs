@@ -12,7 +12,7 @@ use super::super::chunked_insert::insert_in_chunks;
 use super::super::disk::{self, Loaded, Refusal, Seen};
 use super::super::look;
 use super::super::unsaved_files::Draft;
-use super::{Document, DocumentEvent, Stand};
+use super::{Document, DocumentEvent, LoadState};
 use crate::languages;
 
 /// Longer texts are shown without colours, which take time and memory, in bytes.
@@ -22,15 +22,15 @@ impl Document {
     /// Reads the file and shows what it says, unless that was done before. One that could not be shown
     /// may be another by now.
     pub(in super::super) fn load(self: &Rc<Self>) {
-        match self.stand.get() {
-            Stand::Unread => self.read(),
-            Stand::Refused => self.read_again(),
-            Stand::Loading | Stand::Open | Stand::Part => {}
+        match self.load_state.get() {
+            LoadState::Unread => self.read(),
+            LoadState::Refused => self.read_again(),
+            LoadState::Loading | LoadState::Open | LoadState::Partial => {}
         }
     }
 
     fn read(self: &Rc<Self>) {
-        self.stand.set(Stand::Loading);
+        self.load_state.set(LoadState::Loading);
         let (project, path) = (self.project.clone(), self.path());
         let weak = Rc::downgrade(self);
         glib::spawn_future_local(async move {
@@ -69,8 +69,8 @@ impl Document {
             if let Some(document) = weak.upgrade() {
                 document.buffer.set_highlight_syntax(coloured);
                 document.colour(language);
-                let stand = if part.is_some() { Stand::Part } else { Stand::Open };
-                document.filled(stand, is_protected);
+                let load_state = if part.is_some() { LoadState::Partial } else { LoadState::Open };
+                document.filled(load_state, is_protected);
             }
         });
         self.pending_insert.replace(Some(insert));
@@ -97,11 +97,11 @@ impl Document {
     }
 
     /// All of the text is there.
-    fn filled(self: &Rc<Self>, stand: Stand, is_protected: bool) {
+    fn filled(self: &Rc<Self>, load_state: LoadState, is_protected: bool) {
         self.setting.set(false);
         self.buffer.set_modified(false);
-        self.stand.set(stand);
-        self.view.set_editable(stand == Stand::Open && !is_protected);
+        self.load_state.set(load_state);
+        self.view.set_editable(load_state == LoadState::Open && !is_protected);
         self.buffer.place_cursor(&self.buffer.start_iter());
         self.watch();
         if let Some(draft) = self.draft.take() {
@@ -121,7 +121,7 @@ impl Document {
         let draft = self.draft.take();
         if draft.is_none() && *refusal != Refusal::Gone {
             self.setting.set(false);
-            self.stand.set(Stand::Refused);
+            self.load_state.set(LoadState::Refused);
             self.view.set_sensitive(false);
             self.view.set_show_line_numbers(false);
             self.view.set_cursor_visible(false);
@@ -135,7 +135,7 @@ impl Document {
         self.common.take();
         self.forget_merges();
         self.colour(look::language(&self.path(), ""));
-        self.filled(Stand::Open, false);
+        self.filled(LoadState::Open, false);
         if let Some(draft) = draft {
             self.restore_draft(&draft, Some(refusal));
         } else {
@@ -153,15 +153,15 @@ impl Document {
 
     /// What was not saved in an earlier run is there.
     pub(in super::super) fn set_draft(self: &Rc<Self>, draft: Draft) {
-        match self.stand.get() {
-            Stand::Unread | Stand::Loading => {
+        match self.load_state.get() {
+            LoadState::Unread | LoadState::Loading => {
                 self.draft.replace(Some(draft));
                 self.load();
             }
             // Somebody was faster, and typed something new.
-            Stand::Open if self.buffer.is_modified() => {}
-            Stand::Open => self.restore_draft(&draft, None),
-            Stand::Part | Stand::Refused => {
+            LoadState::Open if self.buffer.is_modified() => {}
+            LoadState::Open => self.restore_draft(&draft, None),
+            LoadState::Partial | LoadState::Refused => {
                 self.draft.replace(Some(draft));
                 self.read_again();
             }
@@ -170,7 +170,7 @@ impl Document {
 
     /// Reads the file as if it was opened now. What is shown of it goes, and cannot be had again.
     pub(super) fn read_again(self: &Rc<Self>) {
-        if self.stand.get() == Stand::Loading {
+        if self.load_state.get() == LoadState::Loading {
             return;
         }
         self.aim.set(Some(self.place()));

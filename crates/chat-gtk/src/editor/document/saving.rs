@@ -14,7 +14,7 @@ use sourceview5::prelude::*;
 use super::super::disk::{self, Format, NotSaved, Seen, Version};
 use super::super::look;
 use super::super::notice::Choice;
-use super::{Document, DocumentEvent, Stand};
+use super::{Document, DocumentEvent, LoadState};
 use crate::accessible;
 
 /// How many characters may tell a file's language.
@@ -53,7 +53,7 @@ impl Recode {
 impl Document {
     /// Writes the text to disk in the background. `done` learns whether it is there.
     pub(in super::super) fn save(self: &Rc<Self>, done: impl FnOnce(bool) + 'static) {
-        if self.stand.get() != Stand::Open {
+        if self.load_state.get() != LoadState::Open {
             return done(false);
         }
         if self.saving.get() {
@@ -80,7 +80,7 @@ impl Document {
 
     /// Whether the whole text is there, so that it can be written somewhere else.
     pub(in super::super) fn is_whole(&self) -> bool {
-        self.stand.get() == Stand::Open && self.has_text()
+        self.load_state.get() == LoadState::Open && self.has_text()
     }
 
     /// Writes the text to another file, whatever that was before, and is that file from then on.

@@ -16,7 +16,7 @@ use gtk::gio;
 use relm4::gtk::prelude::*;
 
 use super::chunked_insert::ChunkedInsert;
-use super::disk::{self, Format, Seen};
+use super::disk::{self, DiskState, Format};
 use super::find::Find;
 use super::go_to::GoTo;
 use super::notice::Notice;
@@ -79,7 +79,7 @@ pub(super) struct Document {
     load_state: Cell<LoadState>,
     format: Cell<Format>,
     /// The file on disk that the text comes from; none where there is none.
-    seen: RefCell<Option<Seen>>,
+    disk_state: RefCell<Option<DiskState>>,
     pending_insert: RefCell<Option<ChunkedInsert>>,
     /// Where to go once the text is there.
     aim: Cell<Option<Place>>,
@@ -156,7 +156,7 @@ impl Document {
             go_to: OnceCell::new(),
             load_state: Cell::new(LoadState::Unread),
             format: Cell::new(disk::usual()),
-            seen: RefCell::default(),
+            disk_state: RefCell::default(),
             pending_insert: RefCell::default(),
             aim: Cell::default(),
             draft: RefCell::default(),
@@ -271,7 +271,7 @@ impl Document {
         self.is_unsaved().then(|| Draft {
             text: self.text(),
             cursor: self.buffer.cursor_position(),
-            base: self.seen.borrow().as_ref().map(|seen| seen.sum.clone()),
+            base: self.disk_state.borrow().as_ref().map(|disk_state| disk_state.sum.clone()),
             common: self.common.borrow().as_deref().map(str::to_owned),
         })
     }

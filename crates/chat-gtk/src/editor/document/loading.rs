@@ -9,7 +9,7 @@ use relm4::gtk::prelude::*;
 use sourceview5::prelude::*;
 
 use super::super::chunked_insert::insert_in_chunks;
-use super::super::disk::{self, Loaded, Refusal, Seen};
+use super::super::disk::{self, DiskState, Loaded, Refusal};
 use super::super::look;
 use super::super::unsaved_files::Draft;
 use super::{Document, DocumentEvent, LoadState};
@@ -47,14 +47,14 @@ impl Document {
             Err(refusal) => return self.refuse(&refusal),
         };
         self.format.set(loaded.format);
-        self.seen.replace(loaded.seen);
+        self.disk_state.replace(loaded.disk_state);
         self.show_status();
-        let mut part = loaded.part;
-        self.common.replace(part.is_none().then(|| loaded.text.as_str().into()));
-        if part.is_some() && self.draft.borrow().is_some() {
+        let mut partial = loaded.partial;
+        self.common.replace(partial.is_none().then(|| loaded.text.as_str().into()));
+        if partial.is_some() && self.draft.borrow().is_some() {
             // What was typed is there as a whole: it must not be mixed with a part of what is on disk.
             loaded.text.clear();
-            part = None;
+            partial = None;
         }
         self.overwrites.take();
         self.forget_merges();
@@ -69,13 +69,14 @@ impl Document {
             if let Some(document) = weak.upgrade() {
                 document.buffer.set_highlight_syntax(coloured);
                 document.colour(language);
-                let load_state = if part.is_some() { LoadState::Partial } else { LoadState::Open };
+                let load_state =
+                    if partial.is_some() { LoadState::Partial } else { LoadState::Open };
                 document.filled(load_state, is_protected);
             }
         });
         self.pending_insert.replace(Some(insert));
-        if let Some(part) = part {
-            self.notice.say(&part.sentence(), Vec::new());
+        if let Some(partial) = partial {
+            self.notice.say(&partial.sentence(), Vec::new());
         } else if is_protected {
             self.notice.say(&disk::protected(), Vec::new());
         }
@@ -131,7 +132,7 @@ impl Document {
             self.tell(DocumentEvent::Cursor);
             return self.tell(DocumentEvent::Title);
         }
-        self.seen.replace(None);
+        self.disk_state.replace(None);
         self.common.take();
         self.forget_merges();
         self.colour(look::language(&self.path(), ""));
@@ -195,7 +196,7 @@ impl Document {
             return;
         }
         self.view.set_editable(true);
-        let sum = self.seen.borrow().as_ref().map(|seen| seen.sum.clone());
+        let sum = self.disk_state.borrow().as_ref().map(|disk_state| disk_state.sum.clone());
         let is_changed = refusal.is_none() && sum != draft.base;
         if is_shown && !is_changed {
             self.replace_text(&draft.text);
@@ -212,7 +213,7 @@ impl Document {
         // Saving asks before it overwrites what came to the file since, in a later run, too.
         self.outdated.set(is_changed);
         if is_changed {
-            self.seen.replace(draft.base.clone().map(Seen::earlier));
+            self.disk_state.replace(draft.base.clone().map(DiskState::earlier));
         }
         let words = if is_changed {
             gettext("Your unsaved changes were restored. The file has changed on disk since then.")

@@ -11,7 +11,7 @@ use gtk::{gio, glib};
 use relm4::gtk::prelude::*;
 use sourceview5::prelude::*;
 
-use super::super::disk::{self, Format, NotSaved, Seen, Version};
+use super::super::disk::{self, DiskState, Format, NotSaved, Version};
 use super::super::look;
 use super::super::notice::Choice;
 use super::{Document, DocumentEvent, LoadState};
@@ -30,7 +30,7 @@ enum Target {
 }
 
 /// What became of writing a text.
-type Written = Result<Seen, NotSaved>;
+type Written = Result<DiskState, NotSaved>;
 
 /// Whether a text gets another encoding than its file has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl Document {
             self.save_next.replace(Some(Box::new(both)));
             return;
         }
-        if !self.buffer.is_modified() && self.seen.borrow().is_some() {
+        if !self.buffer.is_modified() && self.disk_state.borrow().is_some() {
             return done(true);
         }
         if self.outdated.get() {
@@ -121,11 +121,11 @@ impl Document {
                         document.overwrites.take();
                     }
                 }
-                Ok(seen) => {
+                Ok(disk_state) => {
                     if matches!(target, Target::Other(_)) {
                         document.forget_merges();
                     }
-                    document.saved(seen, merged.unwrap_or(ours), recode);
+                    document.saved(disk_state, merged.unwrap_or(ours), recode);
                     if let Target::Other(path) = target {
                         document.become_file(path);
                     }
@@ -151,10 +151,10 @@ impl Document {
     }
 
     /// This is on disk now.
-    fn saved(&self, seen: Seen, written: Version, recode: Recode) {
+    fn saved(&self, disk_state: DiskState, written: Version, recode: Recode) {
         let written = Version {
             format: recode.of(written.format),
-            seen: Some(seen),
+            disk_state: Some(disk_state),
             common: Some(written.text.clone()),
             overwrites: None,
             ..written
@@ -225,8 +225,8 @@ fn put(
     let as_person = |path: &Path, overwrites: Option<Vec<u8>>, write: &dyn Fn() -> Written| match (
         engine, overwrites,
     ) {
-        (Some(engine), Some(seen)) => {
-            engine.review().overwritten_by_person(project, path, &seen, write)
+        (Some(engine), Some(bytes)) => {
+            engine.review().overwritten_by_person(project, path, &bytes, write)
         }
         (Some(engine), None) => engine.review().saved_by_person(project, path, write),
         (None, _) => write(),
@@ -238,9 +238,11 @@ fn put(
                 // What came to the file since then is replaced, and not taken for something that the person left
                 // alone.
                 let overwrites = version.overwrites.as_deref();
-                let overwrites = overwrites.and_then(|seen| disk::bytes(seen, format));
-                let (text, seen) = (&*version.text, version.seen.as_ref());
-                as_person(path, overwrites, &|| disk::write(project, path, text, format, seen))
+                let overwrites = overwrites.and_then(|text| disk::bytes(text, format));
+                let (text, disk_state) = (&*version.text, version.disk_state.as_ref());
+                as_person(path, overwrites, &|| {
+                    disk::write(project, path, text, format, disk_state)
+                })
             };
             disk::save_merged(version, write, || disk::read(project, path))
         }

@@ -108,12 +108,12 @@ struct Inner {
     names: RefCell<Option<Names>>,
     /// The text as it was read last.
     read: RefCell<Read>,
-    told_pages: RefCell<Vec<String>>,
+    requested_pages: RefCell<Vec<String>>,
     /// What goes along besides.
     along: RefCell<Vec<Chip>>,
     /// What was looked for last.
-    looked_for: RefCell<Option<String>>,
-    told: Told,
+    searched_for: RefCell<Option<String>>,
+    output: OutputHandler,
     send: gtk::Button,
     stop: gtk::Button,
     enter_sends: Cell<bool>,
@@ -135,11 +135,11 @@ struct Read {
 }
 
 /// Who hears what a person does.
-struct Told(Box<dyn Fn(Output)>);
+struct OutputHandler(Box<dyn Fn(Output)>);
 
-impl std::fmt::Debug for Told {
+impl std::fmt::Debug for OutputHandler {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Told").finish()
+        f.debug_tuple("OutputHandler").finish()
     }
 }
 
@@ -214,10 +214,10 @@ impl Composer {
             meant: RefCell::default(),
             names: RefCell::default(),
             read: RefCell::new(Read { is_blank: true, ..Read::default() }),
-            told_pages: RefCell::default(),
+            requested_pages: RefCell::default(),
             along: RefCell::default(),
-            looked_for: RefCell::default(),
-            told: Told(Box::new(output)),
+            searched_for: RefCell::default(),
+            output: OutputHandler(Box::new(output)),
             send,
             stop,
             enter_sends: Cell::new(true),
@@ -369,7 +369,7 @@ impl Inner {
     }
 
     fn tell(&self, output: Output) {
-        (self.told.0)(output);
+        (self.output.0)(output);
     }
 
     fn submit(&self) {

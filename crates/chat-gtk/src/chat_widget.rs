@@ -48,7 +48,7 @@ use relm4::{Component, ComponentParts, ComponentSender};
 use crate::bridge::{Arrival, Bridge};
 use crate::composer::Composer;
 use crate::conversation::Conversation;
-pub use crate::editor::{At, Outline, Place};
+pub use crate::editor::{At, Outline, TextPosition};
 use background_commands::BackgroundCommands;
 use chat_composer::ChatComposer;
 use chat_switching::Workplace;

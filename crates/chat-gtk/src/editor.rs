@@ -40,7 +40,7 @@ use tabs::Group;
 
 /// A place in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct TextPosition {
     /// From 1.
     pub line: u32,
     /// From 1, in characters.
@@ -168,7 +168,7 @@ impl Editor {
     }
 
     /// Opens a file by its path from the project on, or goes to it where it is open.
-    pub(crate) fn open(&self, path: &Path, place: Option<Place>) {
+    pub(crate) fn open(&self, path: &Path, place: Option<TextPosition>) {
         let project = self.inner.project.borrow().clone();
         let Some(project) = project else { return };
         let document = self.inner.open(&project, path, None);

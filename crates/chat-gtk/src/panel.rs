@@ -17,7 +17,7 @@ use relm4::gtk::prelude::*;
 
 use crate::accessible;
 use crate::changes::{self, ChangesPage};
-use crate::editor::{self, Editor, Outline, Place};
+use crate::editor::{self, Editor, Outline, TextPosition};
 use files::FilesPage;
 use project::{News, ProjectFiles};
 use switcher::Switcher;
@@ -123,7 +123,7 @@ impl Panel {
                 changes::Output::Open { path, line } => {
                     if let Some(inner) = owner.upgrade() {
                         let line = u32::try_from(line).unwrap_or(1);
-                        Self { inner }.open(&path, Some(Place { line, column: 1 }));
+                        Self { inner }.open(&path, Some(TextPosition { line, column: 1 }));
                     }
                 }
             });
@@ -196,7 +196,7 @@ impl Panel {
     }
 
     /// Opens a file by its path from the project on.
-    pub(crate) fn open(&self, path: &Path, place: Option<Place>) {
+    pub(crate) fn open(&self, path: &Path, place: Option<TextPosition>) {
         self.show_page("editor");
         self.inner.editor.open(path, place);
     }

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::bridge::Arrival;
 use crate::changes::Wish;
-use crate::editor::{Outline, Place};
+use crate::editor::{Outline, TextPosition};
 use crate::{composer, conversation};
 
 /// How a chat widget begins.
@@ -165,7 +165,7 @@ pub enum Output {
         /// Its path from the project on.
         path: PathBuf,
         /// Where in it.
-        place: Option<Place>,
+        place: Option<TextPosition>,
     },
     /// There is something else to review than before.
     Changes(Review),

@@ -21,7 +21,7 @@ use super::find::Find;
 use super::go_to::GoTo;
 use super::notice::Notice;
 use super::unsaved_files::Draft;
-use super::{Engine, Place, look};
+use super::{Engine, TextPosition, look};
 use crate::accessible;
 use undoing::Merges;
 
@@ -82,7 +82,7 @@ pub(super) struct Document {
     disk_state: RefCell<Option<DiskState>>,
     pending_insert: RefCell<Option<ChunkedInsert>>,
     /// Where to go once the text is there.
-    aim: Cell<Option<Place>>,
+    aim: Cell<Option<TextPosition>>,
     /// What was not saved in an earlier run, to be put in once the text is there.
     draft: RefCell<Option<Draft>>,
     /// The text is being set, and not by the person.
@@ -277,23 +277,23 @@ impl Document {
     }
 
     /// Where the person is in it, or will be once the text is there.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> TextPosition {
         if let Some(aim) = self.aim.get().filter(|_| !self.has_text()) {
             return aim;
         }
         let at = self.buffer.iter_at_mark(&self.buffer.get_insert());
-        Place { line: at.line() as u32 + 1, column: at.line_offset() as u32 + 1 }
+        TextPosition { line: at.line() as u32 + 1, column: at.line_offset() as u32 + 1 }
     }
 
     /// Goes to a place once the text is there, unless somebody went to one before.
-    pub(super) fn expect_at(&self, place: Place) {
+    pub(super) fn expect_at(&self, place: TextPosition) {
         if !self.is_settled() && self.aim.get().is_none() {
             self.aim.set(Some(place));
         }
     }
 
     /// Goes to a place, now or once the text is there.
-    pub(super) fn go(&self, place: Place) {
+    pub(super) fn go(&self, place: TextPosition) {
         if !self.has_text() {
             self.aim.set(Some(place));
             return;
@@ -366,7 +366,7 @@ impl Document {
         if self.setting.get() {
             return;
         }
-        let Place { line, column } = self.place();
+        let TextPosition { line, column } = self.place();
         self.position.set_label(&format!("{line}:{column}"));
         let text = gettext("Line {line}, column {column}");
         let fields = [("line", &*line.to_string()), ("column", &*column.to_string())];

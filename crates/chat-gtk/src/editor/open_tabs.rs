@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use chat_permission::path::{Kind, PathEnvironment, Project};
 use serde::{Deserialize, Serialize};
 
-use super::Place;
+use super::TextPosition;
 use super::state_files::{StateFiles, path};
 
 /// The folder, among those of the window's state.
@@ -32,12 +32,12 @@ pub(super) struct Tab {
 }
 
 impl Tab {
-    pub(super) fn new(path: PathBuf, Place { line, column }: Place) -> Self {
+    pub(super) fn new(path: PathBuf, TextPosition { line, column }: TextPosition) -> Self {
         Self { path, line, column }
     }
 
-    pub(super) fn place(&self) -> Place {
-        Place { line: self.line, column: self.column }
+    pub(super) fn place(&self) -> TextPosition {
+        TextPosition { line: self.line, column: self.column }
     }
 }
 
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     fn tab(path: &str, line: u32) -> Tab {
-        Tab::new(path.into(), Place { line, column: 2 })
+        Tab::new(path.into(), TextPosition { line, column: 2 })
     }
 
     #[test]
@@ -113,7 +113,7 @@ mod tests {
             let names = found.files.iter().map(|tab| tab.path.file_name().unwrap().to_owned());
             let names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
             assert_eq!(names, ["c", "a", "b", "elsewhere"]);
-            assert_eq!(found.files[1].place(), Place { line: 7, column: 2 });
+            assert_eq!(found.files[1].place(), TextPosition { line: 7, column: 2 });
             found.active
         };
         assert_eq!((read(2), read(1), read(0), read(99)), (1, 0, 0, 3));

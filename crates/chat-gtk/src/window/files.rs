@@ -9,7 +9,7 @@ use relm4::{ComponentController, ComponentSender};
 
 use super::view::View;
 use super::{Arrival, Input, Window, Wish};
-use crate::editor::Place;
+use crate::editor::TextPosition;
 use crate::{chat_widget, projects};
 
 /// Files and the folder that they are worked on in.
@@ -18,7 +18,7 @@ pub(crate) struct Located {
     /// Where it really is.
     pub(super) project: PathBuf,
     /// From the project on, or whole where they lie elsewhere.
-    pub(super) files: Vec<(PathBuf, Option<Place>)>,
+    pub(super) files: Vec<(PathBuf, Option<TextPosition>)>,
     /// Why one of them could not be found, in words.
     pub(super) trouble: Option<String>,
 }
@@ -77,7 +77,7 @@ fn project_of(folder: &Path) -> PathBuf {
 
 /// A file and the place behind its name, `FILE:LINE` or `FILE:LINE:COLUMN`. One that is called like that
 /// is meant as a whole.
-fn parted(path: &Path) -> (PathBuf, Option<Place>) {
+fn parted(path: &Path) -> (PathBuf, Option<TextPosition>) {
     let whole = || (path.to_owned(), None);
     let Some(text) = path.to_str().filter(|_| !path.exists()) else { return whole() };
     let last = |text: &str| {
@@ -87,9 +87,9 @@ fn parted(path: &Path) -> (PathBuf, Option<Place>) {
     let Some((name, line)) = last(text) else { return whole() };
     match last(&name) {
         Some((name, first)) if !Path::new(&format!("{name}:{first}")).exists() => {
-            (name.into(), Some(Place { line: first, column: line }))
+            (name.into(), Some(TextPosition { line: first, column: line }))
         }
-        _ => (name.into(), Some(Place { line, column: 1 })),
+        _ => (name.into(), Some(TextPosition { line, column: 1 })),
     }
 }
 
@@ -159,8 +159,8 @@ mod tests {
 
     use super::*;
 
-    fn at(line: u32, column: u32) -> Place {
-        Place { line, column }
+    fn at(line: u32, column: u32) -> TextPosition {
+        TextPosition { line, column }
     }
 
     /// A repository with a folder in it, beside a folder without one.

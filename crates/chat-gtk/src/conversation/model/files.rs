@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use crate::editor::Place;
+use crate::editor::TextPosition;
 use crate::markdown::flow::{Run, Style};
 
 /// Longer texts are no file names, in bytes.
@@ -31,7 +31,7 @@ pub struct FilePlace {
     /// From the project on.
     pub path: PathBuf,
     /// Where in it, where that was said.
-    pub place: Option<Place>,
+    pub place: Option<TextPosition>,
 }
 
 impl Files {
@@ -83,8 +83,8 @@ impl Files {
         let path = path.to_str()?;
         Some(match place {
             None => format!("./{path}").into(),
-            Some(Place { line, column: 1 }) => format!("./{path}:{line}").into(),
-            Some(Place { line, column }) => format!("./{path}:{line}:{column}").into(),
+            Some(TextPosition { line, column: 1 }) => format!("./{path}:{line}").into(),
+            Some(TextPosition { line, column }) => format!("./{path}:{line}:{column}").into(),
         })
     }
 }
@@ -107,28 +107,28 @@ impl Files {
 
 /// The names and places behind them that a text may be read as: `a.rs:12`, `a.rs:12:5`, `a.rs:12-20`, `a.rs#L12`,
 /// `a.rs(12,5)`. A name may have these signs itself.
-fn parted(text: &str) -> impl Iterator<Item = (&str, Place)> {
+fn parted(text: &str) -> impl Iterator<Item = (&str, TextPosition)> {
     [by_colon(text), by_hash(text), by_bracket(text)].into_iter().flatten()
 }
 
-fn by_colon(text: &str) -> Option<(&str, Place)> {
+fn by_colon(text: &str) -> Option<(&str, TextPosition)> {
     let (name, last) = text.trim_end_matches(':').rsplit_once(':')?;
     let last = number(last)?;
     Some(match name.rsplit_once(':').and_then(|(name, line)| Some((name, number(line)?))) {
-        Some((name, line)) => (name, Place { line, column: last }),
-        None => (name, Place { line: last, column: 1 }),
+        Some((name, line)) => (name, TextPosition { line, column: last }),
+        None => (name, TextPosition { line: last, column: 1 }),
     })
 }
 
-fn by_hash(text: &str) -> Option<(&str, Place)> {
+fn by_hash(text: &str) -> Option<(&str, TextPosition)> {
     let (name, place) = text.rsplit_once('#')?;
-    Some((name, Place { line: number(place)?, column: 1 }))
+    Some((name, TextPosition { line: number(place)?, column: 1 }))
 }
 
-fn by_bracket(text: &str) -> Option<(&str, Place)> {
+fn by_bracket(text: &str) -> Option<(&str, TextPosition)> {
     let (name, place) = text.rsplit_once('(')?;
     let (line, column) = place.split_once(',').unwrap_or((place, "1"));
-    Some((name, Place { line: number(line)?, column: number(column)? }))
+    Some((name, TextPosition { line: number(line)?, column: number(column)? }))
 }
 
 /// The number that a text begins with.
@@ -154,7 +154,7 @@ mod tests {
     }
 
     fn at(path: &str, line: u32, column: u32) -> FilePlace {
-        FilePlace { path: path.into(), place: Some(Place { line, column }) }
+        FilePlace { path: path.into(), place: Some(TextPosition { line, column }) }
     }
 
     #[test]

@@ -25,7 +25,7 @@ use crate::conversation::model::tool::details::details;
 use crate::conversation::model::tool::location;
 use crate::conversation::model::tool::state::{Phase, ToolState};
 use crate::conversation::widgets::context::{Output, WidgetContext};
-use crate::editor::Place;
+use crate::editor::TextPosition;
 use live_output::LiveOutput;
 use prompt::Prompt;
 
@@ -42,7 +42,7 @@ pub struct ToolCard {
     shown: Cell<Option<u64>>,
     title: RefCell<String>,
     /// The file that the call is about, as the model named it, and the line in it.
-    about: RefCell<Option<(String, Option<Place>)>>,
+    about: RefCell<Option<(String, Option<TextPosition>)>>,
 }
 
 impl ToolCard {

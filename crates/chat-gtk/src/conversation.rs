@@ -24,7 +24,7 @@ use chat_core::message::{AskId, BackgroundCommand, Fid, MessageId, Todo};
 use chat_core::store::Page;
 use chat_core::tool::Toolbox;
 
-pub use model::files::{FilePlace, Files, KnownFiles};
+pub use model::files::{FileLocation, Files, KnownFiles};
 use model::transcript::{Change, Transcript};
 pub use search::{Pattern, SearchStatus};
 pub use view::ReadingPlace;

@@ -17,7 +17,7 @@ use super::handle::Handle;
 use super::shown::Shown;
 use super::{ChatWidget, FrameMsg, Output, session_requests};
 use crate::composer::Written;
-use crate::conversation::{self, Conversation, FilePlace};
+use crate::conversation::{self, Conversation, FileLocation};
 
 impl ChatWidget {
     pub(super) fn stop(&mut self) {
@@ -112,7 +112,7 @@ impl ChatWidget {
             Used::GiveBack(_) => {}
             Used::KeyboardLost => self.composer.field().focus(),
             Used::OpenLink(url) => open_link(&url, self.layout.root()),
-            Used::OpenFile(FilePlace { path, place }) => {
+            Used::OpenFile(FileLocation { path, place }) => {
                 self.handle.output(Output::OpenFile { path, place });
             }
             Used::Seen => self.requests.mark_read(fid),

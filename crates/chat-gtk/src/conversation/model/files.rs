@@ -27,7 +27,7 @@ pub struct Files {
 
 /// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FilePlace {
+pub struct FileLocation {
     /// From the project on.
     pub path: PathBuf,
     /// Where in it, where that was said.
@@ -51,7 +51,7 @@ impl Files {
     }
 
     /// The file that a text names, where the project has it.
-    pub fn find(&self, text: &str) -> Option<FilePlace> {
+    pub fn find(&self, text: &str) -> Option<FileLocation> {
         let known = self.known.borrow();
         let (folder, is_file) = known.as_ref()?;
         let text = text.trim();
@@ -68,18 +68,18 @@ impl Files {
         // A file may be called like this as a whole.
         for text in [text, bare] {
             if let Some(path) = file(text) {
-                return Some(FilePlace { path, place: None });
+                return Some(FileLocation { path, place: None });
             }
         }
         [text, bare]
             .into_iter()
             .flat_map(parted)
-            .find_map(|(name, place)| Some(FilePlace { path: file(name)?, place: Some(place) }))
+            .find_map(|(name, place)| Some(FileLocation { path: file(name)?, place: Some(place) }))
     }
 
     /// What a link to the file that a text names says, and leads to.
     pub fn link(&self, text: &str) -> Option<Rc<str>> {
-        let FilePlace { path, place } = self.find(text)?;
+        let FileLocation { path, place } = self.find(text)?;
         let path = path.to_str()?;
         Some(match place {
             None => format!("./{path}").into(),
@@ -153,14 +153,14 @@ mod tests {
         files
     }
 
-    fn at(path: &str, line: u32, column: u32) -> FilePlace {
-        FilePlace { path: path.into(), place: Some(TextPosition { line, column }) }
+    fn at(path: &str, line: u32, column: u32) -> FileLocation {
+        FileLocation { path: path.into(), place: Some(TextPosition { line, column }) }
     }
 
     #[test]
     fn names_with_and_without_places_are_found() {
         let files = files();
-        let whole = |path: &str| Some(FilePlace { path: path.into(), place: None });
+        let whole = |path: &str| Some(FileLocation { path: path.into(), place: None });
         assert_eq!(files.find("src/main.rs"), whole("src/main.rs"));
         assert_eq!(files.find("./src/main.rs"), whole("src/main.rs"));
         assert_eq!(files.find("/home/me/p/src/main.rs"), whole("src/main.rs"));

@@ -11,7 +11,7 @@ use super::code::Spare;
 use super::style_tags::StyleTags;
 use super::tags::Tags;
 use crate::conversation::model::answer_drafts::AnswerDrafts;
-use crate::conversation::model::files::{FilePlace, Files};
+use crate::conversation::model::files::{FileLocation, Files};
 use crate::conversation::model::one_time_note::OneTimeNote;
 use crate::conversation::search::SearchStatus;
 
@@ -113,7 +113,7 @@ pub enum Output {
     /// Open this address, which is one of http, https or mailto.
     OpenLink(String),
     /// Open this file of the project.
-    OpenFile(FilePlace),
+    OpenFile(FileLocation),
     /// What waits for the person is answered like this.
     Answer {
         /// What.

@@ -20,7 +20,7 @@ use chat_presentation::words::{
 
 use super::expander::Expander;
 use super::tags::Tags;
-use crate::conversation::model::files::FilePlace;
+use crate::conversation::model::files::FileLocation;
 use crate::conversation::model::tool::details::details;
 use crate::conversation::model::tool::location;
 use crate::conversation::model::tool::state::{Phase, ToolState};
@@ -139,7 +139,7 @@ impl ToolCard {
         let about = self.about.borrow();
         let found = about.as_ref().and_then(|(path, place)| {
             let file = files.find(path)?;
-            Some(FilePlace { place: file.place.or(*place), ..file })
+            Some(FileLocation { place: file.place.or(*place), ..file })
         });
         self.expander.set_opens(found.map(|file| {
             let path = file.path.display().to_string();

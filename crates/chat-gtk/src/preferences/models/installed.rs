@@ -10,7 +10,7 @@ use chat_presentation::words::{bytes, fill, sentence};
 use gettextrs::gettext;
 use gtk::{glib, pango};
 
-use super::super::rows::Place;
+use super::super::rows::PreferencesContext;
 use crate::models::fetch::{Fetch, Goods};
 use crate::models::list::KeyedList;
 use crate::models::row::{Act, Look, ModelRow};
@@ -50,7 +50,7 @@ impl Coming {
 }
 
 impl InstalledModels {
-    pub(super) fn new(place: &Place) -> Self {
+    pub(super) fn new(context: &PreferencesContext) -> Self {
         let add = gtk::Button::builder()
             .label(gettext("Add a File…"))
             .valign(gtk::Align::Center)
@@ -81,8 +81,8 @@ impl InstalledModels {
             none,
             add,
             trouble,
-            window: place.window.clone(),
-            manager: place.manager.clone(),
+            window: context.window.clone(),
+            manager: context.manager.clone(),
         };
         let this = Self { inner: Rc::new(inner) };
         let weak = Rc::downgrade(&this.inner);

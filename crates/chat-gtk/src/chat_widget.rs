@@ -23,7 +23,7 @@ mod messages;
 mod model_bar;
 mod plan_bar;
 mod project_bar;
-mod reading_places;
+mod reading_positions;
 mod requests;
 mod review_bar;
 mod session_changes;
@@ -94,7 +94,7 @@ pub struct ChatWidget {
     /// The chat that was shown last time: nobody asked for it, so that it may be gone.
     recalled: Option<Fid>,
     has_chats: bool,
-    reading: reading_places::ReadingPlaces,
+    reading: reading_positions::ReadingPositions,
     /// The mode that new chats begin with.
     default_mode: Mode,
     editor_context: EditorContext,
@@ -198,7 +198,7 @@ impl Component for ChatWidget {
             wanted: None,
             recalled: None,
             has_chats: true,
-            reading: reading_places::ReadingPlaces::load(init.projects),
+            reading: reading_positions::ReadingPositions::load(init.projects),
             default_mode: Mode::default(),
             editor_context: EditorContext::new(init.open_files),
             background,

@@ -27,7 +27,7 @@ use chat_core::tool::Toolbox;
 pub use model::files::{FileLocation, Files, KnownFiles};
 use model::transcript::{Change, Transcript};
 pub use search::{Pattern, SearchStatus};
-pub use view::ReadingPlace;
+pub use view::ReadingPosition;
 use view::{Inner, Step};
 pub use widgets::context::{Output, Side};
 
@@ -77,15 +77,15 @@ impl Conversation {
 
     /// Shows a session where the person read it before; its end, where that is not among what was
     /// opened.
-    pub fn show_at(&self, snapshot: &Snapshot, place: ReadingPlace) {
+    pub fn show_at(&self, snapshot: &Snapshot, place: ReadingPosition) {
         self.set_project(snapshot.session.project.is_some());
         self.inner.begin(Transcript::of(snapshot), Some(place));
         self.inner.unseen.set(snapshot.session.unread && !self.is_at_end());
     }
 
     /// Where the person reads; none where they have the end before them, or nothing was drawn yet.
-    pub fn reading_place(&self) -> Option<ReadingPlace> {
-        self.inner.reading_place()
+    pub fn reading_position(&self) -> Option<ReadingPosition> {
+        self.inner.reading_position()
     }
 
     /// Shows the session as it was read again. What is still there stays as it is: the reader's

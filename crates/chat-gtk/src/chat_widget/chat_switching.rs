@@ -71,12 +71,12 @@ impl ChatWidget {
     }
 
     /// Remembers where the person reads in the chat that is shown. Whether that is new.
-    pub(super) fn remember_place(&self) -> bool {
+    pub(super) fn remember_position(&self) -> bool {
         let Shown::Open(session) = &self.shown else { return false };
         if self.conversation.session().as_ref() != Some(&session.fid) {
             return false;
         }
-        let place = self.conversation.reading_place();
+        let place = self.conversation.reading_position();
         // A chat that was left before it was drawn keeps the place that it had.
         let is_known = place.is_some() || self.conversation.is_at_end();
         is_known && self.reading.set(&session.fid, place)
@@ -99,7 +99,7 @@ impl ChatWidget {
         }
         self.composer.switch_to(fid.clone());
         self.escape_key.forget();
-        if self.remember_place() {
+        if self.remember_position() {
             let reading = self.reading.clone();
             self.handle.run_blocking(move || reading.write());
         }

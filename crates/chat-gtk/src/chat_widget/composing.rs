@@ -127,7 +127,7 @@ impl ChatWidget {
     pub(super) fn finish(&mut self) {
         if self.composer.can_end() {
             let answers = self.conversation.take_typed();
-            self.remember_place();
+            self.remember_position();
             self.composer.write_last(answers, self.reading.clone());
         }
     }

@@ -4,7 +4,7 @@ mod listening;
 mod loading;
 mod menu;
 
-pub use loading::ReadingPlace;
+pub use loading::ReadingPosition;
 
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};

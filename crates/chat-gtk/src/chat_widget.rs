@@ -28,7 +28,7 @@ mod requests;
 mod review_bar;
 mod session_changes;
 mod session_requests;
-mod shown;
+mod shown_chat;
 mod start_page;
 mod view;
 
@@ -71,7 +71,7 @@ use review_bar::ReviewBar;
 pub use review_bar::{Answered, Restore, Review};
 use session_changes::SessionChanges;
 use session_requests::SessionRequests;
-use shown::Shown;
+use shown_chat::ShownChat;
 use start_page::StartPage;
 use view::Layout;
 pub use view::View;
@@ -88,7 +88,7 @@ pub struct ChatWidget {
     composer: ChatComposer,
     manager: Option<Manager>,
     bridge: Option<Bridge>,
-    shown: Shown,
+    shown: ShownChat,
     /// What was asked to be shown before the engine was there.
     wanted: Option<Fid>,
     /// The chat that was shown last time: nobody asked for it, so that it may be gone.
@@ -194,7 +194,7 @@ impl Component for ChatWidget {
             composer: ChatComposer::new(composer, init.drafts, drafts),
             manager: None,
             bridge: None,
-            shown: Shown::New(EmptySession::default()),
+            shown: ShownChat::New(EmptySession::default()),
             wanted: None,
             recalled: None,
             has_chats: true,
@@ -245,7 +245,7 @@ impl Component for ChatWidget {
             }
             Input::CopyLastReply => requests::copy_last_reply(&self.conversation, &self.handle),
             Input::FocusMessage => self.composer.field().focus(),
-            Input::Find(find) if matches!(self.shown, Shown::Open(_)) => self.find.act(find),
+            Input::Find(find) if matches!(self.shown, ShownChat::Open(_)) => self.find.act(find),
             Input::Find(_) => {}
             Input::ShowFound { fid, message, words } => {
                 self.show(Some(fid), None);
@@ -285,7 +285,7 @@ impl Component for ChatWidget {
 impl ChatWidget {
     fn connect(&mut self, manager: Manager) {
         self.bridge = Some(self.handle.subscribe(&manager));
-        if let Shown::New(session) = &mut self.shown {
+        if let ShownChat::New(session) = &mut self.shown {
             // A folder may have been given with the start of the program.
             let project = session.project.take();
             *session = EmptySession { project, ..manager.sessions().empty() };

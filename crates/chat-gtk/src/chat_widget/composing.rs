@@ -6,7 +6,7 @@ use chat_presentation::words::fill;
 use gettextrs::gettext;
 
 use super::requests::note;
-use super::shown::Shown;
+use super::shown_chat::ShownChat;
 use super::{ChatWidget, Output, chat_composer, mention_sources};
 use crate::composer::{self, Written};
 
@@ -83,7 +83,7 @@ impl ChatWidget {
             self.diagnostics.reply(fid.as_str(), Moment::Request);
         }
         let request = match &self.shown {
-            Shown::New(chat) => chat.request(content, context),
+            ShownChat::New(chat) => chat.request(content, context),
             _ => ChatRequest { session, content, context, ..ChatRequest::default() },
         };
         self.composer.send(outgoing, request);

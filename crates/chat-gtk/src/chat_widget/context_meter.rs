@@ -18,7 +18,7 @@ use relm4::gtk::prelude::*;
 
 use super::handle::Handle;
 use super::messages;
-use super::shown::Shown;
+use super::shown_chat::ShownChat;
 use button::MeterButton;
 
 /// What the person wants to know or to have done.
@@ -112,13 +112,13 @@ impl ContextMeter {
     }
 
     /// The chat is another one, or something in it changed. Whether what had the keyboard is gone.
-    pub(super) fn show(&mut self, shown: &Shown) -> bool {
+    pub(super) fn show(&mut self, shown: &ShownChat) -> bool {
         self.is_opening = shown.is_opening();
         let of = match shown {
             // It is shown in a moment: what stands there need not go and come.
-            Shown::Opening(_) => return false,
-            Shown::New(_) => None,
-            Shown::Open(session) => Some(Of {
+            ShownChat::Opening(_) => return false,
+            ShownChat::New(_) => None,
+            ShownChat::Open(session) => Some(Of {
                 fid: session.fid.clone(),
                 agent: session.agent.clone(),
                 model: session.model.clone(),

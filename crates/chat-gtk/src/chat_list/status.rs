@@ -6,7 +6,7 @@ use gettextrs::gettext;
 
 /// A chat's state as it is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shown {
+pub(super) enum ChatStatus {
     Plain,
     Asks,
     Waiting,
@@ -23,7 +23,7 @@ pub(super) enum Shown {
     Unread,
 }
 
-impl Shown {
+impl ChatStatus {
     /// What matters most about a chat.
     pub(super) fn of(session: &SessionPlaceholder) -> Self {
         match session.status {
@@ -91,7 +91,7 @@ mod tests {
             (ReplyFailure::Interrupted, "Reply interrupted"),
         ] {
             for (unread, class) in [(true, "failed"), (false, "looked-at")] {
-                let shown = Shown::of(&SessionPlaceholder {
+                let shown = ChatStatus::of(&SessionPlaceholder {
                     meta: SessionMeta {
                         fid: Fid::new("2026-01-15-14-30-45"),
                         unread,

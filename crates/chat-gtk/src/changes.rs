@@ -28,7 +28,7 @@ use relm4::gtk::prelude::*;
 use crate::models::has_keyboard;
 use crate::{accessible, adaptive_pair};
 pub(crate) use heads::counted;
-use item::{Gap, Item, Looks, items};
+use item::{Gap, Item, ListOptions, items};
 use list::List;
 pub(crate) use listing::{Listing, Verdict, Wish};
 use row::Act;
@@ -78,7 +78,7 @@ struct Inner {
 struct State {
     fid: Option<Fid>,
     listing: Listing,
-    looks: Looks,
+    options: ListOptions,
     /// Whether old and new are wanted beside each other; they are where there is room.
     wants_side_by_side: bool,
     /// The answer that can be taken back, in words.
@@ -134,22 +134,22 @@ impl ChangesPage {
         let mut state = inner.state.borrow_mut();
         if state.fid.as_ref() != fid {
             state.fid = fid.cloned();
-            state.looks.open.clear();
-            state.looks.notes.clear();
-            state.looks.gaps.clear();
+            state.options.open.clear();
+            state.options.notes.clear();
+            state.options.gaps.clear();
         }
         let why = listing.as_ref().err().cloned();
         state.listing = listing.unwrap_or_default();
-        let State { listing, looks, .. } = &mut *state;
-        looks.notes.retain(|(path, hunk), _| {
+        let State { listing, options, .. } = &mut *state;
+        options.notes.retain(|(path, hunk), _| {
             let file = listing.files().iter().find(|file| file.change.path == *path);
             file.is_some_and(|file| {
                 hunk.is_none_or(|hunk| file.change.hunks.iter().any(|one| one.id == hunk))
             })
         });
         for file in listing.files() {
-            let open = looks.open.len() < OPEN;
-            looks.open.entry(file.change.path.clone()).or_insert(open);
+            let open = options.open.len() < OPEN;
+            options.open.entry(file.change.path.clone()).or_insert(open);
         }
         let count = listing.files().len();
         let (added, removed) = listing.counts();
@@ -197,18 +197,18 @@ impl ChangesPage {
         match &wish.what {
             Some((path, part)) => {
                 let key = (path.clone(), hunk_of(part));
-                state.looks.notes.remove(&key);
+                state.options.notes.remove(&key);
                 let conflict = answer.conflicts.iter().find(|conflict| conflict.path == *path);
                 let words = conflict.map(|conflict| words::conflict(&conflict.reason));
                 let gone = (!answer.gone.is_empty()).then(words::gone);
                 if let Some(words) = words.or(gone) {
-                    state.looks.notes.insert(key, words);
+                    state.options.notes.insert(key, words);
                 }
             }
             None => {
                 for conflict in &answer.conflicts {
                     let key = (conflict.path.clone(), None);
-                    state.looks.notes.insert(key, words::conflict(&conflict.reason));
+                    state.options.notes.insert(key, words::conflict(&conflict.reason));
                 }
             }
         }
@@ -300,7 +300,7 @@ impl Inner {
         match act {
             Act::Toggle => {
                 let mut state = self.state.borrow_mut();
-                let open = state.looks.open.entry(path).or_default();
+                let open = state.options.open.entry(path).or_default();
                 *open = !*open;
                 drop(state);
                 self.renew();
@@ -354,12 +354,12 @@ impl Inner {
         let paths = state.listing.files().iter().map(|file| &file.change.path);
         let files = paths.skip_while(|path| **path != file.change.path).skip(1).cloned().collect();
         let head = if hunk.is_some() { head } else { 0 };
-        state.looks.leave_gap(Gap { file, hunk, verdict, height, head, hunks, files });
+        state.options.leave_gap(Gap { file, hunk, verdict, height, head, hunks, files });
     }
 
     /// Closes the gaps: nobody is about to press anything.
     fn close_gaps(&self) {
-        let closed = std::mem::take(&mut self.state.borrow_mut().looks.gaps);
+        let closed = std::mem::take(&mut self.state.borrow_mut().options.gaps);
         if !closed.is_empty() {
             self.renew();
         }
@@ -376,7 +376,7 @@ impl Inner {
         }));
         let mut state = self.state.borrow_mut();
         let side_by_side = state.wants_side_by_side && has_room;
-        if std::mem::replace(&mut state.looks.side_by_side, side_by_side) != side_by_side {
+        if std::mem::replace(&mut state.options.side_by_side, side_by_side) != side_by_side {
             drop(state);
             self.renew();
         }
@@ -384,7 +384,7 @@ impl Inner {
 
     fn renew(&self) {
         let state = self.state.borrow();
-        let items = items(&state.listing, &state.looks);
+        let items = items(&state.listing, &state.options);
         drop(state);
         self.list.show(&items);
     }

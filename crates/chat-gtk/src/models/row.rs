@@ -26,7 +26,7 @@ pub(crate) enum Act {
 
 /// What a row shows below its title.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Look {
+pub(crate) struct RowContents {
     /// What there is to know.
     pub(crate) about: String,
     /// How much of it is here, from 0 to 1.
@@ -55,7 +55,7 @@ struct Inner {
     buttons: gtk::Box,
     /// What its buttons say that they are about.
     subject: RefCell<String>,
-    shown: RefCell<Look>,
+    shown: RefCell<RowContents>,
     on_act: RefCell<Option<OnAct>>,
 }
 
@@ -147,23 +147,23 @@ impl ModelRow {
     }
 
     /// Shows how it stands. What did not change is not touched.
-    pub(crate) fn show(&self, look: Look) {
+    pub(crate) fn show(&self, contents: RowContents) {
         let inner = &self.inner;
-        if *inner.shown.borrow() == look {
+        if *inner.shown.borrow() == contents {
             return;
         }
-        inner.about.set_label(&look.about);
-        inner.about.set_visible(!look.about.is_empty());
-        inner.bar.set_visible(look.fraction.is_some());
-        inner.bar.set_fraction(look.fraction.unwrap_or_default());
-        inner.state.set_label(look.state.as_deref().unwrap_or_default());
-        inner.state.set_visible(look.state.is_some());
-        if look.wrong {
+        inner.about.set_label(&contents.about);
+        inner.about.set_visible(!contents.about.is_empty());
+        inner.bar.set_visible(contents.fraction.is_some());
+        inner.bar.set_fraction(contents.fraction.unwrap_or_default());
+        inner.state.set_label(contents.state.as_deref().unwrap_or_default());
+        inner.state.set_visible(contents.state.is_some());
+        if contents.wrong {
             inner.state.add_css_class("error");
         } else {
             inner.state.remove_css_class("error");
         }
-        let before = inner.shown.replace(look);
+        let before = inner.shown.replace(contents);
         if before.acts != inner.shown.borrow().acts {
             self.show_acts(&inner.shown.borrow().acts.clone());
         }

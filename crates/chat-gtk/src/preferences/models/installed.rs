@@ -13,7 +13,7 @@ use gtk::{glib, pango};
 use super::super::rows::PreferencesContext;
 use crate::models::fetch::{Fetch, Goods};
 use crate::models::list::KeyedList;
-use crate::models::row::{Act, Look, ModelRow};
+use crate::models::row::{Act, ModelRow, RowContents};
 use crate::models::{Stock, adding, words};
 
 /// The group. Cheap to clone.
@@ -158,7 +158,7 @@ impl Inner {
         };
         let row = ModelRow::new(icon, &words::title(model));
         let act = if model.owned { Act::Delete } else { Act::Remove };
-        row.show(Look {
+        row.show(RowContents {
             about: words::about(model),
             wrong: problem.is_some(),
             state: problem,

@@ -30,7 +30,7 @@ use crate::{accessible, adaptive_pair};
 pub(crate) use heads::counted;
 use item::{Gap, Item, ListOptions, items};
 use list::List;
-pub(crate) use listing::{Listing, Verdict, Wish};
+pub(crate) use listing::{Listing, ReviewAction, Verdict};
 use row::Act;
 pub(crate) use words::{answered, files_changed};
 
@@ -45,7 +45,7 @@ const OPEN: usize = 3;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Output {
     /// This is to be done with changes.
-    Answer(Wish),
+    Answer(ReviewAction),
     /// The last answer is to be taken back.
     Undo,
     /// This file is to be opened at this line.
@@ -185,7 +185,7 @@ impl ChangesPage {
     }
 
     /// Says what came of an answer, where it was not done.
-    pub(crate) fn tell(&self, fid: &Fid, wish: &Wish, answer: &ReviewOutcome) {
+    pub(crate) fn tell(&self, fid: &Fid, action: &ReviewAction, answer: &ReviewOutcome) {
         let mut state = self.inner.state.borrow_mut();
         if state.fid.as_ref() != Some(fid) {
             return;
@@ -194,7 +194,7 @@ impl ChangesPage {
             ReviewScope::Hunks(hunks) => hunks.first().copied(),
             ReviewScope::File => None,
         };
-        match &wish.what {
+        match &action.what {
             Some((path, part)) => {
                 let key = (path.clone(), hunk_of(part));
                 state.options.notes.remove(&key);
@@ -260,7 +260,7 @@ impl Inner {
             let owner = weak.clone();
             button.connect_clicked(move |_| {
                 if let Some(inner) = owner.upgrade() {
-                    (inner.output)(Output::Answer(Wish::all(verdict)));
+                    (inner.output)(Output::Answer(ReviewAction::all(verdict)));
                 }
             });
             buttons.append(&button);
@@ -309,11 +309,11 @@ impl Inner {
                 if self.list.begin_answer() {
                     self.leave_gap(item, verdict);
                 }
-                let wish = match item.hunk() {
-                    Some(hunk) => Wish::hunk(verdict, path, hunk),
-                    None => Wish::file(verdict, path),
+                let action = match item.hunk() {
+                    Some(hunk) => ReviewAction::hunk(verdict, path, hunk),
+                    None => ReviewAction::file(verdict, path),
                 };
-                (self.output)(Output::Answer(wish));
+                (self.output)(Output::Answer(action));
             }
             Act::Open => {
                 let number = match item {

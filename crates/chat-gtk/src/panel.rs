@@ -48,7 +48,7 @@ pub(crate) enum Output {
     /// The project that is shown has other files than before, or is another.
     Files,
     /// The person answers to changes.
-    Answer(changes::Wish),
+    Answer(changes::ReviewAction),
     /// The person takes their last answer back.
     Undo,
     /// Old and new stand beside each other from now on, or no more.
@@ -117,7 +117,7 @@ impl Panel {
             });
             let (told, owner) = (Rc::clone(&output), weak.clone());
             let changes = ChangesPage::new(move |said| match said {
-                changes::Output::Answer(wish) => told(Output::Answer(wish)),
+                changes::Output::Answer(action) => told(Output::Answer(action)),
                 changes::Output::Undo => told(Output::Undo),
                 changes::Output::SideBySide(side_by_side) => told(Output::SideBySide(side_by_side)),
                 changes::Output::Open { path, line } => {

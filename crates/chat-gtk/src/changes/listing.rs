@@ -30,7 +30,7 @@ pub enum Verdict {
 
 /// What is to be done with changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wish {
+pub struct ReviewAction {
     /// What the person answers.
     pub verdict: Verdict,
     /// To which changes of which file; none is all of them.
@@ -70,7 +70,7 @@ impl Changed {
     }
 }
 
-impl Wish {
+impl ReviewAction {
     pub(crate) fn all(verdict: Verdict) -> Self {
         Self { verdict, what: None }
     }

@@ -135,13 +135,13 @@ fn an_answer_is_told_and_what_came_of_it_stands_at_the_change() {
     page.show(Some(&fid), Ok(listing(std::slice::from_ref(&change))));
     until("the changes", || shows(&page, "Line 20") && shows(&page, "twenty"));
     page.inner.list.press_at(hunk, gtk::gdk::Key::r);
-    let wish = Wish::hunk(Verdict::Reject, "a.txt".into(), hunk);
-    assert_eq!(*told.borrow(), [Output::Answer(wish.clone())]);
+    let action = ReviewAction::hunk(Verdict::Reject, "a.txt".into(), hunk);
+    assert_eq!(*told.borrow(), [Output::Answer(action.clone())]);
     let conflict =
         Conflict { path: "a.txt".into(), hunks: Vec::new(), reason: ConflictReason::Changed };
     page.tell(
         &fid,
-        &wish,
+        &action,
         &ReviewOutcome { conflicts: vec![conflict], ..ReviewOutcome::default() },
     );
     let words = "These lines have changed since, so nothing was done.";

@@ -16,7 +16,7 @@ use super::{
     project_bar, review_bar, session_changes, session_requests, start_page,
 };
 use crate::bridge::Arrival;
-use crate::changes::Wish;
+use crate::changes::ReviewAction;
 use crate::editor::{Outline, TextPosition};
 use crate::{composer, conversation};
 
@@ -108,7 +108,7 @@ pub enum Find {
 
 /// An answer to changes.
 #[derive(Debug)]
-pub struct ToChanges(pub(crate) Wish);
+pub struct ToChanges(pub(crate) ReviewAction);
 
 /// What a part of the widget reports to it.
 #[derive(Debug)]

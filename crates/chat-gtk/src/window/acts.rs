@@ -154,8 +154,8 @@ impl Window {
                 view.note(&words);
             }
             Told::Note(words) => view.note(&words),
-            Told::Answer(wish) => {
-                let answer = chat_widget::ToChanges(wish);
+            Told::Answer(action) => {
+                let answer = chat_widget::ToChanges(action);
                 self.chat.emit(chat_widget::Input::Answer(answer));
             }
             Told::Undo => self.chat.emit(chat_widget::Input::UndoAnswer(None)),
@@ -292,7 +292,7 @@ impl Window {
                 self.panel.changes().show(review.fid.as_ref(), review.listing);
             }
             Told::Answered(it) => {
-                self.panel.changes().tell(&it.fid, &it.wish, &it.answer);
+                self.panel.changes().tell(&it.fid, &it.action, &it.answer);
                 if let (Some(words), Some(answer)) = (it.words, it.answer.undo) {
                     let chat = self.chat.sender().clone();
                     view.offer_answer(answer, &words, move || {

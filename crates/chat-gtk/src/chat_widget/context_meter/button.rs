@@ -8,7 +8,7 @@ use chat_presentation::words;
 use gettextrs::gettext;
 use relm4::gtk::prelude::*;
 
-use super::Wish;
+use super::MeterAction;
 use super::ring::Ring;
 use crate::accessible;
 use crate::models::has_keyboard;
@@ -32,8 +32,8 @@ pub(super) struct MeterButton {
 
 impl MeterButton {
     /// A button that tells what is wanted.
-    pub(super) fn new(output: impl Fn(Wish) + 'static) -> Self {
-        let output: Rc<dyn Fn(Wish)> = Rc::new(output);
+    pub(super) fn new(output: impl Fn(MeterAction) + 'static) -> Self {
+        let output: Rc<dyn Fn(MeterAction)> = Rc::new(output);
         let ring = Ring::new();
         let share = gtk::Label::builder().css_classes(["numeric"]).build();
         let face = gtk::Box::new(gtk::Orientation::Horizontal, 6);
@@ -52,28 +52,28 @@ impl MeterButton {
         let categories = gtk::Grid::builder().column_spacing(18).row_spacing(3).build();
         let cost = label(&["choice-description"]);
         let popover = gtk::Popover::new();
-        let act = |words: &str, wish: Wish| {
+        let act = |words: &str, action: MeterAction| {
             let label = gtk::Label::builder().label(words).xalign(0.0).build();
             let button = gtk::Button::builder().child(&label).css_classes(["flat"]).build();
             accessible::set_label(&button, words);
             let (told, popover) = (Rc::clone(&output), popover.downgrade());
             button.connect_clicked(move |_| {
                 // What makes it shorter is watched here.
-                if wish == Wish::Prompt
+                if action == MeterAction::Prompt
                     && let Some(popover) = popover.upgrade()
                 {
                     popover.popdown();
                 }
-                told(wish);
+                told(action);
             });
             button
         };
-        let prompt = act(&gettext("Show Full Prompt…"), Wish::Prompt);
-        let compact = act(&gettext("Compact Now"), Wish::Compact);
+        let prompt = act(&gettext("Show Full Prompt…"), MeterAction::Prompt);
+        let compact = act(&gettext("Compact Now"), MeterAction::Compact);
         compact.set_tooltip_text(Some(&gettext(
             "The model summarizes the earlier messages and reads the summary from then on. All messages stay in this chat.",
         )));
-        let undo = act(&gettext("Undo Compaction"), Wish::Undo);
+        let undo = act(&gettext("Undo Compaction"), MeterAction::Undo);
         undo.set_tooltip_text(Some(&gettext("The model goes back to reading all messages")));
         let acts = gtk::Box::builder().orientation(gtk::Orientation::Vertical).spacing(2).build();
         acts.append(&prompt);
@@ -104,7 +104,7 @@ impl MeterButton {
             .css_classes(["flat", "meter"])
             .build();
         accessible::set_label(&button, &gettext("Context Window"));
-        popover.connect_show(move |_| output(Wish::Look));
+        popover.connect_show(move |_| output(MeterAction::Refresh));
         let shown = RefCell::default();
         Self { button, ring, share, fullness, categories, cost, compact, undo, shown }
     }
@@ -186,9 +186,9 @@ mod tests {
     #[gtk::test]
     fn what_is_known_is_shown_and_compaction_can_be_taken_back_where_there_is_one() {
         crate::init();
-        let told: Rc<RefCell<Vec<Wish>>> = Rc::default();
+        let told: Rc<RefCell<Vec<MeterAction>>> = Rc::default();
         let wishes = Rc::clone(&told);
-        let meter = MeterButton::new(move |wish| wishes.borrow_mut().push(wish));
+        let meter = MeterButton::new(move |action| wishes.borrow_mut().push(action));
         meter.show(None);
         assert!(!meter.button.get_visible());
         let mut known = ContextUsage {
@@ -213,6 +213,6 @@ mod tests {
         meter.set_busy(false);
         meter.undo.emit_clicked();
         meter.compact.emit_clicked();
-        assert_eq!(*told.borrow(), [Wish::Undo, Wish::Compact]);
+        assert_eq!(*told.borrow(), [MeterAction::Undo, MeterAction::Compact]);
     }
 }

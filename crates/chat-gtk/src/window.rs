@@ -31,7 +31,7 @@ use crate::chat_list::{self, ChatList};
 use crate::chat_widget::{self, ChatWidget};
 use crate::panel::Panel;
 use keys::Action;
-pub(crate) use messages::{Arrival, Command, Init, Input, Wish};
+pub(crate) use messages::{Arrival, Command, Init, Input, LaunchTarget};
 use notifications::Notifications;
 pub(crate) use notifications::Reply;
 use state::{StateWriter, WindowState};
@@ -155,7 +155,7 @@ impl Component for Window {
             Input::AddModels(files) => self.add_models(files, &sender),
             Input::OfferFolder(folder) => view.offer_folder(folder, &sender),
             Input::Work(folder) => self.work_in(folder, view),
-            Input::Located(wish, located) => self.located(&wish, located, view),
+            Input::Located(target, located) => self.located(&target, located, view),
             Input::Reply(reply) => self.reply(reply, &sender, root),
             Input::Note(words) => view.note(&words),
             Input::List(output) => self.hear_list(output, view, &sender, root),
@@ -224,15 +224,15 @@ impl Window {
         }
         let first = !std::mem::replace(&mut self.arrived, true);
         let has_files = !arrival.files.is_empty();
-        match arrival.wish.clone() {
-            Wish::Session(fid) => self.show(Some(fid), view),
-            Wish::New => self.show(None, view),
-            Wish::Plain if first && !has_files => {
+        match arrival.target.clone() {
+            LaunchTarget::Session(fid) => self.show(Some(fid), view),
+            LaunchTarget::New => self.show(None, view),
+            LaunchTarget::Plain if first && !has_files => {
                 if let Some(fid) = self.state.last_session.clone() {
                     self.chat.emit(chat_widget::Input::ShowAgain(fid));
                 }
             }
-            Wish::Plain => {}
+            LaunchTarget::Plain => {}
         }
         if has_files {
             Self::locate(arrival, sender);

@@ -13,13 +13,13 @@ use chat_gtk::conversation::{Conversation, Output, SearchStatus};
 use chat_presentation::diagnostics::thread_cpu;
 use gtk::glib;
 
-use super::{SETTLE, WORD, Wish, chunks, run, snapshot};
+use super::{BenchOptions, SETTLE, WORD, chunks, run, snapshot};
 
 /// Messages in a page.
 const PAGE: usize = 50;
 
 /// Measures it, and prints the CPU time of the longest turns of the main loop.
-pub fn measure(wish: &Wish) {
+pub fn measure(options: &BenchOptions) {
     let window = adw::Window::builder().default_width(900).default_height(760).build();
     let earlier: Rc<RefCell<VecDeque<Arc<Message>>>> = Rc::default();
     let asked = Rc::new(Cell::new(None));
@@ -40,7 +40,7 @@ pub fn measure(wish: &Wish) {
     quiet();
 
     // The last page is in the snapshot, the others are asked for.
-    let mut messages: VecDeque<Arc<Message>> = messages(wish.stored, wish.bytes).into();
+    let mut messages: VecDeque<Arc<Message>> = messages(options.stored, options.bytes).into();
     let last = messages.split_off(messages.len().saturating_sub(PAGE));
     earlier.replace(messages);
     let mut whole = snapshot(Fid::new("2026-01-15-14-30-45"), last.into());
@@ -99,8 +99,8 @@ pub fn measure(wish: &Wish) {
     println!(
         "{}",
         serde_json::json!({
-            "messages": wish.stored,
-            "bytes": wish.bytes,
+            "messages": options.stored,
+            "bytes": options.bytes,
             "open_worst_ms": worst(open),
             "page_worst_ms": worst(page),
             "find_worst_ms": worst(find),

@@ -8,7 +8,7 @@ use gtk::{gio, glib};
 use relm4::{ComponentController, ComponentSender};
 
 use super::view::View;
-use super::{Arrival, Input, Window, Wish};
+use super::{Arrival, Input, LaunchTarget, Window};
 use crate::editor::TextPosition;
 use crate::{chat_widget, projects};
 
@@ -98,17 +98,22 @@ impl Window {
     pub(super) fn locate(arrival: Arrival, sender: &ComponentSender<Self>) {
         let input = sender.input_sender().clone();
         glib::spawn_future_local(async move {
-            let Arrival { wish, project, files } = arrival;
+            let Arrival { target, project, files } = arrival;
             let find = move || locate(&files, project.as_deref());
             if let Ok(located) = gio::spawn_blocking(find).await {
-                input.emit(Input::Located(wish, located));
+                input.emit(Input::Located(target, located));
             }
         });
     }
 
     /// Shows files in their project, and works there: in the chat that was asked for, in the one in sight
     /// where that works there already, or in a new one.
-    pub(super) fn located(&mut self, wish: &Wish, located: Result<Located, String>, view: &View) {
+    pub(super) fn located(
+        &mut self,
+        target: &LaunchTarget,
+        located: Result<Located, String>,
+        view: &View,
+    ) {
         let located = match located {
             Ok(located) => located,
             Err(words) => return view.note(&words),
@@ -118,10 +123,10 @@ impl Window {
         }
         if self.works_in(&located.project) {
             self.open_located(&located, view);
-            if *wish == Wish::Plain {
+            if *target == LaunchTarget::Plain {
                 return;
             }
-        } else if *wish == Wish::Plain {
+        } else if *target == LaunchTarget::Plain {
             self.chat.emit(chat_widget::Input::Show(None));
             view.forward();
         }

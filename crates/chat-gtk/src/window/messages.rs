@@ -24,7 +24,7 @@ pub(crate) struct Init {
 #[derive(Clone, Debug)]
 pub(crate) struct Arrival {
     /// What for.
-    pub(crate) wish: Wish,
+    pub(crate) target: LaunchTarget,
     /// The folder that they want to work in, where they named one.
     pub(crate) project: Option<PathBuf>,
     /// The files that they want to see, each with the line behind it where they named one: whole paths.
@@ -33,7 +33,7 @@ pub(crate) struct Arrival {
 
 /// What somebody came to the program for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Wish {
+pub(crate) enum LaunchTarget {
     /// Nothing that they said.
     Plain,
     /// A new chat.
@@ -45,12 +45,12 @@ pub(crate) enum Wish {
 impl Arrival {
     /// Without a wish.
     pub(crate) fn plain() -> Self {
-        Self::of(Wish::Plain)
+        Self::of(LaunchTarget::Plain)
     }
 
     /// With a wish, and neither folder nor files.
-    pub(crate) fn of(wish: Wish) -> Self {
-        Self { wish, project: None, files: Vec::new() }
+    pub(crate) fn of(target: LaunchTarget) -> Self {
+        Self { target, project: None, files: Vec::new() }
     }
 }
 
@@ -88,7 +88,7 @@ pub(crate) enum Input {
     /// Work in this folder.
     Work(PathBuf),
     /// Where the files lie that somebody came for, or in words why they cannot be had.
-    Located(Wish, std::result::Result<Located, String>),
+    Located(LaunchTarget, std::result::Result<Located, String>),
     /// What a tool waits for was answered from outside the window.
     Reply(Reply),
     /// Something to say in passing.

@@ -21,9 +21,9 @@ const EDGE: i32 = 8;
 const TITLE: &str = "Die Kündigungsfristen im Mietvertrag der Großeltern";
 
 /// A place in the window: x, y, width, height.
-type Place = (i32, i32, i32, i32);
+type TextPosition = (i32, i32, i32, i32);
 
-fn overlap(one: Place, other: Place) -> bool {
+fn overlap(one: TextPosition, other: TextPosition) -> bool {
     one.0 < other.0 + other.2
         && other.0 < one.0 + one.2
         && one.1 < other.1 + other.3
@@ -31,7 +31,7 @@ fn overlap(one: Place, other: Place) -> bool {
 }
 
 /// The lowest widget of a kind.
-async fn lowest(window: &Window, by: By) -> Result<Option<Place>> {
+async fn lowest(window: &Window, by: By) -> Result<Option<TextPosition>> {
     let mut all = Vec::new();
     for widget in window.all(by).await {
         all.push(widget.place().await?);

@@ -48,7 +48,7 @@ async fn add(connection: Connection, key: Option<Key>, program: &Program) -> Res
     if name.trim().is_empty() || name.contains('/') {
         return Err(CliError::Usage(say::name_with_slash()));
     }
-    let kept = program.manager.connections().save(connection, key, None).await?;
+    let destination = program.manager.connections().save(connection, key, None).await?;
     remark(&say::connection_added(&name));
     report_key_storage(kept, &name);
     Ok(Outcome::Done)
@@ -69,7 +69,7 @@ async fn change_key(
         None => (KeySource::Keyring, Some(read_key(name, program).await?)),
     };
     let changed = Connection { key: source, ..connection };
-    let kept = program.manager.connections().save(changed, key, Some(name)).await?;
+    let destination = program.manager.connections().save(changed, key, Some(name)).await?;
     remark(&if remove { say::key_removed(name) } else { say::key_changed(name) });
     report_key_storage(kept, name);
     Ok(Outcome::Done)

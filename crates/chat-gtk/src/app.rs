@@ -15,7 +15,7 @@ use relm4::{Component, ComponentController, Controller};
 use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::window::{self, Arrival, Reply, Window, Wish, files};
+use crate::window::{self, Arrival, LaunchTarget, Reply, Window, files};
 use crate::{languages, stalls};
 
 /// `GLib`'s name for arguments that belong to no option.
@@ -138,15 +138,15 @@ fn arrival(line: &gio::ApplicationCommandLine) -> Arrival {
     let project = project.map(|folder| files::whole(&from, &folder));
     let named = options.lookup::<Vec<PathBuf>>(FILES).ok().flatten().unwrap_or_default();
     let session = options.lookup::<String>("session").ok().flatten();
-    let wish = match session {
-        _ if options.contains("new") => Wish::New,
-        Some(fid) => Wish::Session(Fid::new(fid)),
+    let target = match session {
+        _ if options.contains("new") => LaunchTarget::New,
+        Some(fid) => LaunchTarget::Session(Fid::new(fid)),
         // A folder means a new chat that works in it.
-        None if project.is_some() => Wish::New,
-        None => Wish::Plain,
+        None if project.is_some() => LaunchTarget::New,
+        None => LaunchTarget::Plain,
     };
     let files = named.iter().map(|file| files::whole(&from, file)).collect();
-    Arrival { wish, project, files }
+    Arrival { target, project, files }
 }
 
 /// Adds the actions that the desktop file, its launcher and notifications activate.
@@ -154,15 +154,15 @@ fn add_actions(app: &adw::Application, window: &Controller<Window>) {
     let input = window.sender().clone();
     let new_chat = gio::SimpleAction::new("new-chat", None);
     new_chat.connect_activate(move |_, _| {
-        input.emit(window::Input::Arrive(Arrival::of(Wish::New)));
+        input.emit(window::Input::Arrive(Arrival::of(LaunchTarget::New)));
     });
     app.add_action(&new_chat);
     let input = window.sender().clone();
     let show = gio::SimpleAction::new(SHOW_CHAT, Some(&String::static_variant_type()));
     show.connect_activate(move |_, fid| {
         if let Some(fid) = fid.and_then(String::from_variant) {
-            let wish = Wish::Session(Fid::new(fid));
-            input.emit(window::Input::Arrive(Arrival::of(wish)));
+            let target = LaunchTarget::Session(Fid::new(fid));
+            input.emit(window::Input::Arrive(Arrival::of(target)));
         }
     });
     app.add_action(&show);

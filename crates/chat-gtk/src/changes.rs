@@ -19,18 +19,18 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 use chat_core::message::Fid;
-use chat_core::review::{Answer, Part};
+use chat_core::review::{ReviewOutcome, ReviewScope};
 use chat_presentation::words::fill;
 use gettextrs::gettext;
 use gtk::{gdk, glib};
 use relm4::gtk::prelude::*;
 
 use crate::models::has_keyboard;
-use crate::{accessible, beside};
+use crate::{accessible, adaptive_pair};
 pub(crate) use heads::counted;
-use item::{Gap, Item, Looks, items};
+use item::{Gap, Item, ListOptions, items};
 use list::List;
-pub(crate) use listing::{Listing, Verdict, Wish};
+pub(crate) use listing::{Listing, ReviewAction, Verdict};
 use row::Act;
 pub(crate) use words::{answered, files_changed};
 
@@ -45,13 +45,13 @@ const OPEN: usize = 3;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Output {
     /// Answer changes.
-    Answer(Wish),
+    Answer(ReviewAction),
     /// Undo the last answer.
     Undo,
     /// Open this file at this line.
     Open { path: PathBuf, line: usize },
     /// Whether to show old and new side by side from now on.
-    Beside(bool),
+    SideBySide(bool),
 }
 
 /// The review page. Cheap to clone.
@@ -68,7 +68,7 @@ struct Inner {
     undo: gtk::Button,
     title: gtk::Label,
     count: gtk::Label,
-    two_sides: gtk::ToggleButton,
+    side_by_side_button: gtk::ToggleButton,
     list: List,
     state: RefCell<State>,
     output: Box<dyn Fn(Output)>,
@@ -78,9 +78,9 @@ struct Inner {
 struct State {
     fid: Option<Fid>,
     listing: Listing,
-    looks: Looks,
+    options: ListOptions,
     /// Whether side by side view is wanted; it is used if there is space.
-    wanted_beside: bool,
+    wants_side_by_side: bool,
     /// The text of the answer that can be undone.
     last: Option<String>,
 }
@@ -95,11 +95,11 @@ impl ChangesPage {
     pub(crate) fn new(output: impl Fn(Output) + 'static) -> Self {
         let inner = Rc::new_cyclic(|weak: &Weak<Inner>| Inner::new(weak, Box::new(output)));
         let weak = Rc::downgrade(&inner);
-        inner.two_sides.connect_toggled(move |button| {
+        inner.side_by_side_button.connect_toggled(move |button| {
             if let Some(inner) = weak.upgrade() {
-                inner.state.borrow_mut().wanted_beside = button.is_active();
+                inner.state.borrow_mut().wants_side_by_side = button.is_active();
                 inner.lay_out();
-                (inner.output)(Output::Beside(button.is_active()));
+                (inner.output)(Output::SideBySide(button.is_active()));
             }
         });
         let weak = Rc::downgrade(&inner);
@@ -134,22 +134,22 @@ impl ChangesPage {
         let mut state = inner.state.borrow_mut();
         if state.fid.as_ref() != fid {
             state.fid = fid.cloned();
-            state.looks.open.clear();
-            state.looks.notes.clear();
-            state.looks.gaps.clear();
+            state.options.open.clear();
+            state.options.notes.clear();
+            state.options.gaps.clear();
         }
         let why = listing.as_ref().err().cloned();
         state.listing = listing.unwrap_or_default();
-        let State { listing, looks, .. } = &mut *state;
-        looks.notes.retain(|(path, hunk), _| {
+        let State { listing, options, .. } = &mut *state;
+        options.notes.retain(|(path, hunk), _| {
             let file = listing.files().iter().find(|file| file.change.path == *path);
             file.is_some_and(|file| {
                 hunk.is_none_or(|hunk| file.change.hunks.iter().any(|one| one.id == hunk))
             })
         });
         for file in listing.files() {
-            let open = looks.open.len() < OPEN;
-            looks.open.entry(file.change.path.clone()).or_insert(open);
+            let open = options.open.len() < OPEN;
+            options.open.entry(file.change.path.clone()).or_insert(open);
         }
         let count = listing.files().len();
         let (added, removed) = listing.counts();
@@ -185,30 +185,30 @@ impl ChangesPage {
     }
 
     /// Shows why an answer was not fully applied.
-    pub(crate) fn tell(&self, fid: &Fid, wish: &Wish, answer: &Answer) {
+    pub(crate) fn tell(&self, fid: &Fid, action: &ReviewAction, answer: &ReviewOutcome) {
         let mut state = self.inner.state.borrow_mut();
         if state.fid.as_ref() != Some(fid) {
             return;
         }
-        let hunk_of = |part: &Part| match part {
-            Part::Hunks(hunks) => hunks.first().copied(),
-            Part::File => None,
+        let hunk_of = |part: &ReviewScope| match part {
+            ReviewScope::Hunks(hunks) => hunks.first().copied(),
+            ReviewScope::File => None,
         };
-        match &wish.what {
+        match &action.what {
             Some((path, part)) => {
                 let key = (path.clone(), hunk_of(part));
-                state.looks.notes.remove(&key);
+                state.options.notes.remove(&key);
                 let conflict = answer.conflicts.iter().find(|conflict| conflict.path == *path);
                 let words = conflict.map(|conflict| words::conflict(&conflict.reason));
                 let gone = (!answer.gone.is_empty()).then(words::gone);
                 if let Some(words) = words.or(gone) {
-                    state.looks.notes.insert(key, words);
+                    state.options.notes.insert(key, words);
                 }
             }
             None => {
                 for conflict in &answer.conflicts {
                     let key = (conflict.path.clone(), None);
-                    state.looks.notes.insert(key, words::conflict(&conflict.reason));
+                    state.options.notes.insert(key, words::conflict(&conflict.reason));
                 }
             }
         }
@@ -217,8 +217,8 @@ impl ChangesPage {
     }
 
     /// Sets whether side by side view is wanted.
-    pub(crate) fn set_beside(&self, beside: bool) {
-        self.inner.two_sides.set_active(beside);
+    pub(crate) fn set_side_by_side(&self, side_by_side: bool) {
+        self.inner.side_by_side_button.set_active(side_by_side);
     }
 
     /// Moves the keyboard focus to the first change.
@@ -245,14 +245,14 @@ impl Inner {
         let head = gtk::Box::builder().spacing(8).build();
         head.append(&title);
         head.append(&count);
-        let two_sides = gtk::ToggleButton::builder()
+        let side_by_side_button = gtk::ToggleButton::builder()
             .icon_name("view-dual-symbolic")
-            .tooltip_text(beside_words())
+            .tooltip_text(side_by_side_words())
             .css_classes(["flat"])
             .build();
-        accessible::set_label(&two_sides, &beside_words());
+        accessible::set_label(&side_by_side_button, &side_by_side_words());
         let buttons = gtk::Box::builder().spacing(4).build();
-        buttons.append(&two_sides);
+        buttons.append(&side_by_side_button);
         for (verdict, label) in
             [(Verdict::Accept, gettext("Accept All")), (Verdict::Reject, gettext("Reject All"))]
         {
@@ -260,12 +260,12 @@ impl Inner {
             let owner = weak.clone();
             button.connect_clicked(move |_| {
                 if let Some(inner) = owner.upgrade() {
-                    (inner.output)(Output::Answer(Wish::all(verdict)));
+                    (inner.output)(Output::Answer(ReviewAction::all(verdict)));
                 }
             });
             buttons.append(&button);
         }
-        let bar = beside::controls(&head, &buttons);
+        let bar = adaptive_pair::controls(&head, &buttons);
         bar.add_css_class("changes-bar");
         let changes = gtk::Box::builder().orientation(gtk::Orientation::Vertical).build();
         changes.append(&bar);
@@ -291,7 +291,7 @@ impl Inner {
             .build();
         root.append(&pages);
         let state = RefCell::default();
-        Self { root, pages, nothing, undo, title, count, two_sides, list, state, output }
+        Self { root, pages, nothing, undo, title, count, side_by_side_button, list, state, output }
     }
 
     fn act(&self, item: &Item, act: Act) {
@@ -300,7 +300,7 @@ impl Inner {
         match act {
             Act::Toggle => {
                 let mut state = self.state.borrow_mut();
-                let open = state.looks.open.entry(path).or_default();
+                let open = state.options.open.entry(path).or_default();
                 *open = !*open;
                 drop(state);
                 self.renew();
@@ -309,11 +309,11 @@ impl Inner {
                 if self.list.begin_answer() {
                     self.leave_gap(item, verdict);
                 }
-                let wish = match item.hunk() {
-                    Some(hunk) => Wish::hunk(verdict, path, hunk),
-                    None => Wish::file(verdict, path),
+                let action = match item.hunk() {
+                    Some(hunk) => ReviewAction::hunk(verdict, path, hunk),
+                    None => ReviewAction::file(verdict, path),
                 };
-                (self.output)(Output::Answer(wish));
+                (self.output)(Output::Answer(action));
             }
             Act::Open => {
                 let number = match item {
@@ -355,12 +355,12 @@ impl Inner {
         let paths = state.listing.files().iter().map(|file| &file.change.path);
         let files = paths.skip_while(|path| **path != file.change.path).skip(1).cloned().collect();
         let head = if hunk.is_some() { head } else { 0 };
-        state.looks.leave_gap(Gap { file, hunk, verdict, height, head, hunks, files });
+        state.options.leave_gap(Gap { file, hunk, verdict, height, head, hunks, files });
     }
 
     /// Closes the gaps when no click is expected any more.
     fn close_gaps(&self) {
-        let closed = std::mem::take(&mut self.state.borrow_mut().looks.gaps);
+        let closed = std::mem::take(&mut self.state.borrow_mut().options.gaps);
         if !closed.is_empty() {
             self.renew();
         }
@@ -369,15 +369,15 @@ impl Inner {
     /// Adapts the layout to the width.
     fn lay_out(&self) {
         let has_room = self.list.width() >= BESIDE;
-        self.two_sides.set_sensitive(has_room);
-        self.two_sides.set_tooltip_text(Some(&if has_room {
-            beside_words()
+        self.side_by_side_button.set_sensitive(has_room);
+        self.side_by_side_button.set_tooltip_text(Some(&if has_room {
+            side_by_side_words()
         } else {
             gettext("Too narrow for side-by-side view")
         }));
         let mut state = self.state.borrow_mut();
-        let beside = state.wanted_beside && has_room;
-        if std::mem::replace(&mut state.looks.beside, beside) != beside {
+        let side_by_side = state.wants_side_by_side && has_room;
+        if std::mem::replace(&mut state.options.side_by_side, side_by_side) != side_by_side {
             drop(state);
             self.renew();
         }
@@ -385,13 +385,13 @@ impl Inner {
 
     fn renew(&self) {
         let state = self.state.borrow();
-        let items = items(&state.listing, &state.looks);
+        let items = items(&state.listing, &state.options);
         drop(state);
         self.list.show(&items);
     }
 }
 
-fn beside_words() -> String {
+fn side_by_side_words() -> String {
     gettext("Side-by-Side View")
 }
 

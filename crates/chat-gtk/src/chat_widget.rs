@@ -23,12 +23,12 @@ mod messages;
 mod model_bar;
 mod plan_bar;
 mod project_bar;
-mod reading_places;
+mod reading_positions;
 mod requests;
 mod review_bar;
 mod session_changes;
 mod session_requests;
-mod shown;
+mod shown_chat;
 mod start_page;
 mod view;
 
@@ -48,7 +48,7 @@ use relm4::{Component, ComponentParts, ComponentSender};
 use crate::bridge::{Arrival, Bridge};
 use crate::composer::Composer;
 use crate::conversation::Conversation;
-pub use crate::editor::{At, Outline, Place};
+pub use crate::editor::{At, Outline, TextPosition};
 use background_commands::BackgroundCommands;
 use chat_composer::ChatComposer;
 use chat_switching::Workplace;
@@ -71,7 +71,7 @@ use review_bar::ReviewBar;
 pub use review_bar::{Answered, Restore, Review};
 use session_changes::SessionChanges;
 use session_requests::SessionRequests;
-use shown::Shown;
+use shown_chat::ShownChat;
 use start_page::StartPage;
 use view::Layout;
 pub use view::View;
@@ -88,13 +88,13 @@ pub struct ChatWidget {
     composer: ChatComposer,
     manager: Option<Manager>,
     bridge: Option<Bridge>,
-    shown: Shown,
+    shown: ShownChat,
     /// What was asked to be shown before the engine was there.
     wanted: Option<Fid>,
     /// The chat that was shown last time: nobody asked for it, so that it may be gone.
     recalled: Option<Fid>,
     has_chats: bool,
-    reading: reading_places::ReadingPlaces,
+    reading: reading_positions::ReadingPositions,
     /// The mode that new chats begin with.
     default_mode: Mode,
     editor_context: EditorContext,
@@ -194,11 +194,11 @@ impl Component for ChatWidget {
             composer: ChatComposer::new(composer, init.drafts, drafts),
             manager: None,
             bridge: None,
-            shown: Shown::New(EmptySession::default()),
+            shown: ShownChat::New(EmptySession::default()),
             wanted: None,
             recalled: None,
             has_chats: true,
-            reading: reading_places::ReadingPlaces::load(init.projects),
+            reading: reading_positions::ReadingPositions::load(init.projects),
             default_mode: Mode::default(),
             editor_context: EditorContext::new(init.open_files),
             background,
@@ -245,7 +245,7 @@ impl Component for ChatWidget {
             }
             Input::CopyLastReply => requests::copy_last_reply(&self.conversation, &self.handle),
             Input::FocusMessage => self.composer.field().focus(),
-            Input::Find(find) if matches!(self.shown, Shown::Open(_)) => self.find.act(find),
+            Input::Find(find) if matches!(self.shown, ShownChat::Open(_)) => self.find.act(find),
             Input::Find(_) => {}
             Input::ShowFound { fid, message, words } => {
                 self.show(Some(fid), None);
@@ -285,7 +285,7 @@ impl Component for ChatWidget {
 impl ChatWidget {
     fn connect(&mut self, manager: Manager) {
         self.bridge = Some(self.handle.subscribe(&manager));
-        if let Shown::New(session) = &mut self.shown {
+        if let ShownChat::New(session) = &mut self.shown {
             // A folder may have been given with the start of the program.
             let project = session.project.take();
             *session = EmptySession { project, ..manager.sessions().empty() };

@@ -23,7 +23,7 @@ use gettextrs::gettext;
 use gtk::glib;
 use relm4::gtk::prelude::*;
 
-use crate::{accessible, beside};
+use crate::{accessible, adaptive_pair};
 use chips::Chips;
 pub(crate) use chips::{Along, Chip};
 pub(crate) use pinning::icon;
@@ -108,12 +108,12 @@ struct Inner {
     names: RefCell<Option<Names>>,
     /// The text as it was last parsed.
     read: RefCell<Read>,
-    told_pages: RefCell<Vec<String>>,
+    requested_pages: RefCell<Vec<String>>,
     /// What else is attached.
     along: RefCell<Vec<Chip>>,
     /// What was looked for last.
-    looked_for: RefCell<Option<String>>,
-    told: Told,
+    searched_for: RefCell<Option<String>>,
+    output: OutputHandler,
     send: gtk::Button,
     stop: gtk::Button,
     enter_sends: Cell<bool>,
@@ -136,11 +136,11 @@ struct Read {
 }
 
 /// Receives the user's actions.
-struct Told(Box<dyn Fn(Output)>);
+struct OutputHandler(Box<dyn Fn(Output)>);
 
-impl std::fmt::Debug for Told {
+impl std::fmt::Debug for OutputHandler {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Told").finish()
+        f.debug_tuple("OutputHandler").finish()
     }
 }
 
@@ -184,7 +184,7 @@ impl Composer {
         let sending = row_of(to);
         sending.append(&stop);
         sending.append(&send);
-        let line = beside::controls(&row_of(about), &sending);
+        let line = adaptive_pair::controls(&row_of(about), &sending);
         line.add_css_class("send-line");
         let note = gtk::Label::builder()
             .xalign(0.0)
@@ -215,10 +215,10 @@ impl Composer {
             meant: RefCell::default(),
             names: RefCell::default(),
             read: RefCell::new(Read { is_blank: true, ..Read::default() }),
-            told_pages: RefCell::default(),
+            requested_pages: RefCell::default(),
             along: RefCell::default(),
-            looked_for: RefCell::default(),
-            told: Told(Box::new(output)),
+            searched_for: RefCell::default(),
+            output: OutputHandler(Box::new(output)),
             send,
             stop,
             enter_sends: Cell::new(true),
@@ -370,7 +370,7 @@ impl Inner {
     }
 
     fn tell(&self, output: Output) {
-        (self.told.0)(output);
+        (self.output.0)(output);
     }
 
     fn submit(&self) {

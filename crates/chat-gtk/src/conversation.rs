@@ -24,10 +24,10 @@ use chat_core::message::{ApprovalId, BackgroundCommand, Fid, MessageId, Todo};
 use chat_core::store::Page;
 use chat_core::tool::Toolbox;
 
-pub use model::files::{FilePlace, Files, KnownFiles};
+pub use model::files::{FileLocation, Files, KnownFiles};
 use model::transcript::{Change, Transcript};
-pub use search::{Pattern, Standing};
-pub use view::ReadingPlace;
+pub use search::{Pattern, SearchStatus};
+pub use view::ReadingPosition;
 use view::{Inner, Step};
 pub use widgets::context::{Output, Side};
 
@@ -77,15 +77,15 @@ impl Conversation {
 
     /// Shows a session where the person read it before; its end, where that is not among what was
     /// opened.
-    pub fn show_at(&self, snapshot: &Snapshot, place: ReadingPlace) {
+    pub fn show_at(&self, snapshot: &Snapshot, place: ReadingPosition) {
         self.set_project(snapshot.session.project.is_some());
         self.inner.begin(Transcript::of(snapshot), Some(place));
         self.inner.unseen.set(snapshot.session.unread && !self.is_at_end());
     }
 
     /// Where the person reads; none where they have the end before them, or nothing was drawn yet.
-    pub fn reading_place(&self) -> Option<ReadingPlace> {
-        self.inner.reading_place()
+    pub fn reading_position(&self) -> Option<ReadingPosition> {
+        self.inner.reading_position()
     }
 
     /// Shows the session as it was read again. What is still there stays as it is: the reader's
@@ -241,7 +241,7 @@ impl Conversation {
     }
 
     /// Looks for these words, without regard to case and accents, and goes to the first place from
-    /// where the person reads; no words end the search. Told by [`Output::Found`].
+    /// where the person reads; no words end the search. Told by [`Output::SearchStatus`].
     pub fn find(&self, words: &str) {
         self.inner.find(words, None);
     }

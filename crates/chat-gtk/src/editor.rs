@@ -3,25 +3,25 @@
 //! [`Editor`] owns the list of open files; each [`document::Document`] owns its text. [`unsaved`]
 //! stores text that is not saved yet.
 
+mod autosave;
+mod chunked_insert;
 mod closing;
 mod comment;
 mod context;
 mod disk;
 mod document;
-mod fill;
 mod find;
 mod go_to;
 mod indent;
-mod keeping;
-mod kept;
 mod look;
 mod notice;
-mod remembered;
+mod open_tabs;
+mod preload;
 mod reveal;
 mod saving_as;
+mod state_files;
 mod tabs;
-mod unsaved;
-mod warm;
+mod unsaved_files;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -32,15 +32,15 @@ use chat_core::manager::Manager;
 use gettextrs::gettext;
 use relm4::gtk::prelude::*;
 
+pub(crate) use autosave::EditorState;
 pub use context::{At, Outline};
 use document::Document;
-pub(crate) use keeping::State;
-use remembered::Tabs;
+use open_tabs::Tabs;
 use tabs::Group;
 
 /// A position in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct TextPosition {
     /// Counted from 1.
     pub line: u32,
     /// Counted from 1, in characters.
@@ -58,7 +58,7 @@ pub(crate) enum Output {
     /// The files from an earlier run are open again.
     Reopened,
     /// Unsaved text from an earlier run was restored, with this message.
-    BroughtBack(String),
+    DraftsRestored(String),
     /// Show this message briefly.
     Note(String),
 }
@@ -76,17 +76,17 @@ struct Inner {
     groups: RefCell<Vec<Rc<Group>>>,
     project: RefCell<Option<PathBuf>>,
     engine: Engine,
-    state: State,
+    state: EditorState,
     /// Files whose text changed since it was last stored.
-    to_keep: RefCell<HashSet<unsaved::File>>,
-    keeping: Cell<bool>,
+    changed_files: RefCell<HashSet<unsaved_files::File>>,
+    draft_save_pending: Cell<bool>,
     /// The tabs that were last stored for each project.
-    told_tabs: RefCell<HashMap<PathBuf, Tabs>>,
-    remembering: Cell<bool>,
+    saved_tabs: RefCell<HashMap<PathBuf, Tabs>>,
+    tabs_save_pending: Cell<bool>,
     /// The outline that was last reported.
     outline: RefCell<Outline>,
     telling: Cell<bool>,
-    warmth: Rc<warm::Warmth>,
+    preloader: Rc<preload::Preloader>,
     output: Box<dyn Fn(Output)>,
 }
 
@@ -116,14 +116,14 @@ impl Editor {
             groups: RefCell::default(),
             project: RefCell::default(),
             engine: Engine::default(),
-            state: State::new(state),
-            to_keep: RefCell::default(),
-            keeping: Cell::default(),
-            told_tabs: RefCell::default(),
-            remembering: Cell::default(),
+            state: EditorState::new(state),
+            changed_files: RefCell::default(),
+            draft_save_pending: Cell::default(),
+            saved_tabs: RefCell::default(),
+            tabs_save_pending: Cell::default(),
             outline: RefCell::default(),
             telling: Cell::default(),
-            warmth: Rc::default(),
+            preloader: Rc::default(),
             output: Box::new(output),
         });
         let editor = Self { inner };
@@ -142,12 +142,12 @@ impl Editor {
 
     /// Prepares for files that will soon be opened.
     pub(crate) fn expect(&self) {
-        self.inner.warmth.begin();
+        self.inner.preloader.start();
     }
 
     /// Prepares for such files: their languages are loaded while the user is idle.
     pub(crate) fn expect_kinds(&self, files: Vec<PathBuf>) {
-        self.inner.warmth.read(files, &self.inner.root);
+        self.inner.preloader.read(files, &self.inner.root);
     }
 
     /// Shows the open files of this project. Those of other projects stay open, but hidden.
@@ -161,14 +161,14 @@ impl Editor {
             let group = self.inner.group_of(project);
             self.inner.bar.set_view(Some(group.view()));
             if is_new {
-                self.inner.bring_back(project);
+                self.inner.reopen_files(project);
             }
         }
         self.inner.show_pages();
     }
 
     /// Opens a file by its path relative to the project, or switches to it if it is open.
-    pub(crate) fn open(&self, path: &Path, place: Option<Place>) {
+    pub(crate) fn open(&self, path: &Path, place: Option<TextPosition>) {
         let project = self.inner.project.borrow().clone();
         let Some(project) = project else { return };
         let document = self.inner.open(&project, path, None);
@@ -207,8 +207,8 @@ impl Editor {
     }
 
     /// The state that has to be stored, to be written on another thread.
-    pub(crate) fn state(&self) -> State {
-        self.inner.gather();
+    pub(crate) fn state(&self) -> EditorState {
+        self.inner.collect();
         self.inner.state.clone()
     }
 

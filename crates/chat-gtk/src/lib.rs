@@ -4,8 +4,8 @@
 //! composer that fits into any GTK program; call [`init`] before you create it.
 
 pub mod accessible;
+mod adaptive_pair;
 pub mod app;
-mod beside;
 mod bridge;
 mod changes;
 mod chat_list;

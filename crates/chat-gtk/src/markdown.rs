@@ -18,7 +18,7 @@ mod stream;
 pub use block::{Align, Block, Inline, Item, List, Table};
 pub use compact::compact;
 pub use link::{is_safe_address, visible_address};
-pub use stream::{Place, Stream};
+pub use stream::{BlockPosition, Stream};
 
 use std::rc::Rc;
 

@@ -18,7 +18,7 @@ use relm4::gtk::prelude::*;
 
 use crate::accessible;
 use crate::models::words::name_among;
-use list::{ModelList, Told};
+use list::{ModelList, ModelListOutput};
 use options::OptionsPage;
 use rows::rows;
 
@@ -255,18 +255,20 @@ impl ModelPicker {
 }
 
 impl Inner {
-    fn hear_list(&self, told: Told, output: &Rc<dyn Fn(Output)>) {
-        match told {
-            Told::Chosen(model) => {
+    fn hear_list(&self, event: ModelListOutput, output: &Rc<dyn Fn(Output)>) {
+        match event {
+            ModelListOutput::Chosen(model) => {
                 self.popover.popdown();
                 output(Output::Chosen(model));
             }
-            Told::Favourite(model, favourite) => output(Output::Favourite(model, favourite)),
-            Told::Above if self.search.is_visible() => {
+            ModelListOutput::Favourite(model, favourite) => {
+                output(Output::Favourite(model, favourite));
+            }
+            ModelListOutput::Above if self.search.is_visible() => {
                 self.search.grab_focus();
             }
-            Told::Above => {}
-            Told::Dismissed => self.popover.popdown(),
+            ModelListOutput::Above => {}
+            ModelListOutput::Dismissed => self.popover.popdown(),
         }
     }
 
@@ -322,7 +324,7 @@ impl Inner {
         let found =
             rows(&self.models.borrow(), &self.favourites.borrow(), &query).into_iter().next();
         match found {
-            Some(row) => self.hear_list(Told::Chosen(row.model), output),
+            Some(row) => self.hear_list(ModelListOutput::Chosen(row.model), output),
             None => self.look_for(),
         }
     }

@@ -2,9 +2,9 @@
 //!
 //! Each page has its own file here and a line in [`Panel::new`].
 
+pub(crate) mod adaptive_layout;
 mod files;
 pub(crate) mod project;
-pub(crate) mod sides;
 mod switcher;
 
 use std::cell::RefCell;
@@ -17,7 +17,7 @@ use relm4::gtk::prelude::*;
 
 use crate::accessible;
 use crate::changes::{self, ChangesPage};
-use crate::editor::{self, Editor, Outline, Place};
+use crate::editor::{self, Editor, Outline, TextPosition};
 use files::FilesPage;
 use project::{News, ProjectFiles};
 use switcher::Switcher;
@@ -42,17 +42,17 @@ pub(crate) enum Output {
     /// Other files are open, or the cursor has moved.
     Moved(Outline),
     /// Unsaved text from an earlier run was restored on the current page, with this message.
-    BroughtBack(String),
+    DraftsRestored(String),
     /// Show this message briefly.
     Note(String),
     /// The project's files have changed, or another project is shown.
     Files,
     /// The user answers changes.
-    Answer(changes::Wish),
+    Answer(changes::ReviewAction),
     /// The user undoes their last answer.
     Undo,
     /// Whether to show old and new side by side from now on.
-    Beside(bool),
+    SideBySide(bool),
     /// Return to the conversation.
     Back,
 }
@@ -102,11 +102,11 @@ impl Panel {
                         Self { inner }.reopened();
                     }
                 }
-                editor::Output::BroughtBack(words) => {
+                editor::Output::DraftsRestored(words) => {
                     if let Some(inner) = owner.upgrade() {
                         Self { inner }.show_page("editor");
                     }
-                    told(Output::BroughtBack(words));
+                    told(Output::DraftsRestored(words));
                 }
                 editor::Output::Note(words) => told(Output::Note(words)),
             });
@@ -118,13 +118,13 @@ impl Panel {
             });
             let (told, owner) = (Rc::clone(&output), weak.clone());
             let changes = ChangesPage::new(move |said| match said {
-                changes::Output::Answer(wish) => told(Output::Answer(wish)),
+                changes::Output::Answer(action) => told(Output::Answer(action)),
                 changes::Output::Undo => told(Output::Undo),
-                changes::Output::Beside(beside) => told(Output::Beside(beside)),
+                changes::Output::SideBySide(side_by_side) => told(Output::SideBySide(side_by_side)),
                 changes::Output::Open { path, line } => {
                     if let Some(inner) = owner.upgrade() {
                         let line = u32::try_from(line).unwrap_or(1);
-                        Self { inner }.open(&path, Some(Place { line, column: 1 }));
+                        Self { inner }.open(&path, Some(TextPosition { line, column: 1 }));
                     }
                 }
             });
@@ -197,7 +197,7 @@ impl Panel {
     }
 
     /// Opens a file by its path relative to the project.
-    pub(crate) fn open(&self, path: &Path, place: Option<Place>) {
+    pub(crate) fn open(&self, path: &Path, place: Option<TextPosition>) {
         self.show_page("editor");
         self.inner.editor.open(path, place);
     }

@@ -28,7 +28,7 @@ use connections::ConnectionsPage;
 use lazy::Lazy;
 use models::ModelsPage;
 use permissions::PermissionsPage;
-use rows::{Place, switch_row};
+use rows::{PreferencesContext, switch_row};
 
 use crate::models::adding;
 use crate::models::words::name_among;
@@ -53,9 +53,9 @@ pub(crate) fn open(parent: &adw::ApplicationWindow, manager: &Manager, page: Pag
         .default_height(640)
         .search_enabled(false)
         .build();
-    let place = Place::new(&window, manager);
-    let pages = Pages::new(&place, page == Page::Models);
-    window.add(&general_page(&place));
+    let context = PreferencesContext::new(&window, manager);
+    let pages = Pages::new(&context, page == Page::Models);
+    window.add(&general_page(&context));
     window.add(pages.connections.page());
     window.add(pages.models.page());
     window.add(pages.tools.page());
@@ -79,7 +79,7 @@ pub(crate) fn open(parent: &adw::ApplicationWindow, manager: &Manager, page: Pag
         }
         models.get().add(files);
     });
-    follow(&window, &place, pages);
+    follow(&window, &context, pages);
     window.present();
 }
 
@@ -99,8 +99,8 @@ struct Pages {
 impl Pages {
     /// Creates empty pages. `to_models`: whether the user came for models, so that the first
     /// download button is focused.
-    fn new(place: &Place, to_models: bool) -> Self {
-        let here = place.clone();
+    fn new(context: &PreferencesContext, to_models: bool) -> Self {
+        let here = context.clone();
         let models = Lazy::new(models::page(), move |page| {
             let models = ModelsPage::new(page, &here);
             let shown = models.clone();
@@ -114,7 +114,7 @@ impl Pages {
             models
         });
         let (of_connections, of_tools, of_permissions) =
-            (place.clone(), place.clone(), place.clone());
+            (context.clone(), context.clone(), context.clone());
         Self {
             connections: Lazy::new(connections::page(), move |page| {
                 ConnectionsPage::new(page, &of_connections)
@@ -129,14 +129,14 @@ impl Pages {
 }
 
 /// Keeps settings, connections, models and rules up to date while the window is open.
-fn follow(window: &adw::PreferencesWindow, place: &Place, pages: Pages) {
-    let mut subscription = place.manager.subscribe();
-    let place = place.clone();
+fn follow(window: &adw::PreferencesWindow, context: &PreferencesContext, pages: Pages) {
+    let mut subscription = context.manager.subscribe();
+    let context = context.clone();
     let following = glib::spawn_future_local(async move {
         while let Some(events) = subscription.next().await {
             let told = |is: fn(&Event) -> bool| events.iter().any(is);
             if told(|e| matches!(e, Event::SettingsChanged)) {
-                place.show();
+                context.show();
                 if let Some(permissions) = pages.permissions.filled() {
                     permissions.fill();
                 }
@@ -161,30 +161,30 @@ fn follow(window: &adw::PreferencesWindow, place: &Place, pages: Pages) {
     });
 }
 
-fn general_page(place: &Place) -> adw::PreferencesPage {
+fn general_page(context: &PreferencesContext) -> adw::PreferencesPage {
     let page = adw::PreferencesPage::builder()
         .title(gettext("General"))
         .icon_name("preferences-system-symbolic")
         .build();
     let writing = adw::PreferencesGroup::builder().title(gettext("Writing")).build();
     writing.add(&switch_row(
-        place,
+        context,
         &gettext("Enter sends the message"),
         &gettext("Shift+Enter inserts a line break. When off, it’s the other way around."),
         |settings| settings.ui.enter_sends,
         |settings, on| settings.ui.enter_sends = on,
     ));
     let chats = adw::PreferencesGroup::builder().title(gettext("Chats")).build();
-    chats.add(&default_model_row(place));
+    chats.add(&default_model_row(context));
     chats.add(&switch_row(
-        place,
+        context,
         &gettext("Better titles"),
         &gettext("Ask the model for a title after the first reply"),
         |settings| settings.chat.better_titles,
         |settings, on| settings.chat.better_titles = on,
     ));
     chats.add(&switch_row(
-        place,
+        context,
         &gettext("Notifications"),
         &gettext(
             "When a reply is ready or a tool needs your answer while you’re in another window",
@@ -194,12 +194,12 @@ fn general_page(place: &Place) -> adw::PreferencesPage {
     ));
     page.add(&writing);
     page.add(&chats);
-    page.add(&backups::group(place));
+    page.add(&backups::group(context));
     page
 }
 
-fn default_model_row(place: &Place) -> adw::ComboRow {
-    let models = place.manager.models().list().into_iter();
+fn default_model_row(context: &PreferencesContext) -> adw::ComboRow {
+    let models = context.manager.models().list().into_iter();
     let models = models.filter(|entry| entry.info.capabilities.chat != Some(false));
     let entries: Vec<ModelEntry> = models.collect();
     let names = gtk::StringList::new(&[gettext("Last used").as_str()]);
@@ -210,7 +210,7 @@ fn default_model_row(place: &Place) -> adw::ComboRow {
     let row = adw::ComboRow::builder().title(gettext("Model for new chats")).model(&names).build();
     let models = Rc::new(RefCell::new(models));
     let (weak, known) = (row.downgrade(), Rc::clone(&models));
-    place.shows(move |settings| {
+    context.shows(move |settings| {
         let Some(row) = weak.upgrade() else { return };
         let Some(chosen) = &settings.chat.model else { return row.set_selected(0) };
         let mut known = known.borrow_mut();
@@ -234,16 +234,16 @@ fn default_model_row(place: &Place) -> adw::ComboRow {
     };
     hint(&row);
     row.connect_selected_notify(hint);
-    let place = place.clone();
+    let context = context.clone();
     row.connect_selected_notify(move |row| {
-        if place.is_showing() {
+        if context.is_showing() {
             return;
         }
         let at = (row.selected() as usize).checked_sub(1);
         let model = at.and_then(|at| models.borrow().get(at).cloned());
-        let place = place.clone();
+        let context = context.clone();
         glib::spawn_future_local(async move {
-            place.change(move |settings: &mut Settings| settings.chat.model = model).await;
+            context.change(move |settings: &mut Settings| settings.chat.model = model).await;
         });
     });
     row

@@ -31,7 +31,7 @@ use crate::chat_list::{self, ChatList};
 use crate::chat_widget::{self, ChatWidget};
 use crate::panel::Panel;
 use keys::Action;
-pub(crate) use messages::{Arrival, Command, Init, Input, Wish};
+pub(crate) use messages::{Arrival, Command, Init, Input, LaunchTarget};
 use notifications::Notifications;
 pub(crate) use notifications::Reply;
 use state::{StateWriter, WindowState};
@@ -86,7 +86,7 @@ impl Component for Window {
         let list = ChatList::builder().launch(()).forward(sender.input_sender(), Input::List);
         let input = sender.input_sender().clone();
         let panel = Panel::new(&launch.state_folder, move |told| input.emit(Input::Panel(told)));
-        panel.changes().set_beside(state.review_beside);
+        panel.changes().set_side_by_side(state.review_side_by_side);
         let editor = panel.editor().clone();
         let chat = chat_widget::launch(chat_widget::Init {
             manager: None,
@@ -155,7 +155,7 @@ impl Component for Window {
             Input::AddModels(files) => self.add_models(files, &sender),
             Input::OfferFolder(folder) => view.offer_folder(folder, &sender),
             Input::Work(folder) => self.work_in(folder, view),
-            Input::Located(wish, located) => self.located(&wish, located, view),
+            Input::Located(target, located) => self.located(&target, located, view),
             Input::Reply(reply) => self.reply(reply, &sender, root),
             Input::Note(words) => view.note(&words),
             Input::List(output) => self.hear_list(output, view, &sender, root),
@@ -225,15 +225,15 @@ impl Window {
         }
         let first = !std::mem::replace(&mut self.arrived, true);
         let has_files = !arrival.files.is_empty();
-        match arrival.wish.clone() {
-            Wish::Session(fid) => self.show(Some(fid), view),
-            Wish::New => self.show(None, view),
-            Wish::Plain if first && !has_files => {
+        match arrival.target.clone() {
+            LaunchTarget::Session(fid) => self.show(Some(fid), view),
+            LaunchTarget::New => self.show(None, view),
+            LaunchTarget::Plain if first && !has_files => {
                 if let Some(fid) = self.state.last_session.clone() {
                     self.chat.emit(chat_widget::Input::ShowAgain(fid));
                 }
             }
-            Wish::Plain => {}
+            LaunchTarget::Plain => {}
         }
         if has_files {
             Self::locate(arrival, sender);

@@ -48,5 +48,5 @@ pub use node::{Mode, Node};
 pub use prune::Pruned;
 pub use record::{Change, Recorded};
 pub use restore::{Restored, RestoredFile};
-pub use review::{Answer, FileChange, FileKind, Hunk, Part, Rejection};
+pub use review::{FileChange, FileKind, Hunk, Rejection, ReviewOutcome, ReviewScope};
 pub use scan::Scan;

@@ -87,7 +87,7 @@ pub struct Hunk {
 
 /// The part of a file that is answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum ReviewScope {
     /// These hunks.
     Hunks(Vec<HunkId>),
     /// The whole file.
@@ -96,7 +96,7 @@ pub enum Part {
 
 /// The outcome of an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Answer {
+pub struct ReviewOutcome {
     /// Files to which it was applied.
     pub done: Vec<PathBuf>,
     /// Files that were left alone.
@@ -140,7 +140,12 @@ impl Journal {
     /// # Errors
     ///
     /// `git` fails, or the disk cannot be written.
-    pub fn accept(&self, session: &str, path: &Path, part: &Part) -> Result<Answer, Error> {
+    pub fn accept(
+        &self,
+        session: &str,
+        path: &Path,
+        part: &ReviewScope,
+    ) -> Result<ReviewOutcome, Error> {
         self.with(|inner| inner.accept(session, &[(path.to_owned(), part.clone())]))
     }
 
@@ -149,7 +154,7 @@ impl Journal {
     /// # Errors
     ///
     /// As above.
-    pub fn accept_all(&self, session: &str) -> Result<Answer, Error> {
+    pub fn accept_all(&self, session: &str) -> Result<ReviewOutcome, Error> {
         self.with(|inner| {
             let all = inner.all_of(session)?;
             inner.accept(session, &all)
@@ -162,7 +167,12 @@ impl Journal {
     /// # Errors
     ///
     /// As above.
-    pub fn reject(&self, session: &str, path: &Path, part: &Part) -> Result<Answer, Error> {
+    pub fn reject(
+        &self,
+        session: &str,
+        path: &Path,
+        part: &ReviewScope,
+    ) -> Result<ReviewOutcome, Error> {
         self.with(|inner| inner.reject(session, &[(path.to_owned(), part.clone())]))
     }
 
@@ -171,7 +181,7 @@ impl Journal {
     /// # Errors
     ///
     /// As above.
-    pub fn reject_all(&self, session: &str) -> Result<Answer, Error> {
+    pub fn reject_all(&self, session: &str) -> Result<ReviewOutcome, Error> {
         self.with(|inner| {
             let all = inner.all_of(session)?;
             inner.reject(session, &all)
@@ -180,12 +190,12 @@ impl Journal {
 }
 
 impl Inner {
-    fn all_of(&mut self, session: &str) -> Result<Vec<(PathBuf, Part)>, Error> {
+    fn all_of(&mut self, session: &str) -> Result<Vec<(PathBuf, ReviewScope)>, Error> {
         Ok(self
             .open_changes(session)?
             .files
             .keys()
-            .map(|path| (path.clone(), Part::File))
+            .map(|path| (path.clone(), ReviewScope::File))
             .collect())
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use chat_journal::{Answer, FileChange, Journal, Part, Restored, Seq};
+use chat_journal::{FileChange, Journal, Restored, ReviewOutcome, ReviewScope, Seq};
 use chat_permission::ResolvedPath;
 use chat_permission::path::Project;
 
@@ -34,7 +34,11 @@ impl ChangeReview {
     ///
     /// # Errors
     /// As for [`changes`](Self::changes).
-    pub async fn accept(&self, fid: &Fid, what: Option<(PathBuf, Part)>) -> Result<Answer> {
+    pub async fn accept(
+        &self,
+        fid: &Fid,
+        what: Option<(PathBuf, ReviewScope)>,
+    ) -> Result<ReviewOutcome> {
         let (this, fid) = (self.0.clone(), fid.clone());
         self.0
             .run(async move {
@@ -54,7 +58,11 @@ impl ChangeReview {
     ///
     /// # Errors
     /// As for [`changes`](Self::changes).
-    pub async fn reject(&self, fid: &Fid, what: Option<(PathBuf, Part)>) -> Result<Answer> {
+    pub async fn reject(
+        &self,
+        fid: &Fid,
+        what: Option<(PathBuf, ReviewScope)>,
+    ) -> Result<ReviewOutcome> {
         let (this, fid) = (self.0.clone(), fid.clone());
         self.0
             .run(async move {
@@ -69,12 +77,12 @@ impl ChangeReview {
     }
 
     /// Takes an [`accept`](Self::accept) or a [`reject`](Self::reject) back, by the number in its answer
-    /// ([`Answer::undo`]): what was rejected lies on disk again, what was accepted is to be reviewed
+    /// ([`ReviewOutcome::undo`]): what was rejected lies on disk again, what was accepted is to be reviewed
     /// again. Where that cannot be, since it was changed too much, the file is left alone and named.
     ///
     /// # Errors
     /// `NothingChanged` where there is no such answer any more, and as for [`changes`](Self::changes).
-    pub async fn undo_answer(&self, fid: &Fid, answer: Seq) -> Result<Answer> {
+    pub async fn undo_answer(&self, fid: &Fid, answer: Seq) -> Result<ReviewOutcome> {
         let (this, fid) = (self.0.clone(), fid.clone());
         self.0
             .run(async move {

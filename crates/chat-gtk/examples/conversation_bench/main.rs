@@ -37,7 +37,7 @@ const SETTLE: Duration = Duration::from_millis(1_500);
 /// Takes the chunks that came since it was last called.
 type Feed = Box<dyn Fn(&[String])>;
 
-struct Wish {
+struct BenchOptions {
     bytes: usize,
     rate: f64,
     floor: bool,
@@ -51,13 +51,13 @@ struct Wish {
 const WORD: &str = "leaf";
 
 fn main() {
-    let wish = wish();
+    let options = options();
     adw::init().expect("a display");
     sourceview5::init();
-    if wish.stored > 0 {
-        return stored::measure(&wish);
+    if options.stored > 0 {
+        return stored::measure(&options);
     }
-    let chunks = chunks(wish.bytes);
+    let chunks = chunks(options.bytes);
     let count = chunks.len();
     let reply = chunks.concat();
     let window = adw::Window::builder().default_width(900).default_height(760).build();
@@ -69,9 +69,9 @@ fn main() {
             clock.connect_after_paint(move |_| painted.set(painted.get() + 1));
         }
     });
-    let ours = (!wish.floor).then(|| Conversation::new(|_, _| {}));
+    let ours = (!options.floor).then(|| Conversation::new(|_, _| {}));
     let feed: Feed = match &ours {
-        Some(conversation) => feed(conversation, &window, &wish),
+        Some(conversation) => feed(conversation, &window, &options),
         None => floor(&window),
     };
     window.present();
@@ -87,11 +87,11 @@ fn main() {
     let before = thread_cpu();
     let begun = Instant::now();
     let given = Rc::new(Cell::new(0));
-    if wish.burst {
+    if options.burst {
         feed(&chunks);
         given.set(count);
     } else {
-        let (given, rate) = (Rc::clone(&given), wish.rate);
+        let (given, rate) = (Rc::clone(&given), options.rate);
         glib::timeout_add_local(HANDOVER, move || {
             let due = ((begun.elapsed().as_secs_f64() * rate) as usize).min(count);
             if due > given.get() {
@@ -113,8 +113,8 @@ fn main() {
         eprintln!("the end is not in sight: nothing was measured");
         std::process::exit(1);
     }
-    print(&wish, count, cpu, &stalls, frames.get());
-    if wish.burst && !wish.floor {
+    print(&options, count, cpu, &stalls, frames.get());
+    if options.burst && !options.floor {
         let shown = read_view(&window, &context, &frames);
         // What stands above the reply was not asked about.
         let (shown, said) = (letters(&shown), letters(&as_shown(&reply)));
@@ -212,7 +212,7 @@ fn run(context: &glib::MainContext, done: &mut dyn FnMut() -> bool) -> Vec<f64> 
     turns
 }
 
-fn print(wish: &Wish, chunks: usize, cpu: Duration, stalls: &[f64], frames: u32) {
+fn print(options: &BenchOptions, chunks: usize, cpu: Duration, stalls: &[f64], frames: u32) {
     // Turns that did nothing say nothing.
     let busy: Vec<f64> = stalls.iter().copied().filter(|ms| *ms > 0.5).collect();
     let at = |part: f64| {
@@ -220,12 +220,12 @@ fn print(wish: &Wish, chunks: usize, cpu: Duration, stalls: &[f64], frames: u32)
     };
     let worst: Vec<f64> = busy.iter().rev().take(5).copied().collect();
     let out = serde_json::json!({
-        "view": if wish.floor { "floor" } else { "conversation" },
-        "bytes": wish.bytes,
+        "view": if options.floor { "floor" } else { "conversation" },
+        "bytes": options.bytes,
         "chunks": chunks,
-        "earlier": wish.earlier,
-        "burst": wish.burst,
-        "find": wish.find,
+        "earlier": options.earlier,
+        "burst": options.burst,
+        "find": options.find,
         "cpu_ms": cpu.as_secs_f64() * 1_000.0,
         "stall_p50_ms": at(0.5),
         "stall_p99_ms": at(0.99),
@@ -264,11 +264,11 @@ fn floor(window: &adw::Window) -> Feed {
 }
 
 /// Fills the conversation, with a reply that has just begun.
-fn feed(conversation: &Conversation, window: &adw::Window, wish: &Wish) -> Feed {
+fn feed(conversation: &Conversation, window: &adw::Window, options: &BenchOptions) -> Feed {
     window.set_content(Some(conversation.widget()));
     let fid = Fid::new("2026-01-15-14-30-45");
     let mut messages = Vec::new();
-    for index in 0..wish.earlier {
+    for index in 0..options.earlier {
         let text = chunks(1_500).concat();
         let (role, text) = if index % 2 == 0 {
             (Role::User, format!("Question {index}: what is this, and how does it work?"))
@@ -283,7 +283,7 @@ fn feed(conversation: &Conversation, window: &adw::Window, wish: &Wish) -> Feed 
     conversation.show(&snapshot(fid.clone(), messages));
     // The window does so when its person begins to write.
     conversation.expect_reply();
-    if wish.find {
+    if options.find {
         conversation.find(WORD);
     }
     let state = Cell::new((0_usize, 1_u64));
@@ -369,8 +369,8 @@ fn chunks(bytes: usize) -> Vec<String> {
     out
 }
 
-fn wish() -> Wish {
-    let mut wish = Wish {
+fn options() -> BenchOptions {
+    let mut options = BenchOptions {
         bytes: 40 * 1024,
         rate: 500.0,
         floor: false,
@@ -383,15 +383,15 @@ fn wish() -> Wish {
     while let Some(argument) = arguments.next() {
         let mut number = || arguments.next().and_then(|text| text.parse().ok()).expect("a number");
         match argument.as_str() {
-            "--kib" => wish.bytes = number() * 1024,
-            "--rate" => wish.rate = number() as f64,
-            "--earlier" => wish.earlier = number(),
-            "--find" => wish.find = true,
-            "--stored" => wish.stored = number(),
-            "--burst" => wish.burst = true,
-            "--floor" => wish.floor = true,
+            "--kib" => options.bytes = number() * 1024,
+            "--rate" => options.rate = number() as f64,
+            "--earlier" => options.earlier = number(),
+            "--find" => options.find = true,
+            "--stored" => options.stored = number(),
+            "--burst" => options.burst = true,
+            "--floor" => options.floor = true,
             other => panic!("unknown: {other}"),
         }
     }
-    wish
+    options
 }

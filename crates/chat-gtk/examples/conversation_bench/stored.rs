@@ -9,25 +9,25 @@ use std::time::{Duration, Instant};
 use adw::prelude::*;
 use chat_core::message::{Fid, Message, Role};
 use chat_core::store::Page;
-use chat_gtk::conversation::{Conversation, Output, Standing};
+use chat_gtk::conversation::{Conversation, Output, SearchStatus};
 use chat_presentation::diagnostics::thread_cpu;
 use gtk::glib;
 
-use super::{SETTLE, WORD, Wish, chunks, run, snapshot};
+use super::{BenchOptions, SETTLE, WORD, chunks, run, snapshot};
 
 /// Messages in a page.
 const PAGE: usize = 50;
 
 /// Measures it, and prints the CPU time of the longest turns of the main loop.
-pub fn measure(wish: &Wish) {
+pub fn measure(options: &BenchOptions) {
     let window = adw::Window::builder().default_width(900).default_height(760).build();
     let earlier: Rc<RefCell<VecDeque<Arc<Message>>>> = Rc::default();
     let asked = Rc::new(Cell::new(None));
-    let standing = Rc::new(Cell::new(Standing::default()));
-    let (ask, found) = (Rc::clone(&asked), Rc::clone(&standing));
+    let status = Rc::new(Cell::new(SearchStatus::default()));
+    let (ask, search) = (Rc::clone(&asked), Rc::clone(&status));
     let conversation = Conversation::new(move |_, output| match output {
         Output::NeedEarlier { before } => ask.set(Some(before)),
-        Output::Found(standing) => found.set(standing),
+        Output::SearchStatus(status) => search.set(status),
         _ => {}
     });
     window.set_content(Some(conversation.widget()));
@@ -40,7 +40,7 @@ pub fn measure(wish: &Wish) {
     quiet();
 
     // The last page is in the snapshot, the others are asked for.
-    let mut messages: VecDeque<Arc<Message>> = messages(wish.stored, wish.bytes).into();
+    let mut messages: VecDeque<Arc<Message>> = messages(options.stored, options.bytes).into();
     let last = messages.split_off(messages.len().saturating_sub(PAGE));
     earlier.replace(messages);
     let mut whole = snapshot(Fid::new("2026-01-15-14-30-45"), last.into());
@@ -86,7 +86,7 @@ pub fn measure(wish: &Wish) {
         let typed = Instant::now() + Duration::from_millis(80);
         find.extend(run(&context, &mut || Instant::now() >= typed));
     }
-    find.extend(run(&context, &mut || !standing.get().searching));
+    find.extend(run(&context, &mut || !status.get().searching));
     let found = word.elapsed();
     let mut next = Vec::new();
     for step in 0..40 {
@@ -99,13 +99,13 @@ pub fn measure(wish: &Wish) {
     println!(
         "{}",
         serde_json::json!({
-            "messages": wish.stored,
-            "bytes": wish.bytes,
+            "messages": options.stored,
+            "bytes": options.bytes,
             "open_worst_ms": worst(open),
             "page_worst_ms": worst(page),
             "find_worst_ms": worst(find),
             "find_s": found.as_secs_f64(),
-            "found": standing.get().total,
+            "found": status.get().total,
             "next_worst_ms": worst(next),
         })
     );

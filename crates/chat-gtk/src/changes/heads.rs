@@ -12,7 +12,7 @@ use relm4::gtk::prelude::*;
 use super::item::Item;
 use super::listing::{Changed, Verdict};
 use super::row::Act;
-use crate::{accessible, beside};
+use crate::{accessible, adaptive_pair};
 
 /// The widgets of a file's row.
 #[derive(Debug)]
@@ -116,7 +116,7 @@ impl HunkView {
         let buttons = gtk::Box::builder().spacing(4).build();
         buttons.append(&accept);
         buttons.append(&reject);
-        let line = beside::controls(&place, &buttons);
+        let line = adaptive_pair::controls(&place, &buttons);
         line.add_css_class("change-head");
         let (root, note) = with_note(&line);
         Self { root, place, accept, reject, note }

@@ -63,18 +63,18 @@ impl Gap {
 
 /// The view state of the list.
 #[derive(Debug, Default)]
-pub(super) struct Looks {
+pub(super) struct ListOptions {
     /// The files that the user opened or closed.
     pub(super) open: HashMap<PathBuf, bool>,
     /// Whether old and new are shown side by side.
-    pub(super) beside: bool,
+    pub(super) side_by_side: bool,
     /// The outcome of answers, by the file and the change in it.
     pub(super) notes: HashMap<(PathBuf, Option<HunkId>), String>,
     /// What was answered with the pointer, in the order of the rows.
     pub(super) gaps: Vec<Gap>,
 }
 
-impl Looks {
+impl ListOptions {
     /// Remembers what is being answered with the pointer.
     pub(super) fn leave_gap(&mut self, gap: Gap) {
         let key = |gap: &Gap| (Reverse(gap.files.len()), Reverse(gap.hunks.len()));
@@ -125,34 +125,34 @@ impl Looks {
 }
 
 /// All rows.
-pub(super) fn items(listing: &Listing, looks: &Looks) -> Vec<Item> {
+pub(super) fn items(listing: &Listing, options: &ListOptions) -> Vec<Item> {
     let mut items = Vec::new();
     for file in listing.files() {
-        items.extend(looks.gaps_before(Some(file), listing));
+        items.extend(options.gaps_before(Some(file), listing));
         let path = &file.change.path;
-        let open = looks.open.get(path).copied().unwrap_or_default();
-        items.push(Item::File { file: Arc::clone(file), open, note: looks.note(path, None) });
+        let open = options.open.get(path).copied().unwrap_or_default();
+        items.push(Item::File { file: Arc::clone(file), open, note: options.note(path, None) });
         if !open {
             continue;
         }
         if file.has_hunks() {
             for number in 0..file.diff.changes.len() {
-                items.extend(looks.gaps_within(file, Some(file.change.hunks[number].id)));
-                add_hunk(file, number, looks, &mut items);
+                items.extend(options.gaps_within(file, Some(file.change.hunks[number].id)));
+                add_hunk(file, number, options, &mut items);
             }
-            items.extend(looks.gaps_within(file, None));
+            items.extend(options.gaps_within(file, None));
         } else {
             items.push(Item::Remark { file: Arc::clone(file) });
         }
     }
-    items.extend(looks.gaps_before(None, listing));
+    items.extend(options.gaps_before(None, listing));
     items
 }
 
 /// Adds a change with the lines around it. Lines between two changes are added only once.
-fn add_hunk(file: &Arc<Changed>, number: usize, looks: &Looks, items: &mut Vec<Item>) {
+fn add_hunk(file: &Arc<Changed>, number: usize, options: &ListOptions, items: &mut Vec<Item>) {
     let hunk = file.change.hunks[number].id;
-    let note = looks.note(&file.change.path, Some(hunk));
+    let note = options.note(&file.change.path, Some(hunk));
     items.push(Item::Hunk { file: Arc::clone(file), number, note });
     let changes = &file.diff.changes;
     let this = &changes[number];
@@ -170,7 +170,7 @@ fn add_hunk(file: &Arc<Changed>, number: usize, looks: &Looks, items: &mut Vec<I
         None => file.diff.lines.len() - end,
     };
     let lines = start - free.min(AROUND)..end + after.min(AROUND);
-    if !looks.beside {
+    if !options.side_by_side {
         items.extend(lines.map(|line| Item::Line { file: Arc::clone(file), line }));
         return;
     }

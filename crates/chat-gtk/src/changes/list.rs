@@ -10,7 +10,7 @@ use relm4::gtk::prelude::*;
 
 use super::item::Item;
 use super::listing::Verdict;
-use super::row::{Act, Row, Told};
+use super::row::{Act, ActHandler, Row};
 use crate::accessible;
 use crate::models::has_keyboard;
 
@@ -34,18 +34,18 @@ struct Inner {
     by_key: Cell<bool>,
     /// The last answer was given with the pointer, so the list does not scroll.
     still: Cell<bool>,
-    told: Told,
+    on_act: ActHandler,
 }
 
 impl List {
-    pub(super) fn new(told: Told) -> Self {
+    pub(super) fn new(on_act: ActHandler) -> Self {
         let model = gio::ListStore::new::<glib::BoxedAnyObject>();
         let rows: Rc<RefCell<Vec<glib::WeakRef<gtk::ListItem>>>> = Rc::default();
         let factory = gtk::SignalListItemFactory::new();
-        let (made, tells) = (Rc::clone(&rows), Rc::clone(&told));
+        let (made, on_row_act) = (Rc::clone(&rows), Rc::clone(&on_act));
         factory.connect_setup(move |_, item| {
             let Some(item) = item.downcast_ref::<gtk::ListItem>() else { return };
-            item.set_child(Some(&Row::new(&tells)));
+            item.set_child(Some(&Row::new(&on_row_act)));
             let mut made = made.borrow_mut();
             made.retain(|item| item.upgrade().is_some());
             made.push(item.downgrade());
@@ -72,7 +72,8 @@ impl List {
         let pointer = gtk::EventControllerMotion::new();
         root.add_controller(pointer.clone());
         let (width, by_key, still) = (Cell::new(0), Cell::new(false), Cell::new(false));
-        let inner = Rc::new(Inner { root, view, model, rows, width, pointer, by_key, still, told });
+        let inner =
+            Rc::new(Inner { root, view, model, rows, width, pointer, by_key, still, on_act });
         inner.connect();
         Self { inner }
     }
@@ -203,8 +204,8 @@ impl Inner {
         self.view.connect_activate(move |_, at| {
             let Some(inner) = weak.upgrade() else { return };
             match inner.item(at as usize) {
-                Some(item @ Item::File { .. }) => (inner.told)(&item, Act::Toggle),
-                Some(item @ Item::Hunk { .. }) => (inner.told)(&item, Act::Open),
+                Some(item @ Item::File { .. }) => (inner.on_act)(&item, Act::Toggle),
+                Some(item @ Item::Hunk { .. }) => (inner.on_act)(&item, Act::Open),
                 _ => {}
             }
         });
@@ -249,7 +250,7 @@ impl Inner {
             .rev()
             .find(|&place| self.item(place as usize).is_some_and(|item| item.is_stop()));
         if let Some(item) = head.and_then(|head| self.item(head as usize)) {
-            (self.told)(&item, Act::Answer(verdict));
+            (self.on_act)(&item, Act::Answer(verdict));
         }
     }
 

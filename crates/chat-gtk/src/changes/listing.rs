@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use chat_core::review::diff::Diff;
-use chat_core::review::{FileChange, HunkId, Part};
+use chat_core::review::{FileChange, HunkId, ReviewScope};
 
 /// All changes of a chat to review. Cheap to clone.
 #[derive(Clone, Debug, Default)]
@@ -30,11 +30,11 @@ pub enum Verdict {
 
 /// An answer to some changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wish {
+pub struct ReviewAction {
     /// The user's answer.
     pub verdict: Verdict,
     /// The file and the part of it; none means all changes.
-    pub what: Option<(PathBuf, Part)>,
+    pub what: Option<(PathBuf, ReviewScope)>,
 }
 
 impl Listing {
@@ -70,17 +70,17 @@ impl Changed {
     }
 }
 
-impl Wish {
+impl ReviewAction {
     pub(crate) fn all(verdict: Verdict) -> Self {
         Self { verdict, what: None }
     }
 
     pub(crate) fn file(verdict: Verdict, path: PathBuf) -> Self {
-        Self { verdict, what: Some((path, Part::File)) }
+        Self { verdict, what: Some((path, ReviewScope::File)) }
     }
 
     pub(crate) fn hunk(verdict: Verdict, path: PathBuf, hunk: HunkId) -> Self {
-        Self { verdict, what: Some((path, Part::Hunks(vec![hunk]))) }
+        Self { verdict, what: Some((path, ReviewScope::Hunks(vec![hunk]))) }
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) enum Act {
 }
 
 /// Called with what the user does in a row.
-pub(super) type Told = Rc<dyn Fn(&Item, Act)>;
+pub(super) type ActHandler = Rc<dyn Fn(&Item, Act)>;
 
 /// The widgets of a kind of row.
 #[derive(Debug)]
@@ -42,14 +42,14 @@ enum View {
 }
 
 mod imp {
-    use super::{Item, RefCell, Told, View, glib};
+    use super::{ActHandler, Item, RefCell, View, glib};
     use adw::subclass::prelude::*;
 
     #[derive(Default)]
     pub struct Row {
         pub(super) view: RefCell<Option<View>>,
         pub(super) item: RefCell<Option<Item>>,
-        pub(super) told: RefCell<Option<Told>>,
+        pub(super) on_act: RefCell<Option<ActHandler>>,
     }
 
     #[glib::object_subclass]
@@ -71,17 +71,17 @@ glib::wrapper! {
 }
 
 impl Row {
-    pub(super) fn new(told: &Told) -> Self {
+    pub(super) fn new(on_act: &ActHandler) -> Self {
         let row: Self = glib::Object::new();
-        row.imp().told.replace(Some(Rc::clone(told)));
+        row.imp().on_act.replace(Some(Rc::clone(on_act)));
         row
     }
 
     /// Reports a user action in this row.
     fn act(&self, act: Act) {
-        let told = self.imp().told.borrow().clone();
-        if let (Some(told), Some(item)) = (told, self.imp().item.borrow().clone()) {
-            told(&item, act);
+        let on_act = self.imp().on_act.borrow().clone();
+        if let (Some(on_act), Some(item)) = (on_act, self.imp().item.borrow().clone()) {
+            on_act(&item, act);
         }
     }
 

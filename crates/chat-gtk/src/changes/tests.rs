@@ -135,11 +135,15 @@ fn an_answer_is_told_and_what_came_of_it_stands_at_the_change() {
     page.show(Some(&fid), Ok(listing(std::slice::from_ref(&change))));
     until("the changes", || shows(&page, "Line 20") && shows(&page, "twenty"));
     page.inner.list.press_at(hunk, gtk::gdk::Key::r);
-    let wish = Wish::hunk(Verdict::Reject, "a.txt".into(), hunk);
-    assert_eq!(*told.borrow(), [Output::Answer(wish.clone())]);
+    let action = ReviewAction::hunk(Verdict::Reject, "a.txt".into(), hunk);
+    assert_eq!(*told.borrow(), [Output::Answer(action.clone())]);
     let conflict =
         Conflict { path: "a.txt".into(), hunks: Vec::new(), reason: ConflictReason::Changed };
-    page.tell(&fid, &wish, &Answer { conflicts: vec![conflict], ..Answer::default() });
+    page.tell(
+        &fid,
+        &action,
+        &ReviewOutcome { conflicts: vec![conflict], ..ReviewOutcome::default() },
+    );
     let words = "These lines have changed since, so nothing was done.";
     until("why", || shows(&page, words));
     // It disappears with the change.
@@ -184,13 +188,13 @@ fn the_last_answer_in_a_file_leads_to_the_next_change_and_to_no_whole_file() {
 fn two_sides_stand_beside_each_other_only_where_there_is_room() {
     let (wide, window, told) = page(900);
     wide.show(None, Ok(listing(&[change("a.txt", "one\n", "two\n")])));
-    wide.set_beside(true);
+    wide.set_side_by_side(true);
     until("a window", || window.is_mapped() && wide.inner.list.width() > BESIDE);
     until("two sides", || shows(&wide, "  1 −") && shows(&wide, "  1 +"));
-    assert_eq!(*told.borrow(), [Output::Beside(true)]);
+    assert_eq!(*told.borrow(), [Output::SideBySide(true)]);
     let (narrow, window, _) = page(360);
     narrow.show(None, Ok(listing(&[change("a.txt", "one\n", "two\n")])));
-    narrow.set_beside(true);
+    narrow.set_side_by_side(true);
     until("a window", || window.is_mapped() && narrow.inner.list.width() > 0);
     until("one column", || shows(&narrow, "  1     −"));
     let (least, ..) = narrow.widget().measure(gtk::Orientation::Horizontal, -1);
@@ -203,8 +207,8 @@ fn two_columns_are_offered_only_where_they_have_room() {
         let (page, window, _) = page(width);
         page.show(None, Ok(listing(&[change("a", "one\n", "two\n")])));
         until("the list has its width", || page.inner.list.width() > 0);
-        until("the button knows it", || page.inner.two_sides.is_sensitive() == has_room);
-        let words = page.inner.two_sides.tooltip_text().unwrap_or_default();
+        until("the button knows it", || page.inner.side_by_side_button.is_sensitive() == has_room);
+        let words = page.inner.side_by_side_button.tooltip_text().unwrap_or_default();
         assert_eq!(words.contains("Too narrow"), !has_room, "{words}");
         window.destroy();
     }

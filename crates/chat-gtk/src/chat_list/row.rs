@@ -11,7 +11,7 @@ use relm4::gtk::prelude::*;
 
 use super::item::ChatItem;
 use super::menu;
-use super::status::Shown;
+use super::status::ChatStatus;
 use crate::accessible;
 
 mod imp {
@@ -159,7 +159,7 @@ impl ChatRow {
             None => hide(&imp.heading),
         }
 
-        let (title, shown) = item.with(|session| (session.title.clone(), Shown::of(session)));
+        let (title, shown) = item.with(|session| (session.title.clone(), ChatStatus::of(session)));
         imp.title.set_label(&title);
         let word = shown.word();
         let found = item.found().map(|found| (found.line, found.marks));

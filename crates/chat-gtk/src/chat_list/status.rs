@@ -7,7 +7,7 @@ use gettextrs::gettext;
 
 /// A chat's state as its row shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shown {
+pub(super) enum ChatStatus {
     Plain,
     Asks,
     Waiting,
@@ -24,7 +24,7 @@ pub(super) enum Shown {
     Unread,
 }
 
-impl Shown {
+impl ChatStatus {
     /// The most important state of a chat.
     pub(super) fn of(session: &SessionPlaceholder) -> Self {
         match session.status {
@@ -107,7 +107,7 @@ mod tests {
             (ReplyFailure::Interrupted, "Reply interrupted"),
         ] {
             for (unread, class) in [(true, "failed"), (false, "looked-at")] {
-                let shown = Shown::of(&SessionPlaceholder {
+                let shown = ChatStatus::of(&SessionPlaceholder {
                     meta: SessionMeta {
                         fid: Fid::new("2026-01-15-14-30-45"),
                         unread,

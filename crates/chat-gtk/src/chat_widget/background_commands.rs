@@ -13,7 +13,7 @@ use relm4::gtk::{glib, pango};
 use super::folding_line::FoldingLine;
 use super::handle::Handle;
 use crate::models::has_keyboard;
-use crate::{accessible, beside};
+use crate::{accessible, adaptive_pair};
 
 /// What the person does with the commands.
 #[derive(Debug)]
@@ -160,7 +160,7 @@ impl List {
             end.set_sensitive(false);
             told(id.clone());
         });
-        Row { of: command.clone(), widget: beside::words(&words, &end), about }
+        Row { of: command.clone(), widget: adaptive_pair::words(&words, &end), about }
     }
 }
 

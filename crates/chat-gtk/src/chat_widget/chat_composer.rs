@@ -14,7 +14,7 @@ use gtk::glib;
 use tokio::sync::oneshot;
 
 use super::handle::Handle;
-use super::reading_places::ReadingPlaces;
+use super::reading_positions::ReadingPositions;
 use crate::composer::{Along, Composer, Written};
 use crate::drafts::{self, Drafts, Unwritten};
 use outbox::Outbox;
@@ -264,7 +264,7 @@ impl ChatComposer {
     pub(super) fn write_last(
         &mut self,
         answers: Vec<(Option<Fid>, String)>,
-        reading: ReadingPlaces,
+        reading: ReadingPositions,
     ) {
         let Ending::Waits(saved) = std::mem::replace(&mut self.ending, Ending::Done) else {
             return;

@@ -14,7 +14,7 @@ use relm4::gtk::prelude::*;
 use super::chat_composer;
 use super::find_bar;
 use super::handle::Handle;
-use super::shown::Shown;
+use super::shown_chat::ShownChat;
 use super::{ChatWidget, Output};
 use crate::composer::Composer;
 
@@ -39,7 +39,7 @@ pub(super) struct Workplace {
 
 impl Workplace {
     /// Where this chat works, if it works in a folder.
-    pub(super) fn of(shown: &Shown) -> Option<Self> {
+    pub(super) fn of(shown: &ShownChat) -> Option<Self> {
         let project = shown.project()?.to_owned();
         Some(Self { agent: shown.agent().to_owned(), project })
     }
@@ -71,12 +71,12 @@ impl ChatWidget {
     }
 
     /// Remembers where the person reads in the chat that is shown. Whether that is new.
-    pub(super) fn remember_place(&self) -> bool {
-        let Shown::Open(session) = &self.shown else { return false };
+    pub(super) fn remember_position(&self) -> bool {
+        let ShownChat::Open(session) = &self.shown else { return false };
         if self.conversation.session().as_ref() != Some(&session.fid) {
             return false;
         }
-        let place = self.conversation.reading_place();
+        let place = self.conversation.reading_position();
         // A chat that was left before it was drawn keeps the place that it had.
         let is_known = place.is_some() || self.conversation.is_at_end();
         is_known && self.reading.set(&session.fid, place)
@@ -99,7 +99,7 @@ impl ChatWidget {
         }
         self.composer.switch_to(fid.clone());
         self.escape_key.forget();
-        if self.remember_place() {
+        if self.remember_position() {
             let reading = self.reading.clone();
             self.handle.run_blocking(move || reading.write());
         }
@@ -108,14 +108,14 @@ impl ChatWidget {
             bridge.close(old.clone());
         }
         self.shown = match fid.clone() {
-            None => Shown::New(
+            None => ShownChat::New(
                 place.map_or_else(|| manager.sessions().empty(), |place| place.taken_by(&manager)),
             ),
             Some(fid) => {
                 if let Some(bridge) = &self.bridge {
                     bridge.open(fid.clone(), self.reading.messages_to_open(&fid));
                 }
-                Shown::Opening(fid)
+                ShownChat::Opening(fid)
             }
         };
         if fid.is_none() {

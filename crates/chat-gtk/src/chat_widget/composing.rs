@@ -6,7 +6,7 @@ use chat_presentation::words::fill;
 use gettextrs::gettext;
 
 use super::requests::note;
-use super::shown::Shown;
+use super::shown_chat::ShownChat;
 use super::{ChatWidget, Output, chat_composer, mention_sources};
 use crate::composer::{self, Written};
 
@@ -83,7 +83,7 @@ impl ChatWidget {
             self.diagnostics.reply(fid.as_str(), Moment::Request);
         }
         let request = match &self.shown {
-            Shown::New(chat) => chat.request(content, context),
+            ShownChat::New(chat) => chat.request(content, context),
             _ => ChatRequest { session, content, context, ..ChatRequest::default() },
         };
         self.composer.send(outgoing, request);
@@ -127,7 +127,7 @@ impl ChatWidget {
     pub(super) fn finish(&mut self) {
         if self.composer.can_end() {
             let answers = self.conversation.take_typed();
-            self.remember_place();
+            self.remember_position();
             self.composer.write_last(answers, self.reading.clone());
         }
     }

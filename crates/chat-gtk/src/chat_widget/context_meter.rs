@@ -18,14 +18,14 @@ use relm4::gtk::prelude::*;
 
 use super::handle::Handle;
 use super::messages;
-use super::shown::Shown;
+use super::shown_chat::ShownChat;
 use button::MeterButton;
 
 /// What the person wants to know or to have done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wish {
+pub(super) enum MeterAction {
     /// What fills the window now.
-    Look,
+    Refresh,
     /// The whole of what would go out.
     Prompt,
     /// Earlier messages are to be summed up.
@@ -38,7 +38,7 @@ pub(super) enum Wish {
 #[derive(Debug)]
 pub(super) enum Msg {
     /// The person asks for something.
-    Asked(Wish),
+    Asked(MeterAction),
     /// The window was measured.
     Measured { of: Box<Of>, result: Result<ContextUsage> },
     /// What would go out in this chat.
@@ -112,13 +112,13 @@ impl ContextMeter {
     }
 
     /// The chat is another one, or something in it changed. Whether what had the keyboard is gone.
-    pub(super) fn show(&mut self, shown: &Shown) -> bool {
+    pub(super) fn show(&mut self, shown: &ShownChat) -> bool {
         self.is_opening = shown.is_opening();
         let of = match shown {
             // It is shown in a moment: what stands there need not go and come.
-            Shown::Opening(_) => return false,
-            Shown::New(_) => None,
-            Shown::Open(session) => Some(Of {
+            ShownChat::Opening(_) => return false,
+            ShownChat::New(_) => None,
+            ShownChat::Open(session) => Some(Of {
                 fid: session.fid.clone(),
                 agent: session.agent.clone(),
                 model: session.model.clone(),
@@ -153,7 +153,7 @@ impl ContextMeter {
 
     pub(super) fn update(&mut self, msg: Msg) -> Option<Output> {
         match msg {
-            Msg::Asked(wish) => return self.asked(wish),
+            Msg::Asked(action) => return self.asked(action),
             Msg::Measured { of, .. } if self.of.as_ref() != Some(&*of) => {}
             Msg::Measured { of, result: Ok(meter) } => {
                 return self.changed(&of.fid, &meter).then_some(Output::KeyboardLost);
@@ -196,19 +196,19 @@ impl ContextMeter {
     }
 
     /// The person asks for something.
-    fn asked(&mut self, wish: Wish) -> Option<Output> {
+    fn asked(&mut self, action: MeterAction) -> Option<Output> {
         if self.is_opening {
             return None;
         }
         let (manager, fid) = (self.manager.clone()?, self.of.as_ref()?.fid.clone());
-        match wish {
-            Wish::Look => {
+        match action {
+            MeterAction::Refresh => {
                 self.measure();
                 None
             }
-            Wish::Prompt => Some(Output::Message),
-            Wish::Compact | Wish::Undo => {
-                let back = wish == Wish::Undo;
+            MeterAction::Prompt => Some(Output::Message),
+            MeterAction::Compact | MeterAction::Undo => {
+                let back = action == MeterAction::Undo;
                 if !back {
                     self.stopped = None;
                 }

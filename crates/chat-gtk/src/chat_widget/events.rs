@@ -11,7 +11,7 @@ use chat_presentation::words;
 use gettextrs::gettext;
 
 use super::requests::{note, panel};
-use super::shown::Shown;
+use super::shown_chat::ShownChat;
 use super::start_page::NewChat;
 use super::view::Page;
 use super::{ChatWidget, FrameMsg, Output, PAGE};
@@ -33,7 +33,7 @@ impl ChatWidget {
         match result {
             Ok(snapshot) => {
                 // What another program writes is read again again and again.
-                let open = matches!(&self.shown, Shown::Open(session) if session.fid == *fid);
+                let open = matches!(&self.shown, ShownChat::Open(session) if session.fid == *fid);
                 let renewed = open && self.conversation.renew(&snapshot);
                 // What waits for an answer stands at the end.
                 let place = self.reading.get(fid).filter(|_| !open && snapshot.asks.is_empty());
@@ -48,7 +48,7 @@ impl ChatWidget {
                 if session.unread && self.conversation.is_at_end() {
                     self.requests.mark_read(fid.clone());
                 }
-                self.shown = Shown::Open(session);
+                self.shown = ShownChat::Open(session);
                 self.show_review();
                 self.review.look();
                 self.requests.find_siblings(fid.clone());
@@ -92,7 +92,7 @@ impl ChatWidget {
         for event in &events {
             state_changed |= self.take(event);
         }
-        if matches!(self.shown, Shown::Open(_)) {
+        if matches!(self.shown, ShownChat::Open(_)) {
             events.retain(|event| about(event).is_some_and(|fid| self.shown.fid() == Some(fid)));
             if !events.is_empty() {
                 self.conversation.apply(&events);
@@ -127,7 +127,8 @@ impl ChatWidget {
 
     /// Has the review be of the chat that is shown.
     pub(super) fn show_review(&mut self) {
-        let has_project = matches!(&self.shown, Shown::Open(session) if session.project.is_some());
+        let has_project =
+            matches!(&self.shown, ShownChat::Open(session) if session.project.is_some());
         self.review.show(self.shown.fid(), has_project);
     }
 
@@ -135,7 +136,7 @@ impl ChatWidget {
     fn take(&mut self, event: &Event) -> bool {
         match event {
             Event::SessionChanged(changed) => {
-                if let Shown::Open(session) = &mut self.shown
+                if let ShownChat::Open(session) = &mut self.shown
                     && session.fid == changed.fid
                 {
                     session.clone_from(changed);
@@ -175,7 +176,7 @@ impl ChatWidget {
                     self.start.look_at_stock();
                 }
                 self.model.take_models();
-                if let (Shown::New(session), Some(manager)) = (&mut self.shown, &self.manager)
+                if let (ShownChat::New(session), Some(manager)) = (&mut self.shown, &self.manager)
                     && session.model.as_ref().is_none_or(|model| was_removed(model, manager))
                 {
                     session.model = manager.sessions().empty().model;
@@ -236,7 +237,7 @@ impl ChatWidget {
         self.model.take_settings(&settings);
         // A new chat in sight follows them, as long as nothing else was chosen for it.
         let before = std::mem::replace(&mut self.default_mode, settings.permissions.mode);
-        if let Shown::New(session) = &mut self.shown
+        if let ShownChat::New(session) = &mut self.shown
             && session.mode == before
         {
             session.mode = self.default_mode;
@@ -244,7 +245,7 @@ impl ChatWidget {
     }
 
     fn show_page(&mut self) {
-        let chat = matches!(self.shown, Shown::New(_)).then(|| NewChat {
+        let chat = matches!(self.shown, ShownChat::New(_)).then(|| NewChat {
             chosen: self.shown.model().cloned(),
             thinks: self.model.capabilities(self.shown.model()).thinking == Some(true),
             first_run: !self.has_chats,

@@ -15,7 +15,7 @@ use relm4::gtk::prelude::*;
 use super::handle::Handle;
 use super::messages::{self, Find};
 use crate::accessible;
-use crate::conversation::{Conversation, Standing};
+use crate::conversation::{Conversation, SearchStatus};
 
 /// The widest that the bar's contents become, in pixels.
 const WIDEST: i32 = 520;
@@ -108,8 +108,8 @@ impl FindBar {
     }
 
     /// Says how far the search is.
-    pub(super) fn show(&self, standing: Standing) {
-        self.bar.show(standing);
+    pub(super) fn show(&self, status: SearchStatus) {
+        self.bar.show(status);
     }
 
     /// Looks again for what the bar says, if it is open: the chat was read again.
@@ -227,7 +227,7 @@ impl Widgets {
             last: RefCell::default(),
             filling: Cell::default(),
         });
-        find.show(Standing::default());
+        find.show(SearchStatus::default());
         find.connect(closed);
         find
     }
@@ -238,7 +238,7 @@ impl Widgets {
             if let Some(find) = weak.upgrade().filter(|find| find.is_typed_in()) {
                 entry.text().as_str().clone_into(&mut find.last.borrow_mut());
                 find.conversation.find(&entry.text());
-                find.show(Standing { searching: true, ..Standing::default() });
+                find.show(SearchStatus { searching: true, ..SearchStatus::default() });
             }
         });
         let weak = Rc::downgrade(self);
@@ -340,8 +340,8 @@ impl Widgets {
     }
 
     /// Says how far the search is.
-    fn show(&self, standing: Standing) {
-        let Standing { current, total, searching } = standing;
+    fn show(&self, status: SearchStatus) {
+        let SearchStatus { current, total, searching } = status;
         let looks = !self.entry.text().trim().is_empty();
         let total_words = total.to_string();
         let mut words = match current {

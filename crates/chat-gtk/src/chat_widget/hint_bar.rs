@@ -12,8 +12,8 @@ use relm4::gtk::prelude::*;
 
 use super::handle::Handle;
 use super::messages::Output;
-use super::shown::Shown;
-use crate::{accessible, beside};
+use super::shown_chat::ShownChat;
+use crate::{accessible, adaptive_pair};
 
 /// The model that Natter brings along so that anything answers at all.
 const TINY: &str = "smollm2-135m";
@@ -117,7 +117,7 @@ impl HintBar {
         let icon = gtk::Image::builder().valign(gtk::Align::Center).build();
         let line = gtk::Box::builder().spacing(10).css_classes(["problem"]).build();
         line.append(&icon);
-        line.append(&beside::words(&words, &all));
+        line.append(&adaptive_pair::words(&words, &all));
         let root = gtk::Revealer::builder().child(&line).build();
         // What is not said yet takes no room from what is.
         for part in [buttons.upcast_ref::<gtk::Widget>(), better.upcast_ref(), close.upcast_ref()] {
@@ -136,7 +136,7 @@ impl HintBar {
 
     /// Says what is to be known about this chat: that another program writes it, or that its server does not
     /// answer. `said` is what went wrong in it last, which stands there already.
-    pub(super) fn show(&self, shown: &Shown, said: Option<&Error>) {
+    pub(super) fn show(&self, shown: &ShownChat, said: Option<&Error>) {
         let name = shown.model().map(|model| model.connection.as_str());
         let states =
             self.manager.as_ref().map(|manager| manager.connections().list()).unwrap_or_default();
@@ -149,7 +149,7 @@ impl HintBar {
             // A connection that is not there: the engine may still be looking for it.
             _ => None,
         };
-        let said = said.filter(|_| matches!(shown, Shown::Open(_))).map(words::sentence);
+        let said = said.filter(|_| matches!(shown, ShownChat::Open(_))).map(words::sentence);
         let known = self.manager.as_ref().is_some_and(|m| m.settings().current().ui.tiny_is_known);
         let model = shown.model().filter(|model| !(known && is_tiny(model)));
         self.say(Hint::of(shown.is_in_use(), failure, said.as_deref(), model));

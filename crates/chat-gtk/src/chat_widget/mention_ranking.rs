@@ -195,8 +195,8 @@ fn pointed(folder: &Path, pointed: &Pointed) -> Option<Suggestion> {
             let place = plain(&format!("{}:{}", found.path.display(), lines.0));
             let mention = Mention::Symbol { path, name: name.clone(), lines: *lines };
             let label = plain(name);
-            let said = format!("{label}, {place}");
-            suggestion(mention, label.clone(), escaped(&label), escaped(&place), said)
+            let description = format!("{label}, {place}");
+            suggestion(mention, label.clone(), escaped(&label), escaped(&place), description)
         }
     })
 }
@@ -215,11 +215,11 @@ fn suggestion(
     label: String,
     name: String,
     detail: String,
-    said: String,
+    description: String,
 ) -> Suggestion {
     let icon = composer::icon(&mention);
     let pin = Pin { word: Some(format!("@{label}")), label, what: Pinned::Mention(mention) };
-    Suggestion { icon, name, detail, said, pin }
+    Suggestion { icon, name, detail, description, pin }
 }
 
 fn escaped(text: &str) -> String {

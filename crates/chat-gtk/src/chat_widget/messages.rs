@@ -16,8 +16,8 @@ use super::{
     project_bar, review_bar, session_changes, session_requests, start_page,
 };
 use crate::bridge::Arrival;
-use crate::changes::Wish;
-use crate::editor::{Outline, Place};
+use crate::changes::ReviewAction;
+use crate::editor::{Outline, TextPosition};
 use crate::{composer, conversation};
 
 /// How a chat widget begins.
@@ -108,7 +108,7 @@ pub enum Find {
 
 /// An answer to changes.
 #[derive(Debug)]
-pub struct ToChanges(pub(crate) Wish);
+pub struct ToChanges(pub(crate) ReviewAction);
 
 /// What a part of the widget reports to it.
 #[derive(Debug)]
@@ -165,7 +165,7 @@ pub enum Output {
         /// Its path from the project on.
         path: PathBuf,
         /// Where in it.
-        place: Option<Place>,
+        place: Option<TextPosition>,
     },
     /// There is something else to review than before.
     Changes(Review),

@@ -11,7 +11,7 @@ use relm4::gtk::prelude::*;
 
 use super::handle::Handle;
 use super::messages;
-use super::shown::Shown;
+use super::shown_chat::ShownChat;
 use crate::choices::{self, Choices};
 use crate::model_picker::{self, ModelPicker};
 
@@ -116,7 +116,7 @@ impl ModelBar {
     }
 
     /// Shows what is chosen in this chat.
-    pub(super) fn show(&mut self, shown: &Shown) {
+    pub(super) fn show(&mut self, shown: &ShownChat) {
         let model = shown.model();
         let capabilities = self.capabilities(model);
         if !shown.is_opening() {

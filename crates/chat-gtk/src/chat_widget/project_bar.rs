@@ -11,7 +11,7 @@ use relm4::gtk::prelude::*;
 
 use super::handle::Handle;
 use super::messages;
-use super::shown::Shown;
+use super::shown_chat::ShownChat;
 use crate::choices::{self, Choices};
 use crate::project_picker::ProjectPicker;
 use crate::projects::{self, Recent};
@@ -119,7 +119,7 @@ impl ProjectBar {
     }
 
     /// Shows where the chat works, and how; tells who listens.
-    pub(super) fn show(&mut self, shown: &Shown) {
+    pub(super) fn show(&mut self, shown: &ShownChat) {
         if shown.is_opening() {
             return;
         }
@@ -164,7 +164,7 @@ impl ProjectBar {
     }
 
     /// Takes a message while this is shown.
-    pub(super) fn update(&mut self, msg: Msg, shown: &Shown, epoch: u64) -> Option<Output> {
+    pub(super) fn update(&mut self, msg: Msg, shown: &ShownChat, epoch: u64) -> Option<Output> {
         match msg {
             Msg::Chosen(folder) => Some(Output::Chosen(folder)),
             Msg::Mode(mode) => Some(self.mode_chosen(mode, shown, epoch)),
@@ -186,7 +186,7 @@ impl ProjectBar {
             Msg::Agent { epoch: of, folder, agent } => {
                 self.finding -= 1;
                 let is_there = of == epoch && shown.project() == Some(&folder);
-                (is_there && matches!(shown, Shown::New(_)) && shown.agent() != agent)
+                (is_there && matches!(shown, ShownChat::New(_)) && shown.agent() != agent)
                     .then_some(Output::Agent(agent))
             }
             Msg::Bounds(words) => Some(Output::Bounds(words)),
@@ -197,7 +197,7 @@ impl ProjectBar {
         &mut self,
         fid: Option<Fid>,
         result: Result<PathBuf, String>,
-        shown: &Shown,
+        shown: &ShownChat,
     ) -> Option<Output> {
         match result {
             Ok(folder) => {
@@ -232,7 +232,7 @@ impl ProjectBar {
     }
 
     /// That nobody is to be asked is confirmed once for each chat.
-    fn mode_chosen(&mut self, mode: Mode, shown: &Shown, epoch: u64) -> Output {
+    fn mode_chosen(&mut self, mode: Mode, shown: &ShownChat, epoch: u64) -> Output {
         let (chats, times) = &self.unattended;
         let is_known = times.contains(&epoch) || shown.fid().is_some_and(|fid| chats.contains(fid));
         if mode != Mode::Unattended || shown.mode() == mode || is_known {

@@ -14,10 +14,10 @@ use relm4::gtk::prelude::*;
 
 use super::chat_switching::Workplace;
 use super::handle::Handle;
-use super::shown::Shown;
+use super::shown_chat::ShownChat;
 use super::{ChatWidget, FrameMsg, Output, session_requests};
 use crate::composer::Written;
-use crate::conversation::{self, Conversation, FilePlace};
+use crate::conversation::{self, Conversation, FileLocation};
 
 impl ChatWidget {
     pub(super) fn stop(&mut self) {
@@ -112,11 +112,11 @@ impl ChatWidget {
             Used::GiveBack(_) => {}
             Used::KeyboardLost => self.composer.field().focus(),
             Used::OpenLink(url) => open_link(&url, self.layout.root()),
-            Used::OpenFile(FilePlace { path, place }) => {
+            Used::OpenFile(FileLocation { path, place }) => {
                 self.handle.output(Output::OpenFile { path, place });
             }
             Used::Seen => self.requests.mark_read(fid),
-            Used::Found(standing) => self.find.show(standing),
+            Used::SearchStatus(status) => self.find.show(status),
         }
     }
 
@@ -195,7 +195,7 @@ impl ChatWidget {
         if let Some(folder) = project {
             self.offer_panel();
             self.find_agent_of(folder);
-        } else if let (Shown::New(session), Some(manager)) = (&mut self.shown, &self.manager)
+        } else if let (ShownChat::New(session), Some(manager)) = (&mut self.shown, &self.manager)
             && session.agent == CODE_ASSISTANT
         {
             // There is no code to work on any more.
@@ -206,7 +206,7 @@ impl ChatWidget {
 
     /// Finds out who works in a folder that a new chat was given, where nobody was chosen for it.
     pub(super) fn find_agent_of(&mut self, folder: PathBuf) {
-        if let (Some(manager), Shown::New(session)) = (&self.manager, &self.shown)
+        if let (Some(manager), ShownChat::New(session)) = (&self.manager, &self.shown)
             && session.agent == manager.sessions().empty().agent
         {
             self.project.find_agent(self.composer.generation(), folder);

@@ -8,14 +8,14 @@ mod restore;
 use chat_core::error::{Error, Kind, NoReview, Result};
 use chat_core::manager::Manager;
 use chat_core::message::{Content, Fid, MessageId};
-use chat_core::review::{Answer, Conflict, Restored, Seq};
+use chat_core::review::{Conflict, Restored, ReviewOutcome, Seq};
 use chat_presentation::words;
 use gtk::gio;
 use relm4::gtk::prelude::*;
 
 use super::handle::Handle;
 use super::messages::Output;
-use crate::changes::{self, Listing, Verdict, Wish};
+use crate::changes::{self, Listing, ReviewAction, Verdict};
 use crate::composer::Written;
 use answers::Answers;
 use changed_line::ChangedLine;
@@ -36,8 +36,8 @@ pub struct Review {
 #[derive(Clone, Debug)]
 pub struct Answered {
     pub(crate) fid: Fid,
-    pub(crate) wish: Wish,
-    pub(crate) answer: Answer,
+    pub(crate) action: ReviewAction,
+    pub(crate) answer: ReviewOutcome,
     /// What was done, where that is offered to be taken back.
     pub(crate) words: Option<String>,
 }
@@ -50,9 +50,9 @@ pub(super) enum Msg {
     /// What changed in the files of a chat's project.
     Changes { fid: Fid, result: Result<Listing> },
     /// What came of an answer to changes.
-    Answered { fid: Fid, wish: Wish, result: Result<Answer> },
+    Answered { fid: Fid, action: ReviewAction, result: Result<ReviewOutcome> },
     /// An answer was taken back.
-    AnswerUndone { fid: Fid, answer: Seq, words: String, result: Result<Answer> },
+    AnswerUndone { fid: Fid, answer: Seq, words: String, result: Result<ReviewOutcome> },
     /// What was restored, and, where the conversation was to go back as well, what the message said.
     Restored { fid: Fid, files: Result<Restored>, said: Option<Result<Content>> },
     /// A restore was taken back.
@@ -131,15 +131,15 @@ impl ReviewBar {
     }
 
     /// The person answers to changes.
-    pub(super) fn answer(&self, wish: Wish) {
+    pub(super) fn answer(&self, action: ReviewAction) {
         let (Some(manager), Some(fid)) = (self.manager.clone(), self.fid.clone()) else { return };
         self.handle.spawn(async move {
-            let what = wish.what.clone();
-            let result = match wish.verdict {
+            let what = action.what.clone();
+            let result = match action.verdict {
                 Verdict::Accept => manager.review().accept(&fid, what).await,
                 Verdict::Reject => manager.review().reject(&fid, what).await,
             };
-            Msg::Answered { fid, wish, result }
+            Msg::Answered { fid, action, result }
         });
     }
 
@@ -185,7 +185,7 @@ impl ReviewBar {
                 self.changes_came(&fid, result);
                 return None;
             }
-            Msg::Answered { fid, wish, result } => self.answered(fid, wish, result),
+            Msg::Answered { fid, action, result } => self.answered(fid, action, result),
             Msg::AnswerUndone { fid, answer, words, result } => {
                 self.answer_undone(&fid, answer, words, result);
             }
@@ -255,26 +255,32 @@ impl ReviewBar {
     }
 
     /// The engine did what it could of an answer.
-    fn answered(&mut self, fid: Fid, wish: Wish, result: Result<Answer>) {
+    fn answered(&mut self, fid: Fid, action: ReviewAction, result: Result<ReviewOutcome>) {
         match result {
             Ok(answer) => {
                 if let Some(words) = changes::answered(answer.conflicts.len())
-                    && wish.what.is_none()
+                    && action.what.is_none()
                 {
                     self.note(words);
                 }
                 if let Some(undo) = answer.undo {
-                    self.answers.add(&fid, undo, answers::said(&wish, &answer));
+                    self.answers.add(&fid, undo, answers::said(&action, &answer));
                 }
-                let words = answers::offered(&wish, &answer);
-                self.handle.output(Output::Answered(Answered { fid, wish, answer, words }));
+                let words = answers::offered(&action, &answer);
+                self.handle.output(Output::Answered(Answered { fid, action, answer, words }));
             }
             Err(error) => self.note_error(&error),
         }
     }
 
     /// An answer was taken back, or could not be.
-    fn answer_undone(&mut self, fid: &Fid, answer: Seq, said: String, result: Result<Answer>) {
+    fn answer_undone(
+        &mut self,
+        fid: &Fid,
+        answer: Seq,
+        said: String,
+        result: Result<ReviewOutcome>,
+    ) {
         match result {
             Ok(undone) => {
                 self.handle.output(Output::AnswerUndone(answer));

@@ -62,9 +62,9 @@ pub(super) struct NewChat {
 
 /// Whether somebody is looking what there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Looking {
-    No,
-    Yes,
+enum RefreshState {
+    Idle,
+    Running,
     /// What there is changed meanwhile.
     Again,
 }
@@ -80,7 +80,7 @@ pub(super) struct StartPage {
     contents: Option<Contents>,
     /// What is said about models on this computer, once that is known.
     local: Option<LocalModels>,
-    looking: Looking,
+    refresh_state: RefreshState,
     /// The timer of looking for servers, while there is one.
     timer: Option<glib::SourceId>,
 }
@@ -99,7 +99,7 @@ impl StartPage {
             chat: None,
             contents: None,
             local: None,
-            looking: Looking::No,
+            refresh_state: RefreshState::Idle,
             timer: None,
         }
     }
@@ -116,11 +116,11 @@ impl StartPage {
     /// Finds out which models are here and which are coming; one look at a time.
     pub(super) fn look_at_stock(&mut self) {
         let Some(manager) = self.manager.clone() else { return };
-        if self.looking != Looking::No {
-            self.looking = Looking::Again;
+        if self.refresh_state != RefreshState::Idle {
+            self.refresh_state = RefreshState::Again;
             return;
         }
-        self.looking = Looking::Yes;
+        self.refresh_state = RefreshState::Running;
         self.handle.spawn(async move { Msg::Stock(Stock::take(&manager).await) });
     }
 
@@ -128,7 +128,7 @@ impl StartPage {
     /// keyboard is gone.
     pub(super) fn show(&mut self, chat: Option<NewChat>) -> bool {
         self.chat = chat;
-        self.look_out();
+        self.start_refresh();
         self.show_contents()
     }
 
@@ -162,7 +162,7 @@ impl StartPage {
             }
             Err(error) => self.handle.output(messages::Output::Note(sentence(&error))),
         }
-        if std::mem::replace(&mut self.looking, Looking::No) == Looking::Again {
+        if std::mem::replace(&mut self.refresh_state, RefreshState::Idle) == RefreshState::Again {
             self.look_at_stock();
         }
         lost
@@ -173,7 +173,7 @@ impl StartPage {
         let contents = Contents {
             connections: manager.connections().list(),
             models: manager.models().list(),
-            local: self.local.as_ref().map(LocalModels::standing),
+            local: self.local.as_ref().map(LocalModels::status),
             chosen: chat.chosen.clone(),
             thinks: chat.thinks,
             first_run: chat.first_run,
@@ -193,7 +193,7 @@ impl StartPage {
 
     /// Looks for servers again and again, as long as there is nobody to talk to and the page that says
     /// so is in sight.
-    fn look_out(&mut self) {
+    fn start_refresh(&mut self) {
         let has_nobody = self.chat.is_some()
             && self.manager.as_ref().is_some_and(|manager| manager.models().list().is_empty());
         match self.timer.take() {

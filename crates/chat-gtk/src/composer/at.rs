@@ -7,7 +7,7 @@ pub(super) const LONGEST: usize = 300;
 
 /// The text between an `@` and the cursor, and how many characters it has together with the `@`.
 /// `before` is the line up to the cursor.
-pub(super) fn looked_for(before: &str) -> Option<(usize, &str)> {
+pub(super) fn mention_query(before: &str) -> Option<(usize, &str)> {
     let word = before.rfind(char::is_whitespace).map_or(before, |blank| {
         let next = before[blank..].chars().next().map_or(0, char::len_utf8);
         &before[blank + next..]
@@ -36,7 +36,7 @@ mod tests {
             ("", None),
         ];
         for (before, found) in cases {
-            assert_eq!(looked_for(before), found, "{before:?}");
+            assert_eq!(mention_query(before), found, "{before:?}");
         }
     }
 }

@@ -40,26 +40,26 @@ pub(crate) struct Chip {
 /// The row of chips.
 pub(super) struct Chips {
     root: gtk::Box,
-    shown: RefCell<Vec<Chip>>,
-    told: RefCell<Option<Told>>,
+    current: RefCell<Vec<Chip>>,
+    handler: RefCell<Option<ChipHandler>>,
 }
 
 impl std::fmt::Debug for Chips {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Chips").field("shown", &self.shown).finish_non_exhaustive()
+        f.debug_struct("Chips").field("shown", &self.current).finish_non_exhaustive()
     }
 }
 
 /// Receives the user's actions on chips.
-type Told = Rc<dyn Fn(Done)>;
+type ChipHandler = Rc<dyn Fn(ChipAction)>;
 
 /// The user's action on a chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Done {
+pub(super) enum ChipAction {
     /// Do not attach it.
     Removed(Along),
     /// It was clicked.
-    Acted(Along),
+    Activated(Along),
 }
 
 impl Default for Chips {
@@ -68,7 +68,7 @@ impl Default for Chips {
         root.set_visible(false);
         root.add_css_class("chips");
         accessible::set_label(&root, &gettext("Attachments"));
-        Self { root, shown: RefCell::default(), told: RefCell::default() }
+        Self { root, current: RefCell::default(), handler: RefCell::default() }
     }
 }
 
@@ -78,24 +78,24 @@ impl Chips {
     }
 
     /// Sets what receives the user's actions on chips.
-    pub(super) fn connect(&self, told: impl Fn(Done) + 'static) {
-        self.told.replace(Some(Rc::new(told)));
+    pub(super) fn connect(&self, handler: impl Fn(ChipAction) + 'static) {
+        self.handler.replace(Some(Rc::new(handler)));
     }
 
     /// Shows these.
     pub(super) fn show(&self, chips: Vec<Chip>) {
-        let told = self.told.borrow().clone();
-        let Some(told) = told.filter(|_| *self.shown.borrow() != chips) else { return };
+        let handler = self.handler.borrow().clone();
+        let Some(handler) = handler.filter(|_| *self.current.borrow() != chips) else { return };
         self.root.set_visible(!chips.is_empty());
         // A chip whose text alone changes is kept, since it may have the focus.
         let kind = |chip: &Chip| (chip.along, chip.act.is_some());
-        let same = self.shown.borrow().iter().map(kind).eq(chips.iter().map(kind));
+        let same = self.current.borrow().iter().map(kind).eq(chips.iter().map(kind));
         if !same {
             while let Some(child) = self.root.first_child() {
                 self.root.remove(&child);
             }
             for chip in &chips {
-                self.root.append(&made(chip, &told));
+                self.root.append(&made(chip, &handler));
             }
         }
         let mut child = self.root.first_child();
@@ -104,11 +104,11 @@ impl Chips {
             describe(&widget, chip);
             child = widget.next_sibling();
         }
-        self.shown.replace(chips);
+        self.current.replace(chips);
     }
 }
 
-fn made(chip: &Chip, told: &Told) -> gtk::Box {
+fn made(chip: &Chip, handler: &ChipHandler) -> gtk::Box {
     let along = chip.along;
     let icon = gtk::Stack::new();
     icon.add_named(&gtk::Image::from_icon_name(chip.icon), Some("icon"));
@@ -126,20 +126,20 @@ fn made(chip: &Chip, told: &Told) -> gtk::Box {
     root.append(&icon);
     if chip.act.is_some() {
         let button = gtk::Button::builder().child(&label).css_classes(["flat", "act"]).build();
-        let acted = Rc::clone(told);
-        button.connect_clicked(move |_| acted(Done::Acted(along)));
+        let acted = Rc::clone(handler);
+        button.connect_clicked(move |_| acted(ChipAction::Activated(along)));
         root.append(&button);
     } else {
         root.append(&label);
     }
     root.append(&close);
-    let removed = Rc::clone(told);
-    close.connect_clicked(move |_| removed(Done::Removed(along)));
+    let removed = Rc::clone(handler);
+    close.connect_clicked(move |_| removed(ChipAction::Removed(along)));
     let keys = gtk::EventControllerKey::new();
-    let removed = Rc::clone(told);
+    let removed = Rc::clone(handler);
     keys.connect_key_pressed(move |_, key, _, _| {
         if matches!(key, gdk::Key::Delete | gdk::Key::BackSpace) {
-            removed(Done::Removed(along));
+            removed(ChipAction::Removed(along));
             return glib::Propagation::Stop;
         }
         glib::Propagation::Proceed

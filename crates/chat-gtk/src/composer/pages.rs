@@ -39,8 +39,8 @@ impl Inner {
     /// Reports which pages are wanted, if they have changed.
     pub(super) fn tell_pages(&self) {
         let pages = self.pages();
-        if *self.told_pages.borrow() != pages {
-            self.told_pages.replace(pages.clone());
+        if *self.requested_pages.borrow() != pages {
+            self.requested_pages.replace(pages.clone());
             self.tell(Output::Pages(pages));
         }
     }

@@ -11,10 +11,10 @@ use gettextrs::gettext;
 use gtk::gdk;
 use relm4::gtk::prelude::*;
 
-use super::at::{LONGEST, looked_for};
-use super::chips::{Along, Chip, Done};
+use super::at::{LONGEST, mention_query};
+use super::chips::{Along, Chip, ChipAction};
 use super::plain_words::PlainWords;
-use super::suggestions::{Suggestion, Suggestions, Told};
+use super::suggestions::{Suggestion, Suggestions, SuggestionsOutput};
 use super::written::{Pin, Pinned, Written, all_places, places, words};
 use super::{Inner, Names, Output};
 
@@ -27,21 +27,21 @@ impl Inner {
         self.chips.connect(move |done| {
             let Some(inner) = weak.upgrade() else { return };
             match done {
-                Done::Removed(Along::Pin(at)) => inner.unpin(at),
-                Done::Removed(along) => inner.tell(Output::LeaveOut(along)),
-                Done::Acted(Along::Pin(at)) => inner.put_into_text(at),
-                Done::Acted(_) => {}
+                ChipAction::Removed(Along::Pin(at)) => inner.unpin(at),
+                ChipAction::Removed(along) => inner.tell(Output::LeaveOut(along)),
+                ChipAction::Activated(Along::Pin(at)) => inner.put_into_text(at),
+                ChipAction::Activated(_) => {}
             }
         });
     }
 
     pub(super) fn connect_suggestions(self: &Rc<Self>) {
         let weak = Rc::downgrade(self);
-        let list = Suggestions::new(&self.root, &self.text, move |told| {
+        let list = Suggestions::new(&self.root, &self.text, move |output| {
             let Some(inner) = weak.upgrade() else { return };
-            match told {
-                Told::Picked(suggestion) => inner.take_suggestion(suggestion),
-                Told::NotNeeded(key) => inner.press(key),
+            match output {
+                SuggestionsOutput::Picked(suggestion) => inner.take_suggestion(suggestion),
+                SuggestionsOutput::NotNeeded(key) => inner.press(key),
             }
         });
         self.suggestions.replace(Some(list));
@@ -90,7 +90,7 @@ impl Inner {
     /// The word that was just typed before the cursor is a mention, whatever was pasted before.
     pub(super) fn mean_word_before_cursor(&self) {
         let (before, _) = self.before_cursor();
-        if let Some((_, query)) = looked_for(&before) {
+        if let Some((_, query)) = mention_query(&before) {
             self.plain.borrow_mut().remove(&format!("@{query}"));
         }
     }
@@ -102,7 +102,7 @@ impl Inner {
             return;
         }
         let (before, _) = self.before_cursor();
-        let query = looked_for(&before).map(|(_, query)| query.to_owned());
+        let query = mention_query(&before).map(|(_, query)| query.to_owned());
         // A name that is typed out is a mention, and needs no suggestions.
         let is_pinned = query.as_ref().is_some_and(|query| {
             let is_word = |word: &String| word.strip_prefix('@') == Some(query.as_str());
@@ -112,7 +112,7 @@ impl Inner {
     }
 
     fn look_for(&self, query: Option<String>) {
-        let before = self.looked_for.replace(query.clone());
+        let before = self.searched_for.replace(query.clone());
         if before == query {
             return;
         }
@@ -131,11 +131,11 @@ impl Inner {
     }
 
     pub(super) fn suggest(&self, query: &str, suggestions: Vec<Suggestion>) {
-        if self.looked_for.borrow().as_deref() != Some(query) {
+        if self.searched_for.borrow().as_deref() != Some(query) {
             return;
         }
         let (before, mut word) = self.before_cursor();
-        let Some((length, _)) = looked_for(&before) else { return };
+        let Some((length, _)) = mention_query(&before) else { return };
         word.backward_chars(length as i32);
         let place = self.text.iter_location(&word);
         let (x, y) =
@@ -150,7 +150,7 @@ impl Inner {
 
     fn take_suggestion(&self, suggestion: Suggestion) {
         let (before, cursor) = self.before_cursor();
-        let Some((length, _)) = looked_for(&before) else { return };
+        let Some((length, _)) = mention_query(&before) else { return };
         let mut pin = suggestion.pin;
         let word = self.free_word(&pin);
         let (mut start, mut end) = (cursor, cursor);
@@ -242,7 +242,7 @@ impl Inner {
 
     /// The cursor's byte position, if a name is being typed there.
     pub(super) fn written_at(&self) -> Option<usize> {
-        self.looked_for.borrow().as_ref()?;
+        self.searched_for.borrow().as_ref()?;
         let buffer = self.text.buffer();
         let cursor = buffer.iter_at_mark(&buffer.get_insert());
         Some(buffer.text(&buffer.start_iter(), &cursor, false).len())

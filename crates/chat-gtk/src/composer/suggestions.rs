@@ -26,14 +26,14 @@ pub(crate) struct Suggestion {
     /// What distinguishes it from others of the same name, as markup; may be empty.
     pub(crate) detail: String,
     /// The full text, for screen readers and tooltips.
-    pub(crate) said: String,
+    pub(crate) description: String,
     /// The pin that it becomes.
     pub(crate) pin: Pin,
 }
 
 /// Messages of the list.
 #[derive(Clone, Debug)]
-pub(super) enum Told {
+pub(super) enum SuggestionsOutput {
     /// The user chose this one.
     Picked(Suggestion),
     /// This key was held back for the results, but there was nothing to choose.
@@ -46,15 +46,15 @@ pub(super) struct Suggestions {
     list: gtk::ListBox,
     /// The text with the focus: it announces the selected suggestion to screen readers.
     text: gtk::TextView,
-    shown: RefCell<Vec<Suggestion>>,
-    told: Rc<dyn Fn(Told)>,
+    listed: RefCell<Vec<Suggestion>>,
+    output: Rc<dyn Fn(SuggestionsOutput)>,
     /// Whether an earlier word's results are still shown, because the results for this one have not
     /// arrived.
     is_old: Cell<bool>,
     /// The key that was pressed in the meantime to choose the first suggestion.
-    kept: Cell<Option<gdk::Key>>,
+    deferred_key: Cell<Option<gdk::Key>>,
     /// After Esc, the list is not shown again for the same word.
-    put_away: Cell<bool>,
+    dismissed: Cell<bool>,
 }
 
 impl std::fmt::Debug for Suggestions {
@@ -68,7 +68,7 @@ impl Suggestions {
     pub(super) fn new(
         above: &gtk::Box,
         text: &gtk::TextView,
-        told: impl Fn(Told) + 'static,
+        output: impl Fn(SuggestionsOutput) + 'static,
     ) -> Rc<Self> {
         let list = gtk::ListBox::builder().css_classes(["files-found"]).build();
         accessible::set_label(&list, &gettext("Suggestions"));
@@ -102,11 +102,11 @@ impl Suggestions {
             popover,
             list,
             text: text.clone(),
-            shown: RefCell::default(),
-            told: Rc::new(told),
+            listed: RefCell::default(),
+            output: Rc::new(output),
             is_old: Cell::new(false),
-            kept: Cell::default(),
-            put_away: Cell::new(false),
+            deferred_key: Cell::default(),
+            dismissed: Cell::new(false),
         });
         let weak = Rc::downgrade(&this);
         this.list.connect_row_activated(move |_, row| {
@@ -120,26 +120,26 @@ impl Suggestions {
     /// Shows these where the word begins, with the first one selected; none closes the list.
     pub(super) fn show(&self, suggestions: Vec<Suggestion>, word: &gdk::Rectangle, room: i32) {
         let is_other_word = self.is_old.replace(false);
-        if suggestions.is_empty() || self.put_away.get() {
-            let kept = self.kept.get();
+        if suggestions.is_empty() || self.dismissed.get() {
+            let deferred_key = self.deferred_key.get();
             self.hide();
-            if let Some(key) = kept {
-                (self.told)(Told::NotNeeded(key));
+            if let Some(key) = deferred_key {
+                (self.output)(SuggestionsOutput::NotNeeded(key));
             }
             return;
         }
-        let same_first = self.shown.borrow().first() == suggestions.first();
+        let same_first = self.listed.borrow().first() == suggestions.first();
         for at in 0..MOST {
             let Some(row) = self.list.row_at_index(at as i32) else { break };
             row.set_visible(at < suggestions.len());
             if let Some(suggestion) = suggestions.get(at) {
-                let Suggestion { icon, name, detail, said, .. } = suggestion;
-                found_row::describe(&row, name, detail, said);
+                let Suggestion { icon, name, detail, description, .. } = suggestion;
+                found_row::describe(&row, name, detail, description);
                 found_row::set_icon(&row, icon);
             }
         }
-        self.shown.replace(suggestions);
-        if self.kept.get().is_some() {
+        self.listed.replace(suggestions);
+        if self.deferred_key.get().is_some() {
             self.pick(0);
             return;
         }
@@ -166,19 +166,19 @@ impl Suggestions {
     /// Another word is being typed; `is_first` says that there was none before.
     pub(super) fn begin(&self, is_first: bool) {
         if is_first {
-            self.put_away.set(false);
+            self.dismissed.set(false);
         }
         self.is_old.set(true);
-        self.kept.set(None);
+        self.deferred_key.set(None);
     }
 
     pub(super) fn hide(&self) {
         self.popover.popdown();
-        if !self.shown.take().is_empty() {
+        if !self.listed.take().is_empty() {
             accessible::set_description(&self.text, "");
         }
         self.is_old.set(false);
-        self.kept.set(None);
+        self.deferred_key.set(None);
     }
 
     /// Handles a key that was pressed in the text. Returns whether the list used it.
@@ -186,7 +186,7 @@ impl Suggestions {
         let held = gdk::ModifierType::SHIFT_MASK
             | gdk::ModifierType::CONTROL_MASK
             | gdk::ModifierType::ALT_MASK;
-        if modifiers.intersects(held) || self.put_away.get() {
+        if modifiers.intersects(held) || self.dismissed.get() {
             return false;
         }
         let takes = matches!(
@@ -195,10 +195,10 @@ impl Suggestions {
         );
         if takes && self.is_old.get() {
             // It is for the results that arrive in a moment.
-            self.kept.set(Some(key));
+            self.deferred_key.set(Some(key));
             return true;
         }
-        if self.shown.borrow().is_empty() {
+        if self.listed.borrow().is_empty() {
             return false;
         }
         match key {
@@ -209,7 +209,7 @@ impl Suggestions {
             gdk::Key::Down | gdk::Key::KP_Down => self.step(1),
             gdk::Key::Up | gdk::Key::KP_Up => self.step(-1),
             gdk::Key::Escape => {
-                self.put_away.set(true);
+                self.dismissed.set(true);
                 self.hide();
             }
             _ => return false,
@@ -219,15 +219,15 @@ impl Suggestions {
 
     fn pick(&self, at: i32) {
         let chosen = usize::try_from(at).ok();
-        let chosen = chosen.and_then(|at| self.shown.borrow().get(at).cloned());
+        let chosen = chosen.and_then(|at| self.listed.borrow().get(at).cloned());
         self.hide();
         if let Some(chosen) = chosen {
-            (self.told)(Told::Picked(chosen));
+            (self.output)(SuggestionsOutput::Picked(chosen));
         }
     }
 
     fn step(&self, by: i32) {
-        let count = self.shown.borrow().len() as i32;
+        let count = self.listed.borrow().len() as i32;
         let at = self.list.selected_row().map_or(0, |row| row.index());
         // Down from the last one wraps to the first.
         self.select((at + by).rem_euclid(count.max(1)));
@@ -236,8 +236,8 @@ impl Suggestions {
     fn select(&self, at: i32) {
         let Some(row) = self.list.row_at_index(at) else { return };
         found_row::select(&self.list, &row);
-        if let Some(suggestion) = self.shown.borrow().get(at as usize) {
-            accessible::set_description(&self.text, &suggestion.said);
+        if let Some(suggestion) = self.listed.borrow().get(at as usize) {
+            accessible::set_description(&self.text, &suggestion.description);
         }
     }
 

@@ -123,7 +123,7 @@ fn found(names: &[&str]) -> Vec<Suggestion> {
         icon: "x",
         name: (*name).to_owned(),
         detail: String::new(),
-        said: (*name).to_owned(),
+        description: (*name).to_owned(),
         pin: file(name),
     };
     names.iter().map(one).collect()
@@ -181,8 +181,13 @@ fn the_list_stays_above_the_composer_however_long_the_names_are() {
         text.insert_at_cursor(&(line(&window) + "@a"));
         let name = "a-long-name-of-a-file-".repeat(9);
         let pin = file(&name);
-        let found =
-            Suggestion { icon: "x", name: name.clone(), detail: name.clone(), said: name, pin };
+        let found = Suggestion {
+            icon: "x",
+            name: name.clone(),
+            detail: name.clone(),
+            description: name,
+            pin,
+        };
         let room = composer.widget().width();
         composer.suggest("a", vec![found]);
         let list = composer.inner.suggestions.borrow().clone().expect("the list");

@@ -42,7 +42,7 @@ impl Inner {
         let seek = message.map(Seek::Message).or(from).or_else(|| in_sight(&state));
         let search = before.map_or(state.searches, |finder| finder.search) + 1;
         state.searches = search;
-        state.finder = Some(Finder { pattern, search, seek, current: None, told: None });
+        state.finder = Some(Finder { pattern, search, seek, current: None, reported: None });
         drop(state);
         self.search();
     }
@@ -68,7 +68,7 @@ impl Inner {
     fn end_find(&self) {
         let mut state = self.state.borrow_mut();
         if state.finder.take().is_some() {
-            state.show_found();
+            state.highlight_matches();
         }
     }
 
@@ -97,7 +97,7 @@ impl Inner {
         let mut left = false;
         let unread = transcript.unread();
         for entry in transcript.entries[unread..].iter_mut().rev() {
-            if entry.found.is_of(finder.search) {
+            if entry.hits.is_of(finder.search) {
                 continue;
             }
             left = is_over();
@@ -123,8 +123,8 @@ impl Inner {
             }
             Some(SeekOutcome::Nowhere | SeekOutcome::Without(_)) => finder.seek = None,
         }
-        let standing = finder.standing(&transcript.entries, left || transcript.more);
-        let tell = finder.told.replace(standing) != Some(standing);
+        let status = finder.status(&transcript.entries, left || transcript.more);
+        let tell = finder.reported.replace(status) != Some(status);
         let need = !left && transcript.more && asked.is_none();
         let before = transcript.entries.first().map(Entry::id).filter(|_| need);
         if before.is_some() {
@@ -133,14 +133,14 @@ impl Inner {
         match brought {
             Some(SeekOutcome::At(_)) => show_current(&mut state),
             Some(SeekOutcome::Without(message)) => go_to_row(&mut state, message, 0, None),
-            _ => state.show_found(),
+            _ => state.highlight_matches(),
         }
         drop(state);
         if let Some(before) = before {
             (self.output)(Output::NeedEarlier { before });
         }
         if tell {
-            (self.output)(Output::Found(standing));
+            (self.output)(Output::SearchStatus(status));
         }
         left
     }
@@ -160,10 +160,10 @@ fn go_to_row(state: &mut State, message: MessageId, row: usize, hit: Option<usiz
     let entries = &transcript.entries;
     let Some(at) = entries.iter().position(|entry| entry.id() == message) else { return };
     let index = entries[..at].iter().map(|entry| entry.rows).sum::<usize>() + row;
-    let hit = hit.and_then(|hit| entries[at].found.hits(row).get(hit)).cloned();
+    let hit = hit.and_then(|hit| entries[at].hits.in_row(row).get(hit)).cloned();
     rows.make_near(index, entries, transcript.last());
     rows.open(index);
-    state.show_found();
+    state.highlight_matches();
     state.rows.reveal(index, hit.as_ref(), state.transcript.is_live());
 }
 

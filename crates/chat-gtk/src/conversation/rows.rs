@@ -23,12 +23,12 @@ struct Row {
     kind: RowKind,
     widget: Option<RowWidget>,
     /// What is marked in the widget; none where that is not known.
-    marked: Option<Marked>,
+    highlights: Option<Highlights>,
 }
 
 /// What is marked in a widget: places, and which of them is the current one.
 #[derive(Default, PartialEq)]
-struct Marked {
+struct Highlights {
     hits: Vec<Hit>,
     current: Option<usize>,
 }
@@ -83,7 +83,7 @@ impl Rows {
         if let Some(widget) = &mut row.widget
             && widget.update(row.kind, entry, last, &self.context)
         {
-            row.marked = None;
+            row.highlights = None;
             self.column.text_changed(index - self.made.start);
         }
     }
@@ -106,7 +106,7 @@ impl Rows {
         if kinds.is_empty() {
             return;
         }
-        let new = kinds.iter().map(|kind| Row { kind: *kind, widget: None, marked: None });
+        let new = kinds.iter().map(|kind| Row { kind: *kind, widget: None, highlights: None });
         self.all.splice(at..at, new);
         let inside = self.made.start < at && at < self.made.end;
         if at <= self.made.start && !(at == self.made.start && self.made.is_empty()) {
@@ -183,24 +183,24 @@ impl Rows {
         self.column.reveal(index - self.made.start, position, holds || !self.reach_end());
     }
 
-    /// Marks what was found in the rows that have widgets: `found` says what that is for a row of
+    /// Marks what was found in the rows that have widgets: `hits_of` says what that is for a row of
     /// an entry, and which place is the current one.
-    pub fn show_found<'a>(
+    pub fn highlight<'a>(
         &mut self,
         entries: &'a [Entry],
-        found: impl Fn(&'a Entry, usize) -> (&'a [Hit], Option<usize>),
+        hits_of: impl Fn(&'a Entry, usize) -> (&'a [Hit], Option<usize>),
     ) {
         let offsets = EntryOffsets::new(entries);
         for index in self.made.clone() {
             let entry = offsets.of(index);
-            let (hits, current) = found(&entries[entry], index - offsets.starts[entry]);
+            let (hits, current) = hits_of(&entries[entry], index - offsets.starts[entry]);
             let row = &mut self.all[index];
             let Some(widget) = &row.widget else { continue };
-            if row.marked.as_ref().is_some_and(|m| m.hits == hits && m.current == current) {
+            if row.highlights.as_ref().is_some_and(|m| m.hits == hits && m.current == current) {
                 continue;
             }
-            widget.mark(hits, current, self.context.tags.marks());
-            row.marked = Some(Marked { hits: hits.to_vec(), current });
+            widget.highlight(hits, current, self.context.tags.match_colours());
+            row.highlights = Some(Highlights { hits: hits.to_vec(), current });
         }
     }
 
@@ -228,7 +228,7 @@ impl Rows {
     /// Has every widget take the theme's colours.
     pub fn recolour(&mut self) {
         for row in &mut self.all[self.made.clone()] {
-            row.marked = None;
+            row.highlights = None;
             if let Some(widget) = &row.widget {
                 widget.recolour(&self.context.tags);
             }

@@ -14,7 +14,7 @@ pub use texts::each_text_of_segment;
 
 /// How far a search is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct SearchStatus {
     /// The place that the person stands at, counted from 1.
     pub current: Option<usize>,
     /// How many places were found.
@@ -32,7 +32,7 @@ pub struct Finder {
     pub seek: Option<Seek>,
     pub current: Option<MatchPosition>,
     /// What was told last.
-    pub told: Option<Standing>,
+    pub reported: Option<SearchStatus>,
 }
 
 /// What the person is to be brought to.
@@ -76,8 +76,8 @@ impl Finder {
                 return match entries.iter().find(|entry| entry.id() == id) {
                     None if more => SeekOutcome::NotYet,
                     None => SeekOutcome::Nowhere,
-                    Some(entry) if !entry.found.is_of(self.search) => SeekOutcome::NotYet,
-                    Some(entry) => match entry.found.first_meant() {
+                    Some(entry) if !entry.hits.is_of(self.search) => SeekOutcome::NotYet,
+                    Some(entry) => match entry.hits.first_meant() {
                         Some((row, hit)) => {
                             SeekOutcome::At(MatchPosition { message: id, row, hit })
                         }
@@ -91,20 +91,20 @@ impl Finder {
             return SeekOutcome::Nowhere;
         };
         for (index, entry) in entries.iter().enumerate().skip(at) {
-            if !entry.found.is_of(self.search) {
+            if !entry.hits.is_of(self.search) {
                 return SeekOutcome::NotYet;
             }
             let from = if index == at { row } else { 0 };
-            if let Some((row, hit)) = entry.found.first_from(from) {
+            if let Some((row, hit)) = entry.hits.first_from(from) {
                 return SeekOutcome::At(MatchPosition { message: entry.id(), row, hit });
             }
         }
         for (index, entry) in entries.iter().enumerate().take(at + 1).rev() {
-            if !entry.found.is_of(self.search) {
+            if !entry.hits.is_of(self.search) {
                 return SeekOutcome::NotYet;
             }
             let before = if index == at { row } else { usize::MAX };
-            if let Some((row, hit)) = entry.found.last_before(before) {
+            if let Some((row, hit)) = entry.hits.last_before(before) {
                 return SeekOutcome::At(MatchPosition { message: entry.id(), row, hit });
             }
         }
@@ -117,40 +117,40 @@ impl Finder {
         let at = entries.iter().position(|entry| entry.id() == message)?;
         let place =
             |index: usize, (row, hit)| MatchPosition { message: entries[index].id(), row, hit };
-        let found = &entries[at].found;
+        let hits = &entries[at].hits;
         if forward {
-            let within = (hit + 1 < found.hits(row).len()).then_some((row, hit + 1));
-            let here = within.or_else(|| found.first_from(row + 1));
+            let within = (hit + 1 < hits.in_row(row).len()).then_some((row, hit + 1));
+            let here = within.or_else(|| hits.first_from(row + 1));
             let others = (at + 1..entries.len()).chain(0..=at);
             let other =
-                || others.into_iter().find_map(|i| Some((i, entries[i].found.first_from(0)?)));
+                || others.into_iter().find_map(|i| Some((i, entries[i].hits.first_from(0)?)));
             here.map(|here| (at, here)).or_else(other).map(|(index, at)| place(index, at))
         } else {
-            let here = hit.checked_sub(1).map(|hit| (row, hit)).or_else(|| found.last_before(row));
+            let here = hit.checked_sub(1).map(|hit| (row, hit)).or_else(|| hits.last_before(row));
             let others = (0..at).rev().chain((at..entries.len()).rev());
-            let last = |index: usize| Some((index, entries[index].found.last_before(usize::MAX)?));
+            let last = |index: usize| Some((index, entries[index].hits.last_before(usize::MAX)?));
             let other = || others.into_iter().find_map(last);
             here.map(|here| (at, here)).or_else(other).map(|(index, at)| place(index, at))
         }
     }
 
     /// How far the search is. A place that is no longer there is let go.
-    pub fn standing(&mut self, entries: &[Entry], searching: bool) -> Standing {
+    pub fn status(&mut self, entries: &[Entry], searching: bool) -> SearchStatus {
         let mut total = 0;
         let mut current = None;
         for entry in entries {
             if let Some(place) = self.current
                 && place.message == entry.id()
-                && place.hit < entry.found.hits(place.row).len()
+                && place.hit < entry.hits.in_row(place.row).len()
             {
-                current = Some(total + entry.found.before(place.row, place.hit) + 1);
+                current = Some(total + entry.hits.before(place.row, place.hit) + 1);
             }
-            total += entry.found.count();
+            total += entry.hits.count();
         }
         if current.is_none() {
             self.current = None;
         }
-        Standing { current, total, searching }
+        SearchStatus { current, total, searching }
     }
 }
 

@@ -4,7 +4,7 @@ mod listening;
 mod loading;
 mod menu;
 
-pub use loading::ReadingPlace;
+pub use loading::ReadingPosition;
 
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
@@ -85,16 +85,16 @@ pub(super) struct State {
 
 impl State {
     /// Shows in the widgets what was found.
-    pub(super) fn show_found(&mut self) {
+    pub(super) fn highlight_matches(&mut self) {
         let Self { transcript, rows, finder, .. } = self;
         let (search, current) = match finder {
             Some(finder) => (finder.search, finder.current),
             None => (0, None),
         };
-        rows.show_found(&transcript.entries, |entry, row| {
+        rows.highlight(&transcript.entries, |entry, row| {
             let is_current =
                 |place: &MatchPosition| place.message == entry.id() && place.row == row;
-            let hits = if search > 0 { entry.found.hits(row) } else { &[] };
+            let hits = if search > 0 { entry.hits.in_row(row) } else { &[] };
             (hits, current.filter(is_current).map(|place| place.hit))
         });
     }
@@ -271,7 +271,7 @@ impl Inner {
         }
         let clock = transcript.has_clock();
         if state.finder.is_some() {
-            state.show_found();
+            state.highlight_matches();
         }
         let button = self
             .step

@@ -7,7 +7,7 @@ use sourceview5::prelude::*;
 
 /// The comment markers of a language.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Marks {
+struct CommentTokens {
     start: String,
     /// The end marker; empty if the comment ends with the line.
     end: String,
@@ -48,7 +48,7 @@ pub(super) fn install(view: &sourceview5::View) {
 /// Comments out the selected lines, or uncomments them if all of them are comments; without a
 /// selection it toggles the cursor's line. Returns whether the file's language has comments at all.
 fn toggle(buffer: &sourceview5::Buffer) -> bool {
-    let Some(marks) = buffer.language().as_ref().and_then(Marks::of) else { return false };
+    let Some(tokens) = buffer.language().as_ref().and_then(CommentTokens::of) else { return false };
     let (start, end) = buffer.selection_bounds().unwrap_or_else(|| {
         let cursor = buffer.iter_at_mark(&buffer.get_insert());
         (cursor, cursor)
@@ -61,7 +61,7 @@ fn toggle(buffer: &sourceview5::Buffer) -> bool {
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     buffer.begin_user_action();
     // From the end, so that earlier positions stay valid.
-    for edit in toggled(&lines, &marks).into_iter().rev() {
+    for edit in toggled(&lines, &tokens).into_iter().rev() {
         let line = first + edit.line as i32;
         let at = |bytes: usize| iter_at(buffer, line, bytes);
         if let (Some(mut from), Some(mut to)) = (at(edit.at.start), at(edit.at.end)) {
@@ -86,7 +86,7 @@ fn iter_at(buffer: &sourceview5::Buffer, line: i32, bytes: usize) -> Option<Text
     buffer.iter_at_line_index(line, bytes as i32)
 }
 
-impl Marks {
+impl CommentTokens {
     /// The markers of a language: those of line comments if it has any, otherwise of block
     /// comments.
     fn of(language: &sourceview5::Language) -> Option<Self> {
@@ -101,24 +101,24 @@ impl Marks {
 }
 
 /// The edits that toggle lines, in order. Blank lines stay as they are, unless there are no others.
-fn toggled(lines: &[&str], marks: &Marks) -> Vec<Edit> {
+fn toggled(lines: &[&str], tokens: &CommentTokens) -> Vec<Edit> {
     let is_blank = |line: &str| line.trim().is_empty();
     let all_blank = lines.iter().all(|line| is_blank(line));
     let meant = || lines.iter().enumerate().filter(|(_, line)| all_blank || !is_blank(line));
     let commented: Option<Vec<_>> =
-        meant().map(|(at, line)| uncommented(at, line, marks)).collect();
+        meant().map(|(at, line)| uncommented(at, line, tokens)).collect();
     if let Some(edits) = commented {
         return edits.into_iter().flatten().collect();
     }
     let indent = |line: &str| line.len() - line.trim_start().len();
     let common = meant().map(|(_, line)| indent(line)).min().unwrap_or_default();
     let edits = meant().flat_map(|(line, text)| {
-        let start = Edit { line, at: common..common, text: format!("{} ", marks.start) };
+        let start = Edit { line, at: common..common, text: format!("{} ", tokens.start) };
         let length = text.trim_end().len().max(common);
-        let end = (!marks.end.is_empty()).then(|| Edit {
+        let end = (!tokens.end.is_empty()).then(|| Edit {
             line,
             at: length..length,
-            text: format!(" {}", marks.end),
+            text: format!(" {}", tokens.end),
         });
         [Some(start), end].into_iter().flatten()
     });
@@ -126,16 +126,16 @@ fn toggled(lines: &[&str], marks: &Marks) -> Vec<Edit> {
 }
 
 /// The edits that uncomment a line; none if it is not a comment.
-fn uncommented(line: usize, text: &str, marks: &Marks) -> Option<Vec<Edit>> {
+fn uncommented(line: usize, text: &str, tokens: &CommentTokens) -> Option<Vec<Edit>> {
     let from = text.len() - text.trim_start().len();
-    let rest = text[from..].strip_prefix(&marks.start)?;
-    let to = from + marks.start.len() + usize::from(rest.starts_with(' '));
+    let rest = text[from..].strip_prefix(&tokens.start)?;
+    let to = from + tokens.start.len() + usize::from(rest.starts_with(' '));
     let start = Edit { line, at: from..to, text: String::new() };
-    if marks.end.is_empty() {
+    if tokens.end.is_empty() {
         return Some(vec![start]);
     }
     let end = text.trim_end().len();
-    let inside = text[..end].strip_suffix(&marks.end).filter(|inside| inside.len() >= to)?;
+    let inside = text[..end].strip_suffix(&tokens.end).filter(|inside| inside.len() >= to)?;
     let blank = usize::from(inside.len() > to && inside.ends_with(' '));
     let end = Edit { line, at: inside.len() - blank..end, text: String::new() };
     Some(vec![start, end])
@@ -147,14 +147,14 @@ mod tests {
 
     use super::*;
 
-    fn marks(start: &str, end: &str) -> Marks {
-        Marks { start: start.to_owned(), end: end.to_owned() }
+    fn tokens(start: &str, end: &str) -> CommentTokens {
+        CommentTokens { start: start.to_owned(), end: end.to_owned() }
     }
 
-    fn after(text: &str, marks: &Marks) -> String {
+    fn after(text: &str, tokens: &CommentTokens) -> String {
         let mut lines: Vec<String> = text.split('\n').map(str::to_owned).collect();
         let all: Vec<_> = lines.iter().map(String::as_str).collect();
-        for edit in toggled(&all, marks).into_iter().rev() {
+        for edit in toggled(&all, tokens).into_iter().rev() {
             lines[edit.line].replace_range(edit.at, &edit.text);
         }
         lines.join("\n")
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn lines_become_comments_at_their_common_indentation_and_come_back() {
-        let rust = marks("//", "");
+        let rust = tokens("//", "");
         let text = "    if a {\n\n        b();\n    }";
         let commented = "    // if a {\n\n    //     b();\n    // }";
         assert_eq!(after(text, &rust), commented);
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_language_without_line_comments_has_each_line_wrapped() {
-        let html = marks("<!--", "-->");
+        let html = tokens("<!--", "-->");
         assert_eq!(after("<p>\n  a\n</p> ", &html), "<!-- <p> -->\n<!--   a -->\n<!-- </p> --> ");
         assert_eq!(after("  <!-- a -->", &html), "  a");
         assert_eq!(after("<!---->", &html), "");
@@ -188,8 +188,8 @@ mod tests {
             text in "([ ]{0,4}[aä/]{0,3}\n){0,3}[ ]{0,4}b",
             block in any::<bool>(),
         ) {
-            let marks = if block { marks("/*", "*/") } else { marks("#", "") };
-            prop_assert_eq!(after(&after(&text, &marks), &marks), text);
+            let tokens = if block { tokens("/*", "*/") } else { tokens("#", "") };
+            prop_assert_eq!(after(&after(&text, &tokens), &tokens), text);
         }
     }
 

@@ -9,7 +9,7 @@ use gtk::glib;
 use relm4::gtk::prelude::*;
 
 use super::document::Document;
-use super::{Editor, Inner, Output, Place};
+use super::{Editor, Inner, Output, TextPosition};
 
 /// How many lines before and after the cursor are attached.
 const AROUND: i32 = 40;
@@ -109,7 +109,7 @@ impl Document {
             return OpenFile { path, active, ..OpenFile::default() };
         }
         let buffer = self.buffer();
-        let Place { line, column } = self.place();
+        let TextPosition { line, column } = self.place();
         let selection = buffer.selection_bounds().map(|(start, end)| Selection {
             from: start.line() as u32 + 1,
             to: last_line(&start, &end),

@@ -25,14 +25,14 @@ const LONGEST_LINE: usize = 20_000;
 
 /// The known state of a file when it was read or written.
 #[derive(Clone, Debug)]
-pub(super) struct Seen {
+pub(super) struct DiskState {
     /// None if the file may have changed since: then it is always read again, and never written.
     stamp: Option<Stamp>,
     /// A hash of its text, which stays valid in later runs.
     pub(super) sum: String,
 }
 
-impl Seen {
+impl DiskState {
     /// The state that an earlier run stored.
     pub(super) fn earlier(sum: String) -> Self {
         Self { stamp: None, sum }
@@ -45,16 +45,16 @@ pub(super) struct Loaded {
     pub(super) text: String,
     pub(super) format: Format,
     /// None if it is too large to be written again.
-    pub(super) seen: Option<Seen>,
+    pub(super) disk_state: Option<DiskState>,
     /// Why only a part of the text is shown, which is read-only.
-    pub(super) part: Option<Part>,
+    pub(super) partial: Option<PartialReason>,
     /// Whether its permissions forbid writing.
     pub(super) is_protected: bool,
 }
 
 /// Why only a part of a text is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum PartialReason {
     /// It has this many bytes.
     Large(u64),
     /// It has lines that are too long.
@@ -89,7 +89,7 @@ pub(super) enum NotSaved {
     Failed(String),
 }
 
-impl Part {
+impl PartialReason {
     pub(super) fn sentence(self) -> String {
         match self {
             Self::Large(bytes) => {
@@ -165,19 +165,25 @@ pub(super) fn read(project: &Path, path: &Path) -> Result<Loaded, Refusal> {
     let path = path.as_path();
     match document::open(&project, path, MOST) {
         Ok(Opened::Text(found)) => {
-            let seen = Seen { stamp: Some(found.stamp), sum: sum(&found.text) };
-            let (text, part) = match without_long_lines(&found.text) {
-                Some(short) => (short, Some(Part::LongLines)),
+            let disk_state = DiskState { stamp: Some(found.stamp), sum: sum(&found.text) };
+            let (text, partial) = match without_long_lines(&found.text) {
+                Some(short) => (short, Some(PartialReason::LongLines)),
                 None => (found.text, None),
             };
             let is_protected = found.is_read_only;
-            Ok(Loaded { text, format: found.format, seen: Some(seen), part, is_protected })
+            Ok(Loaded {
+                text,
+                format: found.format,
+                disk_state: Some(disk_state),
+                partial,
+                is_protected,
+            })
         }
         Ok(Opened::Binary(_)) => Err(Refusal::Binary),
         Ok(Opened::TooLarge(bytes)) => {
             let text = beginning(&project, path).ok_or(Refusal::TooLarge(bytes))?;
-            let part = Some(Part::Large(bytes));
-            Ok(Loaded { text, format: usual(), seen: None, part, is_protected: false })
+            let partial = Some(PartialReason::Large(bytes));
+            Ok(Loaded { text, format: usual(), disk_state: None, partial, is_protected: false })
         }
         Err(refused) => Err(refusal(&project, path, &refused)),
     }
@@ -187,7 +193,7 @@ pub(super) fn read(project: &Path, path: &Path) -> Result<Loaded, Refusal> {
 pub(super) fn read_if_changed(
     project: &Path,
     path: &Path,
-    known: Option<&Seen>,
+    known: Option<&DiskState>,
 ) -> Option<Result<Loaded, Refusal>> {
     if let Some(stamp) = known.and_then(|known| known.stamp.as_ref())
         && let Ok((beneath, path)) = beneath(project, path)
@@ -204,12 +210,12 @@ pub(super) fn write(
     path: &Path,
     text: &str,
     format: Format,
-    seen: Option<&Seen>,
-) -> Result<Seen, NotSaved> {
+    disk_state: Option<&DiskState>,
+) -> Result<DiskState, NotSaved> {
     let (project, path) =
         beneath(project, path).map_err(|error| NotSaved::Failed(error.to_string()))?;
-    let stamp = seen.and_then(|seen| seen.stamp.as_ref());
-    if seen.is_some() && stamp.is_none() {
+    let stamp = disk_state.and_then(|disk_state| disk_state.stamp.as_ref());
+    if disk_state.is_some() && stamp.is_none() {
         return Err(NotSaved::Changed);
     }
     written(text, document::save(&project, &path, text, format, stamp))
@@ -221,15 +227,15 @@ pub(super) fn put(
     path: &Path,
     text: &str,
     format: Format,
-) -> Result<Seen, NotSaved> {
+) -> Result<DiskState, NotSaved> {
     let (project, path) =
         beneath(project, path).map_err(|error| NotSaved::Failed(error.to_string()))?;
     written(text, document::put(&project, &path, text, format))
 }
 
-fn written(text: &str, result: Result<Stamp, Refused>) -> Result<Seen, NotSaved> {
+fn written(text: &str, result: Result<Stamp, Refused>) -> Result<DiskState, NotSaved> {
     match result {
-        Ok(stamp) => Ok(Seen { stamp: Some(stamp), sum: sum(text) }),
+        Ok(stamp) => Ok(DiskState { stamp: Some(stamp), sum: sum(text) }),
         Err(Refused::Changed) => Err(NotSaved::Changed),
         Err(Refused::Lacks(letter)) => Err(NotSaved::Lacks(letter)),
         Err(refused) => Err(NotSaved::Failed(reason(&refused))),

@@ -15,19 +15,19 @@ use gettextrs::gettext;
 use gtk::gio;
 use relm4::gtk::prelude::*;
 
-use super::disk::{self, Format, Seen};
-use super::fill::Filling;
+use super::chunked_insert::ChunkedInsert;
+use super::disk::{self, DiskState, Format};
 use super::find::Find;
 use super::go_to::GoTo;
 use super::notice::Notice;
-use super::unsaved::Draft;
-use super::{Engine, Place, look};
+use super::unsaved_files::Draft;
+use super::{Engine, TextPosition, look};
 use crate::accessible;
 use undoing::Merges;
 
 /// Messages of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum DocumentEvent {
     /// Its unsaved state changed.
     Title,
     /// Its text changed.
@@ -44,7 +44,7 @@ pub(super) enum Told {
 
 /// The loading state of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stand {
+enum LoadState {
     /// Not loaded yet.
     Unread,
     /// The text is being loaded.
@@ -52,7 +52,7 @@ enum Stand {
     /// The whole text is loaded.
     Open,
     /// A part of it is loaded, read-only.
-    Part,
+    Partial,
     /// It has no text that can be shown.
     Refused,
 }
@@ -61,7 +61,7 @@ enum Stand {
 type Saved = Box<dyn FnOnce(bool)>;
 
 /// Receives a document's messages.
-type Listener = Box<dyn Fn(&Rc<Document>, Told)>;
+type Listener = Box<dyn Fn(&Rc<Document>, DocumentEvent)>;
 
 /// An open file.
 pub(super) struct Document {
@@ -76,13 +76,13 @@ pub(super) struct Document {
     position: gtk::Button,
     find: OnceCell<Rc<Find>>,
     go_to: OnceCell<Rc<GoTo>>,
-    stand: Cell<Stand>,
+    load_state: Cell<LoadState>,
     format: Cell<Format>,
     /// The file on disk that the text is based on; none if there is none.
-    seen: RefCell<Option<Seen>>,
-    filling: RefCell<Option<Filling>>,
+    disk_state: RefCell<Option<DiskState>>,
+    pending_insert: RefCell<Option<ChunkedInsert>>,
     /// Where to go once the text is loaded.
-    aim: Cell<Option<Place>>,
+    aim: Cell<Option<TextPosition>>,
     /// Unsaved text from an earlier run, to be inserted once the text is loaded.
     draft: RefCell<Option<Draft>>,
     /// The text is being set by the program, not by the user.
@@ -105,7 +105,7 @@ pub(super) struct Document {
     merges: RefCell<Merges>,
     monitor: RefCell<Option<gio::FileMonitor>>,
     engine: Engine,
-    told: Listener,
+    listener: Listener,
 }
 
 impl Document {
@@ -114,7 +114,7 @@ impl Document {
         project: &Path,
         path: &Path,
         engine: Engine,
-        told: impl Fn(&Rc<Self>, Told) + 'static,
+        listener: impl Fn(&Rc<Self>, DocumentEvent) + 'static,
     ) -> Rc<Self> {
         let buffer = sourceview5::Buffer::new(None);
         buffer.set_max_undo_levels(0);
@@ -155,10 +155,10 @@ impl Document {
             position,
             find: OnceCell::new(),
             go_to: OnceCell::new(),
-            stand: Cell::new(Stand::Unread),
+            load_state: Cell::new(LoadState::Unread),
             format: Cell::new(disk::usual()),
-            seen: RefCell::default(),
-            filling: RefCell::default(),
+            disk_state: RefCell::default(),
+            pending_insert: RefCell::default(),
             aim: Cell::default(),
             draft: RefCell::default(),
             setting: Cell::default(),
@@ -173,7 +173,7 @@ impl Document {
             merges: RefCell::default(),
             monitor: RefCell::default(),
             engine,
-            told: Box::new(told),
+            listener: Box::new(listener),
         });
         document.connect();
         document
@@ -181,23 +181,23 @@ impl Document {
 
     fn connect(self: &Rc<Self>) {
         let weak = Rc::downgrade(self);
-        self.buffer.connect_modified_changed(move |_| tell(&weak, Told::Title));
+        self.buffer.connect_modified_changed(move |_| tell(&weak, DocumentEvent::Title));
         let weak = Rc::downgrade(self);
         self.buffer.connect_changed(move |_| {
             if let Some(document) = weak.upgrade() {
                 document.changes.set(document.changes.get() + 1);
-                tell(&weak, Told::Text);
+                tell(&weak, DocumentEvent::Text);
             }
         });
         let weak = Rc::downgrade(self);
         self.buffer.connect_cursor_position_notify(move |_| {
             if let Some(document) = weak.upgrade() {
                 document.show_position();
-                tell(&weak, Told::Cursor);
+                tell(&weak, DocumentEvent::Cursor);
             }
         });
         let weak = Rc::downgrade(self);
-        self.buffer.connect_has_selection_notify(move |_| tell(&weak, Told::Cursor));
+        self.buffer.connect_has_selection_notify(move |_| tell(&weak, DocumentEvent::Cursor));
         let weak = Rc::downgrade(self);
         self.position.connect_clicked(move |_| {
             if let Some(document) = weak.upgrade() {
@@ -211,8 +211,8 @@ impl Document {
         &self.project
     }
 
-    fn tell(self: &Rc<Self>, told: Told) {
-        (self.told)(self, told);
+    fn tell(self: &Rc<Self>, event: DocumentEvent) {
+        (self.listener)(self, event);
     }
 
     /// Its path relative to the project, or the full path if it is elsewhere.
@@ -239,17 +239,17 @@ impl Document {
 
     /// Whether it has unsaved changes.
     pub(super) fn is_unsaved(&self) -> bool {
-        self.stand.get() == Stand::Open && self.buffer.is_modified()
+        self.load_state.get() == LoadState::Open && self.buffer.is_modified()
     }
 
     /// Whether its text is loaded.
     pub(super) fn has_text(&self) -> bool {
-        matches!(self.stand.get(), Stand::Open | Stand::Part) && !self.setting.get()
+        matches!(self.load_state.get(), LoadState::Open | LoadState::Partial) && !self.setting.get()
     }
 
     /// Whether loading has finished.
     pub(super) fn is_settled(&self) -> bool {
-        self.stand.get() == Stand::Refused || self.has_text()
+        self.load_state.get() == LoadState::Refused || self.has_text()
     }
 
     /// Shows a message about it.
@@ -268,33 +268,33 @@ impl Document {
     }
 
     /// What would be lost; none if everything is on disk.
-    pub(super) fn to_keep(&self) -> Option<Draft> {
+    pub(super) fn draft_to_save(&self) -> Option<Draft> {
         self.is_unsaved().then(|| Draft {
             text: self.text(),
             cursor: self.buffer.cursor_position(),
-            base: self.seen.borrow().as_ref().map(|seen| seen.sum.clone()),
+            base: self.disk_state.borrow().as_ref().map(|disk_state| disk_state.sum.clone()),
             common: self.common.borrow().as_deref().map(str::to_owned),
         })
     }
 
     /// The cursor position, or the position to go to once the text is loaded.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> TextPosition {
         if let Some(aim) = self.aim.get().filter(|_| !self.has_text()) {
             return aim;
         }
         let at = self.buffer.iter_at_mark(&self.buffer.get_insert());
-        Place { line: at.line() as u32 + 1, column: at.line_offset() as u32 + 1 }
+        TextPosition { line: at.line() as u32 + 1, column: at.line_offset() as u32 + 1 }
     }
 
     /// Goes to a position once the text is loaded, unless another one was already requested.
-    pub(super) fn expect_at(&self, place: Place) {
+    pub(super) fn expect_at(&self, place: TextPosition) {
         if !self.is_settled() && self.aim.get().is_none() {
             self.aim.set(Some(place));
         }
     }
 
     /// Goes to a position, now or once the text is loaded.
-    pub(super) fn go(&self, place: Place) {
+    pub(super) fn go(&self, place: TextPosition) {
         if !self.has_text() {
             self.aim.set(Some(place));
             return;
@@ -327,7 +327,7 @@ impl Document {
     /// Opens the find bar, and the replace bar if wanted.
     pub(super) fn open_find(self: &Rc<Self>, replace: bool) {
         if self.has_text() {
-            self.find_bar().open(replace && self.stand.get() == Stand::Open);
+            self.find_bar().open(replace && self.load_state.get() == LoadState::Open);
         }
     }
 
@@ -367,7 +367,7 @@ impl Document {
         if self.setting.get() {
             return;
         }
-        let Place { line, column } = self.place();
+        let TextPosition { line, column } = self.place();
         self.position.set_label(&format!("{line}:{column}"));
         let text = gettext("Line {line}, column {column}");
         let fields = [("line", &*line.to_string()), ("column", &*column.to_string())];
@@ -390,9 +390,9 @@ fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-fn tell(document: &Weak<Document>, told: Told) {
+fn tell(document: &Weak<Document>, event: DocumentEvent) {
     if let Some(document) = document.upgrade().filter(|document| !document.setting.get()) {
-        document.tell(told);
+        document.tell(event);
     }
 }
 

@@ -6,7 +6,7 @@ use gettextrs::gettext;
 use gtk::glib;
 use relm4::gtk::prelude::*;
 
-use super::Place;
+use super::TextPosition;
 use crate::accessible;
 
 /// The popover.
@@ -16,8 +16,11 @@ pub(super) struct GoTo {
 }
 
 impl GoTo {
-    /// Creates a closed popover above a widget. `done` receives the requested position.
-    pub(super) fn new(above: &impl IsA<gtk::Widget>, done: impl Fn(Place) + 'static) -> Rc<Self> {
+    /// A closed one, above a widget. `done` gets the place that was asked for.
+    pub(super) fn new(
+        above: &impl IsA<gtk::Widget>,
+        done: impl Fn(TextPosition) + 'static,
+    ) -> Rc<Self> {
         let entry = gtk::Entry::builder()
             .placeholder_text(gettext("Line"))
             .width_chars(10)
@@ -73,11 +76,11 @@ impl GoTo {
 }
 
 /// Parses a typed position.
-fn place(typed: &str) -> Option<Place> {
+fn place(typed: &str) -> Option<TextPosition> {
     let (line, column) = typed.trim().split_once([':', ',']).unwrap_or((typed.trim(), "1"));
     let line = line.trim().parse().ok()?;
     let column = column.trim().parse().ok()?;
-    Some(Place { line, column })
+    Some(TextPosition { line, column })
 }
 
 #[cfg(test)]
@@ -86,8 +89,8 @@ mod tests {
 
     #[test]
     fn lines_and_columns_are_read() {
-        assert_eq!(place(" 12"), Some(Place { line: 12, column: 1 }));
-        assert_eq!(place("12:5"), Some(Place { line: 12, column: 5 }));
+        assert_eq!(place(" 12"), Some(TextPosition { line: 12, column: 1 }));
+        assert_eq!(place("12:5"), Some(TextPosition { line: 12, column: 5 }));
         assert_eq!(place(""), None);
         assert_eq!(place("x"), None);
     }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use relm4::gtk::prelude::*;
 
 use crate::wrap::wrap;
-use crate::{accessible, beside};
+use crate::{accessible, adaptive_pair};
 
 /// A button of the notice.
 pub(super) struct Choice {
@@ -32,7 +32,7 @@ impl Notice {
             .build();
         let actions = wrap();
         actions.set_halign(gtk::Align::End);
-        let line = beside::words(&words, &actions);
+        let line = adaptive_pair::words(&words, &actions);
         line.add_css_class("notice");
         line.add_css_class("file-notice");
         line.set_visible(false);

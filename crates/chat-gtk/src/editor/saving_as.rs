@@ -71,11 +71,11 @@ impl Inner {
             group.close(&other);
         }
         if before != path {
-            self.forget((document.project().to_owned(), before));
+            self.drop_draft((document.project().to_owned(), before));
         }
-        self.keep((document.project().to_owned(), path));
+        self.save_draft_soon((document.project().to_owned(), path));
         self.tell_moved();
-        self.remember();
+        self.save_tabs_soon();
     }
 
     /// Another tab with the file of this path.

@@ -11,8 +11,8 @@ use gettextrs::gettext;
 use gtk::glib;
 use relm4::gtk::prelude::*;
 
-use super::document::{Document, Told};
-use super::remembered::{Tab, Tabs};
+use super::document::{Document, DocumentEvent};
+use super::open_tabs::{Tab, Tabs};
 use super::{Inner, Output, closing};
 
 /// The open files of a project.
@@ -21,7 +21,7 @@ pub(super) struct Group {
     view: adw::TabView,
     documents: RefCell<Vec<Rc<Document>>>,
     /// Files of an earlier run are still being opened.
-    coming: Cell<bool>,
+    restoring: Cell<bool>,
 }
 
 impl Group {
@@ -38,7 +38,7 @@ impl Group {
             project: project.to_owned(),
             view,
             documents: RefCell::default(),
-            coming: Cell::default(),
+            restoring: Cell::default(),
         });
         let weak = Rc::downgrade(&group);
         group.view.connect_close_page(move |view, page| {
@@ -54,7 +54,7 @@ impl Group {
         let (weak, owner) = (Rc::downgrade(&group), editor.clone());
         group.view.connect_page_detached(move |_, page, _| {
             let (Some(group), Some(editor)) = (weak.upgrade(), owner.upgrade()) else { return };
-            group.forget(page, &editor);
+            group.page_closed(page, &editor);
         });
         let (weak, owner) = (Rc::downgrade(&group), editor.clone());
         group.view.connect_selected_page_notify(move |_| {
@@ -64,11 +64,11 @@ impl Group {
                 group.take_keyboard_along(&document);
             }
             editor.tell_moved();
-            editor.remember();
+            editor.save_tabs_soon();
         });
         group.view.connect_page_reordered(move |_, _, _| {
             if let Some(editor) = editor.upgrade() {
-                editor.remember();
+                editor.save_tabs_soon();
             }
         });
         group
@@ -98,12 +98,12 @@ impl Group {
     }
 
     /// Whether files of an earlier run are still being opened.
-    pub(super) fn is_coming(&self) -> bool {
-        self.coming.get()
+    pub(super) fn is_restoring(&self) -> bool {
+        self.restoring.get()
     }
 
-    pub(super) fn set_coming(&self, coming: bool) {
-        self.coming.set(coming);
+    pub(super) fn set_restoring(&self, restoring: bool) {
+        self.restoring.set(restoring);
     }
 
     /// The open files and their cursor positions.
@@ -169,10 +169,10 @@ impl Group {
     }
 
     /// A tab was closed.
-    fn forget(&self, page: &adw::TabPage, editor: &Rc<Inner>) {
+    fn page_closed(&self, page: &adw::TabPage, editor: &Rc<Inner>) {
         let Some(document) = self.document(page) else { return };
         self.documents.borrow_mut().retain(|other| !Rc::ptr_eq(other, &document));
-        editor.forget((self.project.clone(), document.path()));
+        editor.drop_draft((self.project.clone(), document.path()));
         self.show_titles();
         editor.show_pages();
     }
@@ -211,9 +211,9 @@ impl Inner {
             return open;
         }
         let (weak, engine) = (Rc::downgrade(self), Rc::clone(&self.engine));
-        let document = Document::new(project, path, engine, move |document, told| {
+        let document = Document::new(project, path, engine, move |document, event| {
             if let Some(editor) = weak.upgrade() {
-                editor.heard(document, told);
+                editor.document_event(document, event);
             }
         });
         group.add(Rc::clone(&document), position);
@@ -221,28 +221,28 @@ impl Inner {
             document.load();
         }
         self.show_pages();
-        self.remember();
+        self.save_tabs_soon();
         document
     }
 
-    fn heard(self: &Rc<Self>, document: &Rc<Document>, told: Told) {
+    fn document_event(self: &Rc<Self>, document: &Rc<Document>, event: DocumentEvent) {
         let file = || (document.project().to_owned(), document.path());
-        match told {
-            Told::Title => {
+        match event {
+            DocumentEvent::Title => {
                 if let Some(group) = self.group(document.project()) {
                     group.show_titles();
                 }
-                self.keep(file());
+                self.save_draft_soon(file());
                 self.tell_moved();
             }
-            Told::Text => self.keep(file()),
-            Told::Cursor => {
+            DocumentEvent::Text => self.save_draft_soon(file()),
+            DocumentEvent::Cursor => {
                 self.tell_moved();
-                self.remember();
+                self.save_tabs_soon();
             }
-            Told::Note(words) => (self.output)(Output::Note(words)),
-            Told::SaveAs => self.save_as(document),
-            Told::Became(before) => self.became(document, before),
+            DocumentEvent::Note(words) => (self.output)(Output::Note(words)),
+            DocumentEvent::SaveAs => self.save_as(document),
+            DocumentEvent::Became(before) => self.became(document, before),
         }
     }
 }

@@ -45,26 +45,26 @@ pub fn cover<'s>(
         #[cfg(test)]
         super::build::COUNTED.set(super::build::COUNTED.get() + source.len());
         let from = covered.formulas.last().map_or(0, |last| last.end);
-        let look = Look {
+        let scan = FormulaScan {
             source,
             grows,
             from,
             stops: reading < MOST_READINGS,
-            found: Vec::new(),
+            formulas: Vec::new(),
             open: covered.open,
             hopeless: [0; 8],
             stopped: false,
         };
-        let look = look.read(&covered.text, options, resolve);
-        if !look.found.is_empty() {
+        let scan = scan.read(&covered.text, options, resolve);
+        if !scan.formulas.is_empty() {
             let text = covered.text.to_mut();
-            for formula in &look.found {
+            for formula in &scan.formulas {
                 text.replace_range(formula.clone(), &COVER.repeat(formula.len()));
             }
         }
-        covered.formulas.extend(look.found);
-        covered.open = look.open;
-        if !look.stopped {
+        covered.formulas.extend(scan.formulas);
+        covered.open = scan.open;
+        if !scan.stopped {
             break;
         }
     }
@@ -143,7 +143,7 @@ struct Text {
 }
 
 /// One pass over a source.
-struct Look<'s> {
+struct FormulaScan<'s> {
     source: &'s str,
     grows: bool,
     /// Formulas before this byte are known.
@@ -151,14 +151,14 @@ struct Look<'s> {
     /// Whether to stop at a formula that extends beyond its block, so that the rest is parsed
     /// again.
     stops: bool,
-    found: Vec<Range<usize>>,
+    formulas: Vec<Range<usize>>,
     open: Option<usize>,
     /// For every kind, inline and at the beginning of a line, up to where no end was found.
     hopeless: [usize; 8],
     stopped: bool,
 }
 
-impl Look<'_> {
+impl FormulaScan<'_> {
     fn read(mut self, text: &str, options: Options, resolve: &Resolve<'_>) -> Self {
         let callback = |link: BrokenLink<'_>| resolve(link);
         let parser = Parser::new_with_broken_link_callback(text, options, Some(callback));
@@ -194,7 +194,7 @@ impl Look<'_> {
                     | Tag::Image { .. },
                 ) => (begins_line, end) = (false, range.start),
                 Event::Start(_) | Event::End(_) | Event::Html(_) | Event::Rule => {
-                    if !self.look(&std::mem::take(&mut texts), end) {
+                    if !self.scan(&std::mem::take(&mut texts), end) {
                         return self;
                     }
                     match event {
@@ -206,12 +206,12 @@ impl Look<'_> {
                 }
             }
         }
-        self.look(&texts, end);
+        self.scan(&texts, end);
         self
     }
 
     /// Looks for formulas in the texts of a block that ends here. Returns whether to continue.
-    fn look(&mut self, texts: &[Text], end: usize) -> bool {
+    fn scan(&mut self, texts: &[Text], end: usize) -> bool {
         for text in texts {
             let mut at = text.range.start;
             while at < text.range.end {
@@ -224,7 +224,7 @@ impl Look<'_> {
                     && matches!(kind, Kind::Brackets | Kind::Dollars);
                 match self.end_of(kind, start, inside, (!begins_line).then_some(end)) {
                     End::At(close) => {
-                        self.found.push(start..close);
+                        self.formulas.push(start..close);
                         self.from = close;
                         if close > end && self.stops {
                             self.stopped = true;
@@ -235,7 +235,7 @@ impl Look<'_> {
                         self.open = Some(self.open.map_or(start, |open| open.min(start)));
                         if self.is_begun(kind, start, inside) {
                             let close = self.source.trim_end().len().max(inside);
-                            self.found.push(start..close);
+                            self.formulas.push(start..close);
                             self.from = self.source.len();
                             return false;
                         }

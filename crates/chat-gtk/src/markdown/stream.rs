@@ -39,7 +39,7 @@ const BLANK: usize = 64;
 
 /// A place in the blocks: so many blocks, and in a list behind them so many items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct BlockPosition {
     /// Blocks before it.
     pub block: usize,
     /// Items before it of the list that is the next block.
@@ -69,7 +69,7 @@ pub struct Stream {
     /// Definitions behind the cut: they may still change.
     pending: HashMap<Label, Target>,
     /// What is before this place is as it was when the changes were last taken.
-    unchanged: Place,
+    unchanged: BlockPosition,
     /// Whether anything was read since then.
     changed: bool,
 }
@@ -196,16 +196,16 @@ impl Stream {
     }
 
     /// What can no longer change, but for the addresses of its links.
-    pub fn finished(&self) -> Place {
+    pub fn finished(&self) -> BlockPosition {
         let item = match &self.open {
             Open::List { items, .. } => items.len(),
             _ => 0,
         };
-        Place { block: self.finished, item }
+        BlockPosition { block: self.finished, item }
     }
 
     /// From where on the blocks may differ from those when this was last called, if they may.
-    pub fn take_changed(&mut self) -> Option<Place> {
+    pub fn take_changed(&mut self) -> Option<BlockPosition> {
         let place = self.unchanged;
         self.unchanged = self.finished();
         std::mem::take(&mut self.changed).then_some(place)

@@ -14,7 +14,7 @@ use crate::accessible;
 
 /// Messages of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum ModelListOutput {
     /// The user chose this model.
     Chosen(ModelRef),
     /// Make this model a favourite, or no longer one.
@@ -41,10 +41,10 @@ struct Entry {
     chosen: bool,
 }
 
-type Output = Rc<dyn Fn(Told)>;
+type Output = Rc<dyn Fn(ModelListOutput)>;
 
 impl ModelList {
-    pub(super) fn new(output: impl Fn(Told) + 'static) -> Self {
+    pub(super) fn new(output: impl Fn(ModelListOutput) + 'static) -> Self {
         let output: Output = Rc::new(output);
         let store = gio::ListStore::new::<glib::BoxedAnyObject>();
         let selection = gtk::SingleSelection::builder().autoselect(false).model(&store).build();
@@ -129,7 +129,7 @@ impl ModelList {
     }
 
     /// Toggles whether the selected model is a favourite.
-    pub(super) fn toggle_favourite(&self) -> Option<Told> {
+    pub(super) fn toggle_favourite(&self) -> Option<ModelListOutput> {
         toggled(&self.selection)
     }
 }
@@ -149,11 +149,11 @@ fn row_name(position: u32) -> String {
 }
 
 fn connect(view: &gtk::ListView, selection: &gtk::SingleSelection, output: Output) {
-    let told = Rc::clone(&output);
+    let choose = Rc::clone(&output);
     let choosing = selection.clone();
     view.connect_activate(move |_, position| {
         if let Some((model, _)) = item(&choosing, position) {
-            told(Told::Chosen(model));
+            choose(ModelListOutput::Chosen(model));
         }
     });
     let keys = gtk::EventControllerKey::new();
@@ -163,8 +163,10 @@ fn connect(view: &gtk::ListView, selection: &gtk::SingleSelection, output: Outpu
         let control = modifiers.contains(gdk::ModifierType::CONTROL_MASK);
         let meant = match key {
             gdk::Key::d if control => toggled(&selection),
-            gdk::Key::Escape => Some(Told::Dismissed),
-            gdk::Key::Up | gdk::Key::KP_Up if selection.selected() == 0 => Some(Told::Above),
+            gdk::Key::Escape => Some(ModelListOutput::Dismissed),
+            gdk::Key::Up | gdk::Key::KP_Up if selection.selected() == 0 => {
+                Some(ModelListOutput::Above)
+            }
             _ => None,
         };
         match meant {
@@ -189,8 +191,8 @@ fn current(selection: &gtk::SingleSelection) -> Option<(ModelRef, bool)> {
     item(selection, selection.selected())
 }
 
-fn toggled(selection: &gtk::SingleSelection) -> Option<Told> {
-    current(selection).map(|(model, favourite)| Told::Favourite(model, !favourite))
+fn toggled(selection: &gtk::SingleSelection) -> Option<ModelListOutput> {
+    current(selection).map(|(model, favourite)| ModelListOutput::Favourite(model, !favourite))
 }
 
 fn factory(output: &Output) -> gtk::SignalListItemFactory {
@@ -200,9 +202,9 @@ fn factory(output: &Output) -> gtk::SignalListItemFactory {
         let Some(item) = item.downcast_ref::<gtk::ListItem>() else { return };
         let Some(object) = item.item().and_downcast::<glib::BoxedAnyObject>() else { return };
         let entry = object.borrow::<Entry>();
-        let (told, model) = (Rc::clone(&output), entry.row.model.clone());
+        let (output, model) = (Rc::clone(&output), entry.row.model.clone());
         let line = row::build(&entry.row, entry.chosen, move |favourite| {
-            told(Told::Favourite(model.clone(), favourite));
+            output(ModelListOutput::Favourite(model.clone(), favourite));
         });
         line.set_widget_name(&row_name(item.position()));
         item.set_child(Some(&line));

@@ -11,7 +11,7 @@ use chat_presentation::words::sentence;
 use gettextrs::gettext;
 use gtk::glib;
 
-use super::row::{Act, Look, ModelRow};
+use super::row::{Act, ModelRow, RowContents};
 use super::{Stock, words};
 
 /// A model that can be downloaded.
@@ -157,10 +157,10 @@ impl Inner {
                 Some(error) => (format!("{state}\n{}", sentence(error)), true),
                 None => (state, wrong),
             };
-            Look { about, fraction, state: Some(state), wrong, acts }
+            RowContents { about, fraction, state: Some(state), wrong, acts }
         } else if self.installed.borrow().is_some() {
             let state = Some(gettext("Installed"));
-            Look { about, state, ..Look::default() }
+            RowContents { about, state, ..RowContents::default() }
         } else {
             let (state, wrong) = match &*self.question.borrow() {
                 Question::None => (None, false),
@@ -174,7 +174,7 @@ impl Inner {
                 (false, false) => Some(Act::Download),
             };
             let acts = act.into_iter().collect();
-            Look { about, state, wrong, acts, ..Look::default() }
+            RowContents { about, state, wrong, acts, ..RowContents::default() }
         };
         self.row.show(look);
     }

@@ -9,7 +9,7 @@ use gettextrs::gettext;
 use gtk::pango;
 
 use super::has_keyboard;
-use crate::{accessible, beside};
+use crate::{accessible, adaptive_pair};
 
 /// An action on a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(crate) enum Act {
 
 /// The content of a row below its title.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Look {
+pub(crate) struct RowContents {
     /// What is known about the model.
     pub(crate) about: String,
     /// The progress, from 0 to 1.
@@ -55,7 +55,7 @@ struct Inner {
     buttons: gtk::Box,
     /// The name that its buttons' accessible names refer to.
     subject: RefCell<String>,
-    shown: RefCell<Look>,
+    shown: RefCell<RowContents>,
     on_act: RefCell<Option<OnAct>>,
 }
 
@@ -102,7 +102,7 @@ impl ModelRow {
             gtk::Box::builder().spacing(6).valign(gtk::Align::Center).visible(false).build();
         let line = gtk::Box::builder().spacing(6).css_classes(["header", "model-line"]).build();
         line.append(&gtk::Image::from_icon_name(icon));
-        line.append(&beside::words(&text, &buttons));
+        line.append(&adaptive_pair::words(&text, &buttons));
         let row = adw::PreferencesRow::builder().child(&line).activatable(false).build();
         accessible::set_label(&row, title);
         name.set_label(title);
@@ -147,23 +147,23 @@ impl ModelRow {
     }
 
     /// Shows the state. What has not changed is not touched.
-    pub(crate) fn show(&self, look: Look) {
+    pub(crate) fn show(&self, contents: RowContents) {
         let inner = &self.inner;
-        if *inner.shown.borrow() == look {
+        if *inner.shown.borrow() == contents {
             return;
         }
-        inner.about.set_label(&look.about);
-        inner.about.set_visible(!look.about.is_empty());
-        inner.bar.set_visible(look.fraction.is_some());
-        inner.bar.set_fraction(look.fraction.unwrap_or_default());
-        inner.state.set_label(look.state.as_deref().unwrap_or_default());
-        inner.state.set_visible(look.state.is_some());
-        if look.wrong {
+        inner.about.set_label(&contents.about);
+        inner.about.set_visible(!contents.about.is_empty());
+        inner.bar.set_visible(contents.fraction.is_some());
+        inner.bar.set_fraction(contents.fraction.unwrap_or_default());
+        inner.state.set_label(contents.state.as_deref().unwrap_or_default());
+        inner.state.set_visible(contents.state.is_some());
+        if contents.wrong {
             inner.state.add_css_class("error");
         } else {
             inner.state.remove_css_class("error");
         }
-        let before = inner.shown.replace(look);
+        let before = inner.shown.replace(contents);
         if before.acts != inner.shown.borrow().acts {
             self.show_acts(&inner.shown.borrow().acts.clone());
         }

@@ -11,7 +11,7 @@ use gettextrs::gettext;
 use gtk::glib;
 use jiff::tz::TimeZone;
 
-use super::rows::{Place, plain_row};
+use super::rows::{PreferencesContext, plain_row};
 use super::say;
 use crate::accessible;
 
@@ -19,11 +19,11 @@ use crate::accessible;
 struct Backups {
     group: glib::WeakRef<adw::PreferencesGroup>,
     rows: RefCell<Vec<glib::WeakRef<adw::ActionRow>>>,
-    place: Place,
+    context: PreferencesContext,
 }
 
 /// Creates the group; its rows are added once the folder was read.
-pub(super) fn group(place: &Place) -> adw::PreferencesGroup {
+pub(super) fn group(context: &PreferencesContext) -> adw::PreferencesGroup {
     let group = adw::PreferencesGroup::builder()
         .title(gettext("Backups"))
         .description(gettext(
@@ -31,15 +31,15 @@ pub(super) fn group(place: &Place) -> adw::PreferencesGroup {
         ))
         .build();
     let rows = RefCell::default();
-    let backups = Rc::new(Backups { group: group.downgrade(), rows, place: place.clone() });
+    let backups = Rc::new(Backups { group: group.downgrade(), rows, context: context.clone() });
     glib::spawn_future_local(async move { backups.fill().await });
     group
 }
 
 impl Backups {
     async fn fill(self: &Rc<Self>) {
-        let found = self.place.manager.backups().list().await;
-        say(&self.place.window, &found);
+        let found = self.context.manager.backups().list().await;
+        say(&self.context.window, &found);
         let Some(group) = self.group.upgrade() else { return };
         for row in self.rows.take().iter().filter_map(glib::WeakRef::upgrade) {
             group.remove(&row);
@@ -72,7 +72,7 @@ impl Backups {
     }
 
     fn ask(self: &Rc<Self>, time: &str, path: PathBuf) {
-        let Some(parent) = self.place.window.upgrade() else { return };
+        let Some(parent) = self.context.window.upgrade() else { return };
         let heading = words::fill(&gettext("Restore Backup From {time}?"), &[("time", time)]);
         let dialog = adw::MessageDialog::builder()
             .heading(heading)
@@ -96,10 +96,10 @@ impl Backups {
     }
 
     async fn restore(self: &Rc<Self>, path: &Path) {
-        let restored = self.place.manager.backups().restore(path).await;
-        say(&self.place.window, &restored);
+        let restored = self.context.manager.backups().restore(path).await;
+        say(&self.context.window, &restored);
         if restored.is_ok() {
-            self.place.tell(&gettext("The backup was restored."));
+            self.context.tell(&gettext("The backup was restored."));
         }
         self.fill().await;
     }

@@ -10,7 +10,7 @@ use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
 
-use super::rows::{Place, icon_button, switch_row};
+use super::rows::{PreferencesContext, icon_button, switch_row};
 use super::{editor, models, say};
 
 /// Creates the empty page.
@@ -37,8 +37,8 @@ struct Inner {
 }
 
 impl ConnectionsPage {
-    pub(super) fn new(page: &adw::PreferencesPage, place: &Place) -> Self {
-        let Place { window, manager, .. } = place;
+    pub(super) fn new(page: &adw::PreferencesPage, context: &PreferencesContext) -> Self {
+        let PreferencesContext { window, manager, .. } = context;
         let group = adw::PreferencesGroup::builder()
             .title(gettext("Connections"))
             .description(gettext("Model servers and providers"))
@@ -62,7 +62,7 @@ impl ConnectionsPage {
 
         let local = adw::PreferencesGroup::new();
         local.add(&switch_row(
-            place,
+            context,
             &gettext("Find servers on this computer"),
             &gettext("Ollama, llama.cpp, LM Studio, and vLLM on their default ports"),
             |settings| settings.chat.find_local_servers,

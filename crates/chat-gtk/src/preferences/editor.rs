@@ -11,7 +11,9 @@ use chat_core::client::check_address;
 use chat_core::error::{Error, Kind};
 use chat_core::event::{ConnectionState, Health};
 use chat_core::manager::Manager;
-use chat_core::settings::{Connection, ConnectionKind, Key, KeySource, KeyStorage, KeyringFailure};
+use chat_core::settings::{
+    Connection, ConnectionKind, Key, KeyStorage, KeySource, KeyringFailure,
+};
 use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
@@ -321,8 +323,8 @@ impl Editor {
             let stored = this.store().await;
             this.saving.set(false);
             match stored {
-                Ok((connection, Some(kept @ KeyStorage::ThisRun(why)))) => {
-                    this.show_added(connection, kept, why);
+                Ok((connection, Some(destination @ KeyStorage::ThisRun(why)))) => {
+                    this.show_added(connection, destination, why);
                 }
                 Ok(_) => this.window.close(),
                 Err(error) => {
@@ -333,7 +335,7 @@ impl Editor {
         });
     }
 
-    /// Saves the connection, and returns it as it was saved.
+    /// Keeps the connection, and gives it as it was kept.
     async fn store(&self) -> Result<(Connection, Option<KeyStorage>), Error> {
         let mut connection = self.connection();
         let key = self.typed_key();
@@ -347,8 +349,9 @@ impl Editor {
         // A discovered connection is not in the settings yet, so it is added rather than replaced.
         let old = self.old.borrow().clone().filter(|old| !old.discovered);
         let replaces = old.as_ref().map(|old| old.connection.name.as_str());
-        let kept = self.manager.connections().save(connection.clone(), key, replaces).await?;
-        Ok((connection, kept))
+        let destination =
+            self.manager.connections().save(connection.clone(), key, replaces).await?;
+        Ok((connection, destination))
     }
 
     /// A name for an unnamed server that no other connection has.
@@ -363,14 +366,15 @@ impl Editor {
         naming::free(naming::of(self.url.text().trim(), program), &taken)
     }
 
-    /// The connection was saved, but its key lasts only for this run: the user must know this
-    /// before the window closes, and may try again if there is a keyring.
-    fn show_added(&self, connection: Connection, kept: KeyStorage, why: KeyringFailure) {
+    /// The connection is there, but its key lasts for this run only: the person must know before
+    /// the window goes, and may try again where there is a keyring.
+    fn show_added(&self, connection: Connection, destination: KeyStorage, why: KeyringFailure) {
         self.title.set_title(&connection.name);
         self.window.set_title(Some(&connection.name));
         self.name.set_text(&connection.name);
         let text = gettext("“{name}” is set up. {key}");
-        let words = [("name", connection.name.as_str()), ("key", &words::key_storage(kept))];
+        let words =
+            [("name", connection.name.as_str()), ("key", &words::key_storage(destination))];
         let words = words::fill(&text, &words);
         let state = ConnectionState {
             connection,

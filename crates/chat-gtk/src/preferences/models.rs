@@ -15,7 +15,7 @@ use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
 
-use super::rows::Place;
+use super::rows::PreferencesContext;
 use crate::models::{Stock, has_keyboard};
 use found::FoundModels;
 use installed::InstalledModels;
@@ -53,9 +53,9 @@ struct Inner {
 }
 
 impl ModelsPage {
-    pub(super) fn new(page: &adw::PreferencesPage, place: &Place) -> Self {
-        let manager = &place.manager;
-        let installed = InstalledModels::new(place);
+    pub(super) fn new(page: &adw::PreferencesPage, context: &PreferencesContext) -> Self {
+        let manager = &context.manager;
+        let installed = InstalledModels::new(context);
         let found = FoundModels::new(manager);
         let offers = Offers::new(manager);
         let search = Search::new(manager);

@@ -10,7 +10,7 @@ use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
 
-use super::rows::{Place, plain_row};
+use super::rows::{PreferencesContext, plain_row};
 use crate::unattended;
 use rules::RulesGroup;
 use secrets::SecretsGroup;
@@ -31,14 +31,14 @@ pub(super) struct PermissionsPage {
 }
 
 impl PermissionsPage {
-    pub(super) fn new(page: &adw::PreferencesPage, place: &Place) -> Self {
+    pub(super) fn new(page: &adw::PreferencesPage, context: &PreferencesContext) -> Self {
         let chats = adw::PreferencesGroup::builder().title(gettext("New Chats")).build();
-        chats.add(&mode_row(place));
+        chats.add(&mode_row(context));
         page.add(&chats);
-        page.add(&commands_group(place));
-        let secrets = SecretsGroup::new(place);
+        page.add(&commands_group(context));
+        let secrets = SecretsGroup::new(context);
         page.add(secrets.widget());
-        let rules = RulesGroup::new(place);
+        let rules = RulesGroup::new(context);
         page.add(rules.widget());
         Self { rules, secrets }
     }
@@ -51,9 +51,9 @@ impl PermissionsPage {
 }
 
 /// How commands are confined here; absent if no tool runs any.
-fn commands_group(place: &Place) -> adw::PreferencesGroup {
+fn commands_group(context: &PreferencesContext) -> adw::PreferencesGroup {
     let group = adw::PreferencesGroup::builder().title(gettext("Commands")).visible(false).build();
-    let (manager, weak) = (place.manager.clone(), group.downgrade());
+    let (manager, weak) = (context.manager.clone(), group.downgrade());
     glib::spawn_future_local(async move {
         let bounds = manager.commands().bounds().await.ok().flatten();
         if let (Some(bounds), Some(group)) = (bounds, weak.upgrade()) {
@@ -72,7 +72,7 @@ fn commands_group(place: &Place) -> adw::PreferencesGroup {
     group
 }
 
-fn mode_row(place: &Place) -> adw::ComboRow {
+fn mode_row(context: &PreferencesContext) -> adw::ComboRow {
     let titles = Mode::ALL.map(words::mode_choice);
     let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
     let row = adw::ComboRow::builder()
@@ -81,38 +81,38 @@ fn mode_row(place: &Place) -> adw::ComboRow {
         .model(&gtk::StringList::new(&titles))
         .build();
     let weak = row.downgrade();
-    place.shows(move |settings| {
+    context.shows(move |settings| {
         let Some(row) = weak.upgrade() else { return };
         let mode = settings.permissions.mode;
         let at = Mode::ALL.iter().position(|other| *other == mode).unwrap_or(0);
         row.set_selected(at as u32);
         row.set_subtitle(&words::mode_meaning(mode));
     });
-    let place = place.clone();
+    let context = context.clone();
     row.connect_selected_notify(move |row| {
-        if place.is_showing() {
+        if context.is_showing() {
             return;
         }
         let Some(mode) = Mode::ALL.get(row.selected() as usize).copied() else { return };
         if mode == Mode::Unattended {
-            let window = place.window.upgrade();
-            let confirmed = place.clone();
+            let window = context.window.upgrade();
+            let confirmed = context.clone();
             unattended::confirm(window.as_ref().map(Cast::upcast_ref), move || {
                 keep(&confirmed, mode);
             });
             // Until then, the old value stays.
-            place.show();
+            context.show();
             return;
         }
         row.set_subtitle(&words::mode_meaning(mode));
-        keep(&place, mode);
+        keep(&context, mode);
     });
     row
 }
 
-fn keep(place: &Place, mode: Mode) {
-    let place = place.clone();
+fn keep(context: &PreferencesContext, mode: Mode) {
+    let context = context.clone();
     glib::spawn_future_local(async move {
-        place.change(move |settings: &mut Settings| settings.permissions.mode = mode).await;
+        context.change(move |settings: &mut Settings| settings.permissions.mode = mode).await;
     });
 }

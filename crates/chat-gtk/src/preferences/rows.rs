@@ -15,7 +15,7 @@ use crate::{accessible, nested_scroll};
 
 /// The window and the engine, which each row needs. Cheap to clone.
 #[derive(Clone)]
-pub(super) struct Place {
+pub(super) struct PreferencesContext {
     pub(super) window: glib::WeakRef<adw::PreferencesWindow>,
     pub(super) manager: Manager,
     rows: Rc<Rows>,
@@ -36,13 +36,13 @@ struct Rows {
     turn: tokio::sync::Mutex<()>,
 }
 
-impl fmt::Debug for Place {
+impl fmt::Debug for PreferencesContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Place").finish_non_exhaustive()
+        f.debug_struct("PreferencesContext").finish_non_exhaustive()
     }
 }
 
-impl Place {
+impl PreferencesContext {
     pub(super) fn new(window: &adw::PreferencesWindow, manager: &Manager) -> Self {
         Self { window: window.downgrade(), manager: manager.clone(), rows: Rc::default() }
     }
@@ -102,7 +102,7 @@ impl Place {
 
 /// A row with a switch for a setting; `get` reads it and `set` writes it.
 pub(super) fn switch_row(
-    place: &Place,
+    context: &PreferencesContext,
     title: &str,
     subtitle: &str,
     get: impl Fn(&Settings) -> bool + 'static,
@@ -114,19 +114,19 @@ pub(super) fn switch_row(
     row.add_suffix(&switch);
     row.set_activatable_widget(Some(&switch));
     let weak = switch.downgrade();
-    place.shows(move |settings| {
+    context.shows(move |settings| {
         if let Some(switch) = weak.upgrade() {
             switch.set_active(get(settings));
         }
     });
-    let place = place.clone();
+    let context = context.clone();
     switch.connect_active_notify(move |switch| {
-        if place.is_showing() {
+        if context.is_showing() {
             return;
         }
-        let (on, place, set) = (switch.is_active(), place.clone(), set.clone());
+        let (on, context, set) = (switch.is_active(), context.clone(), set.clone());
         glib::spawn_future_local(async move {
-            place.change(move |settings| set(settings, on)).await;
+            context.change(move |settings| set(settings, on)).await;
         });
     });
     row
@@ -143,14 +143,14 @@ pub(super) struct Range {
 /// A row with a number; `get` reads it and `set` writes it. If numbers change faster than they can
 /// be saved, only the last one is saved.
 pub(super) fn number_row(
-    place: &Place,
+    context: &PreferencesContext,
     title: &str,
     subtitle: &str,
     range: Range,
     get: impl Fn(&Settings) -> u64 + 'static,
     set: impl Fn(&mut Settings, u64) + Clone + Send + 'static,
 ) -> adw::ActionRow {
-    let now = get(&place.manager.settings().current());
+    let now = get(&context.manager.settings().current());
     // A value that was edited in the settings file is shown as it is.
     let (least, most) = (range.least.min(now), range.most.max(now));
     let number = gtk::SpinButton::with_range(least as f64, most as f64, range.step as f64);
@@ -164,7 +164,7 @@ pub(super) fn number_row(
     row.set_activatable_widget(Some(&number));
     let keeping = Rc::new(Cell::new(false));
     let (weak, kept) = (number.downgrade(), Rc::clone(&keeping));
-    place.shows(move |settings| {
+    context.shows(move |settings| {
         let value = get(settings);
         // Setting the current value would discard what is being typed.
         if let Some(number) = weak.upgrade().filter(|it| !kept.get() && it.value() as u64 != value)
@@ -172,23 +172,23 @@ pub(super) fn number_row(
             number.set_value(value as f64);
         }
     });
-    let place = place.clone();
+    let context = context.clone();
     number.connect_value_changed(move |number| {
-        if place.is_showing() || keeping.replace(true) {
+        if context.is_showing() || keeping.replace(true) {
             return;
         }
-        let (place, set) = (place.clone(), set.clone());
+        let (context, set) = (context.clone(), set.clone());
         let (number, keeping) = (number.clone(), Rc::clone(&keeping));
         glib::spawn_future_local(async move {
             loop {
                 let (value, set) = (number.value() as u64, set.clone());
-                let well = place.change(move |settings| set(settings, value)).await;
+                let well = context.change(move |settings| set(settings, value)).await;
                 if !well || number.value() as u64 == value {
                     break;
                 }
             }
             keeping.set(false);
-            place.show();
+            context.show();
         });
     });
     row

@@ -11,7 +11,7 @@ use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
 
-use super::rows::{Place, plain_row, switch_row};
+use super::rows::{PreferencesContext, plain_row, switch_row};
 use crate::accessible;
 
 /// Creates the empty page.
@@ -23,23 +23,23 @@ pub(super) fn page() -> adw::PreferencesPage {
 }
 
 /// Fills the page.
-pub(super) fn fill(page: &adw::PreferencesPage, place: &Place) {
-    for group in switches(place) {
+pub(super) fn fill(page: &adw::PreferencesPage, context: &PreferencesContext) {
+    for group in switches(context) {
         page.add(&group);
     }
-    page.add(search::SearchGroup::new(place).widget());
-    page.add(&limits::group(place));
+    page.add(search::SearchGroup::new(context).widget());
+    page.add(&limits::group(context));
 }
 
 /// A switch for each tool, for all agents or for single ones: a heading, and a group of rows for
 /// each kind of tool.
-fn switches(place: &Place) -> Vec<adw::PreferencesGroup> {
+fn switches(context: &PreferencesContext) -> Vec<adw::PreferencesGroup> {
     let heading = adw::PreferencesGroup::builder()
         .title(gettext("Tools"))
         .description(gettext("Models can use these tools in chats with a project folder"))
         .build();
-    let agents = place.manager.agents().list();
-    let toolbox = place.manager.tools();
+    let agents = context.manager.agents().list();
+    let toolbox = context.manager.tools();
     let mut tools: Vec<_> = toolbox.all().collect();
     if tools.is_empty() {
         heading.add(&plain_row(&gettext("No tools available"), ""));
@@ -51,8 +51,8 @@ fn switches(place: &Place) -> Vec<adw::PreferencesGroup> {
         let group = adw::PreferencesGroup::builder().title(title).build();
         for tool in tools {
             match &agents[..] {
-                [] | [_] => group.add(&tool_row(place, tool)),
-                agents => group.add(&tool_row_for(place, tool, agents)),
+                [] | [_] => group.add(&tool_row(context, tool)),
+                agents => group.add(&tool_row_for(context, tool, agents)),
             }
         }
         groups.push(group);
@@ -60,33 +60,33 @@ fn switches(place: &Place) -> Vec<adw::PreferencesGroup> {
     groups
 }
 
-fn tool_row(place: &Place, tool: &ToolInfo) -> adw::ActionRow {
-    let (name, is_on) = (tool.name().to_owned(), is_on(place, tool));
+fn tool_row(context: &PreferencesContext, tool: &ToolInfo) -> adw::ActionRow {
+    let (name, is_on) = (tool.name().to_owned(), is_on(context, tool));
     let row = switch_row(
-        place,
+        context,
         &words::tool_title(tool),
         &words::tool_description(tool),
         is_on,
         move |settings, on| settings.tools.set_on(&name, on),
     );
     if let Some(switch) = row.activatable_widget() {
-        needs_set_up(place, tool, &switch);
+        needs_set_up(context, tool, &switch);
     }
     row
 }
 
 /// Returns a function that says whether a tool is switched on and set up.
-fn is_on(place: &Place, tool: &ToolInfo) -> impl Fn(&Settings) -> bool + use<> {
-    let (manager, tool) = (place.manager.clone(), tool.clone());
+fn is_on(context: &PreferencesContext, tool: &ToolInfo) -> impl Fn(&Settings) -> bool + use<> {
+    let (manager, tool) = (context.manager.clone(), tool.clone());
     move |settings| {
         !settings.tools.off.contains(tool.name()) && manager.is_set_up(&tool, &settings.tools)
     }
 }
 
 /// Enables a tool's switch only if the tool is set up.
-fn needs_set_up(place: &Place, tool: &ToolInfo, switch: &impl IsA<gtk::Widget>) {
-    let (manager, tool, weak) = (place.manager.clone(), tool.clone(), switch.downgrade());
-    place.shows(move |settings| {
+fn needs_set_up(context: &PreferencesContext, tool: &ToolInfo, switch: &impl IsA<gtk::Widget>) {
+    let (manager, tool, weak) = (context.manager.clone(), tool.clone(), switch.downgrade());
+    context.shows(move |settings| {
         if let Some(switch) = weak.upgrade() {
             switch.set_sensitive(manager.is_set_up(&tool, &settings.tools));
         }
@@ -94,7 +94,11 @@ fn needs_set_up(place: &Place, tool: &ToolInfo, switch: &impl IsA<gtk::Widget>) 
 }
 
 /// The same with a switch for each agent below it.
-fn tool_row_for(place: &Place, tool: &ToolInfo, agents: &[AgentInfo]) -> adw::ExpanderRow {
+fn tool_row_for(
+    context: &PreferencesContext,
+    tool: &ToolInfo,
+    agents: &[AgentInfo],
+) -> adw::ExpanderRow {
     let row = adw::ExpanderRow::builder()
         .use_markup(false)
         .title(words::tool_title(tool))
@@ -105,7 +109,7 @@ fn tool_row_for(place: &Place, tool: &ToolInfo, agents: &[AgentInfo]) -> adw::Ex
         let (agent_name, tool_name) = (agent.name.clone(), tool.name().to_owned());
         let (of_agent, of_tool) = (agent.name.clone(), tool.name().to_owned());
         row.add_row(&switch_row(
-            place,
+            context,
             &words::agent_title(agent),
             &words::agent_description(agent),
             move |settings| {
@@ -118,24 +122,24 @@ fn tool_row_for(place: &Place, tool: &ToolInfo, agents: &[AgentInfo]) -> adw::Ex
     // The row creates its switch itself, without an accessible name.
     if let Some(switch) = switch_in(row.upcast_ref()) {
         accessible::set_label(&switch, &words::tool_title(tool));
-        needs_set_up(place, tool, &switch);
+        needs_set_up(context, tool, &switch);
     }
-    let (weak, is_on) = (row.downgrade(), is_on(place, tool));
-    place.shows(move |settings| {
+    let (weak, is_on) = (row.downgrade(), is_on(context, tool));
+    context.shows(move |settings| {
         if let Some(row) = weak.upgrade() {
             row.set_enable_expansion(is_on(settings));
         }
     });
-    let (place, name) = (place.clone(), tool.name().to_owned());
+    let (context, name) = (context.clone(), tool.name().to_owned());
     row.connect_enable_expansion_notify(move |row| {
-        if place.is_showing() {
+        if context.is_showing() {
             return;
         }
         let (on, name) = (row.enables_expansion(), name.clone());
-        let place = place.clone();
+        let context = context.clone();
         glib::spawn_future_local(async move {
             let change = move |settings: &mut Settings| settings.tools.set_on(&name, on);
-            place.change(change).await;
+            context.change(change).await;
         });
     });
     row

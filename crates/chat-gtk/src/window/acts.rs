@@ -149,17 +149,17 @@ impl Window {
                 });
                 self.chat.emit(chat_widget::Input::KnownFiles(known.unwrap_or_default()));
             }
-            Told::BroughtBack(words) => {
+            Told::DraftsRestored(words) => {
                 view.side.offer_panel();
                 view.note(&words);
             }
             Told::Note(words) => view.note(&words),
-            Told::Answer(wish) => {
-                let answer = chat_widget::ToChanges(wish);
+            Told::Answer(action) => {
+                let answer = chat_widget::ToChanges(action);
                 self.chat.emit(chat_widget::Input::Answer(answer));
             }
             Told::Undo => self.chat.emit(chat_widget::Input::UndoAnswer(None)),
-            Told::Beside(beside) => self.state.review_beside = beside,
+            Told::SideBySide(side_by_side) => self.state.review_side_by_side = side_by_side,
             Told::Back => {
                 view.forward();
                 self.chat.emit(chat_widget::Input::FocusMessage);
@@ -293,7 +293,7 @@ impl Window {
                 self.panel.changes().show(review.fid.as_ref(), review.listing);
             }
             Told::Answered(it) => {
-                self.panel.changes().tell(&it.fid, &it.wish, &it.answer);
+                self.panel.changes().tell(&it.fid, &it.action, &it.answer);
                 if let (Some(words), Some(answer)) = (it.words, it.answer.undo) {
                     let chat = self.chat.sender().clone();
                     view.offer_answer(answer, &words, move || {

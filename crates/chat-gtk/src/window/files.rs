@@ -8,8 +8,8 @@ use gtk::{gio, glib};
 use relm4::{ComponentController, ComponentSender};
 
 use super::view::View;
-use super::{Arrival, Input, Window, Wish};
-use crate::editor::Place;
+use super::{Arrival, Input, LaunchTarget, Window};
+use crate::editor::TextPosition;
 use crate::{chat_widget, projects};
 
 /// Files and their project.
@@ -18,7 +18,7 @@ pub(crate) struct Located {
     /// Its real path.
     pub(super) project: PathBuf,
     /// Relative to the project, or full paths if they are elsewhere.
-    pub(super) files: Vec<(PathBuf, Option<Place>)>,
+    pub(super) files: Vec<(PathBuf, Option<TextPosition>)>,
     /// Why one of them could not be found, as text.
     pub(super) trouble: Option<String>,
 }
@@ -79,7 +79,7 @@ fn project_of(folder: &Path) -> PathBuf {
 
 /// Splits `FILE:LINE` or `FILE:LINE:COLUMN` into a file and a position. If a file has this very
 /// name, it is not split.
-fn parted(path: &Path) -> (PathBuf, Option<Place>) {
+fn parted(path: &Path) -> (PathBuf, Option<TextPosition>) {
     let whole = || (path.to_owned(), None);
     let Some(text) = path.to_str().filter(|_| !path.exists()) else { return whole() };
     let last = |text: &str| {
@@ -89,9 +89,9 @@ fn parted(path: &Path) -> (PathBuf, Option<Place>) {
     let Some((name, line)) = last(text) else { return whole() };
     match last(&name) {
         Some((name, first)) if !Path::new(&format!("{name}:{first}")).exists() => {
-            (name.into(), Some(Place { line: first, column: line }))
+            (name.into(), Some(TextPosition { line: first, column: line }))
         }
-        _ => (name.into(), Some(Place { line, column: 1 })),
+        _ => (name.into(), Some(TextPosition { line, column: 1 })),
     }
 }
 
@@ -100,17 +100,22 @@ impl Window {
     pub(super) fn locate(arrival: Arrival, sender: &ComponentSender<Self>) {
         let input = sender.input_sender().clone();
         glib::spawn_future_local(async move {
-            let Arrival { wish, project, files } = arrival;
+            let Arrival { target, project, files } = arrival;
             let find = move || locate(&files, project.as_deref());
             if let Ok(located) = gio::spawn_blocking(find).await {
-                input.emit(Input::Located(wish, located));
+                input.emit(Input::Located(target, located));
             }
         });
     }
 
     /// Shows files in their project: in the requested chat, in the current one if it already works
     /// there, or in a new one.
-    pub(super) fn located(&mut self, wish: &Wish, located: Result<Located, String>, view: &View) {
+    pub(super) fn located(
+        &mut self,
+        target: &LaunchTarget,
+        located: Result<Located, String>,
+        view: &View,
+    ) {
         let located = match located {
             Ok(located) => located,
             Err(words) => return view.note(&words),
@@ -120,10 +125,10 @@ impl Window {
         }
         if self.works_in(&located.project) {
             self.open_located(&located, view);
-            if *wish == Wish::Plain {
+            if *target == LaunchTarget::Plain {
                 return;
             }
-        } else if *wish == Wish::Plain {
+        } else if *target == LaunchTarget::Plain {
             self.chat.emit(chat_widget::Input::Show(None));
             view.forward();
         }
@@ -161,8 +166,8 @@ mod tests {
 
     use super::*;
 
-    fn at(line: u32, column: u32) -> Place {
-        Place { line, column }
+    fn at(line: u32, column: u32) -> TextPosition {
+        TextPosition { line, column }
     }
 
     /// A repository with a folder in it, next to a folder without one.

@@ -24,7 +24,7 @@ pub(crate) struct Init {
 #[derive(Clone, Debug)]
 pub(crate) struct Arrival {
     /// What is requested.
-    pub(crate) wish: Wish,
+    pub(crate) target: LaunchTarget,
     /// The folder to work in, if one was named.
     pub(crate) project: Option<PathBuf>,
     /// The files to show as full paths, each with its line if one was named.
@@ -33,7 +33,7 @@ pub(crate) struct Arrival {
 
 /// What is requested of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Wish {
+pub(crate) enum LaunchTarget {
     /// Nothing in particular.
     Plain,
     /// A new chat.
@@ -45,12 +45,12 @@ pub(crate) enum Wish {
 impl Arrival {
     /// An arrival without a wish.
     pub(crate) fn plain() -> Self {
-        Self::of(Wish::Plain)
+        Self::of(LaunchTarget::Plain)
     }
 
     /// An arrival with a wish, but without folder and files.
-    pub(crate) fn of(wish: Wish) -> Self {
-        Self { wish, project: None, files: Vec::new() }
+    pub(crate) fn of(target: LaunchTarget) -> Self {
+        Self { target, project: None, files: Vec::new() }
     }
 }
 
@@ -88,7 +88,7 @@ pub(crate) enum Input {
     /// Work in this folder.
     Work(PathBuf),
     /// The requested files and their project, or why they cannot be shown.
-    Located(Wish, std::result::Result<Located, String>),
+    Located(LaunchTarget, std::result::Result<Located, String>),
     /// A tool's question was answered from outside the window.
     Reply(Reply),
     /// Show this message briefly.

@@ -16,7 +16,7 @@ use relm4::{ComponentController, ComponentSender};
 
 use super::quit::Quitting;
 use super::view::View;
-use super::{Arrival, Command, Input, Window, Wish};
+use super::{Arrival, Command, Input, LaunchTarget, Window};
 use crate::app;
 
 /// An answer that was given in a notification.
@@ -231,7 +231,7 @@ impl Window {
         // The notification is from an earlier run: the program was started by it, and the ask no
         // longer exists.
         if !root.is_visible() && matches!(self.quitting, Quitting::No) {
-            let shown = Arrival::of(Wish::Session(fid));
+            let shown = Arrival::of(LaunchTarget::Session(fid));
             return sender.input(Input::Arrive(shown));
         }
         let (Some(manager), Ok(ask)) = (self.manager.clone(), serde_json::from_str(&reply.ask))

@@ -6,13 +6,13 @@ use gettextrs::gettext;
 use super::state::WindowState;
 use crate::accessible;
 use crate::panel::Panel;
-use crate::panel::sides::{Sides, Sight};
+use crate::panel::adaptive_layout::{AdaptiveLayout, VisiblePanes};
 
 /// The panel, the button that shows it, and the layout of both panes.
 #[derive(Debug)]
 pub(super) struct Side {
     root: gtk::Box,
-    sides: Sides,
+    layout: AdaptiveLayout,
     panel: Panel,
     button: gtk::ToggleButton,
 }
@@ -25,16 +25,16 @@ impl Side {
             .action_name("win.toggle-panel")
             .build();
         accessible::set_label(&button, &gettext("Editor"));
-        let (root, sides) = Sides::new(panel.widget());
+        let (root, layout) = AdaptiveLayout::new(panel.widget());
         if let Some(width) = state.panel_width {
-            sides.set_panel_width(width);
+            layout.set_panel_width(width);
         }
-        sides.set_shown(state.panel_shown);
-        Self { root, sides, panel: panel.clone(), button }
+        layout.set_shown(state.panel_shown);
+        Self { root, layout, panel: panel.clone(), button }
     }
 
     /// Adds the conversation before the panel.
-    pub(super) fn stand_beside(&self, chat: &gtk::Box) {
+    pub(super) fn prepend_chat(&self, chat: &gtk::Box) {
         self.root.prepend(chat);
     }
 
@@ -53,60 +53,60 @@ impl Side {
 
     /// Calls this when the visible panes change.
     pub(super) fn connect(&self, changed: impl Fn() + 'static) {
-        self.sides.connect(changed);
+        self.layout.connect(changed);
     }
 
     /// Updates the layout; `at_start` says whether the panes are at the left edge of the window.
     /// Returns whether the panel is to the right of the conversation.
     pub(super) fn show(&self, at_start: bool) -> bool {
-        let sight = self.sides.sight();
-        self.panel.set_covers(sight == Sight::Panel, at_start);
-        self.button.set_active(sight == Sight::Both);
-        if (sight == Sight::Both) != self.panel.widget().has_css_class("beside") {
-            if sight == Sight::Both {
+        let visible = self.layout.visible_panes();
+        self.panel.set_covers(visible == VisiblePanes::Panel, at_start);
+        self.button.set_active(visible == VisiblePanes::Both);
+        if (visible == VisiblePanes::Both) != self.panel.widget().has_css_class("beside") {
+            if visible == VisiblePanes::Both {
                 self.panel.widget().add_css_class("beside");
             } else {
                 self.panel.widget().remove_css_class("beside");
             }
         }
-        sight == Sight::Both
+        visible == VisiblePanes::Both
     }
 
     /// Whether the conversation is narrow.
-    pub(super) fn is_tight(&self) -> bool {
-        self.sides.is_tight()
+    pub(super) fn is_narrow(&self) -> bool {
+        self.layout.is_narrow()
     }
 
     /// Whether the panel covers the conversation.
     pub(super) fn covers(&self) -> bool {
-        self.sides.sight() == Sight::Panel
+        self.layout.visible_panes() == VisiblePanes::Panel
     }
 
     /// Whether the panel is visible.
     pub(super) fn is_seen(&self) -> bool {
-        self.sides.sight() != Sight::Conversation
+        self.layout.visible_panes() != VisiblePanes::Conversation
     }
 
     pub(super) fn show_panel(&self) {
-        self.sides.show_panel(true);
+        self.layout.show_panel(true);
     }
 
     /// Shows the panel if it fits next to the conversation; otherwise it stays behind it.
     pub(super) fn offer_panel(&self) {
-        self.sides.set_shown(true);
+        self.layout.set_shown(true);
     }
 
     pub(super) fn hide_panel(&self) {
-        self.sides.show_panel(false);
+        self.layout.show_panel(false);
     }
 
     pub(super) fn show_conversation(&self) {
-        self.sides.show_conversation();
+        self.layout.show_conversation();
     }
 
     /// Stores what is remembered about it.
     pub(super) fn remember(&self, state: &mut WindowState) {
-        state.panel_shown = self.sides.is_shown();
-        state.panel_width = self.sides.panel_width();
+        state.panel_shown = self.layout.is_shown();
+        state.panel_width = self.layout.panel_width();
     }
 }

@@ -30,7 +30,8 @@ pub(super) struct WindowState {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) panel_width: Option<i32>,
     /// Whether old and new are shown side by side in a review.
-    pub(super) review_beside: bool,
+    #[serde(rename = "review_beside")]
+    pub(super) review_side_by_side: bool,
 }
 
 impl Default for WindowState {
@@ -43,7 +44,7 @@ impl Default for WindowState {
             last_session: None,
             panel_shown: false,
             panel_width: None,
-            review_beside: false,
+            review_side_by_side: false,
         }
     }
 }

@@ -105,7 +105,7 @@ impl View {
         let (notice, notice_words) = notice_bar();
         chat_pane.append(&notice);
         chat_pane.append(chat.widget());
-        side.stand_beside(&chat_pane);
+        side.prepend_chat(&chat_pane);
 
         let leaflet = adw::Leaflet::builder()
             .can_navigate_back(true)
@@ -195,7 +195,7 @@ impl View {
         self.list_button.set_visible(!folded);
         self.new_chat.set_visible(!folded && list_hidden);
         self.list_header.set_show_end_title_buttons(folded);
-        choices::make_room(&self.agents, folded || self.side.is_tight());
+        choices::make_room(&self.agents, folded || self.side.is_narrow());
         let headers = [&self.list_header, &self.chat_header, self.side.header()];
         title_buttons::show(&headers, folded);
         self.chat_header.set_show_start_title_buttons(folded || list_hidden);

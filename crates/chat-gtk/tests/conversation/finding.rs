@@ -5,29 +5,29 @@ use std::time::Duration;
 
 use chat_core::message::{Ending, Message, ModelRef, Part, Role};
 use chat_core::store::Page;
-use chat_gtk::conversation::{Output, Standing};
+use chat_gtk::conversation::{Output, SearchStatus};
 use gtk::prelude::*;
 
 use crate::scene::{Scene, added, chat, reply, snapshot, until, walk};
 
 impl Scene {
     /// Looks for words and waits until all that is loaded was read.
-    fn find(&self, words: &str) -> Standing {
+    fn find(&self, words: &str) -> SearchStatus {
         self.told.borrow_mut().clear();
         self.conversation.find(words);
-        self.standing("the search to end", |standing| !standing.searching)
+        self.status("the search to end", |status| !status.searching)
     }
 
-    fn next(&self, forward: bool, current: usize) -> Standing {
+    fn next(&self, forward: bool, current: usize) -> SearchStatus {
         self.conversation.find_next(forward);
-        self.standing("the next place", |standing| standing.current == Some(current))
+        self.status("the next place", |status| status.current == Some(current))
     }
 
     /// Waits until what was told last fulfils a condition, and the view is drawn.
-    fn standing(&self, what: &str, holds: impl Fn(Standing) -> bool) -> Standing {
+    fn status(&self, what: &str, holds: impl Fn(SearchStatus) -> bool) -> SearchStatus {
         let last = || {
             self.told.borrow().iter().rev().find_map(|told| match told {
-                Output::Found(standing) => Some(*standing),
+                Output::SearchStatus(status) => Some(*status),
                 _ => None,
             })
         };
@@ -135,8 +135,8 @@ fn words_are_found_as_they_are_shown_in_all_that_was_said() {
     // Markers and addresses are not shown.
     assert_eq!(scene.find("**nee").total, 0);
     assert_eq!(scene.find("example.org").total, 0);
-    let standing = scene.find("needle");
-    let mut at = standing.current.expect("a current place");
+    let status = scene.find("needle");
+    let mut at = status.current.expect("a current place");
     let mut texts = vec![scene.current()];
     for _ in 1..66 {
         at = at % 66 + 1;
@@ -161,8 +161,8 @@ fn the_next_place_is_brought_into_sight_though_its_row_does_not_exist_yet() {
     messages[1_997] = answer("A near needle.");
     scene.conversation.show(&snapshot(messages, false));
     scene.settle();
-    let standing = scene.find("needle");
-    assert_eq!((standing.current, standing.total), (Some(3), 3), "the nearest one first");
+    let status = scene.find("needle");
+    assert_eq!((status.current, status.total), (Some(3), 3), "the nearest one first");
     for current in [2, 1, 3, 2] {
         scene.next(false, current);
         assert_eq!(scene.current(), "needle");
@@ -190,8 +190,8 @@ fn what_arrives_is_found_and_what_is_read_stays_where_it_is() {
             scene.conversation.apply(&[added(id, at, text)]);
             at += text.len();
         }
-        let standing = scene.standing("the new place", |standing| standing.total == total);
-        assert_eq!(standing.current, Some(1));
+        let status = scene.status("the new place", |status| status.total == total);
+        assert_eq!(status.current, Some(1));
         let now = place(&scene).expect("the current place");
         assert!((now.2 - before.2).abs() <= 1.0, "moved from {before:?} to {now:?}");
     }
@@ -200,7 +200,7 @@ fn what_arrives_is_found_and_what_is_read_stays_where_it_is() {
     scene.settle();
     let value = adjustment.value();
     scene.conversation.apply(&[added(id, at, "Another needle.\n\n")]);
-    scene.standing("the new place", |standing| standing.total == 12);
+    scene.status("the new place", |status| status.total == 12);
     assert!((adjustment.value() - value).abs() <= 1.0);
 }
 
@@ -224,10 +224,10 @@ fn earlier_messages_are_asked_for_until_all_were_read() {
     };
     scene.conversation.prepend(first, &page(middle, true));
     until("the first page is asked for", || asked(second));
-    assert_eq!(scene.standing("news", |_| true).total, 0);
+    assert_eq!(scene.status("news", |_| true).total, 0);
     scene.conversation.prepend(second, &page(messages, false));
-    let standing = scene.standing("the place", |standing| !standing.searching);
-    assert_eq!((standing.current, standing.total), (Some(1), 1));
+    let status = scene.status("the place", |status| !status.searching);
+    assert_eq!((status.current, status.total), (Some(1), 1));
     assert_eq!(scene.current(), "needle");
 }
 

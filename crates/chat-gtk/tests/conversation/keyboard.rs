@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use chat_core::message::{Message, Role};
-use chat_gtk::conversation::{FilePlace, KnownFiles, Output};
+use chat_gtk::conversation::{FileLocation, KnownFiles, Output};
 use gtk::glib;
 use gtk::prelude::*;
 
@@ -181,7 +181,7 @@ fn files_named_in_plain_prose_are_links_as_far_as_the_project_has_them() {
     let focus = gtk::prelude::GtkWindowExt::focus(&scene.window);
     let view = focus.and_downcast::<gtk::TextView>().expect("the text");
     assert!(press(&view, gtk::gdk::Key::Return, gtk::gdk::ModifierType::empty()));
-    let place = FilePlace { path: "src/b.rs".into(), place: None };
+    let place = FileLocation { path: "src/b.rs".into(), place: None };
     assert_eq!(scene.told.borrow().last(), Some(&Output::OpenFile(place)));
     scene.conversation.set_files(None);
     assert!(links().is_empty());
@@ -212,7 +212,7 @@ fn files_named_in_a_table_are_links_as_far_as_the_project_has_them() {
     assert!(!other.uses_markup());
     first.emit_by_name::<bool>("activate-link", &[&"./src/a.rs:3"]);
     let last = scene.told.borrow().last().cloned();
-    let Some(Output::OpenFile(FilePlace { path, place: Some(place) })) = last else {
+    let Some(Output::OpenFile(FileLocation { path, place: Some(place) })) = last else {
         panic!("{last:?}");
     };
     assert_eq!((path.as_path(), place.line), (Path::new("src/a.rs"), 3));

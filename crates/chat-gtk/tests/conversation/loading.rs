@@ -70,7 +70,8 @@ fn a_chat_that_is_read_again_keeps_the_readers_place_and_shows_what_came() {
         let now = before(&scene).expect("it stays in sight");
         assert!((now - place).abs() <= 1.0, "moved from {place} to {now}");
         assert_eq!(scene.conversation.last_reply().as_deref(), Some(text.as_str()));
-        let found = |told: &Output| matches!(told, Output::Found(at) if at.current != Some(1));
+        let found =
+            |told: &Output| matches!(told, Output::SearchStatus(at) if at.current != Some(1));
         assert!(!scene.told.borrow().iter().any(found), "the search begins anew");
     }
     assert!(scene.has("New Text"), "the reader is told that there is more");
@@ -188,7 +189,8 @@ fn only_what_is_near_the_sight_is_read_and_the_rest_comes_without_a_jump() {
     assert!(scene.is_at_end());
     // Those above are read when they are looked through or scrolled to.
     scene.conversation.find("message 40 begins");
-    let is_found = |told: &Output| matches!(told, Output::Found(at) if at.current == Some(1));
+    let is_found =
+        |told: &Output| matches!(told, Output::SearchStatus(at) if at.current == Some(1));
     until("the first message is found", || scene.told.borrow().iter().any(is_found));
     until("it is shown", || scene.has("Message 40 begins."));
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Answer, Part};
+use super::{ReviewOutcome, ReviewScope};
 use crate::Error;
 use crate::apply::{AppliedChange, PlannedChange};
 use crate::entry::{ChangeSource, Changed, EntryKind, HunkId, Origin};
@@ -12,8 +12,8 @@ use crate::open_changes::{OpenChanges, OpenFile};
 use crate::state::Inner;
 
 /// The hunks of a part, unless it is the whole file; `Err` lists those that no longer exist.
-fn hunks(open_file: &OpenFile, part: &Part) -> Result<Option<Vec<HunkId>>, Vec<HunkId>> {
-    let Part::Hunks(wanted) = part else { return Ok(None) };
+fn hunks(open_file: &OpenFile, part: &ReviewScope) -> Result<Option<Vec<HunkId>>, Vec<HunkId>> {
+    let ReviewScope::Hunks(wanted) = part else { return Ok(None) };
     let known = |id: &HunkId| open_file.hunks.iter().any(|hunk| hunk.id == *id);
     let gone: Vec<HunkId> = wanted.iter().filter(|id| !known(id)).copied().collect();
     if !gone.is_empty() {
@@ -25,9 +25,13 @@ fn hunks(open_file: &OpenFile, part: &Part) -> Result<Option<Vec<HunkId>>, Vec<H
 }
 
 impl Inner {
-    pub fn accept(&mut self, session: &str, wanted: &[(PathBuf, Part)]) -> Result<Answer, Error> {
+    pub fn accept(
+        &mut self,
+        session: &str,
+        wanted: &[(PathBuf, ReviewScope)],
+    ) -> Result<ReviewOutcome, Error> {
         let mut open = self.open_changes(session)?.clone();
-        let mut answer = Answer::default();
+        let mut answer = ReviewOutcome::default();
         let mut happened = Vec::new();
         let number = self.log.next();
         for (path, part) in wanted {
@@ -69,9 +73,13 @@ impl Inner {
         Ok(())
     }
 
-    pub fn reject(&mut self, session: &str, wanted: &[(PathBuf, Part)]) -> Result<Answer, Error> {
+    pub fn reject(
+        &mut self,
+        session: &str,
+        wanted: &[(PathBuf, ReviewScope)],
+    ) -> Result<ReviewOutcome, Error> {
         let mut open = self.open_changes(session)?.clone();
-        let mut answer = Answer::default();
+        let mut answer = ReviewOutcome::default();
         let (mut changes, mut named) = (Vec::new(), Vec::new());
         for (path, part) in wanted {
             let Some(open_file) = open.files.get(path) else { continue };

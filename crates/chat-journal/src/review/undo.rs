@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::Answer;
+use super::ReviewOutcome;
 use crate::apply::{AppliedChange, Conflict, ConflictReason, PlannedChange};
 use crate::entry::{ChangeSource, Changed, Entry, EntryKind, HunkId, Origin, Seq};
 use crate::node::Node;
@@ -23,13 +23,13 @@ impl Journal {
     ///
     /// There is no such answer of this session (any more), `git` fails, or the disk cannot be
     /// written.
-    pub fn undo(&self, session: &str, answer: Seq) -> Result<Answer, Error> {
+    pub fn undo(&self, session: &str, answer: Seq) -> Result<ReviewOutcome, Error> {
         self.with(|inner| inner.undo(session, answer))
     }
 }
 
 impl Inner {
-    fn undo(&mut self, session: &str, number: Seq) -> Result<Answer, Error> {
+    fn undo(&mut self, session: &str, number: Seq) -> Result<ReviewOutcome, Error> {
         let is_of =
             |entry: &&Entry| entry.kind.answer() == Some(number) && entry.kind.session() == session;
         let given: Vec<Entry> = self.log.entries().iter().filter(is_of).cloned().collect();
@@ -37,7 +37,7 @@ impl Inner {
             return Err(Error::NoAnswer(number));
         }
         let mut open = self.open_changes(session)?.clone();
-        let mut answer = Answer::default();
+        let mut answer = ReviewOutcome::default();
         let mut happened = self.bring_back(session, number, &given, &mut answer)?;
         let accepted = given.into_iter().filter_map(|entry| match entry.kind {
             EntryKind::Accepted { path, hunks, .. } => Some((path, hunks)),
@@ -57,7 +57,7 @@ impl Inner {
         session: &str,
         number: Seq,
         given: &[Entry],
-        answer: &mut Answer,
+        answer: &mut ReviewOutcome,
     ) -> Result<Vec<EntryKind>, Error> {
         let contents = self.load(given.iter().flat_map(Entry::stored_nodes))?;
         let changes =
@@ -91,7 +91,7 @@ impl Inner {
         number: Seq,
         accepted: &[Accepted],
         open: &OpenChanges,
-        answer: &mut Answer,
+        answer: &mut ReviewOutcome,
     ) -> Result<Vec<EntryKind>, Error> {
         if accepted.is_empty() {
             return Ok(Vec::new());

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use chat_journal::{ChangeSource, ConflictReason, FileKind, Mode, Part};
+use chat_journal::{ChangeSource, ConflictReason, FileKind, Mode, ReviewScope};
 
 use crate::world::{SESSION, World, lines, origin};
 
@@ -16,7 +16,7 @@ fn hunks_are_accepted_and_rejected_one_by_one_and_keep_their_names() {
     let ids: Vec<_> = change.hunks.iter().map(|hunk| hunk.id).collect();
     assert_eq!(change.hunks[1].line, 6);
 
-    world.journal.accept(SESSION, Path::new("a"), &Part::Hunks(vec![ids[0]])).unwrap();
+    world.journal.accept(SESSION, Path::new("a"), &ReviewScope::Hunks(vec![ids[0]])).unwrap();
     let left: Vec<_> = world.change().hunks.iter().map(|hunk| hunk.id).collect();
     assert_eq!(left, ids[1..]);
 
@@ -26,10 +26,12 @@ fn hunks_are_accepted_and_rejected_one_by_one_and_keep_their_names() {
     assert_eq!(hunks[1..].iter().map(|hunk| hunk.id).collect::<Vec<_>>(), ids[1..]);
     assert!(!ids.contains(&hunks[0].id));
 
-    let answer = world.journal.reject(SESSION, Path::new("a"), &Part::Hunks(vec![ids[1]])).unwrap();
+    let answer =
+        world.journal.reject(SESSION, Path::new("a"), &ReviewScope::Hunks(vec![ids[1]])).unwrap();
     assert_eq!(answer.done, [Path::new("a")]);
     assert_eq!(world.read("a").unwrap(), lines("xaBcdefghijkLm"));
-    let again = world.journal.reject(SESSION, Path::new("a"), &Part::Hunks(vec![ids[1]])).unwrap();
+    let again =
+        world.journal.reject(SESSION, Path::new("a"), &ReviewScope::Hunks(vec![ids[1]])).unwrap();
     assert_eq!((again.gone, again.done.len()), (vec![ids[1]], 0));
 
     world.journal.accept_all(SESSION).unwrap();
@@ -43,7 +45,7 @@ fn of_two_hunks_with_the_same_text_the_right_one_goes() {
     world.write("a", lines("abcabcabc"));
     world.edit(SESSION, "a", Some(&lines("aXcaXcaXc")));
     let ids: Vec<_> = world.change().hunks.iter().map(|hunk| hunk.id).collect();
-    world.journal.reject(SESSION, Path::new("a"), &Part::Hunks(vec![ids[0]])).unwrap();
+    world.journal.reject(SESSION, Path::new("a"), &ReviewScope::Hunks(vec![ids[0]])).unwrap();
     assert_eq!(world.read("a").unwrap(), lines("abcaXcaXc"));
     let left: Vec<_> = world.change().hunks.iter().map(|hunk| hunk.id).collect();
     assert_eq!(left, ids[1..]);
@@ -64,7 +66,7 @@ fn a_persons_edits_are_not_the_sessions_and_survive_a_rejection() {
     assert_eq!(world.change().hunks.len(), 2);
     world.write("a", lines("QaBcdefPgH"));
     assert_eq!(world.change().hunks.iter().map(|hunk| hunk.line).collect::<Vec<_>>(), [2, 9]);
-    world.journal.reject(SESSION, Path::new("a"), &Part::File).unwrap();
+    world.journal.reject(SESSION, Path::new("a"), &ReviewScope::File).unwrap();
     assert_eq!(world.read("a").unwrap(), lines("QabcdefPgh"));
     assert!(world.changes().is_empty());
 }
@@ -77,11 +79,11 @@ fn where_the_person_rewrote_the_same_lines_nothing_is_changed() {
     world.write("a", lines("aPcdefGh"));
     let hunks = world.change().hunks;
     assert!(hunks[0].touched && !hunks[1].touched);
-    let answer = world.journal.reject(SESSION, Path::new("a"), &Part::File).unwrap();
+    let answer = world.journal.reject(SESSION, Path::new("a"), &ReviewScope::File).unwrap();
     assert_eq!(answer.conflicts[0].reason, ConflictReason::Changed);
     assert_eq!(answer.conflicts[0].hunks, [hunks[0].id]);
     assert_eq!(world.read("a").unwrap(), lines("aPcdefGh"));
-    world.journal.reject(SESSION, Path::new("a"), &Part::Hunks(vec![hunks[1].id])).unwrap();
+    world.journal.reject(SESSION, Path::new("a"), &ReviewScope::Hunks(vec![hunks[1].id])).unwrap();
     assert_eq!(world.read("a").unwrap(), lines("aPcdefgh"));
     // What the person brought back is open no longer.
     world.edit(SESSION, "b", Some("b"));
@@ -105,9 +107,9 @@ fn a_file_that_the_session_made_goes_only_while_it_is_the_sessions() {
     assert!(world.read("new").is_none() && world.read("empty").is_none());
     // The session's next edit does not make it the session's again.
     world.edit(SESSION, "mine", Some("two\nof the person\n"));
-    let answer = world.journal.reject(SESSION, Path::new("mine"), &Part::File).unwrap();
+    let answer = world.journal.reject(SESSION, Path::new("mine"), &ReviewScope::File).unwrap();
     assert_eq!(answer.conflicts.len(), 1);
-    world.journal.accept(SESSION, Path::new("mine"), &Part::File).unwrap();
+    world.journal.accept(SESSION, Path::new("mine"), &ReviewScope::File).unwrap();
     assert!(world.changes().is_empty());
 }
 
@@ -139,11 +141,11 @@ fn a_moved_file_is_one_change() {
     assert_eq!(world.read("sub/b").unwrap(), lines("abcdefgH"));
     // Nothing is written over what came to lie there.
     world.write("a", "other");
-    let answer = world.journal.reject(SESSION, Path::new("sub/b"), &Part::File).unwrap();
+    let answer = world.journal.reject(SESSION, Path::new("sub/b"), &ReviewScope::File).unwrap();
     assert_eq!(answer.conflicts[0].reason, ConflictReason::Occupied);
     world.remove("a");
     world.write("sub/b", lines("PabcdefgH"));
-    world.journal.reject(SESSION, Path::new("sub/b"), &Part::File).unwrap();
+    world.journal.reject(SESSION, Path::new("sub/b"), &ReviewScope::File).unwrap();
     assert_eq!((world.read("a"), world.read("sub/b")), (Some(lines("Pabcdefgh")), None));
     assert!(world.changes().is_empty());
 }
@@ -156,15 +158,15 @@ fn what_is_no_text_is_answered_as_a_whole() {
     let change = world.change();
     assert!(change.binary && change.hunks.is_empty());
     world.write("a", b"\0three\n");
-    let answer = world.journal.reject(SESSION, Path::new("a"), &Part::File).unwrap();
+    let answer = world.journal.reject(SESSION, Path::new("a"), &ReviewScope::File).unwrap();
     assert_eq!(answer.conflicts.len(), 1);
     world.write("a", b"\0two\n");
-    world.journal.reject(SESSION, Path::new("a"), &Part::File).unwrap();
+    world.journal.reject(SESSION, Path::new("a"), &ReviewScope::File).unwrap();
     assert_eq!(world.read("a").unwrap(), "\0one\n");
     // Permissions alone are a change, too.
     world.command(SESSION, |world| world.make_executable("a", 0o755));
     assert_eq!(world.change().modes(), Some((Mode::File, Mode::Executable)));
-    world.journal.reject(SESSION, Path::new("a"), &Part::File).unwrap();
+    world.journal.reject(SESSION, Path::new("a"), &ReviewScope::File).unwrap();
     assert_eq!(world.journal.read(Path::new("a")).unwrap().unwrap().mode, Mode::File);
 }
 
@@ -200,7 +202,7 @@ fn a_moved_folder_is_the_move_of_its_files_and_taken_back_whole() {
     let from = |path: &str| FileKind::Moved { from: path.into() };
     assert_eq!(moved, [from("src/a"), from("src/deep/b")]);
     for change in world.changes() {
-        world.journal.reject(SESSION, &change.path, &Part::File).unwrap();
+        world.journal.reject(SESSION, &change.path, &ReviewScope::File).unwrap();
     }
     assert_eq!(world.everything(), before);
 }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use chat_journal::{Change, ChangeSource, FileKind, Part};
+use chat_journal::{Change, ChangeSource, FileKind, ReviewScope};
 use proptest::prelude::*;
 
 use crate::world::{World, origin};
@@ -143,18 +143,22 @@ impl Play {
     }
 
     /// A file of a session's review, and a hunk of it or the whole.
-    fn part(&self, session: usize, which: Option<prop::sample::Index>) -> Option<(String, Part)> {
+    fn part(
+        &self,
+        session: usize,
+        which: Option<prop::sample::Index>,
+    ) -> Option<(String, ReviewScope)> {
         let changes = self.world.journal.changes(SESSIONS[session]).unwrap();
         let Some(which) = which else {
             let change = changes.first()?;
-            return Some((change.path.to_str()?.to_owned(), Part::File));
+            return Some((change.path.to_str()?.to_owned(), ReviewScope::File));
         };
         let hunks: Vec<_> = changes
             .iter()
             .flat_map(|change| change.hunks.iter().map(|hunk| (change.path.clone(), hunk.id)))
             .collect();
         let (path, id) = hunks.get(which.index(hunks.len().max(1)))?;
-        Some((path.to_str()?.to_owned(), Part::Hunks(vec![*id])))
+        Some((path.to_str()?.to_owned(), ReviewScope::Hunks(vec![*id])))
     }
 
     /// The texts of all files.
@@ -249,7 +253,7 @@ impl Play {
                 if is_accept || answer.done.is_empty() {
                     assert_eq!(self.world.everything(), before);
                 }
-                if let (Part::Hunks(ids), [_]) = (&part, &answer.done[..]) {
+                if let (ReviewScope::Hunks(ids), [_]) = (&part, &answer.done[..]) {
                     let left = journal.changes(session).unwrap();
                     let mut left = left.iter().filter(|change| change.path == Path::new(&path));
                     assert!(left.all(|change| change.hunks.iter().all(|hunk| hunk.id != ids[0])));

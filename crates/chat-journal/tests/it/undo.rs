@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use chat_journal::{Answer, ConflictReason, Error, FileKind, Part, Rejection};
+use chat_journal::{ConflictReason, Error, FileKind, Rejection, ReviewOutcome, ReviewScope};
 
 use crate::world::{SESSION, World, lines};
 
 /// Takes an answer back.
-fn undo(world: &World, answer: &Answer) -> Answer {
+fn undo(world: &World, answer: &ReviewOutcome) -> ReviewOutcome {
     world.journal.undo(SESSION, answer.undo.unwrap()).unwrap()
 }
 
@@ -141,7 +141,7 @@ fn what_was_accepted_and_is_gone_is_not_to_be_reviewed_again() {
     let world = World::new();
     world.write("a", lines("abc"));
     world.edit(SESSION, "a", Some(&lines("aXc")));
-    let answer = world.journal.accept(SESSION, Path::new("a"), &Part::File).unwrap();
+    let answer = world.journal.accept(SESSION, Path::new("a"), &ReviewScope::File).unwrap();
     world.remove("a");
     let undone = undo(&world, &answer);
     assert_eq!((undone.done.len(), undone.conflicts.len()), (0, 1));

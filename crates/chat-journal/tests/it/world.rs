@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use chat_journal::{
-    Change, ChangeSource, FileChange, Journal, Limits, Node, Origin, Part, Rejection,
+    Change, ChangeSource, FileChange, Journal, Limits, Node, Origin, Rejection, ReviewScope,
 };
 use chat_permission::path::{PathEnvironment, Project};
 use tempfile::TempDir;
@@ -136,8 +136,8 @@ impl World {
     }
 
     /// The hunk of a file with this number.
-    pub fn hunk(&self, number: usize) -> Part {
-        Part::Hunks(vec![self.change().hunks[number].id])
+    pub fn hunk(&self, number: usize) -> ReviewScope {
+        ReviewScope::Hunks(vec![self.change().hunks[number].id])
     }
 
     /// Every file and link, with what it is.

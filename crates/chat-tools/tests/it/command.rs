@@ -88,7 +88,7 @@ async fn too_much_memory_is_told_as_that() {
 }
 
 #[tokio::test]
-async fn what_a_new_repository_would_run_is_put_aside_and_told() {
+async fn what_a_new_repository_would_run_is_quarantined_and_reported() {
     let world = world();
     std::fs::create_dir_all(world.project.join("src")).unwrap();
     let make = "git init -q src/sub && git -C src/sub config core.fsmonitor evil";

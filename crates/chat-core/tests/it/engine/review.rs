@@ -8,7 +8,7 @@ use chat_core::error::{Kind, NoReview};
 use chat_core::message::{
     Attachment, ChatRequest, Content, Context, Fid, Mention, MessageId, OpenFile, Role, ToolSpec,
 };
-use chat_core::review::{FileKind, Part};
+use chat_core::review::{FileKind, ReviewScope};
 use chat_core::settings::ConnectionKind;
 use chat_core::tool::{Registry, Tool, ToolContext, ToolFailure, ToolInfo, ToolOutput};
 use chat_testkit::server::{Gate, Script, Server};
@@ -151,7 +151,7 @@ async fn one_hunk_is_rejected_and_another_accepted_and_the_model_hears_of_it() {
     // Another program writes into the same file meanwhile.
     scene.write("a.txt", &changed.replace("5\n", "five\n"));
     let hunks: Vec<_> = changes[0].hunks.iter().map(|hunk| hunk.id).collect();
-    let of = |hunk| Some((PathBuf::from("a.txt"), Part::Hunks(vec![hunk])));
+    let of = |hunk| Some((PathBuf::from("a.txt"), ReviewScope::Hunks(vec![hunk])));
     let rejected = scene.world.manager.review().reject(&fid, of(hunks[0])).await.unwrap();
     assert!(rejected.conflicts.is_empty() && rejected.gone.is_empty(), "{rejected:?}");
     assert_eq!(scene.read("a.txt"), LINES.replace("5\n", "five\n").replace("8\n", "eight\n"));
@@ -175,7 +175,7 @@ async fn what_goes_out_is_what_the_preview_shows() {
     std::fs::create_dir(scene.at("sub")).unwrap();
     scene.write("sub/AGENTS.md", "Use tabs here.\n");
     let fid = scene.ask(None, &[("a.txt", "one\n"), ("b.txt", "two\n")]).await;
-    let of = |path: &str| Some((PathBuf::from(path), Part::File));
+    let of = |path: &str| Some((PathBuf::from(path), ReviewScope::File));
     scene.world.manager.review().reject(&fid, of("a.txt")).await.unwrap();
     // Another folder of the project, and with it other rules and a file.
     let open = OpenFile { path: scene.at("sub/x.rs"), active: true, ..OpenFile::default() };

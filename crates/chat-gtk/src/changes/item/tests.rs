@@ -35,12 +35,12 @@ fn lines(count: usize) -> String {
 }
 
 /// The rows of an open file in short notation.
-fn rows(old: &str, new: &str, beside: bool) -> Vec<String> {
+fn rows(old: &str, new: &str, side_by_side: bool) -> Vec<String> {
     let file = changed(old, new);
     let mut items = Vec::new();
-    let looks = Looks { beside, ..Looks::default() };
+    let options = ListOptions { side_by_side, ..ListOptions::default() };
     for number in 0..file.diff.changes.len() {
-        add_hunk(&file, number, &looks, &mut items);
+        add_hunk(&file, number, &options, &mut items);
     }
     let text = |line: usize| file.diff.lines[line].text.as_str();
     let side = |line: Option<usize>| line.map_or("_", text).to_owned();
@@ -102,8 +102,9 @@ fn what_is_as_before_keeps_its_widgets() {
     let old = lines(30);
     let both = changed(&old, &old.replace("\n5\n", "\nfive\n").replace("\n20\n", "\ntwenty\n"));
     let again = changed(&old, &old.replace("\n5\n", "\nfive\n").replace("\n20\n", "\ntwenty\n"));
-    let looks = Looks { open: [("src/main.rs".into(), true)].into(), ..Looks::default() };
-    let all = |file: &Arc<Changed>| items(&Listing::with(vec![Arc::clone(file)]), &looks);
+    let options =
+        ListOptions { open: [("src/main.rs".into(), true)].into(), ..ListOptions::default() };
+    let all = |file: &Arc<Changed>| items(&Listing::with(vec![Arc::clone(file)]), &options);
     let (one, two) = (all(&both), all(&again));
     assert!(one.iter().zip(&two).all(|(one, two)| one.is_like(two)));
     let other = all(&changed(&old, &old.replace("\n5\n", "\nfive\n")));
@@ -130,9 +131,9 @@ fn two_files() -> (Listing, Listing, Listing) {
 #[test]
 fn what_is_answered_with_the_pointer_leaves_a_gap_where_it_was() {
     let (all, one_answered, one_file) = two_files();
-    let mut looks = Looks::default();
+    let mut options = ListOptions::default();
     for file in all.files() {
-        looks.open.insert(file.change.path.clone(), true);
+        options.open.insert(file.change.path.clone(), true);
     }
     let first = Arc::clone(&all.files()[0]);
     let ids: Vec<_> = first.change.hunks.iter().map(|hunk| hunk.id).collect();
@@ -146,8 +147,8 @@ fn what_is_answered_with_the_pointer_leaves_a_gap_where_it_was() {
         hunks: ids[hunk + 1..].to_vec(),
         files: files.clone(),
     };
-    let shown = |listing: &Listing, looks: &Looks| {
-        let heads = items(listing, looks).into_iter().filter_map(|item| match item {
+    let shown = |listing: &Listing, options: &ListOptions| {
+        let heads = items(listing, options).into_iter().filter_map(|item| match item {
             Item::File { file, .. } => Some(file.change.path.display().to_string()),
             Item::Hunk { number, .. } => Some(format!("@{number}")),
             Item::Gap { height, .. } => Some(format!("gap {height}")),
@@ -155,12 +156,12 @@ fn what_is_answered_with_the_pointer_leaves_a_gap_where_it_was() {
         });
         heads.collect::<Vec<_>>()
     };
-    looks.leave_gap(gap(0, 100));
+    options.leave_gap(gap(0, 100));
     // What could not be answered is still there, and leaves no gap.
-    assert_eq!(shown(&all, &looks), ["src/main.rs", "@0", "@1", "src/other.rs", "@0", "@1"]);
+    assert_eq!(shown(&all, &options), ["src/main.rs", "@0", "@1", "src/other.rs", "@0", "@1"]);
     let one = ["src/main.rs", "gap 100", "@0", "src/other.rs", "@0", "@1"];
-    assert_eq!(shown(&one_answered, &looks), one);
+    assert_eq!(shown(&one_answered, &options), one);
     // The file's row disappears with its last change.
-    looks.leave_gap(gap(1, 200));
-    assert_eq!(shown(&one_file, &looks), ["gap 130", "gap 200", "src/other.rs", "@0", "@1"]);
+    options.leave_gap(gap(1, 200));
+    assert_eq!(shown(&one_file, &options), ["gap 130", "gap 200", "src/other.rs", "@0", "@1"]);
 }

@@ -8,7 +8,7 @@ use chat_presentation::words;
 use gettextrs::gettext;
 use relm4::gtk::prelude::*;
 
-use super::Wish;
+use super::MeterAction;
 use super::ring::Ring;
 use crate::accessible;
 use crate::models::has_keyboard;
@@ -23,7 +23,7 @@ pub(super) struct MeterButton {
     ring: Ring,
     share: gtk::Label,
     fullness: gtk::Label,
-    fills: gtk::Grid,
+    categories: gtk::Grid,
     cost: gtk::Label,
     compact: gtk::Button,
     undo: gtk::Button,
@@ -32,8 +32,8 @@ pub(super) struct MeterButton {
 
 impl MeterButton {
     /// A button that tells what is wanted.
-    pub(super) fn new(output: impl Fn(Wish) + 'static) -> Self {
-        let output: Rc<dyn Fn(Wish)> = Rc::new(output);
+    pub(super) fn new(output: impl Fn(MeterAction) + 'static) -> Self {
+        let output: Rc<dyn Fn(MeterAction)> = Rc::new(output);
         let ring = Ring::new();
         let share = gtk::Label::builder().css_classes(["numeric"]).build();
         let face = gtk::Box::new(gtk::Orientation::Horizontal, 6);
@@ -49,31 +49,31 @@ impl MeterButton {
                 .build()
         };
         let fullness = label(&["heading"]);
-        let fills = gtk::Grid::builder().column_spacing(18).row_spacing(3).build();
+        let categories = gtk::Grid::builder().column_spacing(18).row_spacing(3).build();
         let cost = label(&["choice-description"]);
         let popover = gtk::Popover::new();
-        let act = |words: &str, wish: Wish| {
+        let act = |words: &str, action: MeterAction| {
             let label = gtk::Label::builder().label(words).xalign(0.0).build();
             let button = gtk::Button::builder().child(&label).css_classes(["flat"]).build();
             accessible::set_label(&button, words);
             let (told, popover) = (Rc::clone(&output), popover.downgrade());
             button.connect_clicked(move |_| {
                 // What makes it shorter is watched here.
-                if wish == Wish::Prompt
+                if action == MeterAction::Prompt
                     && let Some(popover) = popover.upgrade()
                 {
                     popover.popdown();
                 }
-                told(wish);
+                told(action);
             });
             button
         };
-        let prompt = act(&gettext("Show Full Prompt…"), Wish::Prompt);
-        let compact = act(&gettext("Compact Now"), Wish::Compact);
+        let prompt = act(&gettext("Show Full Prompt…"), MeterAction::Prompt);
+        let compact = act(&gettext("Compact Now"), MeterAction::Compact);
         compact.set_tooltip_text(Some(&gettext(
             "The model summarizes the earlier messages and reads the summary from then on. All messages stay in this chat.",
         )));
-        let undo = act(&gettext("Undo Compaction"), Wish::Undo);
+        let undo = act(&gettext("Undo Compaction"), MeterAction::Undo);
         undo.set_tooltip_text(Some(&gettext("The model reads the earlier messages in full again")));
         let acts = gtk::Box::builder().orientation(gtk::Orientation::Vertical).spacing(2).build();
         acts.append(&prompt);
@@ -85,7 +85,7 @@ impl MeterButton {
             .css_classes(["meter-known"])
             .build();
         known.append(&fullness);
-        known.append(&fills);
+        known.append(&categories);
         known.append(&cost);
         let column = gtk::Box::builder()
             .orientation(gtk::Orientation::Vertical)
@@ -104,9 +104,9 @@ impl MeterButton {
             .css_classes(["flat", "meter"])
             .build();
         accessible::set_label(&button, &gettext("Context Window"));
-        popover.connect_show(move |_| output(Wish::Look));
+        popover.connect_show(move |_| output(MeterAction::Refresh));
         let shown = RefCell::default();
-        Self { button, ring, share, fullness, fills, cost, compact, undo, shown }
+        Self { button, ring, share, fullness, categories, cost, compact, undo, shown }
     }
 
     pub(super) fn widget(&self) -> &gtk::MenuButton {
@@ -145,7 +145,7 @@ impl MeterButton {
         self.button.set_tooltip_text(Some(&fullness));
         accessible::set_description(&self.button, &fullness);
         self.fullness.set_label(&fullness);
-        self.show_fills(meter);
+        self.show_categories(meter);
         let cost = words::cost(meter);
         self.cost.set_visible(cost.is_some());
         self.cost.set_label(&cost.unwrap_or_default());
@@ -154,13 +154,13 @@ impl MeterButton {
         false
     }
 
-    fn show_fills(&self, meter: &ContextUsage) {
-        while let Some(child) = self.fills.first_child() {
-            self.fills.remove(&child);
+    fn show_categories(&self, meter: &ContextUsage) {
+        while let Some(child) = self.categories.first_child() {
+            self.categories.remove(&child);
         }
-        for (row, (filling, tokens)) in (0..).zip(&meter.by_category) {
+        for (row, (category, tokens)) in (0..).zip(&meter.by_category) {
             let name = gtk::Label::builder()
-                .label(words::context_category(*filling))
+                .label(words::context_category(*category))
                 .xalign(0.0)
                 .hexpand(true)
                 .ellipsize(gtk::pango::EllipsizeMode::End)
@@ -170,10 +170,10 @@ impl MeterButton {
                 .xalign(1.0)
                 .css_classes(["numeric", "dim-label"])
                 .build();
-            self.fills.attach(&name, 0, row, 1, 1);
-            self.fills.attach(&count, 1, row, 1, 1);
+            self.categories.attach(&name, 0, row, 1, 1);
+            self.categories.attach(&count, 1, row, 1, 1);
         }
-        self.fills.set_visible(!meter.by_category.is_empty());
+        self.categories.set_visible(!meter.by_category.is_empty());
     }
 }
 
@@ -186,9 +186,9 @@ mod tests {
     #[gtk::test]
     fn what_is_known_is_shown_and_compaction_can_be_taken_back_where_there_is_one() {
         crate::init();
-        let told: Rc<RefCell<Vec<Wish>>> = Rc::default();
+        let told: Rc<RefCell<Vec<MeterAction>>> = Rc::default();
         let wishes = Rc::clone(&told);
-        let meter = MeterButton::new(move |wish| wishes.borrow_mut().push(wish));
+        let meter = MeterButton::new(move |action| wishes.borrow_mut().push(action));
         meter.show(None);
         assert!(!meter.button.get_visible());
         let mut known = ContextUsage {
@@ -201,7 +201,9 @@ mod tests {
         meter.show(Some(&known));
         assert!(meter.button.get_visible() && !meter.cost.get_visible());
         assert_eq!(meter.share.label(), "31%");
-        assert!(meter.fills.child_at(1, 1).is_some() && meter.fills.child_at(0, 2).is_none());
+        assert!(
+            meter.categories.child_at(1, 1).is_some() && meter.categories.child_at(0, 2).is_none()
+        );
         assert!(!meter.undo.get_visible());
         known.shortened = true;
         meter.show(Some(&known));
@@ -211,6 +213,6 @@ mod tests {
         meter.set_busy(false);
         meter.undo.emit_clicked();
         meter.compact.emit_clicked();
-        assert_eq!(*told.borrow(), [Wish::Undo, Wish::Compact]);
+        assert_eq!(*told.borrow(), [MeterAction::Undo, MeterAction::Compact]);
     }
 }

@@ -1,11 +1,11 @@
 //! Keeps what the person answered to changes in this run, each to be taken back.
 
 use chat_core::message::Fid;
-use chat_core::review::{Answer, Part, Seq};
+use chat_core::review::{ReviewOutcome, ReviewScope, Seq};
 use chat_presentation::words::{fill, one_line};
 use gettextrs::{gettext, ngettext};
 
-use crate::changes::{Verdict, Wish};
+use crate::changes::{ReviewAction, Verdict};
 
 /// The answers that can be taken back, the newest last.
 #[derive(Debug, Default)]
@@ -45,24 +45,24 @@ impl Answers {
 
 /// What was done, where that is offered to be taken back in passing: what is gone from disk, and
 /// what went all at once.
-pub(super) fn offered(wish: &Wish, answer: &Answer) -> Option<String> {
+pub(super) fn offered(action: &ReviewAction, answer: &ReviewOutcome) -> Option<String> {
     answer.undo?;
-    let is_small = wish.what.is_some() && wish.verdict == Verdict::Accept;
-    (!is_small).then(|| said(wish, answer))
+    let is_small = action.what.is_some() && action.verdict == Verdict::Accept;
+    (!is_small).then(|| said(action, answer))
 }
 
 /// What was answered.
-pub(super) fn said(wish: &Wish, answer: &Answer) -> String {
+pub(super) fn said(action: &ReviewAction, answer: &ReviewOutcome) -> String {
     let count = answer.done.len();
     let number = u32::try_from(count).unwrap_or(u32::MAX);
-    let text = match (&wish.what, wish.verdict) {
+    let text = match (&action.what, action.verdict) {
         (Some((path, part)), verdict) => {
             let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
             let text = match (part, verdict) {
-                (Part::File, Verdict::Accept) => gettext("Changes in “{name}” accepted"),
-                (Part::Hunks(_), Verdict::Accept) => gettext("Change in “{name}” accepted"),
-                (Part::File, Verdict::Reject) => gettext("Changes in “{name}” rejected"),
-                (Part::Hunks(_), Verdict::Reject) => gettext("Change in “{name}” rejected"),
+                (ReviewScope::File, Verdict::Accept) => gettext("Changes in “{name}” accepted"),
+                (ReviewScope::Hunks(_), Verdict::Accept) => gettext("Change in “{name}” accepted"),
+                (ReviewScope::File, Verdict::Reject) => gettext("Changes in “{name}” rejected"),
+                (ReviewScope::Hunks(_), Verdict::Reject) => gettext("Change in “{name}” rejected"),
             };
             return fill(&text, &[("name", &one_line(&name))]);
         }
@@ -102,21 +102,27 @@ mod tests {
 
     #[test]
     fn what_is_gone_or_went_all_at_once_is_offered() {
-        let answer =
-            Answer { done: vec!["a".into(), "b".into()], undo: Some(1), ..Answer::default() };
+        let answer = ReviewOutcome {
+            done: vec!["a".into(), "b".into()],
+            undo: Some(1),
+            ..ReviewOutcome::default()
+        };
         let hunk = HunkId { seq: 1, index: 0 };
-        for (wish, words) in [
-            (Wish::all(Verdict::Reject), Some("2 files rejected")),
-            (Wish::all(Verdict::Accept), Some("2 files accepted")),
-            (Wish::file(Verdict::Reject, "src/a.rs".into()), Some("Changes in “a.rs” rejected")),
+        for (action, words) in [
+            (ReviewAction::all(Verdict::Reject), Some("2 files rejected")),
+            (ReviewAction::all(Verdict::Accept), Some("2 files accepted")),
             (
-                Wish::hunk(Verdict::Reject, "a\n.rs".into(), hunk),
+                ReviewAction::file(Verdict::Reject, "src/a.rs".into()),
+                Some("Changes in “a.rs” rejected"),
+            ),
+            (
+                ReviewAction::hunk(Verdict::Reject, "a\n.rs".into(), hunk),
                 Some("Change in “a⏎.rs” rejected"),
             ),
-            (Wish::hunk(Verdict::Accept, "a".into(), hunk), None),
+            (ReviewAction::hunk(Verdict::Accept, "a".into(), hunk), None),
         ] {
-            assert_eq!(offered(&wish, &answer).as_deref(), words);
-            assert_eq!(offered(&wish, &Answer::default()), None);
+            assert_eq!(offered(&action, &answer).as_deref(), words);
+            assert_eq!(offered(&action, &ReviewOutcome::default()), None);
         }
     }
 }

@@ -11,7 +11,7 @@ use super::super::handle::Handle;
 use super::super::hint_bar;
 use super::super::messages::Output;
 use super::Msg;
-use super::local_models::Standing;
+use super::local_models::LocalModelStatus;
 use crate::models::fetch::Fetch;
 
 /// How many models are named in a row.
@@ -23,7 +23,7 @@ pub(super) struct Contents {
     pub(super) connections: Vec<ConnectionState>,
     pub(super) models: Vec<ModelEntry>,
     /// What there is on this computer itself; none while that is not known.
-    pub(super) local: Option<Standing>,
+    pub(super) local: Option<LocalModelStatus>,
     pub(super) chosen: Option<ModelRef>,
     pub(super) thinks: bool,
     pub(super) first_run: bool,
@@ -116,8 +116,10 @@ fn servers(page: &Contents, fetch: Option<&Fetch>, handle: &Handle<Msg>) -> gtk:
 /// What answers, or could, with no server at all.
 fn local_rows(list: &gtk::ListBox, page: &Contents, fetch: Option<&Fetch>, handle: &Handle<Msg>) {
     match (&page.local, fetch) {
-        (Some(Standing::Here { models }), _) => list.append(&local_row(models, page, handle)),
-        (Some(Standing::Offered { .. }), Some(fetch)) => {
+        (Some(LocalModelStatus::Installed { models }), _) => {
+            list.append(&local_row(models, page, handle));
+        }
+        (Some(LocalModelStatus::Offered { .. }), Some(fetch)) => {
             let widget = fetch.widget();
             // It outlives the page that it stood on before.
             if let Some(before) = widget.parent().and_downcast::<gtk::ListBox>() {
@@ -125,7 +127,7 @@ fn local_rows(list: &gtk::ListBox, page: &Contents, fetch: Option<&Fetch>, handl
             }
             list.append(&widget);
         }
-        (Some(Standing::Offered { .. } | Standing::Nothing), _) => {}
+        (Some(LocalModelStatus::Offered { .. } | LocalModelStatus::Unavailable), _) => {}
         (None, _) => return,
     }
     let more = row(

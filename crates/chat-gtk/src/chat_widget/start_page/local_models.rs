@@ -10,13 +10,13 @@ use crate::models::{Stock, machine, words};
 
 /// What the page depends on. The progress of a download is not in it: that changes in place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum LocalModelStatus {
     /// These models can hold a conversation.
-    Here { models: Vec<String> },
+    Installed { models: Vec<String> },
     /// None yet, but this one is offered or on its way.
     Offered { what: String },
     /// None, and nothing to offer.
-    Nothing,
+    Unavailable,
 }
 
 /// The models on this computer, and the row that offers one.
@@ -28,11 +28,13 @@ pub(super) struct LocalModels {
 }
 
 impl LocalModels {
-    pub(super) fn standing(&self) -> Standing {
+    pub(super) fn status(&self) -> LocalModelStatus {
         match &self.fetch {
-            _ if !self.models.is_empty() => Standing::Here { models: self.models.clone() },
-            Some((what, _)) => Standing::Offered { what: what.clone() },
-            None => Standing::Nothing,
+            _ if !self.models.is_empty() => {
+                LocalModelStatus::Installed { models: self.models.clone() }
+            }
+            Some((what, _)) => LocalModelStatus::Offered { what: what.clone() },
+            None => LocalModelStatus::Unavailable,
         }
     }
 

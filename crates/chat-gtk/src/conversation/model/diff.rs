@@ -18,8 +18,7 @@ pub fn styled(diff: &str) -> StyledText {
         let removed = count(&lines[at..], '-');
         let added = count(&lines[at + removed..], '+');
         if removed + added == 0 {
-            let style =
-                if lines[at].starts_with("@@") { TextStyle::Place } else { TextStyle::Plain };
+            let style = if lines[at].starts_with("@@") { TextStyle::Dim } else { TextStyle::Plain };
             out.push(&visible(lines[at]), style);
             out.push("\n", style);
             at += 1;
@@ -136,7 +135,7 @@ mod tests {
         assert_eq!(
             pieces(diff),
             [
-                piece("@@ -1,3 +1,3 @@\n", TextStyle::Place),
+                piece("@@ -1,3 +1,3 @@\n", TextStyle::Dim),
                 piece("-    let width = ", TextStyle::Removed),
                 piece("old_value", TextStyle::RemovedWord),
                 piece(";\n", TextStyle::Removed),
@@ -175,7 +174,7 @@ mod tests {
             prop_assert_eq!(shown.text(), &diff);
             let signed = lines.iter().filter(|line| line.starts_with(['+', '-'])).count();
             let coloured: Vec<_> = pieces(&diff).into_iter()
-                .filter(|(_, style)| *style != TextStyle::Place)
+                .filter(|(_, style)| *style != TextStyle::Dim)
                 .flat_map(|(text, _)| text.matches('\n').map(str::len).collect::<Vec<_>>())
                 .collect();
             prop_assert_eq!(coloured.len(), signed);

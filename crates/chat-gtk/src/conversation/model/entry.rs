@@ -27,7 +27,7 @@ pub struct Entry {
     /// Whether something changed since its rows were made.
     pub dirty: bool,
     /// Where it has what is looked for.
-    pub found: EntryHits,
+    pub hits: EntryHits,
     /// Where a reply stands among those to the same message, if there are others.
     pub siblings: Option<Siblings>,
     /// Whether it was stopped behind its calls of tools: all have their results, and no reply came of them.
@@ -56,7 +56,7 @@ impl Entry {
             rows: 0,
             read: false,
             dirty: true,
-            found: EntryHits::default(),
+            hits: EntryHits::default(),
             siblings: None,
             stopped: false,
         };
@@ -249,7 +249,7 @@ impl Entry {
     pub fn kinds(&mut self) -> Vec<RowKind> {
         self.read = true;
         self.dirty = false;
-        self.found.touch();
+        self.hits.touch();
         for part in &mut self.parts {
             if let PartState::Text(reply) = part {
                 reply.update();

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use crate::editor::Place;
+use crate::editor::TextPosition;
 use crate::markdown::flow::{Run, Style};
 
 /// Longer texts are no file names, in bytes.
@@ -27,11 +27,11 @@ pub struct Files {
 
 /// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FilePlace {
+pub struct FileLocation {
     /// From the project on.
     pub path: PathBuf,
     /// Where in it, where that was said.
-    pub place: Option<Place>,
+    pub place: Option<TextPosition>,
 }
 
 impl Files {
@@ -51,7 +51,7 @@ impl Files {
     }
 
     /// The file that a text names, where the project has it.
-    pub fn find(&self, text: &str) -> Option<FilePlace> {
+    pub fn find(&self, text: &str) -> Option<FileLocation> {
         let known = self.known.borrow();
         let (folder, is_file) = known.as_ref()?;
         let text = text.trim();
@@ -68,23 +68,23 @@ impl Files {
         // A file may be called like this as a whole.
         for text in [text, bare] {
             if let Some(path) = file(text) {
-                return Some(FilePlace { path, place: None });
+                return Some(FileLocation { path, place: None });
             }
         }
         [text, bare]
             .into_iter()
             .flat_map(parted)
-            .find_map(|(name, place)| Some(FilePlace { path: file(name)?, place: Some(place) }))
+            .find_map(|(name, place)| Some(FileLocation { path: file(name)?, place: Some(place) }))
     }
 
     /// What a link to the file that a text names says, and leads to.
     pub fn link(&self, text: &str) -> Option<Rc<str>> {
-        let FilePlace { path, place } = self.find(text)?;
+        let FileLocation { path, place } = self.find(text)?;
         let path = path.to_str()?;
         Some(match place {
             None => format!("./{path}").into(),
-            Some(Place { line, column: 1 }) => format!("./{path}:{line}").into(),
-            Some(Place { line, column }) => format!("./{path}:{line}:{column}").into(),
+            Some(TextPosition { line, column: 1 }) => format!("./{path}:{line}").into(),
+            Some(TextPosition { line, column }) => format!("./{path}:{line}:{column}").into(),
         })
     }
 }
@@ -107,28 +107,28 @@ impl Files {
 
 /// The names and places behind them that a text may be read as: `a.rs:12`, `a.rs:12:5`, `a.rs:12-20`, `a.rs#L12`,
 /// `a.rs(12,5)`. A name may have these signs itself.
-fn parted(text: &str) -> impl Iterator<Item = (&str, Place)> {
+fn parted(text: &str) -> impl Iterator<Item = (&str, TextPosition)> {
     [by_colon(text), by_hash(text), by_bracket(text)].into_iter().flatten()
 }
 
-fn by_colon(text: &str) -> Option<(&str, Place)> {
+fn by_colon(text: &str) -> Option<(&str, TextPosition)> {
     let (name, last) = text.trim_end_matches(':').rsplit_once(':')?;
     let last = number(last)?;
     Some(match name.rsplit_once(':').and_then(|(name, line)| Some((name, number(line)?))) {
-        Some((name, line)) => (name, Place { line, column: last }),
-        None => (name, Place { line: last, column: 1 }),
+        Some((name, line)) => (name, TextPosition { line, column: last }),
+        None => (name, TextPosition { line: last, column: 1 }),
     })
 }
 
-fn by_hash(text: &str) -> Option<(&str, Place)> {
+fn by_hash(text: &str) -> Option<(&str, TextPosition)> {
     let (name, place) = text.rsplit_once('#')?;
-    Some((name, Place { line: number(place)?, column: 1 }))
+    Some((name, TextPosition { line: number(place)?, column: 1 }))
 }
 
-fn by_bracket(text: &str) -> Option<(&str, Place)> {
+fn by_bracket(text: &str) -> Option<(&str, TextPosition)> {
     let (name, place) = text.rsplit_once('(')?;
     let (line, column) = place.split_once(',').unwrap_or((place, "1"));
-    Some((name, Place { line: number(line)?, column: number(column)? }))
+    Some((name, TextPosition { line: number(line)?, column: number(column)? }))
 }
 
 /// The number that a text begins with.
@@ -153,14 +153,14 @@ mod tests {
         files
     }
 
-    fn at(path: &str, line: u32, column: u32) -> FilePlace {
-        FilePlace { path: path.into(), place: Some(Place { line, column }) }
+    fn at(path: &str, line: u32, column: u32) -> FileLocation {
+        FileLocation { path: path.into(), place: Some(TextPosition { line, column }) }
     }
 
     #[test]
     fn names_with_and_without_places_are_found() {
         let files = files();
-        let whole = |path: &str| Some(FilePlace { path: path.into(), place: None });
+        let whole = |path: &str| Some(FileLocation { path: path.into(), place: None });
         assert_eq!(files.find("src/main.rs"), whole("src/main.rs"));
         assert_eq!(files.find("./src/main.rs"), whole("src/main.rs"));
         assert_eq!(files.find("/home/me/p/src/main.rs"), whole("src/main.rs"));

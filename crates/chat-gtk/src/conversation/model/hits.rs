@@ -65,7 +65,7 @@ impl EntryHits {
     }
 
     /// The places in a row of the message.
-    pub fn hits(&self, row: usize) -> &[Hit] {
+    pub fn in_row(&self, row: usize) -> &[Hit] {
         self.rows.get(row).map_or(&[], |row| &row.hits)
     }
 

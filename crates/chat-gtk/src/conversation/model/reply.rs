@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use crate::markdown::flow::{self, Gap, Piece};
-use crate::markdown::{Block, Place, Stream};
+use crate::markdown::{Block, BlockPosition, Stream};
 
 /// The most bytes of prose in one text. Longer prose goes on in another one, so that what grows
 /// stays small.
@@ -33,7 +33,7 @@ pub struct ReplyText {
     /// stood there.
     lag: Option<(usize, Piece)>,
     /// Where blocks, and items of lists, begin among the pieces.
-    marks: Vec<(Place, usize)>,
+    marks: Vec<(BlockPosition, usize)>,
     segments: Vec<Segment>,
     /// For every segment, when it was made.
     revisions: Vec<u64>,
@@ -173,13 +173,13 @@ impl ReplyText {
         self.pieces.truncate(start);
         for (index, block) in self.stream.blocks().iter().enumerate().skip(from.block) {
             let Block::List(list) = &**block else {
-                self.marks.push((Place { block: index, item: 0 }, self.pieces.len()));
+                self.marks.push((BlockPosition { block: index, item: 0 }, self.pieces.len()));
                 flow::block_pieces(block, &mut self.pieces);
                 continue;
             };
             let first = if index == from.block { from.item } else { 0 };
             for item in first..list.items.len() {
-                self.marks.push((Place { block: index, item }, self.pieces.len()));
+                self.marks.push((BlockPosition { block: index, item }, self.pieces.len()));
                 flow::item_pieces(list, item, &mut self.pieces);
             }
         }

@@ -13,7 +13,7 @@ pub enum TextStyle {
     /// What names the text below it.
     Label,
     /// Where in a file a change is.
-    Place,
+    Dim,
     /// A line that came.
     Added,
     /// What in it is new.

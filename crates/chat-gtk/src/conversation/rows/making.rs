@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::offsets::EntryOffsets;
 use super::row::{RowWidget, estimate, gap};
-use super::{Marked, Row, Rows};
+use super::{Highlights, Row, Rows};
 use crate::conversation::model::entry::Entry;
 
 /// How far beyond the sight rows are made, in pages.
@@ -22,7 +22,7 @@ impl Rows {
         let gap = gap(kind, entry, self.above(index));
         self.column.insert(index - self.made.start, &widget.widget(), gap);
         self.all[index].widget = Some(widget);
-        self.all[index].marked = Some(Marked::default());
+        self.all[index].highlights = Some(Highlights::default());
     }
 
     /// Reads the last of entries that have no rows yet and stand before all others, until they are
@@ -42,7 +42,8 @@ impl Rows {
             }
         }
         let kinds = read.into_iter().rev().flatten();
-        let new: Vec<Row> = kinds.map(|kind| Row { kind, widget: None, marked: None }).collect();
+        let new: Vec<Row> =
+            kinds.map(|kind| Row { kind, widget: None, highlights: None }).collect();
         let first = new.len();
         self.made = self.made.start + first..self.made.end + first;
         self.all.splice(0..0, new);

@@ -18,9 +18,9 @@ use crate::conversation::model::tool::state::Phase;
 use crate::conversation::widgets::card;
 use crate::conversation::widgets::code::CodeBlock;
 use crate::conversation::widgets::context::{Output, WidgetContext};
-use crate::conversation::widgets::fold::Fold;
+use crate::conversation::widgets::expander::Expander;
 use crate::conversation::widgets::footer::Footer;
-use crate::conversation::widgets::mark::{Marks, mark_buffer, mark_label};
+use crate::conversation::widgets::highlight::{MatchColours, highlight_buffer, highlight_label};
 use crate::conversation::widgets::position::RowPosition;
 use crate::conversation::widgets::prose::Prose;
 use crate::conversation::widgets::table::TableBlock;
@@ -38,7 +38,7 @@ pub enum RowWidget {
     /// A table.
     Table(TableBlock),
     /// Thinking.
-    Fold(Fold),
+    Expander(Expander),
     /// A tool call.
     Tool(Box<ToolCard>),
     /// How a reply ended, with what its widget says.
@@ -60,9 +60,9 @@ impl RowWidget {
             RowKind::User => Self::User(UserMessage::new(&entry.message, context)),
             RowKind::Remark => Self::Remark(remark(&entry.text())),
             RowKind::Thinking { .. } => {
-                let fold = Fold::new("natter-thinking-symbolic", None);
-                fold.connect_toggled(Rc::clone(&context.hold));
-                Self::Fold(fold)
+                let expander = Expander::new("natter-thinking-symbolic", None);
+                expander.connect_toggled(Rc::clone(&context.hold));
+                Self::Expander(expander)
             }
             RowKind::Tool { part } => {
                 let name = match &entry.parts[part] {
@@ -121,8 +121,8 @@ impl RowWidget {
                     _ => false,
                 }
             }
-            (Self::Fold(fold), RowKind::Thinking { part }) => {
-                show_thinking(fold, &entry.parts[part]);
+            (Self::Expander(expander), RowKind::Thinking { part }) => {
+                show_thinking(expander, &entry.parts[part]);
                 false
             }
             (Self::Tool(card), RowKind::Tool { part }) => {
@@ -167,7 +167,7 @@ impl RowWidget {
             Self::Prose(prose) => prose.widget().clone().upcast(),
             Self::Code(code) => code.widget().clone().upcast(),
             Self::Table(table) => table.widget().clone().upcast(),
-            Self::Fold(fold) => fold.widget().clone().upcast(),
+            Self::Expander(expander) => expander.widget().clone().upcast(),
             Self::Tool(card) => card.widget().clone().upcast(),
             Self::Ending(root, _) => root.clone().upcast(),
             Self::Footer(footer) => footer.widget().clone().upcast(),
@@ -189,26 +189,30 @@ impl RowWidget {
     /// Shows all that there is, if some of it is folded away.
     pub fn open(&self) {
         match self {
-            Self::Fold(fold) => drop(fold.open()),
-            Self::Tool(card) => drop(card.fold().open()),
+            Self::Expander(expander) => drop(expander.open()),
+            Self::Tool(card) => drop(card.expander().open()),
             Self::User(said) => said.show_all(),
             _ => {}
         }
     }
 
     /// Marks what was found, and nothing else.
-    pub fn mark(&self, hits: &[Hit], current: Option<usize>, marks: Marks) {
+    pub fn highlight(&self, hits: &[Hit], current: Option<usize>, colours: MatchColours) {
         let in_label = |label: &gtk::Label| {
             let hits: Vec<_> =
                 hits.iter().enumerate().map(|(at, hit)| (hit, current == Some(at))).collect();
-            mark_label(label, &hits, marks);
+            highlight_label(label, &hits, colours);
         };
         match self {
-            Self::Prose(prose) => mark_buffer(&prose.widget().buffer(), hits, current, marks),
-            Self::Code(code) => mark_buffer(&code.text_view().buffer(), hits, current, marks),
-            Self::Table(table) => table.mark(hits, current, marks),
-            Self::Fold(fold) => fold.mark(hits, current, marks),
-            Self::Tool(card) => card.fold().mark(hits, current, marks),
+            Self::Prose(prose) => {
+                highlight_buffer(&prose.widget().buffer(), hits, current, colours);
+            }
+            Self::Code(code) => {
+                highlight_buffer(&code.text_view().buffer(), hits, current, colours);
+            }
+            Self::Table(table) => table.highlight(hits, current, colours),
+            Self::Expander(expander) => expander.highlight(hits, current, colours),
+            Self::Tool(card) => card.expander().highlight(hits, current, colours),
             Self::User(said) => said.label().into_iter().for_each(in_label),
             Self::Remark(label) => in_label(label),
             Self::Ending(..) | Self::Footer(_) | Self::Still(_) => {}
@@ -224,8 +228,8 @@ impl RowWidget {
             Self::Prose(prose) => Some(in_text(prose.widget())),
             Self::Code(code) => Some(in_text(code.text_view())),
             Self::Table(table) => table.cell(hit.cell?).as_ref().map(in_label),
-            Self::Fold(fold) => fold.text_view().as_ref().map(in_text),
-            Self::Tool(card) => card.fold().text_view().as_ref().map(in_text),
+            Self::Expander(expander) => expander.text_view().as_ref().map(in_text),
+            Self::Tool(card) => card.expander().text_view().as_ref().map(in_text),
             Self::User(said) => said.label().map(in_label),
             Self::Remark(label) => Some(in_label(label)),
             Self::Ending(..) | Self::Footer(_) | Self::Still(_) => None,
@@ -325,22 +329,22 @@ fn remark(text: &str) -> gtk::Label {
         .build()
 }
 
-fn show_thinking(fold: &Fold, part: &PartState) {
+fn show_thinking(expander: &Expander, part: &PartState) {
     let PartState::Thinking { text, took, since } = part else { return };
     match (took, since) {
         (Some(took), _) => {
             let title = fill(&gettext("Thought for {time}"), &[("time", &seconds(*took))]);
-            fold.set_line(&title, "", "");
+            expander.set_line(&title, "", "");
         }
         (None, Some(since)) => {
             let time = since.elapsed();
             // In its first second there is nothing to count.
             let aside = if time.as_secs() > 0 { short_time(time) } else { String::new() };
-            fold.set_line(&gettext("Thinking…"), "", &aside);
+            expander.set_line(&gettext("Thinking…"), "", &aside);
         }
-        (None, None) => fold.set_line(&gettext("Reasoning"), "", ""),
+        (None, None) => expander.set_line(&gettext("Reasoning"), "", ""),
     }
     let mut inside = StyledText::default();
     inside.push(text, TextStyle::Plain);
-    fold.set_inside(inside);
+    expander.set_inside(inside);
 }

@@ -9,14 +9,14 @@ use crate::conversation::model::hits::{Hit, MatchQuality, TableCell};
 
 /// Reads the rows of a message that changed since they were read for this search.
 pub fn read(entry: &mut Entry, tools: &Toolbox, pattern: &Pattern, search: u64) {
-    let mut found = std::mem::take(&mut entry.found);
+    let mut hits = std::mem::take(&mut entry.hits);
     let rows = entry.shown_kinds().into_iter().map(|kind| (kind, stamp(kind, entry)));
-    found.read(search, rows, |kind| {
+    hits.read(search, rows, |kind| {
         let mut hits = Vec::new();
         each_text(kind, entry, tools, &mut |cell, text| add(pattern, cell, text, &mut hits));
         hits
     });
-    entry.found = found;
+    entry.hits = hits;
 }
 
 fn add(pattern: &Pattern, cell: TableCell, text: &str, hits: &mut Vec<Hit>) {

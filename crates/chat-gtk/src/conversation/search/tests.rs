@@ -22,7 +22,7 @@ fn entries(texts: &[&str]) -> Vec<Entry> {
 
 fn finder(words: &str, search: u64) -> Finder {
     let pattern = Pattern::new(words).expect("words");
-    Finder { pattern, search, seek: None, current: None, told: None }
+    Finder { pattern, search, seek: None, current: None, reported: None }
 }
 
 fn read_all(finder: &Finder, entries: &mut [Entry]) {
@@ -58,8 +58,8 @@ fn places_follow_each_other_in_the_order_of_the_text_and_go_round() {
     }
     back.reverse();
     assert_eq!(back, forward);
-    let standing = finder.standing(&all, false);
-    assert_eq!(standing, Standing { current: Some(1), total: 4, searching: false });
+    let status = finder.status(&all, false);
+    assert_eq!(status, SearchStatus { current: Some(1), total: 4, searching: false });
 }
 
 #[test]
@@ -121,15 +121,15 @@ fn a_text_that_grows_is_read_where_it_grew() {
     let finder = finder("x", 1);
     read_all(&finder, &mut all);
     let places = |all: &[Entry]| {
-        (0..rows - 1).map(|row| all[0].found.hits(row).as_ptr()).collect::<Vec<_>>()
+        (0..rows - 1).map(|row| all[0].hits.in_row(row).as_ptr()).collect::<Vec<_>>()
     };
     let before = places(&all);
-    assert_eq!(all[0].found.count(), 4_000);
+    assert_eq!(all[0].hits.count(), 4_000);
     assert!(all[0].add_text(0, chat_core::event::TextKind::Text, text.len(), "one more x"));
     all[0].kinds();
-    assert!(!all[0].found.is_of(1));
+    assert!(!all[0].hits.is_of(1));
     read_all(&finder, &mut all);
-    assert_eq!(all[0].found.count(), 4_001);
+    assert_eq!(all[0].hits.count(), 4_001);
     // What was found above stands where it stood in memory: it was not made again.
     assert_eq!(before, places(&all));
 }
@@ -140,9 +140,9 @@ fn a_place_that_is_gone_is_let_go() {
     let mut first = finder("x", 1);
     read_all(&first, &mut all);
     first.current = Some(MatchPosition { message: all[0].id(), row: 0, hit: 0 });
-    assert_eq!(first.standing(&all, false).current, Some(1));
+    assert_eq!(first.status(&all, false).current, Some(1));
     let second = finder("y", 2);
     read_all(&second, &mut all);
-    assert_eq!(first.standing(&all, false), Standing::default());
+    assert_eq!(first.status(&all, false), SearchStatus::default());
     assert_eq!(first.current, None);
 }

@@ -153,7 +153,7 @@ impl Inner {
         if let Ok(mut state) = self.state.try_borrow_mut() {
             state.rows.recolour();
             if state.finder.is_some() {
-                state.show_found();
+                state.highlight_matches();
             }
         }
         self.column.style_changed();

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 /// Where the person reads: the first row that they see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReadingPlace {
+pub struct ReadingPosition {
     /// The message that the row belongs to.
     pub message: MessageId,
     /// Which of the message's rows it is.
@@ -31,7 +31,7 @@ pub struct ReadingPlace {
 
 impl Inner {
     /// Shows another conversation, at this place if it is there, otherwise at its end.
-    pub fn begin(self: &Rc<Self>, transcript: Transcript, place: Option<ReadingPlace>) {
+    pub fn begin(self: &Rc<Self>, transcript: Transcript, place: Option<ReadingPosition>) {
         self.session.replace(transcript.session.clone());
         let mut state = self.state.borrow_mut();
         let State { transcript: shown, rows, finder, last, asked, failed, .. } = &mut *state;
@@ -41,7 +41,7 @@ impl Inner {
         *last = None;
         *asked = None;
         *failed = None;
-        let placed = place.is_some_and(|place| go_to_place(&mut state, place));
+        let placed = place.is_some_and(|place| go_to_position(&mut state, place));
         drop(state);
         self.give_back();
         self.unseen.set(false);
@@ -53,7 +53,7 @@ impl Inner {
     }
 
     /// Where the person reads; none where they have the end before them, or nothing was drawn yet.
-    pub fn reading_place(&self) -> Option<ReadingPlace> {
+    pub fn reading_position(&self) -> Option<ReadingPosition> {
         if self.column.follows() {
             return None;
         }
@@ -63,7 +63,7 @@ impl Inner {
         let row = rows.first_in_sight()?;
         let at = Rows::entry_of(row, entries);
         let first: usize = entries[..at].iter().map(|entry| entry.rows).sum();
-        Some(ReadingPlace {
+        Some(ReadingPosition {
             message: entries.get(at)?.id(),
             row: row - first,
             hidden: -rows.top_of(row)?.round() as i32,
@@ -166,7 +166,7 @@ impl Inner {
 }
 
 /// Goes to a place of a conversation of which nothing is drawn yet. Whether it is there.
-fn go_to_place(state: &mut State, place: ReadingPlace) -> bool {
+fn go_to_position(state: &mut State, place: ReadingPosition) -> bool {
     let State { transcript, rows, .. } = state;
     let entries = &mut transcript.entries;
     let Some(at) = entries.iter().position(|entry| entry.id() == place.message) else {

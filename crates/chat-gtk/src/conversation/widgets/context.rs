@@ -11,9 +11,9 @@ use super::code::Spare;
 use super::style_tags::StyleTags;
 use super::tags::Tags;
 use crate::conversation::model::answer_drafts::AnswerDrafts;
-use crate::conversation::model::files::{FilePlace, Files};
+use crate::conversation::model::files::{FileLocation, Files};
 use crate::conversation::model::one_time_note::OneTimeNote;
-use crate::conversation::search::Standing;
+use crate::conversation::search::SearchStatus;
 
 /// What the parts need from outside.
 #[derive(Clone)]
@@ -113,7 +113,7 @@ pub enum Output {
     /// Open this address, which is one of http, https or mailto.
     OpenLink(String),
     /// Open this file of the project.
-    OpenFile(FilePlace),
+    OpenFile(FileLocation),
     /// What waits for the person is answered like this.
     Answer {
         /// What.
@@ -130,7 +130,7 @@ pub enum Output {
     /// The person has the end of a finished reply before them.
     Seen,
     /// How far the search is that [`find`](crate::conversation::Conversation::find) began.
-    Found(Standing),
+    SearchStatus(SearchStatus),
 }
 
 /// Where a reply stands beside another that answers the same.

@@ -84,7 +84,7 @@ impl StyleTags {
         // What stands in a line must win over the line.
         for look in [
             TextStyle::Label,
-            TextStyle::Place,
+            TextStyle::Dim,
             TextStyle::Added,
             TextStyle::Removed,
             TextStyle::AddedWord,
@@ -161,7 +161,7 @@ impl StyleTags {
         let faint = if theme.contrast { 0.9 } else { 0.6 };
         let weak = if theme.contrast { 0.25 } else { 0.14 };
         match kind {
-            Kind::Style(TextStyle::Label | TextStyle::Place) => {
+            Kind::Style(TextStyle::Label | TextStyle::Dim) => {
                 tag.set_foreground_rgba(Some(&theme.text.with_alpha(faint)));
             }
             Kind::Style(TextStyle::Added) => {

@@ -12,7 +12,7 @@ use gtk::prelude::*;
 use layout::{Cells, Columns, Frame};
 
 use super::context::Links;
-use super::mark::{Marks, mark_label};
+use super::highlight::{MatchColours, highlight_label};
 use super::tags::LIST_STEP;
 use crate::conversation::model::files::Files;
 use crate::conversation::model::hits::Hit;
@@ -141,7 +141,7 @@ impl TableBlock {
     }
 
     /// Marks what was found, and nothing else.
-    pub fn mark(&self, hits: &[Hit], current: Option<usize>, marks: Marks) {
+    pub fn highlight(&self, hits: &[Hit], current: Option<usize>, colours: MatchColours) {
         let shown = self.shown.borrow();
         let rows = shown.as_ref().map_or(&[][..], |grid| &grid.rows);
         for (row, cells) in rows.iter().enumerate() {
@@ -153,7 +153,7 @@ impl TableBlock {
                     .filter(|(_, hit)| hit.cell == Some((row, column)))
                     .map(|(at, hit)| (hit, current == Some(at)))
                     .collect();
-                mark_label(&label, &here, marks);
+                highlight_label(&label, &here, colours);
             }
         }
     }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use gtk::pango;
 use gtk::prelude::*;
 
-use super::mark::Marks;
+use super::highlight::MatchColours;
 use crate::markdown::flow::{Gap, Line, Style};
 
 /// How far a list stands to the right of what it stands in, in pixels.
@@ -37,7 +37,7 @@ pub struct Tags {
     leading: Rc<Cell<i32>>,
     /// The height of a line of code, in pixels.
     code_line: Rc<Cell<i32>>,
-    marks: Rc<Cell<Marks>>,
+    match_colours: Rc<Cell<MatchColours>>,
 }
 
 impl Tags {
@@ -66,7 +66,7 @@ impl Tags {
             table,
             leading: Rc::default(),
             code_line: Rc::new(Cell::new(CODE_LINE)),
-            marks: Rc::default(),
+            match_colours: Rc::default(),
         }
     }
 
@@ -86,13 +86,13 @@ impl Tags {
     }
 
     /// The colours of what was found.
-    pub fn marks(&self) -> Marks {
-        self.marks.get()
+    pub fn match_colours(&self) -> MatchColours {
+        self.match_colours.get()
     }
 
     /// Takes colours and measures from the theme, as a widget has it.
     pub fn recolour(&self, widget: &gtk::Widget) {
-        self.marks.set(Marks::of(widget));
+        self.match_colours.set(MatchColours::of(widget));
         let context = widget.style_context();
         let text = context.color();
         let link = context.lookup_color("accent_color").unwrap_or(text);

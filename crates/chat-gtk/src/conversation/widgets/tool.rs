@@ -18,21 +18,21 @@ use chat_presentation::words::{
     Progress, fill, one_line, short_time, tool_line, tool_reason, tool_subject,
 };
 
-use super::fold::Fold;
+use super::expander::Expander;
 use super::tags::Tags;
-use crate::conversation::model::files::FilePlace;
+use crate::conversation::model::files::FileLocation;
 use crate::conversation::model::tool::details::details;
 use crate::conversation::model::tool::location;
 use crate::conversation::model::tool::state::{Phase, ToolState};
 use crate::conversation::widgets::context::{Output, WidgetContext};
-use crate::editor::Place;
+use crate::editor::TextPosition;
 use live_output::LiveOutput;
 use prompt::Prompt;
 
 /// The card of a call.
 pub struct ToolCard {
     root: gtk::Box,
-    fold: Fold,
+    expander: Expander,
     /// Why nothing came of it.
     why: gtk::Label,
     live: RefCell<Option<LiveOutput>>,
@@ -42,14 +42,15 @@ pub struct ToolCard {
     shown: Cell<Option<u64>>,
     title: RefCell<String>,
     /// The file that the call is about, as the model named it, and the line in it.
-    about: RefCell<Option<(String, Option<Place>)>>,
+    about: RefCell<Option<(String, Option<TextPosition>)>>,
 }
 
 impl ToolCard {
     /// A card that shows nothing yet.
     pub fn new(name: &str, context: &WidgetContext) -> Self {
-        let fold = Fold::new(icon(context.tools.borrow().get(name)), Some(&context.style_tags));
-        fold.connect_toggled(Rc::clone(&context.hold));
+        let expander =
+            Expander::new(icon(context.tools.borrow().get(name)), Some(&context.style_tags));
+        expander.connect_toggled(Rc::clone(&context.hold));
         let why = gtk::Label::builder()
             .use_markup(false)
             .wrap(true)
@@ -59,11 +60,11 @@ impl ToolCard {
             .css_classes(["tool-note"])
             .build();
         let root = gtk::Box::new(gtk::Orientation::Vertical, 0);
-        root.append(fold.widget());
+        root.append(expander.widget());
         root.append(&why);
         Self {
             root,
-            fold,
+            expander,
             why,
             live: RefCell::default(),
             prompt: RefCell::default(),
@@ -80,8 +81,8 @@ impl ToolCard {
     }
 
     /// The line, and what is inside.
-    pub fn fold(&self) -> &Fold {
-        &self.fold
+    pub fn expander(&self) -> &Expander {
+        &self.expander
     }
 
     /// Gives what waits for the person the keyboard. Whether something does.
@@ -101,7 +102,7 @@ impl ToolCard {
         if self.shown.replace(Some(tool.revision())) != Some(tool.revision()) {
             self.show(tool);
         }
-        self.fold.set_line(&self.title.borrow(), &note(tool), &time(tool));
+        self.expander.set_line(&self.title.borrow(), &note(tool), &time(tool));
         self.show_output(tool.output());
     }
 
@@ -111,8 +112,8 @@ impl ToolCard {
         let tools = self.context.tools.borrow();
         let known = tools.get(&call.name);
         let title = line(&tools, call, tool.progress());
-        self.fold.set_line(&title, "", "");
-        self.fold.stress(subject(&tools, call, result, &title));
+        self.expander.set_line(&title, "", "");
+        self.expander.stress(subject(&tools, call, result, &title));
         self.title.replace(title);
         let target = known.and_then(|known| (known.target)(&call.arguments));
         self.about.replace(target.map(|target| {
@@ -120,9 +121,9 @@ impl ToolCard {
             (target.path, place)
         }));
         self.mark_file();
-        self.fold.set_icon(icon(known), tool.phase() == Phase::Failed);
-        self.fold.set_busy(tool.phase() == Phase::Running);
-        self.fold.set_inside(details(known, call, result));
+        self.expander.set_icon(icon(known), tool.phase() == Phase::Failed);
+        self.expander.set_busy(tool.phase() == Phase::Running);
+        self.expander.set_inside(details(known, call, result));
         let why = denial(result).or_else(|| result.and_then(tool_reason));
         self.why.set_text(why.as_deref().unwrap_or_default());
         self.why.set_visible(why.is_some());
@@ -138,9 +139,9 @@ impl ToolCard {
         let about = self.about.borrow();
         let found = about.as_ref().and_then(|(path, place)| {
             let file = files.find(path)?;
-            Some(FilePlace { place: file.place.or(*place), ..file })
+            Some(FileLocation { place: file.place.or(*place), ..file })
         });
-        self.fold.set_opens(found.map(|file| {
+        self.expander.set_opens(found.map(|file| {
             let path = file.path.display().to_string();
             let words = fill(&gettext("Open {path}"), &[("path", &path)]);
             let output = Rc::clone(&self.context.output);
@@ -162,7 +163,7 @@ impl ToolCard {
         }
         // Whether to go on is asked below what was done; all else in the place of what would be.
         let stays = waits.is_none_or(|ask| matches!(ask.kind, ApprovalKind::GoOn { .. }));
-        lost |= self.fold.set_shown(stays);
+        lost |= self.expander.set_shown(stays);
         if let Some(ask) = waits {
             let new = Prompt::new(ask, &self.context);
             self.root.append(new.widget());
@@ -179,7 +180,7 @@ impl ToolCard {
             Some((tail, bytes)) => {
                 let view = live.get_or_insert_with(|| {
                     let view = LiveOutput::new(&self.context.style_tags);
-                    self.root.insert_child_after(view.widget(), Some(self.fold.widget()));
+                    self.root.insert_child_after(view.widget(), Some(self.expander.widget()));
                     view
                 });
                 view.show(tail, bytes);

@@ -11,7 +11,7 @@ use chat_presentation::words::one_line;
 
 use crate::conversation::widgets::context::{Output, WidgetContext};
 use crate::wrap::wrap;
-use crate::{accessible, beside};
+use crate::{accessible, adaptive_pair};
 
 /// Longer texts are shown in part until the person asks for all, in bytes.
 const LONG: usize = 10_000;
@@ -99,7 +99,7 @@ fn with_restore(said: &gtk::Box, id: MessageId, context: &WidgetContext) -> (gtk
     let output = Rc::clone(&context.output);
     button.connect_clicked(move |_| output(Output::Restore(id)));
     // A box of the toolkit would ask the text how narrow it can be at a great height, and take the answer ill.
-    let root = beside::at_end(&button, said);
+    let root = adaptive_pair::at_end(&button, said);
     root.add_css_class("said");
     (root.upcast(), Restore { button, said: said.clone() })
 }

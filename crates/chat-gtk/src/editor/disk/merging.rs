@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use chat_core::review::merge_texts;
 
-use super::{Format, Loaded, NotSaved, Refusal, Seen};
+use super::{DiskState, Format, Loaded, NotSaved, Refusal};
 
 /// How often to try to save a file that changes each time.
 const ROUNDS: usize = 5;
@@ -17,7 +17,7 @@ pub(in super::super) struct Version {
     /// The format of the file.
     pub(in super::super) format: Format,
     /// The file on disk that the text is based on; none if there is none.
-    pub(in super::super) seen: Option<Seen>,
+    pub(in super::super) disk_state: Option<DiskState>,
     /// The common base of this text and the text on disk; none if it is unknown.
     pub(in super::super) common: Option<Arc<str>>,
     /// The earlier base, from before the user decided to overwrite the file.
@@ -27,7 +27,7 @@ pub(in super::super) struct Version {
 impl Version {
     /// This text merged with the changes in the file; none if both changed the same lines.
     pub(in super::super) fn merged_with(&self, loaded: Loaded) -> Option<Self> {
-        if loaded.part.is_some() {
+        if loaded.partial.is_some() {
             return None;
         }
         let theirs: Arc<str> = loaded.text.into();
@@ -38,9 +38,9 @@ impl Version {
         };
         // New changes are not part of what the user decided to overwrite.
         let overwrites =
-            self.overwrites.as_ref().map(|seen| merge(seen).map_or(Arc::clone(seen), Arc::from));
-        let (format, seen) = (loaded.format, loaded.seen);
-        Some(Self { text, format, seen, common: Some(theirs), overwrites })
+            self.overwrites.as_ref().map(|text| merge(text).map_or(Arc::clone(text), Arc::from));
+        let (format, disk_state) = (loaded.format, loaded.disk_state);
+        Some(Self { text, format, disk_state, common: Some(theirs), overwrites })
     }
 }
 
@@ -48,9 +48,9 @@ impl Version {
 /// If that is impossible, nothing is written and nothing needs to be merged. Blocks.
 pub(in super::super) fn save_merged(
     version: &Version,
-    mut write: impl FnMut(&Version) -> Result<Seen, NotSaved>,
+    mut write: impl FnMut(&Version) -> Result<DiskState, NotSaved>,
     read: impl Fn() -> Result<Loaded, Refusal>,
-) -> (Option<Version>, Result<Seen, NotSaved>) {
+) -> (Option<Version>, Result<DiskState, NotSaved>) {
     let mut merged = None;
     for _ in 0..ROUNDS {
         let latest = merged.as_ref().unwrap_or(version);
@@ -83,7 +83,7 @@ mod tests {
         let version = Version {
             text: LINES.replace("one", mine).into(),
             format: loaded.format,
-            seen: loaded.seen,
+            disk_state: loaded.disk_state,
             common: Some(loaded.text.into()),
             overwrites: None,
         };
@@ -95,11 +95,11 @@ mod tests {
         folder: &tempfile::TempDir,
         version: &Version,
         mut before: impl FnMut(),
-    ) -> (Option<Version>, Result<Seen, NotSaved>) {
+    ) -> (Option<Version>, Result<DiskState, NotSaved>) {
         let (project, path) = (folder.path(), Path::new("a.txt"));
         let write = |version: &Version| {
             before();
-            write(project, path, &version.text, version.format, version.seen.as_ref())
+            write(project, path, &version.text, version.format, version.disk_state.as_ref())
         };
         save_merged(version, write, || read(project, path))
     }
@@ -109,12 +109,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (file, version) = edited(&folder, "mine");
         fs::write(&file, LINES.replace("five", "theirs")).unwrap();
-        let (merged, seen) = save(&folder, &version, || {});
+        let (merged, disk_state) = save(&folder, &version, || {});
         let both = "mine\ntwo\nthree\nfour\ntheirs\n";
         assert_eq!(fs::read_to_string(&file).unwrap(), both);
         assert_eq!(&*merged.expect("what was merged").text, both);
-        let seen = seen.unwrap();
-        assert!(read_if_changed(folder.path(), Path::new("a.txt"), Some(&seen)).is_none());
+        let disk_state = disk_state.unwrap();
+        assert!(read_if_changed(folder.path(), Path::new("a.txt"), Some(&disk_state)).is_none());
     }
 
     #[test]
@@ -172,10 +172,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (file, version) = edited(&folder, "mine");
         // The user saw this, and decided to overwrite what is there now.
-        let seen = LINES.replace("two", "2");
-        let version = Version { overwrites: Some(seen.as_str().into()), ..version };
+        let shown = LINES.replace("two", "2");
+        let version = Version { overwrites: Some(shown.as_str().into()), ..version };
         fs::write(&file, LINES.replace("five", "theirs")).unwrap();
         let merged = save(&folder, &version, || {}).0.expect("what was merged");
-        assert_eq!(merged.overwrites.as_deref(), Some(&*seen.replace("five", "theirs")));
+        assert_eq!(merged.overwrites.as_deref(), Some(&*shown.replace("five", "theirs")));
     }
 }

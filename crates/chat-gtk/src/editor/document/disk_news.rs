@@ -10,7 +10,7 @@ use relm4::gtk::prelude::*;
 
 use super::super::disk::{self, Loaded, Refusal};
 use super::super::notice::Choice;
-use super::{Document, Stand};
+use super::{Document, LoadState};
 
 /// How long to wait for further changes, in milliseconds.
 const TOGETHER: i32 = 100;
@@ -35,13 +35,13 @@ impl Document {
     /// Checks the file on disk, and once more if that is requested meanwhile.
     pub(super) fn look(self: &Rc<Self>) {
         self.look_again.set(true);
-        if self.stand.get() != Stand::Open || self.saving.get() || self.looking.get() {
+        if self.load_state.get() != LoadState::Open || self.saving.get() || self.looking.get() {
             return;
         }
         self.look_again.set(false);
         self.looking.set(true);
         let (project, path) = (self.project.clone(), self.path());
-        let known = self.seen.borrow().clone();
+        let known = self.disk_state.borrow().clone();
         let weak = Rc::downgrade(self);
         glib::spawn_future_local(async move {
             let (place, sum) = (path.clone(), known.as_ref().map(|known| known.sum.clone()));
@@ -51,7 +51,8 @@ impl Document {
             document.looking.set(false);
             // If the text was saved during the comparison, the file is checked again.
             let is_same = document.path() == place
-                && document.seen.borrow().as_ref().map(|seen| seen.sum.clone()) == sum;
+                && document.disk_state.borrow().as_ref().map(|disk_state| disk_state.sum.clone())
+                    == sum;
             match found {
                 Ok(Some(found)) if is_same && !document.saving.get() => document.found(found),
                 Ok(Some(_)) => document.look_again.set(true),
@@ -66,7 +67,7 @@ impl Document {
     /// The file has changed.
     fn found(self: &Rc<Self>, found: Result<Loaded, Refusal>) {
         match found {
-            Ok(loaded) if loaded.part.is_none() => {
+            Ok(loaded) if loaded.partial.is_none() => {
                 if self.text() == loaded.text {
                     self.follow(&loaded);
                 } else if self.is_merge_undone() {
@@ -79,7 +80,7 @@ impl Document {
                 }
             }
             Err(Refusal::Gone) => {
-                if self.seen.take().is_some() {
+                if self.disk_state.take().is_some() {
                     self.settle_merges();
                     self.buffer.set_modified(true);
                     self.outdated.set(false);
@@ -101,7 +102,7 @@ impl Document {
             let read = gio::spawn_blocking(move || disk::read(&project, &path)).await;
             let (Some(document), Ok(read)) = (weak.upgrade(), read) else { return };
             match read {
-                Ok(loaded) if loaded.part.is_none() && document.text() == loaded.text => {
+                Ok(loaded) if loaded.partial.is_none() && document.text() == loaded.text => {
                     document.follow(&loaded);
                 }
                 Ok(loaded) => document.merge(loaded),
@@ -157,8 +158,8 @@ impl Document {
             document.notice.close();
             document.view.grab_focus();
             match read {
-                Ok(loaded) if with_text && loaded.part.is_none() => document.take(&loaded),
-                Ok(loaded) if !with_text && loaded.seen.is_some() => {
+                Ok(loaded) if with_text && loaded.partial.is_none() => document.take(&loaded),
+                Ok(loaded) if !with_text && loaded.disk_state.is_some() => {
                     let common = document.common.borrow().clone();
                     document.know(&loaded);
                     // If this is requested twice, the first text is the common base.
@@ -169,7 +170,7 @@ impl Document {
                 Ok(_) if with_text => document.read_again(),
                 Ok(_) => document.say_changed(),
                 Err(Refusal::Gone) => {
-                    document.seen.replace(None);
+                    document.disk_state.replace(None);
                     document.outdated.set(false);
                     document.settle_merges();
                 }
@@ -200,10 +201,10 @@ impl Document {
     /// Records that the text is based on this file.
     pub(super) fn know(&self, loaded: &Loaded) {
         self.settle_merges();
-        let is_whole = loaded.part.is_none();
+        let is_whole = loaded.partial.is_none();
         self.common.replace(is_whole.then(|| loaded.text.as_str().into()));
         self.format.set(loaded.format);
-        self.seen.replace(loaded.seen.clone());
+        self.disk_state.replace(loaded.disk_state.clone());
         self.outdated.set(false);
     }
 

@@ -8,11 +8,11 @@ use gtk::{gio, glib};
 use relm4::gtk::prelude::*;
 use sourceview5::prelude::*;
 
-use super::super::disk::{self, Loaded, Refusal, Seen};
-use super::super::fill::fill;
+use super::super::chunked_insert::insert_in_chunks;
+use super::super::disk::{self, DiskState, Loaded, Refusal};
 use super::super::look;
-use super::super::unsaved::Draft;
-use super::{Document, Stand, Told};
+use super::super::unsaved_files::Draft;
+use super::{Document, DocumentEvent, LoadState};
 use crate::languages;
 
 /// Larger texts are shown without syntax highlighting, which takes time and memory; in bytes.
@@ -22,15 +22,15 @@ impl Document {
     /// Loads the file and shows its text, unless that was done before. A file that could not be
     /// shown is tried again, since it may have changed.
     pub(in super::super) fn load(self: &Rc<Self>) {
-        match self.stand.get() {
-            Stand::Unread => self.read(),
-            Stand::Refused => self.read_again(),
-            Stand::Loading | Stand::Open | Stand::Part => {}
+        match self.load_state.get() {
+            LoadState::Unread => self.read(),
+            LoadState::Refused => self.read_again(),
+            LoadState::Loading | LoadState::Open | LoadState::Partial => {}
         }
     }
 
     fn read(self: &Rc<Self>) {
-        self.stand.set(Stand::Loading);
+        self.load_state.set(LoadState::Loading);
         let (project, path) = (self.project.clone(), self.path());
         let weak = Rc::downgrade(self);
         glib::spawn_future_local(async move {
@@ -47,14 +47,14 @@ impl Document {
             Err(refusal) => return self.refuse(&refusal),
         };
         self.format.set(loaded.format);
-        self.seen.replace(loaded.seen);
+        self.disk_state.replace(loaded.disk_state);
         self.show_status();
-        let mut part = loaded.part;
-        self.common.replace(part.is_none().then(|| loaded.text.as_str().into()));
-        if part.is_some() && self.draft.borrow().is_some() {
+        let mut partial = loaded.partial;
+        self.common.replace(partial.is_none().then(|| loaded.text.as_str().into()));
+        if partial.is_some() && self.draft.borrow().is_some() {
             // The unsaved text is complete: it must not be mixed with a part of the file.
             loaded.text.clear();
-            part = None;
+            partial = None;
         }
         self.overwrites.take();
         self.forget_merges();
@@ -65,17 +65,18 @@ impl Document {
         look::indent_as(&self.view, &loaded.text);
         self.setting.set(true);
         let weak = Rc::downgrade(self);
-        let filling = fill(&self.buffer, loaded.text, move || {
+        let insert = insert_in_chunks(&self.buffer, loaded.text, move || {
             if let Some(document) = weak.upgrade() {
                 document.buffer.set_highlight_syntax(coloured);
                 document.colour(language);
-                let stand = if part.is_some() { Stand::Part } else { Stand::Open };
-                document.filled(stand, is_protected);
+                let load_state =
+                    if partial.is_some() { LoadState::Partial } else { LoadState::Open };
+                document.filled(load_state, is_protected);
             }
         });
-        self.filling.replace(Some(filling));
-        if let Some(part) = part {
-            self.notice.say(&part.sentence(), Vec::new());
+        self.pending_insert.replace(Some(insert));
+        if let Some(partial) = partial {
+            self.notice.say(&partial.sentence(), Vec::new());
         } else if is_protected {
             self.notice.say(&disk::protected(), Vec::new());
         }
@@ -98,22 +99,22 @@ impl Document {
     }
 
     /// The whole text is loaded.
-    fn filled(self: &Rc<Self>, stand: Stand, is_protected: bool) {
+    fn filled(self: &Rc<Self>, load_state: LoadState, is_protected: bool) {
         self.setting.set(false);
         self.buffer.set_modified(false);
-        self.stand.set(stand);
-        self.view.set_editable(stand == Stand::Open && !is_protected);
+        self.load_state.set(load_state);
+        self.view.set_editable(load_state == LoadState::Open && !is_protected);
         self.buffer.place_cursor(&self.buffer.start_iter());
         self.watch();
         if let Some(draft) = self.draft.take() {
-            self.bring_back(&draft, None);
+            self.restore_draft(&draft, None);
         }
         if let Some(place) = self.aim.take() {
             self.go(place);
         }
         self.show_position();
-        self.tell(Told::Title);
-        self.tell(Told::Cursor);
+        self.tell(DocumentEvent::Title);
+        self.tell(DocumentEvent::Cursor);
     }
 
     /// There is no text to show. Unsaved text is still shown, and a missing file can be created.
@@ -121,23 +122,23 @@ impl Document {
         let draft = self.draft.take();
         if draft.is_none() && *refusal != Refusal::Gone {
             self.setting.set(false);
-            self.stand.set(Stand::Refused);
+            self.load_state.set(LoadState::Refused);
             self.view.set_sensitive(false);
             self.view.set_show_line_numbers(false);
             self.view.set_cursor_visible(false);
             let elsewhere = matches!(refusal, Refusal::Binary | Refusal::TooLarge(_))
                 .then(|| self.choice(gettext("Open in Another App"), |it| it.open_elsewhere()));
             self.notice.say(&refusal.sentence(), elsewhere.into_iter().collect());
-            self.tell(Told::Cursor);
-            return self.tell(Told::Title);
+            self.tell(DocumentEvent::Cursor);
+            return self.tell(DocumentEvent::Title);
         }
-        self.seen.replace(None);
+        self.disk_state.replace(None);
         self.common.take();
         self.forget_merges();
         self.colour(look::language(&self.path(), ""));
-        self.filled(Stand::Open, false);
+        self.filled(LoadState::Open, false);
         if let Some(draft) = draft {
-            self.bring_back(&draft, Some(refusal));
+            self.restore_draft(&draft, Some(refusal));
         } else {
             self.notice
                 .say(&gettext("This file doesn’t exist yet. Saving creates it."), Vec::new());
@@ -152,16 +153,16 @@ impl Document {
     }
 
     /// Unsaved text from an earlier run is available.
-    pub(in super::super) fn offer(self: &Rc<Self>, draft: Draft) {
-        match self.stand.get() {
-            Stand::Unread | Stand::Loading => {
+    pub(in super::super) fn set_draft(self: &Rc<Self>, draft: Draft) {
+        match self.load_state.get() {
+            LoadState::Unread | LoadState::Loading => {
                 self.draft.replace(Some(draft));
                 self.load();
             }
             // The user was faster, and typed something new.
-            Stand::Open if self.buffer.is_modified() => {}
-            Stand::Open => self.bring_back(&draft, None),
-            Stand::Part | Stand::Refused => {
+            LoadState::Open if self.buffer.is_modified() => {}
+            LoadState::Open => self.restore_draft(&draft, None),
+            LoadState::Partial | LoadState::Refused => {
                 self.draft.replace(Some(draft));
                 self.read_again();
             }
@@ -170,7 +171,7 @@ impl Document {
 
     /// Loads the file as if it was just opened. The current text is lost for good.
     pub(super) fn read_again(self: &Rc<Self>) {
-        if self.stand.get() == Stand::Loading {
+        if self.load_state.get() == LoadState::Loading {
             return;
         }
         self.aim.set(Some(self.place()));
@@ -189,13 +190,13 @@ impl Document {
 
     /// Restores unsaved text from an earlier run, even if the file can no longer be shown. This can
     /// be undone if it leads back to the text that the draft is based on.
-    fn bring_back(self: &Rc<Self>, draft: &Draft, refusal: Option<&Refusal>) {
+    fn restore_draft(self: &Rc<Self>, draft: &Draft, refusal: Option<&Refusal>) {
         let is_shown = self.common.borrow().is_some();
         if is_shown && draft.text == self.text() {
             return;
         }
         self.view.set_editable(true);
-        let sum = self.seen.borrow().as_ref().map(|seen| seen.sum.clone());
+        let sum = self.disk_state.borrow().as_ref().map(|disk_state| disk_state.sum.clone());
         let is_changed = refusal.is_none() && sum != draft.base;
         if is_shown && !is_changed {
             self.replace_text(&draft.text);
@@ -212,7 +213,7 @@ impl Document {
         // Saving still asks before it overwrites newer changes to the file, even in a later run.
         self.outdated.set(is_changed);
         if is_changed {
-            self.seen.replace(draft.base.clone().map(Seen::earlier));
+            self.disk_state.replace(draft.base.clone().map(DiskState::earlier));
         }
         let words = if is_changed {
             gettext("Your unsaved changes were restored. The file has changed on disk since then.")
@@ -246,12 +247,12 @@ mod tests {
     fn what_was_typed_before_a_restart_can_be_kept_beside_what_came_to_the_file_since() {
         let before = Scene::new();
         before.type_at(0, "my ");
-        let draft = before.document.to_keep().expect("something unsaved");
+        let draft = before.document.draft_to_save().expect("something unsaved");
         let scene = Scene::new();
         fs::write(scene.file(), LINES.replace("one", "eins")).unwrap();
         scene.document.read_again();
         until("the file", || scene.document.text().starts_with("eins"));
-        scene.document.offer(draft);
+        scene.document.set_draft(draft);
         assert!(scene.document.text().starts_with("my one"));
         assert!(!scene.save(|| {}));
         scene.document.keep_both();
@@ -326,6 +327,6 @@ mod tests {
         let scene = scene.restart(|file| fs::write(file, "long ".repeat(6000)).unwrap());
         scene.document.take_disk(false);
         until("the decision", || !scene.document.notice.widget().is_visible());
-        assert_eq!(scene.document.to_keep().expect("something unsaved").common, None);
+        assert_eq!(scene.document.draft_to_save().expect("something unsaved").common, None);
     }
 }

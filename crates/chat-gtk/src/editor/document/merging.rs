@@ -44,7 +44,7 @@ impl Document {
         Version {
             text: self.text().into(),
             format: self.format.get(),
-            seen: self.seen.borrow().clone(),
+            disk_state: self.disk_state.borrow().clone(),
             common: self.common.borrow().clone(),
             overwrites: self.overwrites.borrow().clone(),
         }
@@ -53,7 +53,7 @@ impl Document {
     /// The text is now based on this version's file.
     pub(super) fn come_from(&self, version: &Version) {
         self.format.set(version.format);
-        self.seen.replace(version.seen.clone());
+        self.disk_state.replace(version.disk_state.clone());
         self.common.replace(version.common.clone());
         self.overwrites.replace(version.overwrites.clone());
         self.outdated.set(false);
@@ -81,7 +81,7 @@ impl Document {
                 let loaded = disk::read(&project, &path).ok()?;
                 let (ours, theirs) = ((&*names.0, &*ours), (&*names.1, &*loaded.text));
                 let both = merge_texts_marked(&common, ours, theirs);
-                loaded.part.is_none().then_some((loaded, both))
+                loaded.partial.is_none().then_some((loaded, both))
             };
             let joined = gio::spawn_blocking(join).await;
             let (Some(document), Ok(joined)) = (weak.upgrade(), joined) else { return };

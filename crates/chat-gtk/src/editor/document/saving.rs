@@ -11,10 +11,10 @@ use gtk::{gio, glib};
 use relm4::gtk::prelude::*;
 use sourceview5::prelude::*;
 
-use super::super::disk::{self, Format, NotSaved, Seen, Version};
+use super::super::disk::{self, DiskState, Format, NotSaved, Version};
 use super::super::look;
 use super::super::notice::Choice;
-use super::{Document, Stand, Told};
+use super::{Document, DocumentEvent, LoadState};
 use crate::accessible;
 
 /// How many characters are used to detect a file's language.
@@ -30,7 +30,7 @@ enum Target {
 }
 
 /// The outcome of writing a text.
-type Written = Result<Seen, NotSaved>;
+type Written = Result<DiskState, NotSaved>;
 
 /// Whether a text gets another encoding than its file has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl Recode {
 impl Document {
     /// Saves the text in the background. `done` is called with whether it succeeded.
     pub(in super::super) fn save(self: &Rc<Self>, done: impl FnOnce(bool) + 'static) {
-        if self.stand.get() != Stand::Open {
+        if self.load_state.get() != LoadState::Open {
             return done(false);
         }
         if self.saving.get() {
@@ -68,7 +68,7 @@ impl Document {
             self.save_next.replace(Some(Box::new(both)));
             return;
         }
-        if !self.buffer.is_modified() && self.seen.borrow().is_some() {
+        if !self.buffer.is_modified() && self.disk_state.borrow().is_some() {
             return done(true);
         }
         if self.outdated.get() {
@@ -80,7 +80,7 @@ impl Document {
 
     /// Whether the whole text is loaded, so that it can be saved under another name.
     pub(in super::super) fn is_whole(&self) -> bool {
-        self.stand.get() == Stand::Open && self.has_text()
+        self.load_state.get() == LoadState::Open && self.has_text()
     }
 
     /// Saves the text to another file, even an existing one, and becomes that file.
@@ -121,24 +121,24 @@ impl Document {
                         document.overwrites.take();
                     }
                 }
-                Ok(seen) => {
+                Ok(disk_state) => {
                     if matches!(target, Target::Other(_)) {
                         document.forget_merges();
                     }
-                    document.saved(seen, merged.unwrap_or(ours), recode);
+                    document.saved(disk_state, merged.unwrap_or(ours), recode);
                     if let Target::Other(path) = target {
                         document.become_file(path);
                     }
                     document.show_status();
                     // What was typed or undone meanwhile is not on disk.
                     document.buffer.set_modified(!is_same);
-                    document.tell(Told::Title);
+                    document.tell(DocumentEvent::Title);
                 }
                 Err(not) => document.say_not_saved(target, not),
             }
             if is_saved && is_other {
                 let words = gettext("Changes from disk were merged with yours, and saved.");
-                document.tell(Told::Note(words));
+                document.tell(DocumentEvent::Note(words));
             }
             done(is_saved);
             if let Some(next) = document.save_next.take() {
@@ -151,10 +151,10 @@ impl Document {
     }
 
     /// The text has been saved.
-    fn saved(&self, seen: Seen, written: Version, recode: Recode) {
+    fn saved(&self, disk_state: DiskState, written: Version, recode: Recode) {
         let written = Version {
             format: recode.of(written.format),
-            seen: Some(seen),
+            disk_state: Some(disk_state),
             common: Some(written.text.clone()),
             overwrites: None,
             ..written
@@ -178,7 +178,7 @@ impl Document {
             self.colour(look::language(&self.path(), &text));
         }
         self.watch();
-        self.tell(Told::Became(before));
+        self.tell(DocumentEvent::Became(before));
     }
 
     fn say_not_saved(self: &Rc<Self>, target: Target, not: NotSaved) {
@@ -210,7 +210,7 @@ impl Document {
 
     /// Saves the text under another name.
     pub(super) fn save_as_choice(self: &Rc<Self>) -> Choice {
-        self.choice(gettext("Save As…"), |document| document.tell(Told::SaveAs))
+        self.choice(gettext("Save As…"), |document| document.tell(DocumentEvent::SaveAs))
     }
 }
 
@@ -225,8 +225,8 @@ fn put(
     let as_person = |path: &Path, overwrites: Option<Vec<u8>>, write: &dyn Fn() -> Written| match (
         engine, overwrites,
     ) {
-        (Some(engine), Some(seen)) => {
-            engine.review().overwritten_by_person(project, path, &seen, write)
+        (Some(engine), Some(bytes)) => {
+            engine.review().overwritten_by_person(project, path, &bytes, write)
         }
         (Some(engine), None) => engine.review().saved_by_person(project, path, write),
         (None, _) => write(),
@@ -238,9 +238,11 @@ fn put(
                 // Later changes in the file were replaced by the user's decision, so the journal
                 // must not think that the user kept them.
                 let overwrites = version.overwrites.as_deref();
-                let overwrites = overwrites.and_then(|seen| disk::bytes(seen, format));
-                let (text, seen) = (&*version.text, version.seen.as_ref());
-                as_person(path, overwrites, &|| disk::write(project, path, text, format, seen))
+                let overwrites = overwrites.and_then(|text| disk::bytes(text, format));
+                let (text, disk_state) = (&*version.text, version.disk_state.as_ref());
+                as_person(path, overwrites, &|| {
+                    disk::write(project, path, text, format, disk_state)
+                })
             };
             disk::save_merged(version, write, || disk::read(project, path))
         }

@@ -8,8 +8,8 @@ use std::rc::Rc;
 use relm4::gtk::prelude::*;
 
 use super::super::Engine;
-use super::super::unsaved::Draft;
-use super::{Document, Told};
+use super::super::unsaved_files::Draft;
+use super::{Document, DocumentEvent};
 use crate::main_loop::until;
 
 pub(super) const LINES: &str = "one\ntwo\nthree\nfour\nfive\n";
@@ -35,12 +35,12 @@ impl Scene {
         let told = Rc::clone(&notes);
         let path = Path::new("a.txt");
         let document = Document::new(folder.path(), path, Engine::default(), move |_, what| {
-            if let Told::Note(words) = what {
+            if let DocumentEvent::Note(words) = what {
                 told.borrow_mut().push(words);
             }
         });
         match draft {
-            Some(draft) => document.offer(draft),
+            Some(draft) => document.set_draft(draft),
             None => document.load(),
         }
         until("the text", || document.has_text());
@@ -49,7 +49,7 @@ impl Scene {
 
     /// The same file in the next run, with its unsaved text; `meanwhile` runs in between.
     pub(super) fn restart(self, meanwhile: impl FnOnce(&Path)) -> Self {
-        let (draft, file) = (self.document.to_keep(), self.file());
+        let (draft, file) = (self.document.draft_to_save(), self.file());
         drop(self.document);
         meanwhile(&file);
         Self::open(self.folder, draft)

@@ -124,7 +124,7 @@ impl Document {
         if self.outdated.get() {
             self.buffer.set_modified(true);
         } else if let Some(is_on_disk) = is_on_disk {
-            self.buffer.set_modified(!is_on_disk || self.seen.borrow().is_none());
+            self.buffer.set_modified(!is_on_disk || self.disk_state.borrow().is_none());
         }
     }
 }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::super::block::Block;
 use super::super::build::{Top, build_part};
 use super::super::label::{Label, Target};
-use super::{Open, Place, Region, Stream, What};
+use super::{BlockPosition, Open, Region, Stream, What};
 
 impl Stream {
     /// Updates the addresses of links in finished blocks to the current definitions. Regions from
@@ -51,7 +51,7 @@ impl Stream {
                 for (at, top) in (first..).zip(tops) {
                     if *self.blocks[at] != top.block {
                         self.blocks[at] = Rc::new(top.block);
-                        self.unchanged = self.unchanged.min(Place { block: at, item: 0 });
+                        self.unchanged = self.unchanged.min(BlockPosition { block: at, item: 0 });
                     }
                 }
             }
@@ -71,7 +71,7 @@ impl Stream {
         if let Some(Block::List(shown)) = self.blocks.get_mut(self.finished).map(Rc::make_mut) {
             shown.items[at] = item;
         }
-        let place = Place { block: self.finished, item: at };
+        let place = BlockPosition { block: self.finished, item: at };
         self.unchanged = self.unchanged.min(place);
     }
 }

@@ -30,13 +30,13 @@ mod imp {
     #[derive(Default)]
     pub struct FolderModel {
         pub path: RefCell<PathBuf>,
-        pub shown: RefCell<Shown>,
+        pub listed: RefCell<ListedEntries>,
     }
 
     /// The listed entries: the first ones of the old folder, and then those of the new one from an
     /// index on. When no update is in progress, these are all of the new one.
     #[derive(Clone, Default)]
-    pub struct Shown {
+    pub struct ListedEntries {
         pub old: Option<Arc<Folder>>,
         pub until: usize,
         pub new: Option<Arc<Folder>>,
@@ -58,17 +58,17 @@ mod imp {
         }
 
         fn n_items(&self) -> u32 {
-            let shown = self.shown.borrow();
-            let new = shown.new.as_ref().map_or(0, |folder| folder.len());
-            (shown.until + new - shown.from) as u32
+            let listed = self.listed.borrow();
+            let new = listed.new.as_ref().map_or(0, |folder| folder.len());
+            (listed.until + new - listed.from) as u32
         }
 
         fn item(&self, position: u32) -> Option<glib::Object> {
-            let shown = self.shown.borrow();
+            let listed = self.listed.borrow();
             let position = position as usize;
-            let entry = match position.checked_sub(shown.until) {
-                None => shown.old.as_ref()?.get(position)?,
-                Some(behind) => shown.new.as_ref()?.get(shown.from + behind)?,
+            let entry = match position.checked_sub(listed.until) {
+                None => listed.old.as_ref()?.get(position)?,
+                Some(behind) => listed.new.as_ref()?.get(listed.from + behind)?,
             };
             let path = self.path.borrow().join(entry.name);
             Some(glib::BoxedAnyObject::new(Node { path, kind: entry.kind }).upcast())
@@ -86,7 +86,7 @@ impl FolderModel {
     pub(super) fn new(path: &Path, folder: Option<Arc<Folder>>) -> Self {
         let model = glib::Object::new::<Self>();
         model.imp().path.replace(path.to_owned());
-        model.imp().shown.borrow_mut().new = folder;
+        model.imp().listed.borrow_mut().new = folder;
         model
     }
 
@@ -96,7 +96,7 @@ impl FolderModel {
 
     /// Updates the folder. Entries that stay keep their rows.
     pub(super) fn set(&self, new: Option<Arc<Folder>>) {
-        let old = self.imp().shown.borrow().new.clone();
+        let old = self.imp().listed.borrow().new.clone();
         let is_same = match (&old, &new) {
             (Some(old), Some(new)) => Arc::ptr_eq(old, new),
             (old, new) => old.is_none() && new.is_none(),
@@ -104,15 +104,15 @@ impl FolderModel {
         if is_same {
             return;
         }
-        let shown = imp::Shown { old, until: 0, new, from: 0 };
+        let listed = imp::ListedEntries { old, until: 0, new, from: 0 };
         // From the end, so that earlier entries are still as they were.
-        for change in changes(shown.old.as_deref(), shown.new.as_deref()).into_iter().rev() {
+        for change in changes(listed.old.as_deref(), listed.new.as_deref()).into_iter().rev() {
             let (until, from) = (change.old.start, change.new.start);
-            self.imp().shown.replace(imp::Shown { until, from, ..shown.clone() });
+            self.imp().listed.replace(imp::ListedEntries { until, from, ..listed.clone() });
             let (removed, added) = (change.old.len() as u32, change.new.len() as u32);
             self.items_changed(until as u32, removed, added);
         }
-        self.imp().shown.replace(imp::Shown { old: None, ..shown });
+        self.imp().listed.replace(imp::ListedEntries { old: None, ..listed });
     }
 }
 

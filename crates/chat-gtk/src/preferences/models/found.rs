@@ -14,7 +14,7 @@ use gettextrs::gettext;
 use gtk::glib;
 
 use crate::models::list::KeyedList;
-use crate::models::row::{Act, Look, ModelRow};
+use crate::models::row::{Act, ModelRow, RowContents};
 use crate::models::words;
 
 /// The group. Cheap to clone.
@@ -84,7 +84,7 @@ impl Inner {
     fn show(&self, row: &ModelRow, path: &PathBuf, error: Option<&Error>) {
         let Some(model) = self.of(path) else { return };
         let place = fill(&gettext("In {program}"), &[("program", model.program.name())]);
-        row.show(Look {
+        row.show(RowContents {
             about: format!(
                 "{place} · {} · {}\n{}",
                 bytes(model.size),

@@ -10,10 +10,10 @@ use chat_presentation::words::{bytes, fill, sentence};
 use gettextrs::gettext;
 use gtk::{glib, pango};
 
-use super::super::rows::Place;
+use super::super::rows::PreferencesContext;
 use crate::models::fetch::{Fetch, Goods};
 use crate::models::list::KeyedList;
-use crate::models::row::{Act, Look, ModelRow};
+use crate::models::row::{Act, ModelRow, RowContents};
 use crate::models::{Stock, adding, words};
 
 /// The group. Cheap to clone.
@@ -50,7 +50,7 @@ impl Coming {
 }
 
 impl InstalledModels {
-    pub(super) fn new(place: &Place) -> Self {
+    pub(super) fn new(context: &PreferencesContext) -> Self {
         let add = gtk::Button::builder()
             .label(gettext("Add a File…"))
             .valign(gtk::Align::Center)
@@ -81,8 +81,8 @@ impl InstalledModels {
             none,
             add,
             trouble,
-            window: place.window.clone(),
-            manager: place.manager.clone(),
+            window: context.window.clone(),
+            manager: context.manager.clone(),
         };
         let this = Self { inner: Rc::new(inner) };
         let weak = Rc::downgrade(&this.inner);
@@ -158,7 +158,7 @@ impl Inner {
         };
         let row = ModelRow::new(icon, &words::title(model));
         let act = if model.owned { Act::Delete } else { Act::Remove };
-        row.show(Look {
+        row.show(RowContents {
             about: words::about(model),
             wrong: problem.is_some(),
             state: problem,

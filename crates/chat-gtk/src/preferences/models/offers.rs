@@ -10,7 +10,7 @@ use gettextrs::{gettext, ngettext};
 use crate::accessible;
 use crate::models::fetch::{Fetch, Goods};
 use crate::models::machine::{self, Room};
-use crate::models::row::{Look, ModelRow};
+use crate::models::row::{ModelRow, RowContents};
 use crate::models::{Stock, words};
 
 /// The group.
@@ -105,7 +105,7 @@ fn too_large(offers: &[&'static Offer]) -> adw::PreferencesGroup {
         .build();
     for offer in offers {
         let row = ModelRow::new("natter-computer-symbolic", &offer.title);
-        row.show(Look { about: words::about_offer(offer), ..Look::default() });
+        row.show(RowContents { about: words::about_offer(offer), ..RowContents::default() });
         fold.add_row(row.widget());
     }
     let group = adw::PreferencesGroup::builder().visible(!offers.is_empty()).build();

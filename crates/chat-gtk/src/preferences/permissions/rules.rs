@@ -13,7 +13,7 @@ use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
 
-use super::super::rows::{Place, icon_button, plain_row};
+use super::super::rows::{PreferencesContext, icon_button, plain_row};
 use crate::projects;
 use crate::window::export::put;
 
@@ -29,11 +29,11 @@ struct Inner {
     export: gtk::Button,
     rows: RefCell<Vec<adw::ActionRow>>,
     shown: RefCell<Vec<Remembered>>,
-    place: Place,
+    context: PreferencesContext,
 }
 
 impl RulesGroup {
-    pub(super) fn new(place: &Place) -> Self {
+    pub(super) fn new(context: &PreferencesContext) -> Self {
         // A text label would leave no space for the title in a narrow window.
         let export = icon_button("document-save-symbolic", &gettext("Export…"));
         let add = icon_button("list-add-symbolic", &gettext("Add Rule…"));
@@ -50,7 +50,7 @@ impl RulesGroup {
             export,
             rows: RefCell::default(),
             shown: RefCell::default(),
-            place: place.clone(),
+            context: context.clone(),
         });
         let weak = Rc::downgrade(&inner);
         inner.export.connect_clicked(move |_| {
@@ -61,7 +61,7 @@ impl RulesGroup {
         let weak = Rc::downgrade(&inner);
         add.connect_clicked(move |_| {
             if let Some(inner) = weak.upgrade() {
-                editor::open(&inner.place, None);
+                editor::open(&inner.context, None);
             }
         });
         let this = Self { inner };
@@ -76,7 +76,7 @@ impl RulesGroup {
     /// Shows the current rules.
     pub(super) fn fill(&self) {
         let inner = &self.inner;
-        let rules = inner.place.manager.settings().current().permissions.rules.clone();
+        let rules = inner.context.manager.settings().current().permissions.rules.clone();
         if *inner.shown.borrow() == rules && !inner.rows.borrow().is_empty() {
             return;
         }
@@ -109,8 +109,8 @@ impl Inner {
         };
         row.add_prefix(&gtk::Image::from_icon_name(icon));
         let edit = icon_button("document-edit-symbolic", &gettext("Edit this rule"));
-        let (place, known) = (self.place.clone(), rule.clone());
-        edit.connect_clicked(move |_| editor::open(&place, Some(known.clone())));
+        let (context, known) = (self.context.clone(), rule.clone());
+        edit.connect_clicked(move |_| editor::open(&context, Some(known.clone())));
         row.add_suffix(&edit);
         let remove = icon_button("user-trash-symbolic", &gettext("Remove this rule"));
         let (weak, rule) = (Rc::downgrade(self), rule.clone());
@@ -131,7 +131,7 @@ impl Inner {
                 // The receiver waits below.
                 let _ = told.send(settings.permissions.forget(&old));
             };
-            if self.place.change(change).await
+            if self.context.change(change).await
                 && let Ok(Some(at)) = forgotten.await
             {
                 self.offer_undo(rule, at);
@@ -140,17 +140,17 @@ impl Inner {
     }
 
     fn offer_undo(&self, rule: Remembered, at: usize) {
-        let Some(window) = self.place.window.upgrade() else { return };
+        let Some(window) = self.context.window.upgrade() else { return };
         let words = words::fill(&gettext("“{rule}” removed"), &[("rule", &shown(&rule))]);
         let toast = adw::Toast::builder()
             .title(glib::markup_escape_text(&words))
             .button_label(gettext("Undo"))
             .build();
-        let place = self.place.clone();
+        let context = self.context.clone();
         toast.connect_button_clicked(move |_| {
-            let (place, rule) = (place.clone(), rule.clone());
+            let (context, rule) = (context.clone(), rule.clone());
             glib::spawn_future_local(async move {
-                place.change(move |settings| settings.permissions.put_back(rule, at)).await;
+                context.change(move |settings| settings.permissions.put_back(rule, at)).await;
             });
         });
         window.add_toast(toast);
@@ -162,7 +162,7 @@ impl Inner {
             .action(gtk::FileChooserAction::Save)
             .modal(true)
             .build();
-        chooser.set_transient_for(self.place.window.upgrade().as_ref());
+        chooser.set_transient_for(self.context.window.upgrade().as_ref());
         chooser.set_current_name("natter-rules.toml");
         // Keeps the dialog alive until it is answered.
         let alive = RefCell::new(Some(chooser.clone()));
@@ -178,7 +178,7 @@ impl Inner {
     }
 
     async fn export(&self, path: PathBuf) {
-        let text = self.place.manager.settings().current().permissions.rules_as_toml();
+        let text = self.context.manager.settings().current().permissions.rules_as_toml();
         let words = match put(&path, text).await {
             Ok(()) => {
                 let name = path.display().to_string();
@@ -189,7 +189,7 @@ impl Inner {
                 words::fill(&text, &[("reason", &reason)])
             }
         };
-        self.place.tell(&words);
+        self.context.tell(&words);
     }
 }
 
@@ -209,7 +209,7 @@ fn meaning(rule: &Remembered) -> String {
         (Effect::Allow, Some(_)) => gettext("Allowed in {folder}"),
         (Effect::Deny, Some(_)) => gettext("Denied in {folder}"),
     };
-    let folder = rule.project.as_deref().map(projects::place).unwrap_or_default();
+    let folder = rule.project.as_deref().map(projects::context).unwrap_or_default();
     words::fill(&text, &[("folder", &folder)])
 }
 
@@ -231,9 +231,9 @@ mod tests {
             rule(Effect::Deny, Some("/projects/natter")),
         ];
         let meanings: Vec<String> = all.iter().map(meaning).collect();
-        for (place, one) in meanings.iter().enumerate() {
-            assert!(!meanings[..place].contains(one), "{one}");
-            assert_eq!(one.contains("/projects/natter"), place >= 2, "{one}");
+        for (context, one) in meanings.iter().enumerate() {
+            assert!(!meanings[..context].contains(one), "{one}");
+            assert_eq!(one.contains("/projects/natter"), context >= 2, "{one}");
         }
         assert!(!shown(&all[0]).contains('\u{202e}'));
     }

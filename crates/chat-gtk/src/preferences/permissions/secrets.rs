@@ -10,7 +10,7 @@ use chat_presentation::words;
 use gettextrs::{gettext, ngettext};
 use gtk::glib;
 
-use super::super::rows::{Place, icon_button, plain_row};
+use super::super::rows::{PreferencesContext, icon_button, plain_row};
 
 /// The group. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -23,11 +23,11 @@ struct Inner {
     reset: gtk::Button,
     rows: RefCell<Vec<adw::ActionRow>>,
     shown: RefCell<Option<SecretFiles>>,
-    place: Place,
+    context: PreferencesContext,
 }
 
 impl SecretsGroup {
-    pub(super) fn new(place: &Place) -> Self {
+    pub(super) fn new(context: &PreferencesContext) -> Self {
         let reset = gtk::Button::builder()
             .label(gettext("_Reset"))
             .use_underline(true)
@@ -52,7 +52,7 @@ impl SecretsGroup {
             reset,
             rows: RefCell::default(),
             shown: RefCell::default(),
-            place: place.clone(),
+            context: context.clone(),
         });
         let weak = Rc::downgrade(&inner);
         add.connect_apply(move |row| {
@@ -83,7 +83,7 @@ impl SecretsGroup {
 
 impl Inner {
     fn fill(self: &Rc<Self>) {
-        let files = self.place.manager.settings().current().permissions.secrets.clone();
+        let files = self.context.manager.settings().current().permissions.secrets.clone();
         if self.shown.borrow().as_ref() == Some(&files) {
             return;
         }
@@ -111,7 +111,7 @@ impl Inner {
         let (weak, pattern) = (Rc::downgrade(self), pattern.to_owned());
         remove.connect_clicked(move |_| {
             let Some(inner) = weak.upgrade() else { return };
-            let known = inner.place.manager.settings().current().permissions.secrets.clone();
+            let known = inner.context.manager.settings().current().permissions.secrets.clone();
             let others = known.patterns().iter().filter(|other| **other != pattern).cloned();
             // They were valid patterns before.
             if let Ok(files) = SecretFiles::new(others) {
@@ -125,7 +125,7 @@ impl Inner {
     /// Adds what was typed.
     fn add(self: &Rc<Self>, row: &adw::EntryRow) {
         let text = row.text();
-        let known = self.place.manager.settings().current().permissions.secrets.clone();
+        let known = self.context.manager.settings().current().permissions.secrets.clone();
         let all = known.patterns().iter().cloned().chain([text.trim().to_owned()]);
         match SecretFiles::new(all) {
             Ok(files) => {
@@ -134,7 +134,7 @@ impl Inner {
             }
             Err(error) => {
                 let text = gettext("“{pattern}” isn’t a file name or pattern.");
-                self.place.tell(&words::fill(&text, &[("pattern", &error.pattern)]));
+                self.context.tell(&words::fill(&text, &[("pattern", &error.pattern)]));
             }
         }
     }
@@ -143,7 +143,7 @@ impl Inner {
         let this = Rc::clone(self);
         glib::spawn_future_local(async move {
             let change = move |settings: &mut Settings| settings.permissions.secrets = files;
-            if this.place.change(change).await {
+            if this.context.change(change).await {
                 this.fill();
             }
         });

@@ -4,13 +4,13 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use adw::prelude::*;
-use chat_core::settings::{Key, KeySource, KeyStorage, SearchProvider, SearchSettings};
+use chat_core::settings::{Key, KeyStorage, KeySource, SearchProvider, SearchSettings};
 use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
 
 use super::super::editor::sentences;
-use super::super::rows::Place;
+use super::super::rows::PreferencesContext;
 
 /// The group. Cheap to clone; its widgets own it.
 #[derive(Clone, Debug)]
@@ -24,13 +24,13 @@ struct Inner {
     provider: adw::ComboRow,
     url: adw::EntryRow,
     key: adw::PasswordEntryRow,
-    place: Place,
+    context: PreferencesContext,
     /// The address that was last shown: if the entry differs, the user is typing.
     shown: RefCell<String>,
 }
 
 impl SearchGroup {
-    pub(super) fn new(place: &Place) -> Self {
+    pub(super) fn new(context: &PreferencesContext) -> Self {
         let none = gettext("None");
         let titles = SearchProvider::ALL.map(SearchProvider::title);
         let names: Vec<&str> = [none.as_str()].into_iter().chain(titles).collect();
@@ -47,11 +47,11 @@ impl SearchGroup {
         group.add(&provider);
         group.add(&url);
         group.add(&key);
-        let (place, shown) = (place.clone(), RefCell::default());
-        let inner = Rc::new(Inner { group, provider, url, key, place, shown });
+        let (context, shown) = (context.clone(), RefCell::default());
+        let inner = Rc::new(Inner { group, provider, url, key, context, shown });
         inner.connect();
         let weak = Rc::downgrade(&inner);
-        inner.place.shows(move |settings| {
+        inner.context.shows(move |settings| {
             if let Some(inner) = weak.upgrade() {
                 inner.show(settings.tools.search.as_ref());
             }
@@ -68,7 +68,7 @@ impl Inner {
     fn connect(self: &Rc<Self>) {
         let this = Rc::clone(self);
         self.provider.connect_selected_notify(move |_| {
-            if !this.place.is_showing() {
+            if !this.context.is_showing() {
                 this.show_fields();
                 this.clone().keep(None);
             }
@@ -90,21 +90,21 @@ impl Inner {
     }
 
     fn settings(&self) -> Option<SearchSettings> {
-        self.place.manager.settings().current().tools.search.clone()
+        self.context.manager.settings().current().tools.search.clone()
     }
 
     /// The provider that is chosen in the row.
     fn chosen(&self) -> Option<SearchProvider> {
-        let place = (self.provider.selected() as usize).checked_sub(1)?;
-        SearchProvider::ALL.get(place).copied()
+        let index = (self.provider.selected() as usize).checked_sub(1)?;
+        SearchProvider::ALL.get(index).copied()
     }
 
     /// Shows the saved settings. What is being typed stays.
     fn show(&self, search: Option<&SearchSettings>) {
-        let place = search.and_then(|search| {
+        let index = search.and_then(|search| {
             SearchProvider::ALL.iter().position(|provider| *provider == search.provider)
         });
-        self.provider.set_selected(place.map_or(0, |place| place as u32 + 1));
+        self.provider.set_selected(index.map_or(0, |index| index as u32 + 1));
         let kept = search.and_then(|search| search.url.clone()).unwrap_or_default();
         let shown = self.shown.replace(kept.clone());
         if self.url.text() == shown && shown != kept {
@@ -141,8 +141,8 @@ impl Inner {
             provider.and_then(|chosen| address(chosen, self.settings().as_ref(), &self.url.text()));
         let key = typed.as_deref().map(Key::new);
         glib::spawn_future_local(async move {
-            let (manager, kept_url) = (&self.place.manager, url.clone().unwrap_or_default());
-            let keeping = self.place.keep(Box::pin(async {
+            let (manager, kept_url) = (&self.context.manager, url.clone().unwrap_or_default());
+            let keeping = self.context.keep(Box::pin(async {
                 match provider {
                     Some(provider) => manager.web_search().save(provider, url, key).await,
                     None => manager.web_search().end().await.map(|()| None),
@@ -150,7 +150,7 @@ impl Inner {
             }));
             let Some(kept) = keeping.await else { return };
             if let Some(kept @ KeyStorage::ThisRun(_)) = kept {
-                self.place.tell(&words::key_storage(kept));
+                self.context.tell(&words::key_storage(kept));
             }
             // Something else may have been typed meanwhile.
             let text = self.url.text();
@@ -166,9 +166,9 @@ impl Inner {
     fn forget_key(self: Rc<Self>) {
         let Some(provider) = self.chosen() else { return };
         glib::spawn_future_local(async move {
-            let search = self.place.manager.web_search();
+            let search = self.context.manager.web_search();
             let forgetting = search.forget_key(provider);
-            self.place.keep(Box::pin(forgetting)).await;
+            self.context.keep(Box::pin(forgetting)).await;
         });
     }
 }

@@ -89,7 +89,7 @@ fn input(out: &mut StyledText, call: &ToolCall) {
         if index > 0 {
             out.push("\n", TextStyle::Plain);
         }
-        out.push(&visible(name), TextStyle::Place);
+        out.push(&visible(name), TextStyle::Dim);
         let text = match value {
             Value::String(text) => text.clone(),
             Value::Array(_) | Value::Object(_) => {
@@ -108,7 +108,7 @@ fn plan(out: &mut StyledText, todos: &[Todo]) {
             out.push("\n", TextStyle::Plain);
         }
         let (mark, look) = match todo.state {
-            TodoState::Done => ("✓ ", TextStyle::Place),
+            TodoState::Done => ("✓ ", TextStyle::Dim),
             TodoState::Doing => ("→ ", TextStyle::Plain),
             TodoState::Open => ("○ ", TextStyle::Plain),
         };
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_put_aside_is_told() {
+    fn quarantined_files_are_listed() {
         let call = call("run_command", json!({}));
         let view = ToolView::Ran {
             command: "git init".to_owned(),

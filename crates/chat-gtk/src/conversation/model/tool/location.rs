@@ -3,17 +3,20 @@
 use chat_core::message::{ToolResult, ToolView};
 use chat_core::tool::Target;
 
-use crate::editor::Place;
+use crate::editor::TextPosition;
 
 /// The first line that was read, or the first one that was changed; none where the call is about no line.
-pub fn of(target: &Target, result: Option<&ToolResult>) -> Option<Place> {
+pub fn of(target: &Target, result: Option<&ToolResult>) -> Option<TextPosition> {
     let line = match result.and_then(|result| result.view.as_ref()) {
         Some(ToolView::Read { from, .. }) => *from,
         Some(ToolView::Edited { diff, .. }) => first_changed(diff),
         None => target.line,
         Some(_) => None,
     };
-    line.map(|line| Place { line: u32::try_from(line.max(1)).unwrap_or(u32::MAX), column: 1 })
+    line.map(|line| TextPosition {
+        line: u32::try_from(line.max(1)).unwrap_or(u32::MAX),
+        column: 1,
+    })
 }
 
 /// The first line of the new text that came, or before which something went: of a unified diff without its

@@ -38,7 +38,7 @@ impl LiveOutput {
             .css_classes(["tool-text"])
             .build();
         accessible::set_label(&view, &gettext("Output"));
-        let root = fitted(&view, TALLEST, &["fold-body", "tool-frame"]);
+        let root = fitted(&view, TALLEST, &["expander-body", "tool-frame"]);
         Self { root, buffer, style_tags: style_tags.clone(), shown: RefCell::default() }
     }
 

@@ -138,7 +138,7 @@ mod tests {
 
     fn version(text: &str, common: &str) -> Version {
         let (text, common) = (text.into(), Some(common.into()));
-        Version { text, format: usual(), seen: None, common, overwrites: None }
+        Version { text, format: usual(), disk_state: None, common, overwrites: None }
     }
 
     fn common(version: Option<Version>) -> Option<String> {

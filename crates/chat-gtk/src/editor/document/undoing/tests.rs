@@ -194,7 +194,7 @@ fn keeping_both_can_be_undone_and_is_asked_about_again() {
 fn what_is_kept_for_the_next_run_does_not_know_the_changes_on_disk() {
     let scene = merged();
     let document = &scene.document;
-    let base = |document: &Rc<Document>| document.to_keep().expect("something unsaved").base;
+    let base = |document: &Rc<Document>| document.draft_to_save().expect("something unsaved").base;
     let of_merged = base(document);
     document.buffer.undo();
     // The next run compares this with the file, and asks before it overwrites it.

@@ -11,7 +11,7 @@ use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
 
-use super::super::super::rows::Place;
+use super::super::super::rows::PreferencesContext;
 use crate::projects;
 
 /// The dialog's response for saving.
@@ -30,26 +30,28 @@ struct Editor {
 }
 
 /// Opens the dialog for an existing rule, or for a new one.
-pub(super) fn open(place: &Place, old: Option<Remembered>) {
-    let place = place.clone();
+pub(super) fn open(context: &PreferencesContext, old: Option<Remembered>) {
+    let context = context.clone();
     glib::spawn_future_local(async move {
-        let chats = place.manager.sessions().list().await.unwrap_or_default();
-        let rules = place.manager.settings().current().permissions.rules.clone();
+        let chats = context.manager.sessions().list().await.unwrap_or_default();
+        let rules = context.manager.settings().current().permissions.rules.clone();
         let folders: BTreeSet<PathBuf> = chats
             .into_iter()
             .filter_map(|chat| chat.meta.project)
             .chain(rules.into_iter().filter_map(|rule| rule.project))
             .collect();
-        let Some(window) = place.window.upgrade() else { return };
+        let Some(window) = context.window.upgrade() else { return };
         let editor = Editor::new(&window, old.as_ref(), folders.into_iter().collect());
         editor.dialog.present();
         let editor = Rc::new(editor);
         let kept = Rc::clone(&editor);
         editor.dialog.connect_response(Some(SAVE), move |_, _| {
             let Some(new) = kept.written() else { return };
-            let (place, old) = (place.clone(), old.clone());
+            let (context, old) = (context.clone(), old.clone());
             glib::spawn_future_local(async move {
-                place.change(move |settings| settings.permissions.replace(old.as_ref(), new)).await;
+                context
+                    .change(move |settings| settings.permissions.replace(old.as_ref(), new))
+                    .await;
             });
         });
     });
@@ -76,7 +78,7 @@ impl Editor {
             .model(&gtk::StringList::new(&effects.each_ref().map(String::as_str)))
             .build();
         let mut places = vec![gettext("Everywhere")];
-        places.extend(folders.iter().map(|folder| projects::place(folder)));
+        places.extend(folders.iter().map(|folder| projects::context(folder)));
         let places: Vec<&str> = places.iter().map(String::as_str).collect();
         let project = adw::ComboRow::builder()
             .title(gettext("Applies to"))

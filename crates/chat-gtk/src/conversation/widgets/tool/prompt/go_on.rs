@@ -7,7 +7,7 @@ use chat_core::message::Answer;
 use chat_presentation::words::go_on_question;
 
 use super::{Answered, head, label};
-use crate::beside;
+use crate::adaptive_pair;
 
 /// Fills a card with it. Gives the card's name and what has the keyboard first.
 pub fn fill(root: &gtk::Box, rounds: u32, answered: &Answered) -> (String, gtk::Widget) {
@@ -21,6 +21,6 @@ pub fn fill(root: &gtk::Box, rounds: u32, answered: &Answered) -> (String, gtk::
     };
     let end = button(&gettext("Stop Here"), "end", Answer::Deny { scope: None, message: None });
     let on = button(&gettext("Continue"), "suggested-action", Answer::Allow(None));
-    root.append(&beside::buttons(&end, &on));
+    root.append(&adaptive_pair::buttons(&end, &on));
     (text, on.upcast())
 }

@@ -11,7 +11,7 @@ use chat_presentation::words::{
 
 use super::{Answered, answers, head, keep_draft, label, preview};
 use crate::conversation::widgets::context::WidgetContext;
-use crate::{accessible, beside};
+use crate::{accessible, adaptive_pair};
 
 /// Fills a card with it. `bounds`: why a command is not held better, where that is to be said. Gives the card's name and what has the keyboard first.
 pub fn fill(
@@ -26,7 +26,7 @@ pub fn fill(
     let known = preview::aside(asked);
     aside.set_visible(known.is_some());
     aside.set_label(known.as_deref().unwrap_or_default());
-    let title = beside::title(&label(&question, &["ask-title"]), &aside);
+    let title = adaptive_pair::title(&label(&question, &["ask-title"]), &aside);
     root.append(&head(icon(asked), &title));
     root.append(&preview::widget(asked, &context.style_tags));
     root.append(&label(&reason(asked), &["ask-why"]));
@@ -84,7 +84,7 @@ pub fn fill(
         button.connect_clicked(move |_| once(Answer::Allow(None)));
         button.upcast()
     };
-    root.append(&beside::words(&entry, &beside::buttons(&deny, &first)));
+    root.append(&adaptive_pair::words(&entry, &adaptive_pair::buttons(&deny, &first)));
     (question, first)
 }
 

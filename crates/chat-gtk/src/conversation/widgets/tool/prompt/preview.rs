@@ -21,20 +21,20 @@ pub fn text(asked: &PermissionRequest) -> StyledText {
     match &asked.preview {
         Preview::Command { text, .. } => out.push(&visible(text), TextStyle::Plain),
         Preview::Change { diff, .. } => {
-            out.push(&visible(&asked.target), TextStyle::Place);
+            out.push(&visible(&asked.target), TextStyle::Dim);
             out.begin_line(0);
             out.append(&diff::styled(diff));
             out.trim();
         }
         Preview::Move { to } => {
             out.push(&visible(&asked.target), TextStyle::Plain);
-            out.push("\n→ ", TextStyle::Place);
+            out.push("\n→ ", TextStyle::Dim);
             out.push(&visible(&to.display().to_string()), TextStyle::Plain);
         }
         Preview::Address { url } => out.push(&visible(url), TextStyle::Plain),
         Preview::Store { url, .. } => {
             out.push(&visible(url), TextStyle::Plain);
-            out.push("\n→ ", TextStyle::Place);
+            out.push("\n→ ", TextStyle::Dim);
             out.push(&visible(&asked.target), TextStyle::Plain);
         }
         Preview::Delete | Preview::Target => out.push(&visible(&asked.target), TextStyle::Plain),

@@ -10,7 +10,7 @@ use chat_presentation::words::visible;
 
 use super::rich_text::RichText;
 use super::{AnswerDrafts, Answered, WidgetContext, head, keep_draft, label};
-use crate::{accessible, beside};
+use crate::{accessible, adaptive_pair};
 
 /// Fills a card with it. Gives the card's name, what has the keyboard first, and the question's text.
 pub fn fill(
@@ -65,6 +65,6 @@ pub fn fill(
         }
     });
     keep_draft(drafts, id, &entry);
-    root.append(&beside::words(&entry, &beside::buttons(&skip, &send)));
+    root.append(&adaptive_pair::words(&entry, &adaptive_pair::buttons(&skip, &send)));
     (rich.spoken().to_owned(), first.unwrap_or_else(|| entry.upcast()), rich)
 }

@@ -135,7 +135,7 @@ fn a_file_that_is_gone_while_the_user_decides_leaves_its_changes_known() {
     scene.type_at(0, "my ");
     fs::remove_file(scene.file()).unwrap();
     document.take_disk(false);
-    until("no file", || document.seen.borrow().is_none());
+    until("no file", || document.disk_state.borrow().is_none());
     assert!(scene.save(|| {}));
     document.buffer.undo();
     document.buffer.undo();

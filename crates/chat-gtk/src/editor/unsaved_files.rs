@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::kept::{Kept, path};
+use super::state_files::{StateFiles, path};
 
 /// The folder in the window's state.
 const FOLDER: &str = "unsaved";
@@ -23,7 +23,7 @@ pub(super) struct Draft {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct OfFile {
+struct StoredDraft {
     #[serde(with = "path")]
     project: PathBuf,
     #[serde(with = "path")]
@@ -36,18 +36,18 @@ pub(super) type File = (PathBuf, PathBuf);
 
 /// The state to write. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(super) struct Unsaved(Kept<OfFile>);
+pub(super) struct UnsavedFiles(StateFiles<StoredDraft>);
 
-impl Unsaved {
+impl UnsavedFiles {
     /// Uses a folder of the window's state.
     pub(super) fn new(state: &Path) -> Self {
-        Self(Kept::new(state.join(FOLDER)))
+        Self(StateFiles::new(state.join(FOLDER)))
     }
 
     /// Sets a file's unsaved text; none removes it.
     pub(super) fn set(&self, (project, path): File, draft: Option<Draft>) {
         let place = project.join(&path);
-        self.0.set(place, draft.map(|draft| OfFile { project, path, draft }));
+        self.0.set(place, draft.map(|draft| StoredDraft { project, path, draft }));
     }
 
     /// Writes all pending changes. Blocks.
@@ -78,12 +78,12 @@ mod tests {
     #[test]
     fn what_was_typed_comes_back_in_its_project_alone() {
         let state = tempfile::tempdir().unwrap();
-        let unsaved = Unsaved::new(state.path());
+        let unsaved = UnsavedFiles::new(state.path());
         let file = |project: &str| (PathBuf::from(project), PathBuf::from("src/main.rs"));
         unsaved.set(file("/a"), Some(draft("typed\r\n")));
         unsaved.set(file("/b"), Some(draft("else")));
         unsaved.write();
-        let again = Unsaved::new(state.path());
+        let again = UnsavedFiles::new(state.path());
         assert_eq!(
             again.read(Path::new("/a")),
             [(PathBuf::from("src/main.rs"), draft("typed\r\n"))]
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn a_file_whose_name_is_no_text_is_kept_like_any_other() {
         let state = tempfile::tempdir().unwrap();
-        let unsaved = Unsaved::new(state.path());
+        let unsaved = UnsavedFiles::new(state.path());
         let odd = PathBuf::from(OsStr::from_bytes(b"src/\xff.rs"));
         unsaved.set(("/a".into(), odd.clone()), Some(draft("typed")));
         unsaved.write();
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn what_an_earlier_version_kept_is_read() {
         let kept = r#"{"project":"/a","path":"b.rs","draft":{"text":"t","cursor":1,"base":null}}"#;
-        let kept: OfFile = serde_json::from_str(kept).unwrap();
+        let kept: StoredDraft = serde_json::from_str(kept).unwrap();
         assert_eq!((kept.project, kept.path), (PathBuf::from("/a"), PathBuf::from("b.rs")));
     }
 }

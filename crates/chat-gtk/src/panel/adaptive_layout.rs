@@ -12,16 +12,16 @@ use relm4::gtk::prelude::*;
 use crate::accessible;
 
 /// From this width on, in pixels, both fit: the width next to the chat list in a window of 1000.
-const BOTH: i32 = 739;
+const BOTH_FIT: i32 = 739;
 /// The minimum width of either when dragged, in pixels.
-const NARROWEST: i32 = 340;
+const MIN_WIDTH: i32 = 340;
 /// The panel's width until it is dragged, in pixels: enough for a line of code.
-const USUAL: i32 = 560;
+const DEFAULT_WIDTH: i32 = 560;
 /// The conversation's minimum width while the panel has its default width, in pixels.
 const READABLE: i32 = 400;
 /// Below this width, in pixels, the conversation's header has no space for whole names. With the
 /// default widths it has.
-const TIGHT: i32 = 380;
+const NARROW: i32 = 380;
 /// The width of the handle, which overlaps the border between the two.
 const HANDLE: i32 = 8;
 /// How far an arrow key moves the handle, in pixels.
@@ -29,7 +29,7 @@ const STEP: i32 = 20;
 
 /// Which of the two are visible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sight {
+pub(crate) enum VisiblePanes {
     /// Only the conversation.
     Conversation,
     /// Both, side by side.
@@ -40,11 +40,11 @@ pub(crate) enum Sight {
 
 mod imp {
     use super::{
-        Cell, HANDLE, LayoutManagerImpl, NARROWEST, ObjectImpl, ObjectSubclass, ObjectSubclassExt,
-        READABLE, Rc, RefCell, RootExt, Sight, USUAL, WidgetExt, glib, three,
+        Cell, DEFAULT_WIDTH, HANDLE, LayoutManagerImpl, MIN_WIDTH, ObjectImpl, ObjectSubclass,
+        ObjectSubclassExt, READABLE, Rc, RefCell, RootExt, VisiblePanes, WidgetExt, glib, three,
     };
 
-    pub struct Sides {
+    pub struct AdaptiveLayout {
         pub changed: RefCell<Option<Rc<dyn Fn()>>>,
         pub shown: Cell<bool>,
         pub front: Cell<bool>,
@@ -52,10 +52,10 @@ mod imp {
         pub wanted: Cell<Option<i32>>,
         pub width: Cell<i32>,
         /// Whether the conversation is narrow.
-        pub tight: Cell<bool>,
+        pub narrow: Cell<bool>,
     }
 
-    impl Default for Sides {
+    impl Default for AdaptiveLayout {
         fn default() -> Self {
             Self {
                 changed: RefCell::default(),
@@ -63,21 +63,21 @@ mod imp {
                 front: Cell::new(false),
                 wanted: Cell::new(None),
                 width: Cell::new(0),
-                tight: Cell::new(false),
+                narrow: Cell::new(false),
             }
         }
     }
 
     #[glib::object_subclass]
-    impl ObjectSubclass for Sides {
-        const NAME: &'static str = "NatterSides";
-        type Type = super::Sides;
+    impl ObjectSubclass for AdaptiveLayout {
+        const NAME: &'static str = "NatterAdaptiveLayout";
+        type Type = super::AdaptiveLayout;
         type ParentType = gtk::LayoutManager;
     }
 
-    impl ObjectImpl for Sides {}
+    impl ObjectImpl for AdaptiveLayout {}
 
-    impl LayoutManagerImpl for Sides {
+    impl LayoutManagerImpl for AdaptiveLayout {
         fn request_mode(&self, _widget: &gtk::Widget) -> gtk::SizeRequestMode {
             gtk::SizeRequestMode::ConstantSize
         }
@@ -95,7 +95,9 @@ mod imp {
             }
             let (other, ..) = panel.measure(orientation, -1);
             let natural = match orientation {
-                gtk::Orientation::Horizontal => natural + self.wanted.get().unwrap_or(USUAL),
+                gtk::Orientation::Horizontal => {
+                    natural + self.wanted.get().unwrap_or(DEFAULT_WIDTH)
+                }
                 _ => natural,
             };
             let least = least.max(other);
@@ -104,9 +106,9 @@ mod imp {
 
         fn allocate(&self, widget: &gtk::Widget, width: i32, height: i32, _baseline: i32) {
             let Some([chat, panel, handle]) = three(widget) else { return };
-            let was = self.sight();
+            let was = self.visible_panes();
             self.width.set(width);
-            if was == Sight::Both && self.sight() != was {
+            if was == VisiblePanes::Both && self.visible_panes() != was {
                 // A hidden widget would lose the focus to the first button in the window.
                 if let Some(focus) = widget.root().and_then(|root| root.focus()) {
                     if focus.is_ancestor(&panel) {
@@ -116,18 +118,18 @@ mod imp {
                     }
                 }
             }
-            let sight = self.sight();
-            chat.set_child_visible(sight != Sight::Panel);
-            panel.set_child_visible(sight != Sight::Conversation);
-            handle.set_child_visible(sight == Sight::Both);
+            let visible = self.visible_panes();
+            chat.set_child_visible(visible != VisiblePanes::Panel);
+            panel.set_child_visible(visible != VisiblePanes::Conversation);
+            handle.set_child_visible(visible == VisiblePanes::Both);
             let mut chat_width = width;
             let place = |widget: &gtk::Widget, x: i32, width: i32| {
                 widget.size_allocate(&gtk::Allocation::new(x, 0, width, height), -1);
             };
-            match sight {
-                Sight::Conversation => place(&chat, 0, width),
-                Sight::Panel => place(&panel, 0, width),
-                Sight::Both => {
+            match visible {
+                VisiblePanes::Conversation => place(&chat, 0, width),
+                VisiblePanes::Panel => place(&panel, 0, width),
+                VisiblePanes::Both => {
                     let wide = self.panel_within(width);
                     let to_left = widget.direction() == gtk::TextDirection::Rtl;
                     chat_width = width - wide;
@@ -137,25 +139,25 @@ mod imp {
                     place(&handle, border - HANDLE / 2, HANDLE);
                 }
             }
-            let tight = chat_width < super::TIGHT;
-            if self.tight.replace(tight) != tight || sight != was {
-                super::tell_soon(&self.obj());
+            let narrow = chat_width < super::NARROW;
+            if self.narrow.replace(narrow) != narrow || visible != was {
+                super::notify_changed_soon(&self.obj());
             }
         }
     }
 
-    impl Sides {
+    impl AdaptiveLayout {
         /// The panel's width if both are shown in this width.
         pub(crate) fn panel_within(&self, width: i32) -> i32 {
-            let wanted = self.wanted.get().unwrap_or_else(|| USUAL.min(width - READABLE));
-            wanted.clamp(NARROWEST, (width - NARROWEST).max(NARROWEST))
+            let wanted = self.wanted.get().unwrap_or_else(|| DEFAULT_WIDTH.min(width - READABLE));
+            wanted.clamp(MIN_WIDTH, (width - MIN_WIDTH).max(MIN_WIDTH))
         }
 
-        pub(crate) fn sight(&self) -> Sight {
-            match (self.shown.get(), self.width.get() >= super::BOTH) {
-                (true, true) => Sight::Both,
-                (true, false) if self.front.get() => Sight::Panel,
-                _ => Sight::Conversation,
+        pub(crate) fn visible_panes(&self) -> VisiblePanes {
+            match (self.shown.get(), self.width.get() >= super::BOTH_FIT) {
+                (true, true) => VisiblePanes::Both,
+                (true, false) if self.front.get() => VisiblePanes::Panel,
+                _ => VisiblePanes::Conversation,
             }
         }
     }
@@ -163,29 +165,29 @@ mod imp {
 
 glib::wrapper! {
     /// The layout.
-    pub struct Sides(ObjectSubclass<imp::Sides>) @extends gtk::LayoutManager;
+    pub struct AdaptiveLayout(ObjectSubclass<imp::AdaptiveLayout>) @extends gtk::LayoutManager;
 }
 
 /// Reports after the layout: nothing may be changed during it.
-fn tell_soon(sides: &Sides) {
-    let sides = sides.clone();
+fn notify_changed_soon(layout: &AdaptiveLayout) {
+    let layout = layout.clone();
     glib::idle_add_local_full(glib::Priority::HIGH, move || {
-        sides.tell();
+        layout.notify_changed();
         glib::ControlFlow::Break
     });
 }
 
-impl Sides {
+impl AdaptiveLayout {
     /// Creates a box with the panel and the handle; the conversation is to be prepended.
     pub(crate) fn new(panel: &gtk::Box) -> (gtk::Box, Self) {
         let handle = handle();
         let root = gtk::Box::builder().hexpand(true).build();
         root.append(panel);
         root.append(&handle);
-        let sides = glib::Object::new::<Self>();
-        root.set_layout_manager(Some(sides.clone()));
-        sides.connect_handle(&handle);
-        (root, sides)
+        let layout = glib::Object::new::<Self>();
+        root.set_layout_manager(Some(layout.clone()));
+        layout.connect_handle(&handle);
+        (root, layout)
     }
 
     /// Calls this when something else becomes visible.
@@ -193,7 +195,7 @@ impl Sides {
         self.imp().changed.replace(Some(Rc::new(changed)));
     }
 
-    fn tell(&self) {
+    fn notify_changed(&self) {
         let changed = self.imp().changed.borrow().clone();
         if let Some(changed) = changed {
             changed();
@@ -201,13 +203,13 @@ impl Sides {
     }
 
     /// What is visible.
-    pub(crate) fn sight(&self) -> Sight {
-        self.imp().sight()
+    pub(crate) fn visible_panes(&self) -> VisiblePanes {
+        self.imp().visible_panes()
     }
 
     /// Whether the conversation is narrow.
-    pub(crate) fn is_tight(&self) -> bool {
-        self.imp().tight.get()
+    pub(crate) fn is_narrow(&self) -> bool {
+        self.imp().narrow.get()
     }
 
     /// Whether the panel is open at all, visible or behind the conversation.
@@ -229,7 +231,7 @@ impl Sides {
 
     /// Shows the conversation, if only one is visible.
     pub(crate) fn show_conversation(&self) {
-        if self.sight() == Sight::Panel {
+        if self.visible_panes() == VisiblePanes::Panel {
             self.imp().front.set(false);
             self.renew();
         }
@@ -242,15 +244,15 @@ impl Sides {
 
     /// Sets that width.
     pub(crate) fn set_panel_width(&self, width: i32) {
-        let room = self.imp().width.get() - NARROWEST;
-        let width = if room >= NARROWEST { width.min(room) } else { width };
-        self.imp().wanted.set(Some(width.max(NARROWEST)));
+        let room = self.imp().width.get() - MIN_WIDTH;
+        let width = if room >= MIN_WIDTH { width.min(room) } else { width };
+        self.imp().wanted.set(Some(width.max(MIN_WIDTH)));
         self.layout_changed();
     }
 
     fn renew(&self) {
         self.layout_changed();
-        tell_soon(self);
+        notify_changed_soon(self);
     }
 
     fn connect_handle(&self, handle: &gtk::Box) {
@@ -258,23 +260,23 @@ impl Sides {
         let weak = self.downgrade();
         // The handle moves during the drag, and pointer positions are relative to the handle.
         drag.connect_drag_update(move |_, x, _| {
-            let Some(sides) = weak.upgrade() else { return };
+            let Some(layout) = weak.upgrade() else { return };
             let to_left =
-                sides.widget().is_some_and(|widget| widget.direction() == gtk::TextDirection::Rtl);
+                layout.widget().is_some_and(|widget| widget.direction() == gtk::TextDirection::Rtl);
             let by = if to_left { x as i32 } else { -(x as i32) };
-            sides.set_panel_width(sides.drawn_width() + by);
+            layout.set_panel_width(layout.drawn_width() + by);
         });
         handle.add_controller(drag);
         let keys = gtk::EventControllerKey::new();
         let weak = self.downgrade();
         keys.connect_key_pressed(move |_, key, _, _| {
-            let Some(sides) = weak.upgrade() else { return glib::Propagation::Proceed };
+            let Some(layout) = weak.upgrade() else { return glib::Propagation::Proceed };
             let by = match key {
                 gdk::Key::Left => STEP,
                 gdk::Key::Right => -STEP,
                 _ => return glib::Propagation::Proceed,
             };
-            sides.set_panel_width(sides.drawn_width() + by);
+            layout.set_panel_width(layout.drawn_width() + by);
             glib::Propagation::Stop
         });
         handle.add_controller(keys);

@@ -13,13 +13,13 @@ use super::hint_bar;
 use crate::conversation::Output;
 
 #[derive(Debug)]
-pub(super) enum Shown {
+pub(super) enum ShownChat {
     New(EmptySession),
     Opening(Fid),
     Open(SessionPlaceholder),
 }
 
-impl Shown {
+impl ShownChat {
     pub(super) fn fid(&self) -> Option<&Fid> {
         match self {
             Self::New(_) => None,
@@ -50,7 +50,7 @@ impl Shown {
     /// another is being read that is still there, and nothing of it may be done to the other.
     pub(super) fn concerns(&self, session: Option<&Fid>, output: &Output) -> bool {
         let of_none =
-            matches!(output, Output::CopyText(_) | Output::OpenLink(_) | Output::Found(_));
+            matches!(output, Output::CopyText(_) | Output::OpenLink(_) | Output::SearchStatus(_));
         of_none || matches!(self, Self::Open(shown) if session == Some(&shown.fid))
     }
 
@@ -146,13 +146,13 @@ mod tests {
     use chat_core::message::{MessageId, SessionMeta};
 
     use super::*;
-    use crate::conversation::Standing;
+    use crate::conversation::SearchStatus;
 
     #[test]
     fn what_the_chat_before_tells_is_not_done_to_the_one_that_is_being_read() {
         let (before, now) = (Fid::new("2026-01-15-14-30-45"), Fid::new("2026-01-16-08-00-00"));
         let open = |fid: &Fid| {
-            Shown::Open(SessionPlaceholder {
+            ShownChat::Open(SessionPlaceholder {
                 meta: SessionMeta { fid: fid.clone(), ..SessionMeta::default() },
                 status: Status::Idle,
             })
@@ -167,13 +167,14 @@ mod tests {
         ];
         for output in &of_one {
             assert!(open(&before).concerns(Some(&before), output), "{output:?}");
-            assert!(!Shown::Opening(now.clone()).concerns(Some(&before), output), "{output:?}");
+            assert!(!ShownChat::Opening(now.clone()).concerns(Some(&before), output), "{output:?}");
             assert!(!open(&now).concerns(Some(&before), output), "{output:?}");
             assert!(!open(&now).concerns(None, output), "{output:?}");
         }
-        let of_none = [Output::CopyText("text".to_owned()), Output::Found(Standing::default())];
+        let of_none =
+            [Output::CopyText("text".to_owned()), Output::SearchStatus(SearchStatus::default())];
         for output in &of_none {
-            assert!(Shown::Opening(now.clone()).concerns(Some(&before), output), "{output:?}");
+            assert!(ShownChat::Opening(now.clone()).concerns(Some(&before), output), "{output:?}");
         }
     }
 }

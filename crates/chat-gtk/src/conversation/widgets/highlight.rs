@@ -11,20 +11,20 @@ const FAINT: f32 = 0.35;
 
 /// The colours.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Marks {
+pub struct MatchColours {
     ground: RGBA,
     current: RGBA,
     current_text: RGBA,
 }
 
-impl Default for Marks {
+impl Default for MatchColours {
     fn default() -> Self {
         let (ground, current) = (RGBA::new(0.0, 0.0, 0.0, 0.0), RGBA::BLACK);
         Self { ground, current, current_text: RGBA::WHITE }
     }
 }
 
-impl Marks {
+impl MatchColours {
     /// The theme's, as a widget has them.
     pub fn of(widget: &gtk::Widget) -> Self {
         let context = widget.style_context();
@@ -38,19 +38,24 @@ impl Marks {
 }
 
 /// Marks places in a text; those that were marked before no longer are.
-pub fn mark_buffer(buffer: &gtk::TextBuffer, hits: &[Hit], current: Option<usize>, marks: Marks) {
+pub fn highlight_buffer(
+    buffer: &gtk::TextBuffer,
+    hits: &[Hit],
+    current: Option<usize>,
+    colours: MatchColours,
+) {
     let table = buffer.tag_table();
     if hits.is_empty() && table.lookup("found").is_none() {
         return;
     }
     let found = tag(&table, "found");
     let now = tag(&table, "found-current");
-    if found.background_rgba() != Some(marks.ground) {
-        found.set_background_rgba(Some(&marks.ground));
+    if found.background_rgba() != Some(colours.ground) {
+        found.set_background_rgba(Some(&colours.ground));
     }
-    if now.background_rgba() != Some(marks.current) {
-        now.set_background_rgba(Some(&marks.current));
-        now.set_foreground_rgba(Some(&marks.current_text));
+    if now.background_rgba() != Some(colours.current) {
+        now.set_background_rgba(Some(&colours.current));
+        now.set_foreground_rgba(Some(&colours.current_text));
     }
     let (start, end) = buffer.bounds();
     buffer.remove_tag(&found, &start, &end);
@@ -77,7 +82,7 @@ fn tag(table: &gtk::TextTagTable, name: &str) -> gtk::TextTag {
 }
 
 /// Marks places in a label, by their bytes; those that were marked before no longer are.
-pub fn mark_label(label: &gtk::Label, hits: &[(&Hit, bool)], marks: Marks) {
+pub fn highlight_label(label: &gtk::Label, hits: &[(&Hit, bool)], colours: MatchColours) {
     let attributes = label.attributes().and_then(|list| list.copy()).unwrap_or_default();
     // Nothing else in a label has a colour of its own.
     let _ = attributes.filter(|attribute| {
@@ -90,12 +95,12 @@ pub fn mark_label(label: &gtk::Label, hits: &[(&Hit, bool)], marks: Marks) {
             attribute.set_end_index(hit.bytes.end as u32);
             attributes.insert(attribute);
         };
-        let ground = if *is_current { marks.current } else { marks.ground };
+        let ground = if *is_current { colours.current } else { colours.ground };
         let (red, green, blue, alpha) = parts(ground);
         add(pango::AttrColor::new_background(red, green, blue).into());
         add(pango::AttrInt::new_background_alpha(alpha).into());
         if *is_current {
-            let (red, green, blue, _) = parts(marks.current_text);
+            let (red, green, blue, _) = parts(colours.current_text);
             add(pango::AttrColor::new_foreground(red, green, blue).into());
         }
     }

@@ -10,7 +10,7 @@ use gtk::pango;
 use gtk::prelude::*;
 
 use super::fitted::fitted;
-use super::mark::{Marks, mark_buffer};
+use super::highlight::{MatchColours, highlight_buffer};
 use super::style_tags::StyleTags;
 use crate::accessible;
 use crate::conversation::model::hits::Hit;
@@ -25,7 +25,7 @@ const LEAST_TITLE: i32 = 22;
 
 /// A line with an arrow; what is inside is made when it is opened.
 #[derive(Clone)]
-pub struct Fold {
+pub struct Expander {
     parts: Rc<Parts>,
 }
 
@@ -49,18 +49,18 @@ struct Parts {
     style_tags: Option<StyleTags>,
     /// What is inside, while it is open.
     body: RefCell<Option<(gtk::Box, gtk::TextView)>>,
-    marked: RefCell<Marked>,
+    highlights: RefCell<BodyHighlights>,
 }
 
 /// What is marked inside.
 #[derive(Default)]
-struct Marked {
+struct BodyHighlights {
     hits: Vec<Hit>,
     current: Option<usize>,
-    marks: Marks,
+    colours: MatchColours,
 }
 
-impl Fold {
+impl Expander {
     /// A closed fold. What has looks is what a program wrote, in letters of one width.
     pub fn new(icon: &str, style_tags: Option<&StyleTags>) -> Self {
         let arrow = gtk::Image::from_icon_name("pan-end-symbolic");
@@ -70,8 +70,8 @@ impl Fold {
             .ellipsize(pango::EllipsizeMode::Middle)
             .width_chars(LEAST_TITLE)
             .build();
-        let note = gtk::Label::builder().css_classes(["fold-aside"]).visible(false).build();
-        let aside = gtk::Label::builder().css_classes(["fold-aside"]).build();
+        let note = gtk::Label::builder().css_classes(["expander-aside"]).visible(false).build();
+        let aside = gtk::Label::builder().css_classes(["expander-aside"]).build();
         let line = gtk::Box::builder().spacing(9).build();
         let icon = gtk::Image::from_icon_name(icon);
         let spinner = gtk::Spinner::builder().visible(false).build();
@@ -80,16 +80,17 @@ impl Fold {
         line.append(&title_line(&title, &note));
         line.append(&spinner);
         line.append(&aside);
-        let button = gtk::Button::builder().child(&line).css_classes(["flat", "fold-line"]).build();
+        let button =
+            gtk::Button::builder().child(&line).css_classes(["flat", "expander-line"]).build();
         let root = gtk::Box::new(gtk::Orientation::Vertical, 0);
         let leave = gtk::Button::builder()
             .icon_name("document-edit-symbolic")
             .halign(gtk::Align::End)
             .valign(gtk::Align::Center)
             .visible(false)
-            .css_classes(["fold-open"])
+            .css_classes(["expander-open"])
             .build();
-        let head = gtk::Overlay::builder().child(&button).css_classes(["fold-head"]).build();
+        let head = gtk::Overlay::builder().child(&button).css_classes(["expander-head"]).build();
         head.add_overlay(&leave);
         root.append(&head);
         let parts = Rc::new(Parts {
@@ -108,7 +109,7 @@ impl Fold {
             inside: RefCell::default(),
             style_tags: style_tags.cloned(),
             body: RefCell::default(),
-            marked: RefCell::default(),
+            highlights: RefCell::default(),
         });
         let weak = Rc::downgrade(&parts);
         parts.button.connect_clicked(move |_| {
@@ -117,9 +118,9 @@ impl Fold {
                 if let Some(toggled) = toggled {
                     toggled();
                 }
-                let fold = Self { parts };
-                if !fold.open() {
-                    fold.close();
+                let expander = Self { parts };
+                if !expander.open() {
+                    expander.close();
                 }
             }
         });
@@ -164,8 +165,8 @@ impl Fold {
         // What is inside stands right below the line.
         self.parts.root.insert_child_after(&frame, Some(&self.parts.head));
         self.parts.arrow.set_icon_name(Some("pan-down-symbolic"));
-        let Marked { hits, current, marks } = &*self.parts.marked.borrow();
-        mark_buffer(&view.buffer(), hits, *current, *marks);
+        let BodyHighlights { hits, current, colours } = &*self.parts.highlights.borrow();
+        highlight_buffer(&view.buffer(), hits, *current, *colours);
         body.replace((frame, view));
         true
     }
@@ -178,11 +179,11 @@ impl Fold {
     }
 
     /// Marks what was found inside, and nothing else.
-    pub fn mark(&self, hits: &[Hit], current: Option<usize>, marks: Marks) {
+    pub fn highlight(&self, hits: &[Hit], current: Option<usize>, colours: MatchColours) {
         if let Some(view) = self.text_view() {
-            mark_buffer(&view.buffer(), hits, current, marks);
+            highlight_buffer(&view.buffer(), hits, current, colours);
         }
-        self.parts.marked.replace(Marked { hits: hits.to_vec(), current, marks });
+        self.parts.highlights.replace(BodyHighlights { hits: hits.to_vec(), current, colours });
     }
 
     /// The text that is inside, while it is open.
@@ -276,10 +277,13 @@ impl Fold {
             .wrap_mode(gtk::WrapMode::WordChar)
             .accepts_tab(false)
             .pixels_inside_wrap(if style_tags.is_some() { 0 } else { 3 })
-            .css_classes(if style_tags.is_some() { ["tool-text"] } else { ["fold-text"] })
+            .css_classes(if style_tags.is_some() { ["tool-text"] } else { ["expander-text"] })
             .build();
-        let classes: &[&str] =
-            if style_tags.is_some() { &["fold-body", "tool-frame"] } else { &["fold-body"] };
+        let classes: &[&str] = if style_tags.is_some() {
+            &["expander-body", "tool-frame"]
+        } else {
+            &["expander-body"]
+        };
         (fitted(&view, TALLEST, classes), view)
     }
 }
@@ -292,10 +296,10 @@ mod tests {
     fn a_title_is_cut_only_where_nothing_else_has_room() {
         adw::init().expect("a display");
         crate::init();
-        let fold = Fold::new("natter-thinking-symbolic", None);
-        fold.set_line("Ran python3 -c 'print(12)' # longer", "Allowed by you", "219 ms");
-        let line = fold.widget();
-        let Parts { title, note, aside, .. } = &*fold.parts;
+        let expander = Expander::new("natter-thinking-symbolic", None);
+        expander.set_line("Ran python3 -c 'print(12)' # longer", "Allowed by you", "219 ms");
+        let line = expander.widget();
+        let Parts { title, note, aside, .. } = &*expander.parts;
         let window = gtk::Window::builder().child(line).build();
         window.present();
         let mut with_note = Vec::new();
@@ -317,10 +321,10 @@ mod tests {
     fn a_note_that_is_left_out_keeps_no_place_beyond_the_line() {
         adw::init().expect("a display");
         crate::init();
-        let fold = Fold::new("natter-thinking-symbolic", None);
-        fold.set_line("Ran python3 -c 'print(12)' # longer", "Allowed by you", "219 ms");
-        let line = fold.widget();
-        let note = &fold.parts.note;
+        let expander = Expander::new("natter-thinking-symbolic", None);
+        expander.set_line("Ran python3 -c 'print(12)' # longer", "Allowed by you", "219 ms");
+        let line = expander.widget();
+        let note = &expander.parts.note;
         let window = gtk::Window::builder().child(line).build();
         window.present();
         for width in [900, 320] {

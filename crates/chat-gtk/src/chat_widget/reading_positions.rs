@@ -7,7 +7,7 @@ use chat_core::message::Fid;
 use serde::{Deserialize, Serialize};
 
 use super::PAGE;
-use crate::conversation::ReadingPlace;
+use crate::conversation::ReadingPosition;
 use crate::drafts;
 
 const FILE: &str = "reading.json";
@@ -19,8 +19,8 @@ const MOST_OPENED: usize = 1_000;
 /// The places by chat, those that were left last at the end. A chat that is not here is read at its end.
 /// Cheap to clone: a writer on another thread shares it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ReadingPlaces {
-    places: Arc<Mutex<Vec<Kept>>>,
+pub(super) struct ReadingPositions {
+    positions: Arc<Mutex<Vec<StoredPosition>>>,
     /// The folder of the file; none keeps the places for this run only.
     folder: Option<PathBuf>,
     /// Held while the file is written; never on the main thread.
@@ -28,53 +28,53 @@ pub(super) struct ReadingPlaces {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Kept {
+struct StoredPosition {
     chat: Fid,
     #[serde(flatten)]
-    place: ReadingPlace,
+    position: ReadingPosition,
 }
 
-impl ReadingPlaces {
+impl ReadingPositions {
     /// Reads what an earlier run kept. Blocks: it is small, and needed before the first chat is shown.
     pub(super) fn load(folder: Option<PathBuf>) -> Self {
         let read = |folder: &Path| {
             let bytes = std::fs::read(folder.join(FILE)).ok()?;
-            serde_json::from_slice::<Vec<Kept>>(&bytes).ok()
+            serde_json::from_slice::<Vec<StoredPosition>>(&bytes).ok()
         };
         let kept = folder.as_deref().and_then(read).unwrap_or_default();
-        Self { places: Arc::new(Mutex::new(kept)), folder, ..Self::default() }
+        Self { positions: Arc::new(Mutex::new(kept)), folder, ..Self::default() }
     }
 
     /// Where the person reads in a chat; none is its end.
-    pub(super) fn get(&self, chat: &Fid) -> Option<ReadingPlace> {
-        lock(&self.places).iter().find(|kept| kept.chat == *chat).map(|kept| kept.place)
+    pub(super) fn get(&self, chat: &Fid) -> Option<ReadingPosition> {
+        lock(&self.positions).iter().find(|kept| kept.chat == *chat).map(|kept| kept.position)
     }
 
     /// How many messages of a chat are to be opened: those from where it was read, and some before.
     pub(super) fn messages_to_open(&self, chat: &Fid) -> usize {
-        let read = self.get(chat).map_or(0, |place| place.below + PAGE / 2);
+        let read = self.get(chat).map_or(0, |position| position.below + PAGE / 2);
         if read > MOST_OPENED { PAGE } else { read.max(PAGE) }
     }
 
     /// Remembers where the person reads in a chat. Says whether that is new.
-    pub(super) fn set(&self, chat: &Fid, place: Option<ReadingPlace>) -> bool {
-        let mut places = lock(&self.places);
-        let before = places.iter().position(|kept| kept.chat == *chat);
-        let before = before.map(|at| places.remove(at).place);
-        if let Some(place) = place {
-            places.push(Kept { chat: chat.clone(), place });
-            let surplus = places.len().saturating_sub(MOST);
-            places.drain(..surplus);
+    pub(super) fn set(&self, chat: &Fid, position: Option<ReadingPosition>) -> bool {
+        let mut positions = lock(&self.positions);
+        let before = positions.iter().position(|kept| kept.chat == *chat);
+        let before = before.map(|at| positions.remove(at).position);
+        if let Some(position) = position {
+            positions.push(StoredPosition { chat: chat.clone(), position });
+            let surplus = positions.len().saturating_sub(MOST);
+            positions.drain(..surplus);
         }
-        before != place
+        before != position
     }
 
     /// Writes what is remembered. Blocks.
     pub(super) fn write(&self) {
         let Some(folder) = &self.folder else { return };
         let _writing = lock(&self.writing);
-        let places = lock(&self.places).clone();
-        let written = serde_json::to_vec(&places)
+        let positions = lock(&self.positions).clone();
+        let written = serde_json::to_vec(&positions)
             .map_err(std::io::Error::from)
             .and_then(|json| drafts::write_atomically(&folder.join(FILE), &json));
         if let Err(error) = written {
@@ -100,23 +100,23 @@ mod tests {
     #[test]
     fn places_come_back_and_those_that_were_left_first_are_forgotten() {
         let folder = tempfile::tempdir().unwrap();
-        let places = ReadingPlaces::load(Some(folder.path().to_owned()));
-        let place = ReadingPlace { message: MessageId::new(), row: 2, hidden: 30, below: 7 };
+        let positions = ReadingPositions::load(Some(folder.path().to_owned()));
+        let position = ReadingPosition { message: MessageId::new(), row: 2, hidden: 30, below: 7 };
         for number in 0..=MOST {
-            assert!(places.set(&chat(number), Some(place)));
+            assert!(positions.set(&chat(number), Some(position)));
         }
-        assert!(!places.set(&chat(1), Some(place)));
-        assert!(places.set(&chat(2), None));
-        places.write();
-        let read = ReadingPlaces::load(Some(folder.path().to_owned()));
+        assert!(!positions.set(&chat(1), Some(position)));
+        assert!(positions.set(&chat(2), None));
+        positions.write();
+        let read = ReadingPositions::load(Some(folder.path().to_owned()));
         let found = [0, 1, 2, MOST].map(|number| read.get(&chat(number)));
-        assert_eq!(found, [None, Some(place), None, Some(place)]);
+        assert_eq!(found, [None, Some(position), None, Some(position)]);
     }
 
     #[test]
     fn a_damaged_file_remembers_nothing() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join(FILE), "[{\"chat\":").unwrap();
-        assert_eq!(ReadingPlaces::load(Some(folder.path().to_owned())).get(&chat(0)), None);
+        assert_eq!(ReadingPositions::load(Some(folder.path().to_owned())).get(&chat(0)), None);
     }
 }

@@ -8,16 +8,16 @@ use gtk::glib;
 use relm4::gtk::prelude::*;
 
 /// How much is inserted at once, in bytes: less than a millisecond's work.
-const PIECE: usize = 16 * 1024;
+const CHUNK: usize = 16 * 1024;
 /// How long one iteration may take: half of a frame.
 const TURN: Duration = Duration::from_millis(7);
 
 /// An insertion in progress. Dropping it stops it.
-pub(super) struct Filling {
+pub(super) struct ChunkedInsert {
     source: Rc<RefCell<Option<glib::SourceId>>>,
 }
 
-impl Drop for Filling {
+impl Drop for ChunkedInsert {
     fn drop(&mut self) {
         if let Some(source) = self.source.take() {
             source.remove();
@@ -27,11 +27,11 @@ impl Drop for Filling {
 
 /// Appends the text to a buffer; `done` is called once all of it is there, which for a short text
 /// is before this returns. It cannot be undone.
-pub(super) fn fill(
+pub(super) fn insert_in_chunks(
     buffer: &sourceview5::Buffer,
     text: String,
     done: impl FnOnce() + 'static,
-) -> Filling {
+) -> ChunkedInsert {
     let source = Rc::new(RefCell::new(None));
     let at = Cell::new(0);
     let turn = {
@@ -39,15 +39,15 @@ pub(super) fn fill(
         move || {
             let begun = Instant::now();
             while at.get() < text.len() && begun.elapsed() < TURN {
-                let piece = &text[at.get()..];
-                let mut end = piece.floor_char_boundary(PIECE.min(piece.len()));
+                let chunk = &text[at.get()..];
+                let mut end = chunk.floor_char_boundary(CHUNK.min(chunk.len()));
                 // A line ending of two characters stays whole.
-                if piece[..end].ends_with('\r') && end < piece.len() {
+                if chunk[..end].ends_with('\r') && end < chunk.len() {
                     end += 1;
-                    end = piece.ceil_char_boundary(end);
+                    end = chunk.ceil_char_boundary(end);
                 }
                 buffer.begin_irreversible_action();
-                buffer.insert(&mut buffer.end_iter(), &piece[..end]);
+                buffer.insert(&mut buffer.end_iter(), &chunk[..end]);
                 buffer.end_irreversible_action();
                 at.set(at.get() + end);
             }
@@ -56,7 +56,7 @@ pub(super) fn fill(
     };
     if turn() {
         done();
-        return Filling { source };
+        return ChunkedInsert { source };
     }
     let (slot, mut done) = (Rc::clone(&source), Some(done));
     let id = glib::idle_add_local(move || {
@@ -70,7 +70,7 @@ pub(super) fn fill(
         glib::ControlFlow::Break
     });
     source.replace(Some(id));
-    Filling { source }
+    ChunkedInsert { source }
 }
 
 #[cfg(test)]
@@ -86,20 +86,20 @@ mod tests {
         let whole = text.clone();
         let is_done = Rc::new(Cell::new(false));
         let told = Rc::clone(&is_done);
-        let filling = fill(&buffer, text, move || told.set(true));
+        let insert = insert_in_chunks(&buffer, text, move || told.set(true));
         assert!(!is_done.get(), "so much takes longer than a turn");
         until("the whole text", || is_done.get());
         let (start, end) = buffer.bounds();
         assert!(buffer.text(&start, &end, true) == whole);
         assert!(!buffer.can_undo());
-        drop(filling);
+        drop(insert);
     }
 
     #[gtk::test]
     fn what_is_dropped_ends() {
         crate::init();
         let buffer = sourceview5::Buffer::new(None);
-        drop(fill(&buffer, "line\n".repeat(1_000_000), || panic!("it goes on")));
+        drop(insert_in_chunks(&buffer, "line\n".repeat(1_000_000), || panic!("it goes on")));
         let there = buffer.char_count();
         while glib::MainContext::default().iteration(false) {}
         assert_eq!(buffer.char_count(), there);

@@ -9,8 +9,8 @@ use chat_presentation::words::fill;
 use gettextrs::ngettext;
 use gtk::{gio, glib};
 
-use super::remembered::{Remembered, Tabs};
-use super::unsaved::{Draft, File, Unsaved};
+use super::open_tabs::{OpenTabs, Tabs};
+use super::unsaved_files::{Draft, File, UnsavedFiles};
 use super::{Inner, Output};
 
 /// The maximum delay before typed text is stored.
@@ -20,34 +20,34 @@ const OPEN: Duration = Duration::from_secs(2);
 
 /// The editor's state on disk. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(crate) struct State {
-    pub(super) unsaved: Unsaved,
-    pub(super) remembered: Remembered,
+pub(crate) struct EditorState {
+    pub(super) unsaved: UnsavedFiles,
+    pub(super) open_tabs: OpenTabs,
 }
 
-impl State {
+impl EditorState {
     /// Uses folders of the window's state.
     pub(super) fn new(state: &Path) -> Self {
-        Self { unsaved: Unsaved::new(state), remembered: Remembered::new(state) }
+        Self { unsaved: UnsavedFiles::new(state), open_tabs: OpenTabs::new(state) }
     }
 
     /// Writes all pending changes. Blocks.
     pub(crate) fn write(&self) {
         self.unsaved.write();
-        self.remembered.write();
+        self.open_tabs.write();
     }
 }
 
 impl Inner {
     /// A file's text changed.
-    pub(super) fn keep(self: &Rc<Self>, file: File) {
-        self.to_keep.borrow_mut().insert(file);
-        if !self.keeping.replace(true) {
+    pub(super) fn save_draft_soon(self: &Rc<Self>, file: File) {
+        self.changed_files.borrow_mut().insert(file);
+        if !self.draft_save_pending.replace(true) {
             let weak = Rc::downgrade(self);
             glib::timeout_add_local_once(TYPED, move || {
                 if let Some(editor) = weak.upgrade() {
-                    editor.keeping.set(false);
-                    editor.gather_unsaved();
+                    editor.draft_save_pending.set(false);
+                    editor.collect_drafts();
                     editor.write();
                 }
             });
@@ -55,13 +55,13 @@ impl Inner {
     }
 
     /// Other files are open, or the cursor moved.
-    pub(super) fn remember(self: &Rc<Self>) {
-        if !self.remembering.replace(true) {
+    pub(super) fn save_tabs_soon(self: &Rc<Self>) {
+        if !self.tabs_save_pending.replace(true) {
             let weak = Rc::downgrade(self);
             glib::timeout_add_local_once(OPEN, move || {
                 if let Some(editor) = weak.upgrade() {
-                    editor.remembering.set(false);
-                    editor.gather_tabs();
+                    editor.tabs_save_pending.set(false);
+                    editor.collect_tabs();
                     editor.write();
                 }
             });
@@ -69,39 +69,39 @@ impl Inner {
     }
 
     /// Removes what is stored about a file: it was closed, or is another file now.
-    pub(super) fn forget(self: &Rc<Self>, file: File) {
-        self.to_keep.borrow_mut().remove(&file);
+    pub(super) fn drop_draft(self: &Rc<Self>, file: File) {
+        self.changed_files.borrow_mut().remove(&file);
         self.state.unsaved.set(file, None);
         self.write();
-        self.remember();
+        self.save_tabs_soon();
     }
 
     /// Collects everything that changed.
-    pub(super) fn gather(&self) {
-        self.gather_unsaved();
-        self.gather_tabs();
+    pub(super) fn collect(&self) {
+        self.collect_drafts();
+        self.collect_tabs();
     }
 
-    fn gather_unsaved(&self) {
-        for (project, path) in self.to_keep.take() {
+    fn collect_drafts(&self) {
+        for (project, path) in self.changed_files.take() {
             let Some(group) = self.group(&project) else { continue };
             // A file that is still being loaded has not changed.
             let document = group.by_path(&path).filter(|document| document.is_settled());
-            let Some(draft) = document.map(|document| document.to_keep()) else { continue };
+            let Some(draft) = document.map(|document| document.draft_to_save()) else { continue };
             // Unsaved text that is still being restored must not be mistaken for none.
-            if draft.is_some() || !group.is_coming() {
+            if draft.is_some() || !group.is_restoring() {
                 self.state.unsaved.set((project, path), draft);
             }
         }
     }
 
-    fn gather_tabs(&self) {
-        for group in self.groups.borrow().iter().filter(|group| !group.is_coming()) {
+    fn collect_tabs(&self) {
+        for group in self.groups.borrow().iter().filter(|group| !group.is_restoring()) {
             let (project, tabs) = (group.project().to_owned(), group.tabs());
-            let mut told = self.told_tabs.borrow_mut();
-            if told.get(&project) != Some(&tabs) {
-                told.insert(project.clone(), tabs.clone());
-                self.state.remembered.set(project, tabs);
+            let mut saved = self.saved_tabs.borrow_mut();
+            if saved.get(&project) != Some(&tabs) {
+                saved.insert(project.clone(), tabs.clone());
+                self.state.open_tabs.set(project, tabs);
             }
         }
     }
@@ -112,27 +112,27 @@ impl Inner {
     }
 
     /// Opens the files that were open in an earlier run, and those with unsaved text from it.
-    pub(super) fn bring_back(self: &Rc<Self>, project: &Path) {
+    pub(super) fn reopen_files(self: &Rc<Self>, project: &Path) {
         let group = self.group_of(project);
-        group.set_coming(true);
+        group.set_restoring(true);
         let (state, project) = (self.state.clone(), project.to_owned());
         let weak = Rc::downgrade(self);
         glib::spawn_future_local(async move {
             let place = project.clone();
-            let read = move || (state.remembered.read(&place), state.unsaved.read(&place));
+            let read = move || (state.open_tabs.read(&place), state.unsaved.read(&place));
             if let Ok((tabs, drafts)) = gio::spawn_blocking(read).await {
                 let count = drafts.len();
                 let is_any = count > 0 || !tabs.files.is_empty();
                 reopen(&weak, &project, tabs, drafts).await;
                 if let Some(editor) = weak.upgrade().filter(|_| is_any) {
-                    editor.tell_brought_back(count);
+                    editor.report_restored(count);
                 }
             }
-            group.set_coming(false);
+            group.set_restoring(false);
         });
     }
 
-    fn tell_brought_back(&self, unsaved: usize) {
+    fn report_restored(&self, unsaved: usize) {
         (self.output)(Output::Reopened);
         if unsaved > 0 {
             let text = ngettext(
@@ -141,7 +141,7 @@ impl Inner {
                 u32::try_from(unsaved).unwrap_or(u32::MAX),
             );
             let words = fill(&text, &[("count", &unsaved.to_string())]);
-            (self.output)(Output::BroughtBack(words));
+            (self.output)(Output::DraftsRestored(words));
         }
     }
 }
@@ -162,14 +162,14 @@ async fn reopen(
         let document = inner.open(project, &tab.path, Some(at));
         document.expect_at(tab.place());
         if let Some(found) = drafts.iter().position(|(path, _)| *path == tab.path) {
-            document.offer(drafts.swap_remove(found).1);
+            document.set_draft(drafts.swap_remove(found).1);
         }
         drop((inner, document));
         rest().await;
     }
     for (path, draft) in drafts {
         let Some(inner) = editor.upgrade() else { return };
-        inner.open(project, &path, None).offer(draft);
+        inner.open(project, &path, None).set_draft(draft);
         drop(inner);
         rest().await;
     }

@@ -21,16 +21,16 @@ const TRIES: usize = 100;
 
 /// What is preloaded. One for each window.
 #[derive(Default)]
-pub(super) struct Warmth {
+pub(super) struct Preloader {
     begun: Cell<bool>,
     /// Files whose languages are to be loaded, in order.
     files: RefCell<Vec<PathBuf>>,
     reading: Cell<bool>,
 }
 
-impl Warmth {
+impl Preloader {
     /// Loads what every file needs.
-    pub(super) fn begin(&self) {
+    pub(super) fn start(&self) {
         if self.begun.replace(true) {
             return;
         }
@@ -62,7 +62,7 @@ impl Warmth {
         window.add_controller(input.clone());
         let (weak, window) = (Rc::downgrade(self), window.downgrade());
         glib::spawn_future_local(async move {
-            let next = || weak.upgrade().and_then(|warmth| warmth.next());
+            let next = || weak.upgrade().and_then(|preloader| preloader.next());
             while let Some(language) = next() {
                 if !quiet(&last).await {
                     break;
@@ -72,8 +72,8 @@ impl Warmth {
             if let Some(window) = window.upgrade() {
                 window.remove_controller(&input);
             }
-            if let Some(warmth) = weak.upgrade() {
-                warmth.reading.set(false);
+            if let Some(preloader) = weak.upgrade() {
+                preloader.reading.set(false);
             }
         });
     }
@@ -119,15 +119,15 @@ mod tests {
         crate::init();
         let widget = gtk::Box::default();
         let window = gtk::Window::builder().child(&widget).build();
-        let warmth = Rc::new(Warmth::default());
+        let preloader = Rc::new(Preloader::default());
         let files = ["a.toml", "b.nothing", "c.sh"].map(PathBuf::from);
-        warmth.read(files.to_vec(), &widget);
+        preloader.read(files.to_vec(), &widget);
         let is_read = |name: &str| {
             look::language(Path::new(name), "")
                 .is_some_and(|language| languages::is_read(&language))
         };
         assert!(!is_read("a.toml"), "somebody may still be at work");
-        until("the languages to be read", || !warmth.reading.get());
+        until("the languages to be read", || !preloader.reading.get());
         assert!(is_read("a.toml") && is_read("c.sh") && !is_read("d.py"));
         assert_eq!(window.observe_controllers().n_items(), plain().observe_controllers().n_items());
     }

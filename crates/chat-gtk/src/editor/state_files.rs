@@ -14,7 +14,7 @@ use crate::drafts::write_atomically;
 
 /// What is stored by path. Cheap to clone: whichever thread writes last writes the newest state.
 #[derive(Debug)]
-pub(super) struct Kept<T> {
+pub(super) struct StateFiles<T> {
     folder: PathBuf,
     /// The values to write; none if the file is to be removed.
     waiting: Arc<Mutex<HashMap<PathBuf, Option<T>>>>,
@@ -23,7 +23,7 @@ pub(super) struct Kept<T> {
     kind: PhantomData<T>,
 }
 
-impl<T> Clone for Kept<T> {
+impl<T> Clone for StateFiles<T> {
     fn clone(&self) -> Self {
         Self {
             folder: self.folder.clone(),
@@ -34,7 +34,7 @@ impl<T> Clone for Kept<T> {
     }
 }
 
-impl<T: Serialize + DeserializeOwned> Kept<T> {
+impl<T: Serialize + DeserializeOwned> StateFiles<T> {
     /// Uses this folder.
     pub(super) fn new(folder: PathBuf) -> Self {
         Self { folder, waiting: Arc::default(), writing: Arc::default(), kind: PhantomData }
@@ -58,7 +58,7 @@ impl<T: Serialize + DeserializeOwned> Kept<T> {
     }
 
     fn write_one(&self, of: &Path, it: Option<&T>) -> std::io::Result<()> {
-        let place = self.place(of);
+        let place = self.file_path(of);
         let Some(it) = it else {
             return match std::fs::remove_file(&place) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
@@ -71,7 +71,7 @@ impl<T: Serialize + DeserializeOwned> Kept<T> {
     /// What is stored for a path. Blocks. Unreadable files are left alone.
     pub(super) fn read(&self, of: &Path) -> Option<T> {
         let _writing = lock(&self.writing);
-        serde_json::from_slice(&std::fs::read(self.place(of)).ok()?).ok()
+        serde_json::from_slice(&std::fs::read(self.file_path(of)).ok()?).ok()
     }
 
     /// Everything that is stored. Blocks. Unreadable files are left alone.
@@ -88,7 +88,7 @@ impl<T: Serialize + DeserializeOwned> Kept<T> {
     }
 
     /// A file name that works for any path.
-    fn place(&self, of: &Path) -> PathBuf {
+    fn file_path(&self, of: &Path) -> PathBuf {
         let bytes = of.as_os_str().as_encoded_bytes();
         let sum = glib::compute_checksum_for_data(glib::ChecksumType::Sha256, bytes);
         self.folder.join(format!("{}.json", sum.unwrap_or_default()))
@@ -143,11 +143,11 @@ mod tests {
     #[test]
     fn what_is_kept_comes_back_by_its_place_until_it_is_taken_away() {
         let state = tempfile::tempdir().unwrap();
-        let kept = Kept::new(state.path().join("kept"));
+        let kept = StateFiles::new(state.path().join("kept"));
         kept.set("/a".into(), Some(1));
         kept.set("/b".into(), Some(2));
         kept.write();
-        let again = Kept::<i32>::new(state.path().join("kept"));
+        let again = StateFiles::<i32>::new(state.path().join("kept"));
         assert_eq!((again.read(Path::new("/a")), again.read(Path::new("/c"))), (Some(1), None));
         again.set("/a".into(), None);
         again.write();
@@ -159,7 +159,7 @@ mod tests {
         let state = tempfile::tempdir().unwrap();
         let folder = state.path().join("kept");
         std::fs::write(&folder, "a file in the way").unwrap();
-        let kept = Kept::new(folder.clone());
+        let kept = StateFiles::new(folder.clone());
         kept.set("/a".into(), Some(1));
         kept.set("/b".into(), Some(5));
         kept.write();

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use chat_permission::path::{Kind, PathEnvironment, Project};
 use serde::{Deserialize, Serialize};
 
-use super::Place;
-use super::kept::{Kept, path};
+use super::TextPosition;
+use super::state_files::{StateFiles, path};
 
 /// The folder in the window's state.
 const FOLDER: &str = "tabs";
@@ -32,23 +32,23 @@ pub(super) struct Tab {
 }
 
 impl Tab {
-    pub(super) fn new(path: PathBuf, Place { line, column }: Place) -> Self {
+    pub(super) fn new(path: PathBuf, TextPosition { line, column }: TextPosition) -> Self {
         Self { path, line, column }
     }
 
-    pub(super) fn place(&self) -> Place {
-        Place { line: self.line, column: self.column }
+    pub(super) fn place(&self) -> TextPosition {
+        TextPosition { line: self.line, column: self.column }
     }
 }
 
 /// The state to write. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(super) struct Remembered(Kept<Tabs>);
+pub(super) struct OpenTabs(StateFiles<Tabs>);
 
-impl Remembered {
+impl OpenTabs {
     /// Uses a folder of the window's state.
     pub(super) fn new(state: &Path) -> Self {
-        Self(Kept::new(state.join(FOLDER)))
+        Self(StateFiles::new(state.join(FOLDER)))
     }
 
     /// Sets which files are open in a project.
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     fn tab(path: &str, line: u32) -> Tab {
-        Tab::new(path.into(), Place { line, column: 2 })
+        Tab::new(path.into(), TextPosition { line, column: 2 })
     }
 
     #[test]
@@ -98,7 +98,7 @@ mod tests {
         }
         let elsewhere = state.path().join("elsewhere");
         std::fs::write(&elsewhere, "text").unwrap();
-        let remembered = Remembered::new(state.path());
+        let open_tabs = OpenTabs::new(state.path());
         let files = vec![
             tab("c", 3),
             tab("gone", 1),
@@ -107,13 +107,13 @@ mod tests {
             tab(elsewhere.to_str().unwrap(), 4),
         ];
         let read = |active| {
-            remembered.set(project.path().to_owned(), Tabs { files: files.clone(), active });
-            remembered.write();
-            let found = Remembered::new(state.path()).read(project.path());
+            open_tabs.set(project.path().to_owned(), Tabs { files: files.clone(), active });
+            open_tabs.write();
+            let found = OpenTabs::new(state.path()).read(project.path());
             let names = found.files.iter().map(|tab| tab.path.file_name().unwrap().to_owned());
             let names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
             assert_eq!(names, ["c", "a", "b", "elsewhere"]);
-            assert_eq!(found.files[1].place(), Place { line: 7, column: 2 });
+            assert_eq!(found.files[1].place(), TextPosition { line: 7, column: 2 });
             found.active
         };
         assert_eq!((read(2), read(1), read(0), read(99)), (1, 0, 0, 3));
@@ -122,12 +122,12 @@ mod tests {
     #[test]
     fn nothing_is_kept_of_a_project_without_open_files() {
         let state = tempfile::tempdir().unwrap();
-        let remembered = Remembered::new(state.path());
+        let open_tabs = OpenTabs::new(state.path());
         let one = Tabs { files: vec![tab("a", 1)], active: 0 };
-        remembered.set("/p".into(), one);
-        remembered.write();
-        remembered.set("/p".into(), Tabs::default());
-        remembered.write();
+        open_tabs.set("/p".into(), one);
+        open_tabs.write();
+        open_tabs.set("/p".into(), Tabs::default());
+        open_tabs.write();
         assert_eq!(std::fs::read_dir(state.path().join(FOLDER)).unwrap().count(), 0);
     }
 }

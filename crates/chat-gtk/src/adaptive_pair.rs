@@ -11,47 +11,47 @@ const GAP: i32 = 10;
 
 /// How far the two widgets may shrink to stay side by side.
 #[derive(Clone, Copy, Debug, Default)]
-struct Room {
+struct PairLimits {
     /// The widths that are enough for them, in pixels. A widget that wants less, or needs more,
     /// gets what it wants or needs.
     first: i32,
     second: i32,
     /// The gap between them when one is below the other, in pixels.
-    below: i32,
+    row_gap: i32,
 }
 
 /// Text, and its actions: text with less width than this goes above.
-const WORDS: Room = Room { first: 240, second: i32::MAX, below: 10 };
+const WORDS: PairLimits = PairLimits { first: 240, second: i32::MAX, row_gap: 10 };
 /// A title, and additional information.
-const TITLE: Room = Room { first: 160, second: i32::MAX, below: 2 };
+const TITLE: PairLimits = PairLimits { first: 160, second: i32::MAX, row_gap: 2 };
 /// Two buttons, which are never cut off.
-const BUTTONS: Room = Room { first: i32::MAX, second: i32::MAX, below: 6 };
+const BUTTONS: PairLimits = PairLimits { first: i32::MAX, second: i32::MAX, row_gap: 6 };
 /// A small control, and a text at the end of the line, which takes the space that is left.
-const AT_END: Room = Room { first: 0, second: 0, below: 0 };
+const AT_END: PairLimits = PairLimits { first: 0, second: 0, row_gap: 0 };
 /// Two groups of controls, which may both be cut a little.
-const CONTROLS: Room = Room { first: 0, second: 220, below: 0 };
+const CONTROLS: PairLimits = PairLimits { first: 0, second: 220, row_gap: 0 };
 
 mod imp {
     use super::{
-        Cell, GAP, LayoutManagerImpl, ObjectImpl, ObjectSubclass, Room, WidgetExt, glib, height_of,
-        two, width_of,
+        Cell, GAP, LayoutManagerImpl, ObjectImpl, ObjectSubclass, PairLimits, WidgetExt, glib,
+        height_of, two, width_of,
     };
 
     #[derive(Debug, Default)]
-    pub struct Beside {
-        pub(super) room: Cell<Room>,
+    pub struct AdaptivePair {
+        pub(super) limits: Cell<PairLimits>,
     }
 
     #[glib::object_subclass]
-    impl ObjectSubclass for Beside {
-        const NAME: &'static str = "NatterBeside";
-        type Type = super::Beside;
+    impl ObjectSubclass for AdaptivePair {
+        const NAME: &'static str = "NatterAdaptivePair";
+        type Type = super::AdaptivePair;
         type ParentType = gtk::LayoutManager;
     }
 
-    impl ObjectImpl for Beside {}
+    impl ObjectImpl for AdaptivePair {}
 
-    impl LayoutManagerImpl for Beside {
+    impl LayoutManagerImpl for AdaptivePair {
         fn request_mode(&self, _widget: &gtk::Widget) -> gtk::SizeRequestMode {
             gtk::SizeRequestMode::HeightForWidth
         }
@@ -75,7 +75,7 @@ mod imp {
                 height_of(&first, one).max(height_of(&second, other))
             } else {
                 let wide = width_of(&second).1.min(for_size);
-                height_of(&first, for_size) + self.room.get().below + height_of(&second, wide)
+                height_of(&first, for_size) + self.limits.get().row_gap + height_of(&second, wide)
             };
             (height, height, -1, -1)
         }
@@ -93,7 +93,7 @@ mod imp {
             } else {
                 let other = width_of(&second).1.min(width);
                 let high = height_of(&second, other);
-                let above = height - self.room.get().below - high;
+                let above = height - self.limits.get().row_gap - high;
                 (of_first, of_second, top) = ((width, above), (other, high), height - high);
             }
             let to_left = widget.direction() == gtk::TextDirection::Rtl;
@@ -106,7 +106,7 @@ mod imp {
         }
     }
 
-    impl Beside {
+    impl AdaptivePair {
         /// The widths side by side: the first gets everything that the second does not want. None
         /// if there is not enough space.
         fn widths(
@@ -121,9 +121,9 @@ mod imp {
             }
             let needed = |(least, wanted): (i32, i32), content: i32| least.max(wanted.min(content));
             let (one, other) = (width_of(first), width_of(second));
-            let room = self.room.get();
-            let least = needed(one, room.first);
-            if least + GAP + needed(other, room.second) > width {
+            let limits = self.limits.get();
+            let least = needed(one, limits.first);
+            if least + GAP + needed(other, limits.second) > width {
                 return None;
             }
             let wide = other.1.min(width - GAP - least);
@@ -134,7 +134,7 @@ mod imp {
 
 glib::wrapper! {
     /// The layout.
-    pub struct Beside(ObjectSubclass<imp::Beside>) @extends gtk::LayoutManager;
+    pub struct AdaptivePair(ObjectSubclass<imp::AdaptivePair>) @extends gtk::LayoutManager;
 }
 
 /// A box with text and its actions.
@@ -166,12 +166,16 @@ pub(crate) fn controls(start: &impl IsA<gtk::Widget>, end: &impl IsA<gtk::Widget
     of(start, end, CONTROLS)
 }
 
-fn of(first: &impl IsA<gtk::Widget>, second: &impl IsA<gtk::Widget>, room: Room) -> gtk::Box {
+fn of(
+    first: &impl IsA<gtk::Widget>,
+    second: &impl IsA<gtk::Widget>,
+    limits: PairLimits,
+) -> gtk::Box {
     let both = gtk::Box::builder().hexpand(true).build();
     both.append(first);
     both.append(second);
-    let layout = glib::Object::new::<Beside>();
-    layout.imp().room.set(room);
+    let layout = glib::Object::new::<AdaptivePair>();
+    layout.imp().limits.set(limits);
     both.set_layout_manager(Some(layout));
     both
 }
@@ -202,7 +206,7 @@ mod tests {
     }
 
     #[gtk::test]
-    fn what_has_no_room_beside_the_words_goes_below_them() {
+    fn what_has_no_room_next_to_the_words_goes_below_them() {
         let label = gtk::Label::builder().label("word ".repeat(20)).wrap(true).build();
         let pair = words(&label, &part(150, 1));
         let (_, width, ..) = pair.measure(gtk::Orientation::Horizontal, -1);
@@ -212,7 +216,7 @@ mod tests {
         assert!(high(width) < high(narrow), "below, it needs another line");
         assert_eq!(
             high(narrow),
-            height_of(label.upcast_ref(), narrow) + WORDS.below + 1,
+            height_of(label.upcast_ref(), narrow) + WORDS.row_gap + 1,
             "the words have the whole width"
         );
         assert_eq!(high(-1), high(width), "where nobody says how wide, there is room");
@@ -224,15 +228,15 @@ mod tests {
         let field = gtk::Label::builder().label("word ".repeat(20)).wrap(true).build();
         let all = words(&field, &both);
         let high = |width| height_of(all.upcast_ref(), width);
-        let beside = 100 + GAP + 180;
-        let above = |width| height_of(field.upcast_ref(), width) + WORDS.below;
-        assert_eq!(high(beside), above(beside) + 30);
-        assert_eq!(high(beside - 1), above(beside - 1) + 20 + BUTTONS.below + 30);
+        let row = 100 + GAP + 180;
+        let above = |width| height_of(field.upcast_ref(), width) + WORDS.row_gap;
+        assert_eq!(high(row), above(row) + 30);
+        assert_eq!(high(row - 1), above(row - 1) + 20 + BUTTONS.row_gap + 30);
         assert_eq!(width_of(all.upcast_ref()).0, 180, "the narrowest is that of one of them");
     }
 
     #[gtk::test]
-    fn a_long_text_at_the_end_wraps_beside_its_control() {
+    fn a_long_text_at_the_end_wraps_next_to_its_control() {
         let label = gtk::Label::builder().label("word ".repeat(20)).wrap(true).build();
         let line = at_end(&part(30, 20), &label);
         let high = |width| height_of(line.upcast_ref(), width);

@@ -11,9 +11,7 @@ use chat_core::client::check_address;
 use chat_core::error::{Error, Kind};
 use chat_core::event::{ConnectionState, Health};
 use chat_core::manager::Manager;
-use chat_core::settings::{
-    Connection, ConnectionKind, Key, KeyStorage, KeySource, KeyringFailure,
-};
+use chat_core::settings::{Connection, ConnectionKind, Key, KeySource, KeyStorage, KeyringFailure};
 use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
@@ -373,8 +371,7 @@ impl Editor {
         self.window.set_title(Some(&connection.name));
         self.name.set_text(&connection.name);
         let text = gettext("“{name}” is set up. {key}");
-        let words =
-            [("name", connection.name.as_str()), ("key", &words::key_storage(destination))];
+        let words = [("name", connection.name.as_str()), ("key", &words::key_storage(destination))];
         let words = words::fill(&text, &words);
         let state = ConnectionState {
             connection,

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use adw::prelude::*;
-use chat_core::settings::{Key, KeyStorage, KeySource, SearchProvider, SearchSettings};
+use chat_core::settings::{Key, KeySource, KeyStorage, SearchProvider, SearchSettings};
 use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;

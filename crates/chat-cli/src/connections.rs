@@ -48,9 +48,9 @@ async fn add(connection: Connection, key: Option<Key>, program: &Program) -> Res
     if name.trim().is_empty() || name.contains('/') {
         return Err(CliError::Usage(say::name_with_slash()));
     }
-    let destination = program.manager.connections().save(connection, key, None).await?;
+    let stored = program.manager.connections().save(connection, key, None).await?;
     remark(&say::connection_added(&name));
-    report_key_storage(kept, &name);
+    report_key_storage(stored, &name);
     Ok(Outcome::Done)
 }
 
@@ -69,16 +69,16 @@ async fn change_key(
         None => (KeySource::Keyring, Some(read_key(name, program).await?)),
     };
     let changed = Connection { key: source, ..connection };
-    let destination = program.manager.connections().save(changed, key, Some(name)).await?;
+    let stored = program.manager.connections().save(changed, key, Some(name)).await?;
     remark(&if remove { say::key_removed(name) } else { say::key_changed(name) });
-    report_key_storage(kept, name);
+    report_key_storage(stored, name);
     Ok(Outcome::Done)
 }
 
-fn report_key_storage(kept: Option<KeyStorage>, name: &str) {
-    if let Some(kept) = kept {
-        remark(&words::key_storage(kept));
-        if matches!(kept, KeyStorage::ThisRun(_)) {
+fn report_key_storage(stored: Option<KeyStorage>, name: &str) {
+    if let Some(stored) = stored {
+        remark(&words::key_storage(stored));
+        if matches!(stored, KeyStorage::ThisRun(_)) {
             remark(&say::key_will_be_lost(name));
         }
     }

@@ -229,7 +229,7 @@ fn row(folder: &Path, chosen: bool) -> gtk::ListBoxRow {
         .build();
     lines.append(&title);
     let below = gtk::Label::builder()
-        .label(projects::place(folder))
+        .label(projects::display_path(folder))
         .xalign(0.0)
         .ellipsize(gtk::pango::EllipsizeMode::Middle)
         .max_width_chars(34)

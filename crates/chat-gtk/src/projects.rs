@@ -76,7 +76,7 @@ pub(crate) fn name(folder: &Path) -> String {
 }
 
 /// The path of a folder, with `~` for the home folder.
-pub(crate) fn place(folder: &Path) -> String {
+pub(crate) fn display_path(folder: &Path) -> String {
     place_seen_from(folder, &glib::home_dir())
 }
 

@@ -13,7 +13,7 @@ pub(super) fn permission(asked: &PermissionRequest, terminal: Terminal) -> Vec<S
             lines.extend(visible(text).lines().map(|line| format!("  {line}")));
             lines.push(terminal.dim(&say::bounds(folder, *sandboxed, *network)));
         }
-        Preview::Change { diff, added, removed } => {
+        Preview::Change { diff, added, removed, .. } => {
             lines.push(format!("  {}", visible(&asked.target)));
             lines.extend(
                 visible(diff).lines().map(|line| format!("  {}", coloured(line, terminal))),

@@ -124,7 +124,7 @@ fn a_whole_diff_is_shown() {
     let ask = ask(ApprovalKind::Permission(PermissionRequest {
         action: Action::Write,
         target: "src/lib.rs".to_owned(),
-        preview: Preview::Change { diff, added: 500, removed: 0 },
+        preview: Preview::Change { is_new: false, diff, added: 500, removed: 0 },
         why: Why::Mode,
         scope: None,
         always: vec!["write:src/lib.rs".parse().expect("a rule")],

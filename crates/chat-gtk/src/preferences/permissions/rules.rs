@@ -209,7 +209,7 @@ fn meaning(rule: &Remembered) -> String {
         (Effect::Allow, Some(_)) => gettext("Allowed in {folder}"),
         (Effect::Deny, Some(_)) => gettext("Denied in {folder}"),
     };
-    let folder = rule.project.as_deref().map(projects::context).unwrap_or_default();
+    let folder = rule.project.as_deref().map(projects::display_path).unwrap_or_default();
     words::fill(&text, &[("folder", &folder)])
 }
 

@@ -6,7 +6,7 @@ use chat_core::agent::CODE_ASSISTANT;
 use chat_core::event::StopReason;
 use chat_core::message::{Answer, ChatRequest, Context, Fid, Mention, OpenFile, Selection};
 use chat_core::permission::{Mode, Scope};
-use chat_core::review::Part;
+use chat_core::review::ReviewScope;
 use chat_testkit::server::{Gate, Model, Script};
 use serde_json::{Value, json};
 
@@ -126,7 +126,7 @@ pub async fn rejected(talk: &mut Talk) {
     let asked = ChatRequest { mode: Some(Mode::Edits), ..talk.in_project("Spell it out") };
     let fid = talk.ask(asked, StopReason::Complete).await;
     let changes = talk.world.manager.review().changes(&fid).await.unwrap();
-    let hunk = Part::Hunks(vec![changes[0].hunks[0].id]);
+    let hunk = ReviewScope::Hunks(vec![changes[0].hunks[0].id]);
     let what = Some((PathBuf::from("a.txt"), hunk));
     let answer = talk.world.manager.review().reject(&fid, what).await.unwrap().undo.unwrap();
     talk.say(&fid, "I took one back").await;

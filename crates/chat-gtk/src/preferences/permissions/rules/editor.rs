@@ -78,7 +78,7 @@ impl Editor {
             .model(&gtk::StringList::new(&effects.each_ref().map(String::as_str)))
             .build();
         let mut places = vec![gettext("Everywhere")];
-        places.extend(folders.iter().map(|folder| projects::context(folder)));
+        places.extend(folders.iter().map(|folder| projects::display_path(folder)));
         let places: Vec<&str> = places.iter().map(String::as_str).collect();
         let project = adw::ComboRow::builder()
             .title(gettext("Applies to"))

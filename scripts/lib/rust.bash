@@ -33,3 +33,9 @@ rust_require_checkers() {
             fail "cargo $checker is missing: 'rustup component add rustfmt clippy' brings it."
     done
 }
+
+# programs_build FOLDER: builds the three programs into FOLDER/release-fast.
+programs_build() {
+    cargo build --manifest-path "$root/Cargo.toml" --target-dir "$1" --profile release-fast --locked \
+        --package natter --package chat-cli --package chat-engine
+}

@@ -16,6 +16,7 @@ pub mod conversation;
 mod drafts;
 mod editor;
 mod found_row;
+mod free_memory;
 mod fuzzy;
 mod languages;
 mod letters;

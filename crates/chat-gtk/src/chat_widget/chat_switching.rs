@@ -17,6 +17,7 @@ use super::handle::Handle;
 use super::shown_chat::ShownChat;
 use super::{ChatWidget, Output};
 use crate::composer::Composer;
+use crate::free_memory;
 
 /// The action that a window activates when its person asks for a new chat, right before it tells
 /// `Input::Show` or `Input::ShowBeside`.
@@ -106,6 +107,7 @@ impl ChatWidget {
         self.find.leave_for(fid.clone());
         if let (Some(bridge), Some(old)) = (&self.bridge, self.shown.fid()) {
             bridge.close(old.clone());
+            free_memory::give_back_soon();
         }
         self.shown = match fid.clone() {
             None => ShownChat::New(

@@ -61,9 +61,9 @@ impl Column {
     }
 
     /// Says whether text is being added to the end: then what is brought into sight by keyboard
-    /// stays there.
-    pub fn set_live(&self, live: bool) {
-        self.imp().live.set(live);
+    /// stays there. Returns whether that is new.
+    pub fn set_live(&self, live: bool) -> bool {
+        self.imp().live.replace(live) != live
     }
 
     /// Adds a row before the one at this index, with free space above it, in pixels. A row that is

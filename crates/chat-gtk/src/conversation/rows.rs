@@ -15,6 +15,7 @@ use crate::conversation::model::hits::Hit;
 use crate::conversation::model::row_kind::RowKind;
 use crate::conversation::widgets::context::{Side, WidgetContext};
 use crate::conversation::widgets::position::RowPosition;
+use crate::free_memory;
 use offsets::EntryOffsets;
 use row::{RowWidget, line_gap};
 
@@ -206,7 +207,9 @@ impl Rows {
 
     /// Draws the caret at the end of the last row, if that is a text.
     pub fn set_caret(&self, live: bool) {
-        self.column.set_live(live);
+        if self.column.set_live(live) && !live {
+            free_memory::give_back_soon();
+        }
         let last = self.all.last().and_then(|row| row.widget.as_ref());
         self.column.set_caret(last.filter(|_| live).and_then(RowWidget::caret));
     }

@@ -68,9 +68,9 @@ impl Prompt {
     }
 
     /// The whole question as lines, without the possible answers.
-    pub fn question(ask: &Ask, terminal: Terminal) -> String {
+    pub fn question(ask: &Ask, in_project: bool, terminal: Terminal) -> String {
         let lines = match &ask.what {
-            Asked::Permission(asked) => permission(asked, terminal),
+            Asked::Permission(asked) => permission(asked, in_project, terminal),
             Asked::Question(question) => self::question(question, terminal),
             Asked::GoOn { rounds } => vec![terminal.strong(&words::go_on_question(*rounds))],
         };
@@ -190,7 +190,20 @@ fn choices(asked: &PermissionRequest, in_project: bool) -> Vec<Choice> {
         .collect()
 }
 
-fn permission(asked: &PermissionRequest, terminal: Terminal) -> Vec<String> {
+/// The lines of the rules that a lasting answer stores. Those that even “always” stores only for the
+/// project say so, unless all are.
+fn rules(always: &[Rule], in_project: bool) -> Vec<String> {
+    let is_mixed = in_project && !always.iter().all(Rule::is_of_project);
+    let line = |rule: &Rule| {
+        let text = visible(&rule.to_string()).into_owned();
+        let text =
+            if is_mixed && rule.is_of_project() { words::rule_of_project(&text) } else { text };
+        format!("  {text}")
+    };
+    always.iter().map(line).collect()
+}
+
+fn permission(asked: &PermissionRequest, in_project: bool, terminal: Terminal) -> Vec<String> {
     let mut lines = vec![terminal.strong(&words::permission_question(asked))];
     match &asked.preview {
         Preview::Command { text, folder, network, sandboxed, .. } => {
@@ -223,7 +236,7 @@ fn permission(asked: &PermissionRequest, terminal: Terminal) -> Vec<String> {
         lines.push(terminal.dim(&say::never_for_longer()));
     } else {
         lines.push(terminal.dim(&say::for_longer()));
-        lines.extend(asked.always.iter().map(|rule| format!("  {}", visible(&rule.to_string()))));
+        lines.extend(rules(&asked.always, in_project));
         if let [rule] = &asked.always[..]
             && let Some(wider) = rule.wider()
         {
@@ -281,7 +294,8 @@ mod tests {
     }
 
     fn shown(ask: &Ask, in_project: bool) -> String {
-        Prompt::question(ask, Terminal::default()) + Prompt::new(ask, in_project).place()
+        Prompt::question(ask, in_project, Terminal::default())
+            + Prompt::new(ask, in_project).place()
     }
 
     #[test]
@@ -316,6 +330,17 @@ mod tests {
                 .contains("[a]lways allow, [o]utside the sandbox once, [n]o, [d]eny always, or")
         );
         assert!(answers(&[], true).starts_with("[y]es, [o]utside the sandbox once, [n]o, or"));
+    }
+
+    #[test]
+    fn a_rule_that_always_stores_for_the_project_says_so() {
+        let rules = &["run:cat .env", "read:./.env"];
+        let told = "\n  run:cat .env\n  read:./.env (only in this project)\n";
+        let text = shown(&command(rules), true);
+        assert!(text.contains(told) && text.contains("[a]lways allow"), "{text}");
+        assert!(!shown(&command(rules), false).contains("only in this project"));
+        let local = shown(&command(&["read:./.env"]), true);
+        assert!(local.contains("\n  read:./.env\n"), "{local}");
     }
 
     #[test]

@@ -205,6 +205,11 @@ impl Turns<'_> {
                 () = sleep_until(deadline.unwrap_or(tick)), if deadline.is_some() => {
                     return Err(CliError::Stopped);
                 }
+                () = sleep_until(follower.starts().unwrap_or(tick)),
+                    if follower.starts().is_some() && writing.is_none() =>
+                {
+                    follower.start(sink);
+                }
                 () = sleep_until(tick), if ticking && follower.text_bytes == 0 => {
                     ticking = sink.tick();
                     tick = Instant::now() + TICK;

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use chat_core::event::{Event, SessionEvent, Snapshot, StopReason, TextKind};
 use chat_core::manager::Sent;
@@ -9,8 +10,12 @@ use chat_core::message::{
     Ask, Ending, Fid, Message, MessageId, Part, Role, ToolCall, ToolCallId, Usage,
 };
 use chat_core::tool::{ToolKind, Toolbox};
+use tokio::time::Instant;
 
 use crate::output::{Calls, Done, Sink};
+
+/// How long a call must run until its line is shown: before that it may still ask.
+const STARTS: Duration = Duration::from_millis(150);
 
 /// The effect of an event.
 #[derive(Debug, PartialEq, Eq)]
@@ -31,6 +36,10 @@ pub(super) struct Follower {
     called: HashSet<(MessageId, ToolCallId)>,
     calls: Calls,
     ended: HashSet<MessageId>,
+    /// The call that began last, and when its line is to be shown.
+    starting: Option<(Instant, ToolCallId)>,
+    /// The calls that waited for the user as of the last event.
+    asking: HashSet<ToolCallId>,
     /// The questions that wait for the user.
     pub(super) asks: Vec<Arc<Ask>>,
     /// Whether a command was to be run.
@@ -52,6 +61,8 @@ impl Follower {
             called: HashSet::new(),
             calls: Calls::new(tools),
             ended: HashSet::new(),
+            starting: None,
+            asking: HashSet::new(),
             asks: Vec::new(),
             runs_commands: false,
             text_bytes: 0,
@@ -69,6 +80,7 @@ impl Follower {
         }
         sink.stage(&snapshot.stage);
         self.asks.clone_from(&snapshot.asks);
+        self.asking = self.asks.iter().map(|ask| ask.call.clone()).collect();
     }
 
     /// Shows an event of this session.
@@ -112,19 +124,49 @@ impl Follower {
                 self.text_bytes += new.len();
                 sink.text(kind, new);
             }
-            SessionEvent::ToolCallChanged { call, running: true, .. } => {
-                if let Some(call) = self.calls.get(&call) {
-                    sink.tool_runs(call);
-                }
+            SessionEvent::ToolCallChanged { call, running: true, .. } => self.begin(call),
+            SessionEvent::ToolCallChanged { call, running: false, .. } => {
+                self.starting.take_if(|(_, starting)| *starting == call);
             }
-            SessionEvent::ToolOutput { tail, .. } => sink.tool_output(&tail),
-            SessionEvent::AsksChanged { asks } => self.asks = asks,
+            SessionEvent::ToolOutput { call, tail, .. } => {
+                if self.starting.as_ref().is_some_and(|(_, starting)| *starting == call) {
+                    self.start(sink);
+                }
+                sink.tool_output(&tail);
+            }
+            SessionEvent::AsksChanged { asks } => {
+                let asking: HashSet<_> = asks.iter().map(|ask| ask.call.clone()).collect();
+                self.starting.take_if(|(_, starting)| asking.contains(starting));
+                // What was allowed runs now.
+                if let Some(answered) = self.asking.difference(&asking).next() {
+                    self.begin(answered.clone());
+                }
+                (self.asks, self.asking) = (asks, asking);
+            }
             SessionEvent::TodosChanged { todos } => sink.todos(&todos),
             SessionEvent::Reset => return Followed::Lost,
             SessionEvent::StageChanged { stage } => sink.stage(&stage),
             _ => {}
         }
         Followed::Well
+    }
+
+    fn begin(&mut self, call: ToolCallId) {
+        self.starting = Some((Instant::now() + STARTS, call));
+    }
+
+    /// When the line of the call that began last is to be shown.
+    pub(super) fn starts(&self) -> Option<Instant> {
+        self.starting.as_ref().map(|(at, _)| *at)
+    }
+
+    /// Shows the line of the call that began last.
+    pub(super) fn start(&mut self, sink: &mut dyn Sink) {
+        if let Some((_, call)) = self.starting.take()
+            && let Some(call) = self.calls.get(&call)
+        {
+            sink.tool_runs(call);
+        }
     }
 
     /// Shows what is new in a message.

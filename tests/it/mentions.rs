@@ -223,6 +223,23 @@ async fn a_name_that_is_typed_goes_along_and_an_unknown_one_is_told() -> Result<
 }
 
 #[tokio::test]
+async fn what_is_told_of_a_message_stays_with_its_chat() -> Result<()> {
+    let stage = Stage::new().await?;
+    let folder = stage.project(&[("src/main.rs", "fn water() {}")])?;
+    let window = in_project(&stage, &folder).await?;
+    let told = || containing("@/etc/ssh/sshd_config isn’t in the project");
+    stage.server.push(Script::new().text("I cannot."));
+    window.type_text("What is in @/etc/ssh/sshd_config ?").await?;
+    window.keys(&["Return"]).await?;
+    window.find(told()).await?;
+    window.shows("I cannot.").await?;
+    assert!(window.has(told()).await, "the chat got its row, and the note is gone");
+    window.new_chat().await?;
+    window.gone(told()).await?;
+    window.close().await
+}
+
+#[tokio::test]
 async fn many_chips_stay_inside_their_message() -> Result<()> {
     let stage = Stage::new().await?;
     let paths: Vec<String> =

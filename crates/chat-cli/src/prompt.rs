@@ -72,9 +72,9 @@ impl Prompt {
     }
 
     /// The whole question as lines, without the possible answers.
-    pub fn question(ask: &ApprovalRequest, terminal: Terminal) -> String {
+    pub fn question(ask: &ApprovalRequest, in_project: bool, terminal: Terminal) -> String {
         let lines = match &ask.kind {
-            ApprovalKind::Permission(asked) => question::permission(asked, terminal),
+            ApprovalKind::Permission(asked) => question::permission(asked, in_project, terminal),
             ApprovalKind::Question(question) => question::question(question, terminal),
             ApprovalKind::GoOn { rounds } => vec![terminal.strong(&words::go_on_question(*rounds))],
         };

@@ -94,6 +94,8 @@ pub struct ChatWidget {
     /// The chat that was shown last time: nobody asked for it, so that it may be gone.
     recalled: Option<Fid>,
     has_chats: bool,
+    /// Whether a note about a message of the shown chat may still be seen.
+    noted: bool,
     reading: reading_positions::ReadingPositions,
     /// The mode that new chats begin with.
     default_mode: Mode,
@@ -198,6 +200,7 @@ impl Component for ChatWidget {
             wanted: None,
             recalled: None,
             has_chats: true,
+            noted: false,
             reading: reading_positions::ReadingPositions::load(init.projects),
             default_mode: Mode::default(),
             editor_context: EditorContext::new(init.open_files),

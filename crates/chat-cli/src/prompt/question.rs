@@ -1,12 +1,30 @@
 //! Writes out the question of an approval request.
 
 use chat_core::message::{PermissionRequest, Preview, Question};
+use chat_core::permission::Rule;
 use chat_presentation::words::{self, visible};
 
 use crate::say;
 use crate::terminal::{Colour, Terminal};
 
-pub(super) fn permission(asked: &PermissionRequest, terminal: Terminal) -> Vec<String> {
+/// The lines of the rules that a lasting answer stores. Those that even “always” stores only for the
+/// project say so, unless all are.
+fn rules(always: &[Rule], in_project: bool) -> Vec<String> {
+    let is_mixed = in_project && !always.iter().all(Rule::is_of_project);
+    let line = |rule: &Rule| {
+        let text = visible(&rule.to_string()).into_owned();
+        let text =
+            if is_mixed && rule.is_of_project() { words::rule_of_project(&text) } else { text };
+        format!("  {text}")
+    };
+    always.iter().map(line).collect()
+}
+
+pub(super) fn permission(
+    asked: &PermissionRequest,
+    in_project: bool,
+    terminal: Terminal,
+) -> Vec<String> {
     let mut lines = vec![terminal.strong(&words::permission_question(asked))];
     match &asked.preview {
         Preview::Command { text, folder, network, sandboxed, .. } => {
@@ -39,7 +57,7 @@ pub(super) fn permission(asked: &PermissionRequest, terminal: Terminal) -> Vec<S
         lines.push(terminal.dim(&say::never_for_longer()));
     } else {
         lines.push(terminal.dim(&say::for_longer()));
-        lines.extend(asked.always.iter().map(|rule| format!("  {}", visible(&rule.to_string()))));
+        lines.extend(rules(&asked.always, in_project));
         if let [rule] = &asked.always[..]
             && let Some(wider) = rule.wider()
         {

@@ -31,7 +31,7 @@ fn command(always: &[&str]) -> ApprovalRequest {
 }
 
 fn shown(ask: &ApprovalRequest, in_project: bool) -> String {
-    Prompt::question(ask, Terminal::default()) + Prompt::new(ask, in_project).choices()
+    Prompt::question(ask, in_project, Terminal::default()) + Prompt::new(ask, in_project).choices()
 }
 
 #[test]
@@ -66,6 +66,17 @@ fn only_answers_are_there_that_store_what_they_say() {
             .contains("[a]lways allow, [o]utside the sandbox once, [n]o, [d]eny always, or")
     );
     assert!(answers(&[], true).starts_with("[y]es, [o]utside the sandbox once, [n]o, or"));
+}
+
+#[test]
+fn a_rule_that_always_stores_for_the_project_says_so() {
+    let rules = &["run:cat .env", "read:./.env"];
+    let mixed = "\n  run:cat .env\n  read:./.env (only in this project)\n";
+    let text = shown(&command(rules), true);
+    assert!(text.contains(mixed) && text.contains("[a]lways allow"), "{text}");
+    assert!(!shown(&command(rules), false).contains("only in this project"));
+    let local = shown(&command(&["read:./.env"]), true);
+    assert!(local.contains("\n  read:./.env\n"), "{local}");
 }
 
 #[test]

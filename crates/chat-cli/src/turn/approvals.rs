@@ -72,7 +72,7 @@ impl<'a> Approvals<'a> {
             && let Some(ask) = asks.first().cloned()
         {
             if Reading::is_possible(self.program.terminal) {
-                sink.ask(&Prompt::question(&ask, self.program.terminal));
+                sink.ask(&Prompt::question(&ask, self.in_project, self.program.terminal));
                 let prompt = Prompt::new(&ask, self.in_project);
                 self.current = Some(Current { ask, prompt, reading: None });
             } else {

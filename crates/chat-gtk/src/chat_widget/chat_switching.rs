@@ -98,6 +98,9 @@ impl ChatWidget {
             }
             return;
         }
+        if std::mem::take(&mut self.noted) {
+            self.handle.output(Output::ChatNoteOver);
+        }
         self.composer.switch_to(fid.clone());
         self.escape_key.forget();
         if self.remember_position() {

@@ -21,7 +21,8 @@ impl ChatWidget {
                 if let Some(name) = self.composer.field().unknown_names(&written).first() {
                     let text =
                         gettext("{name} isn’t in the project, so it was sent as plain text.");
-                    self.handle.output(Output::Note(fill(&text, &[("name", name)])));
+                    self.noted = true;
+                    self.handle.output(Output::ChatNote(fill(&text, &[("name", name)])));
                 }
                 self.submit(written);
             }
@@ -52,6 +53,8 @@ impl ChatWidget {
             Used::Pages(wanted) => self.mentions.fetch_pages(wanted),
             Used::ScrollUp => self.conversation.scroll_pages(-1.0),
             Used::ScrollDown => self.conversation.scroll_pages(1.0),
+            Used::ScrollToStart => self.conversation.go_to_start(),
+            Used::ScrollToEnd => self.conversation.go_to_end(),
         }
     }
 
@@ -101,7 +104,9 @@ impl ChatWidget {
                 if is_new && is_there {
                     // What was sent after it is for the same chat.
                     let waiting = self.composer.take_waiting();
+                    let noted = std::mem::take(&mut self.noted);
                     self.show(Some(fid), None);
+                    self.noted = noted;
                     self.composer.put_waiting(waiting);
                 }
                 if self.composer.changed() {

@@ -181,6 +181,10 @@ pub enum Output {
     NothingAsked,
     /// Something to say in passing.
     Note(String),
+    /// Something to say about the message that was just sent, while its chat is shown.
+    ChatNote(String),
+    /// Another chat is shown than the one of the last note.
+    ChatNoteOver,
     /// The settings of connections are asked for; with the name of one, where it is about one.
     Connections(Option<String>),
     /// A connection is to be added.

@@ -319,6 +319,8 @@ impl Window {
                 self.chat.emit(chat_widget::Input::Show(Some(fid)));
             }
             Told::Note(words) => view.note(&words),
+            Told::ChatNote(words) => view.note_of_chat(&words),
+            Told::ChatNoteOver => view.end_note_of_chat(),
             Told::EscapeAgain(asked) => view.ask_escape(asked),
             Told::Escaped => self.list.emit(chat_list::Input::EndSearch),
             Told::Connections(name) => {

@@ -1,6 +1,6 @@
 //! Builds the window's widgets.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::path::PathBuf;
 
 use adw::prelude::*;
@@ -53,6 +53,8 @@ pub(crate) struct View {
     title: adw::WindowTitle,
     notice: gtk::Revealer,
     notice_words: gtk::Label,
+    /// The last note about a message of the shown chat.
+    note_of_chat: RefCell<String>,
     deletions: Deletions,
     renaming: glib::WeakRef<gtk::Popover>,
     pub(super) side: Side,
@@ -142,6 +144,7 @@ impl View {
             title,
             notice,
             notice_words,
+            note_of_chat: RefCell::default(),
             deletions,
             renaming: glib::WeakRef::new(),
             side,
@@ -254,6 +257,21 @@ impl View {
             self.notice.set_reveal_child(true);
         } else {
             self.toasts.say(words);
+        }
+    }
+
+    /// Shows a message that goes when another chat is shown.
+    pub(super) fn note_of_chat(&self, words: &str) {
+        self.note(words);
+        self.note_of_chat.replace(words.to_owned());
+    }
+
+    /// Another chat is shown.
+    pub(super) fn end_note_of_chat(&self) {
+        let words = self.note_of_chat.take();
+        // Another note may have replaced it.
+        if self.notice_words.label() == words {
+            self.notice.set_reveal_child(false);
         }
     }
 

@@ -8,8 +8,7 @@ use super::fill;
 /// How full the window is, in a line.
 pub fn fullness(usage: &ContextUsage) -> String {
     let tokens = grouped(usage.tokens);
-    let about = if usage.measured { "" } else { "~" };
-    let tokens = format!("{about}{tokens}");
+    let tokens = format!("{}{tokens}", about(usage));
     match usage.window {
         Some(window) if window > 0 => fill(
             &gettext("{tokens} of {window} tokens ({percent}%)"),
@@ -23,9 +22,14 @@ pub fn fullness(usage: &ContextUsage) -> String {
     }
 }
 
+/// The sign of an estimate.
+fn about(usage: &ContextUsage) -> &'static str {
+    if usage.measured { "" } else { "~" }
+}
+
 /// The same in the least room: how much of the window, or how many tokens.
 pub fn share(usage: &ContextUsage) -> String {
-    match usage.window {
+    let share = match usage.window {
         Some(window) if window > 0 => {
             let percent = usage.tokens * 100 / u64::from(window);
             fill(&gettext("{percent}%"), &[("percent", &percent.to_string())])
@@ -35,7 +39,8 @@ pub fn share(usage: &ContextUsage) -> String {
             &gettext("{thousands}k"),
             &[("thousands", &((usage.tokens + 500) / 1000).to_string())],
         ),
-    }
+    };
+    format!("{}{share}", about(usage))
 }
 
 /// How large a prompt is.
@@ -97,14 +102,14 @@ pub fn compaction(summed: bool, undone: bool) -> String {
     }
 }
 
-/// A count with its thousands parted, by a narrow blank as all languages read it.
+/// A count with its thousands separated as the language does it.
 pub fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let (first, rest) = digits.split_at(digits.len() % 3);
-    let mut groups: Vec<&str> = Vec::new();
-    groups.extend(Some(first).filter(|first| !first.is_empty()));
-    groups.extend((0..rest.len() / 3).map(|at| &rest[at * 3..][..3]));
-    groups.join("\u{202f}")
+    if count < 1000 {
+        return count.to_string();
+    }
+    let (thousands, rest) = (grouped(count / 1000), format!("{:03}", count % 1000));
+    // A number with a thousands separator, such as 2,883.
+    fill(&gettext("{thousands},{rest}"), &[("thousands", &thousands), ("rest", &rest)])
 }
 
 #[cfg(test)]
@@ -120,14 +125,15 @@ mod tests {
             cost: Some(12_340_000_000),
             ..ContextUsage::default()
         };
-        assert_eq!(fullness(&usage), "6\u{202f}100 of 8\u{202f}192 tokens (74%)");
+        assert_eq!(fullness(&usage), "6,100 of 8,192 tokens (74%)");
         assert_eq!(share(&usage), "74%");
         assert_eq!(cost(&usage).unwrap(), "This chat has cost $0.0123 so far.");
         let unknown = ContextUsage { window: None, measured: false, cost: None, ..usage };
-        assert_eq!(fullness(&unknown), "~6\u{202f}100 tokens (context window unknown)");
+        assert_eq!(fullness(&unknown), "~6,100 tokens (context window unknown)");
         assert_eq!(cost(&unknown), None);
-        assert_eq!(share(&unknown), "6k");
-        assert_eq!(share(&ContextUsage { tokens: 999, ..unknown }), "999");
+        assert_eq!(share(&unknown), "~6k");
+        assert_eq!(share(&ContextUsage { tokens: 999, ..unknown }), "~999");
+        assert_eq!([0, 999, 1_000, 12_034_005].map(grouped), ["0", "999", "1,000", "12,034,005"]);
     }
 
     #[test]

@@ -237,6 +237,12 @@ pub fn mode_meaning(mode: Mode) -> String {
     }
 }
 
+/// A rule that an answer for everywhere stores only for the project, since it names the project's
+/// files.
+pub fn rule_of_project(rule: &str) -> String {
+    fill(&gettext("{rule} (only in this project)"), &[("rule", rule)])
+}
+
 fn about(sentence: &str, what: &str) -> String {
     fill(sentence, &[("what", &one_line(what))])
 }

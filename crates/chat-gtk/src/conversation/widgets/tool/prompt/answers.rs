@@ -67,10 +67,19 @@ fn is_local(always: &[Rule], has_project: bool) -> bool {
     has_project && always.iter().all(Rule::is_of_project)
 }
 
-/// The rules that an answer for longer stores, as they are written: one a line.
-pub fn rules(always: &[Rule]) -> String {
-    let lines: Vec<_> = always.iter().map(|rule| visible(&rule.to_string()).into_owned()).collect();
-    lines.join("\n")
+/// The rules that an answer for longer stores, as they are written: one a line. Those that it stores only for the project, though it is for
+/// everywhere, say so.
+fn rules(longer: Longer, always: &[Rule], has_project: bool) -> String {
+    let is_everywhere = longer == Longer::Allow(Scope::Everywhere);
+    let lines = always.iter().map(|rule| {
+        let text = visible(&rule.to_string()).into_owned();
+        if is_everywhere && has_project && rule.is_of_project() {
+            words::rule_of_project(&text)
+        } else {
+            text
+        }
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// What an answer for longer stores: the rules that were asked about, or as they were edited.
@@ -231,7 +240,10 @@ fn add_longer(
                 let Ok(rules) = &found else { continue };
                 let fits = longer.fits(rules, has_project);
                 row.button.set_visible(fits);
-                row.set(&longer.title(is_local(rules, has_project)), &self::rules(rules));
+                row.set(
+                    &longer.title(is_local(rules, has_project)),
+                    &self::rules(*longer, rules, has_project),
+                );
                 if *longer == Longer::Deny {
                     before_deny.set_visible(fits);
                 }
@@ -386,6 +398,11 @@ mod tests {
     fn the_rules_are_written_out() {
         let always: Vec<Rule> =
             ["run:cargo test *", "write:src/**"].map(|rule| rule.parse().unwrap()).into();
-        assert_eq!(rules(&always), "run:cargo test *\nwrite:src/**");
+        let written = |scope, has_project| rules(Longer::Allow(scope), &always, has_project);
+        let plain = "run:cargo test *\nwrite:src/**";
+        assert_eq!(written(Scope::Session, true), plain);
+        assert_eq!(written(Scope::Everywhere, false), plain);
+        let mixed = "run:cargo test *\nwrite:src/** (only in this project)";
+        assert_eq!(written(Scope::Everywhere, true), mixed);
     }
 }

@@ -325,7 +325,7 @@ pub enum Kind {
     TemplateFailed,
     /// There was nothing to send.
     NothingToSend,
-    /// A connection of this name exists already.
+    /// A connection of this name exists already, or it is the name of the built-in engine.
     NameTaken {
         /// The name.
         name: String,

@@ -330,6 +330,8 @@ pub enum Kind {
         /// The name.
         name: String,
     },
+    /// A rule of an answer is not about what was asked.
+    RuleMismatch,
     /// The key cannot be had from where the settings say (keyring, environment, command).
     KeyUnavailable,
     /// The tool rounds of one request reached their limit.

@@ -267,6 +267,7 @@ pub fn sentence(error: &Error) -> String {
             &[("name", name)],
         ),
         Kind::NoModel => gettext("There are no models yet. Download one, or add a connection."),
+        Kind::RuleMismatch => gettext("This rule doesn’t cover what was asked."),
         Kind::NothingToSend => gettext("There is nothing to send. Write a message first."),
         Kind::NameTaken { name } if is_named_like_engine(name) => fill(
             &gettext("“{name}” is the name of Natter’s built-in engine. Choose another name."),

@@ -9,7 +9,6 @@ use chat_core::models::{CONNECTION, Library, catalogue};
 use chat_core::store::{NewSession, Store};
 use chat_gguf::write::Writer;
 use chat_testkit::hub::{Fault, Hub};
-use chat_testkit::server::Model;
 use chat_testkit::ui::{Role, State, containing, named};
 
 use crate::stage::{Stage, Window, chat, program};
@@ -29,6 +28,24 @@ fn file(stage: &Stage, name: &str, content: &[u8]) -> Result<PathBuf> {
     let path = stage.desktop.folder().join(name);
     fs::write(&path, content)?;
     Ok(path)
+}
+
+/// Has the tiny model on this computer.
+fn tiny(stage: &Stage) -> Result<()> {
+    let path = file(stage, "smollm2-135m.gguf", &model())?;
+    let added = Library::of(&stage.folders()).add(&path);
+    assert_eq!(added.map_err(|error| anyhow!("{error}"))?.name, "smollm2-135m");
+    Ok(())
+}
+
+/// Stores a chat with this model on this computer.
+async fn before(stage: &Stage, model: &str) -> Result<()> {
+    let store = Store::open(&stage.folders())?.store;
+    let model = Some(ModelRef::new(CONNECTION, model));
+    let meta = SessionMeta { model, ..chat("Before").meta };
+    let stored = store.create(NewSession { meta, ..chat("Before") }, Vec::new()).await?;
+    store.release(&stored.fid).await?;
+    Ok(())
 }
 
 /// Starts the program, which takes this for the site that models come from.
@@ -169,9 +186,10 @@ async fn the_first_page_offers_a_model_and_downloads_it_in_place() -> Result<()>
 #[tokio::test]
 async fn a_chat_with_the_tiny_model_says_that_it_is_one_and_leads_to_better_ones() -> Result<()> {
     let stage = Stage::bare().await?;
-    // What is talked to in place of the engine bears its name.
-    stage.server.set_models([Model::new("smollm2-135m"), Model::new("scripted")]);
-    stage.configure_all(&[(CONNECTION, &stage.server.url())])?;
+    tiny(&stage)?;
+    // The newest chat decides the model to begin with.
+    before(&stage, "smollm2-135m").await?;
+    stage.configure_all(&[("Test", &stage.server.url())])?;
     let window = stage.window().await?;
     window.find(containing("SmolLM2 135M is a tiny model")).await?;
     window.click(named("Get a Better Model…")).await?;
@@ -191,10 +209,10 @@ async fn a_chat_with_the_tiny_model_says_that_it_is_one_and_leads_to_better_ones
 #[tokio::test]
 async fn the_line_about_the_tiny_model_is_closed_for_good_and_no_toast_covers_it() -> Result<()> {
     let stage = Stage::bare().await?;
-    stage.server.set_models([Model::new("smollm2-135m")]);
-    stage.configure_all(&[(CONNECTION, &stage.server.url())])?;
+    tiny(&stage)?;
+    before(&stage, "smollm2-135m").await?;
     let window = stage.window().await?;
-    window.begin(&["Apples"]).await?;
+    window.click(named("Before").under("Chats")).await?;
     window.keys(&["F10"]).await?;
     window.click(containing("Delete")).await?;
     let toast = window.find(named("Undo")).await?.place().await?;
@@ -231,16 +249,7 @@ async fn a_model_of_another_program_is_added_with_one_click_where_it_lies() -> R
 #[tokio::test]
 async fn a_model_that_was_removed_is_not_begun_with() -> Result<()> {
     let stage = Stage::bare().await?;
-    let store = Store::open(&stage.folders())?.store;
-    let model = Some(ModelRef::new(CONNECTION, "nimble"));
-    let stored = store
-        .create(
-            NewSession { meta: SessionMeta { model, ..chat("Before").meta }, ..chat("Before") },
-            Vec::new(),
-        )
-        .await?;
-    store.release(&stored.fid).await?;
-    drop(store);
+    before(&stage, "nimble").await?;
     let path = file(&stage, "nimble.gguf", &self::model())?;
     let library = Library::of(&stage.folders());
     assert_eq!(library.add(&path).map_err(|error| anyhow!("{error}"))?.name, "nimble");

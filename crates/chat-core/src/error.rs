@@ -325,11 +325,13 @@ pub enum Kind {
     TemplateFailed,
     /// There was nothing to send.
     NothingToSend,
-    /// A connection of this name exists already.
+    /// A connection of this name exists already, or it is the name of the built-in engine.
     NameTaken {
         /// The name.
         name: String,
     },
+    /// A rule of an answer is not about what was asked.
+    RuleMismatch,
     /// The key cannot be had from where the settings say (keyring, environment, command).
     KeyUnavailable,
     /// The tool rounds of one request reached their limit.

@@ -24,3 +24,11 @@ pub use name::{display_name, title};
 
 /// The name of the connection that the built-in engine is.
 pub const CONNECTION: &str = "On this computer";
+
+/// Whether a connection of this name would be taken for the built-in engine. Letter case and spaces do
+/// not tell two names apart.
+pub fn is_named_like_engine(name: &str) -> bool {
+    let words =
+        |name: &str| name.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>().join(" ");
+    words(name) == words(CONNECTION)
+}

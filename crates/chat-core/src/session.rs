@@ -145,6 +145,12 @@ impl Session {
         self.lock().status().is_busy()
     }
 
+    /// Whether a request is at work, or the next message of the queue is about to go out.
+    pub(crate) fn is_busy_or_begins_next(&self) -> bool {
+        let state = self.lock();
+        state.status().is_busy() || state.begins_next
+    }
+
     /// Whether nobody looks at it, nothing runs and nothing waits: it need not be kept in memory.
     pub(crate) fn is_at_rest(&self) -> bool {
         let mut state = self.lock();

@@ -23,7 +23,7 @@ mod secrets;
 pub use mode::{Mode, UnknownMode};
 pub use path::ResolvedPath;
 pub use pattern::Pattern;
-pub use policy::{Decision, Why, decide, decide_all};
+pub use policy::{Decision, Why, covers, decide, decide_all};
 pub use request::{Redirected, Request, Run, Target};
 pub use rule::{Action, Effect, Entry, InvalidRule, Rule, Scope};
 pub use secrets::{InvalidSecretFiles, SecretFiles};

@@ -19,6 +19,7 @@
 //! rule never removes these obstacles: a command has no sandbox, it cannot be parsed, or a part of
 //! it is known only when it runs.
 
+mod cover;
 mod paths;
 mod run;
 #[cfg(test)]
@@ -27,6 +28,7 @@ mod tests;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
+pub use self::cover::covers;
 use crate::command::Unparsable;
 use crate::pattern::{Host, HostPattern, Pattern};
 use crate::{Action, Effect, Entry, Mode, Request, Rule};

@@ -198,6 +198,9 @@ fn servers_are_added_tested_listed_and_removed() {
     let again = home.run(["connections", "add", "Mine", "--url", &server.url()]);
     assert_eq!(again.code, Some(1));
     assert!(again.stderr.contains("A connection named “Mine” already exists."), "{again:?}");
+    let engine = home.run(["connections", "add", "on this  Computer", "--url", &server.url()]);
+    assert_eq!(engine.code, Some(1));
+    assert!(engine.stderr.contains("is the name of Natter’s built-in engine"), "{engine:?}");
     home.run(["ask", "--model", "Mine/scripted", "hello"]).ok();
     home.run(["connections", "remove", "Mine"]).ok();
     assert!(home.run(["connections", "list", "--json"]).ok().stdout.is_empty());

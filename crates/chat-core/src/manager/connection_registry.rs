@@ -14,7 +14,7 @@ use self::questions::Questions;
 use crate::client::{Client, ModelInfo, Timeouts};
 use crate::event::{ConnectionState, Health, Hub};
 use crate::message::ModelRef;
-use crate::models::CONNECTION;
+use crate::models::{CONNECTION, is_named_like_engine};
 use crate::settings::{Connection, ConnectionKind, KeySource, KeyStore, Settings};
 
 /// All connections, configured and found.
@@ -101,7 +101,18 @@ impl ConnectionRegistry {
         let mut known = self.lock();
         let old = std::mem::take(&mut known.entries);
         let before: Vec<_> = old.iter().map(|entry| entry.connection.clone()).collect();
-        let configured = settings.connections.iter().map(|connection| {
+        // Messages for the model on this computer would go to that server.
+        let usable = settings.connections.iter().filter(|connection| {
+            let is_reserved = is_named_like_engine(&connection.name);
+            if is_reserved {
+                tracing::warn!(
+                    "the connection “{}” is ignored: this is the name of the built-in engine",
+                    connection.name
+                );
+            }
+            !is_reserved
+        });
+        let configured = usable.map(|connection| {
             let same =
                 old.iter().find(|entry| entry.connection == *connection && !entry.discovered);
             same.cloned().unwrap_or_else(|| Entry::new(connection.clone(), false))
@@ -121,10 +132,7 @@ impl ConnectionRegistry {
                 entries.push(entry);
             }
         }
-        // One of the person's own may bear its name.
-        if !entries.iter().any(|entry| entry.connection.name == CONNECTION) {
-            entries.push(own.unwrap_or_else(|| Entry::built_in(&self.built_in, Vec::new())));
-        }
+        entries.push(own.unwrap_or_else(|| Entry::built_in(&self.built_in, Vec::new())));
         // What is known of a changed connection's models may be another server's.
         known.details.retain(|model, _| {
             let of = |entry: &&Entry| entry.connection.name == model.connection;

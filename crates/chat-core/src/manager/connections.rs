@@ -6,6 +6,7 @@ use super::{
     Connection, ConnectionState, Key, KeySource, KeyStorage, Kind, Manager, Result, TestReport,
     client,
 };
+use crate::models::is_named_like_engine;
 
 /// The connections to servers, and their keys. From [`Manager::connections`].
 #[derive(Clone, Debug)]
@@ -43,7 +44,7 @@ impl Connections {
     /// Secret Service, or lasts for this run where there is none: the answer says which.
     ///
     /// # Errors
-    /// `InvalidUrl`, `NameTaken`, `KeyUnavailable` where a connection is renamed and its key cannot
+    /// `InvalidUrl`, `NameTaken` (also for the name of the built-in engine), `KeyUnavailable` where a connection is renamed and its key cannot
     /// be had now, and what [`SettingsStore::change`](super::SettingsStore::change) says.
     pub async fn save(
         &self,
@@ -55,6 +56,9 @@ impl Connections {
         // A slash parts connection and model.
         connection.name = connection.name.trim().replace('/', "-");
         client::check_address(&connection)?;
+        if is_named_like_engine(&connection.name) {
+            return Err(Kind::NameTaken { name: connection.name }.into());
+        }
         self.0
             .run(async move {
                 let name = connection.name.clone();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use chat_permission::{Effect, Entry, Rule, Scope};
 
-use super::{Fid, Manager, Result};
+use super::{Fid, Kind, Manager, Result};
 use crate::event::SessionApproval;
 use crate::message::{Answer, ApprovalId};
 use crate::session::Session;
@@ -24,7 +24,7 @@ impl Permissions {
     /// names. Says whether it still waited.
     ///
     /// # Errors
-    /// The store's, or what [`SettingsStore::change`](super::SettingsStore::change) says: then it waits on.
+    /// `RuleMismatch` where a rule is not about what was asked, the store's, or what [`SettingsStore::change`](super::SettingsStore::change) says: then it waits on.
     pub async fn answer(&self, fid: &Fid, id: ApprovalId, answer: Answer) -> Result<bool> {
         let (this, fid) = (self.clone(), fid.clone());
         self.0
@@ -32,6 +32,10 @@ impl Permissions {
                 let Some(session) = this.0.loaded(&fid) else { return Ok(false) };
                 let approvals = session.approvals();
                 let Some(pending) = approvals.take(id) else { return Ok(false) };
+                if !pending.is_covered_by(&answer) {
+                    approvals.put_back(pending);
+                    return Err(Kind::RuleMismatch.into());
+                }
                 if let Some((scope, effect, rules)) = pending.rules(&answer)
                     && let Err(error) =
                         this.remember_answer(&session, pending.root(), scope, effect, rules).await

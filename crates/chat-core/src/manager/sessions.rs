@@ -215,7 +215,7 @@ impl Sessions {
         let sessions = self.0.sessions_lock();
         sessions
             .iter()
-            .filter(|(_, session)| session.is_busy())
+            .filter(|(_, session)| session.is_busy_or_begins_next())
             .map(|(fid, _)| fid.clone())
             .collect()
     }

@@ -62,6 +62,10 @@ impl Session {
         loop {
             let waiting = {
                 let mut state = self.lock();
+                // The program ends: it waits for the next start.
+                if state.halted {
+                    return false;
+                }
                 let Some((waiting, event)) = state.queue.pop() else { return false };
                 state.tell(event);
                 waiting

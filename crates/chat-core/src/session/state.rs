@@ -36,6 +36,8 @@ pub(super) struct State {
     pub todos: Todos,
     /// Whether nothing may begin any more: the session is being deleted, or the program ends.
     pub halted: bool,
+    /// Whether a request has ended and the next message of the queue is about to go out.
+    pub begins_next: bool,
     /// Ends the asking for a better title.
     pub titling: CancellationToken,
     /// What became of the last reply, where it failed or was interrupted.
@@ -58,6 +60,7 @@ impl State {
             last_usage: LastUsage::default(),
             todos: Todos::default(),
             halted: false,
+            begins_next: false,
             titling: CancellationToken::new(),
             active_file: None,
             watchers: Watchers::default(),

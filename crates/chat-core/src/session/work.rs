@@ -177,6 +177,8 @@ impl RunningTurn {
             state.record.updated = Timestamp::now();
             // A stop from now on is one of what waits.
             let next = state.turns.starting();
+            // Who waits until nothing is at work, to end the program, waits for this, too.
+            state.begins_next = went_well && !stopped && !state.queue.is_empty();
             (unread, state.trouble.is_some(), stopped, next)
         };
         if unread {
@@ -193,15 +195,20 @@ impl RunningTurn {
         };
         // Whoever hears that the request has ended may claim the session.
         let goes_on = {
-            let state = self.session.lock();
+            let mut state = self.session.lock();
             let stopped = stopped || next.is_cancelled();
-            went_well && !stopped && !troubled && !state.halted && !state.queue.is_empty()
+            let goes_on =
+                went_well && !stopped && !troubled && !state.halted && !state.queue.is_empty();
+            state.begins_next = goes_on;
+            goes_on
         };
         if !goes_on {
             self.session.release().await;
         }
         self.session.services.hub.tell(&event);
-        if goes_on && self.session.begin_next(next).await {
+        let has_begun = goes_on && self.session.begin_next(next).await;
+        self.session.lock().begins_next = false;
+        if has_begun {
             self.session.ended.notify_waiters();
             return;
         }

@@ -11,6 +11,7 @@ use chat_core::client::check_address;
 use chat_core::error::{Error, Kind};
 use chat_core::event::{ConnectionState, Health};
 use chat_core::manager::Manager;
+use chat_core::models::is_named_like_engine;
 use chat_core::settings::{Connection, ConnectionKind, Key, KeySource, KeyStorage, KeyringFailure};
 use chat_presentation::words;
 use gettextrs::gettext;
@@ -240,20 +241,24 @@ impl Editor {
     }
 
     /// A connection can be tested or saved only with a valid address, and saved only under a name
-    /// without a slash.
+    /// without a slash that is not the built-in engine's.
     fn check(&self) {
         let url = self.url.text();
         let given = !url.trim().is_empty();
         let bad_url = given && check_address(&self.connection()).is_err();
-        let bad_name = self.name.text().contains('/');
+        let name = self.connection().name;
+        let (has_slash, is_reserved) = (name.contains('/'), is_named_like_engine(&name));
+        let bad_name = has_slash || is_reserved;
         mark(&self.url, bad_url);
         mark(&self.name, bad_name);
         self.test.set_sensitive(given && !bad_url);
         self.save.set_sensitive(given && !bad_url && !bad_name && !self.saving.get());
         if bad_url {
             self.say(&words::sentence(&Kind::InvalidUrl.into()), false);
-        } else if bad_name {
+        } else if has_slash {
             self.say(&gettext("Names can’t contain a slash."), false);
+        } else if is_reserved {
+            self.say(&words::sentence(&Kind::NameTaken { name }.into()), false);
         } else {
             self.say("", true);
         }

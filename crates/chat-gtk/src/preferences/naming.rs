@@ -1,9 +1,8 @@
 //! Makes up names for servers that the user did not name.
 
-use gettextrs::gettext;
-
 /// The program's name, with the host if that is another machine. If the program is unknown, the
-/// name of the program that usually uses this port here, or the host without its generic parts.
+/// name of the program that usually uses this port here, the host and port here, or the host without
+/// its generic parts.
 pub(super) fn of(url: &str, program: Option<&str>) -> String {
     let (host, port) = host_and_port(url);
     let local = is_local(host);
@@ -17,7 +16,11 @@ pub(super) fn of(url: &str, program: Option<&str>) -> String {
     match (program, local) {
         (Some(program), true) => program.to_owned(),
         (Some(program), false) => format!("{program} ({host})"),
-        (None, true) => usual.map_or_else(|| gettext("This computer"), str::to_owned),
+        (None, true) => match (usual, port) {
+            (Some(program), _) => program.to_owned(),
+            (None, "") => host.to_owned(),
+            (None, port) => format!("{host}:{port}"),
+        },
         (None, false) => {
             let short = host.strip_prefix("www.").or_else(|| host.strip_prefix("api."));
             short.unwrap_or(host).to_owned()
@@ -63,8 +66,9 @@ mod tests {
     fn one_that_says_nothing_is_called_after_its_host() {
         assert_eq!(of("https://api.openai.com/v1", None), "openai.com");
         assert_eq!(of("https://me:secret@models.example/v1", None), "models.example");
-        assert_eq!(of("http://127.0.0.1:9999", None), "This computer");
-        assert_eq!(of("localhost", None), "This computer");
+        assert_eq!(of("http://127.0.0.1:9999", None), "127.0.0.1:9999");
+        assert_eq!(of("http://me:secret@localhost:9999/v1", None), "localhost:9999");
+        assert_eq!(of("localhost", None), "localhost");
     }
 
     #[test]

@@ -405,3 +405,35 @@ fn secrets_ask_in_every_mode_unless_a_rule_names_them() {
     // Files that the shell opens for a command are judged alike.
     assert_eq!(outcome(&["+run:cat"], Mode::Edits, &run("cat < .env")), "ask");
 }
+
+#[test]
+fn a_rule_covers_only_what_was_asked() {
+    let covers = |rule: &str, effect, request: Request| {
+        super::covers(&rule.parse().unwrap(), effect, &[request])
+    };
+    let run = |text: &str, network| Request::Run(Run { network, ..command(text) });
+    for (rule, request, expected) in [
+        ("run:python3 -c 1", run("python3 -c 1", false), true),
+        ("run:python3 *", run("ls && python3 -c 1", false), true),
+        ("run:*", run("python3 -c 1", false), true),
+        ("run+network:python3 *", run("python3 -c 1", true), true),
+        ("run:python3 *", run("python3 -c 1", true), false),
+        ("run:ls *", run("python3 -c 1", false), false),
+        ("network:*", run("python3 -c 1", true), false),
+        ("write:**", run("python3 -c 1", false), false),
+        ("write:**", run("echo a > b", false), true),
+        ("read:**", run("echo a > b", false), false),
+        ("write:src/**", write("/project/src/a"), true),
+        ("write:doc/**", write("/project/src/a"), false),
+        ("read:**", write("/project/src/a"), false),
+        ("network:*.example.org", host("www.example.org"), true),
+        ("network:localhost", host("127.0.0.1"), true),
+        ("network:example.com", host("example.org"), false),
+        ("run:*", host("example.org"), false),
+    ] {
+        let name = format!("{rule} of {request:?}");
+        assert_eq!(covers(rule, Effect::Allow, request), expected, "{name}");
+    }
+    assert!(covers("run:python3 *", Effect::Deny, run("/usr/bin/python3 a", true)));
+    assert!(!covers("run+network:python3 *", Effect::Deny, run("python3 a", false)));
+}

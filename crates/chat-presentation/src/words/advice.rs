@@ -126,6 +126,7 @@ pub fn advice(error: &Error) -> Advice {
         | Kind::ConfigLocked { .. }
         | Kind::SessionNotFound { .. }
         | Kind::NothingToSend
+        | Kind::RuleMismatch
         | Kind::NoReview { .. }
         | Kind::NothingChanged
         | Kind::SessionAtWork

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use chat_core::error::{Error, Feature, Kind, MissingMessages, NoReview};
-use chat_core::models::CONNECTION;
+use chat_core::models::{CONNECTION, is_named_like_engine};
 use gettextrs::{gettext, ngettext};
 
 use super::{fill, page, seconds};
@@ -267,7 +267,12 @@ pub fn sentence(error: &Error) -> String {
             &[("name", name)],
         ),
         Kind::NoModel => gettext("There are no models yet. Download one, or add a connection."),
+        Kind::RuleMismatch => gettext("This rule doesn’t cover what was asked."),
         Kind::NothingToSend => gettext("There is nothing to send. Write a message first."),
+        Kind::NameTaken { name } if is_named_like_engine(name) => fill(
+            &gettext("“{name}” is the name of Natter’s built-in engine. Choose another name."),
+            &[("name", name)],
+        ),
         Kind::NameTaken { name } => fill(
             &gettext("A connection named “{name}” already exists. Choose another name."),
             &[("name", name)],

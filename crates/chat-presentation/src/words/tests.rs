@@ -74,6 +74,7 @@ fn all_kinds() -> Vec<Kind> {
         Kind::ConnectionMissing { name: name() },
         Kind::NoModel,
         Kind::NothingToSend,
+        Kind::RuleMismatch,
         Kind::NameTaken { name: name() },
         Kind::KeyUnavailable,
         Kind::RoundLimit { rounds: 25 },
@@ -197,10 +198,11 @@ fn place(kind: &Kind) -> usize {
         Kind::MessageDamaged => 69,
         Kind::ContentFiltered => 70,
         Kind::UnknownHost { .. } => 71,
+        Kind::RuleMismatch => 72,
     }
 }
 
-const KINDS: usize = 72;
+const KINDS: usize = 73;
 
 fn errors() -> Vec<Error> {
     let kinds = all_kinds();

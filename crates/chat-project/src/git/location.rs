@@ -73,7 +73,7 @@ impl RepositoryLocation {
     fn is_whole(&self) -> bool {
         let is_own = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_dir());
         let is_no_link = |path: PathBuf| !path.is_symlink();
-        let shares = self.own == self.common && self.common.join("commondir").exists();
+        let shares = self.own == self.common && is_shared(&self.common.join("commondir"));
         let objects = self.common.join("objects");
         !shares
             && is_own(&objects)
@@ -88,6 +88,12 @@ impl RepositoryLocation {
                 .all(|name| is_no_link(self.common.join(name)))
             && ["HEAD", "index"].iter().all(|name| is_no_link(self.own.join(name)))
     }
+}
+
+/// Whether this `commondir` leads to another folder. The sandbox keeps its place free with one that leads to
+/// the folder that it is in.
+fn is_shared(commondir: &Path) -> bool {
+    commondir.symlink_metadata().is_ok() && short_file(commondir).as_deref() != Some("./.\n")
 }
 
 fn has_no_links(folder: &Path) -> bool {

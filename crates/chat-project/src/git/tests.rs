@@ -222,6 +222,20 @@ fn a_repository_of_others_is_not_shown() {
 }
 
 #[test]
+fn a_repository_in_which_a_command_runs_is_the_projects_still() {
+    let folder = repository();
+    write(folder.path(), "a", "changed\n");
+    write(folder.path(), ".git/commondir", "./.\n");
+    let free = "# Natter keeps this place free while a command runs.\n";
+    write(folder.path(), ".git/config.worktree", free);
+    assert!(!state(folder.path()).files.is_empty());
+    assert!(diff(folder.path(), 10_000).text.contains("+changed\n"));
+    fs::remove_file(folder.path().join(".git/commondir")).unwrap();
+    symlink(".", folder.path().join(".git/commondir")).unwrap();
+    assert!(matches!(found(folder.path()), Err(GitError::Foreign(_))));
+}
+
+#[test]
 fn a_submodule_and_long_hashes_are_read() {
     let module = repository();
     let folder = repository();

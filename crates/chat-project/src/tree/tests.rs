@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
@@ -41,6 +41,22 @@ fn folders_stand_first_and_large_letters_as_small_ones() {
     assert_eq!(tree.kind(Path::new("Z/x")), Some(Kind::File));
     assert_eq!(tree.kind(Path::new("Z/X")), None);
     assert_eq!(tree.kind(Path::new("")), Some(Kind::Folder));
+}
+
+#[test]
+fn places_that_are_kept_free_for_a_command_are_not_shown() {
+    let (folder, project) = project(&["a", ".natter/mine", "b/.natter/theirs"]);
+    let marked = |name: &str| {
+        let path = folder.path().join(name);
+        fs::create_dir_all(&path).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o1755)).unwrap();
+    };
+    marked(".mcp.json");
+    assert_eq!(names(walked(&project).root()), [".natter", "b", "a"]);
+    fs::remove_dir_all(folder.path().join(".natter")).unwrap();
+    marked(".natter");
+    marked("marked");
+    assert_eq!(names(walked(&project).root()), ["b", "marked", "a"]);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use chat_permission::path::{Error, Project};
-use rustix::fs::{FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 
 use super::{Folder, Kind, Stamp, State, Tree};
 use crate::entries::entries;
@@ -95,7 +95,9 @@ impl<'a> Walk<'a> {
                     _ => return None,
                 };
                 whole.push(&name);
-                let is_ignored = name == ".git" || ignored.is(&whole, kind == Kind::Folder);
+                let is_ignored = name == ".git"
+                    || is_placeholder(folder, &name, kind)
+                    || ignored.is(&whole, kind == Kind::Folder);
                 whole.pop();
                 (!is_ignored).then_some((name, kind))
             })
@@ -134,6 +136,16 @@ impl<'a> Walk<'a> {
         path.pop();
         filled
     }
+}
+
+/// Whether this is a marked folder with which the sandbox keeps a place free while a command runs, and which a
+/// killed program may leave behind.
+fn is_placeholder(folder: &OwnedFd, name: &OsStr, kind: Kind) -> bool {
+    if kind != Kind::Folder || (name != ".natter" && name != ".mcp.json") {
+        return false;
+    }
+    let found = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
+    found.is_ok_and(|found| Mode::from_raw_mode(found.st_mode).contains(Mode::SVTX))
 }
 
 /// By what a folder is told from itself after a change.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use chat_permission::path::Project;
-use chat_permission::{Decision, Effect, Entry, Mode, Request, Rule, Scope, decide_all};
+use chat_permission::{Decision, Effect, Entry, Mode, Request, Rule, Scope, covers, decide_all};
 use tokio::sync::oneshot;
 
 use crate::event::SessionEvent;
@@ -132,6 +132,13 @@ impl PendingApproval {
         // Of several things that were asked for at once it is not known which one is meant.
         let is_clear = effect == Effect::Allow || asked.always.len() == 1;
         is_clear.then(|| (scope, effect, asked.always.clone()))
+    }
+
+    /// Whether each rule that the person wrote is about something that was asked.
+    pub(crate) fn is_covered_by(&self, answer: &Answer) -> bool {
+        let Answer::Remember { effect, rules, .. } = answer else { return true };
+        let requests = self.requests.as_deref().unwrap_or_default();
+        rules.iter().all(|rule| covers(rule, *effect, requests))
     }
 
     /// The folder that it is about.

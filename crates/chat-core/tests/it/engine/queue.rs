@@ -48,6 +48,24 @@ async fn a_message_sent_while_busy_waits_and_goes_out_when_the_reply_is_done() {
 }
 
 #[tokio::test]
+async fn the_program_does_not_seem_done_between_a_reply_and_the_next_message() {
+    let (server, gate, mut world, fid) = busy().await;
+    let second = Gate::new();
+    server.push(Script::new().text("second").gate(&second));
+    world.say(&fid, "two").await;
+    gate.open();
+    world.events.finished(&fid).await;
+    for _ in 0..200 {
+        assert_eq!(world.manager.sessions().busy(), [fid.clone()]);
+        tokio::time::sleep(std::time::Duration::from_micros(100)).await;
+    }
+    second.open();
+    world.events.finished(&fid).await;
+    assert!(world.manager.sessions().busy().is_empty());
+    assert_eq!(server.chats().len(), 2);
+}
+
+#[tokio::test]
 async fn a_waiting_message_can_be_taken_back() {
     let server = Server::start();
     let gate = Gate::new();

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use chat_core::error::Kind;
 use chat_core::manager::SessionChange;
 use chat_core::message::{Answer, ApprovalRequest, ChatRequest};
 use chat_core::permission::{Effect, Entry, Mode, Scope};
@@ -84,6 +85,31 @@ async fn rules_that_were_edited_are_stored_instead_of_those_that_were_asked() {
     assert_eq!((known.effect, known.project.clone()), (Effect::Deny, Some(scene.root())));
     let sent = server.chats().pop().unwrap().body.to_string();
     assert!(sent.contains("not here") && sent.matches("touched").count() == 2, "{sent}");
+}
+
+#[tokio::test]
+async fn a_rule_that_is_not_about_the_question_is_not_stored_and_answers_nothing() {
+    let server = Server::start();
+    server.push(touches("c1", "src/a.txt"));
+    server.push(Script::new().text("Done."));
+    let mut scene = Scene::new(&server).await;
+    std::fs::create_dir(scene.root().join("src")).unwrap();
+    let fid = scene.ask(Mode::Ask).await;
+    scene.waits(&fid, 1).await;
+    let id = scene.world.events.asks[&fid][0].id;
+    let permissions = scene.world.manager.permissions();
+    for rules in [&["network:*"][..], &["write:./src/**", "run:*"]] {
+        let rules = rules.iter().map(|rule| rule.parse().unwrap()).collect();
+        let (effect, scope) = (Effect::Allow, Scope::Session);
+        let answer = Answer::Remember { effect, scope, rules, message: None };
+        let refused = permissions.answer(&fid, id, answer).await.unwrap_err();
+        assert_eq!(refused.kind, Kind::RuleMismatch);
+    }
+    assert!(permissions.session_rules(&fid).await.unwrap().is_empty());
+    assert_eq!(permissions.asks().len(), 1, "it waits on");
+    assert!(!scene.root().join("src/a.txt").exists());
+    scene.answer(&fid, Answer::Allow(None)).await;
+    scene.world.events.finished(&fid).await;
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use chat_core::error::Kind;
 use chat_core::event::Status;
 use chat_core::message::{Fid, ModelRef, ReplyFailure};
+use chat_core::models::CONNECTION;
 use chat_core::settings::ConnectionKind;
 use chat_testkit::server::{Gate, Script, Server};
 
@@ -185,5 +186,36 @@ async fn connections_that_cannot_be_are_refused() {
     (odd.name, odd.url) = ("odd".into(), "not an url".into());
     let error = world.manager.connections().save(odd, None, None).await.unwrap_err();
     assert_eq!(error.kind, Kind::InvalidUrl);
+    for name in ["On this computer", " on  THIS\tcomputer "] {
+        let mut like_the_engine = connection(&server, ConnectionKind::OpenAi);
+        name.clone_into(&mut like_the_engine.name);
+        let connections = world.manager.connections();
+        for replaces in [None, Some("test")] {
+            let saved = connections.save(like_the_engine.clone(), None, replaces).await;
+            assert_eq!(saved.unwrap_err().kind, Kind::NameTaken { name: name.trim().into() });
+        }
+    }
     assert_eq!(world.manager.settings().current().connections.len(), 1);
+}
+
+#[tokio::test]
+async fn a_connection_in_the_settings_never_takes_the_place_of_the_engine() {
+    let server = Server::start();
+    let world = World::new(&server).await;
+    let manager = &world.manager;
+    let mut like_the_engine = connection(&server, ConnectionKind::OpenAi);
+    like_the_engine.name = CONNECTION.into();
+    let settings = manager.settings();
+    settings.change(move |it| it.connections.push(like_the_engine)).await.unwrap();
+    manager.connections().settled().await;
+    let names: Vec<_> =
+        manager.connections().list().into_iter().map(|state| state.connection.name).collect();
+    assert_eq!(names, ["test"]);
+    let before = server.chats().len();
+    let mut meant_for_the_engine = request(None, "secret");
+    meant_for_the_engine.model = Some(ModelRef::new(CONNECTION, "scripted"));
+    // Whether or not there is an engine, the server gets nothing.
+    drop(manager.send(meant_for_the_engine).await);
+    manager.shutdown().await;
+    assert_eq!(server.chats().len(), before);
 }

@@ -73,3 +73,17 @@ fn a_dialog_that_was_closed_is_gone() {
     while context.iteration(false) {}
     assert!(gone.upgrade().is_none());
 }
+
+#[gtk::test]
+fn the_name_of_the_built_in_engine_is_not_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let editor = editor(manager(&runtime, &folder));
+    editor.url.set_text("http://127.0.0.1:9");
+    assert!(editor.save.is_sensitive());
+    editor.name.set_text("on this Computer ");
+    assert!(!editor.save.is_sensitive() && editor.name.has_css_class("error"));
+    assert!(editor.result.text().contains("built-in engine"), "{}", editor.result.text());
+    editor.name.set_text("This computer");
+    assert!(editor.save.is_sensitive() && !editor.name.has_css_class("error"));
+}

@@ -39,7 +39,7 @@ fn main() -> anyhow::Result<glib::ExitCode> {
         })
         .connect_receiver(move |_, output| match output {
             Output::Titled(words) => title.set_title(Some(&words)),
-            Output::Note(words) => eprintln!("{words}"),
+            Output::Note(words) | Output::ChatNote(words) => eprintln!("{words}"),
             Output::EscapeAgain(true) => eprintln!("Press Esc again to stop the reply"),
             Output::Shown(_)
             | Output::Connections(_)
@@ -55,6 +55,7 @@ fn main() -> anyhow::Result<glib::ExitCode> {
             | Output::Restored(_)
             | Output::Panel(_)
             | Output::NothingAsked
+            | Output::ChatNoteOver
             | Output::OpenFile { .. } => {}
         });
         let header = gtk::HeaderBar::new();

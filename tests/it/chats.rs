@@ -43,8 +43,6 @@ async fn a_deleted_chat_comes_back_by_undo() -> Result<()> {
     window.click(named("Undo")).await?;
 
     window.find(named("Apples").under("Chats")).await?;
-    window.shows("You said: Apples").await?;
-    window.find(named("Apples").role(Role::Frame)).await?;
     window.close().await?;
     let chat = stage.stored().await?.remove("Apples").expect("the chat");
     assert_eq!(chat.answers(), ["You said: Apples"]);
@@ -82,7 +80,6 @@ async fn undo_takes_back_all_that_the_toast_in_sight_speaks_of() -> Result<()> {
     window.find(named("Bread").under("Chats")).await?;
     window.find(named("Cheese").under("Chats")).await?;
     window.gone(named("2 chats deleted")).await?;
-    window.shows("You said: Bread").await?;
     window.close().await
 }
 

@@ -60,39 +60,6 @@ async fn the_chat_that_is_shown_at_the_start_is_in_sight_however_old() -> Result
 }
 
 #[tokio::test]
-async fn the_list_stays_where_it_is_when_a_chat_moves_to_its_top() -> Result<()> {
-    let stage = Stage::new().await?;
-    with_chats(&stage).await?;
-    let window = stage.window().await?;
-    window.find(named("scripted")).await?;
-    let newest = CHATS - 1;
-    seen(&window, newest).await?.click_with_mouse().await?;
-    window.shows(&format!("What was said in {newest}")).await?;
-    let list = window.find(named("Chats").role(Role::List)).await?.place().await?;
-    let heading = window.find(named("Today").under("Chats")).await?.place().await?;
-    assert!(heading.1 >= list.1, "{heading:?} in {list:?}");
-    let stays = async |text: &str, title: &str| -> Result<()> {
-        window.say(text).await?;
-        window.shows(&format!("You said: {text}")).await?;
-        window.gone(named("Stop")).await?;
-        tokio::time::sleep(Duration::from_millis(500)).await;
-        let now = window.find(named("Today").under("Chats")).await?.place().await?;
-        assert_eq!(now, heading, "after {text:?}");
-        let row = window.find(named(title).role(Role::Label).under("Chats")).await?.place().await?;
-        assert!(row.1 > heading.1 && row.1 < heading.1 + 60, "{row:?} below {heading:?}");
-        Ok(())
-    };
-    stays("And more", &title(newest)).await?;
-    window.new_chat().await?;
-    stays("Something new", "Something new").await?;
-    // A chat further down that moves to the top.
-    seen(&window, newest - 2).await?.click_with_mouse().await?;
-    window.shows(&format!("What was said in {}", newest - 2)).await?;
-    stays("An older one", &title(newest - 2)).await?;
-    window.close().await
-}
-
-#[tokio::test]
 async fn the_end_of_the_list_is_reached_searched_and_renamed_by_keyboard() -> Result<()> {
     let stage = Stage::new().await?;
     with_chats(&stage).await?;

@@ -38,8 +38,6 @@ pub(crate) struct ChatList {
     /// Events that arrived before the list did.
     early: Option<Vec<Event>>,
     shown: Option<Fid>,
-    /// The last chat that was deleted while it was shown: it opens again when it is restored.
-    reopens: Option<Fid>,
     query: String,
     /// What the search could not cover.
     gaps: Vec<SearchGap>,
@@ -104,7 +102,6 @@ pub(crate) enum Command {
     Loaded(Result<Vec<SessionPlaceholder>>),
     Found { query: String, results: Result<SearchResults> },
     Deleted { fid: Fid, title: String, result: Result<()> },
-    Restored { fid: Fid, result: Result<()> },
     Done(Result<()>),
 }
 
@@ -129,7 +126,6 @@ impl Component for ChatList {
             model,
             early: Some(Vec::new()),
             shown: None,
-            reopens: None,
             query: String::new(),
             gaps: Vec::new(),
             searching: None,
@@ -168,18 +164,11 @@ impl Component for ChatList {
                 });
             }
             Input::Delete(fid) => {
-                if self.shown.as_ref() == Some(&fid) {
-                    self.reopens = Some(fid.clone());
-                }
                 self.keep_keyboard(&fid, view, &sender);
                 self.delete(fid, &sender);
             }
             Input::Restore(fid) => {
-                let Some(manager) = self.manager.clone() else { return };
-                sender.oneshot_command(async move {
-                    let result = manager.sessions().restore(&fid).await;
-                    Command::Restored { fid, result }
-                });
+                self.run(&sender, async move |manager| manager.sessions().restore(&fid).await);
             }
             Input::FillRest => self.model.fill_rest(),
             Input::Regroup => self.model.regroup_if_day_changed(),
@@ -222,7 +211,7 @@ impl Component for ChatList {
                     early.extend(events);
                 } else {
                     let news = news(&events);
-                    self.apply(events, view);
+                    self.apply(events);
                     tell(&sender, Output::Stirred(news));
                 }
             }
@@ -231,7 +220,7 @@ impl Component for ChatList {
                 self.model.fill(sessions);
                 let early = self.early.take().unwrap_or_default();
                 let news = news(&early);
-                self.apply(early, view);
+                self.apply(early);
                 tell(&sender, Output::Stirred(news));
                 self.show_shown(view);
                 let input = sender.input_sender().clone();
@@ -250,18 +239,12 @@ impl Component for ChatList {
             Command::Deleted { fid, title, result: Ok(()) } => {
                 tell(&sender, Output::Deleted { fid, title });
             }
-            Command::Restored { fid, result: Ok(()) } => {
-                if let Some(fid) = self.reopens.take_if(|reopens| *reopens == fid) {
-                    tell(&sender, Output::Open { fid, found: None, forward: false });
-                }
-            }
             // The list watches no session, and an outdated search reports nothing.
             Command::Arrived(Arrival::Opened { .. })
             | Command::Found { .. }
             | Command::Done(Ok(())) => {}
             Command::Loaded(Err(error))
             | Command::Deleted { result: Err(error), .. }
-            | Command::Restored { result: Err(error), .. }
             | Command::Done(Err(error)) => tell(&sender, Output::Failed(error)),
         }
         self.show_state(view);
@@ -295,10 +278,7 @@ impl ChatList {
         sender.oneshot_command(async move { Command::Loaded(manager.sessions().list().await) });
     }
 
-    fn apply(&mut self, events: Vec<Event>, view: &View) {
-        let at_top = view.is_at_top();
-        let was_at = self.model.selected();
-        let in_sight = self.shown.as_ref().is_some_and(|fid| view.has_in_sight(fid));
+    fn apply(&mut self, events: Vec<Event>) {
         let mut changed = false;
         for event in events {
             match event {
@@ -315,15 +295,6 @@ impl ChatList {
         if changed {
             self.model.regroup();
             self.model.select(self.shown.as_ref());
-            let now_at = self.model.selected();
-            if at_top {
-                view.scroll_later(0);
-            } else if let Some(position) = now_at
-                && now_at != was_at
-                && (in_sight || was_at.is_none())
-            {
-                view.scroll_later(position);
-            }
         }
     }
 

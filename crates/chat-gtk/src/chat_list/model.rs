@@ -86,9 +86,6 @@ impl Model {
                 return false;
             }
             let item = item.clone();
-            if self.stays(&item) {
-                return true;
-            }
             if let Some(position) = self.all().find(&item) {
                 self.all().remove(position);
             }
@@ -103,18 +100,6 @@ impl Model {
         let position = position.map_or(self.all().n_items(), |position| position as u32);
         self.all().insert(position, &item);
         true
-    }
-
-    /// Whether a chat that changed is still between the same neighbors. A row that is taken out and
-    /// inserted again loses the selection and scrolls the list.
-    fn stays(&self, item: &ChatItem) -> bool {
-        let updated = |item: &ChatItem| item.with(|session| session.updated);
-        let at = |position: u32| self.all().item(position).and_downcast::<ChatItem>();
-        let Some(position) = self.all().find(item) else { return false };
-        let before = position.checked_sub(1).and_then(at);
-        let after = at(position + 1);
-        before.is_none_or(|before| updated(&before) > updated(item))
-            && after.is_none_or(|after| updated(&after) <= updated(item))
     }
 
     pub(super) fn remove(&mut self, fid: &Fid) {

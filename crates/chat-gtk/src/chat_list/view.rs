@@ -14,7 +14,7 @@ use super::menu;
 use super::model::Model;
 use super::row::ChatRow;
 use super::{ChatList, Input};
-use crate::{accessible, paint, popover};
+use crate::{accessible, popover};
 
 /// The widgets that the component needs later.
 #[derive(Debug)]
@@ -207,30 +207,6 @@ impl View {
     pub(super) fn scroll_to(&self, position: u32) {
         // GTK has had the function only since 4.12, but the action since 4.0.
         let _ = self.list.activate_action("list.scroll-to-item", Some(&position.to_variant()));
-    }
-
-    /// Whether the list is scrolled to its top.
-    pub(super) fn is_at_top(&self) -> bool {
-        self.list.vadjustment().is_none_or(|adjustment| adjustment.value() < 1.0)
-    }
-
-    /// Whether a chat's row is in sight.
-    pub(super) fn has_in_sight(&self, fid: &Fid) -> bool {
-        let row = row_of(self.list.upcast_ref(), fid);
-        let bounds = row.and_then(|row| row.body().compute_bounds(&self.list));
-        bounds
-            .is_some_and(|row| row.y() + row.height() > 0.0 && row.y() < self.list.height() as f32)
-    }
-
-    /// Scrolls to a row after the next layout: the list stays with the rows that it showed when
-    /// others are inserted above them.
-    pub(super) fn scroll_later(&self, position: u32) {
-        let list = self.list.downgrade();
-        paint::after_next(&self.list, move || {
-            if let Some(list) = list.upgrade() {
-                let _ = list.activate_action("list.scroll-to-item", Some(&position.to_variant()));
-            }
-        });
     }
 
     /// Shows a text in place of the list, or the list again.

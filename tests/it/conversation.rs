@@ -149,29 +149,6 @@ async fn what_waits_when_one_stops_is_sent_only_when_one_says_so() -> Result<()>
 }
 
 #[tokio::test]
-async fn a_stopped_reply_can_be_asked_for_again_though_a_message_was_not_sent() -> Result<()> {
-    let stage = Stage::new().await?;
-    let gate = Gate::new();
-    stage.server.when("first", Script::new().text("Answer one").gate(&gate));
-    let window = stage.window().await?;
-    window.say("first").await?;
-    window.shows("Answer one").await?;
-    window.say("afterwards").await?;
-    window.shows("afterwards").await?;
-    window.kill().await?;
-
-    let window = stage.window().await?;
-    window.open("first").await?;
-    window.shows("Not sent").await?;
-    window.find(named("Send Now")).await?;
-    window.find(named("Retry")).await?;
-    stage.server.push(Script::new().text(" and two"));
-    window.click(named("Continue")).await?;
-    window.shows(" and two").await?;
-    window.close().await
-}
-
-#[tokio::test]
 async fn a_chat_is_there_again_after_a_restart() -> Result<()> {
     let stage = Stage::new().await?;
     let window = stage.ready().await?;

@@ -261,11 +261,6 @@ impl Conversation {
         self.inner.focus_ask()
     }
 
-    /// Goes to the first message that is loaded.
-    pub fn go_to_start(&self) {
-        self.inner.column.go_to(0);
-    }
-
     /// Goes to the end, and stays there while text is added.
     pub fn go_to_end(&self) {
         self.inner.column.follow();

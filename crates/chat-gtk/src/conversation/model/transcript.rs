@@ -249,8 +249,7 @@ impl Transcript {
             .entries
             .iter()
             .rposition(|entry| !matches!(entry.message.role, Role::Tool | Role::Ui))?;
-        // Messages that were not sent wait for the person, so that it can be asked for again before them.
-        let idle = matches!(self.stage, Stage::Idle);
+        let idle = matches!(self.stage, Stage::Idle) && self.queue.is_empty();
         (idle && self.entries[index].message.role == Role::Assistant).then_some(index)
     }
 

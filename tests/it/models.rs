@@ -33,7 +33,7 @@ fn file(stage: &Stage, name: &str, content: &[u8]) -> Result<PathBuf> {
 /// Has the tiny model on this computer.
 fn tiny(stage: &Stage) -> Result<()> {
     let path = file(stage, "smollm2-135m.gguf", &model())?;
-    let added = Library::of(&stage.folders()).add(&path);
+    let added = Library::of(&stage.folders()).add_as(&path, Some("smollm2-135m"));
     assert_eq!(added.map_err(|error| anyhow!("{error}"))?.name, "smollm2-135m");
     Ok(())
 }

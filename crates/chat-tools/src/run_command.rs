@@ -417,7 +417,10 @@ mod tests {
     fn what_is_not_kept_is_told() {
         let whole = "[Read the full output with fetch_output: id out1.]";
         assert_eq!(rest("out1", SPOOL_LIMIT, None), whole);
-        assert!(rest("out1", SPOOL_LIMIT + 7, None).contains("[Lost in the middle of the output: 7 bytes. "));
+        assert!(
+            rest("out1", SPOOL_LIMIT + 7, None)
+                .contains("[Lost in the middle of the output: 7 bytes. ")
+        );
         let full = rest("out1", 10, Some(ErrorKind::StorageFull));
         assert!(
             full.starts_with("[Not all of the output could be written to disk (no storage space)"),

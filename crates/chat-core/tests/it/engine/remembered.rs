@@ -106,7 +106,7 @@ async fn a_rule_that_is_not_about_the_question_is_not_stored_and_answers_nothing
         assert_eq!(refused.kind, Kind::RuleMismatch);
     }
     assert!(permissions.session_rules(&fid).await.unwrap().is_empty());
-    assert_eq!(permissions.asks().len(), 1, "it waits on");
+    assert_eq!(permissions.pending().len(), 1, "it waits on");
     assert!(!scene.root().join("src/a.txt").exists());
     scene.answer(&fid, Answer::Allow(None)).await;
     scene.world.events.finished(&fid).await;

@@ -56,10 +56,6 @@ pub(crate) enum Output {
     ScrollUp,
     /// Scroll the conversation down by a page.
     ScrollDown,
-    /// Scroll the conversation to its start.
-    ScrollToStart,
-    /// Scroll the conversation to its end.
-    ScrollToEnd,
 }
 
 /// The composer. Cheap to clone.

@@ -57,7 +57,7 @@ impl LocalModels {
     }
 
     /// Models that other programs have on this machine and that are not installed here, by name.
-    /// [`add_discovered`](Self::add_found) takes one where it lies.
+    /// [`add_discovered`](Self::add_discovered) takes one where it lies.
     ///
     /// # Errors
     /// `ModelStorage`, `ReadOnly`.

@@ -15,7 +15,7 @@ use crate::{Error, Journal, disk, merge};
 type Accepted = (PathBuf, Option<Vec<HunkId>>);
 
 impl Journal {
-    /// Undoes an answer, by [its number](Answer::undo). What was rejected is restored on disk, and
+    /// Undoes an answer, by [its number](ReviewOutcome::undo). What was rejected is restored on disk, and
     /// what others changed since stays; a file for which that is impossible is left alone and
     /// reported. What was accepted is open for review again. A second call does nothing.
     ///

@@ -56,7 +56,7 @@ async fn the_program_does_not_seem_done_between_a_reply_and_the_next_message() {
     gate.open();
     world.events.finished(&fid).await;
     for _ in 0..200 {
-        assert_eq!(world.manager.sessions().busy(), [fid.clone()]);
+        assert_eq!(world.manager.sessions().busy(), std::slice::from_ref(&fid));
         tokio::time::sleep(std::time::Duration::from_micros(100)).await;
     }
     second.open();

@@ -24,7 +24,8 @@ impl Permissions {
     /// names. Says whether it still waited.
     ///
     /// # Errors
-    /// `RuleMismatch` where a rule is not about what was asked, the store's, or what [`SettingsStore::change`](super::SettingsStore::change) says: then it waits on.
+    /// `RuleMismatch` if a rule does not cover the question, the store's errors, or those of
+    /// [`SettingsStore::change`](super::SettingsStore::change): then the question stays.
     pub async fn answer(&self, fid: &Fid, id: ApprovalId, answer: Answer) -> Result<bool> {
         let (this, fid) = (self.clone(), fid.clone());
         self.0

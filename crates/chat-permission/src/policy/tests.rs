@@ -437,3 +437,34 @@ fn a_rule_covers_only_what_was_asked() {
     assert!(covers("run:python3 *", Effect::Deny, run("/usr/bin/python3 a", true)));
     assert!(!covers("run+network:python3 *", Effect::Deny, run("python3 a", false)));
 }
+
+#[test]
+fn every_rule_that_is_offered_covers_the_question() {
+    let run = |text: &str, network| Request::Run(Run { network, ..command(text) });
+    let mut offered = 0;
+    for request in [
+        read("/project/.env"),
+        read("/elsewhere/notes"),
+        write("/project/src/a"),
+        host("example.org"),
+        host("127.0.0.1"),
+        host("192.168.1.7"),
+        run("cargo test --all", false),
+        run("cargo test --all", true),
+        run("make && ./run 'a b'", false),
+        run("cat a > b", false),
+        run("sort < .env > sorted", false),
+        run("sudo make install", true),
+        run("cd sub && /usr/bin/make", false),
+    ] {
+        let Decision::Ask { always, .. } = decide(&[], Mode::Ask, &request) else { continue };
+        for rule in always {
+            assert!(
+                super::covers(&rule, Effect::Allow, &[request.clone()]),
+                "{rule} of {request:?}"
+            );
+            offered += 1;
+        }
+    }
+    assert!(offered >= 8, "only {offered} rules were offered");
+}

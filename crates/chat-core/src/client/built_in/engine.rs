@@ -216,8 +216,8 @@ impl Engine {
     }
 }
 
-/// Ends the engine that listens there and does not answer: it may belong to another front end, whom only
-/// the system knows.
+/// Ends the engine that listens there and does not answer. Another front end may have started it, so only
+/// the system knows its process.
 async fn end_engine_at(socket: &Path) {
     let Ok((reachable, _folder)) = paths::reachable(socket) else { return };
     let Ok(stream) = tokio::net::UnixStream::connect(reachable).await else { return };

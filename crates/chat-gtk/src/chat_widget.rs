@@ -26,6 +26,7 @@ mod project_bar;
 mod reading_positions;
 mod requests;
 mod review_bar;
+mod routing;
 mod session_changes;
 mod session_requests;
 mod shown_chat;
@@ -34,18 +35,17 @@ mod view;
 
 use std::path::Path;
 
-use chat_core::manager::{Manager, SessionChange};
-use chat_core::message::{Context, Fid};
+use chat_core::manager::Manager;
+use chat_core::message::Fid;
 use chat_core::permission::Mode;
 use chat_core::session::EmptySession;
 use chat_presentation::diagnostics::Diagnostics;
-use chat_presentation::words::{self, Action};
 use gtk::glib;
 use gtk::prelude::*;
 use relm4::component::Connector;
 use relm4::{Component, ComponentParts, ComponentSender};
 
-use crate::bridge::{Arrival, Bridge};
+use crate::bridge::Bridge;
 use crate::composer::Composer;
 use crate::conversation::Conversation;
 pub use crate::editor::{At, Outline, TextPosition};
@@ -324,136 +324,5 @@ impl ChatWidget {
         }
         self.send_next();
         self.diagnostics.mark("engine");
-    }
-
-    fn receive(&mut self, msg: FrameMsg) {
-        match msg {
-            FrameMsg::Background(msg) => self.background.update(msg),
-            FrameMsg::Meter(msg) => match self.meter.update(msg) {
-                Some(context_meter::Output::Message) => {
-                    let (content, mentions) = self.composer.field().content().content();
-                    self.meter.preview(
-                        content,
-                        Context { mentions, ..self.editor_context.of_next(self.shown.project()) },
-                    );
-                }
-                Some(context_meter::Output::ConversationEnd) => self.conversation.go_to_end(),
-                Some(context_meter::Output::KeyboardLost) => self.composer.field().focus(),
-                None => {}
-            },
-            FrameMsg::Review(msg) => {
-                let taken_out = self.review.update(msg);
-                self.give_back(
-                    taken_out.map(|(fid, said)| session_requests::Output::Message(fid, said)),
-                );
-            }
-            FrameMsg::Requests(msg) => {
-                let output = self.requests.update(msg, self.shown.fid());
-                self.give_back(output);
-            }
-            FrameMsg::Find(msg) => match self.find.update(msg) {
-                Some(find_bar::Output::KeyboardLost) => self.composer.field().focus(),
-                Some(find_bar::Output::BranchChanged(fid)) => self.read_again(fid),
-                None => {}
-            },
-            FrameMsg::Mentions(msg) => {
-                let found = self.mentions.update(msg);
-                self.show_mentions(found);
-            }
-            FrameMsg::Start(msg) => match self.start.update(msg) {
-                Some(start_page::Output::Chosen(model)) => self.choose_model(model),
-                Some(start_page::Output::Begun(words)) => {
-                    let changed = self.composer.begin(&words);
-                    if changed {
-                        self.conversation.expect_reply();
-                    }
-                }
-                Some(start_page::Output::KeyboardLost) => self.composer.field().focus(),
-                None => {}
-            },
-            FrameMsg::Hint(msg) => {
-                // The button that has the keyboard may go.
-                if matches!(msg, hint_bar::Msg::TinyIsKnown) {
-                    self.composer.field().focus();
-                }
-                self.hint.update(msg);
-            }
-            FrameMsg::Changes(msg) => self.session_changes.update(msg),
-            FrameMsg::Project(msg) => {
-                match self.project.update(msg, &self.shown, self.composer.generation()) {
-                    Some(project_bar::Output::Chosen(folder)) => self.choose_project(folder),
-                    Some(project_bar::Output::Work(folder)) => {
-                        self.set_project(Some(folder));
-                        self.composer.field().focus();
-                    }
-                    Some(project_bar::Output::Mode(mode)) => {
-                        self.choose(SessionChange { mode: Some(mode), ..SessionChange::default() });
-                        self.project.show(&self.shown);
-                        self.composer.field().focus();
-                    }
-                    Some(project_bar::Output::Agent(agent)) => {
-                        self.choose_agent(agent);
-                        self.show_state();
-                    }
-                    Some(project_bar::Output::Bounds(words)) => self.conversation.set_bounds(words),
-                    Some(project_bar::Output::KeyboardLost) => self.composer.field().focus(),
-                    None => {}
-                }
-                self.send_next();
-            }
-            FrameMsg::Model(msg) => match self.model.update(msg) {
-                Some(model_bar::Output::Model(model)) => self.choose_model(model),
-                Some(model_bar::Output::Options(options)) => {
-                    self.choose(SessionChange {
-                        options: Some(options),
-                        ..SessionChange::default()
-                    });
-                }
-                // What was chosen is for the message: its next letters must not reach the closed list.
-                Some(model_bar::Output::Agent(agent)) => {
-                    self.choose_agent(agent);
-                    self.composer.field().focus();
-                }
-                Some(model_bar::Output::Thinking(thinking)) => {
-                    self.choose(SessionChange {
-                        thinking: Some(thinking),
-                        ..SessionChange::default()
-                    });
-                    self.composer.field().focus();
-                }
-                Some(model_bar::Output::CapabilitiesKnown) => self.show_state(),
-                None => {}
-            },
-            FrameMsg::Plan(plan_bar::Msg::Start(mode)) => self.start_plan(mode),
-            FrameMsg::Failed { fid, error } => {
-                self.handle.output(Output::Note(words::sentence(&error)));
-                // The list of models opens where that chat is still shown.
-                let asks_for_model =
-                    words::advice(&error).actions.first() == Some(&Action::ChooseModel);
-                if asks_for_model && self.shown.fid() == fid.as_ref() {
-                    self.model.open_models();
-                }
-            }
-            FrameMsg::Composer(output) => self.composer_used(output),
-            FrameMsg::Drafts(msg) => {
-                let output = self.composer.update(msg);
-                self.composer_changed(output);
-            }
-            FrameMsg::Conversation(session, output) => {
-                self.conversation_used(session.as_ref(), output);
-            }
-            // Another chat may have been asked for meanwhile.
-            FrameMsg::Gone(fid) => {
-                if self.shown.fid() == Some(&fid) {
-                    self.show(None, None);
-                }
-            }
-            FrameMsg::Arrived(Arrival::Events(events)) => self.apply(events),
-            FrameMsg::Arrived(Arrival::Opened { fid, result }) => {
-                self.opened(&fid, result);
-            }
-            FrameMsg::Escape => self.escape(),
-            FrameMsg::Height(height) => self.composer.field().set_height_of_all(height),
-        }
     }
 }

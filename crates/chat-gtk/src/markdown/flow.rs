@@ -7,125 +7,17 @@
 mod bare;
 mod html;
 mod long;
+mod piece;
 mod runs;
 
-use std::rc::Rc;
-
-use super::block::{Align, Block, Inline, Item, List, Table};
+use super::block::{Block, Inline, Item, List, Table};
 use super::math::is_display;
 use long::split_long;
+pub use piece::{Code, Gap, Grid, Indent, Line, Piece, Run, Style};
 use runs::inline_runs;
 
 /// A line break within a paragraph: a new line without the space between paragraphs.
 const LINE_END: &str = "\u{2028}";
-
-/// Something that is drawn below what comes before it.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Piece {
-    /// A line of prose.
-    Line(Line),
-    /// Code.
-    Code(Code),
-    /// A table.
-    Grid(Grid),
-    /// A horizontal rule.
-    Rule(Indent),
-}
-
-/// How far something is indented, and why.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Indent {
-    /// How many lists it is in.
-    pub lists: u8,
-    /// How many quotations it is in.
-    pub quotes: u8,
-}
-
-/// The space above something.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Gap {
-    /// None: it continues what is above.
-    None,
-    /// Between the items of a list.
-    Small,
-    /// Between blocks.
-    #[default]
-    Block,
-    /// Above a heading.
-    Heading,
-}
-
-/// A paragraph of prose.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Line {
-    /// A heading's level, or 0.
-    pub heading: u8,
-    /// Its indentation.
-    pub indent: Indent,
-    /// The bullet, number or box in front of it.
-    pub marker: Option<String>,
-    /// The space above it.
-    pub gap: Gap,
-    /// Whether it is monospaced like code (raw HTML).
-    pub verbatim: bool,
-    /// Its text.
-    pub runs: Vec<Run>,
-}
-
-/// Text of one style. It may contain line breaks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Run {
-    /// The text.
-    pub text: String,
-    /// Its style.
-    pub style: Style,
-    /// Its target, if it is a link that may be opened.
-    pub link: Option<Rc<str>>,
-}
-
-/// The style of text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[expect(clippy::struct_excessive_bools, reason = "each can stand with each")]
-pub struct Style {
-    /// Emphasized.
-    pub emphasis: bool,
-    /// Strongly emphasized.
-    pub strong: bool,
-    /// Struck through.
-    pub strike: bool,
-    /// Code.
-    pub code: bool,
-    /// Dimmed, as for explanations.
-    pub faint: bool,
-    /// Superscript, as for footnote marks.
-    pub raised: bool,
-    /// Subscript.
-    pub lowered: bool,
-    /// A keyboard key.
-    pub key: bool,
-}
-
-/// A code block.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Code {
-    /// The language, as the model named it.
-    pub language: String,
-    /// The code without its last line break.
-    pub text: String,
-    /// Its indentation.
-    pub indent: Indent,
-}
-
-/// A table.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Grid {
-    /// The alignment of each column.
-    pub align: Vec<Align>,
-    /// Header and rows, cell by cell.
-    pub rows: Vec<Vec<Vec<Run>>>,
-    /// Its indentation.
-    pub indent: Indent,
-}
 
 /// The pieces of a block.
 pub fn block_pieces(block: &Block, out: &mut Vec<Piece>) {
@@ -153,7 +45,7 @@ pub fn go_on(out: &mut Vec<Piece>, text: &str) {
 struct Flow<'a> {
     out: &'a mut Vec<Piece>,
     indent: Indent,
-    /// The marker of an item that has begun but has no line yet.
+    /// The bullet, number or box in front of it.
     marker: Option<String>,
     gap: Gap,
 }

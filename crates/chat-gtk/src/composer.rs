@@ -1,6 +1,7 @@
 //! Shows the composer: a text field that grows, the row of controls below it, Send and Stop.
 
 mod at;
+mod buttons;
 mod chips;
 mod joining;
 mod keys;
@@ -24,6 +25,7 @@ use gtk::glib;
 use relm4::gtk::prelude::*;
 
 use crate::{accessible, adaptive_pair};
+use buttons::{round_button, row_of};
 use chips::Chips;
 pub(crate) use chips::{Along, Chip};
 pub(crate) use pinning::icon;
@@ -433,50 +435,6 @@ impl Inner {
     fn is_blank(&self) -> bool {
         self.read.borrow().is_blank
     }
-
-    /// Why nothing can be sent now.
-    fn hindrance(&self) -> Option<String> {
-        let fetches = || self.is_fetching().then(|| gettext("The page is still loading"));
-        self.hindrance.borrow().clone().or_else(fetches)
-    }
-
-    /// Idle: Send. Busy: Stop, and Send next to it once there is something to queue.
-    fn show_buttons(&self) {
-        let busy = self.busy.get();
-        let blank = self.is_blank();
-        self.stop.set_visible(busy);
-        self.send.set_visible(!busy || !blank);
-        let hindrance = self.hindrance();
-        self.send.set_sensitive(hindrance.is_none() && !blank);
-        let hint = match hindrance {
-            Some(words) => words,
-            None if blank => gettext("Write a message first"),
-            None if busy => gettext("Send when this reply is done"),
-            None => gettext("Send"),
-        };
-        self.send.set_tooltip_text(Some(&hint));
-        accessible::set_description(&self.send, &hint);
-    }
-}
-
-fn row_of(controls: &[gtk::Widget]) -> gtk::Box {
-    let row = gtk::Box::builder().spacing(4).build();
-    for control in controls {
-        control.set_valign(gtk::Align::Center);
-        row.append(control);
-    }
-    row
-}
-
-fn round_button(icon: &str, name: &str, class: &str) -> gtk::Button {
-    let button = gtk::Button::builder()
-        .icon_name(icon)
-        .tooltip_text(name)
-        .valign(gtk::Align::Center)
-        .css_classes(["round", class])
-        .build();
-    accessible::set_label(&button, name);
-    button
 }
 
 #[cfg(test)]

@@ -460,7 +460,7 @@ fn every_rule_that_is_offered_covers_the_question() {
         let Decision::Ask { always, .. } = decide(&[], Mode::Ask, &request) else { continue };
         for rule in always {
             assert!(
-                super::covers(&rule, Effect::Allow, &[request.clone()]),
+                super::covers(&rule, Effect::Allow, std::slice::from_ref(&request)),
                 "{rule} of {request:?}"
             );
             offered += 1;

@@ -44,6 +44,7 @@ struct Column {
 
 impl Column {
     /// Four neighboring numbers, repeated once per row.
+    #[inline]
     #[target_feature(enable = "avx2")]
     fn fours(&self, at: usize) -> __m256i {
         let [a, b, c, d] = std::array::from_fn(|n| self.numbers[at * 4 + n].cast_unsigned());
@@ -52,6 +53,7 @@ impl Column {
 }
 
 /// Eight 16-bit floats, widened to 32 bits.
+#[inline]
 #[target_feature(enable = "avx,f16c")]
 fn halves(eight: [u16; ROWS]) -> __m256 {
     #[expect(unsafe_code, reason = "vectors are made of plain numbers")]
@@ -68,6 +70,7 @@ fn side_by_side<const BYTES: usize, const FOURS: usize>(
 }
 
 /// Loads 32 bytes into a register.
+#[inline]
 #[expect(unsafe_code, reason = "vectors are made of plain numbers")]
 const fn bytes(all: [u8; 32]) -> __m256i {
     // SAFETY: any 32 bytes are one.
@@ -75,6 +78,7 @@ const fn bytes(all: [u8; 32]) -> __m256i {
 }
 
 /// Takes one number per row out of a register.
+#[inline]
 #[expect(unsafe_code, reason = "vectors are plain numbers")]
 const fn numbers(of: __m256) -> [f32; ROWS] {
     // SAFETY: any 32 bytes are eight numbers.

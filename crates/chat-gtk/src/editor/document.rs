@@ -1,6 +1,6 @@
 //! Defines an open file: its text, its relation to the file on disk, and the notices above it.
 
-mod disk_news;
+mod external_changes;
 mod loading;
 mod merging;
 mod saving;
@@ -21,7 +21,7 @@ use super::find::Find;
 use super::go_to::GoTo;
 use super::notice::Notice;
 use super::unsaved_files::Draft;
-use super::{Engine, TextPosition, look};
+use super::{Engine, TextPosition, source_view};
 use crate::accessible;
 use undoing::Merges;
 
@@ -89,8 +89,8 @@ pub(super) struct Document {
     setting: Cell<bool>,
     /// Counts the changes to the text.
     changes: Cell<u64>,
-    looking: Cell<bool>,
-    look_again: Cell<bool>,
+    checking_disk: Cell<bool>,
+    check_disk_again: Cell<bool>,
     saving: Cell<bool>,
     /// Saving was requested while the file was being saved; called with the outcome of the second
     /// save.
@@ -119,8 +119,8 @@ impl Document {
         let buffer = sourceview5::Buffer::new(None);
         buffer.set_max_undo_levels(0);
         buffer.set_max_undo_levels(1000);
-        look::follow_theme(&buffer);
-        let view = look::view(&buffer);
+        source_view::follow_theme(&buffer);
+        let view = source_view::view(&buffer);
         view.set_editable(false);
         accessible::set_label(&view, &name_of(path));
         let scroller = gtk::ScrolledWindow::builder().child(&view).vexpand(true).build();
@@ -163,8 +163,8 @@ impl Document {
             draft: RefCell::default(),
             setting: Cell::default(),
             changes: Cell::default(),
-            looking: Cell::default(),
-            look_again: Cell::default(),
+            checking_disk: Cell::default(),
+            check_disk_again: Cell::default(),
             saving: Cell::default(),
             save_next: RefCell::default(),
             outdated: Cell::default(),

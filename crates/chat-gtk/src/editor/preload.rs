@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use gtk::glib;
 use relm4::gtk::prelude::*;
 
-use super::look;
+use super::source_view;
 use crate::languages;
 
 /// How long the user must have been idle.
@@ -36,9 +36,9 @@ impl Preloader {
         }
         glib::spawn_future_local(async {
             let steps: [fn(); 3] = [
-                || drop(look::language(Path::new("a.txt"), "")),
-                look::read_schemes,
-                || drop(look::view(&sourceview5::Buffer::new(None))),
+                || drop(source_view::language(Path::new("a.txt"), "")),
+                source_view::read_schemes,
+                || drop(source_view::view(&sourceview5::Buffer::new(None))),
             ];
             for step in steps {
                 idle().await;
@@ -67,7 +67,7 @@ impl Preloader {
                 if !quiet(&last).await {
                     break;
                 }
-                look::read(&language);
+                source_view::read(&language);
             }
             if let Some(window) = window.upgrade() {
                 window.remove_controller(&input);
@@ -82,7 +82,7 @@ impl Preloader {
     fn next(&self) -> Option<sourceview5::Language> {
         let mut files = self.files.borrow_mut();
         while !files.is_empty() {
-            let language = look::language(&files.remove(0), "");
+            let language = source_view::language(&files.remove(0), "");
             if let Some(language) = language.filter(|language| !languages::is_read(language)) {
                 return Some(language);
             }
@@ -123,7 +123,7 @@ mod tests {
         let files = ["a.toml", "b.nothing", "c.sh"].map(PathBuf::from);
         preloader.read(files.to_vec(), &widget);
         let is_read = |name: &str| {
-            look::language(Path::new(name), "")
+            source_view::language(Path::new(name), "")
                 .is_some_and(|language| languages::is_read(&language))
         };
         assert!(!is_read("a.toml"), "somebody may still be at work");

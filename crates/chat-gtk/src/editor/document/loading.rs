@@ -10,7 +10,7 @@ use sourceview5::prelude::*;
 
 use super::super::chunked_insert::insert_in_chunks;
 use super::super::disk::{self, DiskState, Loaded, Refusal};
-use super::super::look;
+use super::super::source_view;
 use super::super::unsaved_files::Draft;
 use super::{Document, DocumentEvent, LoadState};
 use crate::languages;
@@ -60,9 +60,9 @@ impl Document {
         self.forget_merges();
         let is_protected = loaded.is_protected;
         let coloured = loaded.text.len() <= COLOURED;
-        let language = look::language(&self.path(), &loaded.text).filter(|_| coloured);
+        let language = source_view::language(&self.path(), &loaded.text).filter(|_| coloured);
         self.buffer.set_highlight_syntax(false);
-        look::indent_as(&self.view, &loaded.text);
+        source_view::indent_as(&self.view, &loaded.text);
         self.setting.set(true);
         let weak = Rc::downgrade(self);
         let insert = insert_in_chunks(&self.buffer, loaded.text, move || {
@@ -135,7 +135,7 @@ impl Document {
         self.disk_state.replace(None);
         self.common.take();
         self.forget_merges();
-        self.colour(look::language(&self.path(), ""));
+        self.colour(source_view::language(&self.path(), ""));
         self.filled(LoadState::Open, false);
         if let Some(draft) = draft {
             self.restore_draft(&draft, Some(refusal));
@@ -269,7 +269,7 @@ mod tests {
         assert!(!scene.save(|| {}));
         assert_eq!(scene.on_disk(), theirs);
         // Its base is still known, too.
-        scene.document.look();
+        scene.document.check_disk();
         let both = theirs.replace("one", "my one");
         until("the merge", || scene.document.text() == both);
         assert!(scene.save(|| {}));
@@ -284,8 +284,8 @@ mod tests {
         let scene = scene.restart(|file| fs::write(file, &theirs).unwrap());
         let document = &scene.document;
         document.buffer.undo();
-        document.look();
-        until("the look", || !document.looking.get());
+        document.check_disk();
+        until("the file to be checked", || !document.checking_disk.get());
         while document.buffer.can_redo() {
             document.buffer.redo();
         }

@@ -26,7 +26,7 @@ impl Document {
             let (Some(document), Ok(merged)) = (weak.upgrade(), merged) else { return };
             if document.changes.get() != changes || document.saving.get() {
                 // The user kept typing, or saving merges it.
-                return document.look();
+                return document.check_disk();
             }
             let Some(merged) = merged else { return document.say_changed() };
             document.take_merged(&merged);
@@ -87,7 +87,7 @@ impl Document {
             let (Some(document), Ok(joined)) = (weak.upgrade(), joined) else { return };
             let joined = joined.filter(|_| document.changes.get() == changes);
             // The file can no longer be read, or the user typed something: ask again.
-            let Some((loaded, both)) = joined else { return document.look() };
+            let Some((loaded, both)) = joined else { return document.check_disk() };
             let before = document.version();
             document.know(&loaded);
             document.put_merged(&both);

@@ -12,8 +12,8 @@ use relm4::gtk::prelude::*;
 use sourceview5::prelude::*;
 
 use super::super::disk::{self, DiskState, Format, NotSaved, Version};
-use super::super::look;
 use super::super::notice::Choice;
+use super::super::source_view;
 use super::{Document, DocumentEvent, LoadState};
 use crate::accessible;
 
@@ -112,7 +112,7 @@ impl Document {
             }
             match result {
                 Ok(_) if merged.is_some() && !is_same => {
-                    document.look_again.set(true);
+                    document.check_disk_again.set(true);
                     document.buffer.set_modified(true);
                     // What was typed meanwhile and what is on disk have the same base, so they are
                     // merged next. If a merge was undone meanwhile, ask first.
@@ -144,8 +144,8 @@ impl Document {
             if let Some(next) = document.save_next.take() {
                 document.save(next);
             }
-            if document.look_again.get() {
-                document.look();
+            if document.check_disk_again.get() {
+                document.check_disk();
             }
         });
     }
@@ -175,7 +175,7 @@ impl Document {
             let (start, mut end) = (self.buffer.start_iter(), self.buffer.start_iter());
             end.forward_chars(BEGINNING);
             let text = self.buffer.text(&start, &end, true);
-            self.colour(look::language(&self.path(), &text));
+            self.colour(source_view::language(&self.path(), &text));
         }
         self.watch();
         self.tell(DocumentEvent::Became(before));
@@ -184,7 +184,7 @@ impl Document {
     fn say_not_saved(self: &Rc<Self>, target: Target, not: NotSaved) {
         match not {
             // It is merged if possible; otherwise the user is asked.
-            NotSaved::Changed => self.look(),
+            NotSaved::Changed => self.check_disk(),
             NotSaved::KeepsChanging => self.say_changed(),
             NotSaved::Lacks(letter) => {
                 let text = gettext(

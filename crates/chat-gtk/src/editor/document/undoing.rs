@@ -113,7 +113,7 @@ impl Document {
         if after.is_some() && !self.is_merge_undone() {
             self.notice.close();
             // The file may have changed again meanwhile.
-            self.look();
+            self.check_disk();
         }
     }
 

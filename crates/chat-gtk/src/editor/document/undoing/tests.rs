@@ -143,7 +143,7 @@ fn what_comes_to_the_file_after_the_undo_is_merged_only_when_asked_for() {
     let more = theirs().replace("three", "drei");
     fs::write(scene.file(), &more).unwrap();
     document.say("something else");
-    document.look();
+    document.check_disk();
     until("the notice again", || says_undone(document));
     assert_eq!(document.text(), mine());
     merge_again(document);

@@ -26,47 +26,48 @@ impl Document {
         let weak = Rc::downgrade(self);
         monitor.connect_changed(move |_, _, _, _| {
             if let Some(document) = weak.upgrade() {
-                document.look();
+                document.check_disk();
             }
         });
         self.monitor.replace(Some(monitor));
     }
 
     /// Checks the file on disk, and once more if that is requested meanwhile.
-    pub(super) fn look(self: &Rc<Self>) {
-        self.look_again.set(true);
-        if self.load_state.get() != LoadState::Open || self.saving.get() || self.looking.get() {
+    pub(super) fn check_disk(self: &Rc<Self>) {
+        self.check_disk_again.set(true);
+        if self.load_state.get() != LoadState::Open || self.saving.get() || self.checking_disk.get()
+        {
             return;
         }
-        self.look_again.set(false);
-        self.looking.set(true);
+        self.check_disk_again.set(false);
+        self.checking_disk.set(true);
         let (project, path) = (self.project.clone(), self.path());
         let known = self.disk_state.borrow().clone();
         let weak = Rc::downgrade(self);
         glib::spawn_future_local(async move {
-            let (place, sum) = (path.clone(), known.as_ref().map(|known| known.sum.clone()));
-            let look = move || disk::read_if_changed(&project, &path, known.as_ref());
-            let found = gio::spawn_blocking(look).await;
+            let (checked, sum) = (path.clone(), known.as_ref().map(|known| known.sum.clone()));
+            let read = move || disk::read_if_changed(&project, &path, known.as_ref());
+            let read = gio::spawn_blocking(read).await;
             let Some(document) = weak.upgrade() else { return };
-            document.looking.set(false);
+            document.checking_disk.set(false);
             // If the text was saved during the comparison, the file is checked again.
-            let is_same = document.path() == place
+            let is_same = document.path() == checked
                 && document.disk_state.borrow().as_ref().map(|disk_state| disk_state.sum.clone())
                     == sum;
-            match found {
-                Ok(Some(found)) if is_same && !document.saving.get() => document.found(found),
-                Ok(Some(_)) => document.look_again.set(true),
+            match read {
+                Ok(Some(read)) if is_same && !document.saving.get() => document.disk_changed(read),
+                Ok(Some(_)) => document.check_disk_again.set(true),
                 Ok(None) | Err(_) => {}
             }
-            if document.look_again.get() {
-                document.look();
+            if document.check_disk_again.get() {
+                document.check_disk();
             }
         });
     }
 
     /// The file has changed.
-    fn found(self: &Rc<Self>, found: Result<Loaded, Refusal>) {
-        match found {
+    fn disk_changed(self: &Rc<Self>, read: Result<Loaded, Refusal>) {
+        match read {
             Ok(loaded) if loaded.partial.is_none() => {
                 if self.text() == loaded.text {
                     self.follow(&loaded);
@@ -106,7 +107,7 @@ impl Document {
                     document.follow(&loaded);
                 }
                 Ok(loaded) => document.merge(loaded),
-                Err(_) => document.look(),
+                Err(_) => document.check_disk(),
             }
         });
     }

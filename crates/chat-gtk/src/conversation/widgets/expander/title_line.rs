@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
-use gtk::glib;
 use gtk::pango::EllipsizeMode;
 use gtk::prelude::*;
-use gtk::subclass::prelude::*;
+
+use crate::layout::{self, Layout, place, width_of};
 
 /// Between the sentence and the note, in pixels.
 const GAP: i32 = 9;
@@ -40,73 +40,47 @@ impl<T: Into<String>> From<T> for Title {
     }
 }
 
-mod imp {
-    use super::{
-        GAP, LayoutManagerImpl, ObjectImpl, ObjectSubclass, WidgetExt, glib, natural, parts, widths,
-    };
+struct TitleLayout;
 
-    #[derive(Debug, Default)]
-    pub struct TitleLayout;
-
-    #[glib::object_subclass]
-    impl ObjectSubclass for TitleLayout {
-        const NAME: &'static str = "NatterTitleLayout";
-        type Type = super::TitleLayout;
-        type ParentType = gtk::LayoutManager;
+impl Layout for TitleLayout {
+    fn wraps(&self) -> bool {
+        false
     }
 
-    impl ObjectImpl for TitleLayout {}
-
-    impl LayoutManagerImpl for TitleLayout {
-        fn request_mode(&self, _widget: &gtk::Widget) -> gtk::SizeRequestMode {
-            gtk::SizeRequestMode::ConstantSize
+    fn measure(
+        &self,
+        widget: &gtk::Widget,
+        orientation: gtk::Orientation,
+        _for_size: i32,
+    ) -> (i32, i32) {
+        let Some((sentence, note)) = parts(widget) else { return (0, 0) };
+        if orientation == gtk::Orientation::Horizontal {
+            let widths = sentence.each_ref().map(width_of);
+            let wanted: i32 = widths.iter().map(|(_, wanted)| wanted).sum();
+            let of_note = note.map_or(0, |note| GAP + width_of(&note).1);
+            return (widths.iter().map(|(least, _)| least).sum(), wanted + of_note);
         }
+        let heights = sentence.iter().chain(&note).map(|part| layout::height_of(part, -1));
+        let tallest = heights.max().unwrap_or(0);
+        (tallest, tallest)
+    }
 
-        fn measure(
-            &self,
-            widget: &gtk::Widget,
-            orientation: gtk::Orientation,
-            _for_size: i32,
-        ) -> (i32, i32, i32, i32) {
-            let Some((sentence, note)) = parts(widget) else { return (0, 0, -1, -1) };
-            let sizes = sentence.each_ref().map(|part| part.measure(orientation, -1));
-            let of_note = note.map_or(0, |note| natural(&note, orientation));
-            if orientation == gtk::Orientation::Horizontal {
-                let least = sizes.iter().map(|size| size.0).sum();
-                let wanted: i32 = sizes.iter().map(|size| size.1).sum();
-                let of_note = if of_note > 0 { GAP + of_note } else { 0 };
-                return (least, wanted + of_note, -1, -1);
-            }
-            let tallest = sizes.iter().map(|size| size.1).max().unwrap_or(0).max(of_note);
-            (tallest, tallest, -1, -1)
+    fn allocate(&self, widget: &gtk::Widget, width: i32, height: i32) {
+        let Some((sentence, note)) = parts(widget) else { return };
+        let of_note = note.as_ref().map_or(0, |note| width_of(note).1);
+        let (widths, has_note) = widths(&sentence, of_note, width);
+        let mut x = 0;
+        for (part, wide) in sentence.iter().zip(widths) {
+            place(part, width, x, 0, (wide, height));
+            x += wide;
         }
-
-        fn allocate(&self, widget: &gtk::Widget, width: i32, height: i32, _baseline: i32) {
-            let Some((sentence, note)) = parts(widget) else { return };
-            let of_note = note.as_ref().map_or(0, |n| natural(n, gtk::Orientation::Horizontal));
-            let (widths, has_note) = widths(&sentence, of_note, width);
-            let to_left = widget.direction() == gtk::TextDirection::Rtl;
-            let place = |part: &gtk::Widget, x: i32, wide: i32| {
-                let x = if to_left { width - x - wide } else { x };
-                part.size_allocate(&gtk::Allocation::new(x, 0, wide, height), -1);
-            };
-            let mut x = 0;
-            for (part, wide) in sentence.iter().zip(widths) {
-                place(part, x, wide);
-                x += wide;
-            }
-            if let Some(note) = note {
-                note.set_child_visible(has_note);
-                // Left out, it lies under the sentence: where it was shown at last may be beyond the line by now.
-                place(&note, if has_note { width - of_note } else { 0 }, of_note);
-            }
+        if let Some(note) = note {
+            note.set_child_visible(has_note);
+            // Left out, it lies under the sentence: where it was shown at last may be beyond the line by now.
+            let x = if has_note { width - of_note } else { 0 };
+            place(&note, width, x, 0, (of_note, height));
         }
     }
-}
-
-glib::wrapper! {
-    /// The layout of the parts of a sentence, and of a note.
-    pub struct TitleLayout(ObjectSubclass<imp::TitleLayout>) @extends gtk::LayoutManager;
 }
 
 /// A sentence in three parts, and a note.
@@ -124,7 +98,7 @@ impl TitleLine {
         parts[1].add_css_class("expander-subject");
         let note = gtk::Label::builder().css_classes(["expander-aside"]).visible(false).build();
         let root = gtk::Box::builder().hexpand(true).css_classes(["expander-title"]).build();
-        root.set_layout_manager(Some(glib::Object::new::<TitleLayout>()));
+        root.set_layout_manager(Some(layout::manager(TitleLayout)));
         parts.iter().for_each(|part| root.append(part));
         root.append(&note);
         Self { root, parts, note }
@@ -161,10 +135,7 @@ fn parts(widget: &gtk::Widget) -> Option<([gtk::Widget; 3], Option<gtk::Widget>)
 /// The widths of a sentence's parts in a line of this width, and whether the note has room: nothing is cut then, or
 /// what the sentence is about keeps more than the note takes.
 fn widths(sentence: &[gtk::Widget; 3], of_note: i32, width: i32) -> ([i32; 3], bool) {
-    let [act, subject, rest] = sentence.each_ref().map(|part| {
-        let (least, wanted, ..) = part.measure(gtk::Orientation::Horizontal, -1);
-        (least, wanted)
-    });
+    let [act, subject, rest] = sentence.each_ref().map(width_of);
     let taken = GAP + of_note;
     let for_subject = width - act.1 - rest.1;
     let has_note = of_note > 0 && (subject.1 + taken <= for_subject || 2 * taken <= for_subject);
@@ -177,8 +148,4 @@ fn widths(sentence: &[gtk::Widget; 3], of_note: i32, width: i32) -> ([i32; 3], b
     let of_act = left(of_subject + of_rest, act);
     // Where even that is too much, all it needs goes to what was kept for it.
     ([of_act, left(of_act + of_rest, subject), of_rest], has_note)
-}
-
-fn natural(widget: &gtk::Widget, orientation: gtk::Orientation) -> i32 {
-    widget.measure(orientation, -1).1
 }

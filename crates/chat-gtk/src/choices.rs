@@ -12,7 +12,7 @@ use gettextrs::gettext;
 use gtk::glib;
 use relm4::gtk::prelude::*;
 
-use crate::accessible;
+use crate::{accessible, popover};
 
 /// A choice up to this length is never cut off; longer ones show at least this many letters.
 const NARROWEST: usize = 14;
@@ -59,6 +59,7 @@ impl<T: Clone + PartialEq + 'static> Choices<T> {
             accessible::set_label(&button, name);
         }
         dropdown.set_tooltip_text(Some(name));
+        popover::silence_tooltip(&dropdown);
         let values: Rc<RefCell<Vec<T>>> = Rc::default();
         let showing = Rc::new(Cell::new(false));
         dropdown.connect_selected_notify({

@@ -9,7 +9,7 @@ use gtk::subclass::prelude::*;
 use gtk::{gdk, glib};
 use relm4::gtk::prelude::*;
 
-use crate::accessible;
+use crate::{accessible, layout};
 
 /// From this width on, in pixels, both fit: the width next to the chat list in a window of 1000.
 const BOTH_FIT: i32 = 739;
@@ -38,7 +38,8 @@ pub(crate) enum VisiblePanes {
 mod imp {
     use super::{
         Cell, DEFAULT_WIDTH, HANDLE, LayoutManagerImpl, MIN_WIDTH, ObjectImpl, ObjectSubclass,
-        ObjectSubclassExt, READABLE, Rc, RefCell, RootExt, VisiblePanes, WidgetExt, glib, three,
+        ObjectSubclassExt, READABLE, Rc, RefCell, RootExt, VisiblePanes, WidgetExt, glib, layout,
+        three,
     };
 
     #[derive(Default)]
@@ -105,18 +106,14 @@ mod imp {
             chat.set_child_visible(visible != VisiblePanes::Panel);
             panel.set_child_visible(visible != VisiblePanes::Conversation);
             handle.set_child_visible(visible == VisiblePanes::Both);
-            let place = |widget: &gtk::Widget, x: i32, width: i32| {
-                widget.size_allocate(&gtk::Allocation::new(x, 0, width, height), -1);
-            };
+            let place = |pane, x, wide| layout::place(pane, width, x, 0, (wide, height));
             match visible {
                 VisiblePanes::Conversation => place(&chat, 0, width),
                 VisiblePanes::Panel => place(&panel, 0, width),
                 VisiblePanes::Both => {
-                    let wide = self.panel_within(width);
-                    let to_left = widget.direction() == gtk::TextDirection::Rtl;
-                    let border = if to_left { wide } else { width - wide };
-                    place(&chat, if to_left { wide } else { 0 }, width - wide);
-                    place(&panel, if to_left { 0 } else { width - wide }, wide);
+                    let border = width - self.panel_within(width);
+                    place(&chat, 0, border);
+                    place(&panel, border, width - border);
                     place(&handle, border - HANDLE / 2, HANDLE);
                 }
             }

@@ -1,5 +1,5 @@
-//! Shows a sentence in one line. What it is about is shortened where not all of it has room: what is done stays whole,
-//! and so does what came of it. A note behind it is left out where it would take too much of that room.
+//! Shows a sentence in one line. Where not all of it has room, only its subject is shortened: the command, the file.
+//! What is done and what came of it stay whole. A note at the end is left out where it would take too much room.
 
 use std::ops::Range;
 
@@ -10,20 +10,20 @@ use crate::layout::{self, Layout, place, width_of};
 
 /// Between the sentence and the note, in pixels.
 const GAP: i32 = 9;
-/// So much of what the sentence is about is seen before the rest of it is cut, in pixels.
+/// So much of the subject is seen before the rest of the sentence is cut, in pixels.
 const LEAST_SUBJECT: i32 = 72;
 
-/// A sentence, and where in it stands what it is about.
+/// A sentence about a subject: what it is about, such as a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Title {
     text: String,
-    /// The bytes of what it is about; none where nothing in it may be shortened before the rest.
+    /// Its bytes; none where nothing may be shortened before the rest.
     subject: Range<usize>,
     is_path: bool,
 }
 
 impl Title {
-    /// A sentence that is about this part of it. The end of a path says more than its middle.
+    /// A sentence with these bytes as its subject. A path is cut in the middle, since its end says the most.
     pub fn about(text: String, subject: Range<usize>, is_path: bool) -> Self {
         Self { text, subject, is_path }
     }
@@ -34,9 +34,9 @@ impl Title {
     }
 }
 
-impl<T: Into<String>> From<T> for Title {
-    fn from(text: T) -> Self {
-        Self { text: text.into(), ..Self::default() }
+impl From<String> for Title {
+    fn from(text: String) -> Self {
+        Self { text, ..Self::default() }
     }
 }
 
@@ -86,7 +86,7 @@ impl Layout for TitleLayout {
 /// A sentence in three parts, and a note.
 pub struct TitleLine {
     root: gtk::Box,
-    /// What is done, what it is about, and what else there is to say.
+    /// What is done, the subject, and the rest.
     parts: [gtk::Label; 3],
     note: gtk::Label,
 }
@@ -133,19 +133,18 @@ fn parts(widget: &gtk::Widget) -> Option<([gtk::Widget; 3], Option<gtk::Widget>)
 }
 
 /// The widths of a sentence's parts in a line of this width, and whether the note has room: nothing is cut then, or
-/// what the sentence is about keeps more than the note takes.
+/// the subject keeps more room than the note takes.
 fn widths(sentence: &[gtk::Widget; 3], of_note: i32, width: i32) -> ([i32; 3], bool) {
     let [act, subject, rest] = sentence.each_ref().map(width_of);
     let taken = GAP + of_note;
     let for_subject = width - act.1 - rest.1;
     let has_note = of_note > 0 && (subject.1 + taken <= for_subject || 2 * taken <= for_subject);
     let width = if has_note { width - taken } else { width };
-    // What it is about goes first, then the end of the sentence.
+    // First the subject gives way, then the end of the sentence, then its beginning, and then again the subject.
     let left = |others: i32, (least, wanted): (i32, i32)| (width - others).clamp(least, wanted);
     let least = (subject.0.max(LEAST_SUBJECT.min(subject.1)), subject.1);
     let of_subject = left(act.1 + rest.1, least);
     let of_rest = left(act.1 + of_subject, rest);
     let of_act = left(of_subject + of_rest, act);
-    // Where even that is too much, all it needs goes to what was kept for it.
     ([of_act, left(of_act + of_rest, subject), of_rest], has_note)
 }

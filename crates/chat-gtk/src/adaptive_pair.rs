@@ -1,16 +1,14 @@
 //! Lays out two widgets: next to each other where both fit, otherwise one below the other.
 
-use std::cell::Cell;
-
-use gtk::glib;
-use gtk::subclass::prelude::*;
 use relm4::gtk::prelude::*;
+
+use crate::layout::{self, Layout, height_of, place, width_of};
 
 /// The gap between the two, in pixels.
 const GAP: i32 = 10;
 
 /// How far the two widgets may shrink to stay side by side.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy)]
 struct PairLimits {
     /// The widths that are enough for them, in pixels. A widget that wants less, or needs more,
     /// gets what it wants or needs.
@@ -31,110 +29,69 @@ const AT_END: PairLimits = PairLimits { first: 0, second: 0, row_gap: 0 };
 /// Two groups of controls, which may both be cut a little.
 const CONTROLS: PairLimits = PairLimits { first: 0, second: 220, row_gap: 0 };
 
-mod imp {
-    use super::{
-        Cell, GAP, LayoutManagerImpl, ObjectImpl, ObjectSubclass, PairLimits, WidgetExt, glib,
-        height_of, two, width_of,
-    };
-
-    #[derive(Debug, Default)]
-    pub struct AdaptivePair {
-        pub(super) limits: Cell<PairLimits>,
+impl Layout for PairLimits {
+    fn measure(
+        &self,
+        widget: &gtk::Widget,
+        orientation: gtk::Orientation,
+        for_size: i32,
+    ) -> (i32, i32) {
+        let (Some(first), second) = two(widget) else { return (0, 0) };
+        let Some(second) = second else {
+            let (minimum, natural, ..) = first.measure(orientation, for_size);
+            return (minimum, natural);
+        };
+        if orientation == gtk::Orientation::Horizontal {
+            let (one, other) = (width_of(&first), width_of(&second));
+            return (one.0.max(other.0), one.1 + GAP + other.1);
+        }
+        let height = if let Some((one, other)) = self.widths(&first, &second, for_size) {
+            height_of(&first, one).max(height_of(&second, other))
+        } else {
+            let wide = width_of(&second).1.min(for_size);
+            height_of(&first, for_size) + self.row_gap + height_of(&second, wide)
+        };
+        (height, height)
     }
 
-    #[glib::object_subclass]
-    impl ObjectSubclass for AdaptivePair {
-        const NAME: &'static str = "NatterAdaptivePair";
-        type Type = super::AdaptivePair;
-        type ParentType = gtk::LayoutManager;
-    }
-
-    impl ObjectImpl for AdaptivePair {}
-
-    impl LayoutManagerImpl for AdaptivePair {
-        fn request_mode(&self, _widget: &gtk::Widget) -> gtk::SizeRequestMode {
-            gtk::SizeRequestMode::HeightForWidth
+    fn allocate(&self, widget: &gtk::Widget, width: i32, height: i32) {
+        let (Some(first), second) = two(widget) else { return };
+        let Some(second) = second else {
+            place(&first, width, 0, 0, (width, height));
+            return;
+        };
+        let (of_first, of_second, top);
+        if let Some((one, other)) = self.widths(&first, &second, width) {
+            let high = height_of(&second, other);
+            (of_first, of_second, top) = ((one, height), (other, high), (height - high) / 2);
+        } else {
+            let other = width_of(&second).1.min(width);
+            let high = height_of(&second, other);
+            let above = height - self.row_gap - high;
+            (of_first, of_second, top) = ((width, above), (other, high), height - high);
         }
-
-        fn measure(
-            &self,
-            widget: &gtk::Widget,
-            orientation: gtk::Orientation,
-            for_size: i32,
-        ) -> (i32, i32, i32, i32) {
-            let (Some(first), second) = two(widget) else { return (0, 0, -1, -1) };
-            let Some(second) = second else {
-                let (minimum, natural, ..) = first.measure(orientation, for_size);
-                return (minimum, natural, -1, -1);
-            };
-            if orientation == gtk::Orientation::Horizontal {
-                let (one, other) = (width_of(&first), width_of(&second));
-                return (one.0.max(other.0), one.1 + GAP + other.1, -1, -1);
-            }
-            let height = if let Some((one, other)) = self.widths(&first, &second, for_size) {
-                height_of(&first, one).max(height_of(&second, other))
-            } else {
-                let wide = width_of(&second).1.min(for_size);
-                height_of(&first, for_size) + self.limits.get().row_gap + height_of(&second, wide)
-            };
-            (height, height, -1, -1)
-        }
-
-        fn allocate(&self, widget: &gtk::Widget, width: i32, height: i32, _baseline: i32) {
-            let (Some(first), second) = two(widget) else { return };
-            let Some(second) = second else {
-                first.size_allocate(&gtk::Allocation::new(0, 0, width, height), -1);
-                return;
-            };
-            let (of_first, of_second, top);
-            if let Some((one, other)) = self.widths(&first, &second, width) {
-                let high = height_of(&second, other);
-                (of_first, of_second, top) = ((one, height), (other, high), (height - high) / 2);
-            } else {
-                let other = width_of(&second).1.min(width);
-                let high = height_of(&second, other);
-                let above = height - self.limits.get().row_gap - high;
-                (of_first, of_second, top) = ((width, above), (other, high), height - high);
-            }
-            let to_left = widget.direction() == gtk::TextDirection::Rtl;
-            let (first_x, second_x) =
-                if to_left { (width - of_first.0, 0) } else { (0, width - of_second.0) };
-            let place = gtk::Allocation::new(first_x, 0, of_first.0, of_first.1);
-            first.size_allocate(&place, -1);
-            let place = gtk::Allocation::new(second_x, top, of_second.0, of_second.1);
-            second.size_allocate(&place, -1);
-        }
-    }
-
-    impl AdaptivePair {
-        /// The widths side by side: the first gets everything that the second does not want. None
-        /// if there is not enough space.
-        fn widths(
-            &self,
-            first: &gtk::Widget,
-            second: &gtk::Widget,
-            width: i32,
-        ) -> Option<(i32, i32)> {
-            if width < 0 {
-                // GTK asks for a widget's height at any width like this.
-                return Some((-1, -1));
-            }
-            let needed = |(least, wanted): (i32, i32), content: i32| least.max(wanted.min(content));
-            let (one, other) = (width_of(first), width_of(second));
-            let limits = self.limits.get();
-            let least = needed(one, limits.first);
-            if least + GAP + needed(other, limits.second) > width {
-                return None;
-            }
-            let wide = other.1.min(width - GAP - least);
-            Some((width - GAP - wide, wide))
-        }
+        place(&first, width, 0, 0, of_first);
+        place(&second, width, width - of_second.0, top, of_second);
     }
 }
 
-glib::wrapper! {
-    /// The layout.
-    pub struct AdaptivePair(ObjectSubclass<imp::AdaptivePair>) @extends gtk::LayoutManager;
+impl PairLimits {
+    /// The widths side by side: the first gets everything that the second does not want. None if
+    /// there is not enough space.
+    fn widths(&self, first: &gtk::Widget, second: &gtk::Widget, width: i32) -> Option<(i32, i32)> {
+        if width < 0 {
+            // GTK asks for a widget's height at any width like this.
+            return Some((-1, -1));
+        }
+        let needed = |(least, wanted): (i32, i32), content: i32| least.max(wanted.min(content));
+        let (one, other) = (width_of(first), width_of(second));
+        let least = needed(one, self.first);
+        if least + GAP + needed(other, self.second) > width {
+            return None;
+        }
+        let wide = other.1.min(width - GAP - least);
+        Some((width - GAP - wide, wide))
+    }
 }
 
 /// A box with text and its actions.
@@ -174,27 +131,14 @@ fn of(
     let both = gtk::Box::builder().hexpand(true).build();
     both.append(first);
     both.append(second);
-    let layout = glib::Object::new::<AdaptivePair>();
-    layout.imp().limits.set(limits);
-    both.set_layout_manager(Some(layout));
+    both.set_layout_manager(Some(layout::manager(limits)));
     both
 }
 
 /// The two children, if they are visible.
 fn two(widget: &gtk::Widget) -> (Option<gtk::Widget>, Option<gtk::Widget>) {
-    let mut shown = std::iter::successors(widget.first_child(), WidgetExt::next_sibling)
-        .filter(gtk::Widget::should_layout);
+    let mut shown = layout::children(widget);
     (shown.next(), shown.next())
-}
-
-/// The minimum and the natural width.
-fn width_of(widget: &gtk::Widget) -> (i32, i32) {
-    let (least, wanted, ..) = widget.measure(gtk::Orientation::Horizontal, -1);
-    (least, wanted)
-}
-
-fn height_of(widget: &gtk::Widget, width: i32) -> i32 {
-    widget.measure(gtk::Orientation::Vertical, width).1
 }
 
 #[cfg(test)]

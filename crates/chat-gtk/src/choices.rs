@@ -12,12 +12,10 @@ use gettextrs::gettext;
 use gtk::glib;
 use relm4::gtk::prelude::*;
 
-use crate::accessible;
+use crate::{accessible, popover};
 
 /// A choice up to this length is never cut off; longer ones show at least this many letters.
 const NARROWEST: usize = 14;
-/// The limit in a window so narrow that each letter of a title counts.
-const NARROWEST_ALONE: usize = 8;
 
 /// An entry of a dropdown.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,10 +44,8 @@ pub(crate) struct Choices<T> {
 
 impl<T: Clone + PartialEq + 'static> Choices<T> {
     fn new(name: &str, output: impl Fn(T) + 'static) -> Self {
-        let dropdown = gtk::DropDown::builder()
-            .factory(&title_factory(NARROWEST))
-            .css_classes(["flat"])
-            .build();
+        let dropdown =
+            gtk::DropDown::builder().factory(&title_factory()).css_classes(["flat"]).build();
         let rows = Rows::default();
         dropdown.set_list_factory(Some(&entry_factory(&dropdown, &rows)));
         focus_the_chosen(&dropdown, &rows);
@@ -59,6 +55,7 @@ impl<T: Clone + PartialEq + 'static> Choices<T> {
             accessible::set_label(&button, name);
         }
         dropdown.set_tooltip_text(Some(name));
+        popover::silence_tooltip(&dropdown);
         let values: Rc<RefCell<Vec<T>>> = Rc::default();
         let showing = Rc::new(Cell::new(false));
         dropdown.connect_selected_notify({
@@ -142,12 +139,6 @@ pub(crate) fn set_agents(choices: &Choices<String>, agents: &[AgentInfo], chosen
     choices.show(&chosen.to_owned());
 }
 
-/// Shrinks the dropdown to leave space for the title next to it, or restores it.
-pub(crate) fn make_room(dropdown: &gtk::DropDown, narrow: bool) {
-    let least = if narrow { NARROWEST_ALONE } else { NARROWEST };
-    dropdown.set_factory(Some(&title_factory(least)));
-}
-
 /// The thinking dropdown.
 pub(crate) fn thinking(output: impl Fn(Thinking) + 'static) -> Choices<Thinking> {
     let choices = Choices::new(&gettext("Thinking"), output);
@@ -194,15 +185,15 @@ pub(crate) fn modes(output: impl Fn(Mode) + 'static) -> Choices<Mode> {
     choices
 }
 
-/// Builds what the closed dropdown shows. `least`: how many letters are always visible.
-fn title_factory(least: usize) -> gtk::SignalListItemFactory {
-    factory(move |entry| {
+/// Builds what the closed dropdown shows.
+fn title_factory() -> gtk::SignalListItemFactory {
+    factory(|entry| {
         let line = gtk::Box::new(gtk::Orientation::Horizontal, 6);
         if let Some(icon) = entry.icon {
             line.append(&gtk::Image::from_icon_name(icon));
         }
         if !entry.closed.is_empty() {
-            line.append(&closed_label(&entry.closed, least));
+            line.append(&closed_label(&entry.closed));
         }
         if entry.warns {
             line.add_css_class("warning");
@@ -211,12 +202,12 @@ fn title_factory(least: usize) -> gtk::SignalListItemFactory {
     })
 }
 
-fn closed_label(words: &str, least: usize) -> gtk::Label {
+fn closed_label(words: &str) -> gtk::Label {
     let label = gtk::Label::new(Some(words));
     // Otherwise a long title next to it could shrink the label to nothing.
-    if words.chars().count() > least {
+    if words.chars().count() > NARROWEST {
         label.set_ellipsize(gtk::pango::EllipsizeMode::End);
-        label.set_width_chars(least as i32);
+        label.set_width_chars(NARROWEST as i32);
         // Without this, a label that may be cut off asks only for its minimum width.
         label.set_max_width_chars(i32::try_from(words.chars().count()).unwrap_or(i32::MAX));
     }
@@ -334,20 +325,22 @@ mod tests {
     use super::*;
 
     #[gtk::test]
-    fn a_long_choice_takes_less_room_where_there_is_little() {
+    fn a_short_choice_is_never_cut_and_a_long_one_can_be() {
         crate::init();
         let choices = agents(|_| {});
-        set_agents(&choices, &[], "Einfach fragen");
         let window = gtk::Window::builder().child(choices.widget()).build();
         window.present();
-        let widths = || choices.widget().measure(gtk::Orientation::Horizontal, -1);
-        let least = || widths().0;
-        let (wide, wanted, ..) = widths();
-        make_room(choices.widget(), true);
-        let narrow = least();
-        assert!(narrow + 30 <= wide, "{narrow} of {wide}");
-        assert_eq!(widths().1, wanted, "where there is room nothing is cut");
-        make_room(choices.widget(), false);
-        assert_eq!(least(), wide);
+        let widths = |title| {
+            set_agents(&choices, &[], title);
+            let (least, wanted, ..) = choices.widget().measure(gtk::Orientation::Horizontal, -1);
+            (least, wanted)
+        };
+        for title in ["Just Ask", "Einfach fragen", "Code Assistant"] {
+            let (least, wanted) = widths(title);
+            assert_eq!(least, wanted, "{title}");
+        }
+        let (least, wanted) = widths("An agent of a rather long name");
+        assert!(least + 30 <= wanted, "{least} of {wanted}");
+        window.destroy();
     }
 }

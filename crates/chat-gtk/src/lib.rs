@@ -19,6 +19,7 @@ mod found_row;
 mod free_memory;
 mod fuzzy;
 mod languages;
+mod layout;
 mod letters;
 #[cfg(test)]
 mod main_loop;

@@ -16,8 +16,8 @@ use chat_core::message::{ModelRef, Options};
 use gettextrs::gettext;
 use relm4::gtk::prelude::*;
 
-use crate::accessible;
 use crate::models::words::name_among;
+use crate::{accessible, popover};
 use list::{ModelList, ModelListOutput};
 use options::OptionsPage;
 use rows::rows;
@@ -78,6 +78,7 @@ impl ModelPicker {
             .css_classes(["flat"])
             .build();
         accessible::set_label(&button, &gettext("Model"));
+        popover::silence_tooltip(&button);
 
         let search = gtk::SearchEntry::builder().placeholder_text(gettext("Search models")).build();
         accessible::set_label(&search, &gettext("Search Models"));

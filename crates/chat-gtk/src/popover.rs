@@ -81,6 +81,32 @@ pub(crate) fn return_focus(button: &gtk::MenuButton) {
     });
 }
 
+/// Shows no tooltip of a button while a popover in it is open: GTK would show it over the popover's entries, since
+/// these are inside the button.
+pub(crate) fn silence_tooltip(button: &impl IsA<gtk::Widget>) {
+    silence(button.upcast_ref());
+}
+
+/// Does so for a widget and all in it. Returns the popovers that it has.
+fn silence(widget: &gtk::Widget) -> Vec<glib::WeakRef<gtk::Popover>> {
+    let children = std::iter::successors(widget.first_child(), WidgetExt::next_sibling);
+    let inside = children.flat_map(|child| match child.downcast::<gtk::Popover>() {
+        Ok(popover) => vec![popover.downgrade()],
+        Err(child) => silence(&child),
+    });
+    let popovers: Vec<_> = inside.collect();
+    if !popovers.is_empty() {
+        let inside = popovers.clone();
+        widget.connect_query_tooltip(move |widget, _, _, _, _| {
+            if inside.iter().filter_map(glib::WeakRef::upgrade).any(|it| it.is_visible()) {
+                widget.stop_signal_emission_by_name("query-tooltip");
+            }
+            false
+        });
+    }
+    popovers
+}
+
 /// Shows a popover that is removed when it closes.
 pub(crate) fn show_once(popover: &gtk::Popover, parent: &impl IsA<gtk::Widget>) {
     popover.set_parent(parent);
@@ -90,4 +116,37 @@ pub(crate) fn show_once(popover: &gtk::Popover, parent: &impl IsA<gtk::Widget>) 
         glib::idle_add_local_once(move || popover.unparent());
     });
     popover.popup();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::main_loop::until;
+
+    #[gtk::test]
+    fn a_button_has_no_tooltip_while_its_menu_is_open() {
+        crate::init();
+        let items = gtk::gio::Menu::new();
+        items.append(Some("Entry"), None);
+        let button = gtk::MenuButton::builder().menu_model(&items).tooltip_text("Menu").build();
+        silence_tooltip(&button);
+        let window = gtk::Window::builder().child(&button).build();
+        window.present();
+        let tells = || {
+            let tooltip = glib::Object::new::<gtk::Tooltip>();
+            button.emit_by_name::<bool>("query-tooltip", &[&1, &1, &false, &tooltip])
+        };
+        assert!(tells());
+        let menu = button.popover().expect("a menu");
+        button.popup();
+        until("the menu to open", || menu.is_mapped());
+        assert!(!tells());
+        // Not even where the text changes meanwhile.
+        button.set_tooltip_text(Some("Another"));
+        assert!(!tells());
+        button.popdown();
+        until("the menu to close", || !menu.is_visible());
+        assert!(tells());
+        window.destroy();
+    }
 }

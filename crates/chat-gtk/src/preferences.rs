@@ -32,6 +32,7 @@ use rows::{PreferencesContext, switch_row};
 
 use crate::models::adding;
 use crate::models::words::name_among;
+use crate::popover;
 
 /// The initial page of the preferences.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -234,6 +235,7 @@ fn default_model_row(context: &PreferencesContext) -> adw::ComboRow {
     };
     hint(&row);
     row.connect_selected_notify(hint);
+    popover::silence_tooltip(&row);
     let context = context.clone();
     row.connect_selected_notify(move |row| {
         if context.is_showing() {

@@ -8,7 +8,7 @@ use gettextrs::gettext;
 use gtk::glib;
 use relm4::gtk::prelude::*;
 
-use crate::{accessible, projects};
+use crate::{accessible, popover, projects};
 
 /// How many letters of the folder's name are always visible; the maximum follows.
 const LEAST: i32 = 5;
@@ -47,6 +47,7 @@ impl ProjectPicker {
         let button =
             gtk::MenuButton::builder().child(&face).popover(&popover).css_classes(["flat"]).build();
         accessible::set_label(&button, &gettext("Project"));
+        popover::silence_tooltip(&button);
 
         let list = gtk::ListBox::builder()
             .selection_mode(gtk::SelectionMode::None)

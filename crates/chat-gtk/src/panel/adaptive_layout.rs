@@ -9,7 +9,7 @@ use gtk::subclass::prelude::*;
 use gtk::{gdk, glib};
 use relm4::gtk::prelude::*;
 
-use crate::accessible;
+use crate::{accessible, layout};
 
 /// From this width on, in pixels, both fit: the width next to the chat list in a window of 1000.
 const BOTH_FIT: i32 = 739;
@@ -19,9 +19,6 @@ const MIN_WIDTH: i32 = 340;
 const DEFAULT_WIDTH: i32 = 560;
 /// The conversation's minimum width while the panel has its default width, in pixels.
 const READABLE: i32 = 400;
-/// Below this width, in pixels, the conversation's header has no space for whole names. With the
-/// default widths it has.
-const NARROW: i32 = 380;
 /// The width of the handle, which overlaps the border between the two.
 const HANDLE: i32 = 8;
 /// How far an arrow key moves the handle, in pixels.
@@ -41,9 +38,11 @@ pub(crate) enum VisiblePanes {
 mod imp {
     use super::{
         Cell, DEFAULT_WIDTH, HANDLE, LayoutManagerImpl, MIN_WIDTH, ObjectImpl, ObjectSubclass,
-        ObjectSubclassExt, READABLE, Rc, RefCell, RootExt, VisiblePanes, WidgetExt, glib, three,
+        ObjectSubclassExt, READABLE, Rc, RefCell, RootExt, VisiblePanes, WidgetExt, glib, layout,
+        three,
     };
 
+    #[derive(Default)]
     pub struct AdaptiveLayout {
         pub changed: RefCell<Option<Rc<dyn Fn()>>>,
         pub shown: Cell<bool>,
@@ -51,21 +50,6 @@ mod imp {
         /// The panel's width that the user chose.
         pub wanted: Cell<Option<i32>>,
         pub width: Cell<i32>,
-        /// Whether the conversation is narrow.
-        pub narrow: Cell<bool>,
-    }
-
-    impl Default for AdaptiveLayout {
-        fn default() -> Self {
-            Self {
-                changed: RefCell::default(),
-                shown: Cell::new(false),
-                front: Cell::new(false),
-                wanted: Cell::new(None),
-                width: Cell::new(0),
-                narrow: Cell::new(false),
-            }
-        }
     }
 
     #[glib::object_subclass]
@@ -122,25 +106,18 @@ mod imp {
             chat.set_child_visible(visible != VisiblePanes::Panel);
             panel.set_child_visible(visible != VisiblePanes::Conversation);
             handle.set_child_visible(visible == VisiblePanes::Both);
-            let mut chat_width = width;
-            let place = |widget: &gtk::Widget, x: i32, width: i32| {
-                widget.size_allocate(&gtk::Allocation::new(x, 0, width, height), -1);
-            };
+            let place = |pane, x, wide| layout::place(pane, width, x, 0, (wide, height));
             match visible {
                 VisiblePanes::Conversation => place(&chat, 0, width),
                 VisiblePanes::Panel => place(&panel, 0, width),
                 VisiblePanes::Both => {
-                    let wide = self.panel_within(width);
-                    let to_left = widget.direction() == gtk::TextDirection::Rtl;
-                    chat_width = width - wide;
-                    let border = if to_left { wide } else { width - wide };
-                    place(&chat, if to_left { wide } else { 0 }, width - wide);
-                    place(&panel, if to_left { 0 } else { width - wide }, wide);
+                    let border = width - self.panel_within(width);
+                    place(&chat, 0, border);
+                    place(&panel, border, width - border);
                     place(&handle, border - HANDLE / 2, HANDLE);
                 }
             }
-            let narrow = chat_width < super::NARROW;
-            if self.narrow.replace(narrow) != narrow || visible != was {
+            if visible != was {
                 super::notify_changed_soon(&self.obj());
             }
         }
@@ -205,11 +182,6 @@ impl AdaptiveLayout {
     /// What is visible.
     pub(crate) fn visible_panes(&self) -> VisiblePanes {
         self.imp().visible_panes()
-    }
-
-    /// Whether the conversation is narrow.
-    pub(crate) fn is_narrow(&self) -> bool {
-        self.imp().narrow.get()
     }
 
     /// Whether the panel is open at all, visible or behind the conversation.

@@ -8,6 +8,8 @@ use crate::main_loop::until;
 
 /// The narrowest window that must still be usable, in pixels.
 const NARROWEST: i32 = 360;
+/// The narrowest window in which nothing is cut, in pixels.
+const NARROW: i32 = 400;
 
 fn children(widget: &gtk::Widget) -> impl Iterator<Item = gtk::Widget> {
     std::iter::successors(widget.first_child(), WidgetExt::next_sibling)
@@ -32,8 +34,18 @@ fn widest(widget: &gtk::Widget) -> String {
     }
 }
 
-#[gtk::test]
-fn every_page_fits_into_the_narrowest_window() {
+/// The preferences, with what they need to live.
+struct Opened {
+    window: adw::PreferencesWindow,
+    stack: adw::ViewStack,
+    /// In a narrow window it is at the bottom.
+    bar: adw::ViewSwitcherBar,
+    _manager: Manager,
+    _runtime: tokio::runtime::Runtime,
+    _folder: tempfile::TempDir,
+}
+
+fn opened() -> Opened {
     adw::init().expect("a display");
     crate::init();
     let folder = tempfile::tempdir().unwrap();
@@ -49,15 +61,62 @@ fn every_page_fits_into_the_narrowest_window() {
     let window = windows.find_map(|it| it.downcast::<adw::PreferencesWindow>().ok());
     let window = window.expect("the preferences");
     let stack = find::<adw::ViewStack>(window.upcast_ref()).expect("the pages");
-    // In a narrow window it is at the bottom.
     let bar = find::<adw::ViewSwitcherBar>(window.upcast_ref()).expect("the titles of the pages");
-    bar.set_reveal(true);
-    for page in stack.pages().iter::<adw::ViewStackPage>().map(Result::unwrap) {
+    Opened { window, stack, bar, _manager: manager, _runtime: runtime, _folder: folder }
+}
+
+/// The pages, each of which is shown in turn.
+fn pages(stack: &adw::ViewStack) -> impl Iterator<Item = adw::ViewStackPage> {
+    let pages: Vec<_> = stack.pages().iter::<adw::ViewStackPage>().map(Result::unwrap).collect();
+    let stack = stack.clone();
+    pages.into_iter().inspect(move |page| {
         stack.set_visible_child(&page.child());
         until("the page to be shown", || page.child().is_mapped() && page.child().width() > 0);
+    })
+}
+
+#[gtk::test]
+fn every_page_fits_into_the_narrowest_window() {
+    let Opened { window, stack, bar, .. } = &opened();
+    bar.set_reveal(true);
+    for page in pages(stack) {
         for part in [page.child(), bar.clone().upcast()] {
             assert!(least(&part) <= NARROWEST, "{:?}: {}", page.title(), widest(&part));
         }
     }
     window.destroy();
+}
+
+/// The German words for a title.
+fn german(title: &str) -> String {
+    let entry = format!("\nmsgid \"{title}\"\nmsgstr \"");
+    let (_, rest) = include_str!("../../../../po/de.po").split_once(&entry).expect("translated");
+    rest.split('"').next().unwrap_or_default().to_owned()
+}
+
+#[gtk::test]
+fn the_titles_of_the_pages_are_whole_in_a_narrow_window() {
+    let Opened { window, stack, bar, .. } = &opened();
+    bar.set_reveal(true);
+    window.set_default_size(NARROW, 640);
+    until("the window to be narrow", || (1..=NARROW).contains(&bar.width()));
+    for translated in [false, true] {
+        for page in stack.pages().iter::<adw::ViewStackPage>().map(Result::unwrap) {
+            let title = page.title().unwrap_or_default();
+            page.set_title(Some(&if translated { german(&title) } else { title.into() }));
+        }
+        for page in pages(stack) {
+            let what = format!("whole titles while {:?} is shown", page.title());
+            until(&what, || cut_labels(bar.upcast_ref()).is_empty());
+        }
+    }
+    window.destroy();
+}
+
+/// The texts of which a part is not seen.
+fn cut_labels(widget: &gtk::Widget) -> Vec<String> {
+    let label = widget.downcast_ref::<gtk::Label>().filter(|label| label.is_mapped());
+    let own = label.filter(|label| label.layout().is_ellipsized());
+    let own = own.map(|label| label.text().to_string());
+    own.into_iter().chain(children(widget).flat_map(|child| cut_labels(&child))).collect()
 }

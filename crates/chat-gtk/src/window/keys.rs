@@ -213,6 +213,23 @@ fn window_xml() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::main_loop::until;
+
+    #[gtk::test]
+    fn the_list_of_shortcuts_is_drawn_without_a_warning() {
+        adw::init().expect("a display");
+        crate::init();
+        glib::log_set_always_fatal(
+            glib::LogLevels::LEVEL_WARNING | glib::LogLevels::LEVEL_CRITICAL,
+        );
+        let parent = adw::ApplicationWindow::builder().build();
+        show_window(&parent);
+        let mut windows = gtk::Window::list_toplevels().into_iter();
+        let window = windows.find_map(|it| it.downcast::<gtk::ShortcutsWindow>().ok());
+        let window = window.expect("the list");
+        until("the list to be drawn", || window.is_mapped() && window.height() > 100);
+        window.destroy();
+    }
 
     #[test]
     fn every_key_of_an_action_is_shown_and_used_once() {

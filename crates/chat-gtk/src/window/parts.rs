@@ -60,6 +60,7 @@ pub(super) fn main_menu() -> gtk::MenuButton {
         .build();
     accessible::set_label(&button, &gettext("Main Menu"));
     popover::return_focus(&button);
+    popover::silence_tooltip(&button);
     button
 }
 

@@ -72,11 +72,6 @@ impl Side {
         visible == VisiblePanes::Both
     }
 
-    /// Whether the conversation is narrow.
-    pub(super) fn is_narrow(&self) -> bool {
-        self.layout.is_narrow()
-    }
-
     /// Whether the panel covers the conversation.
     pub(super) fn covers(&self) -> bool {
         self.layout.visible_panes() == VisiblePanes::Panel

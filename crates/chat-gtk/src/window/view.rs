@@ -25,7 +25,7 @@ use crate::chat_list::ChatList;
 use crate::chat_widget::ChatWidget;
 use crate::models::adding;
 use crate::panel::Panel;
-use crate::{choices, popover, projects};
+use crate::{popover, projects};
 
 /// The list's width, in pixels at the default font.
 const LIST_WIDTH: i32 = 260;
@@ -48,7 +48,6 @@ pub(crate) struct View {
     chat_header: adw::HeaderBar,
     list_button: gtk::Button,
     back: gtk::Button,
-    agents: gtk::DropDown,
     new_chat: gtk::Button,
     title: adw::WindowTitle,
     notice: gtk::Revealer,
@@ -99,8 +98,7 @@ impl View {
         chat_header.pack_end(&main_menu());
         let side = Side::new(panel, state);
         chat_header.pack_end(side.button());
-        let agents = chat.widgets().agent_dropdown().clone();
-        chat_header.pack_end(&agents);
+        chat_header.pack_end(chat.widgets().agent_dropdown());
         let chat_pane = pane("chat-pane", &chat_header);
         chat_pane.set_width_request(CHAT_WIDTH);
         chat_pane.set_hexpand(true);
@@ -139,7 +137,6 @@ impl View {
             chat_header,
             list_button,
             back,
-            agents,
             new_chat,
             title,
             notice,
@@ -198,7 +195,6 @@ impl View {
         self.list_button.set_visible(!folded);
         self.new_chat.set_visible(!folded && list_hidden);
         self.list_header.set_show_end_title_buttons(folded);
-        choices::make_room(&self.agents, folded || self.side.is_narrow());
         let headers = [&self.list_header, &self.chat_header, self.side.header()];
         title_buttons::show(&headers, folded);
         self.chat_header.set_show_start_title_buttons(folded || list_hidden);

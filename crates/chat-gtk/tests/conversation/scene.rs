@@ -56,11 +56,13 @@ impl Scene {
         }
     }
 
-    /// Everything that can be read, from the top.
+    /// Everything that can be read, from the top. A sentence in several parts is one text.
     pub fn texts(&self) -> Vec<String> {
         let mut out = Vec::new();
         walk(self.conversation.widget(), &mut |widget| {
-            if let Some(text) = widget.downcast_ref::<gtk::TextView>() {
+            if let Some(sentence) = sentence(widget) {
+                out.push(sentence);
+            } else if let Some(text) = widget.downcast_ref::<gtk::TextView>() {
                 let buffer = text.buffer();
                 out.push(buffer.text(&buffer.start_iter(), &buffer.end_iter(), true).to_string());
             } else if let Some(label) = widget.downcast_ref::<gtk::Label>() {
@@ -92,10 +94,8 @@ impl Scene {
         let root = self.conversation.widget();
         let mut found = None;
         walk(root, &mut |widget| {
-            let text = match widget.downcast_ref::<gtk::Label>() {
-                Some(label) => label.text().to_string(),
-                None => return,
-            };
+            let label = || widget.downcast_ref::<gtk::Label>().map(|label| label.text().into());
+            let Some(text) = sentence(widget).or_else(label) else { return };
             if text.starts_with(beginning) && widget.is_mapped() {
                 found = widget.translate_coordinates(root, 0.0, 0.0).map(|(_, y)| y);
             }
@@ -123,6 +123,15 @@ pub fn walk(widget: &gtk::Widget, visit: &mut dyn FnMut(&gtk::Widget)) {
         walk(&inner, visit);
         child = inner.next_sibling();
     }
+}
+
+/// What the line of a tool says, without its note.
+pub fn sentence(widget: &gtk::Widget) -> Option<String> {
+    let first = widget.first_child().filter(|_| widget.has_css_class("expander-title"));
+    let parts = std::iter::successors(first, WidgetExt::next_sibling).take(3);
+    let parts = parts.filter_map(|part| part.downcast::<gtk::Label>().ok());
+    let sentence: String = parts.map(|part| part.text().to_string()).collect();
+    (!sentence.is_empty()).then_some(sentence)
 }
 
 pub fn fid() -> Fid {

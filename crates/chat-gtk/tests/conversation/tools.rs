@@ -14,7 +14,7 @@ use chat_gtk::conversation::Output;
 use gtk::prelude::*;
 use serde_json::{Value, json};
 
-use crate::scene::{Scene, fid, in_session, snapshot, until, walk};
+use crate::scene::{Scene, fid, in_session, sentence, snapshot, until, walk};
 
 pub const CALL: &str = "c1";
 /// How long it runs when the chat is opened.
@@ -89,6 +89,7 @@ impl Scene {
                 let inside = |widget: &gtk::Widget| {
                     let mut has = false;
                     walk(widget, &mut |inner| {
+                        has |= sentence(inner).is_some_and(|sentence| sentence == label);
                         let inner = inner.downcast_ref::<gtk::Label>();
                         has |= inner.is_some_and(|inner| inner.text() == label);
                     });

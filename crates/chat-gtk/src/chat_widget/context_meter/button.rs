@@ -10,8 +10,8 @@ use relm4::gtk::prelude::*;
 
 use super::MeterAction;
 use super::ring::Ring;
-use crate::accessible;
 use crate::models::has_keyboard;
+use crate::{accessible, popover};
 
 /// From which part of the window on it is nearly full.
 const NEARLY: f64 = 0.9;
@@ -104,6 +104,7 @@ impl MeterButton {
             .css_classes(["flat", "meter"])
             .build();
         accessible::set_label(&button, &gettext("Context Window"));
+        popover::silence_tooltip(&button);
         popover.connect_show(move |_| output(MeterAction::Refresh));
         let shown = RefCell::default();
         Self { button, ring, share, fullness, categories, cost, compact, undo, shown }

@@ -8,6 +8,7 @@ use gtk::gio;
 use relm4::gtk::prelude::*;
 
 use crate::models::has_keyboard;
+use crate::popover;
 
 /// The line.
 #[derive(Debug)]
@@ -34,6 +35,7 @@ impl PlanReady {
             .dropdown_tooltip(gettext("More Start Options"))
             .menu_model(&more)
             .build();
+        popover::silence_tooltip(&start);
         let root = gtk::Box::builder()
             .spacing(8)
             .visible(false)

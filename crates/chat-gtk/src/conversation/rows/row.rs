@@ -334,15 +334,15 @@ fn show_thinking(expander: &Expander, part: &PartState) {
     match (took, since) {
         (Some(took), _) => {
             let title = fill(&gettext("Thought for {time}"), &[("time", &seconds(*took))]);
-            expander.set_line(&title, "", "");
+            expander.set_line(&title.into(), "", "");
         }
         (None, Some(since)) => {
             let time = since.elapsed();
             // In its first second there is nothing to count.
             let aside = if time.as_secs() > 0 { short_time(time) } else { String::new() };
-            expander.set_line(&gettext("Thinking…"), "", &aside);
+            expander.set_line(&gettext("Thinking…").into(), "", &aside);
         }
-        (None, None) => expander.set_line(&gettext("Reasoning"), "", ""),
+        (None, None) => expander.set_line(&gettext("Reasoning").into(), "", ""),
     }
     let mut inside = StyledText::default();
     inside.push(text, TextStyle::Plain);

@@ -3,10 +3,8 @@
 mod title_line;
 
 use std::cell::RefCell;
-use std::ops::Range;
 use std::rc::Rc;
 
-use gtk::pango;
 use gtk::prelude::*;
 
 use super::fitted::fitted;
@@ -16,12 +14,11 @@ use crate::accessible;
 use crate::conversation::model::hits::Hit;
 use crate::conversation::model::styled_text::StyledText;
 use crate::models::has_keyboard;
-use title_line::title_line;
+pub use title_line::Title;
+use title_line::TitleLine;
 
 /// The greatest height of what is inside, in pixels; more scrolls.
 const TALLEST: i32 = 320;
-/// So many letters of a title are seen before anything else has room.
-const LEAST_TITLE: i32 = 22;
 
 /// A line with an arrow; what is inside is made when it is opened.
 #[derive(Clone)]
@@ -40,10 +37,10 @@ struct Parts {
     arrow: gtk::Image,
     icon: gtk::Image,
     spinner: gtk::Spinner,
-    title: gtk::Label,
-    /// Shown where it has room.
-    note: gtk::Label,
+    title: TitleLine,
     aside: gtk::Label,
+    /// What all of the line says.
+    said: RefCell<(Title, String, String)>,
     inside: RefCell<StyledText>,
     /// The looks of what is inside; none where that is plain.
     style_tags: Option<StyleTags>,
@@ -65,19 +62,14 @@ impl Expander {
     pub fn new(icon: &str, style_tags: Option<&StyleTags>) -> Self {
         let arrow = gtk::Image::from_icon_name("pan-end-symbolic");
         arrow.add_css_class("dim-label");
-        let title = gtk::Label::builder()
-            .xalign(0.0)
-            .ellipsize(pango::EllipsizeMode::Middle)
-            .width_chars(LEAST_TITLE)
-            .build();
-        let note = gtk::Label::builder().css_classes(["expander-aside"]).visible(false).build();
+        let title = TitleLine::new();
         let aside = gtk::Label::builder().css_classes(["expander-aside"]).build();
         let line = gtk::Box::builder().spacing(9).build();
         let icon = gtk::Image::from_icon_name(icon);
         let spinner = gtk::Spinner::builder().visible(false).build();
         line.append(&arrow);
         line.append(&icon);
-        line.append(&title_line(&title, &note));
+        line.append(title.widget());
         line.append(&spinner);
         line.append(&aside);
         let button =
@@ -104,8 +96,8 @@ impl Expander {
             icon,
             spinner,
             title,
-            note,
             aside,
+            said: RefCell::default(),
             inside: RefCell::default(),
             style_tags: style_tags.cloned(),
             body: RefCell::default(),
@@ -193,27 +185,15 @@ impl Expander {
 
     /// Sets what the line says, and what stands at its end. `note`: what stands before that where
     /// there is room.
-    pub fn set_line(&self, title: &str, note: &str, aside: &str) {
-        let Parts { title: shown, note: noted, aside: behind, button, .. } = &*self.parts;
-        if shown.text() != title || noted.text() != note || behind.text() != aside {
-            shown.set_text(title);
-            noted.set_text(note);
-            noted.set_visible(!note.is_empty());
-            behind.set_text(aside);
-            accessible::set_label(button, format!("{title} {note} {aside}").trim());
+    pub fn set_line(&self, title: &Title, note: &str, aside: &str) {
+        let mut said = self.parts.said.borrow_mut();
+        if said.0 != *title || said.1 != note || said.2 != aside {
+            *said = (title.clone(), note.to_owned(), aside.to_owned());
+            self.parts.title.set(title, note);
+            self.parts.aside.set_text(aside);
+            let all = format!("{} {note} {aside}", title.text());
+            accessible::set_label(&self.parts.button, all.trim());
         }
-    }
-
-    /// Makes a part of the line's title, by its bytes, stand out.
-    pub fn stress(&self, part: Option<Range<usize>>) {
-        let attributes = pango::AttrList::new();
-        if let Some(part) = part {
-            let mut bold = pango::AttrInt::new_weight(pango::Weight::Bold);
-            bold.set_start_index(part.start as u32);
-            bold.set_end_index(part.end as u32);
-            attributes.insert(bold);
-        }
-        self.parts.title.set_attributes(Some(&attributes));
     }
 
     /// Sets the icon, and whether it is the sign of something that went wrong.
@@ -292,39 +272,70 @@ impl Expander {
 mod tests {
     use super::*;
 
-    #[gtk::test]
-    fn a_title_is_cut_only_where_nothing_else_has_room() {
+    /// A line about a command, and all that it shows: what is done, the command, what came of it, the note, and the
+    /// time.
+    fn line(command: &str) -> (Expander, [gtk::Label; 5]) {
         adw::init().expect("a display");
         crate::init();
         let expander = Expander::new("natter-thinking-symbolic", None);
-        expander.set_line("Ran python3 -c 'print(12)' # longer", "Allowed by you", "219 ms");
+        let text = format!("Ran {command} · exit code 101");
+        let title = Title::about(text, 4..4 + command.len(), false);
+        expander.set_line(&title, "Allowed by you", "219 ms");
+        let parts = expander.parts.title.widget();
+        let parts = std::iter::successors(parts.first_child(), WidgetExt::next_sibling);
+        let labels = parts.chain([expander.parts.aside.clone().upcast()]);
+        let labels: Vec<_> = labels.map(|label| label.downcast().expect("a label")).collect();
+        (expander, labels.try_into().expect("all of them"))
+    }
+
+    #[gtk::test]
+    fn only_what_a_line_is_about_is_cut_until_nothing_of_it_is_left() {
+        let (expander, [act, subject, rest, note, aside]) = line("cargo test --workspace # longer");
         let line = expander.widget();
-        let Parts { title, note, aside, .. } = &*expander.parts;
         let window = gtk::Window::builder().child(line).build();
         window.present();
         let mut with_note = Vec::new();
-        for width in (300..900).step_by(10) {
+        let mut whole = Vec::new();
+        for width in (380..900).step_by(10) {
             line.allocate(width, 60, -1, None);
             let bounds = |widget: &gtk::Label| widget.compute_bounds(line).expect("a place");
-            let free = bounds(aside).x() - bounds(title).x() - bounds(title).width();
-            let is_cut = title.layout().is_ellipsized();
+            let is_cut = |part: &gtk::Label| part.layout().is_ellipsized();
+            assert!(!is_cut(&act), "{width}: {:?}", bounds(&act));
+            assert!(!is_cut(&rest), "{width}: {:?}", bounds(&rest));
             with_note.push(note.is_child_visible());
-            if is_cut && !note.is_child_visible() {
+            whole.push(!is_cut(&subject));
+            let free = bounds(&aside).x() - bounds(&rest).x() - bounds(&rest).width();
+            if is_cut(&subject) && !note.is_child_visible() {
                 assert!(free < 20.0, "{free} of {width} are free");
             }
         }
+        assert!(!whole[0] && whole.ends_with(&[true]), "{whole:?}");
         assert!(with_note.is_sorted() && !with_note[0] && with_note.ends_with(&[true]));
         window.destroy();
     }
 
     #[gtk::test]
-    fn a_note_that_is_left_out_keeps_no_place_beyond_the_line() {
-        adw::init().expect("a display");
-        crate::init();
-        let expander = Expander::new("natter-thinking-symbolic", None);
-        expander.set_line("Ran python3 -c 'print(12)' # longer", "Allowed by you", "219 ms");
+    fn what_has_no_room_at_all_is_cut_at_its_end() {
+        let (expander, [act, subject, rest, ..]) = line(&"cargo test ".repeat(20));
+        let text = format!("Asked you: Which? · {}", "because ".repeat(20));
+        expander.set_line(&Title::about(text, 11..17, false), "", "");
         let line = expander.widget();
-        let note = &expander.parts.note;
+        let window = gtk::Window::builder().child(line).build();
+        window.present();
+        for width in [300, 400, 500] {
+            line.allocate(width, 60, -1, None);
+            assert!(rest.layout().is_ellipsized() && !act.layout().is_ellipsized(), "{width}");
+            assert!(!subject.layout().is_ellipsized(), "it is short: {width}");
+            let end = rest.compute_bounds(line).expect("a place");
+            assert!(end.x() + end.width() <= width as f32, "{end:?} of {width}");
+        }
+        window.destroy();
+    }
+
+    #[gtk::test]
+    fn a_note_that_is_left_out_keeps_no_place_beyond_the_line() {
+        let (expander, [_, _, _, note, _]) = line("python3 -c 'print(12)' # longer");
+        let line = expander.widget();
         let window = gtk::Window::builder().child(line).build();
         window.present();
         for width in [900, 320] {

@@ -3,13 +3,10 @@
 //! A `TextView` knows how tall it is only where it was laid out before, and as far as it was seen. So
 //! its height for a width is taken from Pango.
 
-use std::cell::{Cell, RefCell};
-
-use gtk::glib;
-use gtk::pango;
 use gtk::prelude::*;
-use gtk::subclass::prelude::*;
+use gtk::{glib, pango};
 
+use crate::layout::{self, Layout};
 use crate::nested_scroll;
 
 /// No more of a line is measured, in bytes: it is taller than any text may be.
@@ -19,59 +16,29 @@ const LEAST_LINE: usize = 8;
 /// What a line keeps free for the cursor, in pixels: a text breaks its lines so much earlier.
 const CURSOR: i32 = 2;
 
-mod imp {
-    use super::{
-        Cell, LayoutManagerImpl, ObjectImpl, ObjectSubclass, RefCell, WidgetExt, glib, height_of,
-    };
-
-    #[derive(Debug, Default)]
-    pub struct Fitted {
-        pub(super) text: RefCell<glib::WeakRef<gtk::TextView>>,
-        pub(super) tallest: Cell<i32>,
-    }
-
-    #[glib::object_subclass]
-    impl ObjectSubclass for Fitted {
-        const NAME: &'static str = "NatterFitted";
-        type Type = super::Fitted;
-        type ParentType = gtk::LayoutManager;
-    }
-
-    impl ObjectImpl for Fitted {}
-
-    impl LayoutManagerImpl for Fitted {
-        fn request_mode(&self, _widget: &gtk::Widget) -> gtk::SizeRequestMode {
-            gtk::SizeRequestMode::HeightForWidth
-        }
-
-        fn measure(
-            &self,
-            widget: &gtk::Widget,
-            orientation: gtk::Orientation,
-            for_size: i32,
-        ) -> (i32, i32, i32, i32) {
-            let Some(scroller) = widget.first_child() else { return (0, 0, -1, -1) };
-            let (least, natural, ..) = scroller.measure(orientation, for_size);
-            if orientation == gtk::Orientation::Horizontal || for_size < 0 {
-                return (least, natural, -1, -1);
-            }
-            let Some(text) = self.text.borrow().upgrade() else { return (least, natural, -1, -1) };
-            let tallest = self.tallest.get();
-            let height = height_of(&text, for_size, tallest).min(tallest).max(least);
-            (height, height, -1, -1)
-        }
-
-        fn allocate(&self, widget: &gtk::Widget, width: i32, height: i32, _baseline: i32) {
-            if let Some(scroller) = widget.first_child() {
-                scroller.size_allocate(&gtk::Allocation::new(0, 0, width, height), -1);
-            }
-        }
-    }
+struct Fitted {
+    text: glib::WeakRef<gtk::TextView>,
+    tallest: i32,
 }
 
-glib::wrapper! {
-    /// The layout.
-    pub struct Fitted(ObjectSubclass<imp::Fitted>) @extends gtk::LayoutManager;
+impl Layout for Fitted {
+    fn measure(
+        &self,
+        widget: &gtk::Widget,
+        orientation: gtk::Orientation,
+        for_size: i32,
+    ) -> (i32, i32) {
+        let Some(scroller) = widget.first_child() else { return (0, 0) };
+        let (least, natural, ..) = scroller.measure(orientation, for_size);
+        let text = self.text.upgrade().filter(|_| for_size >= 0);
+        match text.filter(|_| orientation == gtk::Orientation::Vertical) {
+            Some(text) => {
+                let height = height_of(&text, for_size, self.tallest).min(self.tallest).max(least);
+                (height, height)
+            }
+            None => (least, natural),
+        }
+    }
 }
 
 /// The text in a frame that is no taller than this, in pixels. Long lines of one that does not wrap
@@ -86,10 +53,7 @@ pub fn fitted(text: &gtk::TextView, tallest: i32, classes: &[&str]) -> gtk::Box 
     let frame = gtk::Box::new(gtk::Orientation::Vertical, 0);
     frame.set_css_classes(classes);
     frame.append(&scroller);
-    let layout = glib::Object::new::<Fitted>();
-    layout.imp().text.borrow().set(Some(text));
-    layout.imp().tallest.set(tallest);
-    frame.set_layout_manager(Some(layout));
+    frame.set_layout_manager(Some(layout::manager(Fitted { text: text.downgrade(), tallest })));
     // The text itself asks for another size only once it was laid out again.
     let weak = frame.downgrade();
     text.buffer().connect_changed(move |_| {

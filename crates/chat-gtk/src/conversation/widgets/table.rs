@@ -9,13 +9,14 @@ use gettextrs::gettext;
 use gtk::pango;
 use gtk::prelude::*;
 
-use layout::{Cells, Columns, Frame};
+use layout::{Cells, Columns, Frame, Widths};
 
 use super::context::Links;
 use super::highlight::{MatchColours, highlight_label};
 use super::tags::LIST_STEP;
 use crate::conversation::model::files::Files;
 use crate::conversation::model::hits::Hit;
+use crate::layout::manager;
 use crate::markdown::flow::{Grid, Run};
 use crate::markdown::{Align, visible_address};
 use crate::{accessible, nested_scroll};
@@ -30,6 +31,7 @@ pub struct TableBlock {
     root: gtk::Box,
     table: gtk::Box,
     rows: RefCell<Vec<Row>>,
+    widths: Widths,
     shown: RefCell<Option<Grid>>,
     links: Links,
 }
@@ -43,9 +45,11 @@ struct Row {
 impl TableBlock {
     /// An empty table.
     pub fn new(links: &Links) -> Self {
+        let columns = Columns::default();
+        let widths = Rc::clone(&columns.widths);
         let table = gtk::Box::builder()
             .accessible_role(gtk::AccessibleRole::Table)
-            .layout_manager(&Columns::default())
+            .layout_manager(&manager(columns))
             .css_classes(["table"])
             .build();
         accessible::set_label(&table, &gettext("Table"));
@@ -58,7 +62,7 @@ impl TableBlock {
             .build();
         nested_scroll::pass_on(&scroller);
         let root = gtk::Box::builder()
-            .layout_manager(&Frame::default())
+            .layout_manager(&manager(Frame))
             .css_classes(["table-frame"])
             .build();
         root.append(&scroller);
@@ -66,6 +70,7 @@ impl TableBlock {
             root,
             table,
             rows: RefCell::default(),
+            widths,
             shown: RefCell::default(),
             links: links.clone(),
         }
@@ -113,7 +118,7 @@ impl TableBlock {
     fn row(&self, is_head: bool, align: &[Align]) -> Row {
         let root = gtk::Box::builder()
             .accessible_role(gtk::AccessibleRole::Row)
-            .layout_manager(&Cells::default())
+            .layout_manager(&manager(Cells(Rc::clone(&self.widths))))
             .build();
         let cells: Vec<_> = align.iter().map(|align| self.empty_cell(is_head, *align)).collect();
         for cell in &cells {

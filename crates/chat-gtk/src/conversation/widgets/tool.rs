@@ -13,12 +13,12 @@ use gettextrs::gettext;
 use gtk::prelude::*;
 
 use chat_core::message::{ApprovalKind, ToolCall, ToolResult, Verdict};
-use chat_core::tool::{ToolIcon, ToolInfo, Toolbox};
+use chat_core::tool::{CallData, Labels, Tense, ToolIcon, ToolInfo, Toolbox};
 use chat_presentation::words::{
-    Progress, fill, one_line, short_time, tool_line, tool_reason, tool_subject,
+    Progress, fill, one_line, short_time, tool_line, tool_reason, tool_subject, tool_title,
 };
 
-use super::expander::Expander;
+use super::expander::{Expander, Title};
 use super::tags::Tags;
 use crate::conversation::model::files::FileLocation;
 use crate::conversation::model::tool::details::details;
@@ -40,7 +40,7 @@ pub struct ToolCard {
     context: Box<WidgetContext>,
     /// The revision that is shown.
     shown: Cell<Option<u64>>,
-    title: RefCell<String>,
+    title: RefCell<Title>,
     /// The file that the call is about, as the model named it, and the line in it.
     about: RefCell<Option<(String, Option<TextPosition>)>>,
 }
@@ -111,10 +111,7 @@ impl ToolCard {
         let (call, result) = (tool.call(), tool.result());
         let tools = self.context.tools.borrow();
         let known = tools.get(&call.name);
-        let title = line(&tools, call, tool.progress());
-        self.expander.set_line(&title, "", "");
-        self.expander.stress(subject(&tools, call, result, &title));
-        self.title.replace(title);
+        self.title.replace(title(&tools, call, tool.progress()));
         let target = known.and_then(|known| (known.target)(&call.arguments));
         self.about.replace(target.map(|target| {
             let place = location::of(&target, result);
@@ -194,11 +191,61 @@ impl ToolCard {
     }
 }
 
-/// What the line says; the time stands at its end, and is counted.
-fn line(tools: &Toolbox, call: &ToolCall, progress: Progress) -> String {
-    let Progress::Ended(result) = progress else { return tool_line(tools, call, progress) };
-    let without_time = ToolResult { text: String::new(), took: None, ..result.clone() };
-    tool_line(tools, call, Progress::Ended(&without_time))
+/// What the line says, and what it is about: the file without its lines, or what else it is. The time stands at the
+/// line's end, and is counted.
+fn title(tools: &Toolbox, call: &ToolCall, progress: Progress) -> Title {
+    let (line, result) = match progress {
+        Progress::Ended(result) => {
+            let without_time = ToolResult { text: String::new(), took: None, ..result.clone() };
+            (tool_line(tools, call, Progress::Ended(&without_time)), Some(result))
+        }
+        progress => (tool_line(tools, call, progress), None),
+    };
+    match subject(tools, call, result, &line) {
+        Some((subject, is_path)) => Title::about(line, subject, is_path),
+        None => line.into(),
+    }
+}
+
+/// Where in the line stands what the call is about, and whether that is a path: the file without its lines, or what
+/// else it is.
+fn subject(
+    tools: &Toolbox,
+    call: &ToolCall,
+    result: Option<&ToolResult>,
+    line: &str,
+) -> Option<(Range<usize>, bool)> {
+    let tool = tools.get(&call.name);
+    let file = tool.and_then(|tool| (tool.target)(&call.arguments));
+    let file = file.map(|target| one_line(&target.path));
+    if let Some(file) = file.and_then(|file| place_of(&file, line)) {
+        return Some((file, true));
+    }
+    let Some(Labels::Own(label)) = tool.map(|tool| tool.labels) else {
+        let name = || one_line(call.title.as_ref().unwrap_or(&call.name));
+        return Some((place_of(&tool.map_or_else(name, tool_title), line)?, false));
+    };
+    let first = place_of(&tool_subject(tools, call, result)?, line)?;
+    // What is moved or downloaded is about two places, and about what stands between them.
+    let view = result.and_then(|result| result.view.as_ref());
+    let tense = if view.is_some() { Tense::Done } else { Tense::ToDo };
+    let values = label(tense, CallData { arguments: &call.arguments, view }).values;
+    let second = values.get(1).and_then(|(_, value)| place_of(&one_line(value), line));
+    Some(match second {
+        Some(second) => (first.start.min(second.start)..first.end.max(second.end), true),
+        None => (first, false),
+    })
+}
+
+/// Where a line has this: as words of their own, if it does.
+fn place_of(words: &str, line: &str) -> Option<Range<usize>> {
+    let is_whole = |start: usize| {
+        !line[..start].ends_with(char::is_alphanumeric)
+            && !line[start + words.len()..].starts_with(char::is_alphanumeric)
+    };
+    let places = || line.match_indices(words).map(|(start, _)| start);
+    let start = places().find(|start| is_whole(*start)).or_else(|| places().next());
+    start.filter(|_| !words.is_empty()).map(|start| start..start + words.len())
 }
 
 /// That the person allowed it.
@@ -234,22 +281,6 @@ fn elapsed(time: Duration) -> String {
     short_time(time)
 }
 
-/// Where in the line stands what the call is about: the file without its lines, or what else it is.
-fn subject(
-    tools: &Toolbox,
-    call: &ToolCall,
-    result: Option<&ToolResult>,
-    line: &str,
-) -> Option<Range<usize>> {
-    let target = tools.get(&call.name).and_then(|tool| (tool.target)(&call.arguments));
-    let file = target.map(|target| one_line(&target.path));
-    let mut subjects = file.into_iter().chain(tool_subject(tools, call, result));
-    subjects.find_map(|subject| {
-        let start = line.find(&subject).filter(|_| !subject.is_empty())?;
-        Some(start..start + subject.len())
-    })
-}
-
 /// The icon of a tool.
 fn icon(tool: Option<&ToolInfo>) -> &'static str {
     match tool.map_or(ToolIcon::Other, |tool| tool.icon) {
@@ -269,24 +300,57 @@ fn icon(tool: Option<&ToolInfo>) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use chat_core::message::ToolView;
+    use serde_json::{Value, json};
 
     use super::*;
-    use crate::conversation::model::tool::state;
     use crate::conversation::model::tool::state::tests::{call, ours};
+
+    /// What a call is about, as it stands in its line, and whether it is a path.
+    fn about(name: &str, arguments: Value, progress: Progress) -> Option<(String, bool)> {
+        let (call, tools) = (call(name, arguments), ours());
+        let line = tool_line(&tools, &call, progress);
+        let result = match progress {
+            Progress::Ended(result) => Some(result),
+            _ => None,
+        };
+        let (place, is_path) = subject(&tools, &call, result, &line)?;
+        Some((line[place].to_owned(), is_path))
+    }
 
     #[test]
     fn what_a_call_is_about_stands_out() {
-        let call = call("read_file", json!({ "path": "src/main.rs", "from": 1, "to": 80 }));
-        let tools = ours();
-        let line = line(&tools, &call, Progress::Running);
-        assert_eq!(&line[subject(&tools, &call, None, &line).unwrap()], "src/main.rs");
+        let running = |name, arguments| about(name, arguments, Progress::Running);
+        let path = |text: &str| Some((text.to_owned(), true));
+        let other = |text: &str| Some((text.to_owned(), false));
+        let read = json!({ "path": "src/main.rs", "from": 1, "to": 80 });
+        assert_eq!(running("read_file", read), path("src/main.rs"));
         let pattern = json!({ "pattern": "fn main", "path": "src" });
-        let search = state::tests::call("search_files", pattern);
-        let searching = "Searching for fn main";
-        assert_eq!(&searching[subject(&tools, &search, None, searching).unwrap()], "fn main");
-        let odd = state::tests::call("read_file", json!({ "path": "" }));
-        assert_eq!(subject(&tools, &odd, None, "Reading"), None);
+        assert_eq!(running("search_files", pattern), other("fn main"));
+        let queued = about("run_command", json!({ "command": "ls" }), Progress::Queued);
+        assert_eq!(queued, other("ls"));
+        assert_eq!(running("read_file", json!({ "path": "" })), None);
+        assert_eq!(running("not_ours", json!({})), other("not_ours"));
+        assert_eq!(running("update_todos", json!({ "todos": [] })), None);
+    }
+
+    #[test]
+    fn both_places_of_a_file_that_is_moved_are_what_the_call_is_about() {
+        let moved = json!({ "from": "src/a.rs", "to": "old/a.rs" });
+        let queued = about("move_file", moved.clone(), Progress::Queued);
+        assert_eq!(queued, Some(("src/a.rs to old/a.rs".to_owned(), true)));
+        let view = ToolView::Moved { from: "src/a.rs".to_owned(), to: "old/a.rs".to_owned() };
+        let call = call("move_file", moved.clone());
+        let done = ToolResult { view: Some(view), ..ToolResult::to(&call, "", false) };
+        assert_eq!(about("move_file", moved, Progress::Ended(&done)), queued);
+    }
+
+    #[test]
+    fn a_short_name_is_not_looked_for_within_a_word() {
+        assert_eq!(place_of("a", "Read a · queued"), Some(5..6));
+        assert_eq!(place_of("a", "Ran a.out · queued"), Some(4..5));
+        assert_eq!(place_of("读", "再读一"), Some(3..6), "where no spaces are written");
+        assert_eq!(place_of("", "Read"), None);
     }
 
     #[test]
@@ -310,6 +374,6 @@ mod tests {
         let call = call("run_command", json!({ "command": "ls" }));
         let took = Some(Duration::from_secs(12));
         let done = ToolResult { took, ..ToolResult::to(&call, "", false) };
-        assert_eq!(line(&ours(), &call, Progress::Ended(&done)), "Ran ls");
+        assert_eq!(title(&ours(), &call, Progress::Ended(&done)).text(), "Ran ls");
     }
 }

@@ -1,6 +1,6 @@
 //! The engine's one door.
 
-mod agents;
+mod agent_kinds;
 mod backups;
 mod commands;
 mod connection_registry;
@@ -40,7 +40,7 @@ use crate::settings::{
 use crate::store::Page;
 use crate::tool::{Registry, ToolInfo, ToolServices, Toolbox};
 
-pub use self::agents::{AgentInfo, Agents};
+pub use self::agent_kinds::{AgentKind, AgentKinds};
 pub use self::backups::Backups;
 pub use self::commands::BackgroundCommands;
 pub use self::connections::Connections;
@@ -278,9 +278,9 @@ impl Manager {
         SessionContext(self.clone())
     }
 
-    /// The agents that there are.
-    pub fn agents(&self) -> Agents {
-        Agents(self.clone())
+    /// The kinds of agents that there are.
+    pub fn agent_kinds(&self) -> AgentKinds {
+        AgentKinds(self.clone())
     }
 
     /// The backups of the chats.

@@ -131,7 +131,7 @@ pub(crate) fn about(event: &Event) -> Option<&Fid> {
         | Event::ModelsChanged
         | Event::DownloadsChanged
         | Event::ConnectionsChanged
-        | Event::AgentsChanged
+        | Event::AgentKindsChanged
         | Event::SettingsChanged
         | Event::Notice(_) => None,
     }

@@ -62,8 +62,8 @@ pub enum Event {
     DownloadsChanged,
     /// A connection was added, changed, removed, or found to be well or ill.
     ConnectionsChanged,
-    /// The list of agents changed.
-    AgentsChanged,
+    /// The kinds of agents changed.
+    AgentKindsChanged,
     /// The settings changed, here or in another process.
     SettingsChanged,
     /// Something that the person should know and that belongs to no request.

@@ -143,7 +143,7 @@ fn key(event: &Event) -> Option<Key> {
         Event::ModelsChanged => Key::Models,
         Event::DownloadsChanged => Key::Downloads,
         Event::ConnectionsChanged => Key::Connections,
-        Event::AgentsChanged => Key::Agents,
+        Event::AgentKindsChanged => Key::Agents,
         Event::SettingsChanged => Key::Settings,
         Event::Notice(failure) => Key::Notice(failure.error.kind.name(), failure.session.clone()),
     })

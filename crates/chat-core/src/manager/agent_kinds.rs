@@ -1,4 +1,4 @@
-//! Lists the agents, and registers more.
+//! Lists the kinds of agents, and registers more.
 
 use std::sync::{Arc, PoisonError};
 
@@ -6,9 +6,9 @@ use super::Manager;
 use crate::agent::Agent;
 use crate::event::Event;
 
-/// What an agent is called.
+/// A kind of agent, as a person chooses it for a chat.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AgentInfo {
+pub struct AgentKind {
     /// Its name, as stored with sessions.
     pub name: String,
     /// Its title, for people, in English: front ends translate it.
@@ -19,15 +19,15 @@ pub struct AgentInfo {
     pub panel: Option<&'static str>,
 }
 
-/// The agents that there are. From [`Manager::agents`].
+/// The kinds of agents that there are. From [`Manager::agent_kinds`].
 #[derive(Clone, Debug)]
-pub struct Agents(pub(super) Manager);
+pub struct AgentKinds(pub(super) Manager);
 
-impl Agents {
-    /// The agents, the default first.
-    pub fn list(&self) -> Vec<AgentInfo> {
+impl AgentKinds {
+    /// All kinds, the default first.
+    pub fn list(&self) -> Vec<AgentKind> {
         let agents = self.0.inner.shared.agents.read().unwrap_or_else(PoisonError::into_inner);
-        let infos = agents.iter().map(|agent| AgentInfo {
+        let infos = agents.iter().map(|agent| AgentKind {
             name: agent.name().to_owned(),
             title: agent.title().to_owned(),
             description: agent.description().to_owned(),
@@ -36,11 +36,11 @@ impl Agents {
         infos.collect()
     }
 
-    /// Adds an agent, or replaces the one of its name, and emits `AgentsChanged`. Requests at work
+    /// Adds a kind, or replaces the one of its name, and emits `AgentKindsChanged`. Requests at work
     /// keep the agent that they began with.
     pub fn register(&self, agent: Arc<dyn Agent>) {
         let shared = &self.0.inner.shared;
         shared.agents.write().unwrap_or_else(PoisonError::into_inner).insert(agent);
-        shared.hub.tell(&Event::AgentsChanged);
+        shared.hub.tell(&Event::AgentKindsChanged);
     }
 }

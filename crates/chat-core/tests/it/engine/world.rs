@@ -310,6 +310,8 @@ impl Mirror {
             Event::Notice(failure) => self.notices.push(failure.error),
             Event::ModelsChanged
             | Event::ConnectionsChanged
+            | Event::AgentOpened { .. }
+            | Event::AgentClosed { .. }
             | Event::AgentKindsChanged
             | Event::DownloadsChanged
             | Event::SettingsChanged => {}

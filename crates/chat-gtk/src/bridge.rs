@@ -131,7 +131,9 @@ pub(crate) fn about(event: &Event) -> Option<&Fid> {
         | Event::ModelsChanged
         | Event::DownloadsChanged
         | Event::ConnectionsChanged
-        | Event::AgentsChanged
+        | Event::AgentOpened { .. }
+        | Event::AgentClosed { .. }
+        | Event::AgentKindsChanged
         | Event::SettingsChanged
         | Event::Notice(_) => None,
     }

@@ -4,7 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use chat_core::manager::AgentInfo;
+use chat_core::manager::AgentKind;
 use chat_core::message::Thinking;
 use chat_core::permission::Mode;
 use chat_presentation::words;
@@ -116,7 +116,7 @@ pub(crate) fn agents(output: impl Fn(String) + 'static) -> Choices<String> {
 
 /// Offers these agents. If a stored chat names an agent that no longer exists, it is offered too,
 /// so that the dropdown shows the truth.
-pub(crate) fn set_agents(choices: &Choices<String>, agents: &[AgentInfo], chosen: &str) {
+pub(crate) fn set_agents(choices: &Choices<String>, agents: &[AgentKind], chosen: &str) {
     let mut entries: Vec<(String, Entry)> = agents
         .iter()
         .map(|agent| {

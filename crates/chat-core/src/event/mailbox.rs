@@ -126,7 +126,8 @@ enum Key {
     Models,
     Downloads,
     Connections,
-    Agents,
+    Agent(Fid),
+    AgentKinds,
     Settings,
     Notice(&'static str, Option<Fid>),
 }
@@ -143,7 +144,8 @@ fn key(event: &Event) -> Option<Key> {
         Event::ModelsChanged => Key::Models,
         Event::DownloadsChanged => Key::Downloads,
         Event::ConnectionsChanged => Key::Connections,
-        Event::AgentsChanged => Key::Agents,
+        Event::AgentOpened { fid, .. } | Event::AgentClosed { fid } => Key::Agent(fid.clone()),
+        Event::AgentKindsChanged => Key::AgentKinds,
         Event::SettingsChanged => Key::Settings,
         Event::Notice(failure) => Key::Notice(failure.error.kind.name(), failure.session.clone()),
     })

@@ -171,7 +171,7 @@ impl ChatWidget {
                 self.start.look_at_stock();
                 false
             }
-            Event::ModelsChanged | Event::ConnectionsChanged | Event::AgentsChanged => {
+            Event::ModelsChanged | Event::ConnectionsChanged | Event::AgentKindsChanged => {
                 if matches!(event, Event::ModelsChanged) {
                     self.start.look_at_stock();
                 }

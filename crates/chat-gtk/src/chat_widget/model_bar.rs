@@ -124,7 +124,7 @@ impl ModelBar {
             self.thinking.show(&shown.thinking());
         }
         if let Some(manager) = &self.manager {
-            choices::set_agents(&self.agents, &manager.agents().list(), shown.agent());
+            choices::set_agents(&self.agents, &manager.agent_kinds().list(), shown.agent());
         }
         self.thinking.widget().set_visible(capabilities.thinking != Some(false));
         if let Some(model) = model.filter(|_| capabilities.thinking.is_none())

@@ -271,6 +271,6 @@ pub(super) fn copy_last_reply(conversation: &Conversation, handle: &Handle<Frame
 
 /// The panel that an agent brings, where it brings one.
 pub(super) fn panel(manager: Option<&Manager>, agent: &str) -> Option<&'static str> {
-    let agents = manager?.agents().list();
+    let agents = manager?.agent_kinds().list();
     agents.iter().find(|info| info.name == agent).and_then(|info| info.panel)
 }

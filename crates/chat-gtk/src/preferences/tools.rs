@@ -4,7 +4,7 @@ mod limits;
 mod search;
 
 use adw::prelude::*;
-use chat_core::manager::AgentInfo;
+use chat_core::manager::AgentKind;
 use chat_core::settings::Settings;
 use chat_core::tool::ToolInfo;
 use chat_presentation::words;
@@ -38,7 +38,7 @@ fn switches(context: &PreferencesContext) -> Vec<adw::PreferencesGroup> {
         .title(gettext("Tools"))
         .description(gettext("Models can use these tools in chats with a project folder"))
         .build();
-    let agents = context.manager.agents().list();
+    let agents = context.manager.agent_kinds().list();
     let toolbox = context.manager.tools();
     let mut tools: Vec<_> = toolbox.all().collect();
     if tools.is_empty() {
@@ -97,7 +97,7 @@ fn needs_set_up(context: &PreferencesContext, tool: &ToolInfo, switch: &impl IsA
 fn tool_row_for(
     context: &PreferencesContext,
     tool: &ToolInfo,
-    agents: &[AgentInfo],
+    agents: &[AgentKind],
 ) -> adw::ExpanderRow {
     let row = adw::ExpanderRow::builder()
         .use_markup(false)

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chat_core::client::Preparing;
 use chat_core::event::{Failure, Health, Stage, StopReason};
-use chat_core::manager::AgentInfo;
+use chat_core::manager::AgentKind;
 use chat_core::message::{Ending, Role, Thinking};
 use chat_core::settings::{KeyStorage, KeyringFailure};
 use chat_core::store::SearchGap;
@@ -127,7 +127,7 @@ pub fn thinking(level: Thinking) -> String {
 }
 
 /// What an agent is called. Those that people made keep the title that they gave.
-pub fn agent_title(agent: &AgentInfo) -> String {
+pub fn agent_title(agent: &AgentKind) -> String {
     match agent.name.as_str() {
         "just-ask" => gettext("Just Ask"),
         "code-assistant" => gettext("Code Assistant"),
@@ -136,7 +136,7 @@ pub fn agent_title(agent: &AgentInfo) -> String {
 }
 
 /// What an agent does, in a line.
-pub fn agent_description(agent: &AgentInfo) -> String {
+pub fn agent_description(agent: &AgentKind) -> String {
     match agent.name.as_str() {
         "just-ask" => gettext("Chats with the model"),
         "code-assistant" => gettext("Reads, edits, and runs your project"),

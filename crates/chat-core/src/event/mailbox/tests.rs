@@ -156,7 +156,7 @@ fn what_a_snapshot_holds_is_forgotten_and_nothing_else() {
 async fn a_subscription_ends_with_its_hub() {
     let hub = Hub::default();
     let mut subscription = hub.subscribe();
-    hub.tell(&Event::AgentsChanged);
+    hub.tell(&Event::AgentKindsChanged);
     drop(hub);
     assert_eq!(subscription.next().await.map(|events| events.len()), Some(1));
     assert!(subscription.next().await.is_none());

@@ -71,10 +71,11 @@ async fn an_agent_can_be_registered_while_the_engine_runs() {
     let server = Server::start();
     let mut world = World::new(&server).await;
     let mut events = world.manager.subscribe();
-    world.manager.agents().register(Arc::new(Pirate));
-    let is_told = |events: Vec<Event>| events.iter().any(|it| matches!(it, Event::AgentsChanged));
+    world.manager.agent_kinds().register(Arc::new(Pirate));
+    let is_told =
+        |events: Vec<Event>| events.iter().any(|it| matches!(it, Event::AgentKindsChanged));
     while !is_told(events.next().await.unwrap()) {}
-    let names = world.manager.agents().list().into_iter().map(|agent| agent.name);
+    let names = world.manager.agent_kinds().list().into_iter().map(|agent| agent.name);
     assert_eq!(names.collect::<Vec<_>>(), ["just-ask", "code-assistant", "pirate"]);
 
     server.push(Script::new().tool_call("c1", "sail", json!({})));

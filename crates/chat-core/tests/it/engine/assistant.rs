@@ -123,7 +123,7 @@ async fn in_plan_mode_the_model_is_told_so() {
 async fn the_code_assistant_names_its_panel() {
     let server = Server::start();
     let world = World::new(&server).await;
-    let agents = world.manager.agents().list();
+    let agents = world.manager.agent_kinds().list();
     let names: Vec<_> = agents.iter().map(|agent| (agent.name.as_str(), agent.panel)).collect();
     assert_eq!(names, [("just-ask", None), (CODE_ASSISTANT, Some(EDITOR_PANEL))]);
 }

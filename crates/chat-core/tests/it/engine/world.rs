@@ -310,7 +310,9 @@ impl Mirror {
             Event::Notice(failure) => self.notices.push(failure.error),
             Event::ModelsChanged
             | Event::ConnectionsChanged
-            | Event::AgentsChanged
+            | Event::AgentOpened { .. }
+            | Event::AgentClosed { .. }
+            | Event::AgentKindsChanged
             | Event::DownloadsChanged
             | Event::SettingsChanged => {}
         }

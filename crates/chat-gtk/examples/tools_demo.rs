@@ -110,6 +110,8 @@ fn asked(what: &str) -> Option<ApprovalKind> {
                 folder,
                 network: false,
                 sandboxed: true,
+                background: false,
+                limit: Some(Duration::from_mins(2)),
                 stays_inside: None,
             };
             let rules = ["run:cargo test *", "run:cargo clippy *", "run:tee *", "write:lint.txt"];

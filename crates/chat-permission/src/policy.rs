@@ -17,7 +17,8 @@
 //! refused; then the policy looks for obstacles that neither the mode nor a rule removes. Without
 //! one the request passes; with one it asks or, where nobody can be asked, is refused. An allow
 //! rule never removes these obstacles: a command has no sandbox, it cannot be parsed, or a part of
-//! it is known only when it runs.
+//! it is known only when it runs. A rule for commands allows them in the background, and with the
+//! network, only if it says so.
 
 mod cover;
 mod paths;
@@ -97,6 +98,9 @@ pub enum Why {
     NoHost,
     /// The command wants the network.
     CommandNetwork,
+    /// The command would run in the background, which the mode does not allow, and neither does a
+    /// rule.
+    Background,
     /// The mode does not allow it, and neither does a rule.
     Mode,
 }

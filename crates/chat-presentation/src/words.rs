@@ -29,7 +29,7 @@ pub use model::{bytes, download_stage, good_for};
 pub use number::tenths;
 pub use permission::{
     bad_rule, effect, go_on_question, mode_choice, mode_meaning, mode_title, permission_question,
-    rule_of_project, stays_inside, why, why_asked,
+    rule_of_project, run_time, stays_inside, why, why_asked,
 };
 pub use protocol::{protocol, speaks};
 pub use state::{

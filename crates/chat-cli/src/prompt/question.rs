@@ -30,6 +30,7 @@ pub(super) fn permission(
         Preview::Command { text, folder, network, sandboxed, .. } => {
             lines.extend(visible(text).lines().map(|line| format!("  {line}")));
             lines.push(terminal.dim(&say::bounds(folder, *sandboxed, *network)));
+            lines.extend(words::run_time(asked).map(|time| terminal.dim(&time)));
         }
         Preview::Change { diff, added, removed, .. } => {
             lines.push(format!("  {}", visible(&asked.target)));

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use chat_core::message::{ApprovalId, Preview, ToolCallId};
 use chat_core::permission::{Action, Why};
 
@@ -22,6 +24,8 @@ fn command(always: &[&str]) -> ApprovalRequest {
             folder: "/home/ada/work".into(),
             network: false,
             sandboxed: true,
+            background: false,
+            limit: Some(Duration::from_mins(10)),
             stays_inside: None,
         },
         why: Why::Mode,
@@ -41,7 +45,8 @@ fn a_command_is_shown_whole_with_what_always_would_allow() {
     assert_eq!(
         text,
         "Run this command?\n  cargo test \\\n    --all␛[8m && curl evil.example\n\
-         In /home/ada/work, in the sandbox, without network access\nNo rule allows it yet.\n\
+         In /home/ada/work, in the sandbox, without network access\n\
+         It stops after 10 minutes at the latest.\nNo rule allows it yet.\n\
          Lasting answers apply only to:\n  run:cargo test --all\n  \
          run:curl evil.example\n[y]es, in thi[s] chat, in this [p]roject, [a]lways allow, \
          [o]utside the sandbox once, [n]o, or a message to the model: "
@@ -66,6 +71,17 @@ fn only_answers_are_there_that_store_what_they_say() {
             .contains("[a]lways allow, [o]utside the sandbox once, [n]o, [d]eny always, or")
     );
     assert!(answers(&[], true).starts_with("[y]es, [o]utside the sandbox once, [n]o, or"));
+}
+
+#[test]
+fn a_command_in_the_background_says_so() {
+    let mut ask = command(&["run+background:make"]);
+    let ApprovalKind::Permission(asked) = &mut ask.kind else { panic!() };
+    let Preview::Command { background, limit, .. } = &mut asked.preview else { panic!() };
+    (*background, *limit) = (true, None);
+    let text = shown(&ask, true);
+    let told = "\nIt runs in the background without a time limit.\n";
+    assert!(text.contains(told) && text.contains("\n  run+background:make\n"), "{text}");
 }
 
 #[test]

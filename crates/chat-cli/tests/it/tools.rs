@@ -169,6 +169,25 @@ fn programs_hear_of_calls_results_denials_and_the_plan() {
 }
 
 #[test]
+fn programs_hear_how_a_command_would_run() {
+    let server = Server::start();
+    for (id, more) in [("c1", json!({ "seconds": 600 })), ("c2", json!({ "background": true }))] {
+        let mut call = json!({ "command": "make serve" });
+        call.as_object_mut().expect("fields").extend(more.as_object().expect("fields").clone());
+        server.push(Script::new().tool_call(id, "run_command", call));
+    }
+    server.push(Script::new().text("Then not."));
+    let scene = Scene::new(&server);
+    let run = scene.ask(&["--json"]).ok();
+    let events = run.events();
+    let asked = of_type(&events, "permission");
+    let how = |at: usize| (&asked[at]["background"], &asked[at]["limit_seconds"]);
+    assert_eq!(how(0), (&json!(false), &json!(600)));
+    assert_eq!(how(1), (&json!(true), &Value::Null));
+    assert_eq!(asked[1]["always"], json!(["run+background:make serve"]));
+}
+
+#[test]
 fn each_mode_does_what_it_says() {
     for (mode, edited, ran) in
         [("edits", true, false), ("plan", false, false), ("unattended", true, true)]
@@ -205,7 +224,7 @@ fn a_wrong_rule_or_folder_is_a_wrong_command_line_with_a_word_how_it_is_right() 
     let home = Home::new(&server);
     for (option, value, told) in [
         ("--allow", "cargo test", "run:cargo test *"),
-        ("--allow", "look:src", "read, write, run, run+network, or network"),
+        ("--allow", "look:src", "read, write, run, run+network, run+background, or network"),
         ("--project", "nowhere", "nowhere"),
         ("--mode", "wild", "unattended"),
     ] {

@@ -1,6 +1,7 @@
 //! Defines what waits for the user's answer, and the answers.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use chat_permission::{Action, Effect, Rule, Scope, Why};
 use serde::{Deserialize, Serialize};
@@ -79,6 +80,10 @@ pub enum Preview {
         network: bool,
         /// Whether it would run in a sandbox.
         sandboxed: bool,
+        /// Whether it would run in the background, where it may outlast the reply.
+        background: bool,
+        /// When it would be stopped. None of a command in the background without a limit.
+        limit: Option<Duration>,
         /// Why rules or the mode keep it in its sandbox; then [`Answer::AllowOutsideSandbox`] is not to be
         /// offered. None where it may run outside, and where there is no sandbox.
         stays_inside: Option<Why>,

@@ -96,6 +96,20 @@ fn a_command_may_leave_the_sandbox_once() {
 }
 
 #[gtk::test]
+fn a_command_in_the_background_says_so_and_how_long_it_may_run() {
+    let (scene, _) = calling("run_command", run("make serve"), 0);
+    let ApprovalKind::Permission(mut asked) = command("make serve") else { panic!() };
+    scene.ask(ApprovalKind::Permission(asked.clone()));
+    assert!(scene.shows("It stops after 10 minutes at the latest."), "{:?}", scene.texts());
+    assert!(!scene.shows("in the background"), "{:?}", scene.texts());
+    let Preview::Command { background, limit, .. } = &mut asked.preview else { panic!() };
+    (*background, *limit) = (true, None);
+    scene.ask(ApprovalKind::Permission(asked));
+    let told = "It runs in the background without a time limit.";
+    assert!(scene.shows(told), "{:?}", scene.texts());
+}
+
+#[gtk::test]
 fn a_command_stays_in_the_sandbox_where_a_rule_denies_the_network() {
     let (scene, _) = calling("run_command", run("cargo test"), 0);
     let ApprovalKind::Permission(mut asked) = command("cargo test") else { panic!() };

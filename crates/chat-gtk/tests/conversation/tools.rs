@@ -54,6 +54,8 @@ pub fn command(text: &str) -> ApprovalKind {
             folder,
             network: false,
             sandboxed: true,
+            background: false,
+            limit: Some(Duration::from_mins(10)),
             stays_inside: None,
         },
         why: Why::Mode,

@@ -40,13 +40,14 @@ pub(super) fn judge(rules: Rules<'_>, mode: Mode, run: &Run, found: &mut Finding
             let moves = !is_root || parts.iter().any(changes_folder);
             for (at, part) in parts.iter().enumerate() {
                 let reads = run.reads.get(at).and_then(Option::as_ref).filter(|_| may_read);
-                let around = CommandContext { network: run.network, moves, reads };
+                let (network, background) = (run.network, run.background);
+                let around = CommandContext { network, background, moves, reads };
                 judge_part(rules, mode, part, around, found);
             }
         }
         Err(unparsable) => {
             if let Some((rule, _)) =
-                denying(rules, run.network).find(|(_, pattern)| pattern.is_any())
+                denying(rules, run.network, run.background).find(|(_, pattern)| pattern.is_any())
             {
                 found.refuse(Why::Denied(rule.to_string()));
             }
@@ -73,6 +74,8 @@ fn network(rules: Rules<'_>, found: &mut Findings) {
 struct CommandContext<'a> {
     /// Whether the command has the network.
     network: bool,
+    /// Whether the command runs in the background.
+    background: bool,
     /// Whether it does not run in the project's own folder, or a part of it changes the folder.
     moves: bool,
     /// What the part reads, if it does nothing else.
@@ -84,7 +87,7 @@ fn judge_part(
     rules: Rules<'_>,
     mode: Mode,
     part: &Simple,
-    CommandContext { network, moves, reads }: CommandContext<'_>,
+    CommandContext { network, background, moves, reads }: CommandContext<'_>,
     found: &mut Findings,
 ) {
     // Another folder may have its own repository, whose settings name programs.
@@ -101,7 +104,7 @@ fn judge_part(
     let by_name =
         |(rule, pattern): (&Rule, &CommandPattern)| (rule.to_string(), pattern.fit(part, true));
     let mut perhaps = None;
-    for (rule, fit) in denying(rules, network).map(by_name) {
+    for (rule, fit) in denying(rules, network, background).map(by_name) {
         match fit {
             Fit::Yes => return found.refuse(Why::Denied(rule)),
             Fit::Perhaps => perhaps = perhaps.or(Some(rule)),
@@ -134,7 +137,7 @@ fn judge_part(
         return found.obstacle(Why::NotLiteral(words[0].to_owned()), None);
     }
     let allowed = patterns(rules, Effect::Allow).any(|(rule, pattern)| {
-        (!network || rule.is_with_network())
+        rule.allows_run(network, background)
             && pattern.fit(part, false) == Fit::Yes
             && (pattern.is_exact() || !hands_over)
     });
@@ -144,9 +147,11 @@ fn judge_part(
     let why = match (hands_over, network) {
         (true, _) => Why::HandsOver(words[0].to_owned()),
         (false, true) => Why::CommandNetwork,
+        (false, false) if background && kept == Why::Mode => Why::Background,
         (false, false) => kept,
     };
-    let rule = CommandPattern::exactly(&words).map(|exactly| Rule::run(exactly, network));
+    let rule =
+        CommandPattern::exactly(&words).map(|exactly| Rule::run(exactly, network, background));
     found.obstacle(why, rule);
 }
 
@@ -178,9 +183,14 @@ fn unclear(part: &Simple) -> Option<Why> {
     })
 }
 
-/// The deny rules for commands; those about the network count only if the command has it.
-fn denying(rules: Rules<'_>, network: bool) -> impl Iterator<Item = (&Rule, &CommandPattern)> {
-    patterns(rules, Effect::Deny).filter(move |(rule, _)| network || !rule.is_with_network())
+/// The deny rules for commands; those about the network count only if the command has it, and those
+/// about the background only if it runs there.
+fn denying(
+    rules: Rules<'_>,
+    network: bool,
+    background: bool,
+) -> impl Iterator<Item = (&Rule, &CommandPattern)> {
+    patterns(rules, Effect::Deny).filter(move |(rule, _)| rule.denies_run(network, background))
 }
 
 fn patterns(rules: Rules<'_>, effect: Effect) -> impl Iterator<Item = (&Rule, &CommandPattern)> {

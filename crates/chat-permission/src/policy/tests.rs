@@ -78,6 +78,7 @@ fn command(text: &str) -> Run {
         folder: path("/project"),
         sandboxed: true,
         network: false,
+        background: false,
         parts,
         redirected,
         reads,
@@ -226,6 +227,35 @@ fn what_is_known_only_when_it_runs_asks_without_always() {
     assert_eq!(outcome(&all, Mode::Ask, &beneath("/c/b && ls")), "pass");
     assert!(matches!(why(&all, Mode::Unattended, &run("'")), Some(Why::Unparsable(_))));
     assert_eq!(outcome(&[], Mode::Unattended, &run("ls $x")), "pass");
+}
+
+#[test]
+fn a_rule_for_the_foreground_is_none_for_the_background() {
+    let behind = |text| Request::Run(Run { background: true, ..command(text) });
+    let server = behind("make serve");
+    for rules in [&[][..], &["+run:make serve"], &["+run:make *"], &["+run+network:make *"]] {
+        assert_eq!(why(rules, Mode::Ask, &server), Some(Why::Background), "{rules:?}");
+        assert_eq!(always(rules, Mode::Ask, &server), ["run+background:make serve"], "{rules:?}");
+    }
+    for rule in ["+run+background:make serve", "+run+background:*", "+run+network+background:*"] {
+        assert_eq!(outcome(&[rule], Mode::Ask, &server), "pass", "{rule}");
+        assert_eq!(outcome(&[rule], Mode::Ask, &run("make serve")), "pass", "{rule}");
+    }
+    let reaching = Request::Run(Run { network: true, background: true, ..command("make serve") });
+    for rule in ["+run:*", "+run+network:*", "+run+background:*"] {
+        assert_eq!(
+            always(&[rule], Mode::Ask, &reaching),
+            ["run+network+background:make serve"],
+            "{rule}"
+        );
+    }
+    // What is denied is denied everywhere, unless only the background is.
+    assert_eq!(outcome(&["-run:make *"], Mode::Auto, &server), "refuse");
+    assert_eq!(outcome(&["-run+background:make *"], Mode::Auto, &server), "refuse");
+    assert_eq!(outcome(&["-run+background:make *"], Mode::Auto, &run("make serve")), "pass");
+    // The mode that runs commands in the sandbox runs them there, too, and so does reading.
+    assert_eq!(outcome(&[], Mode::Auto, &server), "pass");
+    assert_eq!(outcome(&[], Mode::Ask, &behind("ls")), "pass");
 }
 
 #[test]
@@ -436,6 +466,16 @@ fn a_rule_covers_only_what_was_asked() {
     }
     assert!(covers("run:python3 *", Effect::Deny, run("/usr/bin/python3 a", true)));
     assert!(!covers("run+network:python3 *", Effect::Deny, run("python3 a", false)));
+    let behind = || Request::Run(Run { background: true, ..command("python3 a") });
+    for (rule, allows, denies) in [
+        ("run:python3 *", false, true),
+        ("run+background:python3 *", true, true),
+        ("run+network:python3 *", false, false),
+    ] {
+        assert_eq!(covers(rule, Effect::Allow, behind()), allows, "{rule}");
+        assert_eq!(covers(rule, Effect::Deny, behind()), denies, "{rule}");
+    }
+    assert!(!covers("run+background:python3 *", Effect::Deny, run("python3 a", false)));
 }
 
 #[test]

@@ -51,6 +51,7 @@ fn permission(asked: &PermissionRequest, project: Option<&Path>) -> Asking {
                 let where_to = gettext("It would run in {folder}.");
                 lines.push(words::fill(&where_to, &[("folder", &place)]));
             }
+            lines.extend(words::run_time(asked));
             if !sandboxed && asked.why != Why::Unsandboxed {
                 let why = Why::Unsandboxed;
                 lines.push(words::why_asked(&PermissionRequest { why, ..asked.clone() }));
@@ -119,6 +120,7 @@ pub(super) fn plain(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
+    use std::time::Duration;
 
     use chat_core::error::Kind;
     use chat_core::message::{ApprovalId, Question, ToolCallId};
@@ -150,6 +152,8 @@ mod tests {
             folder: PathBuf::from("/home/ada/garden"),
             network: false,
             sandboxed: true,
+            background: false,
+            limit: Some(Duration::from_mins(2)),
             stays_inside: None,
         };
         asking(&request(Action::Run, text, preview), Some(Path::new("/home/ada/garden")))
@@ -183,6 +187,8 @@ mod tests {
             folder: folder.into(),
             network: false,
             sandboxed,
+            background: false,
+            limit: None,
             stays_inside: None,
         };
         let told = |folder: &str, sandboxed| {
@@ -198,6 +204,24 @@ mod tests {
         );
         assert!(!told(&format!("/home/ada/garden/{}", "x".repeat(LINE)), true).whole);
         assert_ne!(told("/home/ada/garden", false).words, told("/home/ada/garden", true).words);
+    }
+
+    #[test]
+    fn how_long_a_command_may_run_is_told_and_whether_behind_the_reply() {
+        let short = command("make");
+        assert!(short.words.contains("It stops after 2 minutes at the latest."), "{}", short.words);
+        let preview = Preview::Command {
+            text: "make".to_owned(),
+            folder: PathBuf::from("/home/ada/garden"),
+            network: false,
+            sandboxed: true,
+            background: true,
+            limit: None,
+            stays_inside: None,
+        };
+        let behind = asking(&request(Action::Run, "make", preview), None);
+        let told = "It runs in the background without a time limit.";
+        assert!(behind.whole && behind.words.contains(told), "{}", behind.words);
     }
 
     #[test]

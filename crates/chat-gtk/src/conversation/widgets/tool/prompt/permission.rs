@@ -6,7 +6,7 @@ use gtk::prelude::*;
 use chat_core::message::{Answer, ApprovalId, PermissionRequest, Preview};
 use chat_core::permission::Action;
 use chat_presentation::words::{
-    fill as put, permission_question, stays_inside, visible, why_asked,
+    fill as put, permission_question, run_time, stays_inside, visible, why_asked,
 };
 
 use super::{Answered, answers, head, keep_draft, label, preview};
@@ -29,7 +29,10 @@ pub fn fill(
     let title = adaptive_pair::title(&label(&question, &["ask-title"]), &aside);
     root.append(&head(icon(asked), &title));
     root.append(&preview::widget(asked, &context.style_tags));
-    root.append(&label(&reason(asked), &["ask-why"]));
+    root.append(&label(&why_asked(asked), &["ask-why"]));
+    if let Some(how) = how_it_runs(asked) {
+        root.append(&label(&how, &["ask-why"]));
+    }
     if let Some(why) = stays_inside(asked) {
         root.append(&label(&why, &["ask-why"]));
     }
@@ -88,18 +91,12 @@ pub fn fill(
     (question, first)
 }
 
-/// Why it is asked, and where a command would run.
-fn reason(asked: &PermissionRequest) -> String {
-    let why = why_asked(asked);
-    match &asked.preview {
-        Preview::Command { folder, .. } => {
-            let folder = folder.display().to_string();
-            let place =
-                put(&gettext("It would run in {folder}."), &[("folder", &visible(&folder))]);
-            format!("{why} {place}")
-        }
-        _ => why,
-    }
+/// Where a command would run, whether in the background, and for how long.
+fn how_it_runs(asked: &PermissionRequest) -> Option<String> {
+    let Preview::Command { folder, .. } = &asked.preview else { return None };
+    let folder = folder.display().to_string();
+    let place = put(&gettext("It would run in {folder}."), &[("folder", &visible(&folder))]);
+    Some([Some(place), run_time(asked)].into_iter().flatten().collect::<Vec<_>>().join(" "))
 }
 
 fn icon(asked: &PermissionRequest) -> &'static str {

@@ -98,7 +98,16 @@ mod tests {
         let command = |text: &str, network, sandboxed| {
             let folder = PathBuf::from("/project");
             let (text, stays_inside) = (text.to_owned(), None);
-            asked(Preview::Command { text, folder, network, sandboxed, stays_inside })
+            let (background, limit) = (false, None);
+            asked(Preview::Command {
+                text,
+                folder,
+                network,
+                sandboxed,
+                background,
+                limit,
+                stays_inside,
+            })
         };
         let long = format!("true\n{}rm -rf ~", "\n".repeat(500));
         assert_eq!(text(&command(&long, false, true)).text(), long);

@@ -95,8 +95,7 @@ fn asked(what: &str) -> Option<ApprovalKind> {
             action,
             target,
             preview,
-            why: Why::Mode,
-            scope: None,
+            reasons: vec![Why::Mode.into()],
             always,
         })
     };

@@ -67,6 +67,7 @@ enum Line<'a> {
         action: Action,
         target: &'a str,
         why: String,
+        reasons: Vec<String>,
         /// Of a command.
         #[serde(skip_serializing_if = "Option::is_none")]
         background: Option<bool>,
@@ -193,6 +194,7 @@ impl Sink for Json {
                     action: asked.action,
                     target: &asked.target,
                     why: words::why_asked(asked),
+                    reasons: words::reasons_asked(asked),
                     background,
                     limit_seconds: limit.map(|limit| limit.as_secs()),
                     always: &asked.always,

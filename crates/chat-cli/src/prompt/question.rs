@@ -52,7 +52,7 @@ pub(super) fn permission(
         }
         Preview::Delete | Preview::Target => lines.push(format!("  {}", visible(&asked.target))),
     }
-    lines.push(terminal.dim(&say::why(asked)));
+    lines.extend(words::reasons_asked(asked).iter().map(|why| terminal.dim(why)));
     lines.extend(words::stays_inside(asked).map(|why| terminal.dim(&why)));
     if asked.always.is_empty() {
         lines.push(terminal.dim(&say::never_for_longer()));

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use chat_core::message::{ApprovalId, Preview, ToolCallId};
+use chat_core::message::{ApprovalId, AskReason, Preview, ToolCallId};
 use chat_core::permission::{Action, Why};
 
 use super::*;
@@ -28,8 +28,7 @@ fn command(always: &[&str]) -> ApprovalRequest {
             limit: Some(Duration::from_mins(10)),
             stays_inside: None,
         },
-        why: Why::Mode,
-        scope: None,
+        reasons: vec![Why::Mode.into()],
         always: always.iter().map(|rule| rule.parse().expect("a rule")).collect(),
     }))
 }
@@ -71,6 +70,18 @@ fn only_answers_are_there_that_store_what_they_say() {
             .contains("[a]lways allow, [o]utside the sandbox once, [n]o, [d]eny always, or")
     );
     assert!(answers(&[], true).starts_with("[y]es, [o]utside the sandbox once, [n]o, or"));
+}
+
+#[test]
+fn every_reason_has_a_line() {
+    let mut ask = command(&[]);
+    let ApprovalKind::Permission(asked) = &mut ask.kind else { panic!() };
+    let words = ["$a", "$b", "$c", "$d", "$e"];
+    let unknown = words.map(|word| Why::NotLiteral(word.to_owned()).into());
+    asked.reasons = [Why::Outside.into()].into_iter().chain(unknown).collect();
+    let text = shown(&ask, true);
+    assert!(text.contains("\nIt’s outside the project.\nThe value of “$a” is only"), "{text}");
+    assert!(words.iter().all(|word| text.contains(&format!("\nThe value of “{word}”"))), "{text}");
 }
 
 #[test]
@@ -126,7 +137,8 @@ fn where_the_rule_holds_that_may_deny_it_is_told() {
     ] {
         let mut ask = command(&[]);
         let ApprovalKind::Permission(asked) = &mut ask.kind else { panic!() };
-        (asked.why, asked.scope) = (Why::PerhapsDenied("run:rm *".to_owned()), Some(scope));
+        let why = Why::PerhapsDenied("run:rm *".to_owned());
+        asked.reasons = vec![AskReason { why, scope: Some(scope) }];
         let text = shown(&ask, true);
         assert!(
             text.contains(&format!(
@@ -152,8 +164,7 @@ fn a_whole_diff_is_shown() {
         action: Action::Write,
         target: "src/lib.rs".to_owned(),
         preview: Preview::Change { is_new: false, diff, added: 500, removed: 0 },
-        why: Why::Mode,
-        scope: None,
+        reasons: vec![Why::Mode.into()],
         always: vec!["write:src/lib.rs".parse().expect("a rule")],
     }));
     let text = shown(&ask, true);

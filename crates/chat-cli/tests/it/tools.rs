@@ -155,6 +155,7 @@ fn programs_hear_of_calls_results_denials_and_the_plan() {
         json!({
             "type": "permission", "id": "c2", "tool": "edit_file", "action": "write",
             "target": "src/add.sh", "why": "No rule allows it yet.",
+            "reasons": ["No rule allows it yet."],
             "always": ["write:./src/add.sh"], "answer": "nobody",
         })
     );
@@ -166,6 +167,26 @@ fn programs_hear_of_calls_results_denials_and_the_plan() {
     assert_eq!((&results[1]["failed"], &results[1]["id"]), (&json!(true), &json!("c2")));
     assert!(results[0]["took_ms"].is_u64(), "{results:#?}");
     assert_eq!(events.last().expect("events")["reason"], "complete");
+}
+
+#[test]
+fn every_reason_to_ask_is_told() {
+    let server = Server::start();
+    server.push(runs("c1", "A=1 sh $x > ../out"));
+    server.push(Script::new().text("Then not."));
+    let scene = Scene::new(&server);
+    let run = scene.ask(&["--json"]).ok();
+    let events = run.events();
+    let asked = of_type(&events, "permission")[0];
+    let reasons = asked["reasons"].as_array().expect("reasons");
+    assert_eq!(reasons[0], asked["why"]);
+    for told in [
+        "The file that “../out” opens is only known when the command runs.",
+        "The value of “$x” is only known when the command runs.",
+        "It sets the variable “A”. This may change what the command does.",
+    ] {
+        assert!(reasons.contains(&json!(told)), "{told}: {asked}");
+    }
 }
 
 #[test]

@@ -57,12 +57,25 @@ pub struct PermissionRequest {
     pub target: String,
     /// Everything that would be done.
     pub preview: Preview,
-    /// Why it is asked.
+    /// Why it is asked, the most serious reason first. There is at least one.
+    pub reasons: Vec<AskReason>,
+    /// Exactly what an answer for longer would store. Empty where such an answer is not possible.
+    pub always: Vec<Rule>,
+}
+
+/// Why it is asked whether a tool may do something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskReason {
+    /// The reason.
     pub why: Why,
     /// Where the rule holds that `why` names; none where it names none.
     pub scope: Option<Scope>,
-    /// Exactly what an answer for longer would store. Empty where such an answer is not possible.
-    pub always: Vec<Rule>,
+}
+
+impl From<Why> for AskReason {
+    fn from(why: Why) -> Self {
+        Self { why, scope: None }
+    }
 }
 
 /// Everything that a tool would do, to be shown before it is allowed.

@@ -14,7 +14,8 @@ use super::parts::permission_rules::{action, scope, target};
 use crate::error::Result;
 use crate::event::SessionEvent;
 use crate::message::{
-    ApprovalId, ApprovalKind, ApprovalRequest, PermissionRequest, Preview, Question, ToolCall,
+    ApprovalId, ApprovalKind, ApprovalRequest, AskReason, PermissionRequest, Preview, Question,
+    ToolCall,
 };
 use crate::store::SessionPatch;
 use crate::tool::{Denied, PermissionCheck, PermissionGrant};
@@ -138,13 +139,15 @@ impl Approvals<'_> {
             Decision::Refuse { why, allowed_by } => {
                 Judged::Decided(Err(Denied::ByRule { why, allowed_by }))
             }
-            Decision::Ask { why, always } => Judged::Open(PermissionRequest {
+            Decision::Ask { reasons, always } => Judged::Open(PermissionRequest {
                 // Nothing asks for nothing: that passes.
                 action: requests.first().map_or(Action::Read, action),
                 target: requests.first().map(target).unwrap_or_default(),
                 preview,
-                scope: scope(&rules, &why),
-                why,
+                reasons: reasons
+                    .into_iter()
+                    .map(|why| AskReason { scope: scope(&rules, &why), why })
+                    .collect(),
                 always,
             }),
         }

@@ -58,8 +58,7 @@ pub fn command(text: &str) -> ApprovalKind {
             limit: Some(Duration::from_mins(10)),
             stays_inside: None,
         },
-        why: Why::Mode,
-        scope: None,
+        reasons: vec![Why::Mode.into()],
         always,
     })
 }

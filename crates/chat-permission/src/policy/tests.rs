@@ -101,7 +101,15 @@ fn outcome(rules: &[&str], mode: Mode, request: &Request) -> &'static str {
 fn why(rules: &[&str], mode: Mode, request: &Request) -> Option<Why> {
     match decide(&entries(rules), mode, request) {
         Decision::Pass => None,
-        Decision::Ask { why, .. } | Decision::Refuse { why, .. } => Some(why),
+        Decision::Ask { reasons, .. } => Some(reasons[0].clone()),
+        Decision::Refuse { why, .. } => Some(why),
+    }
+}
+
+fn reasons(rules: &[&str], mode: Mode, request: &Request) -> Vec<Why> {
+    match decide(&entries(rules), mode, request) {
+        Decision::Ask { reasons, .. } => reasons,
+        other => panic!("{request:?} does not ask: {other:?}"),
     }
 }
 
@@ -400,6 +408,69 @@ fn of_several_things_the_most_serious_is_told() {
 }
 
 #[test]
+fn every_reason_is_told_and_none_hides_behind_what_is_unknown() {
+    let word = str::to_owned;
+    let reaching = |text| Request::Run(Run { network: true, ..command(text) });
+    for (request, expected) in [
+        (run("make; make"), vec![Why::Mode]),
+        (
+            reaching("A=1 curl $x < /etc/hosts"),
+            vec![
+                Why::Outside,
+                Why::CommandNetwork,
+                Why::NotLiteral(word("$x")),
+                Why::Assignment(word("A")),
+            ],
+        ),
+        (
+            run("A=1 B=2 make $x $y > /tmp/x; sudo make"),
+            vec![
+                Why::Outside,
+                Why::HandsOver(word("sudo")),
+                Why::NotLiteral(word("$x")),
+                Why::NotLiteral(word("$y")),
+                Why::Assignment(word("A")),
+                Why::Assignment(word("B")),
+            ],
+        ),
+        (reaching("sudo make"), vec![Why::CommandNetwork, Why::HandsOver(word("sudo"))]),
+        (
+            reaching("echo $x | bash"),
+            vec![Why::CommandNetwork, Why::RunsInput(word("bash")), Why::NotLiteral(word("$x"))],
+        ),
+        (run("cat /etc/hosts .env"), vec![Why::Secret(word(".env")), Why::Outside]),
+        (read("/etc/.env"), vec![Why::Secret(word("/etc/.env")), Why::Outside]),
+        (
+            Request::Read { path: path("/etc/hosts").with_several_links() },
+            vec![Why::Outside, Why::SeveralLinks],
+        ),
+        (
+            Request::Run(Run { sandboxed: false, network: true, ..command("ls $x > /tmp/x") }),
+            vec![Why::Unsandboxed, Why::Outside, Why::CommandNetwork, Why::NotLiteral(word("$x"))],
+        ),
+    ] {
+        assert_eq!(reasons(&[], Mode::Ask, &request), expected, "{request:?}");
+    }
+    let unknown = reasons(&[], Mode::Ask, &reaching("'"));
+    assert!(matches!(&unknown[..], [Why::CommandNetwork, Why::Unparsable(_)]), "{unknown:?}");
+    let rules = ["-run:rm *"];
+    assert_eq!(
+        reasons(&rules, Mode::Ask, &reaching("sudo $x")),
+        [
+            Why::PerhapsDenied(word("run:rm *")),
+            Why::CommandNetwork,
+            Why::HandsOver(word("sudo")),
+            Why::NotLiteral(word("$x")),
+        ]
+    );
+    // A rule removes the reasons that it allows, and no others.
+    assert_eq!(
+        reasons(&["+run+network:curl x"], Mode::Ask, &reaching("curl x > /tmp/x")),
+        [Why::Outside]
+    );
+}
+
+#[test]
 fn a_rule_of_a_path_is_of_no_other_path() {
     assert_eq!(outcome(&["+read:/etc/hosts"], Mode::Ask, &read("/etc/passwd")), "ask");
     assert_eq!(outcome(&["+write:/etc/hosts"], Mode::Ask, &read("/etc/hosts")), "ask");
@@ -427,10 +498,10 @@ fn secrets_ask_in_every_mode_unless_a_rule_names_them() {
         assert_eq!(outcome(rules, mode, &write(env)), writing, "{rules:?} {mode}");
     }
     assert_eq!(outcome(&[], Mode::Ask, &read("/project/.env.example")), "pass");
-    let Decision::Ask { why, always } = decide(&[], Mode::Edits, &read(env)) else {
+    let Decision::Ask { reasons, always } = decide(&[], Mode::Edits, &read(env)) else {
         panic!("asks")
     };
-    assert_eq!(why, Why::Secret("web/.env".to_owned()));
+    assert_eq!(reasons, [Why::Secret("web/.env".to_owned())]);
     assert_eq!(always, ["read:./web/.env".parse().unwrap()]);
     // Files that the shell opens for a command are judged alike.
     assert_eq!(outcome(&["+run:cat"], Mode::Edits, &run("cat < .env")), "ask");

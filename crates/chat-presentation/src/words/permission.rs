@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chat_core::message::{PermissionRequest, Preview};
+use chat_core::message::{AskReason, PermissionRequest, Preview};
 use chat_core::permission::command::Unparsable;
 use chat_core::permission::pattern::InvalidPattern;
 use chat_core::permission::{Action, Effect, InvalidRule, Mode, Scope, Why};
@@ -54,10 +54,30 @@ pub fn go_on_question(rounds: u32) -> String {
     fill(&text, &[("rounds", &rounds.to_string())])
 }
 
-/// Why a request is asked, and where the rule holds that it is asked for, if there is one.
+/// How many reasons are shown at once where room is short.
+pub const REASONS_SHOWN: usize = 4;
+
+/// The most serious reason why a request is asked.
 pub fn why_asked(asked: &PermissionRequest) -> String {
-    let why = why(&asked.why);
-    let place = match asked.scope {
+    asked.reasons.first().map(reason_asked).unwrap_or_default()
+}
+
+/// Every reason why a request is asked, the most serious first.
+pub fn reasons_asked(asked: &PermissionRequest) -> Vec<String> {
+    asked.reasons.iter().map(reason_asked).collect()
+}
+
+/// That there are so many more reasons.
+pub fn more_reasons(count: usize) -> String {
+    let text =
+        ngettext("{n} more reason", "{n} more reasons", u32::try_from(count).unwrap_or(u32::MAX));
+    fill(&text, &[("n", &count.to_string())])
+}
+
+/// A reason to ask, and where the rule holds that it is asked for, if there is one.
+pub fn reason_asked(reason: &AskReason) -> String {
+    let why = why(&reason.why);
+    let place = match reason.scope {
         None => return why,
         Some(Scope::Session) => gettext("This rule applies to this chat."),
         Some(Scope::Project) => gettext("This rule applies to this project."),
@@ -324,8 +344,7 @@ mod tests {
                 action: Action::Write,
                 target: "src/a.rs".to_owned(),
                 preview: Preview::Change { is_new, diff: "+a".to_owned(), added: 1, removed: 0 },
-                why: Why::Mode,
-                scope: None,
+                reasons: vec![Why::Mode.into()],
                 always: Vec::new(),
             })
         };
@@ -347,8 +366,7 @@ mod tests {
                 limit: None,
                 stays_inside,
             },
-            why: Why::Mode,
-            scope: None,
+            reasons: vec![Why::Mode.into()],
             always: Vec::new(),
         };
         let by_rule = stays_inside(&asked(Some(Why::Denied("network:*".to_owned()))));
@@ -378,8 +396,7 @@ mod tests {
                     limit: limit.map(Duration::from_secs),
                     stays_inside: None,
                 },
-                why: Why::Mode,
-                scope: None,
+                reasons: vec![Why::Mode.into()],
                 always: Vec::new(),
             })
         };

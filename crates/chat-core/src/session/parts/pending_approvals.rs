@@ -182,8 +182,7 @@ mod tests {
             action: Action::Network,
             target: host.to_owned(),
             preview: Preview::Target,
-            scope: None,
-            why: Why::Mode,
+            reasons: vec![Why::Mode.into()],
             always: Vec::new(),
         });
         let ask = ApprovalRequest {

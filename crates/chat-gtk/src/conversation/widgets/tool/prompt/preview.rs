@@ -89,8 +89,9 @@ mod tests {
     use super::*;
 
     fn asked(preview: Preview) -> PermissionRequest {
-        let (target, why, always) = ("src/main.rs".to_owned(), Why::Mode, Vec::new());
-        PermissionRequest { action: Action::Write, target, preview, why, scope: None, always }
+        let (target, always) = ("src/main.rs".to_owned(), Vec::new());
+        let reasons = vec![Why::Mode.into()];
+        PermissionRequest { action: Action::Write, target, preview, reasons, always }
     }
 
     #[test]

@@ -163,6 +163,26 @@ async fn a_rule_that_does_not_cover_the_question_is_refused_at_its_card() -> Res
 }
 
 #[tokio::test]
+async fn quitting_while_a_chat_waits_for_an_answer_says_so() -> Result<()> {
+    let (stage, project) = at_work().await?;
+    let write = json!({ "path": "hello.txt", "content": "Good morning\n" });
+    stage.server.push(Script::new().tool_call("c1", "write_file", write));
+    stage.server.push(Script::new().text("It is written."));
+    let window = says(&stage, "greet me").await?;
+    window.find(named("Allow Once")).await?;
+    let waits = || named("A chat is waiting for your answer");
+    window.keys(&["ctrl+q"]).await?;
+    window.find(waits()).await?;
+    ensure!(!window.has(named("A reply is still being written")).await, "nothing is written");
+    window.keys(&["Escape"]).await?;
+    window.gone(waits()).await?;
+    window.click(named("Allow Once")).await?;
+    window.shows("It is written.").await?;
+    ensure!(project.join("hello.txt").exists());
+    window.close().await
+}
+
+#[tokio::test]
 async fn links_in_a_question_are_reached_by_keyboard() -> Result<()> {
     let (stage, project) = at_work().await?;
     fs::write(project.join("plan.md"), "The plan\n")?;

@@ -115,6 +115,32 @@ async fn what_was_rejected_comes_back_by_mouse_and_by_keyboard() -> Result<()> {
 }
 
 #[tokio::test]
+async fn an_earlier_rejection_can_still_be_undone_after_all_was_rejected_and_undone() -> Result<()>
+{
+    let (_stage, file, window) = edited().await?;
+    let german = fs::read_to_string(&file)?;
+    window.click(containing("1 file changed +2 −2").role(Role::Button)).await?;
+    window.find(named("Reject count.txt, line 11")).await?.click_with_mouse().await?;
+    let half = german.replace("elf", "eleven");
+    has(&file, &half).await?;
+    let earlier = || named("Change in “count.txt” rejected");
+    window.find(earlier()).await?;
+    window.click(named("Reject All")).await?;
+    has(&file, LINES).await?;
+    window.find(named("1 file rejected")).await?;
+    window.gone(earlier()).await?;
+    window.click(named("Undo")).await?;
+    has(&file, &half).await?;
+    window.gone(named("1 file rejected")).await?;
+    window.find(named("count.txt, line 2")).await?;
+    window.click(named("Undo the Last Decision")).await?;
+    has(&file, &german).await?;
+    window.find(named("count.txt, line 11")).await?;
+    window.gone(named("Undo the Last Decision")).await?;
+    window.close().await
+}
+
+#[tokio::test]
 async fn what_is_saved_while_a_command_runs_is_not_to_be_reviewed() -> Result<()> {
     let stage = Stage::new().await?;
     let project = stage.desktop.folder().canonicalize()?.join("project");

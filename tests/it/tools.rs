@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 use chat_core::message::SessionMeta;
 use chat_core::store::{NewSession, Store};
 use chat_testkit::server::Script;
-use chat_testkit::ui::{Role, State, Wheel, containing, named, until};
+use chat_testkit::ui::{By, Role, State, Wheel, containing, named, until};
 use serde_json::json;
 
 use crate::stage::{Stage, Window, chat};
@@ -115,6 +115,74 @@ async fn a_reply_that_is_stopped_while_it_asks_says_so_and_can_go_on() -> Result
 }
 
 #[tokio::test]
+async fn a_rule_that_does_not_cover_the_question_is_refused_at_its_card() -> Result<()> {
+    let (stage, project) = at_work().await?;
+    let write = json!({ "path": "hello.txt", "content": "Good morning\n" });
+    stage.server.push(Script::new().tool_call("c1", "write_file", write));
+    stage.server.push(Script::new().text("It is written."));
+    let window = says(&stage, "greet me").await?;
+    let more = || async {
+        window.keys(&["ctrl+shift+y"]).await?;
+        window.find(named("Allow Once").state(State::Focused)).await?;
+        window.keys(&["Tab", "Return"]).await
+    };
+    let rule = || named("Rule").role(Role::Text);
+    let answer = || named("Allow for This Chat").state(State::Focused);
+    let go = async |key: &str, to: By| {
+        until("the keyboard to be there", || async {
+            window.keys(&[key]).await?;
+            Ok(window.wait_briefly(to.clone()).await.then_some(()))
+        })
+        .await
+    };
+    window.shows("+Good morning").await?;
+    more().await?;
+    go("Tab", rule().state(State::Focused)).await?;
+    window.keys(&["ctrl+a"]).await?;
+    window.type_text("network:example.org").await?;
+    go("shift+Tab", answer()).await?;
+    window.keys(&["Return"]).await?;
+    let refused = || named("This rule doesn’t cover what was asked.");
+    window.find(refused().under("Conversation")).await?;
+    window.find(named("Allow Once")).await?;
+    ensure!(!project.join("hello.txt").exists(), "it was written all the same");
+
+    // What was chosen is still there, and can be changed.
+    more().await?;
+    let field = window.find(rule()).await?;
+    ensure!(field.text().await? == "network:example.org", "{:?}", field.text().await?);
+    go("Tab", rule().state(State::Focused)).await?;
+    window.keys(&["ctrl+a"]).await?;
+    window.type_text("write:*.txt").await?;
+    go("shift+Tab", answer()).await?;
+    window.keys(&["Return"]).await?;
+    window.shows("It is written.").await?;
+    window.gone(refused()).await?;
+    ensure!(fs::read_to_string(project.join("hello.txt"))? == "Good morning\n");
+    window.close().await
+}
+
+#[tokio::test]
+async fn quitting_while_a_chat_waits_for_an_answer_says_so() -> Result<()> {
+    let (stage, project) = at_work().await?;
+    let write = json!({ "path": "hello.txt", "content": "Good morning\n" });
+    stage.server.push(Script::new().tool_call("c1", "write_file", write));
+    stage.server.push(Script::new().text("It is written."));
+    let window = says(&stage, "greet me").await?;
+    window.find(named("Allow Once")).await?;
+    let waits = || named("A chat is waiting for your answer");
+    window.keys(&["ctrl+q"]).await?;
+    window.find(waits()).await?;
+    ensure!(!window.has(named("A reply is still being written")).await, "nothing is written");
+    window.keys(&["Escape"]).await?;
+    window.gone(waits()).await?;
+    window.click(named("Allow Once")).await?;
+    window.shows("It is written.").await?;
+    ensure!(project.join("hello.txt").exists());
+    window.close().await
+}
+
+#[tokio::test]
 async fn links_in_a_question_are_reached_by_keyboard() -> Result<()> {
     let (stage, project) = at_work().await?;
     fs::write(project.join("plan.md"), "The plan\n")?;
@@ -198,7 +266,9 @@ async fn the_plan_stands_above_the_composer() -> Result<()> {
 /// The window, in whose chat a command runs in the background until it is ended.
 async fn with_a_command() -> Result<(Stage, Window)> {
     let (stage, project) = at_work().await?;
-    stage.configure_more("[[permissions.rules]]\nrule = \"run:*\"\neffect = \"allow\"\n")?;
+    stage.configure_more(
+        "[[permissions.rules]]\nrule = \"run+background:*\"\neffect = \"allow\"\n",
+    )?;
     // It tells by a file that it runs.
     let run = json!({ "command": "touch begun; sleep 1000", "background": true });
     stage.server.push(Script::new().tool_call("c1", "run_command", run));

@@ -48,6 +48,9 @@ async fn add(connection: Connection, key: Option<Key>, program: &Program) -> Res
     if name.trim().is_empty() || name.contains('/') {
         return Err(CliError::Usage(say::name_with_slash()));
     }
+    if words::is_engine_name(&name) {
+        return Err(CliError::Engine(Kind::NameTaken { name }.into()));
+    }
     let stored = program.manager.connections().save(connection, key, None).await?;
     remark(&say::connection_added(&name));
     report_key_storage(stored, &name);

@@ -33,7 +33,7 @@ pub trait Sink {
     fn text(&mut self, kind: TextKind, text: &str);
     /// The model calls a tool.
     fn tool_call(&mut self, call: &ToolCall);
-    /// A call begins to run.
+    /// A call begins to run: whatever it needs was permitted.
     fn tool_runs(&mut self, _: &ToolCall) {}
     /// A running command wrote something; this is the end of its output so far.
     fn tool_output(&mut self, _: &str) {}

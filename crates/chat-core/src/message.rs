@@ -15,7 +15,8 @@ mod tool;
 mod tree;
 
 pub use approval::{
-    Answer, ApprovalId, ApprovalKind, ApprovalRequest, PermissionRequest, Preview, Question,
+    Answer, ApprovalId, ApprovalKind, ApprovalRequest, AskReason, PermissionRequest, Preview,
+    Question,
 };
 pub use at_words::{AtTarget, AtWord, AtWords, at_words, may_begin_mention};
 pub use content::{Ending, Message, Part, ReplyFailure, Role, Usage};

@@ -25,10 +25,15 @@ pub use name::{display_name, title};
 /// The name of the connection that the built-in engine is.
 pub const CONNECTION: &str = "On this computer";
 
-/// Whether a connection of this name would be taken for the built-in engine. Letter case and spaces do
-/// not tell two names apart.
+/// Whether a connection of this name would be taken for the built-in engine.
 pub fn is_named_like_engine(name: &str) -> bool {
+    are_names_alike(name, CONNECTION)
+}
+
+/// Whether two names of connections would be taken for each other: letter case and spaces do not tell
+/// them apart.
+pub fn are_names_alike(one: &str, other: &str) -> bool {
     let words =
         |name: &str| name.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>().join(" ");
-    words(name) == words(CONNECTION)
+    words(one) == words(other)
 }

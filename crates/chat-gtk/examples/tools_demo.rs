@@ -95,8 +95,7 @@ fn asked(what: &str) -> Option<ApprovalKind> {
             action,
             target,
             preview,
-            why: Why::Mode,
-            scope: None,
+            reasons: vec![Why::Mode.into()],
             always,
         })
     };
@@ -110,6 +109,8 @@ fn asked(what: &str) -> Option<ApprovalKind> {
                 folder,
                 network: false,
                 sandboxed: true,
+                background: false,
+                limit: Some(Duration::from_mins(2)),
                 stays_inside: None,
             };
             let rules = ["run:cargo test *", "run:cargo clippy *", "run:tee *", "write:lint.txt"];

@@ -64,8 +64,10 @@ struct Inner {
     root: gtk::Box,
     pages: gtk::Stack,
     nothing: adw::StatusPage,
-    /// Shown when nothing is left to review.
+    /// Undoes the last answer when nothing is left to review.
     undo: gtk::Button,
+    /// Undoes it while changes are shown.
+    undo_in_bar: gtk::Button,
     title: gtk::Label,
     count: gtk::Label,
     side_by_side_button: gtk::ToggleButton,
@@ -102,12 +104,14 @@ impl ChangesPage {
                 (inner.output)(Output::SideBySide(button.is_active()));
             }
         });
-        let weak = Rc::downgrade(&inner);
-        inner.undo.connect_clicked(move |_| {
-            if let Some(inner) = weak.upgrade() {
-                (inner.output)(Output::Undo);
-            }
-        });
+        for undo in [&inner.undo, &inner.undo_in_bar] {
+            let weak = Rc::downgrade(&inner);
+            undo.connect_clicked(move |_| {
+                if let Some(inner) = weak.upgrade() {
+                    (inner.output)(Output::Undo);
+                }
+            });
+        }
         inner.connect_undo();
         let weak = Rc::downgrade(&inner);
         inner.list.connect_away(move || {
@@ -165,7 +169,7 @@ impl ChangesPage {
         let mut about = why.unwrap_or_else(usual);
         if let Some(last) = &state.last {
             about.push_str("\n\n");
-            about.push_str(&fill(&gettext("Last decision: {what}"), &[("what", last)]));
+            about.push_str(&last_decision(last));
         }
         // Otherwise it would be parsed as markup.
         inner.nothing.set_description(Some(&glib::markup_escape_text(&about)));
@@ -180,7 +184,16 @@ impl ChangesPage {
 
     /// Sets the text of the answer that can be undone; [`show`](Self::show) shows it.
     pub(crate) fn set_undo(&self, last: Option<String>) {
-        self.inner.undo.set_visible(last.is_some());
+        let Inner { undo, undo_in_bar, .. } = &*self.inner;
+        let tooltip =
+            last.as_deref().map(|last| format!("{}\n{}", undo_words(), last_decision(last)));
+        undo_in_bar.set_tooltip_text(tooltip.as_deref());
+        // The keyboard must not be on a button that disappears.
+        if last.is_none() && undo_in_bar.has_focus() {
+            self.focus();
+        }
+        undo.set_visible(last.is_some());
+        undo_in_bar.set_visible(last.is_some());
         self.inner.state.borrow_mut().last = last;
     }
 
@@ -251,7 +264,14 @@ impl Inner {
             .css_classes(["flat"])
             .build();
         accessible::set_label(&side_by_side_button, &side_by_side_words());
+        let undo_in_bar = gtk::Button::builder()
+            .icon_name("edit-undo-symbolic")
+            .visible(false)
+            .css_classes(["flat"])
+            .build();
+        accessible::set_label(&undo_in_bar, &undo_words());
         let buttons = gtk::Box::builder().spacing(4).build();
+        buttons.append(&undo_in_bar);
         buttons.append(&side_by_side_button);
         for (verdict, label) in
             [(Verdict::Accept, gettext("Accept All")), (Verdict::Reject, gettext("Reject All"))]
@@ -271,7 +291,7 @@ impl Inner {
         changes.append(&bar);
         changes.append(list.widget());
         let undo = gtk::Button::builder()
-            .label(gettext("Undo the Last Decision"))
+            .label(undo_words())
             .halign(gtk::Align::Center)
             .visible(false)
             .css_classes(["pill"])
@@ -291,7 +311,19 @@ impl Inner {
             .build();
         root.append(&pages);
         let state = RefCell::default();
-        Self { root, pages, nothing, undo, title, count, side_by_side_button, list, state, output }
+        Self {
+            root,
+            pages,
+            nothing,
+            undo,
+            undo_in_bar,
+            title,
+            count,
+            side_by_side_button,
+            list,
+            state,
+            output,
+        }
     }
 
     fn act(&self, item: &Item, act: Act) {
@@ -389,6 +421,14 @@ impl Inner {
         drop(state);
         self.list.show(&items);
     }
+}
+
+fn undo_words() -> String {
+    gettext("Undo the Last Decision")
+}
+
+fn last_decision(what: &str) -> String {
+    fill(&gettext("Last decision: {what}"), &[("what", what)])
 }
 
 fn side_by_side_words() -> String {

@@ -168,6 +168,12 @@ impl Conversation {
         self.inner.state.borrow().rows.context.drafts.answered(ask, in_time)
     }
 
+    /// The answer to a question was refused, which still waits. Whether that is said at the question.
+    pub fn refuse_answer(&self, ask: ApprovalId, why: &str) -> bool {
+        let errors = Rc::clone(&self.inner.state.borrow().rows.context.errors);
+        errors.refuse(ask, why)
+    }
+
     /// Takes what was typed below questions and not sent, with its session: the program ends.
     pub fn take_typed(&self) -> Vec<(Option<Fid>, String)> {
         self.inner.state.borrow().rows.context.drafts.take_all()

@@ -17,7 +17,8 @@
 //! refused; then the policy looks for obstacles that neither the mode nor a rule removes. Without
 //! one the request passes; with one it asks or, where nobody can be asked, is refused. An allow
 //! rule never removes these obstacles: a command has no sandbox, it cannot be parsed, or a part of
-//! it is known only when it runs.
+//! it is known only when it runs. A rule for commands allows them in the background, and with the
+//! network, only if it says so.
 
 mod cover;
 mod paths;
@@ -26,6 +27,7 @@ mod run;
 mod tests;
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 pub use self::cover::covers;
@@ -40,15 +42,15 @@ pub enum Decision {
     Pass,
     /// The user is asked.
     Ask {
-        /// The obstacle; the most serious one if there are several.
-        why: Why,
+        /// The obstacles, the most serious first, each once. There is at least one.
+        reasons: Vec<Why>,
         /// Exactly the rules that “always” stores; with them the same request passes. Empty if no
         /// rule could allow it: then there is no “always”.
         always: Vec<Rule>,
     },
     /// It is refused.
     Refuse {
-        /// The obstacle.
+        /// The obstacle; the most serious one if there are several.
         why: Why,
         /// The rules that would allow it, if it is refused only because the mode never asks. Empty
         /// if no rule could allow it.
@@ -56,7 +58,8 @@ pub enum Decision {
     },
 }
 
-/// An obstacle to a request; the more serious ones first.
+/// An obstacle to a request; the more serious ones first: what is known to be dangerous before what
+/// is only unknown, so that many unknown words hide nothing.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
@@ -72,31 +75,34 @@ pub enum Why {
     HoldsDenied(String),
     /// The command would run without a sandbox.
     Unsandboxed,
-    /// The command cannot be parsed.
-    Unparsable(Unparsable),
-    /// A word is known only when the command runs; as it was written.
-    NotLiteral(String),
-    /// A variable is set, which may change what the command does; its name.
-    Assignment(String),
-    /// The command runs another one that its words name, or changes what later words mean; its
-    /// name.
-    HandsOver(String),
-    /// The command runs its input, from a file or from another command; its name.
-    RunsInput(String),
-    /// The file of a redirect is unknown; as it was written.
-    UnknownFile(String),
+    /// The file may hold secrets; as it is shown.
+    Secret(String),
     /// The path is outside the project; for a command, its working directory is.
     Outside,
     /// The file has other hard links, which may be anywhere.
     SeveralLinks,
-    /// The file may hold secrets; as it is shown.
-    Secret(String),
     /// The address is on this machine, on the local network, or a cloud's metadata service.
     PrivateAddress,
     /// This is not a host.
     NoHost,
     /// The command wants the network.
     CommandNetwork,
+    /// The command runs its input, from a file or from another command; its name.
+    RunsInput(String),
+    /// The command cannot be parsed.
+    Unparsable(Unparsable),
+    /// The command runs another one that its words name, or changes what later words mean; its
+    /// name.
+    HandsOver(String),
+    /// A word is known only when the command runs; as it was written.
+    NotLiteral(String),
+    /// The file of a redirect is unknown; as it was written.
+    UnknownFile(String),
+    /// A variable is set, which may change what the command does; its name.
+    Assignment(String),
+    /// The command would run in the background, which the mode does not allow, and neither does a
+    /// rule.
+    Background,
     /// The mode does not allow it, and neither does a rule.
     Mode,
 }
@@ -199,14 +205,14 @@ impl Findings {
         if let Some(why) = self.refused {
             return Decision::Refuse { why, allowed_by: Vec::new() };
         }
-        let Some(why) = self.obstacles.iter().map(|(why, _)| why).min().cloned() else {
-            return Decision::Pass;
-        };
+        let reasons: BTreeSet<&Why> = self.obstacles.iter().map(|(why, _)| why).collect();
+        let reasons: Vec<Why> = reasons.into_iter().cloned().collect();
+        let Some(why) = reasons.first() else { return Decision::Pass };
         let always = self.always();
         if mode == Mode::Unattended {
-            return Decision::Refuse { why, allowed_by: always };
+            return Decision::Refuse { why: why.clone(), allowed_by: always };
         }
-        Decision::Ask { why, always }
+        Decision::Ask { reasons, always }
     }
 
     /// The rules that remove all obstacles; none if one remains.

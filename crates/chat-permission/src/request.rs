@@ -42,6 +42,7 @@ pub struct Run {
     pub(crate) folder: ResolvedPath,
     pub(crate) sandboxed: bool,
     pub(crate) network: bool,
+    pub(crate) background: bool,
     pub(crate) parts: Result<Vec<Simple>, Unparsable>,
     pub(crate) redirected: Vec<Redirected>,
     /// What each part reads, if it is known to do nothing else.
@@ -94,7 +95,15 @@ impl Run {
             "" => project.resolve(".").ok(),
             path => project.resolve_in(from.unwrap_or(&folder), path).ok(),
         });
-        Self { command: command.to_owned(), folder, sandboxed, network, parts, redirected, reads }
+        let command = command.to_owned();
+        let background = false;
+        Self { command, folder, sandboxed, network, background, parts, redirected, reads }
+    }
+
+    /// The same command in the background, where it may outlast the reply, or in the foreground.
+    #[must_use]
+    pub fn in_background(self, background: bool) -> Self {
+        Self { background, ..self }
     }
 
     /// The whole command.
@@ -110,6 +119,11 @@ impl Run {
     /// Whether it runs in a sandbox.
     pub fn is_sandboxed(&self) -> bool {
         self.sandboxed
+    }
+
+    /// Whether it runs in the background.
+    pub fn is_in_background(&self) -> bool {
+        self.background
     }
 
     /// Its simple commands.

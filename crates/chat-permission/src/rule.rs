@@ -56,7 +56,8 @@ impl FromStr for Action {
 }
 
 /// What an action may be done to: `read:/etc/hosts`, `write:src/**`, `run:cargo test *`,
-/// `run+network:cargo fetch`, `network:*.example.org`. See [`Pattern`] for the meaning of patterns.
+/// `run+network:cargo fetch`, `run+background:npm start`, `network:*.example.org`. See [`Pattern`]
+/// for the meaning of patterns.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Rule {
     action: Action,
@@ -64,10 +65,14 @@ pub struct Rule {
     /// Whether the pattern's commands have the network. It belongs to the command, so no other tool
     /// gains from it.
     with_network: bool,
+    /// Whether the pattern's commands run in the background, where they may outlast the reply.
+    in_background: bool,
 }
 
-/// The beginning of a rule for commands with the network.
-const RUN_WITH_NETWORK: &str = "run+network";
+/// What stands behind `run` in a rule for commands with the network.
+const NETWORK: &str = "network";
+/// What stands behind `run` in a rule for commands in the background.
+const BACKGROUND: &str = "background";
 
 /// A text that is not a valid rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -76,7 +81,9 @@ pub enum InvalidRule {
     #[error("a rule has the form ACTION:PATTERN, such as `run:cargo test *`")]
     Form,
     /// The text before the colon is not an action.
-    #[error("`{0}` is not an action: use read, write, run, run+network, or network")]
+    #[error(
+        "`{0}` is not an action: use read, write, run, run+network, run+background, or network"
+    )]
     Action(String),
     /// The text after the colon is not a pattern of this action.
     #[error(transparent)]
@@ -86,12 +93,15 @@ pub enum InvalidRule {
 impl Rule {
     /// Creates the rule of this action for `pattern`, which is written as after a rule's colon.
     pub fn new(action: Action, pattern: &str) -> Result<Self, InvalidRule> {
-        Ok(Self { action, pattern: Pattern::of(action, pattern)?, with_network: false })
+        let pattern = Pattern::of(action, pattern)?;
+        Ok(Self { action, pattern, with_network: false, in_background: false })
     }
 
-    /// Creates the rule for commands of this pattern, with or without the network.
-    pub(crate) fn run(pattern: CommandPattern, with_network: bool) -> Self {
-        Self { action: Action::Run, pattern: Pattern::Command(pattern), with_network }
+    /// Creates the rule for commands of this pattern, with or without the network, in the
+    /// foreground or in the background.
+    pub(crate) fn run(pattern: CommandPattern, with_network: bool, in_background: bool) -> Self {
+        let pattern = Pattern::Command(pattern);
+        Self { action: Action::Run, pattern, with_network, in_background }
     }
 
     /// The same action's rule for another pattern, which must be of that action.
@@ -117,6 +127,24 @@ impl Rule {
         self.with_network
     }
 
+    /// Whether it is about commands in the background. An allow rule also allows them in the
+    /// foreground; a deny rule does not affect them there.
+    pub fn is_in_background(&self) -> bool {
+        self.in_background
+    }
+
+    /// Whether an allow rule allows commands that run like this, as far as its words before the
+    /// pattern go.
+    pub(crate) fn allows_run(&self, network: bool, background: bool) -> bool {
+        (self.with_network || !network) && (self.in_background || !background)
+    }
+
+    /// Whether a deny rule affects commands that run like this, as far as its words before the
+    /// pattern go.
+    pub(crate) fn denies_run(&self, network: bool, background: bool) -> bool {
+        (network || !self.with_network) && (background || !self.in_background)
+    }
+
     /// Whether it no longer allows anything: `network:local *` was stored together with commands
     /// that got the network, and opened every host to every tool.
     pub fn is_obsolete(&self) -> bool {
@@ -131,8 +159,13 @@ impl Rule {
 
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let head = if self.with_network { RUN_WITH_NETWORK } else { self.action.name() };
-        write!(f, "{head}:{}", self.pattern)
+        f.write_str(self.action.name())?;
+        for (word, is_set) in [(NETWORK, self.with_network), (BACKGROUND, self.in_background)] {
+            if is_set {
+                write!(f, "+{word}")?;
+            }
+        }
+        write!(f, ":{}", self.pattern)
     }
 }
 
@@ -140,11 +173,22 @@ impl FromStr for Rule {
     type Err = InvalidRule;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (action, pattern) = text.split_once(':').ok_or(InvalidRule::Form)?;
-        match action.trim() {
-            RUN_WITH_NETWORK => Ok(Self { with_network: true, ..Self::new(Action::Run, pattern)? }),
-            action => Self::new(action.parse()?, pattern),
+        let (head, pattern) = text.split_once(':').ok_or(InvalidRule::Form)?;
+        let unknown = || InvalidRule::Action(head.trim().to_owned());
+        let mut words = head.trim().split('+');
+        let action: Action = words.next().unwrap_or_default().parse().map_err(|_| unknown())?;
+        let (mut with_network, mut in_background) = (false, false);
+        for word in words {
+            let is_set = match word {
+                NETWORK => &mut with_network,
+                BACKGROUND => &mut in_background,
+                _ => return Err(unknown()),
+            };
+            if action != Action::Run || std::mem::replace(is_set, true) {
+                return Err(unknown());
+            }
         }
+        Ok(Self { with_network, in_background, ..Self::new(action, pattern)? })
     }
 }
 
@@ -218,18 +262,27 @@ mod tests {
             "network:*.example.org",
             "run:*",
             "run+network:cargo fetch *",
+            "run+background:npm start",
+            "run+network+background:npm start",
         ] {
             let rule: Rule = text.parse().unwrap();
             assert_eq!(rule.to_string(), text);
             let json = serde_json::to_string(&rule).unwrap();
             assert_eq!(serde_json::from_str::<Rule>(&json).unwrap(), rule);
         }
+        let turned: Rule = "run+background+network:npm start".parse().unwrap();
+        assert_eq!(turned.to_string(), "run+network+background:npm start");
     }
 
     #[test]
     fn what_is_no_rule_says_what_is_wrong() {
         assert_eq!("ls".parse::<Rule>(), Err(InvalidRule::Form));
-        assert!("network+run:ls".parse::<Rule>().is_err());
+        for head in
+            ["network+run", "run+", "run+net", "run+network+network", "read+background", "+run"]
+        {
+            let rule = format!("{head}:ls").parse::<Rule>();
+            assert_eq!(rule, Err(InvalidRule::Action(head.to_owned())));
+        }
         assert_eq!("look:src".parse::<Rule>(), Err(InvalidRule::Action("look".to_owned())));
         assert!(matches!("run:".parse::<Rule>(), Err(InvalidRule::Pattern(_))));
         assert!(matches!("read:".parse::<Rule>(), Err(InvalidRule::Pattern(_))));

@@ -25,11 +25,12 @@ pub use context::{compaction, context_category, cost, fullness, grouped, prompt_
 pub use fault::sentence;
 pub use fill::fill;
 pub use level::{OLD_DEFAULT_THINKING, thinking_from_name, thinking_levels, thinking_name};
-pub use model::{bytes, download_stage, good_for};
+pub use model::{bytes, download_stage, good_for, is_engine_name};
 pub use number::tenths;
 pub use permission::{
-    bad_rule, effect, go_on_question, mode_choice, mode_meaning, mode_title, permission_question,
-    rule_of_project, stays_inside, why, why_asked,
+    REASONS_SHOWN, bad_rule, effect, go_on_question, mode_choice, mode_meaning, mode_title,
+    more_reasons, permission_question, reason_asked, reasons_asked, rule_of_project, run_time,
+    stays_inside, why, why_asked,
 };
 pub use protocol::{protocol, speaks};
 pub use state::{

@@ -145,13 +145,20 @@ impl Tool for RunCommand {
         let is_sandboxed = sandbox.enforcement() != Enforcement::None && !outside_sandbox;
         // Outside the sandbox it always has the network, so what denies the network denies this.
         let reaches = network || !is_sandboxed;
-        let run = Run::new(&place.project, &text, place.path.clone(), is_sandboxed, reaches);
+        let run = Run::new(&place.project, &text, place.path.clone(), is_sandboxed, reaches)
+            .in_background(background);
+        // The user may set more than a model may request.
+        let set = context.settings.command_seconds.max(1);
+        let asked = seconds.map(|seconds| seconds.clamp(1, LONGEST.max(set)));
+        let limit = asked.or((!background).then_some(set)).map(Duration::from_secs);
         let leaves = is_sandboxed.then(|| SandboxEscape::new(&place, &run));
         let preview = Preview::Command {
             text: text.clone(),
             folder: place.path.real().to_owned(),
             network,
             sandboxed: is_sandboxed,
+            background,
+            limit,
             stays_inside: leaves.as_ref().and_then(|leaves| leaves.refused(&context)),
         };
         let named = run.secrets(&place.project);
@@ -167,10 +174,6 @@ impl Tool for RunCommand {
         if background {
             commands.has_room()?;
         }
-        // The user may set more than a model may request.
-        let set = context.settings.command_seconds.max(1);
-        let asked = seconds.map(|seconds| seconds.clamp(1, LONGEST.max(set)));
-        let limit = asked.or((!background).then_some(set)).map(Duration::from_secs);
         let memory = context.settings.command_memory_mb.saturating_mul(1 << 20);
         let command = Command {
             folder: place.path.real().to_owned(),
@@ -231,7 +234,8 @@ struct SandboxEscape {
 
 impl SandboxEscape {
     fn new(place: &ToolPath, run: &Run) -> Self {
-        let outside = Run::new(&place.project, run.command(), run.folder().clone(), false, true);
+        let outside = Run::new(&place.project, run.command(), run.folder().clone(), false, true)
+            .in_background(run.is_in_background());
         Self { inside: Request::Run(run.clone()), outside: Request::Run(outside) }
     }
 

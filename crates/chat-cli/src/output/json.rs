@@ -6,7 +6,7 @@ mod views;
 use chat_core::client::Preparing;
 use chat_core::event::{Failure, SessionPlaceholder, Stage, StopReason, TextKind};
 use chat_core::message::{
-    Answer, ApprovalKind, ApprovalRequest, Message, Todo, ToolCall, ToolResult, Usage,
+    Answer, ApprovalKind, ApprovalRequest, Message, Preview, Todo, ToolCall, ToolResult, Usage,
 };
 use chat_core::permission::{Action, Effect, Rule, Scope};
 use chat_core::tool::Toolbox;
@@ -67,6 +67,13 @@ enum Line<'a> {
         action: Action,
         target: &'a str,
         why: String,
+        reasons: Vec<String>,
+        /// Of a command.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        background: Option<bool>,
+        /// Of a command that has one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        limit_seconds: Option<u64>,
         always: &'a [Rule],
         answer: &'a str,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -177,12 +184,19 @@ impl Sink for Json {
                     Some(Answer::Deny { message, .. }) => message.as_deref(),
                     _ => None,
                 };
+                let (background, limit) = match &asked.preview {
+                    Preview::Command { background, limit, .. } => (Some(*background), *limit),
+                    _ => (None, None),
+                };
                 self.line(&Line::Permission {
                     id,
                     tool: &ask.tool,
                     action: asked.action,
                     target: &asked.target,
                     why: words::why_asked(asked),
+                    reasons: words::reasons_asked(asked),
+                    background,
+                    limit_seconds: limit.map(|limit| limit.as_secs()),
                     always: &asked.always,
                     answer: answer_name(answer),
                     message,

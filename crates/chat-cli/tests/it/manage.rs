@@ -4,6 +4,7 @@ use chat_testkit::server::{Answer, Model, Protocol, Script, Server, unused_port}
 use serde_json::Value;
 
 use crate::home::{Home, Run, connection};
+use crate::models::german;
 
 #[test]
 fn chats_are_listed_found_renamed_and_deleted() {
@@ -201,6 +202,14 @@ fn servers_are_added_tested_listed_and_removed() {
     let engine = home.run(["connections", "add", "on this  Computer", "--url", &server.url()]);
     assert_eq!(engine.code, Some(1));
     assert!(engine.stderr.contains("is the name of Natter’s built-in engine"), "{engine:?}");
+    // Its name in the user's own language is as misleading.
+    let url = server.url();
+    let german = german(&home, &["connections", "add", "auf  diesem Rechner", "--url", &url]);
+    assert_eq!(german.code, Some(1));
+    assert!(
+        german.stderr.contains("„auf  diesem Rechner“ heißt Natters eingebautes Programm"),
+        "{german:?}"
+    );
     home.run(["ask", "--model", "Mine/scripted", "hello"]).ok();
     home.run(["connections", "remove", "Mine"]).ok();
     assert!(home.run(["connections", "list", "--json"]).ok().stdout.is_empty());

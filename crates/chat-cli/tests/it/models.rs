@@ -283,7 +283,7 @@ fn a_broken_model_is_offered_again() {
 }
 
 /// A program that is installed together with German translations.
-fn german(home: &Home, args: &[&str]) -> Run {
+pub fn german(home: &Home, args: &[&str]) -> Run {
     let (programs, words) = (home.path("bin"), home.path("share/locale/de/LC_MESSAGES"));
     std::fs::create_dir_all(&programs).expect("a folder");
     std::fs::create_dir_all(&words).expect("a folder");

@@ -292,6 +292,28 @@ fn a_letter_that_is_given_up_with_ctrl_d_allows_nothing() {
 }
 
 #[test]
+fn what_is_denied_is_never_said_to_run() {
+    for (script, running) in
+        [(runs("c1", "touch ran.txt"), "Running touch"), (edits("c1"), "Editing src/add.sh")]
+    {
+        let server = Server::start();
+        server.push(script.clone());
+        server.push(script);
+        server.push(Script::new().text("Done."));
+        let scene = Scene::new(&server);
+        let mut seat = Seat::new(&scene.home, &scene.args(&[]));
+        let mut shown = seat.wait_for(PLACE);
+        seat.type_in("n\r");
+        shown += &seat.wait_for(PLACE);
+        assert!(!shown.contains(running), "{shown:?}");
+        // What is allowed is.
+        seat.type_in("y\r");
+        seat.wait_for(running);
+        seat.end().ok();
+    }
+}
+
+#[test]
 fn a_running_command_shows_its_last_line() {
     let server = Server::start();
     server.push(runs("c1", "printf 'first\\n\\033[32msecond\\033[0m'; exec sleep 1000"));

@@ -155,6 +155,7 @@ fn programs_hear_of_calls_results_denials_and_the_plan() {
         json!({
             "type": "permission", "id": "c2", "tool": "edit_file", "action": "write",
             "target": "src/add.sh", "why": "No rule allows it yet.",
+            "reasons": ["No rule allows it yet."],
             "always": ["write:./src/add.sh"], "answer": "nobody",
         })
     );
@@ -166,6 +167,45 @@ fn programs_hear_of_calls_results_denials_and_the_plan() {
     assert_eq!((&results[1]["failed"], &results[1]["id"]), (&json!(true), &json!("c2")));
     assert!(results[0]["took_ms"].is_u64(), "{results:#?}");
     assert_eq!(events.last().expect("events")["reason"], "complete");
+}
+
+#[test]
+fn every_reason_to_ask_is_told() {
+    let server = Server::start();
+    server.push(runs("c1", "A=1 sh $x > ../out"));
+    server.push(Script::new().text("Then not."));
+    let scene = Scene::new(&server);
+    let run = scene.ask(&["--json"]).ok();
+    let events = run.events();
+    let asked = of_type(&events, "permission")[0];
+    let reasons = asked["reasons"].as_array().expect("reasons");
+    assert_eq!(reasons[0], asked["why"]);
+    for told in [
+        "The file that “../out” opens is only known when the command runs.",
+        "The value of “$x” is only known when the command runs.",
+        "It sets the variable “A”. This may change what the command does.",
+    ] {
+        assert!(reasons.contains(&json!(told)), "{told}: {asked}");
+    }
+}
+
+#[test]
+fn programs_hear_how_a_command_would_run() {
+    let server = Server::start();
+    for (id, more) in [("c1", json!({ "seconds": 600 })), ("c2", json!({ "background": true }))] {
+        let mut call = json!({ "command": "make serve" });
+        call.as_object_mut().expect("fields").extend(more.as_object().expect("fields").clone());
+        server.push(Script::new().tool_call(id, "run_command", call));
+    }
+    server.push(Script::new().text("Then not."));
+    let scene = Scene::new(&server);
+    let run = scene.ask(&["--json"]).ok();
+    let events = run.events();
+    let asked = of_type(&events, "permission");
+    let how = |at: usize| (&asked[at]["background"], &asked[at]["limit_seconds"]);
+    assert_eq!(how(0), (&json!(false), &json!(600)));
+    assert_eq!(how(1), (&json!(true), &Value::Null));
+    assert_eq!(asked[1]["always"], json!(["run+background:make serve"]));
 }
 
 #[test]
@@ -205,7 +245,7 @@ fn a_wrong_rule_or_folder_is_a_wrong_command_line_with_a_word_how_it_is_right() 
     let home = Home::new(&server);
     for (option, value, told) in [
         ("--allow", "cargo test", "run:cargo test *"),
-        ("--allow", "look:src", "read, write, run, run+network, or network"),
+        ("--allow", "look:src", "read, write, run, run+network, run+background, or network"),
         ("--project", "nowhere", "nowhere"),
         ("--mode", "wild", "unattended"),
     ] {

@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use chat_permission::Action;
+
 use super::Stage;
 use crate::chat::TextKind;
 use crate::message::{
@@ -51,6 +53,16 @@ pub enum SessionEvent {
         /// What came of it, once it ended. The same comes as a message of its own, as soon as it
         /// is stored.
         result: Option<Arc<ToolResult>>,
+    },
+    /// What a tool call does is permitted: by a rule, by the mode or by the user. Calls that need no
+    /// permission have no such event, others may have several.
+    ToolCallPermitted {
+        /// The assistant's message that holds the call.
+        message: MessageId,
+        /// The call.
+        call: ToolCallId,
+        /// What it may do; of several things the one that is not reading.
+        action: Action,
     },
     /// A running command wrote more.
     ToolOutput {
@@ -106,6 +118,7 @@ pub(super) enum SessionKey {
     Reset,
     /// Servers give the same ids to calls of different replies.
     Tool(MessageId, ToolCallId),
+    Permitted(MessageId, ToolCallId),
     Output(MessageId, ToolCallId),
     Commands,
     Approvals,
@@ -124,6 +137,9 @@ impl SessionEvent {
             Self::TextAdded { message, part, .. } => SessionKey::Text(*message, *part),
             Self::Reset => SessionKey::Reset,
             Self::ToolCallChanged { message, call, .. } => SessionKey::Tool(*message, call.clone()),
+            Self::ToolCallPermitted { message, call, .. } => {
+                SessionKey::Permitted(*message, call.clone())
+            }
             Self::ToolOutput { message, call, .. } => SessionKey::Output(*message, call.clone()),
             Self::CommandsChanged { .. } => SessionKey::Commands,
             Self::ApprovalsChanged { .. } => SessionKey::Approvals,

@@ -32,11 +32,11 @@ impl Permissions {
             .run(async move {
                 let Some(session) = this.0.loaded(&fid) else { return Ok(false) };
                 let approvals = session.approvals();
-                let Some(pending) = approvals.take(id) else { return Ok(false) };
-                if !pending.is_covered_by(&answer) {
-                    approvals.put_back(pending);
+                // Whoever sees the question keeps it as it is.
+                if approvals.is_covered_by(id, &answer) == Some(false) {
                     return Err(Kind::RuleMismatch.into());
                 }
+                let Some(pending) = approvals.take(id) else { return Ok(false) };
                 if let Some((scope, effect, rules)) = pending.rules(&answer)
                     && let Err(error) =
                         this.remember_answer(&session, pending.root(), scope, effect, rules).await

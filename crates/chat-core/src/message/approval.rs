@@ -1,6 +1,7 @@
 //! Defines what waits for the user's answer, and the answers.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use chat_permission::{Action, Effect, Rule, Scope, Why};
 use serde::{Deserialize, Serialize};
@@ -56,12 +57,25 @@ pub struct PermissionRequest {
     pub target: String,
     /// Everything that would be done.
     pub preview: Preview,
-    /// Why it is asked.
+    /// Why it is asked, the most serious reason first. There is at least one.
+    pub reasons: Vec<AskReason>,
+    /// Exactly what an answer for longer would store. Empty where such an answer is not possible.
+    pub always: Vec<Rule>,
+}
+
+/// Why it is asked whether a tool may do something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskReason {
+    /// The reason.
     pub why: Why,
     /// Where the rule holds that `why` names; none where it names none.
     pub scope: Option<Scope>,
-    /// Exactly what an answer for longer would store. Empty where such an answer is not possible.
-    pub always: Vec<Rule>,
+}
+
+impl From<Why> for AskReason {
+    fn from(why: Why) -> Self {
+        Self { why, scope: None }
+    }
 }
 
 /// Everything that a tool would do, to be shown before it is allowed.
@@ -79,6 +93,10 @@ pub enum Preview {
         network: bool,
         /// Whether it would run in a sandbox.
         sandboxed: bool,
+        /// Whether it would run in the background, where it may outlast the reply.
+        background: bool,
+        /// When it would be stopped. None of a command in the background without a limit.
+        limit: Option<Duration>,
         /// Why rules or the mode keep it in its sandbox; then [`Answer::AllowOutsideSandbox`] is not to be
         /// offered. None where it may run outside, and where there is no sandbox.
         stays_inside: Option<Why>,

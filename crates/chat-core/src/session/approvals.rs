@@ -14,7 +14,8 @@ use super::parts::permission_rules::{action, scope, target};
 use crate::error::Result;
 use crate::event::SessionEvent;
 use crate::message::{
-    ApprovalId, ApprovalKind, ApprovalRequest, PermissionRequest, Preview, Question, ToolCall,
+    Answer, ApprovalId, ApprovalKind, ApprovalRequest, AskReason, PermissionRequest, Preview,
+    Question, ToolCall,
 };
 use crate::store::SessionPatch;
 use crate::tool::{Denied, PermissionCheck, PermissionGrant};
@@ -138,13 +139,15 @@ impl Approvals<'_> {
             Decision::Refuse { why, allowed_by } => {
                 Judged::Decided(Err(Denied::ByRule { why, allowed_by }))
             }
-            Decision::Ask { why, always } => Judged::Open(PermissionRequest {
+            Decision::Ask { reasons, always } => Judged::Open(PermissionRequest {
                 // Nothing asks for nothing: that passes.
                 action: requests.first().map_or(Action::Read, action),
                 target: requests.first().map(target).unwrap_or_default(),
                 preview,
-                scope: scope(&rules, &why),
-                why,
+                reasons: reasons
+                    .into_iter()
+                    .map(|why| AskReason { scope: scope(&rules, &why), why })
+                    .collect(),
                 always,
             }),
         }
@@ -211,6 +214,11 @@ impl Approvals<'_> {
             self.session.patch_claimed(patch).await?;
         }
         Ok(was_there)
+    }
+
+    /// Whether what waits can be answered like this. None where it waits no longer.
+    pub(crate) fn is_covered_by(&self, id: ApprovalId, answer: &Answer) -> Option<bool> {
+        self.session.lock().pending_approvals.is_covered_by(id, answer)
     }
 
     /// Takes what waits, to answer it: nothing else settles it meanwhile.

@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use chat_journal::Origin;
 use chat_permission::path::Project;
-use chat_permission::{Decision, Why};
+use chat_permission::{Action, Decision, Why};
 use tokio_util::sync::CancellationToken;
 
 use super::approvals::Followed;
+use super::parts::permission_rules::action;
 use super::turn::RunningTurn;
 use crate::agent::{ReplyEnd, ReplySink, TurnContext, TurnProgress};
 use crate::client::{Capabilities, ContextWindow, Delta};
@@ -78,11 +79,13 @@ impl Host {
 #[async_trait]
 impl ToolHost for Host {
     async fn permit(&self, check: PermissionCheck) -> Result<PermissionGrant, Denied> {
-        self.turn
-            .session
-            .approvals()
-            .permit(&self.call, check, self.project.as_ref(), &self.cancel)
-            .await
+        let actions = || check.requests.iter().map(action);
+        let action = actions().find(|action| *action != Action::Read).unwrap_or(Action::Read);
+        let approvals = self.turn.session.approvals();
+        let grant =
+            approvals.permit(&self.call, check, self.project.as_ref(), &self.cancel).await?;
+        self.turn.tool_permitted(&self.call, action);
+        Ok(grant)
     }
 
     fn refusal(&self, request: &chat_permission::Request) -> Option<Why> {

@@ -6,6 +6,8 @@
 
 use std::sync::Arc;
 
+use chat_permission::Action;
+
 use super::parts::tool_calls::ToolCalls;
 use super::turn::RunningTurn;
 use crate::error::{Kind, Result};
@@ -16,6 +18,11 @@ impl RunningTurn {
     /// A call begins.
     pub(super) fn tool_started(&self, call: &ToolCall) {
         self.tell_tool(|calls| calls.start(&call.id));
+    }
+
+    /// What a call does is permitted.
+    pub(super) fn tool_permitted(&self, call: &ToolCall, action: Action) {
+        self.tell_tool(|calls| calls.permitted(&call.id, action));
     }
 
     /// A running command wrote more.

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use chat_core::error::Result;
+use chat_core::error::{Error, Kind, Result};
 use chat_core::manager::{Manager, SessionChange};
 use chat_core::message::{Answer, ApprovalId, Fid, MessageId, Options, Thinking};
 use chat_core::store::Page;
@@ -182,6 +182,7 @@ impl SessionRequests {
                 let kept = self.close_answer(ask, matches!(result, Ok(true)));
                 if let Err(error) = result
                     && !is_gone(&error)
+                    && !self.is_said_at_question(&fid, ask, &error, shown)
                 {
                     self.handle.fail(Some(&fid), error);
                 }
@@ -195,6 +196,19 @@ impl SessionRequests {
                 None
             }
         }
+    }
+
+    /// Whether the question itself says why its answer was refused: it can be changed there.
+    fn is_said_at_question(
+        &self,
+        fid: &Fid,
+        ask: ApprovalId,
+        error: &Error,
+        shown: Option<&Fid>,
+    ) -> bool {
+        error.kind == Kind::RuleMismatch
+            && shown == Some(fid)
+            && self.conversation.refuse_answer(ask, &words::sentence(error))
     }
 
     fn run<F>(&self, fid: Fid, work: impl FnOnce(Manager, Fid) -> F)

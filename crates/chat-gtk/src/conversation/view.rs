@@ -167,6 +167,7 @@ impl Inner {
             has_project: Rc::clone(&has_project),
             bounds: Rc::clone(&bounds),
             drafts: Rc::new(AnswerDrafts::of(Rc::clone(&session))),
+            errors: Rc::default(),
             output: Rc::clone(&output),
             copy: Rc::new(copy),
             spare: Rc::default(),

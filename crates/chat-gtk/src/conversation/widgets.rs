@@ -1,5 +1,6 @@
 //! Draws the parts of a conversation, each by itself: prose, code, tables, tool calls and what stands around them.
 
+pub mod answer_errors;
 pub mod card;
 pub mod code;
 pub mod common_prefix;

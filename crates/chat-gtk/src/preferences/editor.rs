@@ -11,7 +11,6 @@ use chat_core::client::check_address;
 use chat_core::error::{Error, Kind};
 use chat_core::event::{ConnectionState, Health};
 use chat_core::manager::Manager;
-use chat_core::models::is_named_like_engine;
 use chat_core::settings::{Connection, ConnectionKind, Key, KeySource, KeyStorage, KeyringFailure};
 use chat_presentation::words;
 use gettextrs::gettext;
@@ -247,7 +246,7 @@ impl Editor {
         let given = !url.trim().is_empty();
         let bad_url = given && check_address(&self.connection()).is_err();
         let name = self.connection().name;
-        let (has_slash, is_reserved) = (name.contains('/'), is_named_like_engine(&name));
+        let (has_slash, is_reserved) = (name.contains('/'), words::is_engine_name(&name));
         let bad_name = has_slash || is_reserved;
         mark(&self.url, bad_url);
         mark(&self.name, bad_name);

@@ -1,7 +1,10 @@
 //! Closes the window: asks first while a reply or a command is running, and waits until everything
 //! is on disk.
 
+use std::collections::HashSet;
+
 use adw::prelude::*;
+use chat_presentation::words;
 use gettextrs::{gettext, ngettext};
 use gtk::gio::ApplicationHoldGuard;
 use relm4::{ComponentController, ComponentSender};
@@ -22,7 +25,7 @@ pub(crate) enum Quitting {
     Ending,
 }
 
-/// The user's answer while replies are being written.
+/// The user's answer while chats are at work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     Stay,
@@ -47,10 +50,12 @@ impl Window {
             return;
         }
         let commands = self.manager.as_ref().map_or(0, |manager| manager.commands().count());
-        let dialog = match (self.busy(), commands) {
-            (0, 0) => return self.end(sender, root),
-            (0, commands) => about_commands(commands),
-            (busy, commands) => about_replies(busy, commands),
+        let (writing, asking) = self.at_work();
+        let dialog = match (writing, asking, commands) {
+            (0, 0, 0) => return self.end(sender, root),
+            (0, 0, commands) => about_commands(commands),
+            (0, asking, commands) => about_questions(asking, commands),
+            (writing, asking, commands) => about_replies(writing, asking, commands),
         };
         self.quitting = Quitting::Asked;
         ask(&dialog, sender, root);
@@ -58,6 +63,16 @@ impl Window {
 
     fn busy(&self) -> usize {
         self.manager.as_ref().map_or(0, |manager| manager.sessions().busy().len())
+    }
+
+    /// How many chats write a reply, and how many wait for the user's answer instead.
+    fn at_work(&self) -> (usize, usize) {
+        let Some(manager) = &self.manager else { return (0, 0) };
+        let busy = manager.sessions().busy();
+        let asking: HashSet<_> =
+            manager.permissions().pending().into_iter().map(|pending| pending.fid).collect();
+        let waiting = busy.iter().filter(|fid| asking.contains(*fid)).count();
+        (busy.len() - waiting, waiting)
     }
 
     pub(super) fn answer(
@@ -151,8 +166,30 @@ fn about_commands(commands: usize) -> adw::MessageDialog {
     dialog
 }
 
-fn about_replies(busy: usize, commands: usize) -> adw::MessageDialog {
-    let count = u32::try_from(busy).unwrap_or(u32::MAX);
+/// Asks about chats that cannot go on without the user.
+fn about_questions(asking: usize, commands: usize) -> adw::MessageDialog {
+    let count = u32::try_from(asking).unwrap_or(u32::MAX);
+    let heading = ngettext(
+        "A chat is waiting for your answer",
+        "{n} chats are waiting for your answer",
+        count,
+    );
+    let heading = words::fill(&heading, &[("n", &asking.to_string())]);
+    let body = gettext(
+        "If you continue in the background, open Natter again to answer. Everything received so far is kept either way.",
+    );
+    let body = [Some(body), ending_commands(commands)];
+    let body = body.into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let dialog = adw::MessageDialog::builder().heading(&heading).body(&body).build();
+    dialog.add_response("stay", &gettext("_Cancel"));
+    dialog.add_response("stop", &gettext("S_top and Quit"));
+    dialog.add_response("background", &gettext("Continue in _Background"));
+    dialog.set_default_response(Some("background"));
+    dialog
+}
+
+fn about_replies(writing: usize, asking: usize, commands: usize) -> adw::MessageDialog {
+    let count = u32::try_from(writing).unwrap_or(u32::MAX);
     let heading = ngettext(
         "A reply is still being written",
         "Several replies are still being written",
@@ -163,15 +200,17 @@ fn about_replies(busy: usize, commands: usize) -> adw::MessageDialog {
         "If you continue in the background, Natter quits once the replies are finished. Everything received so far is kept either way.",
         count,
     );
-    let commands = u32::try_from(commands).unwrap_or(u32::MAX);
-    let commands = (commands > 0).then(|| {
-        ngettext(
-            "The command running in the background stops when Natter quits.",
-            "The commands running in the background stop when Natter quits.",
-            commands,
-        )
+    let asking = (asking > 0).then(|| {
+        let count = u32::try_from(asking).unwrap_or(u32::MAX);
+        let text = ngettext(
+            "{n} other chat is waiting for your answer.",
+            "{n} other chats are waiting for your answer.",
+            count,
+        );
+        words::fill(&text, &[("n", &asking.to_string())])
     });
-    let body = [Some(body), commands].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let body = [Some(body), asking, ending_commands(commands)];
+    let body = body.into_iter().flatten().collect::<Vec<_>>().join(" ");
     let dialog = adw::MessageDialog::builder().heading(&heading).body(&body).build();
     dialog.add_response("stay", &gettext("_Cancel"));
     dialog.add_response("stop", &gettext("S_top and Quit"));
@@ -179,6 +218,18 @@ fn about_replies(busy: usize, commands: usize) -> adw::MessageDialog {
     dialog.set_response_appearance("background", adw::ResponseAppearance::Suggested);
     dialog.set_default_response(Some("background"));
     dialog
+}
+
+/// That commands which no reply waits for end with the program; nothing if there are none.
+fn ending_commands(commands: usize) -> Option<String> {
+    let commands = u32::try_from(commands).unwrap_or(u32::MAX);
+    (commands > 0).then(|| {
+        ngettext(
+            "The command running in the background stops when Natter quits.",
+            "The commands running in the background stop when Natter quits.",
+            commands,
+        )
+    })
 }
 
 fn ask(

@@ -1,6 +1,6 @@
 //! What tools ask in a conversation, and how a person answers.
 
-use chat_core::message::{Answer, ApprovalKind, Preview, Question};
+use chat_core::message::{Answer, ApprovalKind, AskReason, Preview, Question};
 use chat_core::permission::{Effect, Scope, Why};
 use chat_gtk::conversation::Output;
 use gtk::prelude::*;
@@ -93,6 +93,52 @@ fn a_command_may_leave_the_sandbox_once() {
     scene.ask(ApprovalKind::Permission(asked));
     assert!(scene.shows("Run this command outside the sandbox?"));
     assert!(!scene.shows("Run Outside the Sandbox Once"));
+}
+
+#[gtk::test]
+fn every_reason_is_shown_and_more_than_four_unfold() {
+    let (scene, _) = calling("run_command", run("cargo test"), 0);
+    let ApprovalKind::Permission(mut asked) = command("cargo test") else { panic!() };
+    let unknown = |word: &&str| Why::NotLiteral((*word).to_owned());
+    let ask = |words: &[&str]| {
+        let reasons = [Why::Outside].into_iter().chain(words.iter().map(unknown));
+        asked.reasons = reasons.map(AskReason::from).collect();
+        scene.ask(ApprovalKind::Permission(asked.clone()));
+    };
+    let folded = || {
+        let mut found = None;
+        walk(scene.conversation.widget(), &mut |widget| {
+            let expander = widget.downcast_ref::<gtk::Expander>();
+            found = found.take().or_else(|| expander.filter(|it| it.is_mapped()).cloned());
+        });
+        found
+    };
+    let mut ask = ask;
+    ask(&["$a", "$b", "$c"]);
+    assert!(scene.shows("It’s outside the project.") && scene.shows("“$c”"));
+    assert!(folded().is_none());
+    ask(&["$a", "$b", "$c", "$d", "$e"]);
+    let expander = folded().expect("the other reasons");
+    assert_eq!(expander.label().as_deref(), Some("2 more reasons"));
+    let inside = expander.child().expect("the reasons");
+    assert!(scene.shows("“$c”") && !inside.is_mapped(), "{:?}", scene.texts());
+    expander.emit_activate();
+    scene.settle();
+    assert!(inside.is_mapped() && scene.shows("“$d”") && scene.shows("“$e”"));
+}
+
+#[gtk::test]
+fn a_command_in_the_background_says_so_and_how_long_it_may_run() {
+    let (scene, _) = calling("run_command", run("make serve"), 0);
+    let ApprovalKind::Permission(mut asked) = command("make serve") else { panic!() };
+    scene.ask(ApprovalKind::Permission(asked.clone()));
+    assert!(scene.shows("It stops after 10 minutes at the latest."), "{:?}", scene.texts());
+    assert!(!scene.shows("in the background"), "{:?}", scene.texts());
+    let Preview::Command { background, limit, .. } = &mut asked.preview else { panic!() };
+    (*background, *limit) = (true, None);
+    scene.ask(ApprovalKind::Permission(asked));
+    let told = "It runs in the background without a time limit.";
+    assert!(scene.shows(told), "{:?}", scene.texts());
 }
 
 #[gtk::test]

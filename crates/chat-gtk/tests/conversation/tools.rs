@@ -54,10 +54,11 @@ pub fn command(text: &str) -> ApprovalKind {
             folder,
             network: false,
             sandboxed: true,
+            background: false,
+            limit: Some(Duration::from_mins(10)),
             stays_inside: None,
         },
-        why: Why::Mode,
-        scope: None,
+        reasons: vec![Why::Mode.into()],
         always,
     })
 }

@@ -24,10 +24,10 @@ fn covers_run(rule: &Rule, effect: Effect, run: &Run) -> bool {
     match rule.pattern() {
         Pattern::Command(pattern) => {
             // A rule without the network allows no command that has it, and one with it denies none
-            // that has it not.
+            // that has it not. The same is true of the background.
             let reaches = match effect {
-                Effect::Allow => rule.is_with_network() || !run.network,
-                Effect::Deny => run.network || !rule.is_with_network(),
+                Effect::Allow => rule.allows_run(run.network, run.background),
+                Effect::Deny => rule.denies_run(run.network, run.background),
             };
             let by_name = effect == Effect::Deny;
             reaches

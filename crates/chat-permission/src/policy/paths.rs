@@ -47,20 +47,23 @@ pub(super) fn judge(
     if allowed {
         return;
     }
-    let passes_inside = action == Action::Read || mode.writes_freely();
-    let why = if path.has_several_links() {
-        Why::SeveralLinks
-    } else if !path.is_inside() {
-        Why::Outside
-    } else if is_secret {
-        Why::Secret(path.display_path().display().to_string())
-    } else if passes_inside {
-        return;
-    } else {
-        Why::Mode
-    };
+    let reasons = [
+        is_secret.then(|| Why::Secret(path.display_path().display().to_string())),
+        (!path.is_inside()).then_some(Why::Outside),
+        path.has_several_links().then_some(Why::SeveralLinks),
+    ];
+    let mut reasons: Vec<Why> = reasons.into_iter().flatten().collect();
+    if reasons.is_empty() {
+        if action == Action::Read || mode.writes_freely() {
+            return;
+        }
+        reasons.push(Why::Mode);
+    }
     let exactly = PathPattern::exactly(path).map(Pattern::Path);
-    found.obstacle(why, exactly.and_then(|pattern| Rule::new(action, &pattern.to_string()).ok()));
+    let rule = exactly.and_then(|pattern| Rule::new(action, &pattern.to_string()).ok());
+    for why in reasons {
+        found.obstacle(why, rule.clone());
+    }
 }
 
 /// A rule that denies this action for something in a folder. A folder is moved or deleted with

@@ -40,17 +40,21 @@ pub(super) fn judge(rules: Rules<'_>, mode: Mode, run: &Run, found: &mut Finding
             let moves = !is_root || parts.iter().any(changes_folder);
             for (at, part) in parts.iter().enumerate() {
                 let reads = run.reads.get(at).and_then(Option::as_ref).filter(|_| may_read);
-                let around = CommandContext { network: run.network, moves, reads };
+                let (network, background) = (run.network, run.background);
+                let around = CommandContext { network, background, moves, reads };
                 judge_part(rules, mode, part, around, found);
             }
         }
         Err(unparsable) => {
             if let Some((rule, _)) =
-                denying(rules, run.network).find(|(_, pattern)| pattern.is_any())
+                denying(rules, run.network, run.background).find(|(_, pattern)| pattern.is_any())
             {
                 found.refuse(Why::Denied(rule.to_string()));
             }
             found.obstacle(Why::Unparsable(unparsable.clone()), None);
+            if run.network {
+                found.obstacle(Why::CommandNetwork, None);
+            }
         }
     }
 }
@@ -73,6 +77,8 @@ fn network(rules: Rules<'_>, found: &mut Findings) {
 struct CommandContext<'a> {
     /// Whether the command has the network.
     network: bool,
+    /// Whether the command runs in the background.
+    background: bool,
     /// Whether it does not run in the project's own folder, or a part of it changes the folder.
     moves: bool,
     /// What the part reads, if it does nothing else.
@@ -84,16 +90,18 @@ fn judge_part(
     rules: Rules<'_>,
     mode: Mode,
     part: &Simple,
-    CommandContext { network, moves, reads }: CommandContext<'_>,
+    CommandContext { network, background, moves, reads }: CommandContext<'_>,
     found: &mut Findings,
 ) {
     // Another folder may have its own repository, whose settings name programs.
     let elsewhere = moves && part.words.first().and_then(Word::literal) == Some("git");
-    let reading =
-        reads.filter(|_| !elsewhere).map_or(Err(Why::Mode), |reads| only_reads(rules, mode, reads));
+    let reading = reads
+        .filter(|_| !elsewhere)
+        .map_or_else(|| Err(Vec::new()), |reads| only_reads(rules, mode, reads));
+    let unclear = unclear(part);
     let is_nothing = part.words.is_empty() && part.assignments.is_empty();
-    let is_clear = reading.is_ok() && unclear(part).is_none();
-    if mode == Mode::Plan && !is_clear && !is_nothing {
+    let only_reads = reading.is_ok() && unclear.is_empty();
+    if mode == Mode::Plan && !only_reads && !is_nothing {
         return found.refuse(Why::Mode);
     }
     let reads_code = reads_code(part);
@@ -101,7 +109,7 @@ fn judge_part(
     let by_name =
         |(rule, pattern): (&Rule, &CommandPattern)| (rule.to_string(), pattern.fit(part, true));
     let mut perhaps = None;
-    for (rule, fit) in denying(rules, network).map(by_name) {
+    for (rule, fit) in denying(rules, network, background).map(by_name) {
         match fit {
             Fit::Yes => return found.refuse(Why::Denied(rule)),
             Fit::Perhaps => perhaps = perhaps.or(Some(rule)),
@@ -110,48 +118,63 @@ fn judge_part(
             Fit::No => {}
         }
     }
-    if let Some(rule) = perhaps {
-        return found.obstacle(Why::PerhapsDenied(rule), None);
-    }
+    // Obstacles that no rule removes.
+    let mut lasting: Vec<Why> = perhaps.map(Why::PerhapsDenied).into_iter().collect();
     // The sandbox confines a command, but not which hosts it talks to.
-    if mode.runs_freely() && !network {
+    let is_free = mode.runs_freely() && !network;
+    if !is_free && !only_reads {
+        lasting.extend(unclear);
+        let first = part.words.first();
+        // The same words do something else with a different input.
+        if let Some(first) = first.filter(|_| reads_code) {
+            lasting.push(Why::RunsInput(first.as_written().to_owned()));
+        }
+        // A relative path is another command in another folder.
+        let program = first.and_then(Word::literal);
+        lasting.extend(
+            program
+                .filter(|program| moves && program.contains('/') && !program.starts_with('/'))
+                .map(|program| Why::NotLiteral(program.to_owned())),
+        );
+    }
+    let asks_always = !lasting.is_empty();
+    for why in lasting {
+        found.obstacle(why, None);
+    }
+    // The file of a lone redirect was already judged.
+    if is_free || only_reads || part.words.is_empty() {
         return;
-    }
-    if let Some(why) = unclear(part) {
-        return found.obstacle(why, None);
-    }
-    let Err(kept) = reading else { return };
-    let Some(words) = part.literal().filter(|words| !words.is_empty()) else {
-        // A lone redirect: its file was already judged.
-        return;
-    };
-    // The same words do something else with a different input.
-    if reads_code {
-        return found.obstacle(Why::RunsInput(words[0].to_owned()), None);
-    }
-    // A relative path is another command in another folder.
-    if moves && words[0].contains('/') && !words[0].starts_with('/') {
-        return found.obstacle(Why::NotLiteral(words[0].to_owned()), None);
     }
     let allowed = patterns(rules, Effect::Allow).any(|(rule, pattern)| {
-        (!network || rule.is_with_network())
+        rule.allows_run(network, background)
             && pattern.fit(part, false) == Fit::Yes
             && (pattern.is_exact() || !hands_over)
     });
-    if allowed {
+    if allowed && !asks_always {
         return;
     }
-    let why = match (hands_over, network) {
-        (true, _) => Why::HandsOver(words[0].to_owned()),
-        (false, true) => Why::CommandNetwork,
-        (false, false) => kept,
-    };
-    let rule = CommandPattern::exactly(&words).map(|exactly| Rule::run(exactly, network));
-    found.obstacle(why, rule);
+    let name = part.words[0].as_written();
+    let mut reasons = reading.err().unwrap_or_default();
+    if network {
+        reasons.push(Why::CommandNetwork);
+    }
+    if hands_over && !reads_code {
+        reasons.push(Why::HandsOver(name.to_owned()));
+    }
+    if reasons.is_empty() && !asks_always {
+        reasons.push(if background { Why::Background } else { Why::Mode });
+    }
+    let words = part.literal().filter(|_| !asks_always);
+    let rule = words
+        .and_then(|words| CommandPattern::exactly(&words))
+        .map(|exactly| Rule::run(exactly, network, background));
+    for why in reasons {
+        found.obstacle(why, rule.clone());
+    }
 }
 
-/// Why what a part reads does not pass without asking; none if it does.
-fn only_reads(rules: Rules<'_>, mode: Mode, reads: &Reads) -> Result<(), Why> {
+/// Why what a part reads does not pass without asking.
+fn only_reads(rules: Rules<'_>, mode: Mode, reads: &Reads) -> Result<(), Vec<Why>> {
     let mut found = Findings::default();
     for path in &reads.paths {
         paths::judge(rules, mode, Action::Read, path, &mut found);
@@ -163,24 +186,29 @@ fn only_reads(rules: Rules<'_>, mode: Mode, reads: &Reads) -> Result<(), Why> {
         }
     }
     let obstacles = found.obstacles.into_iter().map(|(why, _)| why);
-    found.refused.into_iter().chain(obstacles).min().map_or(Ok(()), Err)
+    let reasons: Vec<Why> = found.refused.into_iter().chain(obstacles).collect();
+    if reasons.is_empty() { Ok(()) } else { Err(reasons) }
 }
 
-/// Why it is unknown what this part does.
-fn unclear(part: &Simple) -> Option<Why> {
-    if let Some(name) = part.assignments.first() {
-        return Some(Why::Assignment(name.clone()));
-    }
+/// Why it is unknown what this part does; nothing if it is known.
+fn unclear(part: &Simple) -> Vec<Why> {
+    let assigned = part.assignments.iter().map(|name| Why::Assignment(name.clone()));
     let texts = part.redirects.iter().map(|redirect| &redirect.target);
-    part.words.iter().chain(texts).find_map(|word| match word {
+    let unknown = part.words.iter().chain(texts).filter_map(|word| match word {
         Word::Other(written) => Some(Why::NotLiteral(written.clone())),
         Word::Literal(_) => None,
-    })
+    });
+    assigned.chain(unknown).collect()
 }
 
-/// The deny rules for commands; those about the network count only if the command has it.
-fn denying(rules: Rules<'_>, network: bool) -> impl Iterator<Item = (&Rule, &CommandPattern)> {
-    patterns(rules, Effect::Deny).filter(move |(rule, _)| network || !rule.is_with_network())
+/// The deny rules for commands; those about the network count only if the command has it, and those
+/// about the background only if it runs there.
+fn denying(
+    rules: Rules<'_>,
+    network: bool,
+    background: bool,
+) -> impl Iterator<Item = (&Rule, &CommandPattern)> {
+    patterns(rules, Effect::Deny).filter(move |(rule, _)| rule.denies_run(network, background))
 }
 
 fn patterns(rules: Rules<'_>, effect: Effect) -> impl Iterator<Item = (&Rule, &CommandPattern)> {

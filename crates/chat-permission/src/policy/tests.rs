@@ -78,6 +78,7 @@ fn command(text: &str) -> Run {
         folder: path("/project"),
         sandboxed: true,
         network: false,
+        background: false,
         parts,
         redirected,
         reads,
@@ -100,7 +101,15 @@ fn outcome(rules: &[&str], mode: Mode, request: &Request) -> &'static str {
 fn why(rules: &[&str], mode: Mode, request: &Request) -> Option<Why> {
     match decide(&entries(rules), mode, request) {
         Decision::Pass => None,
-        Decision::Ask { why, .. } | Decision::Refuse { why, .. } => Some(why),
+        Decision::Ask { reasons, .. } => Some(reasons[0].clone()),
+        Decision::Refuse { why, .. } => Some(why),
+    }
+}
+
+fn reasons(rules: &[&str], mode: Mode, request: &Request) -> Vec<Why> {
+    match decide(&entries(rules), mode, request) {
+        Decision::Ask { reasons, .. } => reasons,
+        other => panic!("{request:?} does not ask: {other:?}"),
     }
 }
 
@@ -226,6 +235,35 @@ fn what_is_known_only_when_it_runs_asks_without_always() {
     assert_eq!(outcome(&all, Mode::Ask, &beneath("/c/b && ls")), "pass");
     assert!(matches!(why(&all, Mode::Unattended, &run("'")), Some(Why::Unparsable(_))));
     assert_eq!(outcome(&[], Mode::Unattended, &run("ls $x")), "pass");
+}
+
+#[test]
+fn a_rule_for_the_foreground_is_none_for_the_background() {
+    let behind = |text| Request::Run(Run { background: true, ..command(text) });
+    let server = behind("make serve");
+    for rules in [&[][..], &["+run:make serve"], &["+run:make *"], &["+run+network:make *"]] {
+        assert_eq!(why(rules, Mode::Ask, &server), Some(Why::Background), "{rules:?}");
+        assert_eq!(always(rules, Mode::Ask, &server), ["run+background:make serve"], "{rules:?}");
+    }
+    for rule in ["+run+background:make serve", "+run+background:*", "+run+network+background:*"] {
+        assert_eq!(outcome(&[rule], Mode::Ask, &server), "pass", "{rule}");
+        assert_eq!(outcome(&[rule], Mode::Ask, &run("make serve")), "pass", "{rule}");
+    }
+    let reaching = Request::Run(Run { network: true, background: true, ..command("make serve") });
+    for rule in ["+run:*", "+run+network:*", "+run+background:*"] {
+        assert_eq!(
+            always(&[rule], Mode::Ask, &reaching),
+            ["run+network+background:make serve"],
+            "{rule}"
+        );
+    }
+    // What is denied is denied everywhere, unless only the background is.
+    assert_eq!(outcome(&["-run:make *"], Mode::Auto, &server), "refuse");
+    assert_eq!(outcome(&["-run+background:make *"], Mode::Auto, &server), "refuse");
+    assert_eq!(outcome(&["-run+background:make *"], Mode::Auto, &run("make serve")), "pass");
+    // The mode that runs commands in the sandbox runs them there, too, and so does reading.
+    assert_eq!(outcome(&[], Mode::Auto, &server), "pass");
+    assert_eq!(outcome(&[], Mode::Ask, &behind("ls")), "pass");
 }
 
 #[test]
@@ -370,6 +408,69 @@ fn of_several_things_the_most_serious_is_told() {
 }
 
 #[test]
+fn every_reason_is_told_and_none_hides_behind_what_is_unknown() {
+    let word = str::to_owned;
+    let reaching = |text| Request::Run(Run { network: true, ..command(text) });
+    for (request, expected) in [
+        (run("make; make"), vec![Why::Mode]),
+        (
+            reaching("A=1 curl $x < /etc/hosts"),
+            vec![
+                Why::Outside,
+                Why::CommandNetwork,
+                Why::NotLiteral(word("$x")),
+                Why::Assignment(word("A")),
+            ],
+        ),
+        (
+            run("A=1 B=2 make $x $y > /tmp/x; sudo make"),
+            vec![
+                Why::Outside,
+                Why::HandsOver(word("sudo")),
+                Why::NotLiteral(word("$x")),
+                Why::NotLiteral(word("$y")),
+                Why::Assignment(word("A")),
+                Why::Assignment(word("B")),
+            ],
+        ),
+        (reaching("sudo make"), vec![Why::CommandNetwork, Why::HandsOver(word("sudo"))]),
+        (
+            reaching("echo $x | bash"),
+            vec![Why::CommandNetwork, Why::RunsInput(word("bash")), Why::NotLiteral(word("$x"))],
+        ),
+        (run("cat /etc/hosts .env"), vec![Why::Secret(word(".env")), Why::Outside]),
+        (read("/etc/.env"), vec![Why::Secret(word("/etc/.env")), Why::Outside]),
+        (
+            Request::Read { path: path("/etc/hosts").with_several_links() },
+            vec![Why::Outside, Why::SeveralLinks],
+        ),
+        (
+            Request::Run(Run { sandboxed: false, network: true, ..command("ls $x > /tmp/x") }),
+            vec![Why::Unsandboxed, Why::Outside, Why::CommandNetwork, Why::NotLiteral(word("$x"))],
+        ),
+    ] {
+        assert_eq!(reasons(&[], Mode::Ask, &request), expected, "{request:?}");
+    }
+    let unknown = reasons(&[], Mode::Ask, &reaching("'"));
+    assert!(matches!(&unknown[..], [Why::CommandNetwork, Why::Unparsable(_)]), "{unknown:?}");
+    let rules = ["-run:rm *"];
+    assert_eq!(
+        reasons(&rules, Mode::Ask, &reaching("sudo $x")),
+        [
+            Why::PerhapsDenied(word("run:rm *")),
+            Why::CommandNetwork,
+            Why::HandsOver(word("sudo")),
+            Why::NotLiteral(word("$x")),
+        ]
+    );
+    // A rule removes the reasons that it allows, and no others.
+    assert_eq!(
+        reasons(&["+run+network:curl x"], Mode::Ask, &reaching("curl x > /tmp/x")),
+        [Why::Outside]
+    );
+}
+
+#[test]
 fn a_rule_of_a_path_is_of_no_other_path() {
     assert_eq!(outcome(&["+read:/etc/hosts"], Mode::Ask, &read("/etc/passwd")), "ask");
     assert_eq!(outcome(&["+write:/etc/hosts"], Mode::Ask, &read("/etc/hosts")), "ask");
@@ -397,10 +498,10 @@ fn secrets_ask_in_every_mode_unless_a_rule_names_them() {
         assert_eq!(outcome(rules, mode, &write(env)), writing, "{rules:?} {mode}");
     }
     assert_eq!(outcome(&[], Mode::Ask, &read("/project/.env.example")), "pass");
-    let Decision::Ask { why, always } = decide(&[], Mode::Edits, &read(env)) else {
+    let Decision::Ask { reasons, always } = decide(&[], Mode::Edits, &read(env)) else {
         panic!("asks")
     };
-    assert_eq!(why, Why::Secret("web/.env".to_owned()));
+    assert_eq!(reasons, [Why::Secret("web/.env".to_owned())]);
     assert_eq!(always, ["read:./web/.env".parse().unwrap()]);
     // Files that the shell opens for a command are judged alike.
     assert_eq!(outcome(&["+run:cat"], Mode::Edits, &run("cat < .env")), "ask");
@@ -436,6 +537,16 @@ fn a_rule_covers_only_what_was_asked() {
     }
     assert!(covers("run:python3 *", Effect::Deny, run("/usr/bin/python3 a", true)));
     assert!(!covers("run+network:python3 *", Effect::Deny, run("python3 a", false)));
+    let behind = || Request::Run(Run { background: true, ..command("python3 a") });
+    for (rule, allows, denies) in [
+        ("run:python3 *", false, true),
+        ("run+background:python3 *", true, true),
+        ("run+network:python3 *", false, false),
+    ] {
+        assert_eq!(covers(rule, Effect::Allow, behind()), allows, "{rule}");
+        assert_eq!(covers(rule, Effect::Deny, behind()), denies, "{rule}");
+    }
+    assert!(!covers("run+background:python3 *", Effect::Deny, run("python3 a", false)));
 }
 
 #[test]

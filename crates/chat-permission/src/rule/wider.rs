@@ -96,6 +96,7 @@ mod tests {
             ("run:cargo test --all", Some("run:cargo test *")),
             ("run:cargo test", Some("run:cargo test *")),
             ("run+network:npm run build -- --prod", Some("run+network:npm run build *")),
+            ("run+background:npm run dev", Some("run+background:npm run dev *")),
             ("run:npm run", None),
             ("run:python3 -m pytest -x", Some("run:python3 -m pytest *")),
             ("run:make -j8 all", Some("run:make *")),

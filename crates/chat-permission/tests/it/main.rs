@@ -34,7 +34,8 @@ fn run(project: &Project, command: &str, folder: &str) -> Decision {
 fn why(decision: &Decision) -> Option<&Why> {
     match decision {
         Decision::Pass => None,
-        Decision::Ask { why, .. } | Decision::Refuse { why, .. } => Some(why),
+        Decision::Ask { reasons, .. } => reasons.first(),
+        Decision::Refuse { why, .. } => Some(why),
     }
 }
 

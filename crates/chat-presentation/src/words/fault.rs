@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use chat_core::error::{Error, Feature, Kind, MissingMessages, NoReview};
-use chat_core::models::{CONNECTION, is_named_like_engine};
+use chat_core::models::CONNECTION;
 use gettextrs::{gettext, ngettext};
 
+use super::model::is_engine_name;
 use super::{fill, page, seconds};
 
 /// Says what happened and what to do, in the language of the person.
@@ -275,7 +276,7 @@ pub fn sentence(error: &Error) -> String {
         Kind::NoModel => gettext("There are no models yet. Download one, or add a connection."),
         Kind::RuleMismatch => gettext("This rule doesn’t cover what was asked."),
         Kind::NothingToSend => gettext("There is nothing to send. Write a message first."),
-        Kind::NameTaken { name } if is_named_like_engine(name) => fill(
+        Kind::NameTaken { name } if is_engine_name(name) => fill(
             &gettext("“{name}” is the name of Natter’s built-in engine. Choose another name."),
             &[("name", name)],
         ),

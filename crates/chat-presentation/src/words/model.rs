@@ -3,10 +3,16 @@
 use std::path::Path;
 
 use chat_core::error::{FileFault, Kind};
-use chat_core::models::{DownloadStage, Offer};
+use chat_core::models::{DownloadStage, Offer, are_names_alike, is_named_like_engine};
 use gettextrs::{gettext, ngettext};
 
 use super::{fill, tenths};
+
+/// Whether people would take a connection of this name for the built-in engine, which they know by
+/// its name in their own language.
+pub fn is_engine_name(name: &str) -> bool {
+    is_named_like_engine(name) || are_names_alike(name, &gettext("On this computer"))
+}
 
 /// Says what happened to a model, its file or its download, and what to do. Kinds that are about
 /// something else have their sentences in `fault`, and get an empty one here.

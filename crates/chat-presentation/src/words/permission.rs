@@ -1,12 +1,14 @@
 //! Words permissions: what is asked for, why it is asked, which rules there are.
 
-use chat_core::message::{PermissionRequest, Preview};
+use std::time::Duration;
+
+use chat_core::message::{AskReason, PermissionRequest, Preview};
 use chat_core::permission::command::Unparsable;
 use chat_core::permission::pattern::InvalidPattern;
 use chat_core::permission::{Action, Effect, InvalidRule, Mode, Scope, Why};
 use gettextrs::{gettext, ngettext};
 
-use super::{fill, one_line};
+use super::{fill, one_line, seconds, short_time};
 
 /// What a tool wants to do, as a question of one line.
 pub fn permission_question(asked: &PermissionRequest) -> String {
@@ -52,16 +54,57 @@ pub fn go_on_question(rounds: u32) -> String {
     fill(&text, &[("rounds", &rounds.to_string())])
 }
 
-/// Why a request is asked, and where the rule holds that it is asked for, if there is one.
+/// How many reasons are shown at once where room is short.
+pub const REASONS_SHOWN: usize = 4;
+
+/// The most serious reason why a request is asked.
 pub fn why_asked(asked: &PermissionRequest) -> String {
-    let why = why(&asked.why);
-    let place = match asked.scope {
+    asked.reasons.first().map(reason_asked).unwrap_or_default()
+}
+
+/// Every reason why a request is asked, the most serious first.
+pub fn reasons_asked(asked: &PermissionRequest) -> Vec<String> {
+    asked.reasons.iter().map(reason_asked).collect()
+}
+
+/// That there are so many more reasons.
+pub fn more_reasons(count: usize) -> String {
+    let text =
+        ngettext("{n} more reason", "{n} more reasons", u32::try_from(count).unwrap_or(u32::MAX));
+    fill(&text, &[("n", &count.to_string())])
+}
+
+/// A reason to ask, and where the rule holds that it is asked for, if there is one.
+pub fn reason_asked(reason: &AskReason) -> String {
+    let why = why(&reason.why);
+    let place = match reason.scope {
         None => return why,
         Some(Scope::Session) => gettext("This rule applies to this chat."),
         Some(Scope::Project) => gettext("This rule applies to this project."),
         Some(Scope::Everywhere) => gettext("This rule applies everywhere."),
     };
     format!("{why} {place}")
+}
+
+/// Whether a command would run in the background, and when it would be stopped. None of anything
+/// else.
+pub fn run_time(asked: &PermissionRequest) -> Option<String> {
+    let Preview::Command { background, limit, .. } = &asked.preview else { return None };
+    let text = match (background, limit) {
+        (false, None) => return None,
+        (false, Some(_)) => gettext("It stops after {time} at the latest."),
+        (true, Some(_)) => {
+            gettext("It runs in the background and stops after {time} at the latest.")
+        }
+        (true, None) => gettext("It runs in the background without a time limit."),
+    };
+    // Rounded minutes would be another limit.
+    let time = |limit: Duration| match limit.as_secs() {
+        0..120 => seconds(limit),
+        whole if whole % 60 == 0 => seconds(limit),
+        _ => short_time(limit),
+    };
+    Some(fill(&text, &[("time", &limit.map(time).unwrap_or_default())]))
 }
 
 /// Why a command cannot be had run outside the sandbox, where that is so.
@@ -130,6 +173,7 @@ pub fn why(why: &Why) -> String {
         Why::CommandNetwork => gettext(
             "The command needs the network and could reach any host, including those on your local network.",
         ),
+        Why::Background => gettext("No rule allows it in the background yet."),
         Why::Mode => gettext("No rule allows it yet."),
     }
 }
@@ -158,7 +202,7 @@ pub fn bad_rule(bad: &InvalidRule) -> String {
         ),
         InvalidRule::Action(action) => about(
             &gettext(
-                "“{what}” isn’t an action. Use read, write, run, run+network, or network, as in “run:cargo test *”.",
+                "“{what}” isn’t an action. Use read, write, run, run+network, run+background, or network, as in “run:cargo test *”.",
             ),
             action,
         ),
@@ -280,6 +324,7 @@ mod tests {
             Why::PrivateAddress,
             Why::NoHost,
             Why::CommandNetwork,
+            Why::Background,
             Why::Mode,
         ];
         let mut lines = String::new();
@@ -299,8 +344,7 @@ mod tests {
                 action: Action::Write,
                 target: "src/a.rs".to_owned(),
                 preview: Preview::Change { is_new, diff: "+a".to_owned(), added: 1, removed: 0 },
-                why: Why::Mode,
-                scope: None,
+                reasons: vec![Why::Mode.into()],
                 always: Vec::new(),
             })
         };
@@ -318,10 +362,11 @@ mod tests {
                 folder: "/project".into(),
                 network: false,
                 sandboxed: true,
+                background: false,
+                limit: None,
                 stays_inside,
             },
-            why: Why::Mode,
-            scope: None,
+            reasons: vec![Why::Mode.into()],
             always: Vec::new(),
         };
         let by_rule = stays_inside(&asked(Some(Why::Denied("network:*".to_owned()))));
@@ -334,6 +379,36 @@ mod tests {
         let by_mode = stays_inside(&asked(Some(Why::Mode)));
         assert_eq!(by_mode.as_deref(), Some("In this mode, commands run only in the sandbox."));
         assert_eq!(stays_inside(&asked(None)), None);
+    }
+
+    #[test]
+    fn a_command_says_how_long_it_may_run_and_whether_behind_the_reply() {
+        let told = |background, limit: Option<u64>| {
+            run_time(&PermissionRequest {
+                action: Action::Run,
+                target: "make".to_owned(),
+                preview: Preview::Command {
+                    text: "make".to_owned(),
+                    folder: "/project".into(),
+                    network: false,
+                    sandboxed: true,
+                    background,
+                    limit: limit.map(Duration::from_secs),
+                    stays_inside: None,
+                },
+                reasons: vec![Why::Mode.into()],
+                always: Vec::new(),
+            })
+        };
+        for (background, limit, expected) in [
+            (false, Some(1), "It stops after 1 second at the latest."),
+            (false, Some(600), "It stops after 10 minutes at the latest."),
+            (false, Some(150), "It stops after 2 min 30 s at the latest."),
+            (true, Some(90), "It runs in the background and stops after 90 seconds at the latest."),
+            (true, None, "It runs in the background without a time limit."),
+        ] {
+            assert_eq!(told(background, limit).as_deref(), Some(expected));
+        }
     }
 
     #[test]

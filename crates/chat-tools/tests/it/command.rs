@@ -220,6 +220,44 @@ async fn the_whole_command_is_asked_for_first() {
 }
 
 #[tokio::test]
+async fn whether_it_runs_in_the_background_and_how_long_is_asked_for_as_it_runs() {
+    let mut world = World::new();
+    Arc::make_mut(&mut world.context.settings).command_seconds = 120;
+    for (more, expected) in [
+        (json!({}), (false, Some(120))),
+        (json!({ "seconds": 600 }), (false, Some(600))),
+        (json!({ "background": true }), (true, None)),
+        (json!({ "background": true, "seconds": 30 }), (true, Some(30))),
+    ] {
+        let mut call = json!({ "command": "make" });
+        call.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        world.fails("run_command", call).await;
+        let shown = match world.host.previews.lock().unwrap().last() {
+            Some(Preview::Command { background, limit, .. }) => {
+                (*background, limit.map(|limit| limit.as_secs()))
+            }
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(shown, expected, "{more}");
+    }
+}
+
+#[tokio::test]
+async fn a_rule_for_a_command_lets_it_into_the_background_only_if_it_says_so() {
+    let world = World::new();
+    world.host.has_mode(Mode::Ask);
+    world.host.allowed("run:sleep *");
+    let behind = json!({ "command": "sleep 0", "background": true });
+    world.call("run_command", json!({ "command": "sleep 0" })).await.unwrap();
+    assert!(world.host.was_asked().is_empty());
+    world.fails("run_command", behind.clone()).await;
+    assert_eq!(world.host.was_asked(), ["run sleep 0"]);
+    world.host.allowed("run+background:sleep *");
+    world.call("run_command", behind).await.unwrap();
+    assert!(world.host.was_asked().is_empty());
+}
+
+#[tokio::test]
 async fn it_runs_in_a_folder_of_the_project_alone() {
     let world = world();
     world.put("sub/a", "");

@@ -48,6 +48,12 @@ impl PendingApprovals {
         Some((pending, self.changed()))
     }
 
+    /// Whether what waits can be answered like this. None where it waits no longer.
+    pub(crate) fn is_covered_by(&self, id: ApprovalId, answer: &Answer) -> Option<bool> {
+        let pending = self.0.iter().find(|pending| pending.ask.id == id)?;
+        Some(pending.is_covered_by(answer))
+    }
+
     /// Has one wait again that could not be answered. None where nobody listens any more.
     pub(crate) fn put_back(&mut self, pending: PendingApproval) -> Option<SessionEvent> {
         if pending.answer.is_closed() {
@@ -135,7 +141,7 @@ impl PendingApproval {
     }
 
     /// Whether each rule that the person wrote is about something that was asked.
-    pub(crate) fn is_covered_by(&self, answer: &Answer) -> bool {
+    fn is_covered_by(&self, answer: &Answer) -> bool {
         let Answer::Remember { effect, rules, .. } = answer else { return true };
         let requests = self.requests.as_deref().unwrap_or_default();
         rules.iter().all(|rule| covers(rule, *effect, requests))
@@ -182,8 +188,7 @@ mod tests {
             action: Action::Network,
             target: host.to_owned(),
             preview: Preview::Target,
-            scope: None,
-            why: Why::Mode,
+            reasons: vec![Why::Mode.into()],
             always: Vec::new(),
         });
         let ask = ApprovalRequest {

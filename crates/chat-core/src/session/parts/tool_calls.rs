@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use chat_permission::Action;
+
 use crate::event::{CallState, OpenCall, SessionEvent};
 use crate::message::{ApprovalRequest, Message, MessageId, Part, ToolCallId, ToolResult};
 
@@ -92,6 +94,15 @@ impl ToolCalls {
         let message = self.note(call, running(Arc::default(), 0))?;
         let call = call.clone();
         Some(SessionEvent::ToolCallChanged { message, call, running: true, result: None })
+    }
+
+    /// What a call does is permitted.
+    pub(crate) fn permitted(&self, call: &ToolCallId, action: Action) -> Option<SessionEvent> {
+        let is_running = |known: &&Call| {
+            known.open.call == *call && matches!(known.open.state, CallState::Running { .. })
+        };
+        let message = self.calls.iter().find(is_running)?.open.message;
+        Some(SessionEvent::ToolCallPermitted { message, call: call.clone(), action })
     }
 
     /// The command of a call wrote more: this is the end of it, of so many bytes.

@@ -93,6 +93,9 @@ fn in_session(fid: &Fid, event: &SessionEvent) -> Value {
                 "message": message, "call": call, "running": running, "result": result,
             } })
         }
+        SessionEvent::ToolCallPermitted { message, call, action } => {
+            json!({ "tool_call_permitted": { "message": message, "call": call, "action": action } })
+        }
         SessionEvent::ToolOutput { message, call, tail, bytes } => json!({ "tool_output": {
             "message": message, "call": call, "tail": &**tail, "bytes": bytes,
         } }),

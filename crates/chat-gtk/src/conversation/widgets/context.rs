@@ -7,6 +7,7 @@ use std::rc::Rc;
 use chat_core::message::{Answer, ApprovalId, MessageId};
 use chat_core::tool::Toolbox;
 
+use super::answer_errors::AnswerErrors;
 use super::code::Spare;
 use super::style_tags::StyleTags;
 use super::tags::Tags;
@@ -30,6 +31,8 @@ pub struct WidgetContext {
     pub bounds: Rc<OneTimeNote>,
     /// What was typed below questions that wait.
     pub drafts: Rc<AnswerDrafts>,
+    /// Where a question says why its answer was refused.
+    pub errors: Rc<AnswerErrors>,
     /// Where the conversation sends what a person wants.
     pub output: Rc<dyn Fn(Output)>,
     /// Who is told of links.

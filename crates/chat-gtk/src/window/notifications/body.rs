@@ -4,7 +4,7 @@ use std::path::Path;
 
 use chat_core::error::Error;
 use chat_core::event::StopReason;
-use chat_core::message::{ApprovalKind, ApprovalRequest, PermissionRequest, Preview};
+use chat_core::message::{ApprovalKind, ApprovalRequest, AskReason, PermissionRequest, Preview};
 use chat_core::permission::Why;
 use chat_presentation::words;
 use gettextrs::gettext;
@@ -43,7 +43,7 @@ fn permission(asked: &PermissionRequest, project: Option<&Path>) -> Asking {
     let mut lines = vec![words::permission_question(asked)];
     let whole = match &asked.preview {
         Preview::Target | Preview::Delete => fits(&asked.target),
-        Preview::Command { text, folder, sandboxed, .. } => {
+        Preview::Command { text, folder, .. } => {
             lines.extend(first_line(text));
             let place = folder.display().to_string();
             if project != Some(folder) {
@@ -51,10 +51,7 @@ fn permission(asked: &PermissionRequest, project: Option<&Path>) -> Asking {
                 let where_to = gettext("It would run in {folder}.");
                 lines.push(words::fill(&where_to, &[("folder", &place)]));
             }
-            if !sandboxed && asked.why != Why::Unsandboxed {
-                let why = Why::Unsandboxed;
-                lines.push(words::why_asked(&PermissionRequest { why, ..asked.clone() }));
-            }
+            lines.extend(words::run_time(asked));
             fits(text) && fits(&place)
         }
         Preview::Address { url } => {
@@ -69,10 +66,15 @@ fn permission(asked: &PermissionRequest, project: Option<&Path>) -> Asking {
         Preview::Change { .. } => false,
         Preview::Move { to } => fits(&asked.target) && fits(&to.display().to_string()),
     };
-    if asked.why != Why::Mode {
-        lines.push(words::why_asked(asked));
+    // What needs a rule is what the question says already.
+    let is_told = |reason: &&AskReason| !matches!(reason.why, Why::Mode | Why::Background);
+    let reasons: Vec<_> = asked.reasons.iter().filter(is_told).map(words::reason_asked).collect();
+    let (shown, more) = reasons.split_at(reasons.len().min(words::REASONS_SHOWN));
+    lines.extend_from_slice(shown);
+    if !more.is_empty() {
+        lines.push(words::more_reasons(more.len()));
     }
-    Asking { words: lines.join("\n"), whole, permission: true }
+    Asking { words: lines.join("\n"), whole: whole && more.is_empty(), permission: true }
 }
 
 /// Whether a text can be shown on one line without being misread.
@@ -119,6 +121,7 @@ pub(super) fn plain(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
+    use std::time::Duration;
 
     use chat_core::error::Kind;
     use chat_core::message::{ApprovalId, Question, ToolCallId};
@@ -132,8 +135,7 @@ mod tests {
             action,
             target,
             preview,
-            why: Why::Mode,
-            scope: None,
+            reasons: vec![Why::Mode.into()],
             always: Vec::new(),
         };
         ApprovalRequest {
@@ -150,6 +152,8 @@ mod tests {
             folder: PathBuf::from("/home/ada/garden"),
             network: false,
             sandboxed: true,
+            background: false,
+            limit: Some(Duration::from_mins(2)),
             stays_inside: None,
         };
         asking(&request(Action::Run, text, preview), Some(Path::new("/home/ada/garden")))
@@ -183,6 +187,8 @@ mod tests {
             folder: folder.into(),
             network: false,
             sandboxed,
+            background: false,
+            limit: None,
             stays_inside: None,
         };
         let told = |folder: &str, sandboxed| {
@@ -198,6 +204,41 @@ mod tests {
         );
         assert!(!told(&format!("/home/ada/garden/{}", "x".repeat(LINE)), true).whole);
         assert_ne!(told("/home/ada/garden", false).words, told("/home/ada/garden", true).words);
+    }
+
+    #[test]
+    fn how_long_a_command_may_run_is_told_and_whether_behind_the_reply() {
+        let short = command("make");
+        assert!(short.words.contains("It stops after 2 minutes at the latest."), "{}", short.words);
+        let preview = Preview::Command {
+            text: "make".to_owned(),
+            folder: PathBuf::from("/home/ada/garden"),
+            network: false,
+            sandboxed: true,
+            background: true,
+            limit: None,
+            stays_inside: None,
+        };
+        let behind = asking(&request(Action::Run, "make", preview), None);
+        let told = "It runs in the background without a time limit.";
+        assert!(behind.whole && behind.words.contains(told), "{}", behind.words);
+    }
+
+    #[test]
+    fn what_is_asked_for_more_reasons_than_fit_is_allowed_only_in_the_chat() {
+        let told = |reasons: Vec<Why>| {
+            let mut ask = request(Action::Read, "/etc/hosts", Preview::Target);
+            let ApprovalKind::Permission(asked) = &mut ask.kind else { panic!() };
+            asked.reasons = reasons.into_iter().map(AskReason::from).collect();
+            asking(&ask, None)
+        };
+        let unknown = |word: &str| Why::NotLiteral(word.to_owned());
+        let few = told(vec![Why::Outside, unknown("$a"), Why::Mode]);
+        assert!(few.whole && few.words.ends_with("when the command runs."), "{}", few.words);
+        assert!(few.words.contains("It’s outside the project."), "{}", few.words);
+        let words = ["$a", "$b", "$c", "$d", "$e"].map(unknown);
+        let many = told([Why::Outside].into_iter().chain(words).collect());
+        assert!(!many.whole && many.words.ends_with("\n2 more reasons"), "{}", many.words);
     }
 
     #[test]

@@ -38,6 +38,9 @@ const RULES: &[&str] = &[
     "network:local example.org",
     "run+network:ls *",
     "run+network:*",
+    "run+background:ls *",
+    "run+background:rm *",
+    "run+network+background:*",
 ];
 
 const PATHS: &[&str] = &[
@@ -130,13 +133,14 @@ fn commands() -> impl Strategy<Value = Run> {
         between,
         prop::bool::weighted(0.8),
         prop::bool::weighted(0.2),
+        prop::bool::weighted(0.2),
         resolved(),
         prop::bool::weighted(0.8),
     )
-        .prop_map(|(parts, between, sandboxed, network, folder, at_root)| {
+        .prop_map(|(parts, between, sandboxed, network, background, folder, at_root)| {
             let run = command(&parts.join(between));
             let folder = if at_root { run.folder.clone() } else { folder };
-            Run { folder, sandboxed, network, ..run }
+            Run { folder, sandboxed, network, background, ..run }
         })
 }
 
@@ -164,16 +168,18 @@ fn height(decision: &Decision) -> u8 {
 
 /// Whether an allow rule has these words, determined without the policy's own code by comparing
 /// text.
-fn is_allowed(rules: &[Entry], words: &[Word], network: bool) -> bool {
+fn is_allowed(rules: &[Entry], words: &[Word], run: &Run) -> bool {
     let words: Option<Vec<_>> = words.iter().map(Word::literal).collect();
     let Some(words) = words else { return false };
     rules.iter().filter(|entry| entry.effect == Effect::Allow).any(|entry| {
-        let mut text = entry.rule.to_string();
-        if let Some(pattern) = text.strip_prefix("run+network:") {
-            text = format!("run:{pattern}");
-        } else if network {
+        let text = entry.rule.to_string();
+        let (head, pattern) = text.split_once(':').unwrap();
+        if run.network && !head.contains("+network")
+            || run.background && !head.contains("+background")
+        {
             return false;
         }
+        let text = format!("{}:{pattern}", head.split('+').next().unwrap());
         match text.as_str() {
             "run:*" => true,
             "run:a 'b c' '*'" => words == ["a", "b c", "*"],
@@ -293,7 +299,7 @@ proptest! {
             prop_assert!(run.sandboxed);
             for part in run.parts.clone().unwrap() {
                 let only_redirects = part.words.is_empty() && part.assignments.is_empty();
-                prop_assert!(only_redirects || only_reads(&part) && !run.network || is_allowed(&rules, &part.words, run.network), "{part:?} by {rules:?}");
+                prop_assert!(only_redirects || only_reads(&part) && !run.network || is_allowed(&rules, &part.words, &run), "{part:?} by {rules:?}");
                 prop_assert!(part.assignments.is_empty());
             }
         }

@@ -6,6 +6,8 @@ use super::*;
 fn wishes() -> Vec<(&'static str, Request)> {
     let run =
         |text: &str, sandboxed, network| Request::Run(Run { sandboxed, network, ..command(text) });
+    let behind =
+        |text: &str, network| Request::Run(Run { background: true, network, ..command(text) });
     let reach = |host: &str, private| Request::Network {
         host: host.to_owned(),
         private,
@@ -30,6 +32,9 @@ fn wishes() -> Vec<(&'static str, Request)> {
         ("make", run("make", true, false)),
         ("make all", run("make all", true, false)),
         ("make, network", run("make", true, true)),
+        ("make, behind", behind("make", false)),
+        ("make all, behind", behind("make all", false)),
+        ("make, behind, network", behind("make", true)),
         ("make, free", run("make", false, false)),
         ("curl a", run("curl a.example", true, false)),
         ("curl a, network", run("curl a.example", true, true)),
@@ -78,6 +83,13 @@ const REMEMBERED: &[(&str, &[&str], &[&str])] = &[
     ("make", &["run:make"], &["make"]),
     ("make all", &["run:make all"], &["make all"]),
     ("make, network", &["run+network:make"], &["make", "make, network"]),
+    ("make, behind", &["run+background:make"], &["make", "make, behind"]),
+    ("make all, behind", &["run+background:make all"], &["make all", "make all, behind"]),
+    (
+        "make, behind, network",
+        &["run+network+background:make"],
+        &["make", "make, network", "make, behind", "make, behind, network"],
+    ),
     ("curl a", &["run:curl a.example"], &["curl a"]),
     ("curl a, network", &["run+network:curl a.example"], &["curl a", "curl a, network"]),
     ("curl b, network", &["run+network:curl b.example"], &["curl b, network"]),

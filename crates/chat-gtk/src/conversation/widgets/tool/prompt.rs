@@ -38,7 +38,23 @@ impl Prompt {
     /// The card.
     pub fn new(ask: &ApprovalRequest, context: &WidgetContext) -> Self {
         let (output, id) = (Rc::clone(&context.output), ask.id);
-        let answered: Answered = Rc::new(move |answer| output(Output::Answer { ask: id, answer }));
+        let error = gtk::Label::builder()
+            .use_markup(false)
+            .wrap(true)
+            .xalign(0.0)
+            .visible(false)
+            .accessible_role(gtk::AccessibleRole::Alert)
+            .css_classes(["error"])
+            .build();
+        let answered: Answered = {
+            let error = error.downgrade();
+            Rc::new(move |answer| {
+                if let Some(error) = error.upgrade() {
+                    error.set_visible(false);
+                }
+                output(Output::Answer { ask: id, answer });
+            })
+        };
         let root = gtk::Box::builder()
             .orientation(gtk::Orientation::Vertical)
             .spacing(10)
@@ -61,6 +77,8 @@ impl Prompt {
             ApprovalKind::GoOn { rounds } => go_on::fill(&root, *rounds, &answered),
         };
         accessible::set_label(&root, &name);
+        root.append(&error);
+        context.errors.watch(id, &error);
         Self { root, id, first, text }
     }
 

@@ -6,7 +6,8 @@ use gtk::prelude::*;
 use chat_core::message::{Answer, ApprovalId, PermissionRequest, Preview};
 use chat_core::permission::Action;
 use chat_presentation::words::{
-    fill as put, permission_question, stays_inside, visible, why_asked,
+    REASONS_SHOWN, fill as put, more_reasons, permission_question, reasons_asked, run_time,
+    stays_inside, visible,
 };
 
 use super::{Answered, answers, head, keep_draft, label, preview};
@@ -29,7 +30,10 @@ pub fn fill(
     let title = adaptive_pair::title(&label(&question, &["ask-title"]), &aside);
     root.append(&head(icon(asked), &title));
     root.append(&preview::widget(asked, &context.style_tags));
-    root.append(&label(&reason(asked), &["ask-why"]));
+    root.append(&reasons(asked));
+    if let Some(how) = how_it_runs(asked) {
+        root.append(&label(&how, &["ask-why"]));
+    }
     if let Some(why) = stays_inside(asked) {
         root.append(&label(&why, &["ask-why"]));
     }
@@ -88,18 +92,35 @@ pub fn fill(
     (question, first)
 }
 
-/// Why it is asked, and where a command would run.
-fn reason(asked: &PermissionRequest) -> String {
-    let why = why_asked(asked);
-    match &asked.preview {
-        Preview::Command { folder, .. } => {
-            let folder = folder.display().to_string();
-            let place =
-                put(&gettext("It would run in {folder}."), &[("folder", &visible(&folder))]);
-            format!("{why} {place}")
+/// Why it is asked: the most serious reasons, and the others folded away.
+fn reasons(asked: &PermissionRequest) -> gtk::Box {
+    let lines = |reasons: &[String]| {
+        let lines = gtk::Box::new(gtk::Orientation::Vertical, 2);
+        for reason in reasons {
+            lines.append(&label(reason, &["ask-why"]));
         }
-        _ => why,
+        lines
+    };
+    let all = reasons_asked(asked);
+    let (first, more) = all.split_at(all.len().min(REASONS_SHOWN));
+    let shown = lines(first);
+    if !more.is_empty() {
+        let folded = gtk::Expander::builder()
+            .label(more_reasons(more.len()))
+            .child(&lines(more))
+            .css_classes(["ask-why"])
+            .build();
+        shown.append(&folded);
     }
+    shown
+}
+
+/// Where a command would run, whether in the background, and for how long.
+fn how_it_runs(asked: &PermissionRequest) -> Option<String> {
+    let Preview::Command { folder, .. } = &asked.preview else { return None };
+    let folder = folder.display().to_string();
+    let place = put(&gettext("It would run in {folder}."), &[("folder", &visible(&folder))]);
+    Some([Some(place), run_time(asked)].into_iter().flatten().collect::<Vec<_>>().join(" "))
 }
 
 fn icon(asked: &PermissionRequest) -> &'static str {

@@ -89,8 +89,9 @@ mod tests {
     use super::*;
 
     fn asked(preview: Preview) -> PermissionRequest {
-        let (target, why, always) = ("src/main.rs".to_owned(), Why::Mode, Vec::new());
-        PermissionRequest { action: Action::Write, target, preview, why, scope: None, always }
+        let (target, always) = ("src/main.rs".to_owned(), Vec::new());
+        let reasons = vec![Why::Mode.into()];
+        PermissionRequest { action: Action::Write, target, preview, reasons, always }
     }
 
     #[test]
@@ -98,7 +99,16 @@ mod tests {
         let command = |text: &str, network, sandboxed| {
             let folder = PathBuf::from("/project");
             let (text, stays_inside) = (text.to_owned(), None);
-            asked(Preview::Command { text, folder, network, sandboxed, stays_inside })
+            let (background, limit) = (false, None);
+            asked(Preview::Command {
+                text,
+                folder,
+                network,
+                sandboxed,
+                background,
+                limit,
+                stays_inside,
+            })
         };
         let long = format!("true\n{}rm -rf ~", "\n".repeat(500));
         assert_eq!(text(&command(&long, false, true)).text(), long);

@@ -53,6 +53,8 @@ impl ChatWidget {
             Used::Pages(wanted) => self.mentions.fetch_pages(wanted),
             Used::ScrollUp => self.conversation.scroll_pages(-1.0),
             Used::ScrollDown => self.conversation.scroll_pages(1.0),
+            Used::ScrollToStart => self.conversation.go_to_start(),
+            Used::ScrollToEnd => self.conversation.go_to_end(),
         }
     }
 

@@ -105,6 +105,7 @@ impl ChatWidget {
                     // What was sent after it is for the same chat.
                     let waiting = self.composer.take_waiting();
                     let noted = std::mem::take(&mut self.noted);
+                    self.handle.output(Output::Stored(fid.clone()));
                     self.show(Some(fid), None);
                     self.noted = noted;
                     self.composer.put_waiting(waiting);

@@ -43,6 +43,8 @@ async fn a_deleted_chat_comes_back_by_undo() -> Result<()> {
     window.click(named("Undo")).await?;
 
     window.find(named("Apples").under("Chats")).await?;
+    window.shows("You said: Apples").await?;
+    window.find(named("Apples").role(Role::Frame)).await?;
     window.close().await?;
     let chat = stage.stored().await?.remove("Apples").expect("the chat");
     assert_eq!(chat.answers(), ["You said: Apples"]);
@@ -80,6 +82,26 @@ async fn undo_takes_back_all_that_the_toast_in_sight_speaks_of() -> Result<()> {
     window.find(named("Bread").under("Chats")).await?;
     window.find(named("Cheese").under("Chats")).await?;
     window.gone(named("2 chats deleted")).await?;
+    window.shows("You said: Bread").await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn who_went_to_another_chat_stays_there_when_a_deletion_is_undone() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.window().await?;
+    window.begin(&["Apples", "Bread"]).await?;
+    window.keys(&["F10"]).await?;
+    window.click(containing("Delete Chat")).await?;
+    window.gone(named("Bread").under("Chats")).await?;
+    window.open("Apples").await?;
+    window.click(named("Undo")).await?;
+    window.find(named("Bread").under("Chats")).await?;
+    window.gone(named("“Bread” deleted")).await?;
+    window.type_text("more").await?;
+    window.keys(&["Return"]).await?;
+    window.shows("You said: more").await?;
+    window.shows("You said: Apples").await?;
     window.close().await
 }
 

@@ -149,6 +149,59 @@ async fn what_waits_when_one_stops_is_sent_only_when_one_says_so() -> Result<()>
 }
 
 #[tokio::test]
+async fn an_interrupted_reply_is_continued_though_a_message_was_not_sent() -> Result<()> {
+    let stage = Stage::new().await?;
+    let gate = Gate::new();
+    stage.server.when("first", Script::new().text("Answer one").gate(&gate));
+    let window = stage.window().await?;
+    window.say("first").await?;
+    window.shows("Answer one").await?;
+    window.say("afterwards").await?;
+    window.shows("afterwards").await?;
+    stage
+        .stored_when("first", "the beginning of the answer", |chat| {
+            chat.answers() == ["Answer one"]
+        })
+        .await?;
+    window.kill().await?;
+
+    let window = stage.window().await?;
+    window.open("first").await?;
+    window.shows("Not sent").await?;
+    window.find(named("Send Now")).await?;
+    window.find(named("Retry")).await?;
+    stage.server.push(Script::new().text("Answer two"));
+    window.click(named("Continue")).await?;
+    window.shows("Answer two").await?;
+    // What waited goes out after a reply that went well.
+    window.shows("You said: afterwards").await?;
+    window.gone(named("Send Now")).await?;
+    let last = stage.server.chats().pop().expect("a request");
+    assert_eq!(last.texts_of("assistant"), ["Answer one", "Answer two"]);
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_stopped_reply_is_asked_for_again_though_a_message_was_not_sent() -> Result<()> {
+    let stage = Stage::new().await?;
+    let gate = Gate::new();
+    stage.server.push(Script::new().text("Answer one").gate(&gate));
+    let window = stage.window().await?;
+    window.say("first").await?;
+    window.shows("Answer one").await?;
+    window.say("afterwards").await?;
+    window.shows("afterwards").await?;
+    window.click(named("Stop")).await?;
+    window.shows("Not sent").await?;
+    window.find(named("Continue")).await?;
+    window.click(named("Retry")).await?;
+    window.shows("You said: first").await?;
+    window.shows("You said: afterwards").await?;
+    window.gone(named("Send Now")).await?;
+    window.close().await
+}
+
+#[tokio::test]
 async fn a_chat_is_there_again_after_a_restart() -> Result<()> {
     let stage = Stage::new().await?;
     let window = stage.ready().await?;

@@ -1,7 +1,7 @@
 //! Tests moving through the whole window with Tab.
 
 use anyhow::{Context, Result, bail};
-use chat_testkit::ui::{Role, State, Widget, named, state, until};
+use chat_testkit::ui::{Role, State, Widget, containing, named, state, until};
 
 use crate::stage::{Stage, Window};
 
@@ -55,15 +55,22 @@ async fn who_used_the_first_page_comes_into_the_conversation_all_the_same() -> R
 #[tokio::test]
 async fn page_keys_in_an_empty_message_scroll_the_conversation() -> Result<()> {
     let stage = Stage::new().await?;
-    stage.store("A long chat", (0..60).map(|index| format!("Number {index}"))).await?;
+    // Several pages of what is loaded at a time.
+    stage.store("A long chat", (0..180).map(|index| format!("Number {index}"))).await?;
     let window = stage.window().await?;
     window.open("A long chat").await?;
-    window.shows("Number 59").await?;
+    window.shows("Number 179").await?;
     window.writes().await?;
     window.keys(&["Prior"]).await?;
     window.find(named("Jump to End")).await?;
     window.writes().await?;
     window.keys(&["Next"]).await?;
+    window.gone(named("Jump to End")).await?;
+    window.keys(&["ctrl+Home"]).await?;
+    starts_in_sight(&window).await?;
+    window.find(named("Jump to End")).await?;
+    window.writes().await?;
+    window.keys(&["ctrl+End"]).await?;
     window.gone(named("Jump to End")).await?;
     // Where there is text, the keys move in it.
     window.type_text("words").await?;
@@ -71,8 +78,23 @@ async fn page_keys_in_an_empty_message_scroll_the_conversation() -> Result<()> {
     window.keys(&["Prior"]).await?;
     window.type_text("first ").await?;
     window.holds("first words").await?;
+    window.keys(&["ctrl+Home"]).await?;
+    window.type_text("very ").await?;
+    window.holds("very first words").await?;
     assert!(!window.has(named("Jump to End")).await);
     window.close().await
+}
+
+/// Waits until the first message is at the top of what is seen of the conversation.
+async fn starts_in_sight(window: &Window) -> Result<()> {
+    window.shows("Number 0").await?;
+    let (_, top, _, _) = window.find(named("Conversation")).await?.place().await?;
+    until("the first message at the top", || async {
+        let first = window.find(containing("Number 0").under("Conversation")).await?;
+        let (_, y, _, _) = first.place().await?;
+        Ok((top..top + 80).contains(&y).then_some(()))
+    })
+    .await
 }
 
 /// Presses a key until the keyboard is in the message again, and gives all places between.

@@ -9,10 +9,9 @@ use chat_core::models::{CONNECTION, Library, catalogue};
 use chat_core::store::{NewSession, Store};
 use chat_gguf::write::Writer;
 use chat_testkit::hub::{Fault, Hub};
-use chat_testkit::real::MODEL;
 use chat_testkit::ui::{Role, State, containing, named};
 
-use crate::stage::{Stage, Window, chat, program};
+use crate::stage::{Stage, Window, chat, program, real_model};
 
 const REPOSITORY: &str = "ada/nimble-GGUF";
 const FILE: &str = "Nimble-Q4_K_M.gguf";
@@ -33,11 +32,8 @@ fn file(stage: &Stage, name: &str, content: &[u8]) -> Result<PathBuf> {
 
 /// Adds the tiny model to this computer. Only the real one has its name: whether it is here.
 fn tiny(stage: &Stage) -> Result<bool> {
-    let Some(model) = std::env::var_os(MODEL) else {
-        assert!(std::env::var_os("CI").is_none(), "{MODEL} is not set");
-        return Ok(false);
-    };
-    let added = Library::of(&stage.folders()).add(model.as_ref());
+    let Some(model) = real_model() else { return Ok(false) };
+    let added = Library::of(&stage.folders()).add(&model);
     assert_eq!(added.map_err(|error| anyhow!("{error}"))?.name, "smollm2-135m");
     Ok(true)
 }

@@ -2,11 +2,10 @@
 
 use anyhow::{Result, anyhow};
 use chat_core::models::{CONNECTION, Library};
-use chat_testkit::real::MODEL;
 use chat_testkit::server::Model;
 use chat_testkit::ui::{By, Role, containing, named};
 
-use crate::stage::{Stage, Window};
+use crate::stage::{Stage, Window, real_model};
 
 const PATH: &str = "/srv/models/Nimble-7B.Q4_K_M.gguf";
 
@@ -19,13 +18,10 @@ async fn a_model_of_a_server_is_called_by_the_name_of_its_file_everywhere() -> R
 #[tokio::test]
 async fn a_model_on_this_computer_is_called_as_its_makers_do_everywhere() -> Result<()> {
     // Only the real one has the name that the catalog keeps for it.
-    let Some(model) = std::env::var_os(MODEL) else {
-        assert!(std::env::var_os("CI").is_none(), "{MODEL} is not set");
-        return Ok(());
-    };
+    let Some(model) = real_model() else { return Ok(()) };
     let stage = Stage::bare().await?;
     stage.compute_with_one_thread()?;
-    let added = Library::of(&stage.folders()).add(model.as_ref());
+    let added = Library::of(&stage.folders()).add(&model);
     let id = added.map_err(|error| anyhow!("{error}"))?.name;
     let full = format!("{CONNECTION}/{id}");
     stage.configure_more(&format!("[models.\"{full}\"]\ntemperature = 0.0\nmax_tokens = 16\n"))?;

@@ -11,6 +11,7 @@ use chat_testkit::server::Script;
 use chat_testkit::ui::{Role, State, containing, named, until};
 use serde_json::{Value, json};
 
+use crate::projects::window_in;
 use crate::stage::{Stage, Window, chat};
 
 /// The width of the window, which is that of the screen, in pixels.
@@ -90,6 +91,77 @@ async fn the_panel_opens_as_wide_as_code_is_and_stays_as_wide_as_it_was_made() -
     window.close().await?;
     assert_eq!(remembered(&stage)?["panel_width"], chosen);
     Ok(())
+}
+
+/// Whether the panel is next to the chat, which then ends in the middle of a window of the usual
+/// width.
+async fn has_panel(window: &Window) -> Result<bool> {
+    let (x, _, width, _) = window.find(named("Message").role(Role::Text)).await?.place().await?;
+    Ok(x + width < 800)
+}
+
+/// Waits until the panel is next to the chat, or is closed.
+async fn panel_is(window: &Window, open: bool) -> Result<()> {
+    let what = if open { "the panel open" } else { "the panel closed" };
+    let waited = until(what, || async { Ok((has_panel(window).await? == open).then_some(())) });
+    window.explain(waited.await).await
+}
+
+#[tokio::test]
+async fn each_chat_has_the_panel_as_it_was_left_there() -> Result<()> {
+    let stage = Stage::new().await?;
+    let garden = stage.project(&[("apples.txt", "red\n")])?;
+    let window = window_in(&stage, &garden).await?;
+    window.say("What grows here?").await?;
+    window.shows("You said: What grows here?").await?;
+    if !has_panel(&window).await? {
+        window.keys(&["F8"]).await?;
+    }
+    panel_is(&window, true).await?;
+    window.find(named("apples.txt").under("Files")).await?;
+    // A chat without a folder has nothing to show there.
+    window.new_chat().await?;
+    window.keys(&["ctrl+o"]).await?;
+    window.click(named("No Folder")).await?;
+    panel_is(&window, false).await?;
+    window.say("Talk").await?;
+    window.shows("You said: Talk").await?;
+    window.open("What grows here?").await?;
+    panel_is(&window, true).await?;
+    window.open("Talk").await?;
+    panel_is(&window, false).await?;
+    // Unless it is asked for.
+    window.keys(&["F8"]).await?;
+    panel_is(&window, true).await?;
+    window.find(named("Choose a Folder…")).await?;
+    window.open("What grows here?").await?;
+    window.find(named("apples.txt").under("Files")).await?;
+    window.open("Talk").await?;
+    window.find(named("Choose a Folder…")).await?;
+    panel_is(&window, true).await?;
+    window.keys(&["F8"]).await?;
+    panel_is(&window, false).await?;
+    window.close().await?;
+
+    let window = stage.window().await?;
+    window.shows("You said: Talk").await?;
+    panel_is(&window, false).await?;
+    window.open("What grows here?").await?;
+    panel_is(&window, true).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_new_chat_keeps_its_panel_when_it_is_stored() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.ready().await?;
+    window.keys(&["F8"]).await?;
+    window.find(named("Choose a Folder…")).await?;
+    panel_is(&window, true).await?;
+    window.say("Talk").await?;
+    window.shows("You said: Talk").await?;
+    panel_is(&window, true).await?;
+    window.close().await
 }
 
 #[tokio::test]

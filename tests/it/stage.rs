@@ -12,6 +12,7 @@ use chat_core::manager::{Manager, StartOptions};
 use chat_core::message::{self, Message, ModelRef, SessionMeta};
 use chat_core::settings::Folders;
 use chat_core::store::{NewSession, Store};
+use chat_testkit::real::MODEL;
 use chat_testkit::server::{Gate, Script, Server};
 use chat_testkit::ui::{App, By, Desktop, Launch, Role, State, Widget, named, state, until};
 
@@ -197,6 +198,16 @@ impl Stage {
 /// The window program.
 pub fn program() -> Launch {
     Launch::new(env!("CARGO_BIN_EXE_natter"))
+}
+
+/// The small real model; none where it is missing and not required, which is said.
+pub fn real_model() -> Option<PathBuf> {
+    let model = std::env::var_os(MODEL).map(PathBuf::from);
+    if model.is_none() {
+        assert!(std::env::var_os("CI").is_none(), "{MODEL} is not set");
+        eprintln!("no real model: {MODEL} is not set");
+    }
+    model
 }
 
 /// A chat with the scripted model, to be stored before the program starts.

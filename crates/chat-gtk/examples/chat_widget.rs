@@ -42,6 +42,7 @@ fn main() -> anyhow::Result<glib::ExitCode> {
             Output::Note(words) | Output::ChatNote(words) => eprintln!("{words}"),
             Output::EscapeAgain(true) => eprintln!("Press Esc again to stop the reply"),
             Output::Shown(_)
+            | Output::Stored(_)
             | Output::Connections(_)
             | Output::AddConnection
             | Output::Models

@@ -24,7 +24,7 @@ use crate::bridge::{Arrival, Bridge};
 use crate::paint;
 pub(crate) use excerpt::FoundIn;
 use model::Model;
-use view::View;
+use view::{Sight, View};
 
 /// How many chats a search by text shows beyond those whose titles match.
 const HITS: usize = 50;
@@ -38,11 +38,22 @@ pub(crate) struct ChatList {
     /// Events that arrived before the list did.
     early: Option<Vec<Event>>,
     shown: Option<Fid>,
+    /// The last chat that was deleted while it was shown.
+    reopening: Option<Reopening>,
     query: String,
     /// What the search could not cover.
     gaps: Vec<SearchGap>,
     /// The running text search; dropping it cancels it.
     searching: Option<DropGuard>,
+}
+
+/// A deleted chat that opens again when it is restored.
+#[derive(Debug)]
+struct Reopening {
+    fid: Fid,
+    /// The chat that is shown in its place; none is a new one. If the user goes to yet another chat,
+    /// they stay there.
+    successor: Option<Fid>,
 }
 
 #[derive(Debug)]
@@ -102,6 +113,7 @@ pub(crate) enum Command {
     Loaded(Result<Vec<SessionPlaceholder>>),
     Found { query: String, results: Result<SearchResults> },
     Deleted { fid: Fid, title: String, result: Result<()> },
+    Restored { fid: Fid, result: Result<()> },
     Done(Result<()>),
 }
 
@@ -126,6 +138,7 @@ impl Component for ChatList {
             model,
             early: Some(Vec::new()),
             shown: None,
+            reopening: None,
             query: String::new(),
             gaps: Vec::new(),
             searching: None,
@@ -164,11 +177,20 @@ impl Component for ChatList {
                 });
             }
             Input::Delete(fid) => {
+                let was_shown = self.shown.as_ref() == Some(&fid);
                 self.keep_keyboard(&fid, view, &sender);
+                if was_shown {
+                    let successor = self.shown.clone().filter(|shown| *shown != fid);
+                    self.reopening = Some(Reopening { fid: fid.clone(), successor });
+                }
                 self.delete(fid, &sender);
             }
             Input::Restore(fid) => {
-                self.run(&sender, async move |manager| manager.sessions().restore(&fid).await);
+                let Some(manager) = self.manager.clone() else { return };
+                sender.oneshot_command(async move {
+                    let result = manager.sessions().restore(&fid).await;
+                    Command::Restored { fid, result }
+                });
             }
             Input::FillRest => self.model.fill_rest(),
             Input::Regroup => self.model.regroup_if_day_changed(),
@@ -211,7 +233,7 @@ impl Component for ChatList {
                     early.extend(events);
                 } else {
                     let news = news(&events);
-                    self.apply(events);
+                    self.apply(events, view);
                     tell(&sender, Output::Stirred(news));
                 }
             }
@@ -220,7 +242,7 @@ impl Component for ChatList {
                 self.model.fill(sessions);
                 let early = self.early.take().unwrap_or_default();
                 let news = news(&early);
-                self.apply(early);
+                self.apply(early, view);
                 tell(&sender, Output::Stirred(news));
                 self.show_shown(view);
                 let input = sender.input_sender().clone();
@@ -239,12 +261,14 @@ impl Component for ChatList {
             Command::Deleted { fid, title, result: Ok(()) } => {
                 tell(&sender, Output::Deleted { fid, title });
             }
+            Command::Restored { fid, result: Ok(()) } => self.reopen(fid, &sender),
             // The list watches no session, and an outdated search reports nothing.
             Command::Arrived(Arrival::Opened { .. })
             | Command::Found { .. }
             | Command::Done(Ok(())) => {}
             Command::Loaded(Err(error))
             | Command::Deleted { result: Err(error), .. }
+            | Command::Restored { result: Err(error), .. }
             | Command::Done(Err(error)) => tell(&sender, Output::Failed(error)),
         }
         self.show_state(view);
@@ -278,23 +302,60 @@ impl ChatList {
         sender.oneshot_command(async move { Command::Loaded(manager.sessions().list().await) });
     }
 
-    fn apply(&mut self, events: Vec<Event>) {
-        let mut changed = false;
+    fn apply(&mut self, events: Vec<Event>, view: &View) {
+        if !events.iter().any(|event| self.model.is_reordered_by(event)) {
+            for event in events {
+                if let Event::SessionAdded(session) | Event::SessionChanged(session) = event {
+                    self.model.put(session);
+                }
+            }
+            return;
+        }
+        let before = view.sight(self.shown.as_ref());
+        let held = before.under_pointer.as_ref().filter(|_| !before.at_top);
+        if let Some(position) = held.and_then(|fid| self.model.position(fid)) {
+            // From now on GTK keeps this row where it is.
+            view.scroll_to(position);
+        }
+        let had_row = self.model.selected().is_some();
+        let mut moved = false;
         for event in events {
             match event {
                 Event::SessionAdded(session) | Event::SessionChanged(session) => {
-                    changed |= self.model.put(session);
+                    let is_shown = self.shown.as_ref() == Some(&session.fid);
+                    moved |= self.model.put(session) && is_shown;
                 }
-                Event::SessionRemoved { fid } => {
-                    self.model.remove(&fid);
-                    changed = true;
-                }
+                Event::SessionRemoved { fid } => self.model.remove(&fid),
                 _ => {}
             }
         }
-        if changed {
-            self.model.regroup();
-            self.model.select(self.shown.as_ref());
+        self.model.regroup();
+        self.model.select(self.shown.as_ref());
+        if self.query.is_empty() {
+            self.keep_in_sight(&before, moved, had_row, view);
+        }
+    }
+
+    /// Keeps what the user looks at in place after rows have come, gone or moved. GTK does so by
+    /// itself, except at the top, where it would leave new rows out of sight. If the row of the
+    /// current chat has moved, the list goes with it, but not away from the pointer.
+    fn keep_in_sight(&self, before: &Sight, moved: bool, had_row: bool, view: &View) {
+        let follows = !had_row || before.has_keyboard || before.sees_shown;
+        if before.at_top {
+            view.scroll_to(0);
+        } else if let Some(position) = self.model.selected().filter(|_| moved && follows) {
+            view.scroll_to(position);
+        }
+        if let Some(fid) = self.shown.clone().filter(|_| moved && before.has_keyboard) {
+            view.focus_row_later(fid);
+        }
+    }
+
+    /// Opens a restored chat if it was the current one before it was deleted.
+    fn reopen(&mut self, fid: Fid, sender: &ComponentSender<Self>) {
+        let reopening = self.reopening.take_if(|reopening| reopening.fid == fid);
+        if reopening.is_some_and(|reopening| reopening.successor == self.shown) {
+            tell(sender, Output::Open { fid, found: None, forward: false });
         }
     }
 

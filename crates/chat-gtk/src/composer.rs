@@ -58,6 +58,10 @@ pub(crate) enum Output {
     ScrollUp,
     /// Scroll the conversation down by a page.
     ScrollDown,
+    /// Go to the start of the conversation.
+    ScrollToStart,
+    /// Go to the end of the conversation.
+    ScrollToEnd,
 }
 
 /// The composer. Cheap to clone.

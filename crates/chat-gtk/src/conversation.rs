@@ -267,6 +267,11 @@ impl Conversation {
         self.inner.focus_ask()
     }
 
+    /// Goes to the first message, once all before what is loaded has come.
+    pub fn go_to_start(&self) {
+        self.inner.go_to_start();
+    }
+
     /// Goes to the end, and stays there while text is added.
     pub fn go_to_end(&self) {
         self.inner.column.follow();

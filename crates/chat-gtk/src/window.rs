@@ -8,6 +8,7 @@ pub(crate) mod files;
 mod keys;
 mod messages;
 mod notifications;
+mod panel_memory;
 mod parts;
 mod quit;
 mod side;
@@ -34,6 +35,7 @@ use keys::Action;
 pub(crate) use messages::{Arrival, Command, Init, Input, LaunchTarget};
 use notifications::Notifications;
 pub(crate) use notifications::Reply;
+use panel_memory::PanelMemory;
 use state::{StateWriter, WindowState};
 use view::View;
 
@@ -46,6 +48,7 @@ pub(crate) struct Window {
     list: Controller<ChatList>,
     chat: Controller<ChatWidget>,
     panel: Panel,
+    panel_memory: PanelMemory,
     state: WindowState,
     state_writer: StateWriter,
     shown: Option<Fid>,
@@ -108,6 +111,7 @@ impl Component for Window {
             list,
             chat,
             panel,
+            panel_memory: PanelMemory::new(&state),
             state,
             state_writer: StateWriter::default(),
             shown: None,
@@ -135,7 +139,7 @@ impl Component for Window {
             Input::End => self.end(&sender, root),
             Input::Folded => {
                 view.show_folded(self.state.list_hidden);
-                view.side.remember(&mut self.state);
+                self.remember_panel(view);
             }
             Input::Looked => self.list.emit(chat_list::Input::Regroup),
             Input::Show(fid) => self.show(Some(fid), view),
@@ -227,7 +231,13 @@ impl Window {
         let has_files = !arrival.files.is_empty();
         match arrival.target.clone() {
             LaunchTarget::Session(fid) => self.show(Some(fid), view),
-            LaunchTarget::New => self.show(None, view),
+            LaunchTarget::New => {
+                if first && self.state.last_session.is_some() {
+                    // It was shown in another chat.
+                    view.side.set_panel(false);
+                }
+                self.show(None, view);
+            }
             LaunchTarget::Plain if first && !has_files => {
                 if let Some(fid) = self.state.last_session.clone() {
                     self.chat.emit(chat_widget::Input::ShowAgain(fid));

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use chat_core::event::{SessionPlaceholder, Status};
+use chat_core::event::{Event, SessionPlaceholder, Status};
 use chat_core::message::Fid;
 use chat_core::store::{Hit, Pattern};
 use gtk::gio;
@@ -76,7 +76,19 @@ impl Model {
         &self.all
     }
 
-    /// Adds or updates a chat. Returns whether the order changed.
+    /// Whether this event adds, removes or reorders chats, or may change their headings.
+    pub(super) fn is_reordered_by(&self, event: &Event) -> bool {
+        match event {
+            Event::SessionAdded(session) | Event::SessionChanged(session) => {
+                let item = self.items.get(&session.fid);
+                item.is_none_or(|item| item.with(|old| old.updated != session.updated))
+            }
+            Event::SessionRemoved { fid } => self.items.contains_key(fid),
+            _ => false,
+        }
+    }
+
+    /// Adds or updates a chat. Returns whether it is new or has another place.
     pub(super) fn put(&mut self, session: SessionPlaceholder) -> bool {
         let updated = session.updated;
         let item = if let Some(item) = self.items.get(&session.fid) {
@@ -87,6 +99,9 @@ impl Model {
             }
             let item = item.clone();
             if let Some(position) = self.all().find(&item) {
+                if self.is_in_order(position) {
+                    return false;
+                }
                 self.all().remove(position);
             }
             item
@@ -100,6 +115,19 @@ impl Model {
         let position = position.map_or(self.all().n_items(), |position| position as u32);
         self.all().insert(position, &item);
         true
+    }
+
+    /// Whether a chat that has changed is still between the same neighbors. A row that is taken out
+    /// and inserted again loses the selection and the keyboard.
+    fn is_in_order(&self, position: u32) -> bool {
+        let updated = |position: u32| {
+            let item = self.all().item(position).and_downcast::<ChatItem>()?;
+            Some(item.with(|session| session.updated))
+        };
+        let Some(own) = updated(position) else { return false };
+        let newer = position.checked_sub(1).and_then(updated);
+        let older = updated(position + 1);
+        newer.is_none_or(|newer| newer > own) && older.is_none_or(|older| older <= own)
     }
 
     pub(super) fn remove(&mut self, fid: &Fid) {
@@ -227,7 +255,8 @@ impl Model {
         self.fid_at(to).filter(|fid| Some(fid) != from)
     }
 
-    fn position(&self, fid: &Fid) -> Option<u32> {
+    /// The position of a chat's row.
+    pub(super) fn position(&self, fid: &Fid) -> Option<u32> {
         let item = self.items.get(fid)?;
         if self.searching {
             return self.found.find(item);

@@ -14,7 +14,7 @@ use super::menu;
 use super::model::Model;
 use super::row::ChatRow;
 use super::{ChatList, Input};
-use crate::{accessible, popover};
+use crate::{accessible, paint, popover};
 
 /// The widgets that the component needs later.
 #[derive(Debug)]
@@ -24,9 +24,23 @@ pub(crate) struct View {
     search_bar: gtk::SearchBar,
     search: gtk::SearchEntry,
     list: gtk::ListView,
+    /// Where the pointer is over the list.
+    pointer: Rc<Cell<Option<(f64, f64)>>>,
     stack: gtk::Stack,
     placeholder: gtk::Label,
     note: gtk::Label,
+}
+
+/// What the user has of the list before them.
+#[derive(Debug)]
+pub(super) struct Sight {
+    /// The list is scrolled to its top.
+    pub(super) at_top: bool,
+    /// The row of the current chat is in sight, and the pointer is elsewhere.
+    pub(super) sees_shown: bool,
+    /// The chat under the pointer, if all of its row is in sight.
+    pub(super) under_pointer: Option<Fid>,
+    pub(super) has_keyboard: bool,
 }
 
 impl View {
@@ -54,6 +68,7 @@ impl View {
         let list = gtk::ListView::new(Some(model.selection.clone()), Some(factory(root, sender)));
         list.add_css_class("chats");
         accessible::set_label(&list, &gettext("Chats"));
+        let pointer = watch_pointer(&list);
         let scroller = gtk::ScrolledWindow::builder()
             .child(&list)
             .hscrollbar_policy(gtk::PolicyType::Never)
@@ -88,6 +103,7 @@ impl View {
             search_bar,
             search,
             list,
+            pointer,
             stack,
             placeholder,
             note,
@@ -209,6 +225,32 @@ impl View {
         let _ = self.list.activate_action("list.scroll-to-item", Some(&position.to_variant()));
     }
 
+    /// What the user has of the list before them, with this chat as the current one.
+    pub(super) fn sight(&self, shown: Option<&Fid>) -> Sight {
+        let height = self.list.height() as f32;
+        let bounds = |row: &ChatRow| row.compute_bounds(&self.list);
+        let is_seen = |row: ChatRow| {
+            bounds(&row).is_some_and(|row| row.y() + row.height() > 0.0 && row.y() < height)
+        };
+        let is_whole = |row: &ChatRow| {
+            bounds(row).is_some_and(|row| row.y() >= 0.0 && row.y() + row.height() <= height)
+        };
+        let pointer = self.pointer.get();
+        let under_pointer = pointer.and_then(|(x, y)| {
+            let picked = self.list.pick(x, y, gtk::PickFlags::DEFAULT)?;
+            let mut widgets = std::iter::successors(Some(picked), WidgetExt::parent);
+            let row = widgets.find_map(|widget| widget.downcast::<ChatRow>().ok())?;
+            row.item().filter(|_| is_whole(&row)).map(|item| item.fid())
+        });
+        Sight {
+            at_top: self.list.vadjustment().is_none_or(|adjustment| adjustment.value() < 1.0),
+            sees_shown: pointer.is_none()
+                && shown.and_then(|fid| row_of(self.list.upcast_ref(), fid)).is_some_and(is_seen),
+            under_pointer,
+            has_keyboard: self.has_keyboard(),
+        }
+    }
+
     /// Shows a text in place of the list, or the list again.
     pub(super) fn set_placeholder(&self, words: Option<&str>) {
         if let Some(words) = words {
@@ -241,6 +283,26 @@ impl View {
     pub(super) fn focus_row(&self, fid: &Fid) {
         focus_row(&self.root, fid);
     }
+
+    /// Focuses a chat's row once it has been laid out.
+    pub(super) fn focus_row_later(&self, fid: Fid) {
+        let root = self.root.clone();
+        paint::after_next(&self.root, move || focus_row(&root, &fid));
+    }
+}
+
+/// Keeps track of where the pointer is over the list.
+fn watch_pointer(list: &gtk::ListView) -> Rc<Cell<Option<(f64, f64)>>> {
+    let place: Rc<Cell<Option<(f64, f64)>>> = Rc::default();
+    let motion = gtk::EventControllerMotion::new();
+    let at = Rc::clone(&place);
+    motion.connect_enter(move |_, x, y| at.set(Some((x, y))));
+    let at = Rc::clone(&place);
+    motion.connect_motion(move |_, x, y| at.set(Some((x, y))));
+    let at = Rc::clone(&place);
+    motion.connect_leave(move |_| at.set(None));
+    list.add_controller(motion);
+    place
 }
 
 fn factory(root: &gtk::Box, sender: &ComponentSender<ChatList>) -> gtk::SignalListItemFactory {

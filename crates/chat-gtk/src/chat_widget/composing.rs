@@ -53,6 +53,8 @@ impl ChatWidget {
             Used::Pages(wanted) => self.mentions.fetch_pages(wanted),
             Used::ScrollUp => self.conversation.scroll_pages(-1.0),
             Used::ScrollDown => self.conversation.scroll_pages(1.0),
+            Used::ScrollToStart => self.conversation.go_to_start(),
+            Used::ScrollToEnd => self.conversation.go_to_end(),
         }
     }
 
@@ -103,6 +105,7 @@ impl ChatWidget {
                     // What was sent after it is for the same chat.
                     let waiting = self.composer.take_waiting();
                     let noted = std::mem::take(&mut self.noted);
+                    self.handle.output(Output::Stored(fid.clone()));
                     self.show(Some(fid), None);
                     self.noted = noted;
                     self.composer.put_waiting(waiting);

@@ -154,6 +154,8 @@ pub(super) enum FrameMsg {
 pub enum Output {
     /// This chat is shown now; none is a new one.
     Shown(Option<Fid>),
+    /// The new chat that is shown is stored as this one now. Told before that is shown.
+    Stored(Fid),
     /// The shown chat's title.
     Titled(String),
     /// The folder that the shown chat works in is this now.

@@ -17,16 +17,21 @@ enum Meaning {
     Other,
 }
 
-/// Lets Page Up and Page Down scroll the conversation if the field has no text to move in. Returns
-/// whether the key was handled.
+const NONE: gdk::ModifierType = gdk::ModifierType::empty();
+const CONTROL: gdk::ModifierType = gdk::ModifierType::CONTROL_MASK;
+
+/// Lets Page Up, Page Down, Ctrl+Home and Ctrl+End scroll the conversation if the field has no text
+/// to move in. Returns whether the key was handled.
 pub(super) fn scroll(inner: &Inner, key: gdk::Key, modifiers: gdk::ModifierType) -> bool {
-    let output = match key {
-        gdk::Key::Page_Up | gdk::Key::KP_Page_Up => Output::ScrollUp,
-        gdk::Key::Page_Down | gdk::Key::KP_Page_Down => Output::ScrollDown,
+    let (output, with) = match key {
+        gdk::Key::Page_Up | gdk::Key::KP_Page_Up => (Output::ScrollUp, NONE),
+        gdk::Key::Page_Down | gdk::Key::KP_Page_Down => (Output::ScrollDown, NONE),
+        gdk::Key::Home | gdk::Key::KP_Home => (Output::ScrollToStart, CONTROL),
+        gdk::Key::End | gdk::Key::KP_End => (Output::ScrollToEnd, CONTROL),
         _ => return false,
     };
     let held = modifiers & gtk::accelerator_get_default_mod_mask();
-    let scrolls = held.is_empty() && inner.text.buffer().char_count() == 0;
+    let scrolls = held == with && inner.text.buffer().char_count() == 0;
     if scrolls {
         inner.tell(output);
     }

@@ -140,6 +140,7 @@ impl Column {
 
     /// Goes to the end, and stays there while text is added.
     pub fn follow(&self) {
+        self.imp().count_move();
         self.imp().follows.set(true);
         self.place_anew();
     }
@@ -154,6 +155,7 @@ impl Column {
     pub fn put_at(&self, index: usize, below: i32) {
         let widget = self.imp().rows.borrow().get(index).map(|row| row.widget.clone());
         if let Some(widget) = widget {
+            self.imp().count_move();
             self.imp().follows.set(false);
             // Where there is too little below the row, the end is what is seen.
             self.imp().holds.set(true);
@@ -167,6 +169,7 @@ impl Column {
     pub fn reveal(&self, index: usize, position: RowPosition, holds: bool) {
         let widget = self.imp().rows.borrow().get(index).map(|row| row.widget.clone());
         if let Some(widget) = widget {
+            self.imp().count_move();
             self.imp().follows.set(false);
             position.scroll();
             let target = imp::Target { widget, position, holds };
@@ -199,6 +202,12 @@ impl Column {
         if let (Some(index), Some(row)) = (index, row) {
             self.reveal(index, RowPosition::in_text(view, &row, letter), self.imp().live.get());
         }
+    }
+
+    /// How often the place that is seen was changed, by the reader or for them. What the layout moves
+    /// does not count.
+    pub fn moves(&self) -> u64 {
+        self.imp().moves.get()
     }
 
     /// Scrolls by so many pages.

@@ -3,6 +3,7 @@
 mod listening;
 mod loading;
 mod menu;
+mod start;
 
 pub use loading::ReadingPosition;
 
@@ -59,6 +60,10 @@ pub(super) struct Inner {
     painted: RefCell<Option<Box<dyn Fn()>>>,
     /// What gets the keyboard once its reply is shown.
     pub(super) step: Cell<Option<Step>>,
+    /// Whether the reader is on the way to the first message, and since which of the column's moves.
+    to_start: Cell<Option<u64>>,
+    /// Whether messages are being read for that.
+    reading_start: Cell<bool>,
 }
 
 /// The step to the next reply, or the one before, that stands beside one.
@@ -204,6 +209,8 @@ impl Inner {
             searching: Cell::new(false),
             painted: RefCell::default(),
             step: Cell::default(),
+            to_start: Cell::default(),
+            reading_start: Cell::default(),
         }
     }
 
@@ -292,6 +299,7 @@ impl Inner {
         if let Some(before) = before {
             (self.output)(Output::NeedEarlier { before });
         }
+        self.seek_start();
     }
 
     /// The reply that was stepped to is shown: its button gets the keyboard, if nothing else has it by now.

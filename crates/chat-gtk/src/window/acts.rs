@@ -130,6 +130,26 @@ impl Window {
         }
     }
 
+    /// Shows or hides the panel as it was in this chat, which is shown from now on.
+    fn show_panel_of(&mut self, fid: Option<&Fid>, view: &View) {
+        // A new chat in place of another new one is the same to the user.
+        if self.shown.as_ref() == fid {
+            return;
+        }
+        self.panel_memory.leave(self.shown.as_ref(), view.side.has_panel());
+        let session = fid.and_then(|fid| self.list.model().session(fid));
+        let has_folder = session
+            .map_or_else(|| self.panel.project().is_some(), |session| session.project.is_some());
+        view.side.set_panel(self.panel_memory.enter(fid, has_folder));
+        self.remember_panel(view);
+    }
+
+    /// Stores what is remembered about the panel.
+    pub(super) fn remember_panel(&mut self, view: &View) {
+        view.side.remember(&mut self.state);
+        self.panel_memory.remember(&mut self.state, view.side.has_panel());
+    }
+
     /// Shows the review.
     fn review(&self, view: &View, root: &adw::ApplicationWindow) {
         view.show_panel();
@@ -256,6 +276,7 @@ impl Window {
                 // when the engine starts.
                 let edits = self.shown == fid && self.panel.has_keyboard();
                 let edits = edits || self.located.is_some();
+                self.show_panel_of(fid.as_ref(), view);
                 self.shown.clone_from(&fid);
                 if self.state.last_session != fid {
                     self.state.last_session.clone_from(&fid);
@@ -276,8 +297,12 @@ impl Window {
                 view.set_title(&title);
                 self.title = title;
             }
+            Told::Stored(fid) => self.panel_memory.store(fid, view.side.has_panel()),
             Told::Project(folder) => {
                 self.panel.set_project(folder.as_deref());
+                if let Some(shown) = self.panel_memory.change_folder(folder.is_some()) {
+                    view.side.set_panel(shown);
+                }
                 if let Some(folder) = folder {
                     self.open_waiting(&folder, view);
                 }

@@ -91,6 +91,18 @@ impl Side {
         self.layout.set_shown(true);
     }
 
+    /// Whether the panel is open at all, visible or behind the conversation.
+    pub(super) fn has_panel(&self) -> bool {
+        self.layout.is_shown()
+    }
+
+    /// Opens or closes the panel of another chat.
+    pub(super) fn set_panel(&self, shown: bool) {
+        if shown != self.layout.is_shown() {
+            self.layout.set_shown(shown);
+        }
+    }
+
     pub(super) fn hide_panel(&self) {
         self.layout.show_panel(false);
     }

@@ -26,6 +26,9 @@ pub(super) struct WindowState {
     pub(super) list_hidden: bool,
     pub(super) last_session: Option<Fid>,
     pub(super) panel_shown: bool,
+    /// Whether it was shown in the last chat with a folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) panel_with_folder: Option<bool>,
     /// The panel's width, if the user has chosen one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) panel_width: Option<i32>,
@@ -43,6 +46,7 @@ impl Default for WindowState {
             list_hidden: false,
             last_session: None,
             panel_shown: false,
+            panel_with_folder: None,
             panel_width: None,
             review_side_by_side: false,
         }

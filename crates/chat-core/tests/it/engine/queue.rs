@@ -55,10 +55,15 @@ async fn the_program_does_not_seem_done_between_a_reply_and_the_next_message() {
     world.say(&fid, "two").await;
     gate.open();
     world.events.finished(&fid).await;
-    for _ in 0..200 {
-        assert_eq!(world.manager.sessions().busy(), std::slice::from_ref(&fid));
-        tokio::time::sleep(std::time::Duration::from_micros(100)).await;
-    }
+    let sessions = world.manager.sessions();
+    // At every event until the next reply has begun.
+    world
+        .events
+        .until(|mirror| {
+            assert_eq!(sessions.busy(), std::slice::from_ref(&fid));
+            mirror.last_text(&fid) == "second"
+        })
+        .await;
     second.open();
     world.events.finished(&fid).await;
     assert!(world.manager.sessions().busy().is_empty());

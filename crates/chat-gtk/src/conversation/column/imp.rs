@@ -62,6 +62,8 @@ pub struct Column {
     pub target: RefCell<Option<Target>>,
     /// Counts what was to be brought into sight.
     pub reveals: Cell<u64>,
+    /// Counts how often another place was to be seen.
+    pub moves: Cell<u64>,
     pub caret: RefCell<Option<gtk::TextView>>,
     pub moved: RefCell<Option<Box<dyn Fn()>>>,
     /// Makes a row behind the last one, or before the first, if there is one.
@@ -86,6 +88,7 @@ impl Default for Column {
             anchor: RefCell::default(),
             target: RefCell::default(),
             reveals: Cell::default(),
+            moves: Cell::default(),
             caret: RefCell::default(),
             moved: RefCell::default(),
             beyond: RefCell::default(),
@@ -284,10 +287,16 @@ impl Column {
             return;
         }
         let Some(adjustment) = self.vadjustment.borrow().clone() else { return };
+        self.count_move();
         let left = adjustment.upper() - adjustment.page_size() - adjustment.value();
         self.follows.set(left < NEAR_END);
         self.remember_anchor();
         self.obj().place_anew();
+    }
+
+    /// Another place is to be seen.
+    pub fn count_move(&self) {
+        self.moves.set(self.moves.get() + 1);
     }
 
     fn tell_moved(&self) {

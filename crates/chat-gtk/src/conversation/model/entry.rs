@@ -304,6 +304,11 @@ impl Entry {
         if self.stopped { Some(Ending::Stopped) } else { self.message.ended }
     }
 
+    /// Whether it ended neither by an error nor by a stop.
+    pub fn went_well(&self) -> bool {
+        matches!(self.ending(), Some(Ending::Complete | Ending::Length))
+    }
+
     /// Whether it is complete, calls tools, and all of them have their results.
     pub fn is_answered(&self) -> bool {
         let mut tools = self.tools().peekable();

@@ -249,8 +249,12 @@ impl Transcript {
             .entries
             .iter()
             .rposition(|entry| !matches!(entry.message.role, Role::Tool | Role::Ui))?;
-        let idle = matches!(self.stage, Stage::Idle) && self.queue.is_empty();
-        (idle && self.entries[index].message.role == Role::Assistant).then_some(index)
+        let entry = &self.entries[index];
+        // After a reply that went well the next message goes out by itself. After any other it waits
+        // for the user, who may want that reply again first.
+        let is_next_due = !self.queue.is_empty() && entry.went_well();
+        let idle = matches!(self.stage, Stage::Idle) && !is_next_due;
+        (idle && entry.message.role == Role::Assistant).then_some(index)
     }
 
     /// Whether something is to be counted in seconds.

@@ -133,6 +133,8 @@ impl Inner {
         let mut state = self.state.borrow_mut();
         if state.asked == Some(before) {
             state.failed = Some(self.column.extent().0);
+            // Pressed again, the key asks again.
+            self.to_start.take();
         }
     }
 

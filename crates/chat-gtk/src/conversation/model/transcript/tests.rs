@@ -2,7 +2,8 @@
 
 use chat_core::event::{Event, SessionEvent, SessionPlaceholder, Status, TextKind};
 use chat_core::message::{
-    ApprovalId, ApprovalKind, Ending, ModelRef, Question, SessionMeta, ToolCall, ToolResult,
+    ApprovalId, ApprovalKind, Content, Context, Ending, ModelRef, Question, SessionMeta, ToolCall,
+    ToolResult,
 };
 use jiff::Timestamp;
 use serde_json::Value;
@@ -128,4 +129,22 @@ fn an_event_counts_though_text_before_it_has_a_later_number() {
     transcript.take(&Event::Session { fid, seq: 3, event });
     assert_eq!(transcript.stage, Stage::Streaming);
     assert_eq!(transcript.text_of(id).as_deref(), Some("Hi"));
+}
+
+#[test]
+fn a_reply_that_did_not_go_well_can_be_asked_for_again_though_a_message_waits() {
+    let is_offered = |ending, waits: bool| {
+        let reply = Message { ended: Some(ending), ..Message::text(Role::Assistant, None, "half") };
+        let content = Content::text("afterwards");
+        let queued = Queued { id: MessageId::new(), content, context: Context::default() };
+        let mut shown = snapshot(vec![Message::text(Role::User, None, "go"), reply]);
+        shown.stage = Stage::Idle;
+        shown.queue = if waits { vec![queued] } else { Vec::new() };
+        Transcript::of(&shown).last().is_some()
+    };
+    for ending in [Ending::Stopped, Ending::Interrupted, Ending::Failed] {
+        assert!(is_offered(ending, true), "{ending:?}");
+    }
+    // The next message goes out in a moment.
+    assert!(!is_offered(Ending::Complete, true) && is_offered(Ending::Complete, false));
 }

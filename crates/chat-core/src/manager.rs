@@ -1,7 +1,6 @@
 //! The engine's one door.
 
 mod agent_kinds;
-mod agents;
 mod backups;
 mod commands;
 mod connection_registry;
@@ -19,8 +18,8 @@ mod sessions;
 mod settings;
 mod web_search;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
@@ -42,7 +41,6 @@ use crate::store::Page;
 use crate::tool::{Registry, ToolInfo, ToolServices, Toolbox};
 
 pub use self::agent_kinds::{AgentKind, AgentKinds};
-pub use self::agents::{AgentState, Agents, NewAgent};
 pub use self::backups::Backups;
 pub use self::commands::BackgroundCommands;
 pub use self::connections::Connections;
@@ -84,8 +82,6 @@ struct Inner {
     downloads: Arc<Downloader>,
     /// The sessions that are open or at work.
     sessions: Mutex<HashMap<Fid, Arc<Session>>>,
-    /// The agents that are open.
-    agents: Mutex<BTreeSet<Fid>>,
     /// The stored sessions as they were last seen, to find what other processes changed.
     rows: Mutex<BTreeMap<Fid, Fingerprint>>,
     notices: Vec<Error>,
@@ -282,11 +278,6 @@ impl Manager {
         SessionContext(self.clone())
     }
 
-    /// The agents: sessions with a name, each in the tree of those that it works for.
-    pub fn agents(&self) -> Agents {
-        Agents(self.clone())
-    }
-
     /// The kinds of agents that there are.
     pub fn agent_kinds(&self) -> AgentKinds {
         AgentKinds(self.clone())
@@ -310,10 +301,6 @@ impl Manager {
     /// Where the web is searched, and the keys for it.
     pub fn web_search(&self) -> WebSearchSetup {
         WebSearchSetup(self.clone())
-    }
-
-    fn open_agents(&self) -> MutexGuard<'_, BTreeSet<Fid>> {
-        self.inner.agents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes over the settings on disk, and notifies subscribers.

@@ -132,11 +132,6 @@ impl Session {
         self.lock().placeholder()
     }
 
-    /// What is stored of it besides its messages.
-    pub(crate) fn record(&self) -> SessionRecord {
-        self.lock().record.clone()
-    }
-
     pub(crate) fn fid(&self) -> &Fid {
         &self.fid
     }

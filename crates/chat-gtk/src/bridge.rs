@@ -131,8 +131,6 @@ pub(crate) fn about(event: &Event) -> Option<&Fid> {
         | Event::ModelsChanged
         | Event::DownloadsChanged
         | Event::ConnectionsChanged
-        | Event::AgentOpened { .. }
-        | Event::AgentClosed { .. }
         | Event::AgentKindsChanged
         | Event::SettingsChanged
         | Event::Notice(_) => None,

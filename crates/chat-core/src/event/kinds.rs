@@ -62,18 +62,6 @@ pub enum Event {
     DownloadsChanged,
     /// A connection was added, changed, removed, or found to be well or ill.
     ConnectionsChanged,
-    /// An agent was created, or opened again ([`Agents`](crate::manager::Agents)).
-    AgentOpened {
-        /// Its session.
-        fid: Fid,
-        /// Whether front ends should show it now.
-        show: bool,
-    },
-    /// An agent was closed. Its session is there still, unless it was deleted.
-    AgentClosed {
-        /// Its session.
-        fid: Fid,
-    },
     /// The kinds of agents changed.
     AgentKindsChanged,
     /// The settings changed, here or in another process.

@@ -126,8 +126,7 @@ enum Key {
     Models,
     Downloads,
     Connections,
-    Agent(Fid),
-    AgentKinds,
+    Agents,
     Settings,
     Notice(&'static str, Option<Fid>),
 }
@@ -144,8 +143,7 @@ fn key(event: &Event) -> Option<Key> {
         Event::ModelsChanged => Key::Models,
         Event::DownloadsChanged => Key::Downloads,
         Event::ConnectionsChanged => Key::Connections,
-        Event::AgentOpened { fid, .. } | Event::AgentClosed { fid } => Key::Agent(fid.clone()),
-        Event::AgentKindsChanged => Key::AgentKinds,
+        Event::AgentKindsChanged => Key::Agents,
         Event::SettingsChanged => Key::Settings,
         Event::Notice(failure) => Key::Notice(failure.error.kind.name(), failure.session.clone()),
     })

@@ -100,7 +100,6 @@ impl Manager {
                 library,
                 downloads,
                 sessions: Mutex::default(),
-                agents: Mutex::default(),
                 rows: Mutex::new(BTreeMap::new()),
                 notices,
                 closing: CancellationToken::new(),

@@ -116,51 +116,33 @@ impl Sessions {
         self.patch(fid, SessionPatch { unread: Some(false), ..SessionPatch::default() }).await
     }
 
-    /// Stops and deletes a session, and all that work for it. [`restore`](Self::restore) takes that
-    /// back while the program runs.
+    /// Stops and deletes a session. [`restore`](Self::restore) takes that back while the
+    /// program runs.
     pub async fn delete(&self, fid: &Fid) -> Result<()> {
         let (this, fid) = (self.0.clone(), fid.clone());
         self.0
             .run(async move {
                 let session = this.session(&fid).await?;
                 session.halt();
-                let gate = session.halted().await;
-                // From here on it starts nobody.
-                let store = &this.inner.shared.store;
-                let below = store.below(&fid).await.unwrap_or_default();
-                let children = below.iter().skip(1).filter_map(|fid| this.loaded(fid));
-                let children: Vec<_> = children.collect();
-                children.iter().for_each(|child| child.halt());
-                let mut gates = vec![gate];
-                for child in &children {
-                    gates.push(child.halted().await);
+                let _gate = session.halted().await;
+                if let Err(error) = this.inner.shared.store.delete(&fid).await {
+                    session.go_on();
+                    return Err(error);
                 }
-                let deleted = match store.delete(&fid).await {
-                    Ok(deleted) => deleted,
-                    Err(error) => {
-                        session.go_on();
-                        children.iter().for_each(|child| child.go_on());
-                        return Err(error);
-                    }
-                };
-                for fid in deleted {
-                    this.sessions_lock().remove(&fid);
-                    this.forget_agent(&fid);
-                    this.inner.shared.hub.tell(&Event::SessionRemoved { fid });
-                }
+                this.sessions_lock().remove(&fid);
+                this.inner.shared.hub.tell(&Event::SessionRemoved { fid });
                 Ok(())
             })
             .await
     }
 
-    /// Takes a deletion back, with that of all that were deleted with it.
+    /// Takes a deletion back.
     pub async fn restore(&self, fid: &Fid) -> Result<()> {
         let (this, fid) = (self.0.clone(), fid.clone());
         self.0
             .run(async move {
-                for record in this.inner.shared.store.restore(&fid).await? {
-                    this.inner.shared.hub.tell(&Event::SessionAdded(record.meta.into()));
-                }
+                let record = this.inner.shared.store.restore(&fid).await?;
+                this.inner.shared.hub.tell(&Event::SessionAdded(record.meta.into()));
                 Ok(())
             })
             .await

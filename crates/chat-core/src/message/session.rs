@@ -15,10 +15,6 @@ pub struct SessionMeta {
     pub fid: Fid,
     /// Its title.
     pub title: String,
-    /// The session that it works for, where another one started it.
-    pub parent: Option<Fid>,
-    /// What it is called among the agents of its tree, where it is one of them.
-    pub name: Option<String>,
     /// Its agent's name.
     pub agent: String,
     /// Its model, where one was chosen.

@@ -8,7 +8,6 @@ use std::{fs, io};
 use jiff::{SignedDuration, Timestamp, Zoned};
 use rusqlite::{Row, ToSql, params};
 
-use super::agent_tree;
 use super::columns::{self, instant, nanoseconds, word};
 use super::db_handle::DbHandle;
 use super::fault::Outcome;
@@ -49,8 +48,6 @@ columns!(
     unread,
     created,
     updated,
-    parent,
-    name,
     owner
 );
 
@@ -78,8 +75,6 @@ fn record(row: &Row<'_>, living: &mut Living<'_>) -> rusqlite::Result<SessionRec
     let meta = SessionMeta {
         fid: Fid::new(row.get::<_, String>(Column::fid as usize)?),
         title: row.get(Column::title as usize)?,
-        parent: text(Column::parent)?.map(Fid::new),
-        name: row.get(Column::name as usize)?,
         agent: row.get(Column::agent as usize)?,
         model: connection.zip(model).map(|(c, m)| ModelRef::new(c, m)),
         thinking: text(Column::thinking)?.and_then(columns::read_word).unwrap_or_default(),
@@ -190,10 +185,6 @@ pub(super) fn insert(db: &DbHandle, new: &NewSession, time: Timestamp) -> Outcom
     let fid = free_fid(db, &Zoned::now())?;
     let meta = &new.meta;
     let time = nanoseconds(time);
-    let name = match (&meta.parent, &meta.name) {
-        (Some(parent), Some(name)) => Some(agent_tree::free_name(db, parent, name)?),
-        (_, name) => name.clone(),
-    };
     let values: &[(&str, &dyn ToSql)] = &[
         ("fid", &fid.as_str()),
         ("title", &meta.title),
@@ -210,8 +201,6 @@ pub(super) fn insert(db: &DbHandle, new: &NewSession, time: Timestamp) -> Outcom
         ("project", &columns::path(meta.project.as_deref())),
         ("mode", &word(&meta.mode)?),
         ("rules", &columns::rules(&new.rules)?),
-        ("parent", &meta.parent.as_ref().map(Fid::as_str)),
-        ("name", &name),
     ];
     let names: Vec<_> = values.iter().map(|(name, _)| *name).collect();
     let placeholders: Vec<_> = (1..=values.len()).map(|at| format!("?{at}")).collect();
@@ -348,38 +337,20 @@ pub(super) fn patch(db: &DbHandle, fid: &Fid, patch: &SessionPatch) -> Outcome<S
     one(db, fid)
 }
 
-/// Marks a session deleted, and all that work for it. Deleting a deleted one is no error. Gives those
-/// that were not deleted before.
-pub(super) fn delete(db: &DbHandle, fid: &Fid) -> Outcome<Vec<Fid>> {
-    let now = nanoseconds(Timestamp::now());
-    let mut deleted = Vec::new();
-    // Where the file is damaged, it can be deleted all the same.
-    let all = missing::or_else(db, || agent_tree::below(db, fid), || Ok(vec![fid.clone()]))?;
-    for fid in all {
-        let key = key(db, &fid)?;
-        let sql = "UPDATE sessions SET deleted = ?2 WHERE key = ?1 AND deleted IS NULL";
-        if db.run(sql, params![key, now])? > 0 {
-            deleted.push(fid);
-        }
-    }
-    Ok(deleted)
+/// Marks a session deleted. Deleting a deleted one is no error.
+pub(super) fn delete(db: &DbHandle, fid: &Fid) -> Outcome<()> {
+    let key = key(db, fid)?;
+    db.run(
+        "UPDATE sessions SET deleted = ?2 WHERE key = ?1 AND deleted IS NULL",
+        params![key, nanoseconds(Timestamp::now())],
+    )?;
+    Ok(())
 }
 
-/// Takes a deletion back, and that of all that were deleted with it. Gives the session first.
-pub(super) fn restore(db: &DbHandle, fid: &Fid) -> Outcome<Vec<SessionRecord>> {
-    let deleted = |fid: &Fid| -> Outcome<Option<i64>> {
-        let sql = "SELECT deleted FROM sessions WHERE fid = ?1";
-        Ok(db.find(sql, [fid.as_str()], |row| row.get(0))?.flatten())
-    };
-    let at = deleted(fid)?;
-    let mut restored = Vec::new();
-    for member in agent_tree::below(db, fid)? {
-        if member == *fid || at.is_some() && deleted(&member)? == at {
-            db.run("UPDATE sessions SET deleted = NULL WHERE fid = ?1", [member.as_str()])?;
-            restored.push(one(db, &member)?);
-        }
-    }
-    Ok(restored)
+/// Takes a deletion back.
+pub(super) fn restore(db: &DbHandle, fid: &Fid) -> Outcome<SessionRecord> {
+    db.run("UPDATE sessions SET deleted = NULL WHERE fid = ?1", [fid.as_str()])?;
+    one(db, fid)
 }
 
 /// Sessions deleted longer ago than `age`, with their projects, except those that a living process writes.

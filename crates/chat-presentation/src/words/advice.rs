@@ -127,7 +127,6 @@ pub fn advice(error: &Error) -> Advice {
         | Kind::SessionNotFound { .. }
         | Kind::NothingToSend
         | Kind::RuleMismatch
-        | Kind::OutsideParent { .. }
         | Kind::NoReview { .. }
         | Kind::NothingChanged
         | Kind::SessionAtWork

@@ -310,8 +310,6 @@ impl Mirror {
             Event::Notice(failure) => self.notices.push(failure.error),
             Event::ModelsChanged
             | Event::ConnectionsChanged
-            | Event::AgentOpened { .. }
-            | Event::AgentClosed { .. }
             | Event::AgentKindsChanged
             | Event::DownloadsChanged
             | Event::SettingsChanged => {}

@@ -68,8 +68,6 @@ pub fn event(event: &Event) -> Value {
         Event::ModelsChanged => json!("models_changed"),
         Event::DownloadsChanged => json!("downloads_changed"),
         Event::ConnectionsChanged => json!("connections_changed"),
-        Event::AgentOpened { fid, show } => json!({ "agent_opened": fid, "show": show }),
-        Event::AgentClosed { fid } => json!({ "agent_closed": fid }),
         Event::AgentKindsChanged => json!("agents_changed"),
         Event::SettingsChanged => json!("settings_changed"),
         Event::Notice(failure) => json!({ "notice": failure.error, "session": failure.session }),

@@ -15,6 +15,7 @@ use chat_presentation::{i18n, log};
 use gtk::glib::ExitCode;
 
 fn main() -> Result<ExitCode> {
+    chat_gtk::share_heaps();
     let diagnostics = Diagnostics::from_env("natter");
     i18n::init();
     let folders = Folders::from_env().context("could not find a home folder to store chats in")?;

@@ -41,6 +41,7 @@ mod wrap;
 
 use std::sync::Once;
 
+pub use free_memory::share_heaps;
 use gtk::{gdk, gio};
 
 /// The path of the crate's own files in the program's resources.

@@ -65,10 +65,13 @@ impl Inner {
     }
 
     /// Nothing is looked for any more.
-    fn end_find(&self) {
+    fn end_find(self: &Rc<Self>) {
         let mut state = self.state.borrow_mut();
         if state.finder.take().is_some() {
             state.highlight_matches();
+            drop(state);
+            // What was read only for the search is dropped.
+            self.schedule();
         }
     }
 

@@ -89,6 +89,16 @@ pub(super) struct State {
 }
 
 impl State {
+    /// Drops what can be made again of messages that nobody is near. (A search reads all of them.)
+    fn forget_far(&mut self) {
+        let near = self.rows.near(&self.transcript.entries);
+        for (index, entry) in self.transcript.entries.iter_mut().enumerate() {
+            if !near.contains(&index) {
+                entry.forget_pieces();
+            }
+        }
+    }
+
     /// Shows in the widgets what was found.
     pub(super) fn highlight_matches(&mut self) {
         let Self { transcript, rows, finder, .. } = self;
@@ -280,6 +290,8 @@ impl Inner {
         let clock = transcript.has_clock();
         if state.finder.is_some() {
             state.highlight_matches();
+        } else {
+            state.forget_far();
         }
         let button = self
             .step
@@ -348,3 +360,6 @@ fn opening(address: &str, files: &Files) -> Option<Output> {
     }
     files.find(address).map(Output::OpenFile)
 }
+
+#[cfg(test)]
+mod tests;

@@ -195,6 +195,11 @@ impl Stream {
         &self.source
     }
 
+    /// The text, without its blocks.
+    pub fn into_source(self) -> String {
+        self.source
+    }
+
     /// What can no longer change, but for the addresses of its links.
     pub fn finished(&self) -> BlockPosition {
         let item = match &self.open {

@@ -258,6 +258,21 @@ impl Entry {
         self.shown_kinds()
     }
 
+    /// Drops what can be made again from its text: nobody is near its rows.
+    pub fn forget_pieces(&mut self) {
+        for part in &mut self.parts {
+            if let PartState::Text(reply) = part {
+                reply.forget_pieces();
+            }
+        }
+    }
+
+    /// Whether a text of it is in memory in pieces.
+    #[cfg(test)]
+    pub fn has_pieces(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, PartState::Text(reply) if reply.has_pieces()))
+    }
+
     /// The rows that the message has, as far as its text was read.
     pub fn shown_kinds(&self) -> Vec<RowKind> {
         match self.message.role {

@@ -2,7 +2,11 @@
 //!
 //! While a long block grows its end may be shown as plain text for a while (see
 //! [`Stream`]). Once two frames brought nothing new, everything is as the whole text says.
+//!
+//! Parsed text takes ten times the memory of its source. So a text that has ended keeps only its
+//! source and its pieces, and the pieces can be forgotten while nobody is near.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use crate::markdown::flow::{self, Gap, Piece};
@@ -39,6 +43,27 @@ pub struct ReplyText {
     revisions: Vec<u64>,
     /// Counts how often segments were made.
     revision: u64,
+    /// The text, once it has ended and everything was read. Then nothing is left above but segments.
+    finished: Option<Finished>,
+}
+
+/// A text that has ended.
+struct Finished {
+    source: Box<str>,
+    /// Empty while nobody needs them.
+    pieces: OnceCell<Vec<Piece>>,
+}
+
+impl Finished {
+    fn pieces(&self) -> &[Piece] {
+        self.pieces.get_or_init(|| {
+            let mut text = ReplyText::default();
+            text.push(&self.source);
+            text.end();
+            text.read();
+            text.pieces
+        })
+    }
 }
 
 /// Pieces that are shown by one widget.
@@ -66,6 +91,12 @@ pub enum SegmentKind {
 impl ReplyText {
     /// Adds text to the end; it is read with the next [`update`](Self::update).
     pub fn push(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        if let Some(finished) = self.finished.take() {
+            self.pending = finished.source.into();
+        }
         self.pending.push_str(text);
         self.length += text.len();
     }
@@ -82,6 +113,42 @@ impl ReplyText {
 
     /// Reads what arrived: once a frame. Gives the first segment that may have changed.
     pub fn update(&mut self) -> usize {
+        let changed = self.read();
+        if self.ended && self.finished.is_none() && self.is_settled() {
+            self.finish();
+        }
+        changed
+    }
+
+    /// Drops what only a growing text needs.
+    fn finish(&mut self) {
+        let source = std::mem::take(&mut self.stream).into_source().into_boxed_str();
+        let pieces = OnceCell::from(std::mem::take(&mut self.pieces));
+        self.finished = Some(Finished { source, pieces });
+        self.pending = String::new();
+        self.lag = None;
+        self.marks = Vec::new();
+        self.segments.shrink_to_fit();
+        self.revisions.shrink_to_fit();
+    }
+
+    /// Drops the pieces of a text that has ended. They are made again when they are needed.
+    pub fn forget_pieces(&mut self) {
+        if let Some(finished) = &mut self.finished {
+            finished.pieces.take();
+        }
+    }
+
+    /// Whether its pieces are in memory.
+    #[cfg(test)]
+    pub fn has_pieces(&self) -> bool {
+        match &self.finished {
+            Some(finished) => finished.pieces.get().is_some(),
+            None => !self.pieces.is_empty(),
+        }
+    }
+
+    fn read(&mut self) -> usize {
         let ready = self.pending.len() - self.held();
         if ready > 0 {
             self.quiet = 0;
@@ -124,6 +191,9 @@ impl ReplyText {
 
     /// Adds the text, as the model wrote it, to a text.
     pub fn add_source(&self, out: &mut String) {
+        if let Some(finished) = &self.finished {
+            out.push_str(&finished.source);
+        }
         out.push_str(self.stream.source());
         out.push_str(&self.pending);
     }
@@ -135,7 +205,10 @@ impl ReplyText {
 
     /// The pieces of a segment.
     pub fn pieces(&self, segment: usize) -> &[Piece] {
-        self.segments.get(segment).map_or(&[], |segment| &self.pieces[segment.range.clone()])
+        let Some(segment) = self.segments.get(segment) else { return &[] };
+        let pieces = self.finished.as_ref().map_or(&self.pieces[..], Finished::pieces);
+        // Segments are made with the next update where text was added to one that had ended.
+        pieces.get(segment.range.clone()).unwrap_or_default()
     }
 
     /// A number that differs where the pieces of a segment may.

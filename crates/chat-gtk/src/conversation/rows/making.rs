@@ -128,8 +128,7 @@ impl Rows {
         self.drop_far(page * KEPT);
         let follows = self.column.follows();
         if follows && self.made.end < self.all.len() {
-            let missing = self.height(entries, self.made.end..self.all.len());
-            if missing > page * KEPT {
+            if self.are_taller(entries, self.made.end..self.all.len(), page * KEPT) {
                 // Nothing that is there would be seen.
                 self.drop_rows(self.made.clone());
                 self.made = self.all.len()..self.all.len();
@@ -151,6 +150,25 @@ impl Rows {
     fn height(&self, entries: &[Entry], range: Range<usize>) -> f64 {
         let offsets = EntryOffsets::new(entries);
         range.map(|index| estimate(self.all[index].kind, &entries[offsets.of(index)])).sum()
+    }
+
+    /// Whether these rows are taller than this, in pixels. Reads no more texts than it takes to know.
+    fn are_taller(&self, entries: &[Entry], mut range: Range<usize>, limit: f64) -> bool {
+        let offsets = EntryOffsets::new(entries);
+        let mut height = 0.0;
+        range.any(|index| {
+            height += estimate(self.all[index].kind, &entries[offsets.of(index)]);
+            height > limit
+        })
+    }
+
+    /// Which entries have rows with widgets, and all between them.
+    pub fn near(&self, entries: &[Entry]) -> Range<usize> {
+        if self.made.is_empty() {
+            return 0..0;
+        }
+        let offsets = EntryOffsets::new(entries);
+        offsets.of(self.made.start)..offsets.of(self.made.end - 1) + 1
     }
 
     fn drop_far(&mut self, distance: f64) {

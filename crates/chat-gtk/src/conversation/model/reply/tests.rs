@@ -132,7 +132,7 @@ fn nothing_is_shown_for_a_moment_that_it_is_not() {
     assert!(reply.is_settled());
     reply.end();
     reply.update();
-    assert!(matches!(&reply.pieces[..], [Piece::Line(line)] if line.heading == 2));
+    assert!(matches!(reply.pieces(0), [Piece::Line(line)] if line.heading == 2));
     assert_eq!(whole("``").pieces, []);
 }
 
@@ -154,4 +154,74 @@ fn a_huge_paragraph_is_parted() {
     for at in 0..reply.segments().len() {
         assert!(reply.pieces(at).iter().map(size_of).sum::<usize>() <= 17_000);
     }
+}
+
+/// A text of every kind of block, with a link whose address comes last.
+const MIXED: &str = "# Head\n\nSome *text* and [a link][one]\r\n\r\n- a\n- b\n  ```rs\n  x\n  ```\n- c\n- d\n\n\
+                     > quoted\n\n| a |\n|---|\n| b |\n\nmore\n\n---\n\n1. one\n2. two\n3. three\n4. four\n\n\
+                     [one]: https://example.org\n\nend\n---";
+
+/// The text as it has ended, and what it showed right before.
+fn ended(text: &str) -> (ReplyText, Vec<Segment>, Vec<Piece>) {
+    let mut reply = ReplyText::default();
+    let mut end = 0;
+    while end < text.len() {
+        let start = end;
+        end = text.ceil_char_boundary(text.len().min(end + 7));
+        reply.push(&text[start..end]);
+        reply.update();
+    }
+    reply.end();
+    while !reply.is_settled() {
+        reply.read();
+    }
+    let shown = (reply.segments.clone(), reply.pieces.clone());
+    reply.update();
+    (reply, shown.0, shown.1)
+}
+
+fn all_pieces(reply: &ReplyText) -> Vec<Piece> {
+    (0..reply.segments().len()).flat_map(|at| reply.pieces(at).to_vec()).collect()
+}
+
+#[test]
+fn a_text_that_has_ended_shows_the_same_when_it_is_read_again() {
+    for text in [MIXED.to_owned(), "a word ".repeat(8_000), "- a\n".repeat(200), String::new()] {
+        let (mut reply, segments, pieces) = ended(&text);
+        assert_eq!(reply.segments(), segments);
+        assert!(all_pieces(&reply) == pieces);
+        reply.forget_pieces();
+        assert!(!reply.has_pieces());
+        assert_eq!(reply.segments(), segments);
+        assert!(all_pieces(&reply) == pieces, "read again");
+        assert_eq!(reply.has_pieces(), !text.is_empty());
+        let mut source = String::new();
+        reply.add_source(&mut source);
+        assert_eq!(source, text.replace("\r\n", "\n"));
+        assert_eq!(reply.len(), text.len());
+    }
+}
+
+#[test]
+fn text_that_comes_behind_the_end_is_shown() {
+    let (mut reply, segments, _) = ended(MIXED);
+    reply.forget_pieces();
+    let revision = reply.revision(0);
+    reply.push("\n\nand *more*");
+    // Until the next update there is nothing that could be wrong.
+    assert_eq!(reply.segments(), segments);
+    assert!(all_pieces(&reply).is_empty());
+    reply.update();
+    let (whole, ..) = ended(&format!("{MIXED}\n\nand *more*"));
+    assert_eq!(reply.segments(), whole.segments());
+    assert!(all_pieces(&reply) == all_pieces(&whole));
+    assert!(reply.revision(0) > revision);
+    assert_eq!(reply.len(), whole.len());
+}
+
+#[test]
+fn text_that_goes_on_growing_is_not_forgotten() {
+    let mut reply = whole(MIXED);
+    reply.forget_pieces();
+    assert!(reply.has_pieces());
 }

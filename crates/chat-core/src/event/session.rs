@@ -118,7 +118,8 @@ pub(super) enum SessionKey {
     Reset,
     /// Servers give the same ids to calls of different replies.
     Tool(MessageId, ToolCallId),
-    Permitted(MessageId, ToolCallId),
+    /// And whether to read alone, which makes up for no other permission.
+    Permitted(MessageId, ToolCallId, bool),
     Output(MessageId, ToolCallId),
     Commands,
     Approvals,
@@ -137,8 +138,8 @@ impl SessionEvent {
             Self::TextAdded { message, part, .. } => SessionKey::Text(*message, *part),
             Self::Reset => SessionKey::Reset,
             Self::ToolCallChanged { message, call, .. } => SessionKey::Tool(*message, call.clone()),
-            Self::ToolCallPermitted { message, call, .. } => {
-                SessionKey::Permitted(*message, call.clone())
+            Self::ToolCallPermitted { message, call, action } => {
+                SessionKey::Permitted(*message, call.clone(), *action == Action::Read)
             }
             Self::ToolOutput { message, call, .. } => SessionKey::Output(*message, call.clone()),
             Self::CommandsChanged { .. } => SessionKey::Commands,

@@ -219,7 +219,7 @@ mod tests {
     fn the_list_of_shortcuts_is_drawn_without_a_warning() {
         adw::init().expect("a display");
         crate::init();
-        glib::log_set_always_fatal(
+        let fatal = glib::log_set_always_fatal(
             glib::LogLevels::LEVEL_WARNING | glib::LogLevels::LEVEL_CRITICAL,
         );
         let parent = adw::ApplicationWindow::builder().build();
@@ -229,6 +229,7 @@ mod tests {
         let window = window.expect("the list");
         until("the list to be drawn", || window.is_mapped() && window.height() > 100);
         window.destroy();
+        glib::log_set_always_fatal(fatal);
     }
 
     #[test]

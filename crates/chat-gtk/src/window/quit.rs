@@ -200,6 +200,13 @@ fn about_replies(writing: usize, asking: usize, commands: usize) -> adw::Message
         "If you continue in the background, Natter quits once the replies are finished. Everything received so far is kept either way.",
         count,
     );
+    let body = if asking == 0 {
+        body
+    } else {
+        gettext(
+            "If you continue in the background, Natter quits once all replies are finished and you have answered. Everything received so far is kept either way.",
+        )
+    };
     let asking = (asking > 0).then(|| {
         let count = u32::try_from(asking).unwrap_or(u32::MAX);
         let text = ngettext(

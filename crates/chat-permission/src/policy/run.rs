@@ -150,7 +150,8 @@ fn judge_part(
             && pattern.fit(part, false) == Fit::Yes
             && (pattern.is_exact() || !hands_over)
     });
-    if allowed && !asks_always {
+    // What asks in spite of a rule is found already.
+    if allowed {
         return;
     }
     let name = part.words[0].as_written();

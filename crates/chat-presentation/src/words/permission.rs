@@ -57,6 +57,9 @@ pub fn go_on_question(rounds: u32) -> String {
 /// How many reasons are shown at once where room is short.
 pub const REASONS_SHOWN: usize = 4;
 
+/// The most reasons that are listed at all: a command may have thousands.
+const REASONS_LISTED: usize = 30;
+
 /// The most serious reason why a request is asked.
 pub fn why_asked(asked: &PermissionRequest) -> String {
     asked.reasons.first().map(reason_asked).unwrap_or_default()
@@ -64,7 +67,9 @@ pub fn why_asked(asked: &PermissionRequest) -> String {
 
 /// Every reason why a request is asked, the most serious first.
 pub fn reasons_asked(asked: &PermissionRequest) -> Vec<String> {
-    asked.reasons.iter().map(reason_asked).collect()
+    let rest = asked.reasons.len().saturating_sub(REASONS_LISTED);
+    let listed = asked.reasons.iter().take(REASONS_LISTED).map(reason_asked);
+    listed.chain((rest > 0).then(|| more_reasons(rest))).collect()
 }
 
 /// That there are so many more reasons.
@@ -350,6 +355,22 @@ mod tests {
         };
         assert_eq!(question(true), "Create “src/a.rs”?");
         assert_eq!(question(false), "Edit “src/a.rs”?");
+    }
+
+    #[test]
+    fn of_thousands_of_reasons_the_first_are_listed_and_the_others_counted() {
+        let reasons = |count: usize| {
+            reasons_asked(&PermissionRequest {
+                action: Action::Run,
+                target: "make".to_owned(),
+                preview: Preview::Target,
+                reasons: (0..count).map(|n| Why::Assignment(format!("v{n}")).into()).collect(),
+                always: Vec::new(),
+            })
+        };
+        assert_eq!(reasons(30).len(), 30);
+        assert_eq!(reasons(10_000).len(), 31);
+        assert_eq!(reasons(10_000)[30], "9970 more reasons");
     }
 
     #[test]

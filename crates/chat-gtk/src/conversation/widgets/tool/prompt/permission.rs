@@ -94,20 +94,16 @@ pub fn fill(
 
 /// Why it is asked: the most serious reasons, and the others folded away.
 fn reasons(asked: &PermissionRequest) -> gtk::Box {
-    let lines = |reasons: &[String]| {
-        let lines = gtk::Box::new(gtk::Orientation::Vertical, 2);
-        for reason in reasons {
-            lines.append(&label(reason, &["ask-why"]));
-        }
-        lines
-    };
     let all = reasons_asked(asked);
     let (first, more) = all.split_at(all.len().min(REASONS_SHOWN));
-    let shown = lines(first);
+    let shown = gtk::Box::new(gtk::Orientation::Vertical, 2);
+    for reason in first {
+        shown.append(&label(reason, &["ask-why"]));
+    }
     if !more.is_empty() {
         let folded = gtk::Expander::builder()
-            .label(more_reasons(more.len()))
-            .child(&lines(more))
+            .label(more_reasons(asked.reasons.len() - first.len()))
+            .child(&label(&more.join("\n"), &["ask-why"]))
             .css_classes(["ask-why"])
             .build();
         shown.append(&folded);

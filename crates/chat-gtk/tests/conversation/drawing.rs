@@ -268,19 +268,22 @@ fn a_long_paragraph_is_laid_out_within_a_frame_while_it_grows() {
     clock.connect_layout(move |_| all.borrow_mut().push(thread_cpu().saturating_sub(before.get())));
     let sentence = "The reader follows every word that appears, one after the other. ";
     let mut text = String::new();
+    let mut longest = Vec::new();
     while text.len() + sentence.len() < 16_000 {
         let start = text.len();
         text.push_str(sentence);
-        if start > 15_000 {
-            layouts.borrow_mut().clear();
-        }
+        layouts.borrow_mut().clear();
         scene.conversation.apply(&[added(growing.id, start, sentence)]);
         scene.settle();
+        if start > 14_000 {
+            longest.extend(layouts.borrow().iter().max().copied());
+        }
     }
-    // Of the last frames the one in the middle: on a busy machine a single one may take twice as long.
-    let mut last = layouts.borrow().clone();
-    last.sort_unstable();
-    let usual = last[last.len() / 2];
-    println!("the layout of one of the last {} frames takes {usual:?}", last.len());
-    assert!(usual > Duration::ZERO && usual < Duration::from_millis(16), "{usual:?}");
+    // The one in the middle: on a busy machine a single one may take twice as long.
+    longest.sort_unstable();
+    let usual = longest[longest.len() / 2];
+    println!("the layout of one of the last {} sentences takes {usual:?}", longest.len());
+    // A build without optimization needs 12 to 19 ms.
+    let frame = Duration::from_millis(if cfg!(debug_assertions) { 32 } else { 16 });
+    assert!(usual > Duration::ZERO && usual < frame, "{usual:?}");
 }

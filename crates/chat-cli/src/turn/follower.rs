@@ -113,10 +113,10 @@ impl Follower {
                 self.text_bytes += new.len();
                 sink.text(kind, new);
             }
-            SessionEvent::ToolCallChanged { call, running: true, .. } => {
-                if self.permissions_of(&call).is_empty() {
-                    self.tool_runs(&call, sink);
-                }
+            SessionEvent::ToolCallChanged { call, running: true, .. }
+                if self.permissions_of(&call).is_empty() =>
+            {
+                self.tool_runs(&call, sink);
             }
             // Reading first what is to be changed is no change yet.
             SessionEvent::ToolCallPermitted { call, action, .. } => {

@@ -127,12 +127,13 @@ impl Rows {
         let page = if page < 1.0 { UNKNOWN_PAGE } else { page };
         self.drop_far(page * KEPT);
         let follows = self.column.follows();
-        if follows && self.made.end < self.all.len() {
-            if self.are_taller(entries, self.made.end..self.all.len(), page * KEPT) {
-                // Nothing that is there would be seen.
-                self.drop_rows(self.made.clone());
-                self.made = self.all.len()..self.all.len();
-            }
+        if follows
+            && self.made.end < self.all.len()
+            && self.are_taller(entries, self.made.end..self.all.len(), page * KEPT)
+        {
+            // Nothing that is there would be seen.
+            self.drop_rows(self.made.clone());
+            self.made = self.all.len()..self.all.len();
         }
         let offsets = EntryOffsets::new(entries);
         let room = if follows { f64::INFINITY } else { page * AHEAD - below };

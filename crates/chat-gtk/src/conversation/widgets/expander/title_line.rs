@@ -99,7 +99,9 @@ impl TitleLine {
         let note = gtk::Label::builder().css_classes(["expander-aside"]).visible(false).build();
         let root = gtk::Box::builder().hexpand(true).css_classes(["expander-title"]).build();
         root.set_layout_manager(Some(layout::manager(TitleLayout)));
-        parts.iter().for_each(|part| root.append(part));
+        for part in &parts {
+            root.append(part);
+        }
         root.append(&note);
         Self { root, parts, note }
     }

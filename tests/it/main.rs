@@ -14,6 +14,7 @@ mod first_run;
 mod keyboard;
 mod long_list;
 mod mentions;
+mod merging;
 mod message_menu;
 mod meter;
 mod models;

@@ -1,6 +1,8 @@
 //! Shows the list of chats: newest first under date headings, with their states, a search, and a
 //! menu for each chat.
 
+mod changes;
+mod deletion;
 mod excerpt;
 mod groups;
 mod item;
@@ -22,9 +24,11 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::bridge::{Arrival, Bridge};
 use crate::paint;
+use changes::news;
+use deletion::Reopening;
 pub(crate) use excerpt::FoundIn;
 use model::Model;
-use view::{Sight, View};
+use view::View;
 
 /// How many chats a search by text shows beyond those whose titles match.
 const HITS: usize = 50;
@@ -45,15 +49,6 @@ pub(crate) struct ChatList {
     gaps: Vec<SearchGap>,
     /// The running text search; dropping it cancels it.
     searching: Option<DropGuard>,
-}
-
-/// A deleted chat that opens again when it is restored.
-#[derive(Debug)]
-struct Reopening {
-    fid: Fid,
-    /// The chat that is shown in its place; none is a new one. If the user goes to yet another chat,
-    /// they stay there.
-    successor: Option<Fid>,
 }
 
 #[derive(Debug)]
@@ -177,20 +172,10 @@ impl Component for ChatList {
                 });
             }
             Input::Delete(fid) => {
-                let was_shown = self.shown.as_ref() == Some(&fid);
-                self.keep_keyboard(&fid, view, &sender);
-                if was_shown {
-                    let successor = self.shown.clone().filter(|shown| *shown != fid);
-                    self.reopening = Some(Reopening { fid: fid.clone(), successor });
-                }
-                self.delete(fid, &sender);
+                self.delete(fid, view, &sender);
             }
             Input::Restore(fid) => {
-                let Some(manager) = self.manager.clone() else { return };
-                sender.oneshot_command(async move {
-                    let result = manager.sessions().restore(&fid).await;
-                    Command::Restored { fid, result }
-                });
+                self.restore(fid, &sender);
             }
             Input::FillRest => self.model.fill_rest(),
             Input::Regroup => self.model.regroup_if_day_changed(),
@@ -302,92 +287,12 @@ impl ChatList {
         sender.oneshot_command(async move { Command::Loaded(manager.sessions().list().await) });
     }
 
-    fn apply(&mut self, events: Vec<Event>, view: &View) {
-        if !events.iter().any(|event| self.model.is_reordered_by(event)) {
-            for event in events {
-                if let Event::SessionAdded(session) | Event::SessionChanged(session) = event {
-                    self.model.put(session);
-                }
-            }
-            return;
-        }
-        let before = view.sight(self.shown.as_ref());
-        let held = before.under_pointer.as_ref().filter(|_| !before.at_top);
-        if let Some(position) = held.and_then(|fid| self.model.position(fid)) {
-            // From now on GTK keeps this row where it is.
-            view.scroll_to(position);
-        }
-        let had_row = self.model.selected().is_some();
-        let mut moved = false;
-        for event in events {
-            match event {
-                Event::SessionAdded(session) | Event::SessionChanged(session) => {
-                    let is_shown = self.shown.as_ref() == Some(&session.fid);
-                    moved |= self.model.put(session) && is_shown;
-                }
-                Event::SessionRemoved { fid } => self.model.remove(&fid),
-                _ => {}
-            }
-        }
-        self.model.regroup();
-        self.model.select(self.shown.as_ref());
-        if self.query.is_empty() {
-            self.keep_in_sight(&before, moved, had_row, view);
-        }
-    }
-
-    /// Keeps what the user looks at in place after rows have come, gone or moved. GTK does so by
-    /// itself, except at the top, where it would leave new rows out of sight. If the row of the
-    /// current chat has moved, the list goes with it, but not away from the pointer.
-    fn keep_in_sight(&self, before: &Sight, moved: bool, had_row: bool, view: &View) {
-        let follows = !had_row || before.has_keyboard || before.sees_shown;
-        if before.at_top {
-            view.scroll_to(0);
-        } else if let Some(position) = self.model.selected().filter(|_| moved && follows) {
-            view.scroll_to(position);
-        }
-        if let Some(fid) = self.shown.clone().filter(|_| moved && before.has_keyboard) {
-            view.focus_row_later(fid);
-        }
-    }
-
-    /// Opens a restored chat if it was the current one before it was deleted.
-    fn reopen(&mut self, fid: Fid, sender: &ComponentSender<Self>) {
-        let reopening = self.reopening.take_if(|reopening| reopening.fid == fid);
-        if reopening.is_some_and(|reopening| reopening.successor == self.shown) {
-            tell(sender, Output::Open { fid, found: None, forward: false });
-        }
-    }
-
-    fn delete(&mut self, fid: Fid, sender: &ComponentSender<Self>) {
-        let (Some(manager), Some(title)) = (self.manager.clone(), self.model.title(&fid)) else {
-            return;
-        };
-        sender.oneshot_command(async move {
-            let result = manager.sessions().delete(&fid).await;
-            Command::Deleted { fid, title, result }
-        });
-    }
-
     /// Marks the row of the current chat and scrolls to it, if it has one.
     fn show_shown(&self, view: &View) {
         self.model.select(self.shown.as_ref());
         if let Some(position) = self.model.selected() {
             view.scroll_to(position);
         }
-    }
-
-    /// If the current chat is deleted with a key in the list, the focus moves to the next row.
-    fn keep_keyboard(&mut self, fid: &Fid, view: &View, sender: &ComponentSender<Self>) {
-        if !view.has_keyboard() || self.shown.as_ref() != Some(fid) {
-            return;
-        }
-        let beside = self.model.step(Some(fid), 1).or_else(|| self.model.step(Some(fid), -1));
-        let Some(beside) = beside else { return };
-        self.shown = Some(beside.clone());
-        self.model.select(self.shown.as_ref());
-        view.focus_row(&beside);
-        tell(sender, Output::Open { fid: beside, found: None, forward: false });
     }
 
     fn search_texts(&mut self, sender: &ComponentSender<Self>) {
@@ -435,21 +340,6 @@ impl ChatList {
         let notes: Vec<_> = gaps.into_iter().map(words::search_gap).collect();
         view.set_note(&notes.join("\n"));
     }
-}
-
-/// Events that matter outside the list: the states of chats, and what ended.
-fn news(events: &[Event]) -> Vec<Event> {
-    let is_news = |event: &&Event| {
-        matches!(
-            event,
-            Event::SessionAdded(_)
-                | Event::SessionChanged(_)
-                | Event::SessionRemoved { .. }
-                | Event::ApprovalsChanged { .. }
-                | Event::RequestFinished { .. }
-        )
-    };
-    events.iter().filter(is_news).cloned().collect()
 }
 
 /// Sends to the window, unless it is gone.

@@ -1,0 +1,65 @@
+//! Deletes chats, and opens them again where that is undone.
+
+use chat_core::message::Fid;
+use relm4::ComponentSender;
+
+use super::view::View;
+use super::{ChatList, Command, Output, tell};
+
+/// A deleted chat that opens again when it is restored.
+#[derive(Debug)]
+pub(super) struct Reopening {
+    fid: Fid,
+    /// The chat that is shown in its place; none is a new one. If the user goes to yet another chat,
+    /// they stay there.
+    successor: Option<Fid>,
+}
+
+impl ChatList {
+    /// Deletes a chat. If it is the current one, its neighbor or a new chat takes its place.
+    pub(super) fn delete(&mut self, fid: Fid, view: &View, sender: &ComponentSender<Self>) {
+        let was_shown = self.shown.as_ref() == Some(&fid);
+        self.keep_keyboard(&fid, view, sender);
+        if was_shown {
+            let successor = self.shown.clone().filter(|shown| *shown != fid);
+            self.reopening = Some(Reopening { fid: fid.clone(), successor });
+        }
+        let (Some(manager), Some(title)) = (self.manager.clone(), self.model.title(&fid)) else {
+            return;
+        };
+        sender.oneshot_command(async move {
+            let result = manager.sessions().delete(&fid).await;
+            Command::Deleted { fid, title, result }
+        });
+    }
+
+    /// Takes a deletion back.
+    pub(super) fn restore(&self, fid: Fid, sender: &ComponentSender<Self>) {
+        let Some(manager) = self.manager.clone() else { return };
+        sender.oneshot_command(async move {
+            let result = manager.sessions().restore(&fid).await;
+            Command::Restored { fid, result }
+        });
+    }
+
+    /// Opens a restored chat if it was the current one before it was deleted.
+    pub(super) fn reopen(&mut self, fid: Fid, sender: &ComponentSender<Self>) {
+        let reopening = self.reopening.take_if(|reopening| reopening.fid == fid);
+        if reopening.is_some_and(|reopening| reopening.successor == self.shown) {
+            tell(sender, Output::Open { fid, found: None, forward: false });
+        }
+    }
+
+    /// If the current chat is deleted with a key in the list, the focus moves to the next row.
+    fn keep_keyboard(&mut self, fid: &Fid, view: &View, sender: &ComponentSender<Self>) {
+        if !view.has_keyboard() || self.shown.as_ref() != Some(fid) {
+            return;
+        }
+        let beside = self.model.step(Some(fid), 1).or_else(|| self.model.step(Some(fid), -1));
+        let Some(beside) = beside else { return };
+        self.shown = Some(beside.clone());
+        self.model.select(self.shown.as_ref());
+        view.focus_row(&beside);
+        tell(sender, Output::Open { fid: beside, found: None, forward: false });
+    }
+}

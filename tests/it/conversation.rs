@@ -7,7 +7,7 @@ use chat_core::message::Ending;
 use chat_testkit::server::{End, Gate, Script};
 use chat_testkit::ui::{Role, containing, named, until};
 
-use crate::stage::Stage;
+use crate::stage::{Stage, Window};
 
 /// Run a second time by `scripts/test network`, where there is no network but loopback.
 #[tokio::test]
@@ -128,8 +128,8 @@ async fn a_killed_program_shows_afterwards_what_had_come() -> Result<()> {
     window.close().await
 }
 
-#[tokio::test]
-async fn what_waits_when_one_stops_is_sent_only_when_one_says_so() -> Result<()> {
+/// A chat whose first reply has begun, and in which another message waits.
+async fn with_one_waiting() -> Result<(Stage, Gate, Window)> {
     let stage = Stage::new().await?;
     let gate = Gate::new();
     stage.server.when("first", Script::new().text("Answer one").gate(&gate));
@@ -138,6 +138,12 @@ async fn what_waits_when_one_stops_is_sent_only_when_one_says_so() -> Result<()>
     window.shows("Answer one").await?;
     window.say("afterwards").await?;
     window.shows("afterwards").await?;
+    Ok((stage, gate, window))
+}
+
+#[tokio::test]
+async fn what_waits_when_one_stops_is_sent_only_when_one_says_so() -> Result<()> {
+    let (stage, _gate, window) = with_one_waiting().await?;
 
     window.click(named("Stop")).await?;
     window.shows("Not sent").await?;
@@ -150,14 +156,7 @@ async fn what_waits_when_one_stops_is_sent_only_when_one_says_so() -> Result<()>
 
 #[tokio::test]
 async fn an_interrupted_reply_is_continued_though_a_message_was_not_sent() -> Result<()> {
-    let stage = Stage::new().await?;
-    let gate = Gate::new();
-    stage.server.when("first", Script::new().text("Answer one").gate(&gate));
-    let window = stage.window().await?;
-    window.say("first").await?;
-    window.shows("Answer one").await?;
-    window.say("afterwards").await?;
-    window.shows("afterwards").await?;
+    let (stage, _gate, window) = with_one_waiting().await?;
     stage
         .stored_when("first", "the beginning of the answer", |chat| {
             chat.answers() == ["Answer one"]

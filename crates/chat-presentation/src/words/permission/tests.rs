@@ -75,9 +75,9 @@ fn of_thousands_of_reasons_the_first_are_listed_and_the_others_counted() {
     assert_eq!(reasons(10_000)[30], "9970 more reasons");
 }
 
-#[test]
-fn a_command_that_stays_in_the_sandbox_says_why() {
-    let asked = |stays_inside| PermissionRequest {
+/// The question for the command `make`.
+fn make(background: bool, limit: Option<Duration>, stays_inside: Option<Why>) -> PermissionRequest {
+    PermissionRequest {
         action: Action::Run,
         target: "make".to_owned(),
         preview: Preview::Command {
@@ -85,13 +85,18 @@ fn a_command_that_stays_in_the_sandbox_says_why() {
             folder: "/project".into(),
             network: false,
             sandboxed: true,
-            background: false,
-            limit: None,
+            background,
+            limit,
             stays_inside,
         },
         reasons: vec![Why::Mode.into()],
         always: Vec::new(),
-    };
+    }
+}
+
+#[test]
+fn a_command_that_stays_in_the_sandbox_says_why() {
+    let asked = |stays_inside| make(false, None, stays_inside);
     let by_rule = stays_inside(&asked(Some(Why::Denied("network:*".to_owned()))));
     assert_eq!(
         by_rule.as_deref(),
@@ -107,21 +112,7 @@ fn a_command_that_stays_in_the_sandbox_says_why() {
 #[test]
 fn a_command_says_how_long_it_may_run_and_whether_behind_the_reply() {
     let told = |background, limit: Option<u64>| {
-        run_time(&PermissionRequest {
-            action: Action::Run,
-            target: "make".to_owned(),
-            preview: Preview::Command {
-                text: "make".to_owned(),
-                folder: "/project".into(),
-                network: false,
-                sandboxed: true,
-                background,
-                limit: limit.map(Duration::from_secs),
-                stays_inside: None,
-            },
-            reasons: vec![Why::Mode.into()],
-            always: Vec::new(),
-        })
+        run_time(&make(background, limit.map(Duration::from_secs), None))
     };
     for (background, limit, expected) in [
         (false, Some(1), "It stops after 1 second at the latest."),

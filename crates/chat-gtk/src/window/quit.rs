@@ -159,9 +159,7 @@ fn about_commands(commands: usize) -> adw::MessageDialog {
         count,
     );
     let body = ngettext("It stops when you quit Natter.", "They stop when you quit Natter.", count);
-    let dialog = adw::MessageDialog::builder().heading(&heading).body(&body).build();
-    dialog.add_response("stay", &gettext("_Cancel"));
-    dialog.add_response("stop", &gettext("S_top and Quit"));
+    let dialog = stay_or_stop(&heading, [Some(body)]);
     dialog.set_default_response(Some("stay"));
     dialog
 }
@@ -179,10 +177,7 @@ fn about_questions(asking: usize, commands: usize) -> adw::MessageDialog {
         "If you continue in the background, open Natter again to answer. Everything received so far is kept either way.",
     );
     let body = [Some(body), ending_commands(commands)];
-    let body = body.into_iter().flatten().collect::<Vec<_>>().join(" ");
-    let dialog = adw::MessageDialog::builder().heading(&heading).body(&body).build();
-    dialog.add_response("stay", &gettext("_Cancel"));
-    dialog.add_response("stop", &gettext("S_top and Quit"));
+    let dialog = stay_or_stop(&heading, body);
     dialog.add_response("background", &gettext("Continue in _Background"));
     dialog.set_default_response(Some("background"));
     dialog
@@ -195,13 +190,12 @@ fn about_replies(writing: usize, asking: usize, commands: usize) -> adw::Message
         "Several replies are still being written",
         count,
     );
-    let body = ngettext(
-        "If you continue in the background, Natter quits once the reply is finished. Everything received so far is kept either way.",
-        "If you continue in the background, Natter quits once the replies are finished. Everything received so far is kept either way.",
-        count,
-    );
     let body = if asking == 0 {
-        body
+        ngettext(
+            "If you continue in the background, Natter quits once the reply is finished. Everything received so far is kept either way.",
+            "If you continue in the background, Natter quits once the replies are finished. Everything received so far is kept either way.",
+            count,
+        )
     } else {
         gettext(
             "If you continue in the background, Natter quits once all replies are finished and you have answered. Everything received so far is kept either way.",
@@ -217,13 +211,22 @@ fn about_replies(writing: usize, asking: usize, commands: usize) -> adw::Message
         words::fill(&text, &[("n", &asking.to_string())])
     });
     let body = [Some(body), asking, ending_commands(commands)];
-    let body = body.into_iter().flatten().collect::<Vec<_>>().join(" ");
-    let dialog = adw::MessageDialog::builder().heading(&heading).body(&body).build();
-    dialog.add_response("stay", &gettext("_Cancel"));
-    dialog.add_response("stop", &gettext("S_top and Quit"));
+    let dialog = stay_or_stop(&heading, body);
     dialog.add_response("background", &gettext("Continue in _Background"));
     dialog.set_response_appearance("background", adw::ResponseAppearance::Suggested);
     dialog.set_default_response(Some("background"));
+    dialog
+}
+
+/// A dialog with these sentences, and two of its answers.
+fn stay_or_stop(
+    heading: &str,
+    body: impl IntoIterator<Item = Option<String>>,
+) -> adw::MessageDialog {
+    let body = body.into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let dialog = adw::MessageDialog::builder().heading(heading).body(&body).build();
+    dialog.add_response("stay", &gettext("_Cancel"));
+    dialog.add_response("stop", &gettext("S_top and Quit"));
     dialog
 }
 

@@ -78,7 +78,7 @@ async fn a_reply_that_goes_round_in_circles_is_told_then_ended_and_gone_on_with_
     let server = Server::start();
     // The server keeps silent then: only the repetition ends the reply.
     let gate = Gate::new();
-    let rounds = vec![ROUND; 25_000 / ROUND.len()];
+    let rounds = vec![ROUND; 39_000 / ROUND.len()];
     server.push(Script::new().text("Once upon a time. ").texts(rounds).gate(&gate));
     let mut world = World::of_kind(&server, ConnectionKind::OpenAi).await;
     let (fid, finished) = world.ask_and_wait("A story").await;

@@ -270,6 +270,11 @@ pub enum Kind {
         /// Its name.
         name: String,
     },
+    /// An agent's folder is not in the one that its parent works in, or is no folder.
+    OutsideParent {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The folder that the session works in cannot be worked in.
     ProjectMissing {
         /// Where it is, or was.

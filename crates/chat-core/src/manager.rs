@@ -1,6 +1,7 @@
 //! The engine's one door.
 
 mod agent_kinds;
+mod agents;
 mod backups;
 mod commands;
 mod connection_registry;
@@ -41,6 +42,7 @@ use crate::store::Page;
 use crate::tool::{Registry, ToolInfo, ToolServices, Toolbox};
 
 pub use self::agent_kinds::{AgentKind, AgentKinds};
+pub use self::agents::{Agents, NewAgent};
 pub use self::backups::Backups;
 pub use self::commands::BackgroundCommands;
 pub use self::connections::Connections;
@@ -82,6 +84,8 @@ struct Inner {
     downloads: Arc<Downloader>,
     /// The sessions that are open or at work.
     sessions: Mutex<HashMap<Fid, Arc<Session>>>,
+    /// Held while sessions are deleted or restored, which takes the gates of several.
+    deleting: tokio::sync::Mutex<()>,
     /// The stored sessions as they were last seen, to find what other processes changed.
     rows: Mutex<BTreeMap<Fid, Fingerprint>>,
     notices: Vec<Error>,
@@ -278,6 +282,11 @@ impl Manager {
         SessionContext(self.clone())
     }
 
+    /// The agents: sessions with a name, each in the tree of those that it works for.
+    pub fn agents(&self) -> Agents {
+        Agents(self.clone())
+    }
+
     /// The kinds of agents that there are.
     pub fn agent_kinds(&self) -> AgentKinds {
         AgentKinds(self.clone())
@@ -303,13 +312,18 @@ impl Manager {
         WebSearchSetup(self.clone())
     }
 
-    /// Takes over the settings on disk, and notifies subscribers.
-    fn take_settings(&self, settings: Settings) {
-        self.inner.connections.take_settings(Arc::new(settings));
+    /// Rules or a mode changed: what they decide now waits no longer, in whichever session.
+    fn rejudge(&self) {
         let sessions: Vec<_> = self.sessions_lock().values().cloned().collect();
         for session in sessions {
             session.approvals().rejudge();
         }
+    }
+
+    /// Takes over the settings on disk, and notifies subscribers.
+    fn take_settings(&self, settings: Settings) {
+        self.inner.connections.take_settings(Arc::new(settings));
+        self.rejudge();
         let hub = &self.inner.shared.hub;
         hub.tell(&Event::SettingsChanged);
         hub.tell(&Event::ConnectionsChanged);

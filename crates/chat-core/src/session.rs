@@ -12,6 +12,7 @@
 
 mod approvals;
 mod begin;
+mod ceiling;
 mod compaction;
 mod context_usage;
 mod empty;
@@ -46,7 +47,7 @@ pub(crate) use services::{Clients, SessionServices};
 use state::State;
 pub(crate) use waiting_approvals::WaitingApprovals;
 
-use crate::error::Result;
+use crate::error::{Kind, Result};
 use crate::event::{Event, Failure, Queued, SessionEvent, SessionPlaceholder, Status};
 use crate::message::{BackgroundCommand, Fid};
 use crate::store::{SessionPatch, SessionRecord};
@@ -55,6 +56,8 @@ use crate::tool::Memory;
 /// One conversation.
 pub(crate) struct Session {
     fid: Fid,
+    /// The session that it works for.
+    parent: Option<Arc<Self>>,
     services: Arc<SessionServices>,
     state: Mutex<State>,
     /// Passed by whatever begins a request or reads the transcript from the store.
@@ -78,14 +81,16 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// A stored session, with what waits in it.
+    /// A stored session, with the one that it works for and what waits in it.
     pub(crate) fn new(
         services: Arc<SessionServices>,
+        parent: Option<Arc<Self>>,
         record: SessionRecord,
         waiting: Vec<Queued>,
     ) -> Arc<Self> {
         let session = Arc::new(Self {
             fid: record.fid.clone(),
+            parent,
             memory: Arc::new(Memory::within(services.tasks.clone())),
             project_start: Arc::default(),
             services,
@@ -132,6 +137,11 @@ impl Session {
         self.lock().placeholder()
     }
 
+    /// What is stored of it besides its messages.
+    pub(crate) fn record(&self) -> SessionRecord {
+        self.lock().record.clone()
+    }
+
     pub(crate) fn fid(&self) -> &Fid {
         &self.fid
     }
@@ -162,7 +172,7 @@ impl Session {
     fn tell_changed(&self) {
         // Under the lock, so that the last event has the latest state.
         let state = self.lock();
-        if !state.halted {
+        if !state.is_halted() {
             self.services.hub.tell(&Event::SessionChanged(state.placeholder()));
         }
     }
@@ -241,25 +251,45 @@ impl Session {
         }
     }
 
+    /// Its gate, unless it is halted: nobody begins to work for what ends.
+    ///
+    /// # Errors
+    /// `SessionNotFound`.
+    pub(crate) async fn gate_of_living(&self) -> Result<tokio::sync::MutexGuard<'_, ()>> {
+        let gate = self.gate.lock().await;
+        if self.lock().is_halted() {
+            return Err(Kind::SessionNotFound { fid: self.fid.to_string() }.into());
+        }
+        Ok(gate)
+    }
+
+    /// Marks an agent as closed, or as open again.
+    pub(crate) async fn set_closed(&self, closed: bool) -> Result<()> {
+        if self.lock().record.closed == closed {
+            return Ok(());
+        }
+        self.patch(SessionPatch { closed: Some(closed), ..SessionPatch::default() }).await
+    }
+
     /// Stops the request at work, or those that are about to begin. What had arrived stays.
     pub(crate) fn stop(&self) {
         self.memory.stop();
         self.lock().turns.stop();
     }
 
-    /// Stops everything, and has nothing begin any more.
+    /// Stops everything, and has nothing begin any more until [`go_on`](Self::go_on) takes this halt back.
     pub(crate) fn halt(&self) {
         {
             let mut state = self.lock();
-            state.halted = true;
+            state.halt();
             state.titling.cancel();
         }
         self.stop();
     }
 
-    /// Takes a halt back.
+    /// Takes one halt back.
     pub(crate) fn go_on(&self) {
-        self.lock().halted = false;
+        self.lock().go_on();
     }
 
     /// Waits, once it is halted, until nothing is at work. Nothing passes the gate while the guard

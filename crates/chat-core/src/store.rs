@@ -1,6 +1,7 @@
 //! Stores sessions, messages, the journal of replies being written, and the search index on disk.
 //! SQLite in WAL mode; one writer thread commits in groups.
 
+mod agent_tree;
 mod attachments;
 mod backups;
 mod branches;
@@ -277,14 +278,34 @@ impl Store {
         self.read(move |db| Ok(branches::Branches::read(db, &fid)?.end_of(message))).await
     }
 
-    /// Marks a session deleted; [`restore`](Self::restore) takes that back until it is purged.
-    pub async fn delete(&self, fid: &Fid) -> Result<()> {
+    /// The tree that a session is in: the session at its top, then all that work for it, the oldest of each first.
+    /// Deleted ones are left out.
+    ///
+    /// # Errors
+    /// `SessionNotFound`, and the store's.
+    pub async fn agent_tree(&self, member: &Fid) -> Result<Vec<SessionRecord>> {
+        let member = member.clone();
+        self.read(move |db| agent_tree::members(db, &member)).await
+    }
+
+    /// A session, and all that work for it, the session first; deleted ones, too.
+    ///
+    /// # Errors
+    /// `SessionNotFound`, and the store's.
+    pub async fn below(&self, fid: &Fid) -> Result<Vec<Fid>> {
+        let fid = fid.clone();
+        self.read(move |db| agent_tree::below(db, &fid)).await
+    }
+
+    /// Marks a session deleted, and all that work for it; [`restore`](Self::restore) takes that back until it is
+    /// purged. Gives those that were not deleted before.
+    pub async fn delete(&self, fid: &Fid) -> Result<Vec<Fid>> {
         let fid = fid.clone();
         self.write(move |db| sessions::delete(db, &fid)).await
     }
 
-    /// Takes a deletion back.
-    pub async fn restore(&self, fid: &Fid) -> Result<SessionRecord> {
+    /// Takes a deletion back, and that of all that were deleted with it. Gives the session first.
+    pub async fn restore(&self, fid: &Fid) -> Result<Vec<SessionRecord>> {
         let fid = fid.clone();
         self.write(move |db| sessions::restore(db, &fid)).await
     }

@@ -131,6 +131,7 @@ pub(crate) fn about(event: &Event) -> Option<&Fid> {
         | Event::ModelsChanged
         | Event::DownloadsChanged
         | Event::ConnectionsChanged
+        | Event::ShowRequested { .. }
         | Event::AgentKindsChanged
         | Event::SettingsChanged
         | Event::Notice(_) => None,

@@ -37,6 +37,20 @@ impl Mode {
         }
     }
 
+    /// The mode of a session that works for another one in mode `ceiling`: what neither of them lets
+    /// pass unasked does not pass. Where the other asks nobody and this one would ask, nothing is done.
+    #[must_use]
+    pub fn within(self, ceiling: Self) -> Self {
+        match (self, ceiling) {
+            (Self::Plan, _) | (_, Self::Plan) | (Self::Ask | Self::Edits, Self::Unattended) => {
+                Self::Plan
+            }
+            (Self::Auto | Self::Unattended, other) => other,
+            (Self::Ask, _) | (_, Self::Ask) => Self::Ask,
+            (Self::Edits, Self::Edits | Self::Auto) => Self::Edits,
+        }
+    }
+
     /// Whether files of the project are written without asking.
     pub(crate) fn writes_freely(self) -> bool {
         matches!(self, Self::Edits | Self::Auto | Self::Unattended)
@@ -73,6 +87,24 @@ impl FromStr for Mode {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_works_for_another_may_do_no_more_unasked_than_both() {
+        for own in Mode::ALL {
+            for ceiling in Mode::ALL {
+                let mode = own.within(ceiling);
+                for may in [Mode::writes_freely, Mode::runs_freely] {
+                    assert!(!may(mode) || (may(own) && may(ceiling)), "{own} in {ceiling}: {mode}");
+                }
+                let asks = |mode| !matches!(mode, Mode::Unattended | Mode::Plan);
+                assert!(
+                    !asks(mode) || asks(ceiling),
+                    "nobody is asked: {own} in {ceiling}: {mode}"
+                );
+            }
+            assert_eq!(own.within(own), own);
+        }
+    }
 
     #[test]
     fn a_mode_is_read_as_it_is_written_everywhere() {

@@ -24,7 +24,7 @@ use crate::settings::Connection;
 pub enum Event {
     /// A session was stored for the first time, or restored.
     SessionAdded(SessionPlaceholder),
-    /// A session's title, agent, model, status or unread mark changed.
+    /// A session's title, agent, model, status or unread mark changed, or it was closed.
     SessionChanged(SessionPlaceholder),
     /// A session was deleted.
     SessionRemoved {
@@ -62,6 +62,12 @@ pub enum Event {
     DownloadsChanged,
     /// A connection was added, changed, removed, or found to be well or ill.
     ConnectionsChanged,
+    /// Front ends should show this session now; what they do is theirs to decide
+    /// ([`Agents`](crate::manager::Agents)).
+    ShowRequested {
+        /// The session.
+        fid: Fid,
+    },
     /// The kinds of agents changed.
     AgentKindsChanged,
     /// The settings changed, here or in another process.

@@ -126,7 +126,8 @@ enum Key {
     Models,
     Downloads,
     Connections,
-    Agents,
+    Show,
+    AgentKinds,
     Settings,
     Notice(&'static str, Option<Fid>),
 }
@@ -143,7 +144,8 @@ fn key(event: &Event) -> Option<Key> {
         Event::ModelsChanged => Key::Models,
         Event::DownloadsChanged => Key::Downloads,
         Event::ConnectionsChanged => Key::Connections,
-        Event::AgentKindsChanged => Key::Agents,
+        Event::ShowRequested { .. } => Key::Show,
+        Event::AgentKindsChanged => Key::AgentKinds,
         Event::SettingsChanged => Key::Settings,
         Event::Notice(failure) => Key::Notice(failure.error.kind.name(), failure.session.clone()),
     })

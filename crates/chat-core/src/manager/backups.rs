@@ -44,6 +44,7 @@ impl Backups {
         let (this, path) = (self.0.clone(), path.to_owned());
         self.0
             .run(async move {
+                let _deleting = this.inner.deleting.lock().await;
                 if !this.sessions().busy().is_empty() {
                     return Err(Kind::SessionAtWork.into());
                 }

@@ -100,6 +100,7 @@ impl Manager {
                 library,
                 downloads,
                 sessions: Mutex::default(),
+                deleting: tokio::sync::Mutex::default(),
                 rows: Mutex::new(BTreeMap::new()),
                 notices,
                 closing: CancellationToken::new(),

@@ -46,7 +46,7 @@ impl Permissions {
                 }
                 let waited = pending.resolve(answer);
                 // Other requests that the new rules decide.
-                approvals.rejudge();
+                this.0.rejudge();
                 Ok(waited)
             })
             .await

@@ -15,6 +15,14 @@ pub struct SessionMeta {
     pub fid: Fid,
     /// Its title.
     pub title: String,
+    /// The session that it works for, where another one started it.
+    pub parent: Option<Fid>,
+    /// What it is called among the agents of its tree, where it is one of them.
+    pub name: Option<String>,
+    /// The folder of its project that its work is about, relative to the project; none is all of it.
+    pub folder: Option<PathBuf>,
+    /// Whether it is an agent that was closed: it has its transcript, and works again once it is asked.
+    pub closed: bool,
     /// Its agent's name.
     pub agent: String,
     /// Its model, where one was chosen.

@@ -88,8 +88,7 @@ impl Approvals<'_> {
         project: Option<&Arc<Project>>,
         followed: &mut Option<Followed>,
     ) -> Decision {
-        let settings = self.session.services.clients.settings();
-        let (rules, mode) = self.session.lock().rules(&settings, project);
+        let (rules, mode) = self.session.rules(project);
         let known = followed.take().filter(|followed| followed.of == rules);
         let known = known.unwrap_or_else(|| Followed {
             to: project
@@ -156,8 +155,7 @@ impl Approvals<'_> {
     /// The rules that hold in a folder, followed through its links as they are now, and the mode. It looks
     /// at the disk, so nothing is locked meanwhile.
     fn rules_of(&self, project: Option<&Arc<Project>>) -> (Vec<Entry>, Mode) {
-        let settings = self.session.services.clients.settings();
-        let (rules, mode) = self.session.lock().rules(&settings, project);
+        let (rules, mode) = self.session.rules(project);
         match project {
             Some(project) => (project.follow_denied(rules), mode),
             None => (rules, mode),

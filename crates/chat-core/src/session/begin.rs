@@ -135,7 +135,7 @@ impl Session {
         let new = NewSession { meta, rules: entries(&request.allow).collect() };
         let messages = vec![Arc::clone(&user), Arc::clone(&reply)];
         let record = services.store.create(new, messages).await?;
-        let session = Self::new(Arc::clone(services), record, Vec::new());
+        let session = Self::new(Arc::clone(services), None, record, Vec::new());
         let id = user.id;
         {
             let mut state = session.lock();
@@ -319,7 +319,7 @@ impl Session {
     pub(super) async fn resolve_and_claim(&self, request: &ChatRequest) -> Result<ResolvedRequest> {
         let known = {
             let state = self.lock();
-            if state.halted {
+            if state.is_halted() {
                 return Err(Kind::SessionNotFound { fid: self.fid.to_string() }.into());
             }
             state.record.clone()

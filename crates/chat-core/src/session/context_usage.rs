@@ -25,7 +25,7 @@ impl Session {
             ..SessionMeta::default()
         };
         let record = SessionRecord { meta, ..SessionRecord::default() };
-        Self::new(Arc::clone(services), record, Vec::new())
+        Self::new(Arc::clone(services), None, record, Vec::new())
     }
 
     /// A view of how full its model's window is.

@@ -22,6 +22,8 @@ pub(super) struct RequestScope {
     /// The file that the person works on.
     active: Option<PathBuf>,
     mode: Mode,
+    /// The folder of the project that the session's work is about.
+    folder: Option<PathBuf>,
 }
 
 impl RequestScope {
@@ -31,6 +33,7 @@ impl RequestScope {
             project: request.project.clone().or(self.project),
             active: request.context.active().map(|file| file.path.clone()),
             mode: request.mode.unwrap_or(self.mode),
+            folder: self.folder,
         }
     }
 }
@@ -40,6 +43,8 @@ pub(super) struct RequestEnvironment {
     pub project: Option<Arc<Project>>,
     pub capabilities: Capabilities,
     mode: Mode,
+    folder: Option<PathBuf>,
+    name: Option<String>,
     rules: Vec<RuleFile>,
     branch: Option<String>,
     start: Option<Arc<ProjectStart>>,
@@ -52,6 +57,8 @@ impl RequestEnvironment {
             project: self.project.as_ref().map(|project| project.root().to_owned()),
             tools,
             mode: self.mode,
+            folder: self.folder.clone(),
+            name: self.name.clone(),
             rules: self.rules.clone(),
             branch: self.branch.clone(),
             start: self.start.clone(),
@@ -72,11 +79,14 @@ struct Folder {
 impl Session {
     /// Where its last request was made.
     pub(super) fn scope(&self) -> RequestScope {
+        let folder = self.folder();
+        let mode = self.effective_mode();
         let state = self.lock();
         RequestScope {
             project: state.record.project.clone(),
             active: state.active_file.clone(),
-            mode: state.record.mode,
+            mode,
+            folder,
         }
     }
 
@@ -87,7 +97,8 @@ impl Session {
         model: &ModelRef,
         scope: RequestScope,
     ) -> Result<RequestEnvironment> {
-        let RequestScope { project: folder, active, mode } = scope;
+        let RequestScope { project: folder, active, mode, folder: part } = scope;
+        let about = active.or_else(|| Some(folder.as_ref()?.join(part.as_ref()?)));
         let folder = match folder {
             Some(folder) => {
                 let (path, kept) = (folder.clone(), self.services.path_environment.clone());
@@ -96,7 +107,7 @@ impl Session {
                 let looking = tokio::task::spawn_blocking(move || {
                     let project = Project::open(&path, &kept)?.with_secrets(secrets);
                     let start = first.at(&project);
-                    Ok(read_folder(project, active.as_deref(), start))
+                    Ok(read_folder(project, about.as_deref(), start))
                 });
                 let looked = looking.await.map_err(|_| Kind::Internal)?;
                 Some(looked.map_err(|error| refused(error, folder))?)
@@ -115,7 +126,17 @@ impl Session {
             }
             None => (None, Vec::new(), None, None),
         };
-        Ok(RequestEnvironment { project, capabilities, mode, rules, branch, start })
+        let name = self.lock().record.name.clone().filter(|_| self.parent.is_some());
+        Ok(RequestEnvironment {
+            project,
+            capabilities,
+            mode,
+            folder: part,
+            name,
+            rules,
+            branch,
+            start,
+        })
     }
 
     /// What a request would be made in now.
@@ -144,7 +165,7 @@ impl Session {
         if capabilities.tools == Some(false) {
             return Registry::default();
         }
-        let plans = self.lock().record.mode == Mode::Plan;
+        let plans = self.effective_mode() == Mode::Plan;
         offered(&self.services, with_project)
             .only(|tool| settings.is_on(agent, tool.info().name()))
             .only(|tool| !plans || tool.info().kind.in_plan_mode())

@@ -63,7 +63,7 @@ impl Session {
             let waiting = {
                 let mut state = self.lock();
                 // The program ends: it waits for the next start.
-                if state.halted {
+                if state.is_halted() {
                     return false;
                 }
                 let Some((waiting, event)) = state.queue.pop() else { return false };

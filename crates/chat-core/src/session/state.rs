@@ -3,8 +3,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use chat_permission::path::Project;
-use chat_permission::{Effect, Entry, Mode};
 use tokio_util::sync::CancellationToken;
 
 use super::parts::last_usage::LastUsage;
@@ -18,7 +16,6 @@ use super::parts::watchers::Watchers;
 use crate::client::Delta;
 use crate::event::{Mailbox, SessionEvent, SessionPlaceholder, Snapshot, Stage, Status};
 use crate::message::{BackgroundCommand, Message, Queued, ReplyFailure, SessionMeta};
-use crate::settings::Settings;
 use crate::store::SessionRecord;
 
 /// A session's state. Everything in it changes under the session's lock.
@@ -34,8 +31,8 @@ pub(super) struct State {
     pub pending_approvals: PendingApprovals,
     pub last_usage: LastUsage,
     pub todos: Todos,
-    /// Whether nothing may begin any more: the session is being deleted, or the program ends.
-    pub halted: bool,
+    /// By how many nothing may begin any more: the session is being deleted, or the program ends.
+    halts: u32,
     /// Whether a request has ended and the next message of the queue is about to go out.
     pub begins_next: bool,
     /// Ends the asking for a better title.
@@ -59,12 +56,27 @@ impl State {
             pending_approvals: PendingApprovals::default(),
             last_usage: LastUsage::default(),
             todos: Todos::default(),
-            halted: false,
+            halts: 0,
             begins_next: false,
             titling: CancellationToken::new(),
             active_file: None,
             watchers: Watchers::default(),
         }
+    }
+
+    /// Nothing may begin any more, until [`go_on`](Self::go_on) takes it back.
+    pub(super) fn halt(&mut self) {
+        self.halts += 1;
+    }
+
+    /// Takes one halt back.
+    pub(super) fn go_on(&mut self) {
+        self.halts = self.halts.saturating_sub(1);
+    }
+
+    /// Whether nothing may begin any more.
+    pub(super) fn is_halted(&self) -> bool {
+        self.halts > 0
     }
 
     pub(super) fn status(&self) -> Status {
@@ -152,21 +164,6 @@ impl State {
         if let Some(event) = self.turns.end() {
             self.tell(event);
         }
-    }
-
-    /// The rules that hold for this session in a request's folder, and its mode. The session may have
-    /// another folder by now, for its next request.
-    pub(super) fn rules(
-        &self,
-        settings: &Settings,
-        project: Option<&Arc<Project>>,
-    ) -> (Vec<Entry>, Mode) {
-        let remembered = settings.permissions.entries(project.map(|project| project.root()));
-        // Where nobody knows what is denied, nothing that was allowed passes.
-        let unread = settings.permissions.are_unread;
-        let own = self.record.rules.iter().filter(|it| !unread || it.effect == Effect::Deny);
-        let rules = own.cloned().chain(remembered).collect();
-        (rules, settings.permissions.most(self.record.mode))
     }
 
     pub(super) fn snapshot(

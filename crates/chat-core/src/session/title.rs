@@ -30,7 +30,9 @@ impl RunningTurn {
             let mut state = self.session.lock();
             let branch = state.transcript.branch().unwrap_or_default();
             let said = branch.iter().filter(|m| m.role == Role::User).count();
-            if state.record.titled_by_person || state.halted || said != 1 {
+            // An agent is called by its name.
+            let has_title = state.record.titled_by_person || state.record.name.is_some();
+            if has_title || state.is_halted() || said != 1 {
                 return;
             }
             state.titling = CancellationToken::new();

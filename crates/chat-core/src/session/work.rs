@@ -172,7 +172,7 @@ impl RunningTurn {
                 state.trouble.get_or_insert(ReplyFailure::Failed);
             }
             state.end_turn();
-            let unread = !state.is_watched() && !state.record.unread && !state.halted;
+            let unread = !state.is_watched() && !state.record.unread && !state.is_halted();
             state.record.unread |= unread;
             state.record.updated = Timestamp::now();
             // A stop from now on is one of what waits.
@@ -198,7 +198,7 @@ impl RunningTurn {
             let mut state = self.session.lock();
             let stopped = stopped || next.is_cancelled();
             let goes_on =
-                went_well && !stopped && !troubled && !state.halted && !state.queue.is_empty();
+                went_well && !stopped && !troubled && !state.is_halted() && !state.queue.is_empty();
             state.begins_next = goes_on;
             goes_on
         };

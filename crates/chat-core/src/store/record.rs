@@ -58,6 +58,8 @@ pub struct SessionPatch {
     pub head: Option<Option<MessageId>>,
     /// Whether there is something unread.
     pub unread: Option<bool>,
+    /// Whether it is an agent that is done with.
+    pub closed: Option<bool>,
 }
 
 /// A part of a session's shown branch.

@@ -8,6 +8,7 @@ use std::{fs, io};
 use jiff::{SignedDuration, Timestamp, Zoned};
 use rusqlite::{Row, ToSql, params};
 
+use super::agent_tree;
 use super::columns::{self, instant, nanoseconds, word};
 use super::db_handle::DbHandle;
 use super::fault::Outcome;
@@ -48,6 +49,10 @@ columns!(
     unread,
     created,
     updated,
+    parent,
+    name,
+    folder,
+    closed,
     owner
 );
 
@@ -75,6 +80,10 @@ fn record(row: &Row<'_>, living: &mut Living<'_>) -> rusqlite::Result<SessionRec
     let meta = SessionMeta {
         fid: Fid::new(row.get::<_, String>(Column::fid as usize)?),
         title: row.get(Column::title as usize)?,
+        parent: text(Column::parent)?.map(Fid::new),
+        name: row.get(Column::name as usize)?,
+        folder: text(Column::folder)?.map(PathBuf::from),
+        closed: row.get::<_, Option<bool>>(Column::closed as usize)?.unwrap_or_default(),
         agent: row.get(Column::agent as usize)?,
         model: connection.zip(model).map(|(c, m)| ModelRef::new(c, m)),
         thinking: text(Column::thinking)?.and_then(columns::read_word).unwrap_or_default(),
@@ -185,9 +194,19 @@ pub(super) fn insert(db: &DbHandle, new: &NewSession, time: Timestamp) -> Outcom
     let fid = free_fid(db, &Zoned::now())?;
     let meta = &new.meta;
     let time = nanoseconds(time);
+    let name = match (&meta.parent, &meta.name) {
+        (Some(parent), Some(name)) => {
+            // Nobody works for what is deleted.
+            one(db, parent)?;
+            Some(agent_tree::free_name(db, parent, name)?)
+        }
+        (_, name) => name.clone(),
+    };
+    // An agent is called in the list what it is called in its tree.
+    let title = name.as_ref().filter(|_| meta.title.is_empty()).unwrap_or(&meta.title);
     let values: &[(&str, &dyn ToSql)] = &[
         ("fid", &fid.as_str()),
-        ("title", &meta.title),
+        ("title", title),
         ("titled_by_person", &false),
         ("agent", &meta.agent),
         ("connection", &meta.model.as_ref().map(|m| &m.connection)),
@@ -201,6 +220,9 @@ pub(super) fn insert(db: &DbHandle, new: &NewSession, time: Timestamp) -> Outcom
         ("project", &columns::path(meta.project.as_deref())),
         ("mode", &word(&meta.mode)?),
         ("rules", &columns::rules(&new.rules)?),
+        ("parent", &meta.parent.as_ref().map(Fid::as_str)),
+        ("name", &name),
+        ("folder", &columns::path(meta.folder.as_deref())),
     ];
     let names: Vec<_> = values.iter().map(|(name, _)| *name).collect();
     let placeholders: Vec<_> = (1..=values.len()).map(|at| format!("?{at}")).collect();
@@ -334,23 +356,53 @@ pub(super) fn patch(db: &DbHandle, fid: &Fid, patch: &SessionPatch) -> Outcome<S
     if let Some(unread) = patch.unread {
         set("unread", &unread)?;
     }
+    if let Some(closed) = patch.closed {
+        set("closed", &closed.then_some(true))?;
+    }
     one(db, fid)
 }
 
-/// Marks a session deleted. Deleting a deleted one is no error.
-pub(super) fn delete(db: &DbHandle, fid: &Fid) -> Outcome<()> {
-    let key = key(db, fid)?;
-    db.run(
-        "UPDATE sessions SET deleted = ?2 WHERE key = ?1 AND deleted IS NULL",
-        params![key, nanoseconds(Timestamp::now())],
-    )?;
-    Ok(())
+/// Marks a session deleted, and all that work for it. Deleting a deleted one is no error. Gives those
+/// that were not deleted before.
+pub(super) fn delete(db: &DbHandle, fid: &Fid) -> Outcome<Vec<Fid>> {
+    let now = nanoseconds(Timestamp::now());
+    let mut deleted = Vec::new();
+    // Where the file is damaged, it can be deleted all the same.
+    let all = missing::or_else(db, || agent_tree::below(db, fid), || Ok(vec![fid.clone()]))?;
+    for fid in all {
+        let key = key(db, &fid)?;
+        let sql = "UPDATE sessions SET deleted = ?2 WHERE key = ?1 AND deleted IS NULL";
+        if db.run(sql, params![key, now])? > 0 {
+            deleted.push(fid);
+        }
+    }
+    Ok(deleted)
 }
 
-/// Takes a deletion back.
-pub(super) fn restore(db: &DbHandle, fid: &Fid) -> Outcome<SessionRecord> {
-    db.run("UPDATE sessions SET deleted = NULL WHERE fid = ?1", [fid.as_str()])?;
-    one(db, fid)
+/// Takes a deletion back, and that of all that were deleted with it. Gives the session first.
+pub(super) fn restore(db: &DbHandle, fid: &Fid) -> Outcome<Vec<SessionRecord>> {
+    let all = missing::or_else(db, || agent_tree::below(db, fid), || Ok(vec![fid.clone()]))?;
+    let at = deleted(db, fid)?;
+    let mut restored = Vec::new();
+    for member in all {
+        if member != *fid && (at.is_none() || deleted(db, &member)? != at) {
+            continue;
+        }
+        db.run("UPDATE sessions SET deleted = NULL WHERE key = ?1", [key(db, &member)?])?;
+        match one(db, &member) {
+            Ok(record) => restored.push(record),
+            // It is back; what is damaged in it is said where it is opened.
+            Err(fault) if fault.is_damage() && member != *fid => {}
+            Err(fault) => return Err(fault),
+        }
+    }
+    Ok(restored)
+}
+
+/// When a session was deleted.
+fn deleted(db: &DbHandle, fid: &Fid) -> Outcome<Option<i64>> {
+    let sql = "SELECT deleted FROM sessions NOT INDEXED WHERE key = ?1";
+    Ok(db.find(sql, [key(db, fid)?], |row| row.get(0))?.flatten())
 }
 
 /// Sessions deleted longer ago than `age`, with their projects, except those that a living process writes.

@@ -64,6 +64,53 @@ pub async fn texts(store: &Store, fid: &Fid) -> Vec<String> {
     page.messages.iter().map(|m| m.plain_text()).collect()
 }
 
+/// A new session that works for another one.
+fn child(of: &Fid, name: &str) -> NewSession {
+    let meta =
+        SessionMeta { parent: Some(of.clone()), name: Some(name.to_owned()), ..titled(name).meta };
+    NewSession { meta, ..NewSession::default() }
+}
+
+#[tokio::test]
+async fn names_are_unique_in_a_tree_of_agents() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let [root, other] = [titled("One"), titled("Two")];
+    let root = store.create(root, Vec::new()).await.unwrap().meta.fid;
+    let other = store.create(other, Vec::new()).await.unwrap().meta.fid;
+    let first = store.create(child(&root, "explorer"), Vec::new()).await.unwrap();
+    let below = store.create(child(&first.fid, "explorer"), Vec::new()).await.unwrap();
+    store.delete(&below.fid).await.unwrap();
+    let third = store.create(child(&root, "explorer"), Vec::new()).await.unwrap();
+    let apart = store.create(child(&other, "explorer"), Vec::new()).await.unwrap();
+    let names = [&first, &below, &third, &apart].map(|it| it.name.clone().unwrap());
+    assert_eq!(names, ["explorer", "explorer-2", "explorer-3", "explorer"]);
+
+    let tree = store.agent_tree(&third.fid).await.unwrap();
+    let fids: Vec<_> = tree.iter().map(|it| it.fid.clone()).collect();
+    assert_eq!(fids, [root.clone(), first.fid.clone(), third.fid.clone()]);
+    drop(store);
+    let stored = open(folder.path()).session(&first.fid).await.unwrap();
+    assert_eq!((stored.parent.clone(), stored.name.as_deref()), (Some(root), Some("explorer")));
+}
+
+#[tokio::test]
+async fn a_tree_of_agents_is_deleted_and_restored_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let root = store.create(titled("One"), Vec::new()).await.unwrap().meta.fid;
+    let mut fids = vec![root.clone()];
+    for name in ["a", "b"] {
+        fids.push(store.create(child(&root, name), Vec::new()).await.unwrap().meta.fid);
+    }
+    assert_eq!(store.delete(&fids[1]).await.unwrap(), [fids[1].clone()]);
+    assert_eq!(store.delete(&root).await.unwrap(), [root.clone(), fids[2].clone()]);
+    assert!(store.sessions().await.unwrap().is_empty());
+    let restored = store.restore(&root).await.unwrap();
+    let restored: Vec<_> = restored.iter().map(|it| it.fid.clone()).collect();
+    assert_eq!(restored, [root, fids[2].clone()], "the one that was deleted before stays so");
+}
+
 #[tokio::test]
 async fn everything_comes_back_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();

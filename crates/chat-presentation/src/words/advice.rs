@@ -127,6 +127,7 @@ pub fn advice(error: &Error) -> Advice {
         | Kind::SessionNotFound { .. }
         | Kind::NothingToSend
         | Kind::RuleMismatch
+        | Kind::OutsideParent { .. }
         | Kind::NoReview { .. }
         | Kind::NothingChanged
         | Kind::SessionAtWork

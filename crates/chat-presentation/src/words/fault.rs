@@ -233,6 +233,12 @@ pub fn sentence(error: &Error) -> String {
             &gettext("The agent “{name}” no longer exists. Choose another one."),
             &[("name", name)],
         ),
+        Kind::OutsideParent { path } => in_file(
+            path,
+            &gettext(
+                "“{path}” is not a folder in the one that this chat works in. Choose another one.",
+            ),
+        ),
         Kind::ProjectMissing { path } => in_file(
             path,
             &gettext(

@@ -65,6 +65,7 @@ fn all_kinds() -> Vec<Kind> {
         Kind::SessionInUse,
         Kind::SessionAtWork,
         Kind::AgentMissing { name: name() },
+        Kind::OutsideParent { path: path() },
         Kind::ProjectMissing { path: path() },
         Kind::ProjectRefused { path: path() },
         Kind::NoReview { why: NoReview::Home },
@@ -199,10 +200,11 @@ fn place(kind: &Kind) -> usize {
         Kind::ContentFiltered => 70,
         Kind::UnknownHost { .. } => 71,
         Kind::RuleMismatch => 72,
+        Kind::OutsideParent { .. } => 73,
     }
 }
 
-const KINDS: usize = 73;
+const KINDS: usize = 74;
 
 fn errors() -> Vec<Error> {
     let kinds = all_kinds();

@@ -131,7 +131,7 @@ impl Scene {
         assert!(self.world.manager.permissions().answer(fid, id, answer).await.unwrap());
     }
 
-    async fn results(&self, fid: &Fid) -> Vec<ToolResult> {
+    pub async fn results(&self, fid: &Fid) -> Vec<ToolResult> {
         let messages = self.world.manager.sessions().transcript(fid).await.unwrap();
         let parts = messages.iter().flat_map(|message| message.parts.clone());
         parts

@@ -310,6 +310,7 @@ impl Mirror {
             Event::Notice(failure) => self.notices.push(failure.error),
             Event::ModelsChanged
             | Event::ConnectionsChanged
+            | Event::ShowRequested { .. }
             | Event::AgentKindsChanged
             | Event::DownloadsChanged
             | Event::SettingsChanged => {}

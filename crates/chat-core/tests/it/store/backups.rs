@@ -183,7 +183,7 @@ async fn what_was_deleted_since_does_not_come_back() {
         assert!(repaired, "{table}: {notice:?}");
         assert_eq!(titles(&opened.store).await, ["kept"], "{table}");
         assert_eq!(texts(&opened.store, &fids[0]).await, ["message of kept"], "{table}");
-        assert_eq!(opened.store.restore(&fids[1]).await.unwrap().title, "deleted", "{table}");
+        assert_eq!(opened.store.restore(&fids[1]).await.unwrap()[0].title, "deleted", "{table}");
         assert_eq!(texts(&opened.store, &fids[1]).await, ["message of deleted"], "{table}");
     }
 }

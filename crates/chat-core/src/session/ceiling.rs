@@ -1,0 +1,77 @@
+//! Decides how far a session may go: by its own rules and mode, and by those of the sessions that it
+//! works for. These count as they are now, so that what is denied there later is denied here too.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use chat_permission::path::Project;
+use chat_permission::{Effect, Entry, Mode};
+
+use super::Session;
+use crate::message::Fid;
+
+impl Session {
+    /// The sessions that it works for, the nearest first.
+    pub(super) fn ancestors(&self) -> impl Iterator<Item = &Arc<Self>> {
+        std::iter::successors(self.parent.as_ref(), |session| session.parent.as_ref())
+    }
+
+    /// How many sessions it works for, one above the other.
+    pub(crate) fn depth(&self) -> u32 {
+        u32::try_from(self.ancestors().count()).unwrap_or(u32::MAX)
+    }
+
+    /// The session at the top of its tree: that of all that work for each other.
+    pub(crate) fn tree(&self) -> &Fid {
+        self.ancestors().last().map_or(&self.fid, |session| &session.fid)
+    }
+
+    /// The rules that hold for this session in a request's folder, and its mode. The session may have
+    /// another folder by now, for its next request.
+    pub(super) fn rules(&self, project: Option<&Arc<Project>>) -> (Vec<Entry>, Mode) {
+        let settings = self.services.clients.settings();
+        let root = project.map(|project| project.root());
+        let remembered = settings.permissions.entries(root);
+        // Where nobody knows what is denied, nothing that was allowed passes.
+        let unread = settings.permissions.are_unread;
+        let (own, mode) = {
+            let state = self.lock();
+            (state.record.rules.clone(), state.record.mode)
+        };
+        let own = own.into_iter().filter(|it| !unread || it.effect == Effect::Deny);
+        let mut rules: Vec<_> = own.chain(remembered).collect();
+        for ancestor in self.ancestors() {
+            let (denied, folder) = {
+                let state = ancestor.lock();
+                (state.record.rules.clone(), state.record.project.clone())
+            };
+            // Those of the same folder are known.
+            let elsewhere = folder.as_deref().filter(|folder| Some(*folder) != root);
+            let of_folder = elsewhere.map(|folder| settings.permissions.entries(Some(folder)));
+            let denied = denied.into_iter().chain(of_folder.into_iter().flatten());
+            for entry in denied.filter(|entry| entry.effect == Effect::Deny) {
+                if !rules.contains(&entry) {
+                    rules.push(entry);
+                }
+            }
+        }
+        (rules, settings.permissions.most(self.within(mode)))
+    }
+
+    /// What its tools may do unasked at most.
+    pub(super) fn effective_mode(&self) -> Mode {
+        let mode = self.lock().record.mode;
+        self.within(mode)
+    }
+
+    /// A mode, as far as those that it works for have it.
+    pub(super) fn within(&self, mode: Mode) -> Mode {
+        self.ancestors().fold(mode, |mode, ancestor| mode.within(ancestor.lock().record.mode))
+    }
+
+    /// The folder of its project that its work is about.
+    pub(super) fn folder(&self) -> Option<std::path::PathBuf> {
+        let folder = self.lock().record.folder.clone();
+        folder.filter(|folder| folder != Path::new(""))
+    }
+}

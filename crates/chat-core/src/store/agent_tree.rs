@@ -1,0 +1,74 @@
+//! Reads the trees of sessions in which one works for another.
+
+use std::collections::HashSet;
+
+use super::db_handle::DbHandle;
+use super::fault::{Fault, Outcome};
+use super::record::SessionRecord;
+use super::sessions;
+use crate::error::{Error, Kind};
+use crate::message::Fid;
+
+/// A session, and all that work for it, the session first; deleted ones, too.
+pub(super) fn below(db: &DbHandle, fid: &Fid) -> Outcome<Vec<Fid>> {
+    // Fails where there is no such session.
+    sessions::key(db, fid)?;
+    let mut all = vec![fid.clone()];
+    let mut at = 0;
+    while let Some(parent) = all.get(at) {
+        let children = children(db, parent)?;
+        // A damaged file may name a session as one of its own.
+        let new: Vec<_> = children.into_iter().filter(|child| !all.contains(child)).collect();
+        all.extend(new);
+        at += 1;
+    }
+    Ok(all)
+}
+
+/// A name that nobody else has in the tree of this session: the wanted one, or that with a number.
+pub(super) fn free_name(db: &DbHandle, member: &Fid, wanted: &str) -> Outcome<String> {
+    let mut taken = HashSet::new();
+    for fid in below(db, &root(db, member)?)? {
+        let sql = "SELECT name FROM sessions WHERE fid = ?1";
+        let name: Option<String> = db.find(sql, [fid.as_str()], |row| row.get(0))?.flatten();
+        taken.extend(name);
+    }
+    let numbered = (2_u32..).map(|n| format!("{wanted}-{n}"));
+    let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
+    Ok(names.find(|name| !taken.contains(name)).unwrap_or_default())
+}
+
+/// The session at the top of a tree: the first above it that works for none, or for one that is gone.
+fn root(db: &DbHandle, member: &Fid) -> Outcome<Fid> {
+    let mut root = member.clone();
+    let mut seen = HashSet::new();
+    while seen.insert(root.clone()) {
+        let sql =
+            "SELECT p.fid FROM sessions s JOIN sessions p ON p.fid = s.parent WHERE s.fid = ?1";
+        let parent: Option<String> = db.find(sql, [root.as_str()], |row| row.get(0))?;
+        let Some(parent) = parent else { break };
+        root = Fid::new(parent);
+    }
+    Ok(root)
+}
+
+/// The sessions of a tree that are not deleted, the one at its top first.
+pub(super) fn members(db: &DbHandle, member: &Fid) -> Outcome<Vec<SessionRecord>> {
+    let mut members = Vec::new();
+    for fid in below(db, &root(db, member)?)? {
+        match sessions::one(db, &fid) {
+            Ok(record) => members.push(record),
+            Err(Fault::Known(Error { kind: Kind::SessionNotFound { .. }, .. })) => {}
+            Err(fault) => return Err(fault),
+        }
+    }
+    Ok(members)
+}
+
+fn children(db: &DbHandle, parent: &Fid) -> Outcome<Vec<Fid>> {
+    let sql = "SELECT fid FROM sessions WHERE parent = ?1 ORDER BY key";
+    let mut statement = db.connection.prepare_cached(sql)?;
+    let rows =
+        statement.query_map([parent.as_str()], |row| Ok(Fid::new(row.get::<_, String>(0)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}

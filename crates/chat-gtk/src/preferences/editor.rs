@@ -302,7 +302,8 @@ impl Editor {
             match result {
                 Ok(report) => {
                     if this.name.text().trim().is_empty() {
-                        this.name.set_text(&this.free_name(report.program));
+                        let name = naming::free_for(&this.manager, &this.url.text(), report.program);
+                        this.name.set_text(&name);
                     }
                     this.say(&sentences::report(&report), true);
                 }
@@ -346,7 +347,7 @@ impl Editor {
             let asking = connections.test(&connection, key.clone());
             let report = glib::future_with_timeout(NAMING, asking).await;
             let program = report.ok().and_then(Result::ok).and_then(|report| report.program);
-            connection.name = self.free_name(program);
+            connection.name = naming::free_for(&self.manager, &connection.url, program);
         }
         // A discovered connection is not in the settings yet, so it is added rather than replaced.
         let old = self.old.borrow().clone().filter(|old| !old.discovered);
@@ -354,18 +355,6 @@ impl Editor {
         let destination =
             self.manager.connections().save(connection.clone(), key, replaces).await?;
         Ok((connection, destination))
-    }
-
-    /// A name for an unnamed server that no other connection has.
-    fn free_name(&self, program: Option<&str>) -> String {
-        let taken: Vec<String> = self
-            .manager
-            .connections()
-            .list()
-            .into_iter()
-            .map(|state| state.connection.name)
-            .collect();
-        naming::free(naming::of(self.url.text().trim(), program), &taken)
     }
 
     /// The connection is there, but its key lasts for this run only: the person must know before

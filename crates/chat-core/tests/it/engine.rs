@@ -18,6 +18,7 @@ mod review;
 mod rounds;
 mod sessions;
 mod silence;
+mod slots;
 mod stop;
 mod titles;
 mod tools;

@@ -149,6 +149,7 @@ async fn served() -> Result<f64> {
         url: server.url(),
         key: KeySource::None,
         models: Vec::new(),
+        requests: None,
     };
     let client = connect(&connection, ConnectionKind::OpenAi, None, Timeouts::default())
         .map_err(|error| anyhow!("{error}"))?;

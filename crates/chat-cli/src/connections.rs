@@ -29,7 +29,8 @@ pub async fn run(action: Option<Connections>, json: bool, program: &Program) -> 
                 None if key_stdin => (KeySource::Keyring, Some(read_key(&name, program).await?)),
                 None => (KeySource::None, None),
             };
-            add(Connection { name, kind, url, models, key: source }, key, program).await
+            let connection = Connection { name, kind, url, models, requests: None, key: source };
+            add(connection, key, program).await
         }
         Some(Connections::Key { name, env, remove }) => {
             change_key(&name, env, remove, program).await

@@ -31,6 +31,7 @@ async fn main() -> Result<()> {
         url,
         key: KeySource::None,
         models: Vec::new(),
+        requests: None,
     };
     let mut chat = Chat::new(connect(&connection, kind, None, timeouts)?, model);
 

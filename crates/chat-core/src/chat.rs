@@ -30,6 +30,7 @@
 //!     url: url.into(), // for example http://127.0.0.1:11434
 //!     key: KeySource::None,
 //!     models: Vec::new(),
+//!     requests: None,
 //! };
 //! let client = connect(&connection, ConnectionKind::Ollama, None, Timeouts::default())?;
 //! let tool = ToolSpec {

@@ -47,8 +47,9 @@ pub(crate) use services::{Clients, SessionServices};
 use state::State;
 pub(crate) use waiting_approvals::WaitingApprovals;
 
+use crate::client::{Preparing, Priority, Requester};
 use crate::error::{Kind, Result};
-use crate::event::{Event, Failure, Queued, SessionEvent, SessionPlaceholder, Status};
+use crate::event::{Event, Failure, Queued, SessionEvent, SessionPlaceholder, Stage, Status};
 use crate::message::{BackgroundCommand, Fid};
 use crate::store::{SessionPatch, SessionRecord};
 use crate::tool::Memory;
@@ -144,6 +145,21 @@ impl Session {
 
     pub(crate) fn fid(&self) -> &Fid {
         &self.fid
+    }
+
+    /// The session as one that sends requests.
+    fn requester(self: &Arc<Self>, priority: Priority) -> Requester {
+        let session = Arc::downgrade(self);
+        let is_shown = move || session.upgrade().is_some_and(|it| it.lock().is_watched());
+        Requester { tree: self.root().clone(), priority, is_shown: Arc::new(is_shown) }
+    }
+
+    /// It is shown now, or no more: a request that awaits a slot has another place now.
+    fn shown_changed(&self) {
+        let stage = self.lock().turns.stage().clone();
+        if matches!(stage, Stage::Preparing(Preparing::AwaitingSlot { .. })) {
+            self.services.clients.shown_changed();
+        }
     }
 
     /// The folder that it works in.

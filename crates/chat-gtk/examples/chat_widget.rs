@@ -91,6 +91,7 @@ async fn start(folders: Folders) -> chat_core::error::Result<Manager> {
             url,
             key: KeySource::None,
             models: Vec::new(),
+            requests: None,
         };
         manager.connections().save(connection, None, None).await?;
     }

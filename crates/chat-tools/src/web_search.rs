@@ -104,6 +104,7 @@ impl WebSearch {
             url: String::new(),
             key: settings.key.clone(),
             models: Vec::new(),
+            requests: None,
         };
         let service = search::name(provider);
         match self.keys.get(&connection).await {

@@ -46,6 +46,9 @@ enum Line<'a> {
         stage: &'a str,
         #[serde(skip_serializing_if = "Option::is_none")]
         until: Option<Timestamp>,
+        /// How many requests go before one that waits for its connection.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        before: Option<u32>,
     },
     Chunk {
         text: &'a str,
@@ -221,16 +224,17 @@ impl Sink for Json {
     }
 
     fn stage(&mut self, stage: &Stage) {
-        let (stage, until) = match stage {
-            Stage::Waiting { .. } => ("waiting", None),
-            Stage::Preparing(Preparing::Queued) => ("queued", None),
-            Stage::Compacting => ("compacting", None),
-            Stage::Looping => ("looping", None),
-            Stage::RateLimited { until } => ("rate_limited", Some(*until)),
+        let (stage, until, before) = match stage {
+            Stage::Waiting { .. } => ("waiting", None, None),
+            Stage::Preparing(Preparing::Queued) => ("queued", None, None),
+            Stage::Preparing(Preparing::AwaitingSlot { before }) => ("queued", None, Some(*before)),
+            Stage::Compacting => ("compacting", None, None),
+            Stage::Looping => ("looping", None, None),
+            Stage::RateLimited { until } => ("rate_limited", Some(*until), None),
             // The events that follow show it.
             Stage::Idle | Stage::Preparing(_) | Stage::Streaming | Stage::RunningTools => return,
         };
-        self.line(&Line::Stage { stage, until });
+        self.line(&Line::Stage { stage, until, before });
     }
 
     fn notice(&mut self, failure: &Failure) {
@@ -282,5 +286,20 @@ fn reason(reason: StopReason) -> &'static str {
         StopReason::Error => "error",
         StopReason::Limit => "limit",
         StopReason::Interrupted => "interrupted",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_that_awaits_a_slot_is_queued_and_says_how_many_go_before() {
+        let mut json = Json::new(Terminal::default(), Toolbox::default());
+        json.stage(&Stage::Preparing(Preparing::AwaitingSlot { before: 2 }));
+        json.stage(&Stage::Preparing(Preparing::Queued));
+        let lines = "{\"type\":\"stage\",\"stage\":\"queued\",\"before\":2}\n\
+                     {\"type\":\"stage\",\"stage\":\"queued\"}\n";
+        assert_eq!(String::from_utf8_lossy(json.take().output()), lines);
     }
 }

@@ -192,16 +192,25 @@ impl Sink for Text {
         // What may take minutes is announced at once, even where the line cannot be erased later.
         let waits = matches!(
             stage,
-            Stage::RateLimited { .. } | Stage::Preparing(Preparing::Queued) | Stage::Compacting
+            Stage::RateLimited { .. }
+                | Stage::Preparing(Preparing::Queued | Preparing::AwaitingSlot { .. })
+                | Stage::Compacting
         );
+        let awaits =
+            |stage: &Stage| matches!(stage, Stage::Preparing(Preparing::AwaitingSlot { .. }));
+        let awaited = awaits(&self.stage);
         self.stage = stage.clone();
         if self.terminal.rewrites() {
             if *stage == Stage::Looping {
                 self.remark(&gettext("Possibly stuck in a loop. Press Ctrl+C to stop it."));
-            } else if waits {
+            } else if waits || (awaited && matches!(stage, Stage::Waiting { .. })) {
                 self.show_status();
             }
-        } else if waits && let Some(status) = words::stage(stage, Timestamp::now()) {
+        } else if waits
+            // The way up in the queue would fill the screen.
+            && !(awaited && awaits(stage))
+            && let Some(status) = words::stage(stage, Timestamp::now())
+        {
             self.remark(&status);
         }
     }
@@ -257,6 +266,17 @@ mod tests {
     use chat_core::message::{ApprovalId, ApprovalKind};
 
     use super::*;
+
+    #[test]
+    fn who_awaits_a_slot_hears_it_once_where_lines_cannot_be_erased() {
+        let mut text = Text::new(Terminal::default(), Toolbox::default());
+        for before in [2, 1, 0] {
+            text.stage(&Stage::Preparing(Preparing::AwaitingSlot { before }));
+        }
+        text.stage(&Stage::Waiting { since: Timestamp::now() });
+        let words = b"Waiting for another reply to finish (2 before this one)\n";
+        assert_eq!(text.take().error(), words);
+    }
 
     #[test]
     fn what_comes_while_a_question_waits_is_told_behind_the_answer() {

@@ -71,7 +71,7 @@ impl ReplyTarget for ReplyBuilder {
 /// What happens during an exchange.
 #[derive(Clone, Copy, Debug)]
 pub enum Progress<'a> {
-    /// The request was sent; nothing has come yet.
+    /// The request is sent; nothing has come yet.
     Waiting,
     /// The server asked us to wait until then; the request will be sent again.
     RateLimited(Timestamp),
@@ -312,6 +312,7 @@ impl Chat {
                 self.reply.apply(&delta);
                 match &delta {
                     Delta::Preparing(what) => progress(Progress::Preparing(*what)),
+                    Delta::Sent => progress(Progress::Waiting),
                     Delta::Text(text) if !text.is_empty() => progress(Progress::Text(text)),
                     Delta::Thinking(text) if !text.is_empty() => progress(Progress::Thinking(text)),
                     Delta::Finish(how) => finish = Some(how.clone()),

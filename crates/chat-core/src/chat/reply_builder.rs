@@ -91,7 +91,7 @@ impl ReplyBuilder {
                 }
             }
             Delta::Usage(usage) => self.usage = merge(&self.usage, usage),
-            Delta::Preparing(_) | Delta::Finish(_) => {}
+            Delta::Preparing(_) | Delta::Sent | Delta::Finish(_) => {}
         }
         None
     }

@@ -39,6 +39,7 @@ impl Probe {
             url: url.to_owned(),
             key: KeySource::None,
             models: Vec::new(),
+            requests: None,
         };
         let ollama = ollama_host.and_then(ollama_url);
         let ollama = ollama.as_deref().unwrap_or("http://127.0.0.1:11434");

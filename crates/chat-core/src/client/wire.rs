@@ -90,6 +90,11 @@ pub enum ToolChoice {
 pub enum Preparing {
     /// Other conversations are answered first.
     Queued,
+    /// The request is not sent yet: its connection answers as many as it may.
+    AwaitingSlot {
+        /// How many of those that wait go before it.
+        before: u32,
+    },
     /// It is being loaded.
     Loading {
         /// How much is done, of 100.
@@ -107,6 +112,8 @@ pub enum Preparing {
 pub enum Delta {
     /// Nothing yet: the model is being made ready.
     Preparing(Preparing),
+    /// Nothing yet: a request that awaited a slot is sent now.
+    Sent,
     /// More text.
     Text(String),
     /// More thinking.

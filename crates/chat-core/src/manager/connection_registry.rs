@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
 use self::questions::Questions;
-use crate::client::{Client, ModelInfo, Timeouts};
+use crate::client::{Client, ModelInfo, RequestSlots, Timeouts};
 use crate::event::{ConnectionState, Health, Hub};
 use crate::message::ModelRef;
 use crate::models::{CONNECTION, is_named_like_engine};
@@ -26,6 +26,8 @@ pub(super) struct ConnectionRegistry {
     built_in: Arc<dyn Client>,
     runtime: tokio::runtime::Handle,
     known: Mutex<Known>,
+    /// Where requests wait for their connections.
+    slots: RequestSlots,
     /// The questions to servers that are open.
     open: watch::Sender<Questions>,
 }
@@ -64,6 +66,7 @@ impl Entry {
             url: String::new(),
             key: KeySource::None,
             models: Vec::new(),
+            requests: None,
         };
         let client = Some(Arc::clone(client));
         Self { built_in: true, client, models, ..Self::new(connection, false) }
@@ -85,6 +88,7 @@ impl ConnectionRegistry {
             keys: KeyStore::default(),
             runtime: tokio::runtime::Handle::current(),
             known: Mutex::default(),
+            slots: RequestSlots::default(),
             open: watch::Sender::default(),
         };
         connections.lock().entries.push(Entry::built_in(&connections.built_in, own_models));
@@ -98,6 +102,11 @@ impl ConnectionRegistry {
 
     /// Takes changed settings: what is known of an unchanged connection stays.
     pub(super) fn take_settings(&self, settings: Arc<Settings>) {
+        self.take_connections(&settings);
+        self.slots.take_settings(settings);
+    }
+
+    fn take_connections(&self, settings: &Arc<Settings>) {
         let mut known = self.lock();
         let old = std::mem::take(&mut known.entries);
         let before: Vec<_> = old.iter().map(|entry| entry.connection.clone()).collect();
@@ -113,9 +122,11 @@ impl ConnectionRegistry {
             !is_reserved
         });
         let configured = usable.map(|connection| {
-            let same =
-                old.iter().find(|entry| entry.connection == *connection && !entry.discovered);
-            same.cloned().unwrap_or_else(|| Entry::new(connection.clone(), false))
+            let is_same =
+                |entry: &&Entry| entry.connection.is_same_server(connection) && !entry.discovered;
+            let entry = old.iter().find(is_same).cloned();
+            let entry = entry.unwrap_or_else(|| Entry::new(connection.clone(), false));
+            Entry { connection: connection.clone(), ..entry }
         });
         let mut entries: Vec<_> = configured.collect();
         let mut own = None;
@@ -137,10 +148,13 @@ impl ConnectionRegistry {
         known.details.retain(|model, _| {
             let of = |entry: &&Entry| entry.connection.name == model.connection;
             let was = before.iter().find(|connection| connection.name == model.connection);
-            was == entries.iter().find(of).map(|entry| &entry.connection)
+            match (was, entries.iter().find(of)) {
+                (Some(was), Some(entry)) => was.is_same_server(&entry.connection),
+                (was, entry) => was.is_none() && entry.is_none(),
+            }
         });
         known.entries = entries;
-        known.settings = settings;
+        known.settings = Arc::clone(settings);
     }
 
     pub(super) fn set_last_used(&self, model: Option<ModelRef>) {

@@ -82,5 +82,12 @@ impl WebSearchSetup {
 /// The provider, as keys and addresses are known by.
 fn search_connection(provider: SearchProvider, url: Option<String>, key: KeySource) -> Connection {
     let name = provider.key_name().to_owned();
-    Connection { name, kind: None, url: url.unwrap_or_default(), key, models: Vec::new() }
+    Connection {
+        name,
+        kind: None,
+        url: url.unwrap_or_default(),
+        key,
+        models: Vec::new(),
+        requests: None,
+    }
 }

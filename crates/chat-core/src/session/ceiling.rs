@@ -22,7 +22,7 @@ impl Session {
     }
 
     /// The session at the top of its tree: that of all that work for each other.
-    pub(crate) fn tree(&self) -> &Fid {
+    pub(crate) fn root(&self) -> &Fid {
         self.ancestors().last().map_or(&self.fid, |session| &session.fid)
     }
 

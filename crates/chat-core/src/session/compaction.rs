@@ -10,6 +10,7 @@ use super::Session;
 use super::begin::ResolvedRequest;
 use super::turn::RunningTurn;
 use crate::agent::{Compactor, compaction_limit};
+use crate::client::Priority;
 use crate::error::{Kind, Result};
 use crate::event::{SessionEvent, Stage};
 use crate::message::{ChatRequest, Message, ModelRef, Part, Role};
@@ -92,7 +93,8 @@ impl Session {
         resolved: ResolvedRequest,
         cancel: &CancellationToken,
     ) -> Result<bool> {
-        let client = self.services.clients.client(&resolved.model).await?;
+        let requester = self.requester(Priority::Reply);
+        let client = self.services.clients.client(&resolved.model, requester).await?;
         let surroundings =
             self.current_surroundings(&*resolved.agent, &resolved.model, self.scope()).await?;
         let history = self.lock().transcript.branch().unwrap_or_default();

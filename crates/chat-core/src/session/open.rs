@@ -15,6 +15,7 @@ impl Session {
         // mailbox is in.
         let _gate = self.gate.lock().await;
         if let Some(snapshot) = self.open_loaded(limit, mailbox) {
+            self.shown_changed();
             return Ok(snapshot);
         }
         let page = self.services.store.page(&self.fid, None, limit).await?;
@@ -34,6 +35,7 @@ impl Session {
 
     pub(crate) fn close(&self, mailbox: &Arc<Mailbox>) {
         self.lock().unwatch(mailbox);
+        self.shown_changed();
         // Where something begins, its end unloads.
         if let Ok(_gate) = self.gate.try_lock() {
             self.lock().unload();

@@ -11,7 +11,7 @@ use tokio_util::task::TaskTracker;
 
 use super::WaitingApprovals;
 use crate::agent::{Agent, AgentRegistry};
-use crate::client::{Capabilities, Client, ContextWindow, Price};
+use crate::client::{Capabilities, Client, ContextWindow, Price, Requester};
 use crate::error::{Kind, Result};
 use crate::event::Hub;
 use crate::message::{ModelRef, Options};
@@ -90,8 +90,12 @@ pub(crate) trait Clients: Send + Sync {
     /// Whether there is such a connection.
     fn has(&self, connection: &str) -> bool;
 
-    /// The client of a model's connection; may ask the server what it speaks.
-    async fn client(&self, model: &ModelRef) -> Result<Arc<dyn Client>>;
+    /// The client of a model's connection; may ask the server what it speaks. Each of its requests
+    /// waits for a slot of the connection.
+    async fn client(&self, model: &ModelRef, requester: Requester) -> Result<Arc<dyn Client>>;
+
+    /// A session whose request awaits a slot is shown now, or no more.
+    fn shown_changed(&self);
 
     /// Has the next request to a connection take its key again: the server refused this one.
     fn forget_key(&self, connection: &str);

@@ -9,7 +9,7 @@ use super::parts::title::{QUESTION, from_response};
 use super::turn::RunningTurn;
 use crate::agent::outgoing;
 use crate::chat::Chat;
-use crate::client::ToolChoice;
+use crate::client::{Priority, ToolChoice};
 use crate::error::Result;
 use crate::message::{Message, ModelRef, Options, Part, Role, Thinking};
 use crate::store::SessionPatch;
@@ -66,12 +66,13 @@ impl RunningTurn {
 
 /// The title that the model gives a conversation, where it gives one.
 async fn title_of(
-    session: &Session,
+    session: &Arc<Session>,
     mut messages: Vec<Arc<Message>>,
     model: &ModelRef,
     cancel: &CancellationToken,
 ) -> Result<Option<String>> {
-    let client = session.services.clients.client(model).await?;
+    let requester = session.requester(Priority::Background);
+    let client = session.services.clients.client(model, requester).await?;
     let usage = session.services.clients.usage(model);
     let known = session.lock().record.options.clone();
     // A model that thinks would spend on that what a title may cost.

@@ -13,6 +13,7 @@ use super::parts::tool_calls::ToolCalls;
 use super::sink::Sink;
 use super::turn::RunningTurn;
 use crate::agent::{Outcome, ReplyEnd, TurnInput};
+use crate::client::Priority;
 use crate::error::{Error, Kind};
 use crate::event::{Event, SessionEvent, Stage, StopReason};
 use crate::message::{Ending, Message, ModelRef, ReplyFailure, Role, Usage};
@@ -38,10 +39,11 @@ impl RunningTurn {
 
     async fn reply(&self, resolved: ResolvedRequest, cancel: &CancellationToken) -> Outcome {
         self.on_waiting();
+        let requester = self.session.requester(Priority::Reply);
         let client = tokio::select! {
             biased;
             () = cancel.cancelled() => return self.stopped().await,
-            client = self.session.services.clients.client(&resolved.model) => client,
+            client = self.session.services.clients.client(&resolved.model, requester) => client,
         };
         let client = match client {
             Ok(client) => client,

@@ -19,12 +19,32 @@ pub struct Connection {
     /// Models that the server has and does not list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<String>,
+    /// How many requests it answers at the same time, as it was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests: Option<u32>,
     /// Where its key comes from.
     #[serde(default, skip_serializing_if = "KeySource::is_none")]
     pub key: KeySource,
 }
 
 impl Connection {
+    /// How many requests a connection answers at the same time if nobody chose a number.
+    pub const REQUESTS: u32 = 4;
+
+    /// The highest number that counts.
+    pub const MOST_REQUESTS: u32 = 64;
+
+    /// How many requests it answers at the same time, from 1 to 64. Others wait.
+    pub fn requests_at_once(&self) -> u32 {
+        self.requests.unwrap_or(Self::REQUESTS).clamp(1, Self::MOST_REQUESTS)
+    }
+
+    /// Whether this is the same server, asked in the same way: what is known of one is true of the
+    /// other.
+    pub(crate) fn is_same_server(&self, other: &Self) -> bool {
+        *self == Self { requests: self.requests, ..other.clone() }
+    }
+
     /// Its address to be shown: without the password, or the token in its place, that it may have.
     pub fn shown_url(&self) -> Cow<'_, str> {
         without_password(&self.url)
@@ -38,6 +58,7 @@ impl fmt::Debug for Connection {
             .field("kind", &self.kind)
             .field("url", &self.shown_url())
             .field("models", &self.models)
+            .field("requests", &self.requests)
             .field("key", &self.key)
             .finish()
     }
@@ -136,6 +157,7 @@ mod tests {
             kind: None,
             url: "http://user:secret@example.org".to_owned(),
             models: Vec::new(),
+            requests: None,
             key: KeySource::None,
         };
         assert!(!format!("{connection:?}").contains("secret"));

@@ -247,6 +247,7 @@ mod tests {
                             url: String::new(),
                             key: crate::settings::KeySource::None,
                             models: Vec::new(),
+                            requests: None,
                         };
                         file.change(|s| s.connections.push(connection)).unwrap();
                     }

@@ -325,6 +325,7 @@ mod tests {
             url: String::new(),
             key,
             models: Vec::new(),
+            requests: None,
         }
     }
 

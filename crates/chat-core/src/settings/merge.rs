@@ -233,6 +233,7 @@ temperature = 0.70
             url: "http://127.0.0.1:1234".to_owned(),
             key: KeySource::None,
             models: Vec::new(),
+            requests: None,
         }
     }
 
@@ -241,6 +242,13 @@ temperature = 0.70
         assert_eq!(changed(WRITTEN, |_| {}), WRITTEN);
         let result = changed(WRITTEN, |s| s.ui.enter_sends = false);
         assert_eq!(result, WRITTEN.replace("enter_sends = true", "enter_sends = false"));
+    }
+
+    #[test]
+    fn how_many_requests_a_connection_answers_is_one_line_more() {
+        let result = changed(WRITTEN, |s| s.connections[0].requests = Some(2));
+        let expected = WRITTEN.replace("\"blue\"\n", "\"blue\"\nrequests = 2\n");
+        assert_eq!(result, expected);
     }
 
     #[test]

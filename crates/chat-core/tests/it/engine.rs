@@ -19,6 +19,7 @@ mod review;
 mod rounds;
 mod sessions;
 mod silence;
+mod slots;
 mod stop;
 mod titles;
 mod tools;

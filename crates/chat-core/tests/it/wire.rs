@@ -28,7 +28,14 @@ pub fn impatient() -> Timeouts {
 
 pub fn connection(url: &str) -> Connection {
     let name = "here".to_owned();
-    Connection { name, kind: None, url: url.to_owned(), key: KeySource::None, models: Vec::new() }
+    Connection {
+        name,
+        kind: None,
+        url: url.to_owned(),
+        key: KeySource::None,
+        models: Vec::new(),
+        requests: None,
+    }
 }
 
 pub fn client(server: &Server, kind: ConnectionKind) -> Arc<dyn Client> {

@@ -237,7 +237,7 @@ impl Heard {
             }
             Delta::Usage(usage) => self.usage = usage,
             Delta::Finish(finish) => self.finish = Some(finish),
-            Delta::Thinking(_) | Delta::Preparing(_) | Delta::Provider { .. } => {}
+            Delta::Thinking(_) | Delta::Preparing(_) | Delta::Sent | Delta::Provider { .. } => {}
         }
     }
 }

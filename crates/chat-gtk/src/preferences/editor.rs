@@ -1,5 +1,6 @@
 //! Edits a connection, and tests it before it is saved.
 
+mod requests;
 pub(super) mod sentences;
 
 use std::cell::{Cell, RefCell};
@@ -16,6 +17,7 @@ use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
 
+use self::requests::Requests;
 use super::naming;
 use crate::accessible;
 
@@ -40,6 +42,7 @@ struct Editor {
     key: adw::PasswordEntryRow,
     /// Names of models that the server does not list.
     models: adw::EntryRow,
+    requests: Requests,
     test: gtk::Button,
     save: gtk::Button,
     cancel: gtk::Button,
@@ -97,6 +100,7 @@ impl Editor {
             accessible::set_label(&text, &gettext("Models"));
         }
         unlisted.add(&models);
+        let requests = Requests::new();
         let test = gtk::Button::builder()
             .label(gettext("_Test"))
             .use_underline(true)
@@ -122,6 +126,7 @@ impl Editor {
         column.append(&server);
         column.append(&secret);
         column.append(&unlisted);
+        column.append(&requests.group);
         column.append(&outcome);
 
         let header = adw::HeaderBar::builder()
@@ -166,6 +171,7 @@ impl Editor {
             kind,
             key,
             models,
+            requests,
             test,
             save,
             cancel,
@@ -182,6 +188,7 @@ impl Editor {
             self.url.set_text(&connection.url);
             self.name.set_text(&connection.name);
             self.models.set_text(&connection.models.join(", "));
+            self.requests.show(connection);
             let at = kinds().position(|kind| kind == connection.kind).unwrap_or(0);
             self.kind.set_selected(at as u32);
         }
@@ -278,6 +285,7 @@ impl Editor {
             kind: kinds().nth(self.kind.selected() as usize).flatten(),
             url,
             models: models.map(str::to_owned).collect(),
+            requests: self.requests.chosen(self.old.borrow().as_ref().map(|old| &old.connection)),
             key,
         }
     }
@@ -302,7 +310,9 @@ impl Editor {
             match result {
                 Ok(report) => {
                     if this.name.text().trim().is_empty() {
-                        this.name.set_text(&this.free_name(report.program));
+                        let name =
+                            naming::free_for(&this.manager, &this.url.text(), report.program);
+                        this.name.set_text(&name);
                     }
                     this.say(&sentences::report(&report), true);
                 }
@@ -346,7 +356,7 @@ impl Editor {
             let asking = connections.test(&connection, key.clone());
             let report = glib::future_with_timeout(NAMING, asking).await;
             let program = report.ok().and_then(Result::ok).and_then(|report| report.program);
-            connection.name = self.free_name(program);
+            connection.name = naming::free_for(&self.manager, &connection.url, program);
         }
         // A discovered connection is not in the settings yet, so it is added rather than replaced.
         let old = self.old.borrow().clone().filter(|old| !old.discovered);
@@ -354,18 +364,6 @@ impl Editor {
         let destination =
             self.manager.connections().save(connection.clone(), key, replaces).await?;
         Ok((connection, destination))
-    }
-
-    /// A name for an unnamed server that no other connection has.
-    fn free_name(&self, program: Option<&str>) -> String {
-        let taken: Vec<String> = self
-            .manager
-            .connections()
-            .list()
-            .into_iter()
-            .map(|state| state.connection.name)
-            .collect();
-        naming::free(naming::of(self.url.text().trim(), program), &taken)
     }
 
     /// The connection is there, but its key lasts for this run only: the person must know before

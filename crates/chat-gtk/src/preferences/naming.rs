@@ -1,9 +1,18 @@
 //! Makes up names for servers that the user did not name.
 
+use chat_core::manager::Manager;
+
+/// A name for an unnamed server that no other connection has.
+pub(super) fn free_for(manager: &Manager, url: &str, program: Option<&str>) -> String {
+    let connections = manager.connections().list().into_iter();
+    let taken: Vec<String> = connections.map(|state| state.connection.name).collect();
+    free(of(url.trim(), program), &taken)
+}
+
 /// The program's name, with the host if that is another machine. If the program is unknown, the
 /// name of the program that usually uses this port here, the host and port here, or the host without
 /// its generic parts.
-pub(super) fn of(url: &str, program: Option<&str>) -> String {
+fn of(url: &str, program: Option<&str>) -> String {
     let (host, port) = host_and_port(url);
     let local = is_local(host);
     let usual = match port {
@@ -29,7 +38,7 @@ pub(super) fn of(url: &str, program: Option<&str>) -> String {
 }
 
 /// The name, with the first free number if it is taken.
-pub(super) fn free(name: String, taken: &[String]) -> String {
+fn free(name: String, taken: &[String]) -> String {
     let numbered = (2..).map(|n| format!("{name} {n}"));
     let mut names = std::iter::once(name.clone()).chain(numbered);
     names.find(|name| !taken.contains(name)).unwrap_or(name)

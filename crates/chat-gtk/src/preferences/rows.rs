@@ -151,17 +151,7 @@ pub(super) fn number_row(
     set: impl Fn(&mut Settings, u64) + Clone + Send + 'static,
 ) -> adw::ActionRow {
     let now = get(&context.manager.settings().current());
-    // A value that was edited in the settings file is shown as it is.
-    let (least, most) = (range.least.min(now), range.most.max(now));
-    let number = gtk::SpinButton::with_range(least as f64, most as f64, range.step as f64);
-    nested_scroll::pass_on_from_number(&number);
-    number.set_value(now as f64);
-    number.set_numeric(true);
-    number.set_valign(gtk::Align::Center);
-    accessible::set_label(&number, title);
-    let row = plain_row(title, subtitle);
-    row.add_suffix(&number);
-    row.set_activatable_widget(Some(&number));
+    let (row, number) = spin_row(title, subtitle, range, now);
     let keeping = Rc::new(Cell::new(false));
     let (weak, kept) = (number.downgrade(), Rc::clone(&keeping));
     context.shows(move |settings| {
@@ -192,6 +182,27 @@ pub(super) fn number_row(
         });
     });
     row
+}
+
+/// A row that shows a number, and the button that changes it.
+pub(super) fn spin_row(
+    title: &str,
+    subtitle: &str,
+    range: Range,
+    now: u64,
+) -> (adw::ActionRow, gtk::SpinButton) {
+    // A value that was edited in the settings file is shown as it is.
+    let (least, most) = (range.least.min(now), range.most.max(now));
+    let number = gtk::SpinButton::with_range(least as f64, most as f64, range.step as f64);
+    nested_scroll::pass_on_from_number(&number);
+    number.set_value(now as f64);
+    number.set_numeric(true);
+    number.set_valign(gtk::Align::Center);
+    accessible::set_label(&number, title);
+    let row = plain_row(title, subtitle);
+    row.add_suffix(&number);
+    row.set_activatable_widget(Some(&number));
+    (row, number)
 }
 
 /// A row with plain text, without markup.

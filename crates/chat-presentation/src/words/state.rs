@@ -72,6 +72,13 @@ pub fn stage(stage: &Stage, now: Timestamp) -> Option<String> {
         Stage::Preparing(Preparing::Queued) => {
             Some(gettext("Waiting for the reply in another chat"))
         }
+        Stage::Preparing(Preparing::AwaitingSlot { before: 0 }) => {
+            Some(gettext("Waiting for another reply to finish"))
+        }
+        Stage::Preparing(Preparing::AwaitingSlot { before }) => {
+            let text = gettext("Waiting for another reply to finish ({n} before this one)");
+            Some(fill(&text, &[("n", &before.to_string())]))
+        }
         Stage::Preparing(Preparing::Loading { percent }) => {
             let text = gettext("Loading the model… {percent}%");
             Some(fill(&text, &[("percent", &percent.to_string())]))

@@ -186,6 +186,7 @@ fn turn(agent: &Arc<dyn Agent>, server: &Server) -> (TurnInput, Arc<RecordingSin
         url: server.url(),
         key: KeySource::None,
         models: Vec::new(),
+        requests: None,
     };
     let timeouts = Timeouts { question: Duration::from_secs(5), ..Timeouts::default() };
     let mut tools = Registry::default();

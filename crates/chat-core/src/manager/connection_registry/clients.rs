@@ -8,7 +8,8 @@ use async_trait::async_trait;
 use super::ConnectionRegistry;
 use super::refresh::with_typed;
 use crate::client::{
-    self, Capabilities, Client, ContextWindow, Price, detect_kind, detect_program, guess_kind,
+    self, Capabilities, Client, ContextWindow, Lane, Price, Requester, detect_kind, detect_program,
+    guess_kind,
 };
 use crate::error::{Kind, Result};
 use crate::event::Health;
@@ -35,7 +36,8 @@ impl ConnectionRegistry {
         let kind = self.kind_of(&connection, key.as_ref()).await?;
         let client = client::connect(&connection, kind, key, self.timeouts)?;
         let mut known = self.lock();
-        if let Some(entry) = known.entries.iter_mut().find(|entry| entry.connection == connection) {
+        let mut entries = known.entries.iter_mut();
+        if let Some(entry) = entries.find(|entry| entry.connection.is_same_server(&connection)) {
             entry.client = Some(Arc::clone(&client));
         }
         Ok(client)
@@ -94,9 +96,14 @@ impl Clients for ConnectionRegistry {
         self.entry(connection).is_some()
     }
 
-    async fn client(&self, model: &ModelRef) -> Result<Arc<dyn Client>> {
+    async fn client(&self, model: &ModelRef, requester: Requester) -> Result<Arc<dyn Client>> {
         let client = self.client_of(&model.connection).await;
-        client.map_err(|error| error.on(&model.connection))
+        let client = client.map_err(|error| error.on(&model.connection))?;
+        Ok(self.slots.client(client, Lane::of(model), requester))
+    }
+
+    fn shown_changed(&self) {
+        self.slots.settle_all();
     }
 
     fn forget_key(&self, connection: &str) {

@@ -95,7 +95,8 @@ impl ConnectionRegistry {
         let outcome = async { self.client_of(name).await?.models().await }.await;
         {
             let mut known = self.lock();
-            let entry = known.entries.iter_mut().find(|entry| entry.connection == asked);
+            let mut entries = known.entries.iter_mut();
+            let entry = entries.find(|entry| entry.connection.is_same_server(&asked));
             // It may have been changed or removed meanwhile.
             let Some(entry) = entry else { return };
             match outcome {

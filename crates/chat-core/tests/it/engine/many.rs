@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use chat_core::message::{Ending, Fid};
+use chat_core::settings::{Connection, Settings};
 use chat_testkit::server::{Gate, Script, Server};
 
 use super::world::{World, request};
@@ -15,16 +16,20 @@ fn pieces(session: usize) -> Vec<String> {
 #[tokio::test]
 async fn a_hundred_sessions_at_once_keep_each_its_own() {
     const COUNT: usize = 100;
+    /// More are not sent at the same time.
+    const MOST: usize = Connection::MOST_REQUESTS as usize;
     let server = Server::start();
     let gate = Gate::new();
     for i in 0..COUNT {
         server.when(&format!("<{i}>"), Script::new().gate(&gate).texts(pieces(i)));
     }
     let mut world = World::new(&server).await;
+    let most = |it: &mut Settings| it.connections[0].requests = Some(Connection::MOST_REQUESTS);
+    world.manager.settings().change(most).await.unwrap();
     let sends = (0..COUNT).map(|i| world.manager.send(request(None, &format!("<{i}>"))));
     let sent = futures_util::future::join_all(sends).await;
     let fids: Vec<Fid> = sent.into_iter().map(|sent| sent.unwrap().fid).collect();
-    server.wait_for_chats(COUNT).await;
+    server.wait_for_chats(MOST).await;
     assert_eq!(world.manager.sessions().busy().len(), COUNT);
     gate.open();
     for fid in &fids {

@@ -52,6 +52,7 @@ impl Silent {
             url: self.url.clone(),
             key: KeySource::None,
             models: Vec::new(),
+            requests: None,
         }
     }
 

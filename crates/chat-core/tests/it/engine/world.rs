@@ -37,6 +37,7 @@ pub fn connection(server: &Server, kind: ConnectionKind) -> Connection {
         url: server.url(),
         key: KeySource::None,
         models: Vec::new(),
+        requests: None,
     }
 }
 

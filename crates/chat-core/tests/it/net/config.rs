@@ -70,6 +70,7 @@ fn connection(name: &str) -> Connection {
         kind: Some(ConnectionKind::OpenAi),
         url: "http://127.0.0.1:9/v1".to_owned(),
         models: vec!["hidden".to_owned()],
+        requests: None,
         key: KeySource::Env("KEY".to_owned()),
     }
 }

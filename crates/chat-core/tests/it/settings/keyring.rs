@@ -18,6 +18,7 @@ fn connection(name: &str) -> Connection {
         url: String::new(),
         key: KeySource::Keyring,
         models: Vec::new(),
+        requests: None,
     }
 }
 

@@ -87,3 +87,21 @@ fn the_name_of_the_built_in_engine_is_not_saved() {
     editor.name.set_text("This computer");
     assert!(editor.save.is_sensitive() && !editor.name.has_css_class("error"));
 }
+
+#[gtk::test]
+fn a_number_of_requests_is_kept_as_it_was_written_until_it_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let editor = editor(manager(&runtime, &folder));
+    let chosen = || editor.connection().requests;
+    assert_eq!(chosen(), None);
+    editor.requests.number.set_value(2.0);
+    assert_eq!(chosen(), Some(2));
+    let connection = Connection { requests: Some(1_000), ..editor.connection() };
+    let (discovered, built_in, health) = (false, false, Health::Checking);
+    editor.old.replace(Some(ConnectionState { connection, discovered, built_in, health }));
+    editor.fill();
+    assert_eq!((editor.requests.number.value(), chosen()), (64.0, Some(1_000)));
+    editor.requests.number.set_text("4");
+    assert_eq!(chosen(), Some(4), "it is taken while it is typed");
+}

@@ -1,5 +1,6 @@
 //! Defines what can go wrong, as kinds. Front ends word it for people.
 
+mod budget;
 mod feature;
 mod missing;
 mod model;
@@ -12,6 +13,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
+pub use self::budget::BudgetLimit;
 pub use self::feature::Feature;
 pub use self::missing::MissingMessages;
 pub use self::model::FileFault;
@@ -269,6 +271,11 @@ pub enum Kind {
     AgentMissing {
         /// Its name.
         name: String,
+    },
+    /// The agents of a tree have used up what they may since the user last wrote.
+    AgentBudget {
+        /// Of what.
+        limit: BudgetLimit,
     },
     /// An agent's folder is not in the one that its parent works in, or is no folder.
     OutsideParent {

@@ -17,6 +17,7 @@ mod repositories;
 mod review;
 mod sessions;
 mod settings;
+mod team;
 mod web_search;
 
 use std::collections::{BTreeMap, HashMap};

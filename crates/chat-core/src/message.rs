@@ -1,5 +1,6 @@
 //! Defines messages, their parts, and the requests that make them.
 
+mod agent_report;
 mod approval;
 mod at_words;
 mod content;
@@ -14,6 +15,7 @@ mod session;
 mod tool;
 mod tree;
 
+pub use agent_report::{AgentReport, AgentState, FromAgent};
 pub use approval::{
     Answer, ApprovalId, ApprovalKind, ApprovalRequest, AskReason, PermissionRequest, Preview,
     Question,

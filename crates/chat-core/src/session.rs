@@ -10,6 +10,7 @@
 //!
 //! Whoever takes several of its locks takes them in this order: `admission`, `gate`, `writing`, `state`.
 
+mod agent_report;
 mod approvals;
 mod begin;
 mod ceiling;
@@ -26,9 +27,11 @@ mod queue;
 mod review;
 mod services;
 mod sink;
+mod spending;
 mod state;
 mod title;
 mod tools;
+mod tree;
 mod turn;
 mod user_message;
 mod waiting_approvals;
@@ -43,8 +46,9 @@ pub use empty::EmptySession;
 pub(crate) use mentions::written as at_words;
 pub(crate) use parts::title::from_text as title_from_text;
 use project_start::ProjectStartCache;
-pub(crate) use services::{Clients, SessionServices};
+pub(crate) use services::{Clients, SessionServices, Teams};
 use state::State;
+pub(crate) use tree::{Place, Tree, WaitsFor};
 pub(crate) use waiting_approvals::WaitingApprovals;
 
 use crate::client::{Preparing, Priority, Requester};
@@ -59,6 +63,8 @@ pub(crate) struct Session {
     fid: Fid,
     /// The session that it works for.
     parent: Option<Arc<Self>>,
+    /// What it shares with the other sessions of its tree.
+    tree: Arc<Tree>,
     services: Arc<SessionServices>,
     state: Mutex<State>,
     /// Passed by whatever begins a request or reads the transcript from the store.
@@ -91,6 +97,7 @@ impl Session {
     ) -> Arc<Self> {
         let session = Arc::new(Self {
             fid: record.fid.clone(),
+            tree: parent.as_ref().map(|parent| Arc::clone(&parent.tree)).unwrap_or_default(),
             parent,
             memory: Arc::new(Memory::within(services.tasks.clone())),
             project_start: Arc::default(),

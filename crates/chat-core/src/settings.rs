@@ -1,5 +1,6 @@
 //! What the person has set: connections, models, and how the programs behave.
 
+mod agents;
 mod connection;
 pub(crate) mod disk;
 mod file;
@@ -10,6 +11,7 @@ mod tools;
 mod values;
 pub(crate) mod watch;
 
+pub use agents::AgentSettings;
 pub use connection::{Connection, ConnectionKind, KeySource};
 pub use file::SettingsFile;
 pub use folders::Folders;

@@ -191,6 +191,32 @@ impl Store {
         self.write(move |db| waiting::put(db, sessions::key(db, &fid)?, &queued)).await
     }
 
+    /// Notes that the parent of an agent still has to hear of its end, or no longer. Says whether that
+    /// was otherwise before.
+    pub async fn set_reports(&self, fid: &Fid, reports: bool) -> Result<bool> {
+        let fid = fid.clone();
+        self.write(move |db| agent_tree::set_reports(db, &fid, reports)).await
+    }
+
+    /// Has the report of an agent wait in its parent, if that still has to hear of it, and says whether
+    /// it did. Durable when it returns; at most once.
+    pub async fn deliver_report(&self, agent: &Fid, parent: &Fid, report: Queued) -> Result<bool> {
+        let (agent, parent) = (agent.clone(), parent.clone());
+        self.write(move |db| {
+            let is_first = agent_tree::set_reports(db, &agent, false)?;
+            if is_first {
+                waiting::put(db, sessions::key(db, &parent)?, &report)?;
+            }
+            Ok(is_first)
+        })
+        .await
+    }
+
+    /// The agents of whose end their parents still have to hear, though no living process has them.
+    pub async fn unreported(&self) -> Result<Vec<SessionRecord>> {
+        self.read(agent_tree::unreported).await
+    }
+
     /// Forgets a message that waits. Says whether it waited still.
     pub async fn dequeue(&self, id: MessageId) -> Result<bool> {
         self.write(move |db| waiting::remove(db, id)).await

@@ -11,6 +11,7 @@ mod label;
 mod memory;
 mod registry;
 mod services;
+mod team;
 
 use async_trait::async_trait;
 use serde_json::Value;
@@ -29,6 +30,7 @@ pub use label::{CallData, Label, Labels, MsgId, N_, Tense, Text};
 pub use memory::{Background, Busy, Memory};
 pub use registry::{Registry, Toolbox};
 pub use services::{BoundsReport, PageReader, ToolServices};
+pub use team::{AgentTask, Audience, MAIN, Team, TeamError};
 
 /// A tool: what is known of it, and what it does.
 #[async_trait]

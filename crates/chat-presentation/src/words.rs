@@ -5,6 +5,7 @@
 //! characters.
 
 mod advice;
+mod agents;
 mod bounds;
 mod context;
 mod fault;
@@ -20,6 +21,7 @@ mod tools;
 mod visible;
 
 pub use advice::{Action, Advice, advice};
+pub use agents::{agent_line, agent_state, from_agent};
 pub use bounds::{bounds, enforcement, why_not_full};
 pub use context::{compaction, context_category, cost, fullness, grouped, prompt_size, share};
 pub use fault::sentence;

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use chat_core::message::{Preview, ToolView};
 use chat_core::tool::{
-    CallData, Label, Labels, N_, OutputForm, Target, Tense, Tool, ToolContext, ToolFailure,
-    ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
+    Audience, CallData, Label, Labels, N_, OutputForm, Target, Tense, Tool, ToolContext,
+    ToolFailure, ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
 };
 use chat_permission::Action;
 use chat_permission::path::Kind;
@@ -48,6 +48,7 @@ fn info() -> ToolInfo {
         target: Target::path,
         permissions: &[Action::Write],
         needs_project: true,
+        audience: Audience::Everyone,
         output: OutputForm::Text,
         aliases: aliases::FILE,
         hints: &[],

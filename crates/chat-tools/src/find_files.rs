@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use async_trait::async_trait;
 use chat_core::message::ToolView;
 use chat_core::tool::{
-    CallData, Hint, HintText, Label, Labels, N_, OutputForm, Target, Tense, Tool, ToolContext,
-    ToolFailure, ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
+    Audience, CallData, Hint, HintText, Label, Labels, N_, OutputForm, Target, Tense, Tool,
+    ToolContext, ToolFailure, ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
 };
 use chat_permission::Action;
 use schemars::JsonSchema;
@@ -57,6 +57,7 @@ fn info() -> ToolInfo {
         target: Target::path,
         permissions: &[Action::Read],
         needs_project: true,
+        audience: Audience::Everyone,
         output: OutputForm::Text,
         aliases: aliases::FIND,
         hints: &[Hint { order: 10, tells: HintText::Finds("names") }],

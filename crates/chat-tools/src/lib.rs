@@ -7,8 +7,11 @@
 #![warn(missing_docs)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
+mod agents;
 mod aliases;
+mod ask_agent;
 mod ask_user;
+mod close_agent;
 mod command;
 mod contents;
 mod delete_file;
@@ -19,7 +22,9 @@ mod fetch_output;
 mod file_versions;
 mod find_files;
 mod lines;
+mod list_agents;
 mod list_files;
+mod message_agent;
 mod move_file;
 mod outline;
 mod outputs;
@@ -28,11 +33,13 @@ mod read_file;
 mod read_output;
 mod run_command;
 mod search_files;
+mod spawn_agent;
 mod spec;
 mod stop_command;
 mod tool_path;
 mod trash;
 mod update_todos;
+mod wait_agents;
 mod walk;
 pub mod web;
 mod web_fetch;
@@ -66,20 +73,26 @@ pub fn all() -> Vec<Arc<dyn Tool>> {
 /// The same on another machine.
 pub fn all_on(machine: Machine) -> Vec<Arc<dyn Tool>> {
     vec![
+        Arc::new(ask_agent::AskAgent::default()),
         Arc::new(ask_user::AskUser::default()),
+        Arc::new(close_agent::CloseAgent::default()),
         Arc::new(delete_file::DeleteFile::new(machine.trash)),
         Arc::new(edit_file::EditFile::default()),
         Arc::new(fetch_output::FetchOutput::default()),
         Arc::new(find_files::FindFiles::default()),
+        Arc::new(list_agents::ListAgents::default()),
         Arc::new(list_files::ListFiles::default()),
+        Arc::new(message_agent::MessageAgent::default()),
         Arc::new(move_file::MoveFile::default()),
         Arc::new(outline::Outline::default()),
         Arc::new(read_file::ReadFile::default()),
         Arc::new(read_output::ReadOutput::default()),
         Arc::new(run_command::RunCommand::new(machine.sandbox)),
         Arc::new(search_files::SearchFiles::default()),
+        Arc::new(spawn_agent::SpawnAgent::default()),
         Arc::new(stop_command::StopCommand::default()),
         Arc::new(update_todos::UpdateTodos::default()),
+        Arc::new(wait_agents::WaitAgents::default()),
         Arc::new(WebFetch::default()),
         Arc::new(WebSearch::default()),
         Arc::new(write_file::WriteFile::default()),

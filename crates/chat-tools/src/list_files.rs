@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicBool;
 use async_trait::async_trait;
 use chat_core::message::ToolView;
 use chat_core::tool::{
-    CallData, Label, Labels, N_, OutputForm, Target, Tense, Tool, ToolContext, ToolFailure,
-    ToolGroup, ToolHost, ToolIcon, ToolInfo, ToolKind, ToolOutput,
+    Audience, CallData, Label, Labels, N_, OutputForm, Target, Tense, Tool, ToolContext,
+    ToolFailure, ToolGroup, ToolHost, ToolIcon, ToolInfo, ToolKind, ToolOutput,
 };
 use chat_permission::Action;
 use schemars::JsonSchema;
@@ -59,6 +59,7 @@ fn info() -> ToolInfo {
         target: Target::path,
         permissions: &[Action::Read],
         needs_project: true,
+        audience: Audience::Everyone,
         output: OutputForm::Text,
         aliases: aliases::FOLDER,
         hints: &[],

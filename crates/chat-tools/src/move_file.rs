@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use chat_core::message::{Preview, ToolView};
 use chat_core::tool::{
-    CallData, Label, Labels, N_, OutputForm, Tense, Tool, ToolContext, ToolFailure, ToolGroup,
-    ToolIcon, ToolInfo, ToolKind, ToolOutput,
+    Audience, CallData, Label, Labels, N_, OutputForm, Tense, Tool, ToolContext, ToolFailure,
+    ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
 };
 use chat_permission::path::{Error, Kind};
 use chat_permission::{Action, Request};
@@ -46,6 +46,7 @@ fn info() -> ToolInfo {
         target: |_| None,
         permissions: &[Action::Write, Action::Read],
         needs_project: true,
+        audience: Audience::Everyone,
         output: OutputForm::Text,
         aliases: aliases::MOVE,
         hints: &[],

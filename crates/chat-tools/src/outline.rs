@@ -5,8 +5,8 @@ use std::fmt::Write;
 use async_trait::async_trait;
 use chat_core::message::ToolView;
 use chat_core::tool::{
-    CallData, Hint, HintText, Label, Labels, N_, OutputForm, Target, Tense, Tool, ToolContext,
-    ToolFailure, ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
+    Audience, CallData, Hint, HintText, Label, Labels, N_, OutputForm, Target, Tense, Tool,
+    ToolContext, ToolFailure, ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
 };
 use chat_outline::{Language, Symbol, outline};
 use chat_permission::Action;
@@ -53,6 +53,7 @@ fn info() -> ToolInfo {
         target: Target::path,
         permissions: &[Action::Read],
         needs_project: true,
+        audience: Audience::Everyone,
         output: OutputForm::Text,
         aliases: aliases::FILE,
         hints: &[Hint { order: 20, tells: HintText::Finds("what a file defines") }],

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 use chat_core::message::ToolView;
 use chat_core::tool::{
-    CallData, Label, Labels, N_, OutputForm, Target, Tense, Tool, ToolContext, ToolFailure,
-    ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
+    Audience, CallData, Label, Labels, N_, OutputForm, Target, Tense, Tool, ToolContext,
+    ToolFailure, ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
 };
 use chat_permission::Action;
 use chat_project::text::{self, Encoding};
@@ -67,6 +67,7 @@ fn info() -> ToolInfo {
         target,
         permissions: &[Action::Read],
         needs_project: true,
+        audience: Audience::Everyone,
         output: OutputForm::Text,
         aliases: aliases::READ,
         hints: &[],

@@ -7,8 +7,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use chat_core::message::{Preview, ToolView};
 use chat_core::tool::{
-    CallData, Denied, Hint, HintText, Label, Labels, N_, OutputForm, PermissionGrant, Tense, Tool,
-    ToolContext, ToolFailure, ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
+    Audience, CallData, Denied, Hint, HintText, Label, Labels, N_, OutputForm, PermissionGrant,
+    Tense, Tool, ToolContext, ToolFailure, ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
 };
 use chat_permission::{Action, Request, ResolvedPath, Run, Why};
 use chat_sandbox::{
@@ -83,6 +83,7 @@ fn info() -> ToolInfo {
         target: |_| None,
         permissions: &[Action::Run, Action::Read],
         needs_project: true,
+        audience: Audience::Everyone,
         output: OutputForm::Terminal,
         aliases: aliases::RUN,
         hints: &[

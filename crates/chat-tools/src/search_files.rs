@@ -8,8 +8,8 @@ use std::sync::atomic::AtomicBool;
 use async_trait::async_trait;
 use chat_core::message::ToolView;
 use chat_core::tool::{
-    CallData, Hint, HintText, Label, Labels, N_, OutputForm, Target, Tense, Tool, ToolContext,
-    ToolFailure, ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
+    Audience, CallData, Hint, HintText, Label, Labels, N_, OutputForm, Target, Tense, Tool,
+    ToolContext, ToolFailure, ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
 };
 use chat_permission::Action;
 use chat_permission::path::Kind;
@@ -72,6 +72,7 @@ fn info() -> ToolInfo {
         target: Target::path,
         permissions: &[Action::Read],
         needs_project: true,
+        audience: Audience::Everyone,
         output: OutputForm::Text,
         aliases: aliases::SEARCH,
         hints: &[Hint { order: 0, tells: HintText::Finds("text") }],

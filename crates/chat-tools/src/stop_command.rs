@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use chat_core::message::ToolView;
 use chat_core::tool::{
-    CallData, Label, Labels, N_, OutputForm, Tense, Tool, ToolContext, ToolFailure, ToolGroup,
-    ToolIcon, ToolInfo, ToolKind, ToolOutput,
+    Audience, CallData, Label, Labels, N_, OutputForm, Tense, Tool, ToolContext, ToolFailure,
+    ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -41,6 +41,7 @@ fn info() -> ToolInfo {
         target: |_| None,
         permissions: &[],
         needs_project: true,
+        audience: Audience::Everyone,
         output: OutputForm::Terminal,
         aliases: &[],
         hints: &[],

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use chat_core::message::{Todo, TodoState, ToolView};
 use chat_core::tool::{
-    CallData, Hint, HintText, Label, Labels, N_, OutputForm, Tense, Tool, ToolContext, ToolFailure,
-    ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
+    Audience, CallData, Hint, HintText, Label, Labels, N_, OutputForm, Tense, Tool, ToolContext,
+    ToolFailure, ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -63,6 +63,7 @@ fn info() -> ToolInfo {
         target: |_| None,
         permissions: &[],
         needs_project: false,
+        audience: Audience::Everyone,
         output: OutputForm::Text,
         aliases: aliases::TODOS,
         hints: &[Hint {

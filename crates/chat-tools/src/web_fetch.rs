@@ -7,8 +7,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chat_core::message::{Preview, ToolView};
 use chat_core::tool::{
-    CallData, Label, Labels, N_, OutputForm, Tense, Tool, ToolContext, ToolFailure, ToolGroup,
-    ToolIcon, ToolInfo, ToolKind, ToolOutput,
+    Audience, CallData, Label, Labels, N_, OutputForm, Tense, Tool, ToolContext, ToolFailure,
+    ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
 };
 use chat_permission::reach::Reach;
 use chat_permission::{Action, Request, ResolvedPath};
@@ -132,6 +132,7 @@ fn info() -> ToolInfo {
         target: |_| None,
         permissions: &[Action::Network, Action::Write],
         needs_project: false,
+        audience: Audience::Everyone,
         output: OutputForm::Text,
         aliases: &[],
         hints: &[],

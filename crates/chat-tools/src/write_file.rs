@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use chat_core::message::{Preview, ToolView};
 use chat_core::tool::{
-    CallData, Hint, HintText, Label, Labels, N_, OutputForm, Target, Tense, Tool, ToolContext,
-    ToolFailure, ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
+    Audience, CallData, Hint, HintText, Label, Labels, N_, OutputForm, Target, Tense, Tool,
+    ToolContext, ToolFailure, ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
 };
 use chat_permission::Action;
 use chat_permission::path::Kind;
@@ -59,6 +59,7 @@ fn info() -> ToolInfo {
         target: Target::path,
         permissions: &[Action::Read, Action::Write],
         needs_project: true,
+        audience: Audience::Everyone,
         output: OutputForm::Text,
         aliases: aliases::WRITE,
         hints: &[Hint {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use chat_core::message::{Part, ToolView};
+use chat_core::message::{FromAgent, Part, ToolView};
 use chat_presentation::words;
 
 use super::entries::Entry;
@@ -41,6 +41,12 @@ fn body(entry: &Entry, out: &mut String) {
                 block(out, &format!("{}\n\n{}", say::attached(name), fenced("", text)));
             }
             Part::Image { .. } => block(out, &say::attached(&say::picture())),
+            Part::FromAgent(agent) => {
+                block(out, &format!("*{}*", words::from_agent(agent)));
+                if let FromAgent::Report(report) = agent {
+                    block(out, &report.text);
+                }
+            }
             // These are shown in the lines below.
             Part::ToolCall(_) | Part::ToolResult(_) | Part::Context { .. } => {}
             Part::Compaction(short) => {

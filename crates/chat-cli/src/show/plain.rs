@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use chat_core::message::{Message, Part};
+use chat_core::message::{FromAgent, Message, Part};
 use chat_presentation::words;
 use jiff::tz::TimeZone;
 
@@ -51,6 +51,12 @@ fn body(entry: &Entry) -> String {
             }
             Part::File { name, .. } => line(&mut out, &say::attached(name)),
             Part::Image { .. } => line(&mut out, &say::attached(&say::picture())),
+            Part::FromAgent(agent) => {
+                line(&mut out, &words::from_agent(agent));
+                if let FromAgent::Report(report) = agent {
+                    line(&mut out, &report.text);
+                }
+            }
             // These are shown in the lines below.
             Part::ToolCall(_) | Part::ToolResult(_) | Part::Context { .. } => {}
             Part::Compaction(short) => {

@@ -25,6 +25,14 @@ pub trait ReplySink: Send + Sync {
         ContextWindow::default()
     }
 
+    /// Whether another request may be made: the budget of its tree may be used up.
+    ///
+    /// # Errors
+    /// `AgentBudget`.
+    fn admit_request(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// Whether somebody sees the reply come.
     fn is_watched(&self) -> bool {
         false

@@ -109,12 +109,14 @@ impl Turn {
 
     /// Sends exactly these messages.
     pub(super) async fn send(&mut self, messages: Vec<Arc<Message>>) -> Result<Response> {
+        self.sink.admit_request()?;
         let mut progress = to_sink(&self.sink);
         self.chat.send(messages, &self.cancel, &mut progress).await
     }
 
     /// Sends these messages after those that were sent.
     pub(super) async fn send_append(&mut self, messages: Vec<Arc<Message>>) -> Result<Response> {
+        self.sink.admit_request()?;
         let mut progress = to_sink(&self.sink);
         self.chat.send_append(messages, &self.cancel, &mut progress).await
     }
@@ -167,7 +169,14 @@ impl Turn {
             }
         };
         let reason = match (end.ended, &end.error) {
-            (_, Some(Error { kind: Kind::RoundLimit { .. } | Kind::RepeatedCalls { .. }, .. }))
+            (
+                _,
+                Some(Error {
+                    kind:
+                        Kind::RoundLimit { .. } | Kind::RepeatedCalls { .. } | Kind::AgentBudget { .. },
+                    ..
+                }),
+            )
             | (Ending::Length, _) => StopReason::Limit,
             (Ending::Complete, _) => StopReason::Complete,
             (Ending::Stopped, _) => StopReason::Stopped,

@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::json;
 use super::scrub::scrub;
 use crate::error::{Error, Kind};
-use crate::message::{Message, Part};
+use crate::message::{FromAgent, Message, Part};
 use crate::settings::Key;
 
 /// What was asked, to say what was refused and to keep it out of the error.
@@ -186,7 +186,11 @@ fn clean(message: &str, asked: &SentRequest) -> String {
             | Part::Context { text }
             | Part::File { text, .. } => Some(text),
             Part::ToolResult(result) => Some(&result.text),
-            Part::Image { .. } | Part::ToolCall(_) | Part::Compaction(_) => None,
+            Part::FromAgent(FromAgent::Report(report)) => Some(&report.text),
+            Part::FromAgent(FromAgent::Message { .. })
+            | Part::Image { .. }
+            | Part::ToolCall(_)
+            | Part::Compaction(_) => None,
         });
     scrub(message, texts.map(String::as_str), asked.key.as_ref().map(Key::expose))
 }

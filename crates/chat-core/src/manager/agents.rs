@@ -256,6 +256,8 @@ impl Manager {
                 Ok(session) => session.set_closed(true).await,
                 Err(error) => Err(error),
             };
+            // Whoever closes it does not wait for its report.
+            self.inner.shared.store.set_reports(fid, false).await?;
             match closed {
                 // It was deleted meanwhile.
                 Err(error) if matches!(error.kind, Kind::SessionNotFound { .. }) => {}

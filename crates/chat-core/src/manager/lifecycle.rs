@@ -1,7 +1,7 @@
 //! Starts and ends the Manager.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
 use std::time::Duration;
 
 use chat_journal::Limits;
@@ -86,6 +86,7 @@ impl Manager {
                 Limits::default(),
             )),
             clients: Arc::clone(&connections) as _,
+            teams: OnceLock::new(),
             better_titles: options.better_titles,
             tasks: TaskTracker::new(),
             runtime: tokio::runtime::Handle::current(),
@@ -106,6 +107,7 @@ impl Manager {
                 closing: CancellationToken::new(),
             }),
         };
+        manager.form_teams();
         manager.follow();
         manager.keep_backups();
         if options.discover {

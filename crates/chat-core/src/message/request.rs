@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chat_permission::{Mode, Rule};
 use serde::{Deserialize, Serialize};
 
-use super::{Context, Fid, MessageId, ModelRef, Options, Thinking};
+use super::{Context, Fid, FromAgent, MessageId, ModelRef, Options, Thinking};
 
 /// A person's wish for an answer.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -40,17 +40,27 @@ pub struct Content {
     pub text: String,
     /// Files and pictures.
     pub attachments: Vec<Attachment>,
+    /// The agent that says it, where it is not the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<FromAgent>,
 }
 
 impl Content {
     /// Text alone.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { text: text.into(), attachments: Vec::new() }
+        Self { text: text.into(), ..Self::default() }
     }
 
-    /// Whether there is nothing to send: no attachments and only white space.
+    /// The same as an agent's words.
+    #[must_use]
+    pub fn from_agent(self, agent: FromAgent) -> Self {
+        Self { agent: Some(agent), ..self }
+    }
+
+    /// Whether there is nothing to send: no attachments, no report and only white space.
     pub fn is_empty(&self) -> bool {
-        self.attachments.is_empty() && self.text.trim().is_empty()
+        let reports = matches!(self.agent, Some(FromAgent::Report(_)));
+        self.attachments.is_empty() && self.text.trim().is_empty() && !reports
     }
 }
 

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ProviderData, ToolCallId};
+use super::{AgentReport, ProviderData, ToolCallId};
 
 /// A tool's description for models.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -191,6 +191,11 @@ pub enum ToolView {
     Todos {
         /// The plan as it is now.
         todos: Vec<Todo>,
+    },
+    /// Agents were started, asked, waited for, listed or closed.
+    Agents {
+        /// What they do, or what came of their work.
+        agents: Vec<AgentReport>,
     },
     /// The person was asked.
     Asked {

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::parts::permission_rules::of_any_folder;
 use super::review::Rejected;
+use super::tree::budget::Budget;
 use super::turn::RunningTurn;
 use super::user_message::UserMessageBuilder;
 use super::{Session, SessionServices};
@@ -152,6 +153,9 @@ impl Session {
     /// Sends what a person said, or has it wait. Gives the message's id, and whether it waits.
     pub(crate) async fn send(self: &Arc<Self>, request: ChatRequest) -> Result<(MessageId, bool)> {
         let (id, cancel) = (MessageId::new(), self.stopped_from_now());
+        if request.content.agent.is_none() {
+            self.tree.budget(Budget::renew);
+        }
         // What must wait for others is on disk before servers are waited for.
         let gate = self.gate.lock().await;
         let mut waits = self.enqueue_unless_free(id, &request).await?;
@@ -221,6 +225,7 @@ impl Session {
         waited: bool,
         cancel: CancellationToken,
     ) -> Result<bool> {
+        self.count_turn(request)?;
         let resolved = self.resolve_and_claim(request).await?;
         let branch = self.load().await?;
         let parent = branch.last().map(|message| message.id);

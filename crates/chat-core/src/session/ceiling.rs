@@ -7,8 +7,9 @@ use std::sync::Arc;
 use chat_permission::path::Project;
 use chat_permission::{Effect, Entry, Mode};
 
-use super::Session;
+use super::{Session, Tree};
 use crate::message::Fid;
+use crate::tool::Audience;
 
 impl Session {
     /// The sessions that it works for, the nearest first.
@@ -16,14 +17,35 @@ impl Session {
         std::iter::successors(self.parent.as_ref(), |session| session.parent.as_ref())
     }
 
+    /// Whether it works for this one, or for one that does.
+    pub(crate) fn works_for(&self, fid: &Fid) -> bool {
+        self.ancestors().any(|ancestor| ancestor.fid == *fid)
+    }
+
     /// How many sessions it works for, one above the other.
     pub(crate) fn depth(&self) -> u32 {
         u32::try_from(self.ancestors().count()).unwrap_or(u32::MAX)
     }
 
-    /// The session at the top of its tree: that of all that work for each other.
+    /// The session at the top of its tree.
     pub(crate) fn root(&self) -> &Fid {
         self.ancestors().last().map_or(&self.fid, |session| &session.fid)
+    }
+
+    /// What it shares with the other sessions of its tree.
+    pub(crate) fn tree(&self) -> &Arc<Tree> {
+        &self.tree
+    }
+
+    /// Whether a tool is one for its place in its tree.
+    pub(super) fn is_in(&self, audience: Audience) -> bool {
+        let depth = self.depth();
+        let leads = depth < self.services.clients.settings().agents.depth;
+        match audience {
+            Audience::Everyone => true,
+            Audience::Leaders => leads,
+            Audience::Members => leads || depth > 0,
+        }
     }
 
     /// The rules that hold for this session in a request's folder, and its mode. The session may have

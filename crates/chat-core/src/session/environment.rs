@@ -169,6 +169,7 @@ impl Session {
         offered(&self.services, with_project)
             .only(|tool| settings.is_on(agent, tool.info().name()))
             .only(|tool| !plans || tool.info().kind.in_plan_mode())
+            .only(|tool| self.is_in(tool.info().audience))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -14,10 +14,10 @@ use crate::agent::{Agent, AgentRegistry};
 use crate::client::{Capabilities, Client, ContextWindow, Price, Requester};
 use crate::error::{Kind, Result};
 use crate::event::Hub;
-use crate::message::{ModelRef, Options};
+use crate::message::{Fid, ModelRef, Options};
 use crate::settings::{ModelUsage, Settings};
 use crate::store::Store;
-use crate::tool::{Journals, Registry};
+use crate::tool::{Journals, Registry, Team};
 
 /// The services that all sessions share.
 pub(crate) struct SessionServices {
@@ -34,6 +34,8 @@ pub(crate) struct SessionServices {
     /// The journals of the projects that are worked in.
     pub journals: Arc<Journals>,
     pub clients: Arc<dyn Clients>,
+    /// Where the teams of tools come from. Set when the Manager has started.
+    pub teams: OnceLock<Arc<dyn Teams>>,
     /// Whether better titles may be asked for.
     pub better_titles: bool,
     /// Everything that runs and must end before the program does.
@@ -78,6 +80,12 @@ impl SessionServices {
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         self.tasks.spawn_on(task, &self.runtime);
     }
+}
+
+/// Where the other agents of a session come from; implemented above, by the Manager.
+pub(crate) trait Teams: Send + Sync {
+    /// The team of a session.
+    fn team(&self, member: &Fid) -> Arc<dyn Team>;
 }
 
 /// Where clients come from; implemented above, by the Manager's connections.

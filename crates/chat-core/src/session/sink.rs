@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::approvals::Followed;
 use super::parts::permission_rules::action;
+use super::spending::Spending;
 use super::turn::RunningTurn;
 use crate::agent::{ReplyEnd, ReplySink, TurnContext, TurnProgress};
 use crate::client::{Capabilities, ContextWindow, Delta};
@@ -32,6 +33,7 @@ pub(super) struct Sink {
     pub capabilities: Capabilities,
     /// The message of the person that is answered.
     pub asked: Option<MessageId>,
+    pub spending: Spending,
 }
 
 impl Sink {
@@ -134,6 +136,10 @@ impl ReplySink for Sink {
         context_window
     }
 
+    fn admit_request(&self) -> Result<()> {
+        self.spending.reserve()
+    }
+
     fn is_watched(&self) -> bool {
         self.turn.session.lock().is_watched()
     }
@@ -172,7 +178,9 @@ impl ReplySink for Sink {
                     .or_else(|| self.turn.session.services.clients.longest_window(&self.model));
             }
         }
-        self.turn.end_reply(end).await
+        let reply = self.turn.end_reply(end).await;
+        self.spending.settle(reply.usage.as_ref());
+        reply
     }
 
     fn tool_started(&self, call: &ToolCall, cancel: &CancellationToken) -> ToolContext {
@@ -196,6 +204,7 @@ impl ReplySink for Sink {
             sees: self.capabilities.vision != Some(false),
             most,
             host: Arc::new(host),
+            team: self.turn.session.services.teams.get().map(|it| it.team(&self.turn.session.fid)),
             changes: self.changes(call),
             asked: Arc::default(),
         }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use super::review::Rejected;
 use super::{SessionServices, mentions};
 use crate::agent::{Agent, KnownContext, PromptContext, todos};
-use crate::message::{Attachment, ChatRequest, Ending, Message, MessageId, Part, Role, Todo};
+use crate::message::{
+    Attachment, ChatRequest, Ending, FromAgent, Message, MessageId, Part, Role, Todo,
+};
 
 /// Builds a user's message from a request.
 pub(super) struct UserMessageBuilder<'a> {
@@ -42,6 +44,7 @@ impl<'a> UserMessageBuilder<'a> {
             Attachment::Image { mime, data } => Part::Image { mime, data },
             Attachment::File { name, text } => Part::File { name, text },
         });
+        let agent_words = content.agent.clone().map(Part::FromAgent);
         let mut parts: Vec<_> = attached.chain(self.gathered).collect();
         let context = PromptContext {
             context: &self.request.context,
@@ -53,7 +56,11 @@ impl<'a> UserMessageBuilder<'a> {
         };
         let told = agent.context(&context).into_iter();
         parts.extend(told.map(|text| Part::Context { text }));
-        parts.push(Part::Text(content.text.clone()));
+        // Next to the words, so that it is plain which are meant.
+        parts.extend(agent_words);
+        if !matches!(content.agent, Some(FromAgent::Report(_))) {
+            parts.push(Part::Text(content.text.clone()));
+        }
         Message { parts, ended: Some(Ending::Complete), ..Message::text(Role::User, parent, "") }
     }
 }

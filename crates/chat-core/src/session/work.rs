@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::begin::ResolvedRequest;
 use super::parts::tool_calls::ToolCalls;
 use super::sink::Sink;
+use super::spending::Spending;
 use super::turn::RunningTurn;
 use crate::agent::{Outcome, ReplyEnd, TurnInput};
 use crate::client::Priority;
@@ -58,8 +59,8 @@ impl RunningTurn {
             Ok(environment) => environment,
             Err(error) => return self.fail(error).await,
         };
-        let asked = self.session.lock().transcript.branch().unwrap_or_default();
-        let asked = asked.iter().rfind(|message| message.role == Role::User);
+        let branch = self.session.lock().transcript.branch().unwrap_or_default();
+        let asked = branch.iter().rfind(|message| message.role == Role::User);
         let sink = Arc::new(Sink {
             turn: self.clone(),
             model: resolved.model.clone(),
@@ -67,6 +68,7 @@ impl RunningTurn {
             project: environment.project.clone(),
             capabilities: environment.capabilities,
             asked: asked.map(|message| message.id),
+            spending: Spending::new(&self.session, &branch),
         });
         let offered = sink.tools(&self.session.services.clients.settings().tools);
         let (tools, _) = resolved.agent.configure_tools(&offered);

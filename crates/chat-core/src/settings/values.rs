@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Connection, PermissionSettings, ToolSettings};
+use super::{AgentSettings, Connection, PermissionSettings, ToolSettings};
 use crate::message::{ModelRef, Options, Thinking};
 
 /// Everything that `config.toml` holds.
@@ -19,6 +19,8 @@ pub struct Settings {
     pub engine: EngineSettings,
     /// How tools work.
     pub tools: ToolSettings,
+    /// How agents work for each other.
+    pub agents: AgentSettings,
     /// What tools may do.
     pub permissions: PermissionSettings,
     /// The configured servers, in the person's order.

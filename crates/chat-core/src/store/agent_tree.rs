@@ -72,3 +72,25 @@ fn children(db: &DbHandle, parent: &Fid) -> Outcome<Vec<Fid>> {
         statement.query_map([parent.as_str()], |row| Ok(Fid::new(row.get::<_, String>(0)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
+
+/// Notes whether a session's parent still has to hear of its end. Says whether that was otherwise.
+pub(super) fn set_reports(db: &DbHandle, fid: &Fid, reports: bool) -> Outcome<bool> {
+    let sql = "UPDATE sessions SET reports = ?2 WHERE fid = ?1 AND reports IS NOT ?2";
+    Ok(db.run(sql, rusqlite::params![fid.as_str(), reports.then_some(1)])? > 0)
+}
+
+/// The sessions of whose end their parents still have to hear, and that nobody works in.
+pub(super) fn unreported(db: &DbHandle) -> Outcome<Vec<SessionRecord>> {
+    let sql =
+        "SELECT fid FROM sessions WHERE parent IS NOT NULL AND reports = 1 AND deleted IS NULL";
+    let mut statement = db.connection.prepare_cached(sql)?;
+    let rows = statement.query_map([], |row| Ok(Fid::new(row.get::<_, String>(0)?)))?;
+    let mut all = Vec::new();
+    for fid in rows {
+        let record = sessions::one(db, &fid?)?;
+        if !record.in_use {
+            all.push(record);
+        }
+    }
+    Ok(all)
+}

@@ -9,7 +9,7 @@ use chat_permission::path::Project;
 use chat_permission::{Request, Rule, Why};
 use tokio_util::sync::CancellationToken;
 
-use super::{Changes, Memory};
+use super::{Changes, Memory, Team};
 use crate::message::{Preview, Question, Todo, ToolCallId, Verdict};
 use crate::settings::ToolSettings;
 
@@ -34,6 +34,8 @@ pub struct ToolContext {
     pub most: usize,
     /// The session.
     pub host: Arc<dyn ToolHost>,
+    /// The other agents of the session's tree, where it may have some.
+    pub team: Option<Arc<dyn Team>>,
     /// Keeps what the call does to the project's files.
     pub changes: Changes,
     /// What the person was asked for this call.
@@ -118,6 +120,16 @@ impl ToolContext {
     /// What the person was asked so far.
     pub(crate) fn answered(&self) -> CallApproval {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The other agents.
+    ///
+    /// # Errors
+    /// The session can have none.
+    pub fn team(&self) -> Result<&Arc<dyn Team>, super::ToolFailure> {
+        self.team
+            .as_ref()
+            .ok_or_else(|| super::ToolFailure::new("This conversation cannot have agents."))
     }
 
     /// The project.

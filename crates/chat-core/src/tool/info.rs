@@ -3,7 +3,7 @@
 use chat_permission::Action;
 use serde_json::Value;
 
-use super::{Alias, Labels, Text};
+use super::{Alias, Audience, Labels, Text};
 use crate::message::ToolSpec;
 
 /// All that agents and front ends know of a tool. It says what the tool is, never what it may do:
@@ -30,6 +30,8 @@ pub struct ToolInfo {
     pub permissions: &'static [Action],
     /// Whether it is offered only where the session has a project.
     pub needs_project: bool,
+    /// Which sessions are offered it, by their place in a tree of agents.
+    pub audience: Audience,
     /// What its output was written for.
     pub output: OutputForm,
     /// Other names and forms in which models give its arguments.
@@ -52,6 +54,7 @@ impl ToolInfo {
             target: |_| None,
             permissions: &[],
             needs_project: false,
+            audience: Audience::Everyone,
             output: OutputForm::Text,
             aliases: &[],
             hints: &[],
@@ -112,21 +115,28 @@ pub enum ToolKind {
     Plans,
     /// Ask the person.
     Asks,
+    /// Have agents work. What these do is judged for itself.
+    Delegates,
     /// Perhaps anything.
     Other,
 }
 
 impl ToolKind {
-    /// Whether a call changes nothing, so that neighbouring calls may run at once.
+    /// Whether a call changes nothing by itself, so that neighbouring calls may run at once.
     pub fn only_reads(self) -> bool {
-        matches!(self, Self::Reads | Self::Fetches)
+        matches!(self, Self::Reads | Self::Fetches | Self::Delegates)
     }
 
     /// Whether it is offered in plan mode. Leave for what a command or a fetched file would change
     /// is refused there; the plan and a question change no file.
     pub fn in_plan_mode(self) -> bool {
         match self {
-            Self::Reads | Self::Runs | Self::Fetches | Self::Plans | Self::Asks => true,
+            Self::Reads
+            | Self::Runs
+            | Self::Fetches
+            | Self::Plans
+            | Self::Asks
+            | Self::Delegates => true,
             Self::Edits | Self::Moves | Self::Deletes | Self::Stops | Self::Other => false,
         }
     }
@@ -155,6 +165,8 @@ pub enum ToolIcon {
     Plan,
     /// A question.
     Question,
+    /// Another agent.
+    Agent,
     /// A tool.
     Other,
 }

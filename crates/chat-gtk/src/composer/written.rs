@@ -66,7 +66,7 @@ impl Written {
         }
         mentions.sort_by_key(|(at, _)| *at);
         let mentions = mentions.into_iter().map(|(_, mention)| mention).collect();
-        (Content { text: self.text.clone(), attachments }, mentions)
+        (Content { attachments, ..Content::text(self.text.clone()) }, mentions)
     }
 
     /// The position of each pin's word.
@@ -82,7 +82,8 @@ impl Written {
         mentions: Vec<Mention>,
         name: impl Fn(&Mention) -> String,
     ) -> Self {
-        let Content { text, attachments } = content;
+        // What an agent said is not edited.
+        let Content { text, attachments, agent: _ } = content;
         let files = attachments.into_iter().map(|attachment| match attachment {
             Attachment::File { name, text } => {
                 Pin { label: name, word: None, what: Pinned::Text(text) }
@@ -255,7 +256,7 @@ mod tests {
     fn a_picture_comes_back_with_its_message_and_a_draft_keeps_it() {
         let picture = Attachment::Image { mime: "image/png".to_owned(), data: [1, 2].into() };
         let file = Attachment::File { name: "log".to_owned(), text: "a line".to_owned() };
-        let said = Content { text: "see".to_owned(), attachments: vec![picture, file] };
+        let said = Content { attachments: vec![picture, file], ..Content::text("see") };
         let written = Written::of(said.clone(), Vec::new(), |_| String::new());
         assert_eq!(written.content().0, said);
         let kept = serde_json::to_string(&*written.pins[0]).unwrap();

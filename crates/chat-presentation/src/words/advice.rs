@@ -115,7 +115,7 @@ pub fn advice(error: &Error) -> Advice {
         | Kind::Internal => vec![Retry, Continue],
         Kind::Repetition { .. } | Kind::RepeatedCalls { .. } => vec![Continue, ChooseModel],
         Kind::ContextFull { .. } => vec![NewChat, ChooseModel],
-        Kind::RoundLimit { .. } => vec![Continue],
+        Kind::RoundLimit { .. } | Kind::AgentBudget { .. } => vec![Continue],
         Kind::AgentMissing { .. } => vec![ChooseAgent],
         Kind::ConnectionMissing { .. } | Kind::NoModel => vec![ChooseModel, Connections],
         Kind::DatabaseDamaged { .. }

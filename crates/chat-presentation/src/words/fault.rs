@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use chat_core::error::{Error, Feature, Kind, MissingMessages, NoReview};
+use chat_core::error::{BudgetLimit, Error, Feature, Kind, MissingMessages, NoReview};
 use chat_core::models::CONNECTION;
 use gettextrs::{gettext, ngettext};
 
 use super::model::is_engine_name;
-use super::{fill, page, seconds};
+use super::{fill, grouped, page, seconds};
 
 /// Says what happened and what to do, in the language of the person.
 pub fn sentence(error: &Error) -> String {
@@ -233,6 +233,30 @@ pub fn sentence(error: &Error) -> String {
             &gettext("The agent “{name}” no longer exists. Choose another one."),
             &[("name", name)],
         ),
+        Kind::AgentBudget { limit } => match limit {
+            BudgetLimit::Tokens(tokens) => fill(
+                &gettext(
+                    "The agents have used up their {tokens} tokens. Send a message to let them go on.",
+                ),
+                &[("tokens", &grouped(*tokens))],
+            ),
+            BudgetLimit::Turns(turns) => fill(
+                &ngettext(
+                    "The agents have used up their {turns} turn. Send a message to let them go on.",
+                    "The agents have used up their {turns} turns. Send a message to let them go on.",
+                    *turns,
+                ),
+                &[("turns", &turns.to_string())],
+            ),
+            BudgetLimit::Minutes(minutes) => fill(
+                &ngettext(
+                    "The agents have worked for {minutes} minute, which is their limit. Send a message to let them go on.",
+                    "The agents have worked for {minutes} minutes, which is their limit. Send a message to let them go on.",
+                    *minutes,
+                ),
+                &[("minutes", &minutes.to_string())],
+            ),
+        },
         Kind::OutsideParent { path } => in_file(
             path,
             &gettext(

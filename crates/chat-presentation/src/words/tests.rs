@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use chat_core::error::{Error, Feature, FileFault, Kind, MissingMessages, NoReview, PageFault};
+use chat_core::error::{
+    BudgetLimit, Error, Feature, FileFault, Kind, MissingMessages, NoReview, PageFault,
+};
 
 use super::{advice, sentence};
 
@@ -66,6 +68,9 @@ fn all_kinds() -> Vec<Kind> {
         Kind::SessionAtWork,
         Kind::AgentMissing { name: name() },
         Kind::OutsideParent { path: path() },
+        Kind::AgentBudget { limit: BudgetLimit::Tokens(2_000_000) },
+        Kind::AgentBudget { limit: BudgetLimit::Turns(100) },
+        Kind::AgentBudget { limit: BudgetLimit::Minutes(1) },
         Kind::ProjectMissing { path: path() },
         Kind::ProjectRefused { path: path() },
         Kind::NoReview { why: NoReview::Home },
@@ -201,10 +206,11 @@ fn place(kind: &Kind) -> usize {
         Kind::UnknownHost { .. } => 71,
         Kind::RuleMismatch => 72,
         Kind::OutsideParent { .. } => 73,
+        Kind::AgentBudget { .. } => 74,
     }
 }
 
-const KINDS: usize = 74;
+const KINDS: usize = 75;
 
 fn errors() -> Vec<Error> {
     let kinds = all_kinds();

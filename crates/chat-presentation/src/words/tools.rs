@@ -9,7 +9,7 @@ use chat_core::tool::{
 use gettextrs::{gettext, ngettext};
 
 use super::visible::line_within;
-use super::{bytes, fill, one_line, short_time};
+use super::{agent_state, bytes, fill, one_line, short_time};
 
 /// Between what was done and what there is to say of it.
 const BETWEEN: &str = " · ";
@@ -186,6 +186,13 @@ impl About<'_> {
                 let counts = [("done", steps.to_string()), ("all", todos.len().to_string())];
                 let counts = counts.each_ref().map(|(name, count)| (*name, count.as_str()));
                 vec![done, fill(&gettext("{done} of {all} done"), &counts)]
+            }
+            ToolView::Agents { agents } if agents.len() == 1 => {
+                vec![done, agent_state(agents[0].state)]
+            }
+            ToolView::Agents { agents } => {
+                let count = small(agents.len() as u64);
+                vec![done, number(&ngettext("{n} agent", "{n} agents", count), count)]
             }
             ToolView::Asked { answer, .. } => vec![done, one_line(answer)],
         }

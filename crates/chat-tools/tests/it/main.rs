@@ -1,5 +1,6 @@
 //! Tests the tools as a model uses them, on real files, under the real policy.
 
+mod agents;
 mod aliases;
 mod asking;
 mod background;

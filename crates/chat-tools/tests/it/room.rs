@@ -133,6 +133,7 @@ impl Room {
             sees: self.sees,
             most: 256 * 1024,
             host: self.person.clone(),
+            team: None,
             changes: Changes::default(),
             asked: Arc::default(),
         }

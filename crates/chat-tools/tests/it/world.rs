@@ -189,6 +189,7 @@ impl World {
             sees: true,
             most: 256 * 1024,
             host: Arc::<Host>::clone(&host),
+            team: None,
             changes: Changes::default(),
             asked: Arc::default(),
         };

@@ -2,7 +2,7 @@
 
 use chat_core::error::Error;
 use chat_core::message::{
-    Ending, Message, Part, Role, ToolCall, ToolResult, ToolView, Usage, Verdict,
+    Ending, FromAgent, Message, Part, Role, ToolCall, ToolResult, ToolView, Usage, Verdict,
 };
 use chat_core::permission::Rule;
 use chat_core::tool::Toolbox;
@@ -52,6 +52,9 @@ pub struct MessageView<'a> {
     usage: Option<&'a Usage>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<OwnedError>,
+    /// The agent that speaks in place of the user.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from_agent: Option<&'a FromAgent>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     files: Vec<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -129,6 +132,7 @@ impl<'a> MessageView<'a> {
                 message: words::sentence(error),
                 detail: error.detail.clone(),
             }),
+            from_agent: None,
             files: Vec::new(),
             tool_calls: message.tool_calls().collect(),
             tool_results: Vec::new(),
@@ -142,6 +146,7 @@ impl<'a> MessageView<'a> {
                     call: result.call.as_str(),
                     result: ResultView::new(calls.tools(), calls.get(&result.call), result),
                 }),
+                Part::FromAgent(agent) => view.from_agent = Some(agent),
                 Part::Text(_) | Part::Context { .. } | Part::ToolCall(_) | Part::Compaction(_) => {}
             }
         }

@@ -120,6 +120,7 @@ impl ReplySink for RecordingSink {
             sees: false,
             most: 64 * 1024,
             host: Arc::new(Nobody),
+            team: None,
             changes: Changes::default(),
             asked: Arc::default(),
         }

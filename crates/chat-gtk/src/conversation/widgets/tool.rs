@@ -294,6 +294,7 @@ fn icon(tool: Option<&ToolInfo>) -> &'static str {
         ToolIcon::Web => "web-browser-symbolic",
         ToolIcon::Plan => "view-list-bullet-symbolic",
         ToolIcon::Question => "dialog-question-symbolic",
+        ToolIcon::Agent => "system-users-symbolic",
         ToolIcon::Other => "natter-tools-symbolic",
     }
 }

@@ -6,8 +6,8 @@ use gettextrs::gettext;
 use gtk::pango;
 use gtk::prelude::*;
 
-use chat_core::message::{Attachment, Content, Message, MessageId, Part};
-use chat_presentation::words::one_line;
+use chat_core::message::{Attachment, Content, FromAgent, Message, MessageId, Part};
+use chat_presentation::words::{from_agent, one_line};
 
 use crate::conversation::widgets::context::{Output, WidgetContext};
 use crate::wrap::wrap;
@@ -15,6 +15,18 @@ use crate::{accessible, adaptive_pair};
 
 /// Longer texts are shown in part until the person asks for all, in bytes.
 const LONG: usize = 10_000;
+
+/// The icon of an agent that speaks in place of the user.
+const AGENT: &str = "system-users-symbolic";
+
+/// What a message says: the user's words, or those of the agent that speaks.
+fn said_in(message: &Message) -> String {
+    let report = message.parts.iter().find_map(|part| match part {
+        Part::FromAgent(FromAgent::Report(report)) => Some(report.text.clone()),
+        _ => None,
+    });
+    report.unwrap_or_else(|| message.plain_text())
+}
 
 /// What a person said.
 pub struct UserMessage {
@@ -43,10 +55,11 @@ impl UserMessage {
             match part {
                 Part::Image { .. } => chips.push(("image-x-generic-symbolic", gettext("Image"))),
                 Part::File { name, .. } => chips.push(("text-x-generic-symbolic", name.clone())),
+                Part::FromAgent(agent) => chips.push((AGENT, from_agent(agent))),
                 _ => {}
             }
         }
-        let text = message.plain_text();
+        let text = said_in(message);
         if text.is_empty() && chips.is_empty() {
             return Self { root: asked_to_go_on(), text: None, restore: None };
         }
@@ -129,6 +142,7 @@ pub fn queued(
             Attachment::Image { .. } => ("image-x-generic-symbolic", gettext("Image")),
             Attachment::File { name, .. } => ("text-x-generic-symbolic", name.clone()),
         })
+        .chain(content.agent.iter().map(|agent| (AGENT, from_agent(agent))))
         .collect();
     let root = gtk::Box::builder()
         .orientation(gtk::Orientation::Vertical)

@@ -1,0 +1,142 @@
+//! Defines what an agent tells the one that it works for, and how models read it.
+
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Fid, Usage};
+use crate::error::Error;
+
+/// What an agent's work has come to. Its parent keeps it with the call, so that it can be read when the
+/// agent is gone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AgentReport {
+    /// The agent's session.
+    pub session: Fid,
+    /// What it is called in its tree.
+    pub name: String,
+    /// What kind of agent it is, by name.
+    pub agent: String,
+    /// What it does, or how its work ended.
+    pub state: AgentState,
+    /// What it said last, or had said until it ended.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub text: String,
+    /// Why it failed, where it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Error>,
+    /// What its last turn cost.
+    #[serde(default)]
+    pub usage: Usage,
+}
+
+/// What an agent does, or how its work ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentState {
+    /// It waits for its first task.
+    Idle,
+    /// It works.
+    Working,
+    /// It waits for the user.
+    NeedsUser,
+    /// It has done what it was asked.
+    Done,
+    /// Something went wrong.
+    Failed,
+    /// The user or another agent stopped it.
+    Stopped,
+    /// A limit ended it.
+    Limit,
+    /// The program or the connection ended before it did.
+    Interrupted,
+}
+
+impl AgentState {
+    /// Whether its work has ended well, or none was given to it.
+    pub fn is_well(self) -> bool {
+        !matches!(self, Self::Failed | Self::Stopped | Self::Limit | Self::Interrupted)
+    }
+
+    /// The word for models.
+    fn for_model(self) -> &'static str {
+        match self {
+            Self::Idle => "has no task yet",
+            Self::Working => "is still working",
+            Self::NeedsUser => "is waiting for the user",
+            Self::Done => "is done",
+            Self::Failed => "failed",
+            Self::Stopped => "was stopped before it was done",
+            Self::Limit => "reached a limit before it was done",
+            Self::Interrupted => "was interrupted before it was done",
+        }
+    }
+}
+
+impl AgentReport {
+    /// The text for the model that it reports to, in English.
+    pub fn for_model(&self) -> String {
+        let mut out = format!("Agent “{}” {}", self.name, self.state.for_model());
+        if let Some(error) = &self.error {
+            let _ = write!(out, " ({error})");
+        }
+        if self.text.is_empty() {
+            out.push('.');
+        } else if self.state.is_well() {
+            let _ = write!(out, ":\n{}", self.text);
+        } else {
+            let _ = write!(out, ". What it had said until then:\n{}", self.text);
+        }
+        out
+    }
+}
+
+/// Who speaks in a message in place of the user.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FromAgent {
+    /// An agent, with the text of the message.
+    Message {
+        /// What it is called in its tree.
+        name: String,
+    },
+    /// An agent whose work in the background has ended.
+    Report(AgentReport),
+}
+
+impl FromAgent {
+    /// The text for the model that gets the message, in English.
+    pub fn for_model(&self) -> String {
+        match self {
+            Self::Message { name } => format!("The agent “{name}” says, not the user:"),
+            Self::Report(report) => report.for_model(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Kind;
+
+    #[test]
+    fn an_end_that_is_no_success_is_said_to_be_none() {
+        let report = |state, text: &str, error| AgentReport {
+            session: Fid::default(),
+            name: "explorer".to_owned(),
+            agent: "just-ask".to_owned(),
+            state,
+            text: text.to_owned(),
+            error,
+            usage: Usage::default(),
+        };
+        let done = report(AgentState::Done, "It is in a.rs.", None).for_model();
+        assert_eq!(done, "Agent “explorer” is done:\nIt is in a.rs.");
+        let failed = report(AgentState::Failed, "I looked at", Some(Kind::Stalled.into()));
+        let failed = failed.for_model();
+        assert!(failed.starts_with("Agent “explorer” failed (Stalled). What it had"), "{failed}");
+        assert!(failed.ends_with("I looked at"), "{failed}");
+        let stopped = report(AgentState::Stopped, "", None).for_model();
+        assert_eq!(stopped, "Agent “explorer” was stopped before it was done.");
+    }
+}

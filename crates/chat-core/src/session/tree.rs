@@ -1,0 +1,180 @@
+//! What all sessions of a tree of agents share: who waits for whom, who has a place to work, and what
+//! may still be spent. In memory: a new start of the program is a new account.
+
+pub(crate) mod budget;
+mod waits;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use self::budget::Budget;
+use self::waits::Waits;
+use crate::message::Fid;
+
+/// The tree of a session. All its members have the same.
+#[derive(Debug, Default)]
+pub(crate) struct Tree {
+    state: Mutex<TreeState>,
+    /// Rung when a place is given back.
+    freed: Notify,
+    /// Held while an agent is made, so that those that are there can be counted.
+    pub(crate) making: tokio::sync::Mutex<()>,
+}
+
+#[derive(Debug, Default)]
+struct TreeState {
+    waits: Waits,
+    /// The agents that work, each with how often it was given work.
+    working: HashMap<Fid, usize>,
+    /// The agents whose end is waited for, each with how many wait: their report goes to these.
+    claimed: HashMap<Fid, usize>,
+    budget: Budget,
+}
+
+impl Tree {
+    fn lock(&self) -> MutexGuard<'_, TreeState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has one wait for others until the guard is dropped. Where one of these waits for it already,
+    /// the members of that circle, from the one that would wait on.
+    pub(crate) fn wait_for(
+        self: &Arc<Self>,
+        who: &Fid,
+        whom: &[Fid],
+    ) -> Result<WaitsFor, Vec<Fid>> {
+        let mut state = self.lock();
+        for other in whom {
+            if let Some(circle) = state.waits.circle(who, other) {
+                return Err(circle);
+            }
+        }
+        for other in whom {
+            state.waits.add(who, other);
+            *state.claimed.entry(other.clone()).or_default() += 1;
+        }
+        Ok(WaitsFor { tree: Arc::clone(self), who: who.clone(), whom: whom.to_vec() })
+    }
+
+    /// Whether somebody waits for the end of this one's work.
+    pub(crate) fn is_waited_for(&self, fid: &Fid) -> bool {
+        self.lock().claimed.contains_key(fid)
+    }
+
+    /// Gives an agent a place to work, if there is one. One that works already needs none.
+    pub(crate) fn try_place(self: &Arc<Self>, fid: &Fid, most: usize) -> Option<Place> {
+        let mut state = self.lock();
+        if state.working.len() >= most && !state.working.contains_key(fid) {
+            return None;
+        }
+        *state.working.entry(fid.clone()).or_default() += 1;
+        Some(Place { tree: Arc::clone(self), fid: fid.clone() })
+    }
+
+    /// The same once there is one.
+    pub(crate) async fn place(self: &Arc<Self>, fid: &Fid, most: usize) -> Place {
+        loop {
+            let freed = self.freed.notified();
+            tokio::pin!(freed);
+            freed.as_mut().enable();
+            if let Some(place) = self.try_place(fid, most.max(1)) {
+                return place;
+            }
+            freed.await;
+        }
+    }
+
+    /// What the tree may still spend.
+    pub(crate) fn budget<T>(&self, change: impl FnOnce(&mut Budget) -> T) -> T {
+        change(&mut self.lock().budget)
+    }
+}
+
+/// One waits for others as long as it lives.
+#[derive(Debug)]
+pub(crate) struct WaitsFor {
+    tree: Arc<Tree>,
+    who: Fid,
+    whom: Vec<Fid>,
+}
+
+impl Drop for WaitsFor {
+    fn drop(&mut self) {
+        let mut state = self.tree.lock();
+        for other in &self.whom {
+            state.waits.remove(&self.who, other);
+            release(&mut state.claimed, other);
+        }
+    }
+}
+
+/// An agent's place to work, as long as it lives.
+#[derive(Debug)]
+pub(crate) struct Place {
+    tree: Arc<Tree>,
+    fid: Fid,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        release(&mut self.tree.lock().working, &self.fid);
+        self.tree.freed.notify_waiters();
+    }
+}
+
+/// Counts one less.
+fn release(counts: &mut HashMap<Fid, usize>, fid: &Fid) {
+    if let Some(count) = counts.get_mut(fid) {
+        *count -= 1;
+        if *count == 0 {
+            counts.remove(fid);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fid(name: &str) -> Fid {
+        Fid::new(name)
+    }
+
+    #[tokio::test]
+    async fn a_place_that_is_given_back_goes_to_one_who_waits() {
+        let tree = Arc::new(Tree::default());
+        let first = tree.try_place(&fid("a"), 1).unwrap();
+        assert!(tree.try_place(&fid("b"), 1).is_none());
+        let again = tree.try_place(&fid("a"), 1).unwrap();
+        drop(first);
+        let waits = tokio::spawn({
+            let tree = Arc::clone(&tree);
+            async move { tree.place(&fid("b"), 1).await }
+        });
+        tokio::task::yield_now().await;
+        assert!(!waits.is_finished(), "it has a second task");
+        drop(again);
+        let place = waits.await.unwrap();
+        assert!(tree.try_place(&fid("a"), 1).is_none());
+        drop(place);
+        assert!(tree.try_place(&fid("a"), 1).is_some());
+    }
+
+    #[test]
+    fn who_is_waited_for_is_known_until_the_last_waits_no_more() {
+        let tree = Arc::new(Tree::default());
+        let first = tree.wait_for(&fid("main"), &[fid("a"), fid("b")]).unwrap();
+        let second = tree.wait_for(&fid("c"), &[fid("a")]).unwrap();
+        assert_eq!(
+            tree.wait_for(&fid("a"), &[fid("main")]).unwrap_err(),
+            ["a", "main", "a"].map(fid)
+        );
+        drop(first);
+        assert!(tree.is_waited_for(&fid("a")) && !tree.is_waited_for(&fid("b")));
+        drop(second);
+        assert!(!tree.is_waited_for(&fid("a")));
+        assert!(tree.wait_for(&fid("a"), &[fid("main")]).is_ok());
+    }
+}

@@ -1,0 +1,466 @@
+//! Tests agents that work for a chat, by the tools of models, in a running engine.
+
+use std::sync::Arc;
+
+use chat_core::agent::AgentRegistry;
+use chat_core::error::{BudgetLimit, Kind};
+use chat_core::event::{Event, StopReason, Subscription};
+use chat_core::manager::{Manager, StartOptions};
+use chat_core::message::{
+    AgentReport, AgentState, ChatRequest, Content, Fid, FromAgent, Message, ModelRef, Part, Role,
+    ToolResult, ToolView,
+};
+use chat_core::settings::{AgentSettings, Connection, ConnectionKind, Folders, KeySource};
+use chat_testkit::server::{Gate, PATIENCE, Recorded, Script, Server};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// An engine with all tools, and a project.
+struct World {
+    manager: Manager,
+    events: Subscription,
+    folder: TempDir,
+    project: TempDir,
+}
+
+impl World {
+    async fn new(server: &Server) -> Self {
+        let (folder, project) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+        let (manager, events) = start(&folder).await;
+        let connection = Connection {
+            name: "test".to_owned(),
+            kind: Some(ConnectionKind::OpenAi),
+            url: server.url(),
+            key: KeySource::None,
+            models: Vec::new(),
+            requests: None,
+        };
+        let settings = manager.settings();
+        let change = settings.change(move |settings| {
+            settings.connections.push(connection);
+            settings.chat.better_titles = false;
+            settings.chat.find_local_servers = false;
+        });
+        change.await.unwrap();
+        Self { manager, events, folder, project }
+    }
+
+    async fn limit(&self, change: impl FnOnce(&mut AgentSettings) + Send + 'static) {
+        self.manager.settings().change(|settings| change(&mut settings.agents)).await.unwrap();
+    }
+
+    async fn restart(self) -> Self {
+        self.manager.shutdown().await;
+        let Self { folder, project, .. } = self;
+        let (manager, events) = start(&folder).await;
+        Self { manager, events, folder, project }
+    }
+
+    async fn ask(&self, text: &str) -> Fid {
+        let request = ChatRequest {
+            model: Some(ModelRef::new("test", "scripted")),
+            content: Content::text(text),
+            project: Some(self.project.path().to_owned()),
+            ..ChatRequest::default()
+        };
+        self.manager.send(request).await.unwrap().fid
+    }
+
+    async fn say(&self, fid: &Fid, text: &str) {
+        let session = Some(fid.clone());
+        let content = Content::text(text);
+        let request = ChatRequest { session, content, ..ChatRequest::default() };
+        self.manager.send(request).await.unwrap();
+    }
+
+    /// Waits until something happened.
+    async fn until<T>(&mut self, mut wanted: impl FnMut(&Event) -> Option<T>) -> T {
+        let wait = async {
+            loop {
+                for event in self.events.next().await.unwrap() {
+                    if let Some(found) = wanted(&event) {
+                        return found;
+                    }
+                }
+            }
+        };
+        tokio::time::timeout(PATIENCE, wait).await.unwrap()
+    }
+
+    async fn finished(&mut self, of: &Fid) -> StopReason {
+        self.until(|event| match event {
+            Event::RequestFinished { fid, reason, .. } if fid == of => Some(*reason),
+            _ => None,
+        })
+        .await
+    }
+
+    async fn messages(&self, fid: &Fid) -> Vec<Arc<Message>> {
+        self.manager.sessions().transcript(fid).await.unwrap()
+    }
+
+    async fn results(&self, fid: &Fid) -> Vec<ToolResult> {
+        let messages = self.messages(fid).await;
+        let parts = messages.iter().flat_map(|message| message.parts.clone());
+        parts
+            .filter_map(|part| match part {
+                Part::ToolResult(result) => Some(result),
+                _ => None,
+            })
+            .collect()
+    }
+
+    async fn agent(&self, fid: &Fid, name: &str) -> Fid {
+        let found = self.manager.agents().find_by_name(fid, name).await.unwrap();
+        found.unwrap_or_else(|| panic!("there is no {name}")).meta.fid
+    }
+}
+
+async fn start(folder: &TempDir) -> (Manager, Subscription) {
+    let options = StartOptions {
+        agents: AgentRegistry::built_in(),
+        tools: chat_tools::all().into_iter().collect(),
+        ..StartOptions::new(Folders::below(folder.path()))
+    };
+    let manager = Manager::start(options).await.unwrap();
+    let events = manager.subscribe();
+    (manager, events)
+}
+
+fn spawn(id: &str, arguments: Value) -> Script {
+    Script::new().tool_call(id, "spawn_agent", arguments)
+}
+
+fn task(name: &str, task: &str) -> Value {
+    json!({ "name": name, "task": task })
+}
+
+fn reports(result: &ToolResult) -> &[AgentReport] {
+    match &result.view {
+        Some(ToolView::Agents { agents }) => agents,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn last_text(messages: &[Arc<Message>]) -> String {
+    messages.last().unwrap().plain_text()
+}
+
+/// The names of the tools that a request offers.
+fn offered(request: &Recorded) -> Vec<String> {
+    let tools = request.body["tools"].as_array().cloned().unwrap_or_default();
+    tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn two_agents_work_at_once_and_their_reports_outlive_them() {
+    let server = Server::start();
+    // None is done before both have begun.
+    let gates = [Gate::new(), Gate::new()];
+    server.when("Look at a", Script::new().text("A is ").gate(&gates[0]).text("fine."));
+    server.when("Look at b", Script::new().text("B is ").gate(&gates[1]).text("broken."));
+    let calls = spawn("c1", task("explorer", "Look at a"));
+    let calls = calls.tool_call("c2", "spawn_agent", task("explorer", "Look at b"));
+    server.push(calls);
+    let mut world = World::new(&server).await;
+    let fid = world.ask("Look at both").await;
+    let reached = gates.clone();
+    tokio::task::spawn_blocking(move || reached.iter().for_each(Gate::wait_reached)).await.unwrap();
+    server.push(Script::new().text("B is broken."));
+    gates.iter().for_each(Gate::open);
+    assert_eq!(world.finished(&fid).await, StopReason::Complete);
+    let results = world.results(&fid).await;
+    let told: Vec<_> = results.iter().map(|result| (result.failed, result.text.as_str())).collect();
+    assert!(told.iter().any(|(_, text)| text.ends_with("is done:\nA is fine.")), "{told:?}");
+    assert!(told.iter().any(|(_, text)| text.ends_with("is done:\nB is broken.")), "{told:?}");
+    assert!(results.iter().all(|result| reports(result)[0].state == AgentState::Done));
+    let last = server.chats().last().unwrap().body["messages"].to_string();
+    assert!(last.contains("A is fine.") && last.contains("B is broken."), "{last}");
+
+    let agent = world.agent(&fid, "explorer").await;
+    world.agent(&fid, "explorer-2").await;
+    let transcript = world.messages(&agent).await;
+    let from =
+        |part: &Part| *part == Part::FromAgent(FromAgent::Message { name: "main".to_owned() });
+    assert!(transcript[0].parts.iter().any(from), "{:?}", transcript[0].parts);
+    let chats = server.chats();
+    let child = chats.iter().find(|chat| chat.body["messages"].to_string().contains("Look at a"));
+    let tools = offered(child.unwrap());
+    assert!(!tools.contains(&"spawn_agent".to_owned()), "{tools:?}");
+    assert!(tools.contains(&"ask_agent".to_owned()) && tools.contains(&"read_file".to_owned()));
+    assert!(offered(&chats[0]).contains(&"spawn_agent".to_owned()));
+
+    world.manager.sessions().delete(&agent).await.unwrap();
+    let world = world.restart().await;
+    assert_eq!(world.results(&fid).await, results);
+}
+
+#[tokio::test]
+async fn an_agent_in_the_background_reports_by_a_message_once() {
+    let server = Server::start();
+    let gate = Gate::new();
+    server.when("Look at a", Script::new().gate_first(&gate).text("A is fine."));
+    let background = json!({ "name": "explorer", "task": "Look at a", "background": true });
+    server.push(spawn("c1", background));
+    server.push(Script::new().text("It is being looked at."));
+    server.push(Script::new().text("So it is fine."));
+    let mut world = World::new(&server).await;
+    let fid = world.ask("Have it looked at").await;
+    assert_eq!(world.finished(&fid).await, StopReason::Complete);
+    assert_eq!(reports(&world.results(&fid).await[0])[0].state, AgentState::Working);
+    gate.open();
+    // It goes on by itself.
+    assert_eq!(world.finished(&fid).await, StopReason::Complete);
+    let messages = world.messages(&fid).await;
+    assert_eq!(last_text(&messages), "So it is fine.");
+    let told = messages.iter().flat_map(|message| &message.parts).filter_map(|part| match part {
+        Part::FromAgent(FromAgent::Report(report)) => Some((report.state, report.text.as_str())),
+        _ => None,
+    });
+    assert_eq!(told.collect::<Vec<_>>(), [(AgentState::Done, "A is fine.")]);
+    assert!(messages.iter().filter(|message| message.role == Role::User).count() == 2);
+    // After a restart nothing is told again.
+    let world = world.restart().await;
+    assert_eq!(world.messages(&fid).await.len(), messages.len());
+    assert_eq!(server.chats().len(), 4);
+}
+
+#[tokio::test]
+async fn who_waits_for_an_agent_gets_its_report_and_no_message() {
+    let server = Server::start();
+    server.when("Look at a", Script::new().text("A is fine."));
+    let background = json!({ "name": "explorer", "task": "Look at a", "background": true });
+    let calls = spawn("c1", background).tool_call("c2", "wait_agents", json!({}));
+    // Calls that have agents work run at once, so that the second may find nobody at work.
+    server.push(calls);
+    server.push(Script::new().tool_call("c3", "wait_agents", json!({ "names": ["explorer"] })));
+    server.push(Script::new().text("Fine."));
+    let mut world = World::new(&server).await;
+    let fid = world.ask("Have it looked at").await;
+    world.finished(&fid).await;
+    let results = world.results(&fid).await;
+    assert!(results[2].text.ends_with("A is fine."), "{results:?}");
+    let unknown = json!({ "names": ["nobody"] });
+    server.push(Script::new().tool_call("c4", "wait_agents", unknown));
+    server.push(Script::new().text("Right."));
+    world.say(&fid, "Wait for nobody").await;
+    world.finished(&fid).await;
+    let result = world.results(&fid).await.pop().unwrap();
+    assert_eq!(result.text, "tool_call_fail: There is no agent “nobody”. There are: explorer.");
+}
+
+#[tokio::test]
+async fn a_failure_is_never_told_as_success_and_keeps_what_was_done() {
+    let server = Server::start();
+    server.when("Look at a", Script::new().text("I found half").cut());
+    server.push(spawn("c1", task("explorer", "Look at a")));
+    server.push(Script::new().text("It broke."));
+    let mut world = World::new(&server).await;
+    let fid = world.ask("Have it looked at").await;
+    world.finished(&fid).await;
+    let result = &world.results(&fid).await[0];
+    assert!(result.failed && result.text.contains("interrupted"), "{}", result.text);
+    assert!(result.text.ends_with("What it had said until then:\nI found half"), "{}", result.text);
+    assert_eq!(reports(result)[0].state, AgentState::Interrupted);
+}
+
+#[tokio::test]
+async fn agents_that_would_wait_for_each_other_are_refused_and_told_why() {
+    let server = Server::start();
+    let ask = |id: &str, name: &str| {
+        Script::new().tool_call(id, "ask_agent", json!({ "name": name, "message": "Well?" }))
+    };
+    let idle =
+        spawn("c1", json!({ "name": "a" })).tool_call("c2", "spawn_agent", json!({ "name": "b" }));
+    for script in [idle, ask("c3", "a"), ask("c4", "b"), ask("c5", "a"), ask("c6", "main")] {
+        server.push(script);
+    }
+    for text in ["b says", "a says", "main says"] {
+        server.push(Script::new().text(text));
+    }
+    let mut world = World::new(&server).await;
+    let fid = world.ask("Ask around").await;
+    world.finished(&fid).await;
+    let b = world.agent(&fid, "b").await;
+    let refused: Vec<_> = world.results(&b).await.into_iter().map(|result| result.text).collect();
+    assert!(refused[0].ends_with("wait for each other: b → a → b."), "{refused:?}");
+    assert!(refused[1].contains("You work for “main”"), "{refused:?}");
+    let asked = world.results(&fid).await.pop().unwrap();
+    assert!(!asked.failed && asked.text.ends_with("is done:\na says"), "{asked:?}");
+    assert_eq!(last_text(&world.messages(&fid).await), "main says");
+}
+
+#[tokio::test]
+async fn a_stop_of_the_chat_stops_who_works_for_its_call_and_keeps_what_arrived() {
+    let server = Server::start();
+    let gate = Gate::new();
+    server.when("Look at a", Script::new().text("half").gate(&gate));
+    server.push(spawn("c1", task("explorer", "Look at a")));
+    let mut world = World::new(&server).await;
+    let fid = world.ask("Have it looked at").await;
+    let reached = gate.clone();
+    tokio::task::spawn_blocking(move || reached.wait_reached()).await.unwrap();
+    world.manager.sessions().stop(&fid);
+    assert_eq!(world.finished(&fid).await, StopReason::Stopped);
+    let result = &world.results(&fid).await[0];
+    assert!(result.failed && result.stopped, "{result:?}");
+    assert_eq!(
+        (reports(result)[0].state, reports(result)[0].text.as_str()),
+        (AgentState::Stopped, "half")
+    );
+    let agent = world.agent(&fid, "explorer").await;
+    assert_eq!(last_text(&world.messages(&agent).await), "half");
+    assert!(world.manager.sessions().busy().is_empty());
+}
+
+#[tokio::test]
+async fn an_agent_that_the_end_of_the_program_interrupts_is_told_of_after_the_next_start() {
+    let server = Server::start();
+    let gate = Gate::new();
+    server.when("Look at a", Script::new().text("half").gate(&gate));
+    let background = json!({ "name": "explorer", "task": "Look at a", "background": true });
+    server.push(spawn("c1", background));
+    server.push(Script::new().text("It is being looked at."));
+    let mut world = World::new(&server).await;
+    let fid = world.ask("Have it looked at").await;
+    world.finished(&fid).await;
+    let reached = gate.clone();
+    tokio::task::spawn_blocking(move || reached.wait_reached()).await.unwrap();
+    let mut world = world.restart().await;
+    let sessions = world.manager.sessions();
+    let waits = async |world: &World| sessions.open(&fid, 10, &world.events).await.unwrap().queue;
+    let mut queue = waits(&world).await;
+    while queue.is_empty() {
+        world.until(|_| Some(())).await;
+        queue = waits(&world).await;
+    }
+    let Some(FromAgent::Report(report)) = &queue[0].content.agent else { panic!("{queue:?}") };
+    assert_eq!((report.name.as_str(), report.text.as_str()), ("explorer", "half"));
+    assert!(!report.state.is_well());
+    assert_eq!(server.chats().len(), 3, "the user decides when it goes on");
+    server.push(Script::new().text("Half is enough."));
+    sessions.send_waiting(&fid).await.unwrap();
+    world.finished(&fid).await;
+    assert_eq!(last_text(&world.messages(&fid).await), "Half is enough.");
+}
+
+#[tokio::test]
+async fn limits_are_kept_and_said() {
+    let server = Server::start();
+    let mut world = World::new(&server).await;
+    world.limit(|limits| (limits.per_session, limits.turns) = (2, 1)).await;
+    let calls =
+        spawn("c1", json!({ "name": "a" })).tool_call("c2", "spawn_agent", json!({ "name": "b" }));
+    server.push(calls);
+    server.push(spawn("c3", task("c", "Look")));
+    let ask = |id: &str| {
+        Script::new().tool_call(id, "ask_agent", json!({ "name": "a", "message": "Well?" }))
+    };
+    server.push(ask("c4"));
+    server.push(Script::new().text("a says"));
+    server.push(ask("c5"));
+    server.push(Script::new().text("Enough."));
+    let fid = world.ask("Have it looked at").await;
+    world.finished(&fid).await;
+    let results = world.results(&fid).await;
+    assert!(results[2].text.contains("You have 2 agents, which is the limit"), "{results:?}");
+    assert!(!results[3].failed);
+    let error = Kind::AgentBudget { limit: BudgetLimit::Turns(1) };
+    assert!(results[4].failed && results[4].text.contains(&format!("{error:?}")), "{results:?}");
+    // What the user says gives them as much again, and closing an agent makes room.
+    server.push(Script::new().tool_call("c6", "close_agent", json!({ "name": "b" })));
+    server.push(spawn("c7", task("d", "Look")));
+    server.push(Script::new().text("d says"));
+    server.push(Script::new().text("Good."));
+    world.say(&fid, "Go on").await;
+    world.finished(&fid).await;
+    let results = world.results(&fid).await;
+    assert!(results[6].text.ends_with("d says"), "{results:?}");
+    // Their tokens are counted, too.
+    world.limit(|limits| (limits.tokens, limits.turns) = (5_000, 100)).await;
+    server.push(ask("c8"));
+    server.push(Script::new().text("a says").usage(4_000, 2_000));
+    server.push(ask("c9"));
+    server.push(Script::new().text("Enough."));
+    world.say(&fid, "Go on").await;
+    world.finished(&fid).await;
+    let results = world.results(&fid).await;
+    assert!(!results[7].failed && results[8].failed, "{results:?}");
+    assert!(results[8].text.contains("Tokens(5000)"), "{results:?}");
+}
+
+#[tokio::test]
+async fn a_closed_agent_is_opened_by_a_question_and_remembers() {
+    let server = Server::start();
+    server.push(spawn("c1", task("explorer", "Look at a")));
+    server.push(Script::new().text("A is fine."));
+    server.push(Script::new().tool_call("c2", "close_agent", json!({ "name": "explorer" })));
+    let ask = json!({ "name": "explorer", "message": "And b?" });
+    server.push(Script::new().tool_call("c3", "ask_agent", ask));
+    server.push(Script::new().text("B too."));
+    server.push(Script::new().tool_call("c4", "list_agents", json!({})));
+    server.push(Script::new().text("All fine."));
+    let mut world = World::new(&server).await;
+    let fid = world.ask("Look").await;
+    world.finished(&fid).await;
+    let results = world.results(&fid).await;
+    assert_eq!(results[1].text, "Agent “explorer” is closed.");
+    assert!(results[2].text.ends_with("B too."), "{results:?}");
+    assert_eq!(results[3].text, "Agent “explorer” is done.");
+    let agent = world.agent(&fid, "explorer").await;
+    assert_eq!(world.messages(&agent).await.len(), 4);
+}
+
+#[tokio::test]
+async fn a_message_reaches_an_agent_at_work_and_the_one_above() {
+    let server = Server::start();
+    let gate = Gate::new();
+    server.when("Look at a", Script::new().text("half").gate(&gate));
+    let background = json!({ "name": "explorer", "task": "Look at a", "background": true });
+    server.push(spawn("c1", background));
+    let message = json!({ "name": "explorer", "message": "Rather at b", "interrupt": true });
+    server.push(Script::new().tool_call("c2", "message_agent", message));
+    let up = json!({ "name": "main", "message": "Which b?" });
+    server.when("Rather at b", Script::new().text("Asking").tool_call("c3", "message_agent", up));
+    let mut world = World::new(&server).await;
+    let fid = world.ask("Have it looked at").await;
+    let reached = gate.clone();
+    tokio::task::spawn_blocking(move || reached.wait_reached()).await.unwrap();
+    server.when("Which b?", Script::new().text("The first."));
+    server.push(Script::new().text("It looks at b."));
+    let explorer = loop {
+        let found = world.manager.agents().find_by_name(&fid, "explorer").await.unwrap();
+        match found {
+            Some(found) => break found.meta.fid,
+            None => world.until(|_| Some(())).await,
+        }
+    };
+    let rounds = world.until(|event| match event {
+        Event::RequestFinished { fid, reason, .. } if *fid == explorer => Some(*reason),
+        _ => None,
+    });
+    assert_eq!(rounds.await, StopReason::Stopped);
+    // It repeats itself until it is stopped; what it said reached the chat.
+    let above = async {
+        loop {
+            let messages = world.messages(&fid).await;
+            if messages.iter().any(|message| message.plain_text().contains("Which b?")) {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, above).await.unwrap();
+    world.manager.agents().close_all(&fid).await.unwrap();
+    assert_eq!(
+        last_text(
+            &world
+                .messages(&explorer)
+                .await
+                .into_iter()
+                .filter(|m| m.role == Role::User)
+                .collect::<Vec<_>>()
+        ),
+        "Rather at b"
+    );
+}

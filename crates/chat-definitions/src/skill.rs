@@ -236,7 +236,10 @@ fn files(
                 continue;
             }
             if !is_project {
-                files.push(path);
+                // Neither a link to a folder nor a pipe.
+                if tree.base().join(&whole).is_file() {
+                    files.push(path);
+                }
                 continue;
             }
             watched.target(&tree.base().join(&whole));

@@ -142,6 +142,16 @@ fn no_link_leads_out_of_a_project() {
 }
 
 #[test]
+fn a_link_to_a_folder_is_no_file() {
+    let folder = folder(&[("pdf/SKILL.md", GOOD), ("pdf/a/b", "")]);
+    std::os::unix::fs::symlink("..", folder.path().join("pdf/a/up")).unwrap();
+    std::os::unix::fs::symlink("b", folder.path().join("pdf/a/c")).unwrap();
+    for tree in [Arc::new(Tree::User(folder.path().to_owned())), project(&folder)] {
+        assert_eq!(loaded(&tree).files, [Path::new("a/b"), Path::new("a/c")]);
+    }
+}
+
+#[test]
 fn a_skill_without_bounds_is_refused_in_a_project() {
     let folder = folder(&[("pdf/SKILL.md", GOOD)]);
     for number in 0..300 {

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::sync::mpsc::RecvTimeoutError;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::world::{World, names, prompt, skill};
 
@@ -126,4 +126,37 @@ fn dropping_it_ends_the_watching() {
     // The thread gives up its callback when it ends.
     let end = opened.snapshots.recv_timeout(Duration::from_secs(20));
     assert_eq!(end, Err(RecvTimeoutError::Disconnected));
+}
+
+#[test]
+fn who_waits_for_changes_sleeps() {
+    /// How often the threads of libraries have been woken up.
+    fn wakes() -> Vec<(String, String)> {
+        let tasks = fs::read_dir("/proc/self/task").unwrap();
+        let status = |task: std::io::Result<fs::DirEntry>| {
+            let text = fs::read_to_string(task.ok()?.path().join("status")).ok()?;
+            let line = |key: &str| text.lines().find_map(|line| line.strip_prefix(key));
+            let name = line("Name:\t")?;
+            let is_ours = name == "definitions" || name.starts_with("notify-rs");
+            is_ours.then_some((name.to_owned(), line("voluntary_ctxt_switches:\t")?.to_owned()))
+        };
+        let mut wakes: Vec<_> = tasks.filter_map(status).collect();
+        wakes.sort();
+        wakes
+    }
+    let world = World::new(&[("config/agents/a.md", "One.")]);
+    let opened = world.open();
+    world.write("config/agents/a.md", "Two.");
+    opened.wait(|snapshot| prompt(snapshot, "a") == Some("Two."));
+    // Whatever polls is woken up between two looks, however often they are repeated.
+    let begun = Instant::now();
+    loop {
+        let before = wakes();
+        assert!(before.len() >= 2, "{before:?}");
+        std::thread::sleep(Duration::from_millis(700));
+        if wakes() == before {
+            break;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(20), "{before:?}");
+    }
 }

@@ -1,0 +1,387 @@
+//! Reads typed values from a front matter, and collects what is wrong with them.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use crate::front;
+use crate::problem::{Found, ProblemKind, ValueType, has_error};
+use crate::visible::{is_hidden, one_line, quoted, visible};
+use crate::yaml::{self, Entry, Node, Value};
+
+/// Bytes of a front matter.
+const LARGEST: usize = 64 * 1024;
+/// The longest name, in characters.
+const LONGEST_NAME: usize = 64;
+/// The longest description, in characters.
+pub(crate) const LONGEST_DESCRIPTION: usize = 1_024;
+/// The longest of the other texts, in characters.
+pub(crate) const LONGEST_TEXT: usize = 256;
+/// Entries of a list.
+const MOST_ENTRIES: usize = 256;
+
+/// The keys of a front matter. Each is taken out by its reader; what is left at the end is unknown.
+pub(crate) struct Fields {
+    entries: BTreeMap<String, (usize, Node)>,
+    found: Vec<Found>,
+}
+
+/// A value and its line.
+pub(crate) type Lined<T> = (usize, T);
+
+/// A file's keys and body.
+pub(crate) struct Document<'a> {
+    pub fields: Fields,
+    pub body: &'a str,
+    pub body_line: usize,
+}
+
+/// Splits and parses a file.
+pub(crate) fn document(text: &str) -> Result<Document<'_>, Found> {
+    let parts = front::split(text)?;
+    let entries = match parts.front {
+        Some(yaml) if yaml.len() > LARGEST => {
+            return Err(Found::at(1, ProblemKind::TooLarge { limit: LARGEST as u64 }));
+        }
+        Some(yaml) => yaml::parse(yaml, parts.front_offset)?,
+        None => Vec::new(),
+    };
+    let fields = Fields::new(entries);
+    Ok(Document { fields, body: parts.body, body_line: parts.body_line })
+}
+
+impl Fields {
+    fn new(entries: Vec<Entry>) -> Self {
+        let entries = entries.into_iter().map(|entry| (entry.key, (entry.line, entry.node)));
+        Self { entries: entries.collect(), found: Vec::new() }
+    }
+
+    /// Notes a problem.
+    pub fn complain(&mut self, line: Option<usize>, kind: ProblemKind) {
+        self.found.push(Found { line, kind });
+    }
+
+    /// What `read` takes of a key that must be there.
+    pub fn required<T>(
+        &mut self,
+        key: &'static str,
+        read: impl FnOnce(&mut Self) -> Option<T>,
+    ) -> Option<T> {
+        let line = self.entries.get(key).map_or(1, |(line, _)| *line);
+        let before = self.found.len();
+        let value = read(self);
+        if value.is_none() && !has_error(&self.found[before..]) {
+            self.found.truncate(before);
+            self.complain(Some(line), ProblemKind::Missing { key });
+        }
+        value
+    }
+
+    /// Everything that is wrong, with the keys that nobody took.
+    pub fn finish(mut self) -> Vec<Found> {
+        for (key, (line, _)) in std::mem::take(&mut self.entries) {
+            self.complain(Some(line), ProblemKind::UnknownKey { key: quoted(&key) });
+        }
+        self.found.sort_by_key(|found| found.line);
+        self.found
+    }
+
+    fn take(&mut self, key: &'static str) -> Option<Lined<Value>> {
+        let (line, node) = self.entries.remove(key)?;
+        if node.value == Value::Null {
+            self.complain(Some(line), ProblemKind::EmptyValue { key });
+            return None;
+        }
+        Some((line, node.value))
+    }
+
+    /// Takes the value of a key that has two spellings.
+    fn either(&mut self, key: &'static str, other: &'static str) -> Option<(&'static str, usize)> {
+        match (self.entries.get(key), self.entries.get(other)) {
+            (Some(_), Some((line, _))) => {
+                let line = *line;
+                self.entries.remove(other);
+                self.complain(Some(line), ProblemKind::DuplicateKey { key: other.to_owned() });
+                Some((key, line))
+            }
+            (Some((line, _)), None) => Some((key, *line)),
+            (None, Some((line, _))) => Some((other, *line)),
+            (None, None) => None,
+        }
+    }
+
+    /// A text in one line, whatever it has in it.
+    fn line_of_text(&mut self, key: &'static str, limit: usize) -> Option<Lined<(String, bool)>> {
+        let (line, value) = self.take(key)?;
+        let Value::Text(text) = value else {
+            let kind = ProblemKind::WrongType { key, expected: ValueType::Text };
+            self.complain(Some(line), kind);
+            return None;
+        };
+        let (text, hidden) = one_line(&text);
+        if text.is_empty() {
+            self.complain(Some(line), ProblemKind::EmptyValue { key });
+            return None;
+        }
+        if text.chars().count() > limit {
+            self.complain(Some(line), ProblemKind::TooLong { key, limit });
+            return None;
+        }
+        Some((line, (text, hidden)))
+    }
+
+    /// A text for people. Hidden characters in it become visible.
+    pub fn text(&mut self, key: &'static str, limit: usize) -> Option<String> {
+        let (line, (text, hidden)) = self.line_of_text(key, limit)?;
+        if hidden {
+            self.complain(Some(line), ProblemKind::HiddenCharacters { key: Some(key) });
+        }
+        Some(visible(&text).into_owned())
+    }
+
+    /// The same under one of two keys.
+    pub fn text_of_either(
+        &mut self,
+        key: &'static str,
+        other: &'static str,
+        limit: usize,
+    ) -> Option<String> {
+        let (key, _) = self.either(key, other)?;
+        self.text(key, limit)
+    }
+
+    /// A text for the program. It must not have hidden characters.
+    pub fn word(&mut self, key: &'static str) -> Option<Lined<String>> {
+        let (line, (text, hidden)) = self.line_of_text(key, LONGEST_TEXT)?;
+        if hidden {
+            self.complain(Some(line), ProblemKind::ForbiddenCharacters { key });
+            return None;
+        }
+        Some((line, text))
+    }
+
+    /// The same under one of two keys.
+    pub fn word_of_either(
+        &mut self,
+        key: &'static str,
+        other: &'static str,
+    ) -> Option<(&'static str, Lined<String>)> {
+        let (key, _) = self.either(key, other)?;
+        Some((key, self.word(key)?))
+    }
+
+    /// A text that `read` understands.
+    pub fn parsed<T>(
+        &mut self,
+        key: &'static str,
+        read: impl FnOnce(&str) -> Option<T>,
+    ) -> Option<T> {
+        let (line, word) = self.word(key)?;
+        let value = read(&word);
+        if value.is_none() {
+            let kind = ProblemKind::UnknownWord { key, word: quoted(&word) };
+            self.complain(Some(line), kind);
+        }
+        value
+    }
+
+    /// A name, or `default` if the key is absent. None if it is not valid.
+    pub fn name(&mut self, key: &'static str, default: &str) -> Option<Lined<String>> {
+        let before = self.found.len();
+        let (line, name) = match self.word(key) {
+            Some(found) => found,
+            None if has_error(&self.found[before..]) => return None,
+            None => (1, default.to_owned()),
+        };
+        if is_name(&name) {
+            return Some((line, name));
+        }
+        self.complain(Some(line), ProblemKind::InvalidName { name: quoted(&name) });
+        None
+    }
+
+    /// A number in a range.
+    pub fn number(&mut self, key: &'static str, range: RangeInclusive<f64>) -> Option<f64> {
+        let (line, value) = self.take(key)?;
+        let number = match value {
+            Value::Text(text) => {
+                text.trim().parse::<f64>().ok().filter(|number| number.is_finite())
+            }
+            _ => None,
+        };
+        let Some(number) = number else {
+            let kind = ProblemKind::WrongType { key, expected: ValueType::Number };
+            self.complain(Some(line), kind);
+            return None;
+        };
+        if !range.contains(&number) {
+            let (lowest, highest) = range.into_inner();
+            self.complain(Some(line), ProblemKind::OutOfRange { key, lowest, highest });
+            return None;
+        }
+        Some(number)
+    }
+
+    /// `true` or `false`.
+    pub fn flag(&mut self, key: &'static str) -> Option<bool> {
+        let (line, value) = self.take(key)?;
+        match value {
+            Value::Text(text) if text == "true" => Some(true),
+            Value::Text(text) if text == "false" => Some(false),
+            _ => {
+                let kind = ProblemKind::WrongType { key, expected: ValueType::Flag };
+                self.complain(Some(line), kind);
+                None
+            }
+        }
+    }
+
+    /// A list, or a text that `split` takes apart. An absent key gives none, and one without a value is an error:
+    /// whether that means all or nothing is not for us to guess.
+    pub fn list(
+        &mut self,
+        key: &'static str,
+        split: impl FnOnce(&str) -> Vec<String>,
+    ) -> Option<Vec<Lined<String>>> {
+        let (line, node) = self.entries.remove(key)?;
+        let entries: Option<Vec<Lined<String>>> = match node.value {
+            Value::Null => {
+                self.complain(Some(line), ProblemKind::Missing { key });
+                return None;
+            }
+            Value::Text(text) => {
+                Some(split(&text).into_iter().map(|entry| (line, entry)).collect())
+            }
+            Value::List(nodes) => nodes
+                .into_iter()
+                .map(|node| match node.value {
+                    Value::Text(text) => Some((node.line, text.trim().to_owned())),
+                    _ => None,
+                })
+                .collect(),
+            Value::Map(_) => None,
+        };
+        let Some(entries) = entries else {
+            let kind = ProblemKind::WrongType { key, expected: ValueType::List };
+            self.complain(Some(line), kind);
+            return None;
+        };
+        if entries.len() > MOST_ENTRIES {
+            self.complain(Some(line), ProblemKind::TooLong { key, limit: MOST_ENTRIES });
+            return None;
+        }
+        if let Some((line, _)) = entries.iter().find(|(_, entry)| entry.contains(is_hidden)) {
+            self.complain(Some(*line), ProblemKind::ForbiddenCharacters { key });
+            return None;
+        }
+        Some(entries)
+    }
+
+    /// Keys with texts, which become visible lines.
+    pub fn map(&mut self, key: &'static str) -> Option<BTreeMap<String, String>> {
+        let (line, value) = self.take(key)?;
+        let pairs: Option<BTreeMap<_, _>> = match value {
+            Value::Map(entries) if entries.len() <= MOST_ENTRIES => entries
+                .into_iter()
+                .map(|entry| match entry.node.value {
+                    Value::Text(text) => {
+                        let shown = |text: &str| visible(&one_line(text).0).into_owned();
+                        Some((shown(&entry.key), shown(&text)))
+                    }
+                    _ => None,
+                })
+                .collect(),
+            _ => None,
+        };
+        if pairs.is_none() {
+            let kind = ProblemKind::WrongType { key, expected: ValueType::Map };
+            self.complain(Some(line), kind);
+        }
+        pairs
+    }
+}
+
+/// Whether a text can be the name of an agent or a command: it is typed, shown, and compared with those of others.
+pub(crate) fn is_name(text: &str) -> bool {
+    let begins = text.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit());
+    begins
+        && text.len() <= LONGEST_NAME
+        && text.chars().all(|c| matches!(c, 'a'..='z' | '0'..='9' | '-' | '_'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(yaml: &str) -> Fields {
+        Fields::new(yaml::parse(yaml, 0).unwrap())
+    }
+
+    #[test]
+    fn an_unknown_key_and_an_empty_value_are_warnings() {
+        let mut fields = fields("b: 1\na:\n");
+        assert_eq!(fields.text("a", 9), None);
+        assert_eq!(fields.text("missing", 9), None);
+        assert_eq!(
+            fields.finish(),
+            [
+                Found::at(1, ProblemKind::UnknownKey { key: "b".to_owned() }),
+                Found::at(2, ProblemKind::EmptyValue { key: "a" }),
+            ]
+        );
+    }
+
+    #[test]
+    fn hidden_characters_become_visible_or_are_refused() {
+        let mut fields = fields("a: \"x\\u202ey\"\nb: \"x\\u200by\"\nc: [\"x\\ty\"]\n");
+        assert_eq!(fields.text("a", 9).unwrap(), "x\\u{202e}y");
+        assert_eq!(fields.word("b"), None);
+        assert_eq!(fields.list("c", |_| Vec::new()), None);
+        assert_eq!(
+            fields.finish(),
+            [
+                Found::at(1, ProblemKind::HiddenCharacters { key: Some("a") }),
+                Found::at(2, ProblemKind::ForbiddenCharacters { key: "b" }),
+                Found::at(3, ProblemKind::ForbiddenCharacters { key: "c" }),
+            ]
+        );
+    }
+
+    #[test]
+    fn numbers_have_a_range_and_an_end() {
+        let mut fields = fields("a: 0.5\nb: 3\nc: .inf\nd: much\ne: nan\n");
+        assert_eq!(fields.number("a", 0.0..=2.0), Some(0.5));
+        for key in ["b", "c", "d", "e"] {
+            assert_eq!(fields.number(key, 0.0..=2.0), None);
+        }
+        let found = fields.finish();
+        let range = ProblemKind::OutOfRange { key: "b", lowest: 0.0, highest: 2.0 };
+        assert_eq!(found[0], Found::at(2, range));
+        assert_eq!(found.len(), 4);
+    }
+
+    #[test]
+    fn two_spellings_of_a_key_are_one_too_many() {
+        let mut fields = fields("color: red\ncolour: blue\n");
+        assert_eq!(fields.word_of_either("color", "colour").unwrap().1.1, "red");
+        let kind = ProblemKind::DuplicateKey { key: "colour".to_owned() };
+        assert_eq!(fields.finish(), [Found::at(2, kind)]);
+    }
+
+    #[test]
+    fn a_large_front_matter_is_not_parsed() {
+        let text = |length| format!("---\n# {}\n---\nx", "x".repeat(length));
+        assert!(document(&text(LARGEST - 3)).is_ok());
+        let found = document(&text(LARGEST - 2)).err().unwrap();
+        assert_eq!(found, Found::at(1, ProblemKind::TooLarge { limit: 65_536 }));
+    }
+
+    #[test]
+    fn names_are_plain() {
+        for name in ["a", "code-review_2", "7"] {
+            assert!(is_name(name), "{name}");
+        }
+        for name in ["", "-a", "A", "a b", "a/b", "é", "..", "a\u{200b}", &"a".repeat(65)] {
+            assert!(!is_name(name), "{name}");
+        }
+    }
+}

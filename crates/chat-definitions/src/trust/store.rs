@@ -1,0 +1,267 @@
+//! Remembers in a file which definitions of which projects are trusted.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::ProjectDefinitions;
+use crate::Digest;
+
+/// Bytes of the file that are read.
+const LARGEST: u64 = 16 * 1024 * 1024;
+/// Projects that are remembered, those that were trusted last.
+const MOST: usize = 1_000;
+
+/// A JSON file that remembers what is trusted. It is read whenever it is needed, so that several processes can use
+/// it. What is damaged in it counts as not trusted, and is dropped when something is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrustStore {
+    path: PathBuf,
+}
+
+/// A project in the file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Trusted {
+    /// Its real path; a path that is not UTF-8 as `bytes:` and hexadecimal digits.
+    root: String,
+    /// The hash of all.
+    hash: String,
+    /// The hashes of its definitions.
+    items: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Contents<'a> {
+    version: u32,
+    projects: &'a [Trusted],
+}
+
+impl TrustStore {
+    /// The store in this file, which need not exist. It and its folder are created when something is trusted.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into() }
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The hashes of what is trusted in the project of this real path. Blocks.
+    pub fn trusted(&self, root: &Path) -> BTreeSet<Digest> {
+        let root = key(root);
+        let projects = self.read();
+        let items = projects.iter().filter(|project| project.root == root);
+        items.flat_map(|project| &project.items).filter_map(|item| item.parse().ok()).collect()
+    }
+
+    /// Trusts a project's definitions exactly as they are here; earlier versions are not trusted any more. Blocks.
+    ///
+    /// # Errors
+    /// The file cannot be written; it stays as it was.
+    pub fn trust(&self, definitions: &ProjectDefinitions) -> io::Result<()> {
+        let project = Trusted {
+            root: key(&definitions.root),
+            hash: definitions.digest.to_string(),
+            items: definitions.items.iter().map(|item| item.digest.to_string()).collect(),
+        };
+        self.change(|projects| {
+            projects.retain(|known| known.root != project.root);
+            projects.push(project);
+            let surplus = projects.len().saturating_sub(MOST);
+            projects.drain(..surplus);
+        })
+    }
+
+    /// Forgets a project, so that its definitions are not trusted. Blocks.
+    ///
+    /// # Errors
+    /// The file cannot be written; it stays as it was.
+    pub fn forget(&self, root: &Path) -> io::Result<()> {
+        let root = key(root);
+        self.change(|projects| projects.retain(|known| known.root != root))
+    }
+
+    /// Changes the file under its lock.
+    fn change(&self, change: impl FnOnce(&mut Vec<Trusted>)) -> io::Result<()> {
+        let folder = self.path.parent().ok_or(ErrorKind::InvalidInput)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        let mut lock = self.path.clone().into_os_string();
+        lock.push(".lock");
+        let lock =
+            OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(lock)?;
+        lock.lock()?;
+        let old = self.read();
+        let mut projects = old.clone();
+        change(&mut projects);
+        if projects == old {
+            return Ok(());
+        }
+        let contents = Contents { version: 1, projects: &projects };
+        // A temporary file of this crate is readable by its owner alone.
+        let mut file = tempfile::Builder::new().prefix(".natter-").tempfile_in(folder)?;
+        serde_json::to_writer_pretty(&mut file, &contents)?;
+        file.write_all(b"\n")?;
+        file.as_file().sync_all()?;
+        file.persist(&self.path).map_err(|error| error.error)?;
+        File::open(folder)?.sync_all()
+    }
+
+    /// The projects in the file, without those that are damaged.
+    fn read(&self) -> Vec<Trusted> {
+        let bytes = match self.bytes() {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                if error.kind() != ErrorKind::NotFound {
+                    tracing::warn!("{}: {error}", self.path.display());
+                }
+                return Vec::new();
+            }
+        };
+        let projects = match serde_json::from_slice::<Value>(&bytes) {
+            Ok(mut contents) => contents.get_mut("projects").map(Value::take),
+            Err(error) => {
+                tracing::warn!("{} is damaged: {error}", self.path.display());
+                None
+            }
+        };
+        let Some(Value::Array(projects)) = projects else { return Vec::new() };
+        projects.into_iter().filter_map(|project| serde_json::from_value(project).ok()).collect()
+    }
+
+    fn bytes(&self) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        if !fs::metadata(&self.path)?.is_file() {
+            return Err(ErrorKind::InvalidInput.into());
+        }
+        File::open(&self.path)?.take(LARGEST).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+/// A path in the file.
+fn key(path: &Path) -> String {
+    let path: OsString = path.into();
+    path.into_string().unwrap_or_else(|path| {
+        path.as_bytes().iter().fold("bytes:".to_owned(), |mut key, byte| {
+            let _ = write!(key, "{byte:02x}");
+            key
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn definitions(root: impl AsRef<OsStr>, items: &[&[u8]]) -> ProjectDefinitions {
+        let items = items.iter().map(|bytes| crate::ProjectItem {
+            kind: crate::ItemKind::Agent,
+            name: "a".to_owned(),
+            description: None,
+            path: "a.md".into(),
+            digest: Digest::of([*bytes]),
+            tools: None,
+            mode: None,
+            model: None,
+            agent: None,
+            files: 0,
+            is_trusted: false,
+        });
+        ProjectDefinitions::new(Path::new(&root), items.collect(), &BTreeSet::new())
+    }
+
+    fn store() -> (tempfile::TempDir, TrustStore) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = TrustStore::new(folder.path().join("state/trust.json"));
+        (folder, store)
+    }
+
+    #[test]
+    fn what_is_trusted_is_remembered_for_each_project() {
+        let (_folder, store) = store();
+        assert_eq!(store.trusted(Path::new("/a")).len(), 0);
+        let odd = OsStr::from_bytes(b"/\xff");
+        store.trust(&definitions("/a", &[b"1", b"2"])).unwrap();
+        store.trust(&definitions(odd, &[b"3"])).unwrap();
+        assert_eq!(
+            TrustStore::new(store.path()).trusted(Path::new("/a")),
+            [Digest::of([&b"1"[..]]), Digest::of([&b"2"[..]])].into()
+        );
+        assert_eq!(store.trusted(Path::new(odd)), [Digest::of([&b"3"[..]])].into());
+        store.trust(&definitions("/a", &[b"2"])).unwrap();
+        assert_eq!(store.trusted(Path::new("/a")), [Digest::of([&b"2"[..]])].into());
+        store.forget(Path::new("/a")).unwrap();
+        assert!(
+            store.trusted(Path::new("/a")).is_empty() && !store.trusted(Path::new(odd)).is_empty()
+        );
+    }
+
+    #[test]
+    fn the_file_is_for_its_owner_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let (_folder, store) = store();
+        store.trust(&definitions("/a", &[b"1"])).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(store.path()), 0o600);
+        assert_eq!(mode(store.path().parent().unwrap()), 0o700);
+    }
+
+    #[test]
+    fn what_is_damaged_is_not_trusted_and_the_rest_is() {
+        let (_folder, store) = store();
+        store.trust(&definitions("/a", &[b"1"])).unwrap();
+        store.trust(&definitions("/b", &[b"2"])).unwrap();
+        let text = fs::read_to_string(store.path()).unwrap();
+        fs::write(store.path(), text.replace("\"/a\"", "7")).unwrap();
+        assert!(store.trusted(Path::new("/a")).is_empty());
+        assert_eq!(store.trusted(Path::new("/b")).len(), 1);
+        for damaged in
+            [&text.as_bytes()[..text.len() / 2], b"", b"[]", b"\xff\0", b"{\"projects\":{}}"]
+        {
+            fs::write(store.path(), damaged).unwrap();
+            assert!(store.trusted(Path::new("/b")).is_empty());
+        }
+        store.trust(&definitions("/c", &[b"3"])).unwrap();
+        assert_eq!(store.trusted(Path::new("/c")).len(), 1);
+    }
+
+    #[test]
+    fn two_who_trust_at_once_lose_nothing() {
+        let (_folder, store) = store();
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let store = &store;
+                scope.spawn(move || {
+                    for number in 0..5 {
+                        store.trust(&definitions(format!("/{thread}/{number}"), &[b"1"])).unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(store.read().len(), 20);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+            let (folder, _) = store();
+            let store = TrustStore::new(folder.path().join("t"));
+            fs::write(store.path(), &bytes).unwrap();
+            prop_assert!(store.trusted(Path::new("/a")).is_empty());
+        }
+    }
+}

@@ -31,6 +31,7 @@ pub(crate) use json::without_halves;
 pub use model::{Capabilities, ModelInfo, Price};
 pub(crate) use prose::text as as_text;
 pub use recipient::{Recipient, RefusedData};
+pub(crate) use refusal::refuses_order;
 pub use wire::{ContextWindow, Delta, Finish, Preparing, Request, SentReasoning, ToolChoice};
 
 use crate::error::Result;

@@ -16,6 +16,7 @@ mod repositories;
 mod review;
 mod sessions;
 mod settings;
+mod waiting_messages;
 mod web_search;
 
 use std::collections::{BTreeMap, HashMap};
@@ -191,7 +192,7 @@ impl Manager {
     // Requests
 
     /// Sends what a person said. Resolves when it is on disk; the answer comes as events. While
-    /// the session is busy it waits in the session's queue.
+    /// the session is busy it waits in the session's queue, until its [delivery](ChatRequest::delivery).
     ///
     /// # Errors
     /// `NothingToSend`, `SessionNotFound`, `SessionInUse`, `NoModel`, `AgentMissing`,

@@ -26,6 +26,7 @@ mod review;
 mod services;
 mod sink;
 mod state;
+mod steering;
 mod title;
 mod tools;
 mod turn;
@@ -40,6 +41,7 @@ use tokio::sync::Notify;
 
 pub use empty::EmptySession;
 pub(crate) use mentions::written as at_words;
+pub(crate) use parts::steering::Unsteerable;
 pub(crate) use parts::title::from_text as title_from_text;
 use project_start::ProjectStartCache;
 pub(crate) use services::{Clients, SessionServices};
@@ -205,13 +207,7 @@ impl Session {
             }
         }
         let _gate = self.gate.lock().await;
-        let waiting = self.services.store.waiting(&self.fid).await?;
-        {
-            let mut state = self.lock();
-            if let Some(event) = state.queue.take_stored(waiting) {
-                state.tell(event);
-            }
-        }
+        self.take_waiting().await?;
         if self.is_busy() {
             return Ok(());
         }

@@ -18,6 +18,7 @@ mod review;
 mod rounds;
 mod sessions;
 mod silence;
+mod steering;
 mod stop;
 mod titles;
 mod tools;

@@ -45,6 +45,7 @@ pub async fn make(args: &Request, program: &Program) -> Result<ChatRequest> {
         project,
         mode: args.mode,
         allow: args.allow.clone(),
+        delivery: None,
     })
 }
 

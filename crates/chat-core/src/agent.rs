@@ -35,7 +35,7 @@ pub use just_ask::JustAsk;
 pub(crate) use prompt_context::todos;
 pub use prompt_context::{KnownContext, PromptContext};
 pub use registry::AgentRegistry;
-pub use sink::{ReplyEnd, ReplySink, TurnContext, TurnProgress};
+pub use sink::{NextReply, ReplyEnd, ReplySink, TurnContext, TurnProgress};
 pub(crate) use surroundings::system as system_name;
 pub use surroundings::{ProjectStart, RuleFile, Surroundings};
 pub use turn::{Turn, TurnInput};

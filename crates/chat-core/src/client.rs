@@ -32,6 +32,7 @@ pub(crate) use json::without_halves;
 pub use model::{Capabilities, ModelInfo, Price};
 pub(crate) use prose::text as as_text;
 pub use recipient::{Recipient, RefusedData};
+pub(crate) use refusal::refuses_order;
 pub(crate) use slots::{Lane, Priority, RequestSlots, Requester};
 pub use wire::{ContextWindow, Delta, Finish, Preparing, Request, SentReasoning, ToolChoice};
 

@@ -18,6 +18,7 @@ mod review;
 mod sessions;
 mod settings;
 mod team;
+mod waiting_messages;
 mod web_search;
 
 use std::collections::{BTreeMap, HashMap};
@@ -196,7 +197,7 @@ impl Manager {
     // Requests
 
     /// Sends what a person said. Resolves when it is on disk; the answer comes as events. While
-    /// the session is busy it waits in the session's queue.
+    /// the session is busy it waits in the session's queue, until its [delivery](ChatRequest::delivery).
     ///
     /// # Errors
     /// `NothingToSend`, `SessionNotFound`, `SessionInUse`, `NoModel`, `AgentMissing`,

@@ -27,7 +27,7 @@ pub use context_usage::{Compaction, ContextCategory, ContextUsage, PromptPreview
 pub use id::{Fid, MessageId, ModelRef, ToolCallId};
 pub use options::{Options, Sampling, Thinking};
 pub use provider::{Origin, ProviderData};
-pub use request::{Attachment, ChatRequest, Content, Queued};
+pub use request::{Attachment, ChatRequest, Content, Delivery, Queued};
 pub use session::{SessionChange, SessionMeta};
 pub use tool::{
     BackgroundCommand, CommandExit, CommandLimit, Todo, TodoState, ToolCall, ToolResult, ToolSpec,

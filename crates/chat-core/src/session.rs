@@ -29,6 +29,7 @@ mod services;
 mod sink;
 mod spending;
 mod state;
+mod steering;
 mod title;
 mod tools;
 mod tree;
@@ -44,6 +45,7 @@ use tokio::sync::Notify;
 
 pub use empty::EmptySession;
 pub(crate) use mentions::written as at_words;
+pub(crate) use parts::steering::Unsteerable;
 pub(crate) use parts::title::from_text as title_from_text;
 use project_start::ProjectStartCache;
 pub(crate) use services::{Clients, SessionServices, Teams};
@@ -238,13 +240,7 @@ impl Session {
             }
         }
         let _gate = self.gate.lock().await;
-        let waiting = self.services.store.waiting(&self.fid).await?;
-        {
-            let mut state = self.lock();
-            if let Some(event) = state.queue.take_stored(waiting) {
-                state.tell(event);
-            }
-        }
+        self.take_waiting().await?;
         if self.is_busy() {
             return Ok(());
         }

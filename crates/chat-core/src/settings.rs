@@ -17,4 +17,4 @@ pub use file::SettingsFile;
 pub use folders::Folders;
 pub use keys::{Key, KeyStorage, KeyStore, KeyringFailure};
 pub use tools::{PermissionSettings, Remembered, SearchProvider, SearchSettings, ToolSettings};
-pub use values::{ChatSettings, EngineSettings, ModelUsage, Settings, UiSettings};
+pub use values::{ChatSettings, EngineSettings, ModelUsage, Settings, UiSettings, WhileBusy};

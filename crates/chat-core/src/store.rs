@@ -44,6 +44,7 @@ pub use record::{
     Hit, NewSession, Page, SearchGap, SearchResults, Segment, SegmentKind, SessionPatch,
     SessionRecord,
 };
+pub use waiting::WaitingPlace;
 
 use db_handle::{DbHandle, StorePaths};
 use fault::Outcome;

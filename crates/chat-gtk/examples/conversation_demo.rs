@@ -9,8 +9,8 @@ use adw::prelude::*;
 use chat_core::error::{Error, Kind};
 use chat_core::event::{SessionPlaceholder, Snapshot, Stage, Status};
 use chat_core::message::{
-    Content, Context, Ending, Fid, Message, MessageId, ModelRef, Part, Queued, Role, SessionMeta,
-    ToolCall, ToolCallId, ToolResult, Usage,
+    Content, Context, Delivery, Ending, Fid, Message, MessageId, ModelRef, Part, Queued, Role,
+    SessionMeta, ToolCall, ToolCallId, ToolResult, Usage,
 };
 use chat_gtk::conversation::Conversation;
 use gtk::glib;
@@ -105,7 +105,8 @@ fn snapshot(live: bool) -> Snapshot {
         messages.push(failed);
     }
     let content = Content::text("Then run the tests.");
-    let queued = Queued { id: MessageId::new(), content, context: Context::default() };
+    let (context, delivery) = (Context::default(), Delivery::Steer);
+    let queued = Queued { id: MessageId::new(), content, context, delivery };
     Snapshot {
         session: SessionPlaceholder {
             meta: SessionMeta {

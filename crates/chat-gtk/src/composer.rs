@@ -20,6 +20,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use chat_core::message::AtTarget;
+use chat_core::settings::WhileBusy;
 use gettextrs::gettext;
 use gtk::glib;
 use relm4::gtk::prelude::*;
@@ -41,7 +42,11 @@ const FIRST_HEIGHT: i32 = 240;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Output {
     /// Send this. It has left the field: what is typed now is the next message.
-    Submit(Written),
+    Submit {
+        written: Written,
+        /// During a reply it is to be delivered otherwise than usual.
+        other: bool,
+    },
     /// Stop the reply.
     Stop,
     /// The text changed.
@@ -123,6 +128,8 @@ struct Inner {
     send: gtk::Button,
     stop: gtk::Button,
     enter_sends: Cell<bool>,
+    /// When a message reaches the model that is sent during a reply.
+    while_busy: Cell<WhileBusy>,
     busy: Cell<bool>,
     /// Why nothing can be sent, if so.
     hindrance: RefCell<Option<String>>,
@@ -228,6 +235,7 @@ impl Composer {
             send,
             stop,
             enter_sends: Cell::new(true),
+            while_busy: Cell::default(),
             busy: Cell::new(false),
             hindrance: RefCell::default(),
             setting_text: Cell::new(false),
@@ -286,6 +294,13 @@ impl Composer {
         self.inner.enter_sends.set(enter_sends);
     }
 
+    /// Sets when a message reaches the model that is sent during a reply.
+    pub(crate) fn set_while_busy(&self, while_busy: WhileBusy) {
+        if self.inner.while_busy.replace(while_busy) != while_busy {
+            self.inner.show_buttons();
+        }
+    }
+
     /// Sets whether a reply is being written.
     pub(crate) fn set_busy(&self, busy: bool) {
         let inner = &self.inner;
@@ -338,13 +353,13 @@ impl Inner {
             }
         });
         let weak = Rc::downgrade(self);
-        let submit = move || {
+        let submit = move |other| {
             if let Some(inner) = weak.upgrade() {
-                inner.submit();
+                inner.submit(other);
             }
         };
         let pressed = submit.clone();
-        self.send.connect_clicked(move |_| pressed());
+        self.send.connect_clicked(move |_| pressed(false));
         let weak = Rc::downgrade(self);
         let enter_sends = move || weak.upgrade().is_some_and(|inner| inner.enter_sends.get());
         let weak = Rc::downgrade(self);
@@ -379,12 +394,14 @@ impl Inner {
         (self.output.0)(output);
     }
 
-    fn submit(&self) {
+    /// Sends what is written; `other`: during a reply otherwise than usual.
+    fn submit(&self, other: bool) {
         if self.is_blank() {
             return;
         }
         let hindrance = self.hindrance();
-        self.tell(hindrance.map_or_else(|| Output::Submit(self.take()), Output::Hindered));
+        let submit = || Output::Submit { written: self.take(), other };
+        self.tell(hindrance.map_or_else(submit, Output::Hindered));
     }
 
     fn content_text(&self) -> glib::GString {

@@ -30,6 +30,7 @@ pub use search::{Pattern, SearchStatus};
 pub use view::ReadingPosition;
 use view::{Inner, Step};
 pub use widgets::context::{Output, Side};
+pub use widgets::waiting::move_focused as move_focused_waiting;
 
 use crate::style;
 

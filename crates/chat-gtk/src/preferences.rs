@@ -19,7 +19,7 @@ use chat_core::error::Result;
 use chat_core::event::{Event, ModelEntry};
 use chat_core::manager::Manager;
 use chat_core::message::ModelRef;
-use chat_core::settings::Settings;
+use chat_core::settings::{Settings, WhileBusy};
 use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
@@ -174,6 +174,17 @@ fn general_page(context: &PreferencesContext) -> adw::PreferencesPage {
         &gettext("Shift+Enter inserts a line break. When off, it’s the other way around."),
         |settings| settings.ui.enter_sends,
         |settings, on| settings.ui.enter_sends = on,
+    ));
+    writing.add(&switch_row(
+        context,
+        &gettext("Send messages after the current step"),
+        &gettext(
+            "During a reply. When off, they wait until it is done. Ctrl+Enter does the other.",
+        ),
+        |settings| settings.chat.while_busy == WhileBusy::Steer,
+        |settings, on| {
+            settings.chat.while_busy = if on { WhileBusy::Steer } else { WhileBusy::Queue };
+        },
     ));
     let chats = adw::PreferencesGroup::builder().title(gettext("Chats")).build();
     chats.add(&default_model_row(context));

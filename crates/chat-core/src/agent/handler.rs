@@ -32,7 +32,8 @@ pub trait AgentHandler: Send {
         self.turn().finish(end).await
     }
 
-    /// Sends and executes tools until a reply calls none, or something ends the turn before.
+    /// Sends and executes tools until a reply calls none, or something ends the turn before. What the
+    /// user says meanwhile goes out after the results.
     ///
     /// # Errors
     /// What [`Chat::send`](crate::chat::Chat::send) says, `ContextFull`, `RepeatedCalls`,
@@ -44,9 +45,10 @@ pub trait AgentHandler: Send {
             let context = turn.context();
             turn.rebuild_tools(&context);
             let response = match turn.fit(&context).await? {
-                Some(all) => turn.send(all).await?,
-                None => turn.send_append(results).await?,
+                Some(all) => turn.send(all).await,
+                None => turn.send_append(results).await,
             };
+            let response = turn.without_refused(response).await?;
             let calls = response.tool_calls();
             if calls.is_empty() || response.ended != Ending::Complete {
                 return Ok(response);
@@ -54,8 +56,10 @@ pub trait AgentHandler: Send {
             turn.end_reply(&response).await;
             results = self.execute_tools(&calls).await;
             let turn = self.turn();
-            turn.begin_next(&results).await?;
-            turn.check_loops(&calls)?;
+            let repeats = turn.check_loops(&calls);
+            let steered = turn.begin_next(&results, repeats.is_err()).await?;
+            repeats?;
+            results.extend(steered);
             if !turn.goes_on(&calls).await? {
                 return Ok(Response::stopped());
             }

@@ -61,12 +61,22 @@ pub trait ReplySink: Send + Sync {
     async fn tool_finished(&self, call: &ToolCall, result: &Arc<Message>, store: bool);
 
     /// Adds the results of all calls of the reply, as far as they are not stored already, and begins
-    /// another reply after them where `goes_on`. Where the store refuses them they are kept in memory
-    /// and tried again.
+    /// another reply after them where there is one. Gives what the user says between the two, in
+    /// order. Where the store refuses the results they are kept in memory and tried again.
     ///
     /// # Errors
     /// The store's: no reply was begun.
-    async fn begin_next(&self, results: &[Arc<Message>], goes_on: bool) -> Result<()>;
+    async fn begin_next(
+        &self,
+        results: &[Arc<Message>],
+        next: NextReply,
+    ) -> Result<Vec<Arc<Message>>>;
+
+    /// Takes back what the user says after the last results, since the server refuses it there: it is
+    /// delivered later. Returns whether the reply that has begun follows the results alone now.
+    async fn take_steered_back(&self) -> bool {
+        false
+    }
 
     /// Puts a marker into the conversation, before the reply that has begun.
     ///
@@ -82,6 +92,17 @@ pub trait ReplySink: Send + Sync {
         rounds: u32,
         cancel: &CancellationToken,
     ) -> bool;
+}
+
+/// What follows the results of a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NextReply {
+    /// Nothing: the turn ends.
+    None,
+    /// Another reply.
+    AfterResults,
+    /// Another reply, after the results and what the user said meanwhile.
+    Steerable,
 }
 
 /// What one round reads of its session.

@@ -8,10 +8,11 @@ use tokio_util::sync::CancellationToken;
 use super::compactor::Compactor;
 use super::tool_loop_detection::Rounds;
 use super::{
-    Agent, AgentHandler, Outcome, ReplyEnd, ReplySink, Surroundings, TurnContext, TurnProgress,
+    Agent, AgentHandler, NextReply, Outcome, ReplyEnd, ReplySink, Surroundings, TurnContext,
+    TurnProgress, outgoing,
 };
 use crate::chat::{Chat, Progress, ReplyTarget, Response};
-use crate::client::{Client, Delta};
+use crate::client::{Client, Delta, refuses_order};
 use crate::error::{Error, Kind, Result};
 use crate::event::StopReason;
 use crate::message::{
@@ -52,6 +53,8 @@ pub struct Turn {
     count: u32,
     /// How many there may be.
     limit: u32,
+    /// Whether the user said something after the last results.
+    steered: bool,
     /// What the rounds cost so far.
     spent: Usage,
 }
@@ -85,6 +88,7 @@ impl Turn {
             rounds: Mutex::default(),
             count: 0,
             limit: 0,
+            steered: false,
             spent: Usage::default(),
         }
     }
@@ -127,9 +131,36 @@ impl Turn {
         self.sink.end_reply(ReplyEnd { ended: response.ended, error: None }).await;
     }
 
-    /// Stores the results and begins the next reply, unless the user stopped the turn.
-    pub(super) async fn begin_next(&mut self, results: &[Arc<Message>]) -> Result<()> {
-        self.sink.begin_next(results, !self.cancel.is_cancelled()).await
+    /// Stores the results and begins the next reply, unless the user stopped the turn. Returns what
+    /// the user says to the model in between, as it goes out; nothing where the turn may end here.
+    pub(super) async fn begin_next(
+        &mut self,
+        results: &[Arc<Message>],
+        ends: bool,
+    ) -> Result<Vec<Arc<Message>>> {
+        let next = if self.cancel.is_cancelled() {
+            NextReply::None
+        } else if ends || self.count + 1 >= self.limit {
+            NextReply::AfterResults
+        } else {
+            NextReply::Steerable
+        };
+        let steered = self.sink.begin_next(results, next).await?;
+        self.steered = !steered.is_empty();
+        Ok(outgoing(&steered))
+    }
+
+    /// The reply. Where the server refuses what the user says after the results, that is delivered
+    /// later, and the rest is sent again.
+    pub(super) async fn without_refused(&mut self, sent: Result<Response>) -> Result<Response> {
+        let steered = std::mem::take(&mut self.steered);
+        let is_refused = sent.as_ref().is_err_and(refuses_order);
+        if !steered || !is_refused || !self.sink.take_steered_back().await {
+            return sent;
+        }
+        let history = self.sink.context().history;
+        let messages = self.compactor.agent.build_messages(&history, &self.compactor.around);
+        self.send(messages).await
     }
 
     /// Fails where the model repeats the same calls with the same results.

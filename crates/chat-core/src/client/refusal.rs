@@ -98,6 +98,17 @@ pub(super) fn of_object(value: &Value, asked: &SentRequest) -> Error {
     if detail.is_empty() { error } else { error.with_detail(detail) }
 }
 
+/// Whether a request may have been refused for the order of its messages. Servers say that in many
+/// ways; the words count only where the error is none of the request's form.
+pub(crate) fn refuses_order(error: &Error) -> bool {
+    let words = || error.detail.as_deref().unwrap_or_default().to_lowercase();
+    match error.kind {
+        Kind::BadRequest | Kind::TemplateFailed => true,
+        Kind::ServerFailed => wording::is_about_order(&words()),
+        _ => false,
+    }
+}
+
 /// Whether an answer calls itself a web page.
 pub(super) fn is_page(response: &Response) -> bool {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());

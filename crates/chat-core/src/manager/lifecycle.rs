@@ -14,7 +14,7 @@ use super::{Inner, Kind, Manager, Result, SessionServices, SettingsFile, StartOp
 use crate::client::{BuiltIn, Client as _, EngineOptions};
 use crate::event::{Event, Hub};
 use crate::models::{self, CONNECTION, DownloadNews, Downloader, Library};
-use crate::session::WaitingApprovals;
+use crate::session::{Unsteerable, WaitingApprovals};
 use crate::store::{Opened, Store};
 use crate::tool::Journals;
 
@@ -87,6 +87,7 @@ impl Manager {
             )),
             clients: Arc::clone(&connections) as _,
             teams: OnceLock::new(),
+            unsteerable: Unsteerable::default(),
             better_titles: options.better_titles,
             tasks: TaskTracker::new(),
             runtime: tokio::runtime::Handle::current(),

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use super::{
-    EmptySession, Event, Fid, Kind, Manager, Message, MessageId, Page, Queued, Result, Session,
+    EmptySession, Event, Fid, Kind, Manager, Message, MessageId, Page, Result, Session,
     SessionChange, SessionPlaceholder, Snapshot, Subscription,
 };
 use crate::agent::{CODE_ASSISTANT, DEFAULT};
@@ -198,25 +198,6 @@ impl Sessions {
     pub async fn resume(&self, fid: &Fid) -> Result<()> {
         let (this, fid) = (self.0.clone(), fid.clone());
         self.0.run(async move { this.session(&fid).await?.resume().await }).await
-    }
-
-    /// Sends the first message that waits, where none goes out by itself: after a stop, a failure
-    /// or the end of the program. Does nothing while a request is at work. Why one cannot be sent
-    /// comes as a notice; it waits on.
-    pub async fn send_waiting(&self, fid: &Fid) -> Result<()> {
-        let (this, fid) = (self.0.clone(), fid.clone());
-        self.0
-            .run(async move {
-                this.session(&fid).await?.send_waiting().await;
-                Ok(())
-            })
-            .await
-    }
-
-    /// Takes a waiting message back, and gives it, so that it can be put into the composer.
-    pub async fn unqueue(&self, fid: &Fid, id: MessageId) -> Result<Option<Queued>> {
-        let (this, fid) = (self.0.clone(), fid.clone());
-        self.0.run(async move { this.session(&fid).await?.unqueue(id).await }).await
     }
 
     /// The sessions that have a request at work.

@@ -31,6 +31,23 @@ pub struct ChatRequest {
     pub mode: Option<Mode>,
     /// What else is allowed, for this session.
     pub allow: Vec<Rule>,
+    /// When it reaches the model where a request is at work; none means as the settings say.
+    pub delivery: Option<Delivery>,
+}
+
+/// When a message that is sent while a reply runs reaches the model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Delivery {
+    /// With the results of the tools that the reply calls, before the model's next reply. At the end
+    /// of the request where no tool is called, where the message asks for another model, agent,
+    /// project or mode, and where the model takes no message after results.
+    #[default]
+    Steer,
+    /// At the end of the request.
+    Queue,
+    /// At once: the request at work is stopped, and what arrived of it stays.
+    Interrupt,
 }
 
 /// What a person says: text and what goes with it.
@@ -73,6 +90,8 @@ pub struct Queued {
     pub content: Content,
     /// What they had before them then.
     pub context: Context,
+    /// When it reaches the model: `Steer` or `Queue`.
+    pub delivery: Delivery,
 }
 
 /// Something that goes with a message.

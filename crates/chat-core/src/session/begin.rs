@@ -1,5 +1,6 @@
 //! How a request begins: what the person said is stored, and the work is started.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use chat_permission::{Effect, Entry, Rule, Scope};
@@ -7,6 +8,7 @@ use tokio::sync::MutexGuard;
 use tokio_util::sync::CancellationToken;
 
 use super::parts::permission_rules::of_any_folder;
+use super::parts::steering::Answering;
 use super::review::Rejected;
 use super::tree::budget::Budget;
 use super::turn::RunningTurn;
@@ -76,6 +78,17 @@ impl ResolvedRequest {
             thinking: thinking.unwrap_or(usage.thinking),
             options: request.options.clone().or(&known_options).or(&usage.options),
         })
+    }
+
+    /// How it answers in this project.
+    pub(super) fn answering(&self, project: Option<PathBuf>) -> Answering {
+        Answering {
+            agent: self.agent.name().to_owned(),
+            model: self.model.clone(),
+            thinking: self.thinking,
+            options: self.options.clone(),
+            project,
+        }
     }
 
     /// What the session's row must say for the next request to be made in the same way.
@@ -387,6 +400,7 @@ impl Session {
         let turn = {
             let mut state = self.lock();
             state.titling.cancel();
+            state.answering = Some(resolved.answering(state.record.project.clone()));
             let turn = state.turns.begin(cancel.clone());
             state.trouble = None;
             state.record.updated = reply.time;

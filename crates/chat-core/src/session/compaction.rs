@@ -72,19 +72,24 @@ impl Session {
         drop(admitted);
         self.tell_changed();
         let made = AssertUnwindSafe(self.sum_up(resolved, &cancel)).catch_unwind().await;
-        {
+        let next = {
             let _gate = self.gate.lock().await;
-            {
+            let next = {
                 let mut state = self.lock();
+                // What waits does not end with what was stopped for it.
+                let interrupted = state.turns.is_interrupted();
+                let next = if interrupted { state.turns.starting() } else { cancel };
                 state.end_turn();
-            }
+                next
+            };
             self.release().await;
             self.tell_changed();
             self.context_usage().tell();
             self.lock().unload();
             self.ended.notify_waiters();
-        }
-        self.begin_waiting(cancel).await;
+            next
+        };
+        self.begin_waiting(next).await;
         made.unwrap_or_else(|_| Err(Kind::Internal.into()))
     }
 

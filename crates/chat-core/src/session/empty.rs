@@ -37,6 +37,7 @@ impl EmptySession {
             project: self.project.clone(),
             mode: Some(self.mode),
             allow: Vec::new(),
+            delivery: None,
         }
     }
 }

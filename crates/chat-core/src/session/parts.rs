@@ -6,6 +6,7 @@ pub(crate) mod last_usage;
 pub(crate) mod pending_approvals;
 pub(crate) mod permission_rules;
 pub(crate) mod queue;
+pub(crate) mod steering;
 pub(crate) mod title;
 pub(crate) mod todos;
 pub(crate) mod tool_calls;

@@ -1,17 +1,19 @@
-//! What waits until the session is free, and how it goes out.
+//! What waits until the session is free, how it goes out, and how it is changed.
 
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
+use super::begin::ResolvedRequest;
 use super::parts::queue::Waiting;
 use crate::error::Result;
-use crate::message::{ChatRequest, MessageId, Queued};
+use crate::message::{ChatRequest, Content, Context, Delivery, MessageId, Queued};
+use crate::store::WaitingPlace;
 
 impl Session {
-    /// Has a message wait where a request is at work or others wait already, and says whether. The
-    /// gate must be held.
+    /// Has a message wait where a request is at work or others wait already, and says whether. One
+    /// that interrupts waits first, and stops the request. The gate must be held.
     pub(super) async fn enqueue_unless_free(
         &self,
         id: MessageId,
@@ -22,11 +24,27 @@ impl Session {
             state.turns.is_busy() || !state.queue.is_empty()
         };
         if must_wait {
-            let waiting = Waiting { id, request: request.clone() };
-            self.services.store.enqueue(&self.fid, waiting.queued()).await?;
+            let delivery = self.delivery(request);
+            let interrupts = delivery == Delivery::Interrupt;
+            let waits_for = if interrupts { Delivery::Queue } else { delivery };
+            let request = ChatRequest { delivery: Some(waits_for), ..request.clone() };
+            let waiting = Waiting { id, request };
+            let store = &self.services.store;
+            if interrupts {
+                store.enqueue_first(&self.fid, waiting.queued()).await?;
+            } else {
+                store.enqueue(&self.fid, waiting.queued()).await?;
+            }
             let mut state = self.lock();
-            let event = state.queue.push(waiting);
+            let event = if interrupts {
+                state.queue.push_first(vec![waiting])
+            } else {
+                state.queue.push(waiting)
+            };
             state.tell(event);
+            if interrupts {
+                state.turns.interrupt();
+            }
         }
         Ok(must_wait)
     }
@@ -98,5 +116,95 @@ impl Session {
         let Some((waiting, event)) = state.queue.remove(id) else { return Ok(None) };
         state.tell(event);
         Ok(waited.then(|| waiting.queued()))
+    }
+
+    /// Changes what a waiting message says. Says whether it waited still.
+    pub(crate) async fn edit_waiting(
+        &self,
+        id: MessageId,
+        content: Content,
+        context: Context,
+    ) -> Result<bool> {
+        let _gate = self.gate.lock().await;
+        let Some(queued) = self.lock().queue.get(id) else { return Ok(false) };
+        let edited = Queued { content: content.clone(), context: context.clone(), ..queued };
+        if !self.services.store.edit_waiting(edited).await? {
+            // Another process sent it or took it back.
+            self.take_waiting().await?;
+            return Ok(false);
+        }
+        let mut state = self.lock();
+        if let Some(event) = state.queue.edit(id, content, context) {
+            state.tell(event);
+        }
+        Ok(true)
+    }
+
+    /// Gives a waiting message another place. Says whether it waited still.
+    pub(crate) async fn move_waiting(&self, id: MessageId, place: WaitingPlace) -> Result<bool> {
+        let _gate = self.gate.lock().await;
+        self.move_claimed(id, place).await
+    }
+
+    /// Sends a waiting message now: the request at work is stopped for it. Says whether it waited
+    /// still.
+    pub(crate) async fn deliver_now(self: &Arc<Self>, id: MessageId) -> Result<bool> {
+        let cancel = self.stopped_from_now();
+        let waited = {
+            let _gate = self.gate.lock().await;
+            let waited = self.move_claimed(id, WaitingPlace::First).await?;
+            if waited {
+                // Behind the gate, so that it is not the message's own request.
+                self.lock().turns.interrupt();
+            }
+            waited
+        };
+        if waited {
+            self.begin_waiting(cancel).await;
+        }
+        Ok(waited)
+    }
+
+    async fn move_claimed(&self, id: MessageId, place: WaitingPlace) -> Result<bool> {
+        let waited = self.services.store.move_waiting(&self.fid, id, place).await?;
+        self.take_waiting().await?;
+        Ok(waited)
+    }
+
+    /// Takes what waits as the store has it. The gate must be held.
+    pub(super) async fn take_waiting(&self) -> Result<()> {
+        let waiting = self.services.store.waiting(&self.fid).await?;
+        let mut state = self.lock();
+        if let Some(event) = state.queue.take_stored(waiting) {
+            state.tell(event);
+        }
+        Ok(())
+    }
+
+    /// When a message reaches the model if a request is at work.
+    pub(super) fn delivery(&self, request: &ChatRequest) -> Delivery {
+        let set = || self.services.clients.settings().chat.while_busy.into();
+        match request.delivery.unwrap_or_else(set) {
+            Delivery::Steer if !self.can_steer(request) => Delivery::Queue,
+            delivery => delivery,
+        }
+    }
+
+    /// Whether the request at work can answer this message, too.
+    pub(super) fn can_steer(&self, request: &ChatRequest) -> bool {
+        let (record, answering) = {
+            let state = self.lock();
+            (state.record.clone(), state.answering.clone())
+        };
+        // Of one that has not begun nothing is known.
+        let Some(answering) = answering else { return true };
+        let Ok(resolved) = ResolvedRequest::resolve(&self.services, request, Some(&record)) else {
+            return false;
+        };
+        let project = request.project.clone().or_else(|| record.project.clone());
+        request.mode.is_none_or(|mode| mode == record.mode)
+            && request.allow.iter().all(|rule| record.rules.iter().any(|it| it.rule == *rule))
+            && !self.services.unsteerable.contains(&answering.model)
+            && resolved.answering(project) == answering
     }
 }

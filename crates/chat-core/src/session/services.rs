@@ -10,6 +10,7 @@ use chat_permission::path::{PathEnvironment, Project};
 use tokio_util::task::TaskTracker;
 
 use super::WaitingApprovals;
+use super::parts::steering::Unsteerable;
 use crate::agent::{Agent, AgentRegistry};
 use crate::client::{Capabilities, Client, ContextWindow, Price, Requester};
 use crate::error::{Kind, Result};
@@ -36,6 +37,8 @@ pub(crate) struct SessionServices {
     pub clients: Arc<dyn Clients>,
     /// Where the teams of tools come from. Set when the Manager has started.
     pub teams: OnceLock<Arc<dyn Teams>>,
+    /// The models that took no message of the person's after the results of tools.
+    pub unsteerable: Unsteerable,
     /// Whether better titles may be asked for.
     pub better_titles: bool,
     /// Everything that runs and must end before the program does.

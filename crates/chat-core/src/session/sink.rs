@@ -12,12 +12,12 @@ use super::approvals::Followed;
 use super::parts::permission_rules::action;
 use super::spending::Spending;
 use super::turn::RunningTurn;
-use crate::agent::{ReplyEnd, ReplySink, TurnContext, TurnProgress};
+use crate::agent::{NextReply, ReplyEnd, ReplySink, TurnContext, TurnProgress};
 use crate::client::{Capabilities, ContextWindow, Delta};
 use crate::error::{Kind, Result};
 use crate::event::Stage;
 use crate::message::{
-    Message, MessageId, ModelRef, Options, Part, Question, Todo, ToolCall, Usage,
+    Message, MessageId, ModelRef, Options, Part, Question, Role, Todo, ToolCall, Usage,
 };
 use crate::settings::ToolSettings;
 use crate::tool::{
@@ -31,8 +31,6 @@ pub(super) struct Sink {
     pub agent: String,
     pub project: Option<Arc<Project>>,
     pub capabilities: Capabilities,
-    /// The message of the person that is answered.
-    pub asked: Option<MessageId>,
     pub spending: Spending,
 }
 
@@ -43,12 +41,18 @@ impl Sink {
         self.turn.session.tools(&self.agent, with_project, self.capabilities, settings)
     }
 
+    /// The message of the person that is answered: the last one that the model has heard.
+    fn asked(&self) -> Option<MessageId> {
+        let history = self.turn.session.lock().transcript.history();
+        history.iter().rfind(|message| message.role == Role::User).map(|message| message.id)
+    }
+
     /// The keeper of what a call does to the project's files.
     fn changes(&self, call: &ToolCall) -> Changes {
         let Some(project) = &self.project else { return Changes::default() };
         let origin = Origin {
             session: self.turn.session.fid.to_string(),
-            message: self.asked.map(|asked| asked.to_string()).unwrap_or_default(),
+            message: self.asked().map(|asked| asked.to_string()).unwrap_or_default(),
             call: call.id.as_str().to_owned(),
         };
         let session = Arc::downgrade(&self.turn.session);
@@ -218,8 +222,18 @@ impl ReplySink for Sink {
         }
     }
 
-    async fn begin_next(&self, results: &[Arc<Message>], goes_on: bool) -> Result<()> {
-        self.turn.add_results(results, goes_on.then(|| self.model.clone())).await
+    async fn begin_next(
+        &self,
+        results: &[Arc<Message>],
+        next: NextReply,
+    ) -> Result<Vec<Arc<Message>>> {
+        let reply = (next != NextReply::None).then(|| self.model.clone());
+        let steered_by = (next == NextReply::Steerable).then_some(self.agent.as_str());
+        self.turn.add_results(results, reply, steered_by).await
+    }
+
+    async fn take_steered_back(&self) -> bool {
+        self.turn.take_steered_back(&self.model).await
     }
 
     async fn add_marker(&self, marker: Message) -> Result<()> {

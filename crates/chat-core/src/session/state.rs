@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::parts::last_usage::LastUsage;
 use super::parts::pending_approvals::PendingApprovals;
 use super::parts::queue::Queue;
+use super::parts::steering::{Answering, Steered};
 use super::parts::todos::Todos;
 use super::parts::tool_calls::ToolCalls;
 use super::parts::transcript::Transcript;
@@ -25,6 +26,10 @@ pub(super) struct State {
     /// What waits until the session is free.
     pub queue: Queue,
     pub turns: Turns,
+    /// How the request at work answers.
+    pub answering: Option<Answering>,
+    /// What was delivered with the results of its last round.
+    pub steered: Steered,
     /// The tools that run.
     pub tool_calls: ToolCalls,
     /// What waits for the person.
@@ -52,6 +57,8 @@ impl State {
             transcript: Transcript::default(),
             queue: waiting.into_iter().collect(),
             turns: Turns::default(),
+            answering: None,
+            steered: Steered::default(),
             tool_calls: ToolCalls::default(),
             pending_approvals: PendingApprovals::default(),
             last_usage: LastUsage::default(),
@@ -139,12 +146,12 @@ impl State {
         self.tell_added(reply);
     }
 
-    /// Results of tools stand in the transcript, the last at its head.
-    pub(super) fn add_results(&mut self, results: &[Arc<Message>]) {
-        for result in results {
-            self.transcript.append(Arc::clone(result));
-            self.record.head = Some(result.id);
-            self.tell_added(result);
+    /// These messages stand in the transcript, the last at its head.
+    pub(super) fn append(&mut self, messages: &[Arc<Message>]) {
+        for message in messages {
+            self.transcript.append(Arc::clone(message));
+            self.record.head = Some(message.id);
+            self.tell_added(message);
         }
     }
 
@@ -161,6 +168,8 @@ impl State {
     /// The turn at work has ended.
     pub(super) fn end_turn(&mut self) {
         self.tool_calls = ToolCalls::default();
+        self.answering = None;
+        self.steered = Steered::default();
         if let Some(event) = self.turns.end() {
             self.tell(event);
         }

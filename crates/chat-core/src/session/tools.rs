@@ -8,9 +8,11 @@ use std::sync::Arc;
 
 use chat_permission::Action;
 
+use super::parts::steering::Steered;
 use super::parts::tool_calls::ToolCalls;
+use super::steering::Steering;
 use super::turn::RunningTurn;
-use crate::error::{Kind, Result};
+use crate::error::Result;
 use crate::event::SessionEvent;
 use crate::message::{Message, ModelRef, Part, ToolCall};
 
@@ -67,11 +69,17 @@ impl RunningTurn {
     }
 
     /// Stores what is not stored yet of a round's results, and begins another reply after them.
+    /// Gives what the person says in between: where an agent's name is given, what waits for that.
     pub(super) async fn add_results(
         &self,
         results: &[Arc<Message>],
         reply: Option<ModelRef>,
-    ) -> Result<()> {
+        steered_by: Option<&str>,
+    ) -> Result<Vec<Arc<Message>>> {
+        let steering = match steered_by {
+            Some(agent) => self.gather_steering(results, agent).await,
+            None => None,
+        };
         let _one = self.session.writing.lock().await;
         let new: Vec<_> = {
             let mut state = self.session.lock();
@@ -79,7 +87,8 @@ impl RunningTurn {
             let is_new = |result: &&Arc<Message>| state.transcript.get(result.id).is_none();
             results.iter().filter(is_new).cloned().collect()
         };
-        let stored = self.store_results(&new, reply).await;
+        self.session.lock().steered = Steered::default();
+        let stored = self.store_round(&new, reply, steering).await;
         self.session.lock().tool_calls = ToolCalls::default();
         if stored.is_err() {
             self.save_later();
@@ -87,18 +96,29 @@ impl RunningTurn {
         stored
     }
 
+    async fn store_round(
+        &self,
+        results: &[Arc<Message>],
+        reply: Option<ModelRef>,
+        steering: Option<Steering<'_>>,
+    ) -> Result<Vec<Arc<Message>>> {
+        if let (Some(steering), Some(model)) = (steering, &reply)
+            && let Ok(Some(steered)) = self.store_steering(results, steering, model).await
+        {
+            return Ok(steered);
+        }
+        // What could not be stored with them waits for the next round.
+        self.store_results(results, reply).await?;
+        Ok(Vec::new())
+    }
+
     /// Appends results to the transcript, also where the store refuses them: then they wait for it.
     /// One at a time.
     async fn store_results(&self, results: &[Arc<Message>], reply: Option<ModelRef>) -> Result<()> {
+        let chained = self.chained(results.iter())?;
         let head = self.session.lock().transcript.head();
-        let mut parent = head.ok_or(Kind::Internal)?;
-        let mut chained = Vec::with_capacity(results.len());
-        for result in results {
-            let result = Message { parent: Some(parent), ..Message::clone(result) };
-            parent = result.id;
-            chained.push(Arc::new(result));
-        }
-        let reply = reply.map(|model| Arc::new(Message::reply(Some(parent), model)));
+        let parent = chained.last().map(|result| result.id).or(head);
+        let reply = reply.map(|model| Arc::new(Message::reply(parent, model)));
         let messages = self.session.lock().transcript.with_unsaved(chained.iter().chain(&reply));
         let stored = match messages.last().map(|message| message.id) {
             Some(head) => {
@@ -107,7 +127,7 @@ impl RunningTurn {
             None => Ok(()),
         };
         let mut state = self.session.lock();
-        state.add_results(&chained);
+        state.append(&chained);
         match (&stored, &reply) {
             (Ok(()), Some(reply)) => {
                 state.transcript.all_saved();

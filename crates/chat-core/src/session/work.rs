@@ -60,14 +60,12 @@ impl RunningTurn {
             Err(error) => return self.fail(error).await,
         };
         let branch = self.session.lock().transcript.branch().unwrap_or_default();
-        let asked = branch.iter().rfind(|message| message.role == Role::User);
         let sink = Arc::new(Sink {
             turn: self.clone(),
             model: resolved.model.clone(),
             agent: resolved.agent.name().to_owned(),
             project: environment.project.clone(),
             capabilities: environment.capabilities,
-            asked: asked.map(|message| message.id),
             spending: Spending::new(&self.session, &branch),
         });
         let offered = sink.tools(&self.session.services.clients.settings().tools);
@@ -162,19 +160,21 @@ impl RunningTurn {
     /// The request has ended: notifies watchers, and continues with the queue.
     async fn finish(&self, outcome: Outcome, model: &ModelRef, cancel: &CancellationToken) {
         // What waits goes out next, unless the person stopped this, or it would fail in the same
-        // way: then it waits until it is sent.
+        // way: then it waits until it is sent. What this was stopped for goes out in any case.
         let went_well = matches!(outcome.reason, StopReason::Complete | StopReason::Limit);
         if went_well && let Some(next) = self.session.first_waiting() {
             cancel.run_until_cancelled(self.session.wait_until_known(&next)).await;
         }
         let gate = self.session.gate.lock().await;
-        let (unread, troubled, stopped, next) = {
+        let (unread, goes_on, next) = {
             let mut state = self.session.lock();
             // Until here a stop was one of this request, also while it waited for the gate.
             let stopped = cancel.is_cancelled() || outcome.reason == StopReason::Stopped;
             if !went_well && !stopped {
                 state.trouble.get_or_insert(ReplyFailure::Failed);
             }
+            let troubled = state.trouble.is_some();
+            let goes_on = state.turns.is_interrupted() || (went_well && !stopped && !troubled);
             state.end_turn();
             let unread = !state.is_watched() && !state.record.unread && !state.is_halted();
             state.record.unread |= unread;
@@ -182,8 +182,8 @@ impl RunningTurn {
             // A stop from now on is one of what waits.
             let next = state.turns.starting();
             // Who waits until nothing is at work, to end the program, waits for this, too.
-            state.begins_next = went_well && !stopped && !state.queue.is_empty();
-            (unread, state.trouble.is_some(), stopped, next)
+            state.begins_next = goes_on && !state.queue.is_empty();
+            (unread, goes_on, next)
         };
         if unread {
             let patch = SessionPatch { unread: Some(true), ..SessionPatch::default() };
@@ -200,9 +200,8 @@ impl RunningTurn {
         // Whoever hears that the request has ended may claim the session.
         let goes_on = {
             let mut state = self.session.lock();
-            let stopped = stopped || next.is_cancelled();
             let goes_on =
-                went_well && !stopped && !troubled && !state.is_halted() && !state.queue.is_empty();
+                goes_on && !next.is_cancelled() && !state.is_halted() && !state.queue.is_empty();
             state.begins_next = goes_on;
             goes_on
         };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{AgentSettings, Connection, PermissionSettings, ToolSettings};
-use crate::message::{ModelRef, Options, Thinking};
+use crate::message::{Delivery, ModelRef, Options, Thinking};
 
 /// Everything that `config.toml` holds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -45,6 +45,45 @@ pub struct ChatSettings {
     pub compact_at: u8,
     /// Whether servers on their usual ports of this machine are looked for at start.
     pub find_local_servers: bool,
+    /// When a message that is sent while a reply runs reaches the model.
+    #[serde(skip_serializing_if = "WhileBusy::is_default")]
+    pub while_busy: WhileBusy,
+}
+
+/// When a message that is sent while a reply runs reaches the model, where it does not say so itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WhileBusy {
+    /// After the current step.
+    #[default]
+    Steer,
+    /// After the reply.
+    Queue,
+}
+
+impl WhileBusy {
+    /// The other one.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::Steer => Self::Queue,
+            Self::Queue => Self::Steer,
+        }
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl From<WhileBusy> for Delivery {
+    fn from(while_busy: WhileBusy) -> Self {
+        match while_busy {
+            WhileBusy::Steer => Self::Steer,
+            WhileBusy::Queue => Self::Queue,
+        }
+    }
 }
 
 impl Default for ChatSettings {
@@ -55,6 +94,7 @@ impl Default for ChatSettings {
             better_titles: true,
             compact_at: 80,
             find_local_servers: true,
+            while_busy: WhileBusy::default(),
         }
     }
 }

@@ -85,6 +85,22 @@ pub(super) fn store_content(db: &DbHandle, key: i64, message: &Message) -> Outco
     Ok(())
 }
 
+/// Takes a message out of a session, which nothing follows.
+pub(super) fn remove(db: &DbHandle, session: i64, id: MessageId) -> Outcome<()> {
+    let sql = "SELECT key FROM messages WHERE id = ?1 AND session = ?2";
+    let found = db.find(sql, params![id.as_bytes(), session], |row| row.get(0))?;
+    let Some(key) = found else { return Ok(()) };
+    let key: i64 = key;
+    let forget = || {
+        db.run("DELETE FROM text_index WHERE rowid = ?1", [key])?;
+        db.run("DELETE FROM word_index WHERE rowid = ?1", [key])?;
+        Ok(())
+    };
+    missing::or_else(db, forget, || Ok(()))?;
+    db.run("DELETE FROM messages WHERE key = ?1", [key])?;
+    Ok(())
+}
+
 fn index(db: &DbHandle, key: i64, text: &str) -> Outcome<()> {
     db.run("DELETE FROM text_index WHERE rowid = ?1", [key])?;
     db.run("INSERT INTO text_index (rowid, text) VALUES (?1, ?2)", params![key, text])?;

@@ -20,6 +20,7 @@ mod rounds;
 mod sessions;
 mod silence;
 mod slots;
+mod steering;
 mod stop;
 mod titles;
 mod tools;

@@ -5,6 +5,7 @@ mod damage;
 mod full;
 mod indexing;
 mod kill;
+mod kill_waiting;
 mod model;
 mod pages;
 mod processes;

@@ -59,7 +59,7 @@ impl ChatWidget {
     /// The chat is there that the person switched to, or nothing else is shown after all.
     fn arrive(&mut self) {
         while let Some(written) = self.composer.arrive() {
-            self.submit(written);
+            self.submit(written, None);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Routes what the person does with the composer to the parts of the chat that it concerns.
 
-use chat_core::message::{ChatRequest, Context};
+use chat_core::message::{ChatRequest, Context, Delivery};
 use chat_presentation::diagnostics::Moment;
 use chat_presentation::words::fill;
 use gettextrs::gettext;
@@ -15,7 +15,7 @@ impl ChatWidget {
     pub(super) fn composer_used(&mut self, output: composer::Output) {
         use composer::Output as Used;
         match output {
-            Used::Submit(written) => {
+            Used::Submit { written, other } => {
                 // Who sends something wants to see it.
                 self.conversation.go_to_end();
                 if let Some(name) = self.composer.field().unknown_names(&written).first() {
@@ -24,7 +24,8 @@ impl ChatWidget {
                     self.noted = true;
                     self.handle.output(Output::ChatNote(fill(&text, &[("name", name)])));
                 }
-                self.submit(written);
+                let delivery = other.then(|| self.other_delivery()).flatten();
+                self.submit(written, delivery);
             }
             Used::Hindered(why) => {
                 self.handle.output(Output::Note(why));
@@ -58,15 +59,21 @@ impl ChatWidget {
         }
     }
 
+    /// When a message reaches the model that is sent during a reply, and not as the settings say.
+    fn other_delivery(&self) -> Option<Delivery> {
+        let settings = self.manager.as_ref()?.settings().current();
+        Some(settings.chat.while_busy.other().into())
+    }
+
     /// What was written leaves the composer for the engine, or waits until it can.
-    pub(super) fn submit(&mut self, written: Written) {
+    pub(super) fn submit(&mut self, written: Written, delivery: Option<Delivery>) {
         if self.composer.is_switching() {
             self.composer.defer(written);
             return;
         }
         let without = self.editor_context.leave_behind(self.shown.project());
         self.show_chips();
-        self.composer.enqueue(written, without);
+        self.composer.enqueue(written, without, delivery);
         self.send_next();
     }
 
@@ -85,9 +92,10 @@ impl ChatWidget {
         if let Some(fid) = &session {
             self.diagnostics.reply(fid.as_str(), Moment::Request);
         }
+        let delivery = outgoing.delivery;
         let request = match &self.shown {
             ShownChat::New(chat) => chat.request(content, context),
-            _ => ChatRequest { session, content, context, ..ChatRequest::default() },
+            _ => ChatRequest { session, content, context, delivery, ..ChatRequest::default() },
         };
         self.composer.send(outgoing, request);
     }

@@ -234,6 +234,7 @@ impl ChatWidget {
         let Some(manager) = &self.manager else { return };
         let settings = manager.settings().current();
         self.composer.field().set_enter_sends(settings.ui.enter_sends);
+        self.composer.field().set_while_busy(settings.chat.while_busy);
         self.model.take_settings(&settings);
         // A new chat in sight follows them, as long as nothing else was chosen for it.
         let before = std::mem::replace(&mut self.default_mode, settings.permissions.mode);

@@ -51,7 +51,11 @@ impl ChatWidget {
         }
         if matches!(
             output,
-            Used::Retry | Used::Regenerate | Used::Resume | Used::ThinkAsModel | Used::SendWaiting
+            Used::Retry
+                | Used::Regenerate
+                | Used::Resume
+                | Used::ThinkAsModel
+                | Used::DeliverNow(_)
         ) {
             self.diagnostics.reply(fid.as_str(), Moment::Request);
         }
@@ -96,10 +100,12 @@ impl ChatWidget {
                 self.requests.retry_with_window(fid, self.shown.options(), tokens);
             }
             Used::CopyText(text) => self.layout.root().clipboard().set_text(&text),
-            Used::SendWaiting => self.requests.send_waiting(fid),
-            Used::Unqueue(id) => {
+            Used::DeliverNow(id) => self.requests.deliver_now(fid, id),
+            Used::MoveWaiting { id, before } => self.requests.move_waiting(fid, id, before),
+            Used::RemoveWaiting(id) => self.requests.remove_waiting(fid, id),
+            Used::Unqueue { id, before } => {
                 let project = self.shown.project().map(Path::to_owned);
-                self.requests.unqueue(fid, id, project);
+                self.requests.unqueue(fid, id, before, project);
             }
             Used::Answer { ask, answer } => {
                 // The card goes away with what has the keyboard in it.
@@ -123,6 +129,13 @@ impl ChatWidget {
     /// Gives back to the composer what was taken out of a chat, or not needed there.
     pub(super) fn give_back(&mut self, output: Option<session_requests::Output>) {
         match output {
+            Some(session_requests::Output::Waiting { fid, written, before }) => {
+                self.composer.set_place(&fid, before);
+                self.composer.give_back(Some(&fid), &written);
+                if self.shown.fid() == Some(&fid) {
+                    self.composer.field().focus();
+                }
+            }
             Some(session_requests::Output::Message(fid, written)) => {
                 self.composer.give_back(Some(&fid), &written);
                 if self.shown.fid() == Some(&fid) {

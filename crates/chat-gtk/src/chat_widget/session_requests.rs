@@ -25,7 +25,7 @@ pub(super) enum Msg {
     /// An answer came in time, or did not.
     Answered { fid: Fid, ask: ApprovalId, result: Result<bool> },
     /// A message that waited was taken out of the chat; none was sent meanwhile.
-    Unqueued { fid: Fid, result: Result<Option<Written>> },
+    Unqueued { fid: Fid, before: Option<MessageId>, result: Result<Option<Written>> },
 }
 
 /// What goes back to the composer.
@@ -33,6 +33,8 @@ pub(super) enum Msg {
 pub(super) enum Output {
     /// A message that was taken out of this chat: it can be written again.
     Message(Fid, Written),
+    /// The same of one that waited before another one.
+    Waiting { fid: Fid, written: Written, before: Option<MessageId> },
     /// What was typed for an answer that nobody waited for any more.
     Words(Option<Fid>, Written),
 }
@@ -90,9 +92,25 @@ impl SessionRequests {
         self.run(fid, async move |manager, fid| manager.sessions().resume(&fid).await);
     }
 
-    /// Sends the first message that waits.
-    pub(super) fn send_waiting(&self, fid: Fid) {
-        self.run(fid, async move |manager, fid| manager.sessions().send_waiting(&fid).await);
+    /// Sends a message that waits now.
+    pub(super) fn deliver_now(&self, fid: Fid, id: MessageId) {
+        self.run(fid, async move |manager, fid| {
+            manager.sessions().deliver_now(&fid, id).await.map(drop)
+        });
+    }
+
+    /// Has a message that waits go out before another one, or last.
+    pub(super) fn move_waiting(&self, fid: Fid, id: MessageId, before: Option<MessageId>) {
+        self.run(fid, async move |manager, fid| {
+            manager.sessions().move_waiting(&fid, id, before).await.map(drop)
+        });
+    }
+
+    /// Takes a message that waits out of the chat, for good.
+    pub(super) fn remove_waiting(&self, fid: Fid, id: MessageId) {
+        self.run(fid, async move |manager, fid| {
+            manager.sessions().unqueue(&fid, id).await.map(drop)
+        });
     }
 
     /// Shows the branch of this reply.
@@ -134,8 +152,15 @@ impl SessionRequests {
         });
     }
 
-    /// Takes a message that waits out of the chat, which works in this project.
-    pub(super) fn unqueue(&self, fid: Fid, id: MessageId, project: Option<PathBuf>) {
+    /// Takes a message that waits out of the chat, which works in this project, to be edited.
+    /// `before` waits after it.
+    pub(super) fn unqueue(
+        &self,
+        fid: Fid,
+        id: MessageId,
+        before: Option<MessageId>,
+        project: Option<PathBuf>,
+    ) {
         let Some(manager) = self.manager.clone() else { return };
         self.handle.spawn(async move {
             let result = match manager.sessions().unqueue(&fid, id).await {
@@ -145,7 +170,7 @@ impl SessionRequests {
                 Ok(None) => Ok(None),
                 Err(error) => Err(error),
             };
-            Msg::Unqueued { fid, result }
+            Msg::Unqueued { fid, before, result }
         });
     }
 
@@ -188,10 +213,10 @@ impl SessionRequests {
                 }
                 kept
             }
-            Msg::Unqueued { fid, result: Ok(written) } => {
-                written.map(|written| Output::Message(fid, written))
+            Msg::Unqueued { fid, before, result: Ok(written) } => {
+                written.map(|written| Output::Waiting { fid, written, before })
             }
-            Msg::Unqueued { fid, result: Err(error) } => {
+            Msg::Unqueued { fid, result: Err(error), .. } => {
                 self.handle.fail(Some(&fid), error);
                 None
             }

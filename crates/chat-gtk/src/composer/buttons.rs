@@ -1,5 +1,6 @@
 //! Shows Send and Stop as far as they can be used now, and says why not.
 
+use chat_core::settings::WhileBusy;
 use gettextrs::gettext;
 use relm4::gtk::prelude::*;
 
@@ -24,7 +25,10 @@ impl Inner {
         let hint = match hindrance {
             Some(words) => words,
             None if blank => gettext("Write a message first"),
-            None if busy => gettext("Send when this reply is done"),
+            None if busy => match self.while_busy.get() {
+                WhileBusy::Steer => gettext("Send after this step"),
+                WhileBusy::Queue => gettext("Send when this reply is done"),
+            },
             None => gettext("Send"),
         };
         self.send.set_tooltip_text(Some(&hint));

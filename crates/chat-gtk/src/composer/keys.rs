@@ -13,6 +13,8 @@ use super::{Inner, Output};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meaning {
     Send,
+    /// During a reply: with the other delivery.
+    SendOtherwise,
     Break,
     Other,
 }
@@ -38,13 +40,13 @@ pub(super) fn scroll(inner: &Inner, key: gdk::Key, modifiers: gdk::ModifierType)
     scrolls
 }
 
-/// Lets Enter send or break the line; Shift reverses that, and Control always sends. `first` sees
-/// each key before, and returns whether it handled it.
+/// Lets Enter send or break the line; Shift reverses that, and Control always sends, otherwise than
+/// usual during a reply. `first` sees each key before, and returns whether it handled it.
 pub(super) fn connect(
     text: &gtk::TextView,
     enter_sends: impl Fn() -> bool + 'static,
     first: impl Fn(gdk::Key, gdk::ModifierType) -> bool + 'static,
-    send: impl Fn() + 'static,
+    send: impl Fn(bool) + 'static,
 ) {
     let keys = gtk::EventControllerKey::new();
     keys.set_propagation_phase(gtk::PropagationPhase::Capture);
@@ -63,10 +65,10 @@ pub(super) fn connect(
         if controller.current_event().is_some_and(|event| view.im_context_filter_keypress(event)) {
             return glib::Propagation::Stop;
         }
-        if meaning == Meaning::Send {
-            send();
-        } else {
-            view.emit_insert_at_cursor("\n");
+        match meaning {
+            Meaning::Send => send(false),
+            Meaning::SendOtherwise => send(true),
+            Meaning::Break | Meaning::Other => view.emit_insert_at_cursor("\n"),
         }
         glib::Propagation::Stop
     });
@@ -81,7 +83,9 @@ fn meaning(key: gdk::Key, modifiers: gdk::ModifierType, enter_sends: bool) -> Me
         return Meaning::Other;
     }
     let shift = modifiers.contains(gdk::ModifierType::SHIFT_MASK);
-    if modifiers.contains(gdk::ModifierType::CONTROL_MASK) || enter_sends != shift {
+    if modifiers.contains(gdk::ModifierType::CONTROL_MASK) {
+        Meaning::SendOtherwise
+    } else if enter_sends != shift {
         Meaning::Send
     } else {
         Meaning::Break
@@ -107,7 +111,8 @@ mod tests {
     #[test]
     fn control_always_sends_and_letters_are_left_alone() {
         let control = gdk::ModifierType::CONTROL_MASK;
-        assert_eq!(meaning(gdk::Key::Return, control, false), Meaning::Send);
+        assert_eq!(meaning(gdk::Key::Return, control, false), Meaning::SendOtherwise);
+        assert_eq!(meaning(gdk::Key::Return, control, true), Meaning::SendOtherwise);
         assert_eq!(meaning(gdk::Key::a, control, true), Meaning::Other);
     }
 }

@@ -66,7 +66,7 @@ impl Inner {
         if key == gdk::Key::Tab {
             self.text.emit_move_focus(gtk::DirectionType::TabForward);
         } else if self.enter_sends.get() {
-            self.submit();
+            self.submit(false);
         } else {
             self.text.emit_insert_at_cursor("\n");
         }

@@ -60,7 +60,7 @@ fn pressed_in_vain(enter_sends: bool, key: gdk::Key) -> (bool, String) {
     let list = composer.inner.suggestions.borrow().clone().expect("the list");
     assert!(list.press(key, gdk::ModifierType::empty()), "it is for what is found in a moment");
     composer.suggest("nobody", Vec::new());
-    let is_sent = told.borrow().iter().any(|output| matches!(output, Output::Submit(_)));
+    let is_sent = told.borrow().iter().any(|output| matches!(output, Output::Submit { .. }));
     (is_sent, composer.content().text)
 }
 
@@ -261,7 +261,7 @@ fn a_page_is_waited_for_as_long_as_its_word_stands_there() {
     let buffer = composer.inner.text.buffer();
     buffer.insert_at_cursor(" and more");
     assert!(waited_for(&told).is_empty(), "it is waited for already");
-    composer.inner.submit();
+    composer.inner.submit(false);
     assert!(told.borrow().iter().any(|output| matches!(output, Output::Hindered(_))));
     composer.inner.unpin(0);
     assert_eq!(waited_for(&told), [Vec::<String>::new()]);

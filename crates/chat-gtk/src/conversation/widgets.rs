@@ -19,3 +19,4 @@ pub mod tags;
 pub mod tail;
 pub mod tool;
 pub mod user;
+pub mod waiting;

@@ -15,6 +15,7 @@ use super::view::View;
 use super::{Input, Window, about, export, keys, state, switcher, view};
 use crate::chat_list::{self, FoundIn};
 use crate::chat_widget::{self, Find};
+use crate::conversation::move_focused_waiting;
 use crate::models::adding;
 use crate::{panel, preferences};
 
@@ -67,6 +68,9 @@ impl Window {
                 self.state.list_hidden = !self.state.list_hidden && !view.is_folded();
                 view.toggle_list(self.state.list_hidden);
             }
+            // With the keyboard on a message that waits, the keys move that one.
+            Action::Previous if move_focused_waiting(root, true) => {}
+            Action::Next if move_focused_waiting(root, false) => {}
             Action::Previous => self.list.emit(List::Step(-1)),
             Action::Next => self.list.emit(List::Step(1)),
             Action::FocusAsk => {

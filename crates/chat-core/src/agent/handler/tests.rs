@@ -11,8 +11,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::agent::{
-    Agent, JustAsk, PromptContext, ReplyEnd, ReplySink, Surroundings, TurnContext, TurnInput,
-    TurnProgress,
+    Agent, JustAsk, NextReply, PromptContext, ReplyEnd, ReplySink, Surroundings, TurnContext,
+    TurnInput, TurnProgress,
 };
 use crate::chat::ReplyBuilder;
 use crate::client::{Delta, Timeouts, ToolChoice, connect};
@@ -128,9 +128,14 @@ impl ReplySink for RecordingSink {
 
     async fn tool_finished(&self, _call: &ToolCall, _result: &Arc<Message>, _store: bool) {}
 
-    async fn begin_next(&self, results: &[Arc<Message>], goes_on: bool) -> Result<()> {
+    async fn begin_next(
+        &self,
+        results: &[Arc<Message>],
+        next: NextReply,
+    ) -> Result<Vec<Arc<Message>>> {
+        let goes_on = next != NextReply::None;
         self.note(format!("{} results, goes on: {goes_on}", results.len()));
-        Ok(())
+        Ok(Vec::new())
     }
 
     async fn add_marker(&self, _marker: Message) -> Result<()> {

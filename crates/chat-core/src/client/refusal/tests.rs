@@ -216,6 +216,29 @@ fn waits_are_seconds_or_dates(
 }
 
 #[test]
+fn a_refusal_may_be_about_the_order_of_messages() {
+    let order = "Conversation roles must alternate user/assistant/user/assistant/...";
+    let error = |status, body: &Value| {
+        of_status(status, &HeaderMap::new(), body.to_string().as_bytes(), &asked())
+    };
+    let bad_request = "BadRequestError";
+    for (status, body, refuses) in [
+        (400, openai(order, bad_request, &json!(400)), true),
+        // Mistral's.
+        (400, openai("Unexpected role 'user' after role 'tool'", "x", &json!(3230)), true),
+        // llama.cpp's.
+        (500, openai(&format!("{order} at row 1"), "server_error", &json!(500)), true),
+        (500, openai(order, "template_failed", &Value::Null), true),
+        (500, openai("out of memory", "server_error", &json!(500)), false),
+        (503, openai("Loading model", "unavailable_error", &json!(503)), false),
+        (401, openai("Invalid key", "x", &Value::Null), false),
+        (400, openai("context", "exceed_context_size_error", &Value::Null), false),
+    ] {
+        assert_eq!(super::refuses_order(&error(status, &body)), refuses, "{body}");
+    }
+}
+
+#[test]
 fn neither_the_conversation_nor_the_key_stands_in_an_error() {
     let said = "My secret plan for the birthday party";
     let asked = SentRequest {

@@ -134,6 +134,22 @@ pub(super) fn is_unknown_path(message: &str) -> bool {
         || SAYINGS.iter().any(|saying| message.contains(saying))
 }
 
+/// Whether the words are about the order of messages, or about the template that insists on one.
+pub(super) fn is_about_order(message: &str) -> bool {
+    const SAYINGS: &[&str] = &[
+        // The templates of Mistral's and Gemma's models: "… roles must alternate user/assistant/…".
+        "must alternate",
+        "should alternate",
+        // Mistral's server: "Unexpected role 'user' after role 'tool'".
+        "unexpected role",
+        // llama.cpp, LM Studio: "Error rendering prompt with jinja template".
+        "jinja",
+        "chat template",
+        "raise_exception",
+    ];
+    SAYINGS.iter().any(|saying| message.contains(saying))
+}
+
 /// Whether the words say that the key is wrong, with a status that does not (Gemini: 400).
 pub(super) fn is_bad_key(message: &str) -> bool {
     message.contains("api key not valid") || message.contains("api_key_invalid")

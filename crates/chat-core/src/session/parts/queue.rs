@@ -1,16 +1,16 @@
-//! What waits until the session is free.
+//! What waits until the session is free, or a step of its reply is over.
 
 use std::collections::VecDeque;
 
 use crate::event::SessionEvent;
-use crate::message::{ChatRequest, MessageId, Queued};
+use crate::message::{ChatRequest, Content, Context, Delivery, MessageId, Queued};
 
 /// The messages that wait to be sent, in order.
 #[derive(Default)]
 pub(crate) struct Queue(VecDeque<Waiting>);
 
-/// A request that waits.
-#[derive(Debug)]
+/// A request that waits. Its delivery says when it goes out; it interrupts nothing any more.
+#[derive(Clone, Debug)]
 pub(crate) struct Waiting {
     pub id: MessageId,
     pub request: ChatRequest,
@@ -20,14 +20,25 @@ impl Waiting {
     /// What is stored and shown of it.
     pub(crate) fn queued(&self) -> Queued {
         let ChatRequest { content, context, .. } = self.request.clone();
-        Queued { id: self.id, content, context }
+        Queued { id: self.id, content, context, delivery: self.delivery() }
+    }
+
+    fn delivery(&self) -> Delivery {
+        self.request.delivery.unwrap_or_default()
+    }
+
+    fn is_as(&self, stored: &Queued) -> bool {
+        self.id == stored.id
+            && self.delivery() == stored.delivery
+            && self.request.content == stored.content
     }
 }
 
 impl From<Queued> for Waiting {
     fn from(queued: Queued) -> Self {
-        let Queued { id, content, context } = queued;
-        Self { id, request: ChatRequest { content, context, ..ChatRequest::default() } }
+        let Queued { id, content, context, delivery } = queued;
+        let delivery = Some(delivery);
+        Self { id, request: ChatRequest { content, context, delivery, ..ChatRequest::default() } }
     }
 }
 
@@ -62,6 +73,55 @@ impl Queue {
         self.changed()
     }
 
+    /// These wait before all others.
+    pub(crate) fn push_first(&mut self, waiting: Vec<Waiting>) -> SessionEvent {
+        for waiting in waiting.into_iter().rev() {
+            self.0.push_front(waiting);
+        }
+        self.changed()
+    }
+
+    /// Whether one of them goes out after the current step.
+    pub(crate) fn steers(&self) -> bool {
+        self.0.iter().any(|waiting| waiting.delivery() == Delivery::Steer)
+    }
+
+    /// Those that go out after the current step, in order.
+    pub(crate) fn steering(&self) -> Vec<Waiting> {
+        self.0.iter().filter(|waiting| waiting.delivery() == Delivery::Steer).cloned().collect()
+    }
+
+    /// All that wait go out at the end of the request.
+    pub(crate) fn wait_for_end(&mut self) {
+        for waiting in &mut self.0 {
+            waiting.request.delivery = Some(Delivery::Queue);
+        }
+    }
+
+    /// A waiting message says something else.
+    pub(crate) fn edit(
+        &mut self,
+        id: MessageId,
+        content: Content,
+        context: Context,
+    ) -> Option<SessionEvent> {
+        let waiting = self.0.iter_mut().find(|waiting| waiting.id == id)?;
+        waiting.request.content = content;
+        waiting.request.context = context;
+        Some(self.changed())
+    }
+
+    /// What is stored of a waiting message.
+    pub(crate) fn get(&self, id: MessageId) -> Option<Queued> {
+        self.0.iter().find(|waiting| waiting.id == id).map(Waiting::queued)
+    }
+
+    /// These went out.
+    pub(crate) fn took(&mut self, ids: &[MessageId]) -> SessionEvent {
+        self.0.retain(|waiting| !ids.contains(&waiting.id));
+        self.changed()
+    }
+
     /// Takes the first out, to send it.
     pub(crate) fn pop(&mut self) -> Option<(Waiting, SessionEvent)> {
         let waiting = self.0.pop_front()?;
@@ -83,11 +143,11 @@ impl Queue {
 
     /// Whether the same messages wait here as in the store.
     pub(crate) fn is_as(&self, stored: &[Queued]) -> bool {
-        stored.iter().map(|queued| queued.id).eq(self.0.iter().map(|waiting| waiting.id))
+        self.0.len() == stored.len() && self.0.iter().zip(stored).all(|(one, it)| one.is_as(it))
     }
 
-    /// Takes what waits as the store has it: another process may have sent it or taken it back. What
-    /// the store does not keep of a request stays.
+    /// Takes what waits as the store has it: another process may have sent, changed or moved it, or
+    /// taken it back. What the store does not keep of a request stays.
     pub(crate) fn take_stored(&mut self, stored: Vec<Queued>) -> Option<SessionEvent> {
         if self.is_as(&stored) {
             return None;
@@ -95,13 +155,26 @@ impl Queue {
         let mut known: Vec<_> = self.0.drain(..).collect();
         for queued in stored {
             let place = known.iter().position(|waiting| waiting.id == queued.id);
-            let waiting = place.map_or_else(|| queued.into(), |place| known.swap_remove(place));
+            let waiting = match place.map(|place| known.swap_remove(place)) {
+                None => queued.into(),
+                Some(known) if known.is_as(&queued) => known,
+                Some(known) => {
+                    let Queued { id, content, context, delivery } = queued;
+                    // What only this process knows of files by their names counts for the old words.
+                    let is_edited = known.request.content != content;
+                    let context = if is_edited { context } else { known.request.context };
+                    let delivery = Some(delivery);
+                    let request = ChatRequest { content, context, delivery, ..known.request };
+                    Waiting { id, request }
+                }
+            };
             self.0.push_back(waiting);
         }
         Some(self.changed())
     }
 
-    fn changed(&self) -> SessionEvent {
+    /// What waits now.
+    pub(crate) fn changed(&self) -> SessionEvent {
         SessionEvent::QueueChanged { queue: self.queued() }
     }
 }
@@ -150,6 +223,74 @@ mod tests {
         let (taken, event) = queue.remove(ids[1]).unwrap();
         assert_eq!((taken.id, told(&event)), (ids[1], vec!["a".to_owned(), "c".to_owned()]));
         assert!(queue.remove(ids[1]).is_none() && !queue.contains(ids[1]));
+    }
+
+    fn steering(text: &str) -> Waiting {
+        let mut waiting = waiting(text);
+        waiting.request.delivery = Some(Delivery::Steer);
+        waiting
+    }
+
+    fn until_the_end(text: &str) -> Waiting {
+        let mut waiting = waiting(text);
+        waiting.request.delivery = Some(Delivery::Queue);
+        waiting
+    }
+
+    #[test]
+    fn what_steers_goes_out_in_its_order_past_what_waits_for_the_end() {
+        let mut queue = Queue::default();
+        for waiting in [until_the_end("a"), steering("b"), until_the_end("c"), steering("d")] {
+            queue.push(waiting);
+        }
+        let steering = queue.steering();
+        let texts = |all: &[Waiting]| -> Vec<String> {
+            all.iter().map(|waiting| waiting.request.content.text.clone()).collect()
+        };
+        assert_eq!(texts(&steering), ["b", "d"]);
+        let ids: Vec<_> = steering.iter().map(|waiting| waiting.id).collect();
+        assert_eq!(told(&queue.took(&ids)), ["a", "c"]);
+        assert!(!queue.steers());
+        // They were refused: they wait before all others, and no longer steer.
+        queue.push_first(steering);
+        assert!(queue.steers());
+        queue.wait_for_end();
+        assert!(!queue.steers());
+        assert_eq!(told(&queue.changed()), ["b", "d", "a", "c"]);
+    }
+
+    #[test]
+    fn an_edited_message_keeps_its_place_and_what_else_was_asked_for() {
+        let mut queue = Queue::default();
+        let mut first = steering("first");
+        first.request.mode = Some(chat_permission::Mode::Plan);
+        let id = first.id;
+        queue.push(first);
+        queue.push(steering("second"));
+        let event = queue.edit(id, Content::text("better"), Context::default()).unwrap();
+        assert_eq!(told(&event), ["better", "second"]);
+        assert_eq!(queue.first().unwrap().mode, Some(chat_permission::Mode::Plan));
+        queue.remove(id);
+        assert!(queue.edit(id, Content::text("late"), Context::default()).is_none());
+    }
+
+    #[test]
+    fn what_another_process_edited_or_moved_is_taken_over() {
+        let mut queue = Queue::default();
+        let mut a = steering("a");
+        a.request.agent = Some("coder".to_owned());
+        queue.push(a);
+        queue.push(steering("b"));
+        let mut stored = queue.queued();
+        stored.swap(0, 1);
+        stored[1].content.text = "a, better".to_owned();
+        stored[1].delivery = Delivery::Queue;
+        assert!(!queue.is_as(&stored));
+        assert_eq!(told(&queue.take_stored(stored.clone()).unwrap()), ["b", "a, better"]);
+        assert!(queue.is_as(&stored));
+        assert_eq!(queue.get(stored[1].id).unwrap().delivery, Delivery::Queue);
+        queue.pop();
+        assert_eq!(queue.first().unwrap().agent.as_deref(), Some("coder"));
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub(crate) struct Turns {
 struct ActiveTurn {
     id: TurnId,
     cancel: CancellationToken,
+    /// Whether it was stopped for a message that waits and goes out next.
+    interrupted: bool,
 }
 
 impl Turns {
@@ -32,7 +34,7 @@ impl Turns {
     pub(crate) fn begin(&mut self, cancel: CancellationToken) -> TurnId {
         let id = TurnId(self.last.0 + 1);
         self.last = id;
-        self.active = Some(ActiveTurn { id, cancel });
+        self.active = Some(ActiveTurn { id, cancel, interrupted: false });
         id
     }
 
@@ -88,11 +90,27 @@ impl Turns {
 
     /// Stops the turn at work, or the requests that are about to begin.
     pub(crate) fn stop(&mut self) {
-        match &self.active {
-            Some(active) => active.cancel.cancel(),
+        match &mut self.active {
+            Some(active) => {
+                active.interrupted = false;
+                active.cancel.cancel();
+            }
             // Those that are made from now on are others.
             None => std::mem::take(&mut self.starting).cancel(),
         }
+    }
+
+    /// Stops the turn at work for what waits first, which goes out after it.
+    pub(crate) fn interrupt(&mut self) {
+        if let Some(active) = &mut self.active {
+            active.interrupted = true;
+            active.cancel.cancel();
+        }
+    }
+
+    /// Whether the turn at work was stopped for what waits first.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.active.as_ref().is_some_and(|active| active.interrupted)
     }
 }
 
@@ -123,6 +141,23 @@ mod tests {
         turns.begin(works.clone());
         turns.stop();
         assert!(works.is_cancelled() && !waits.is_cancelled());
+    }
+
+    #[test]
+    fn a_stop_after_an_interruption_lets_nothing_follow() {
+        let mut turns = Turns::default();
+        turns.interrupt();
+        assert!(!turns.is_interrupted(), "nothing is at work");
+        let works = CancellationToken::new();
+        turns.begin(works.clone());
+        turns.interrupt();
+        assert!(works.is_cancelled() && turns.is_interrupted());
+        turns.stop();
+        assert!(!turns.is_interrupted());
+        turns.interrupt();
+        turns.end();
+        turns.begin(CancellationToken::new());
+        assert!(!turns.is_interrupted(), "that was the one before");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::collections::{HashMap, VecDeque};
 
 use chat_core::error::Result;
 use chat_core::manager::Sent;
-use chat_core::message::{ChatRequest, Fid};
+use chat_core::message::{ChatRequest, Delivery, Fid, MessageId};
 
 use super::{ChatComposer, Msg, Output};
 use crate::composer::{Along, Written};
@@ -18,6 +18,8 @@ pub(in super::super) struct Outgoing {
     pub(in super::super) written: Written,
     /// What of the open files does not go along.
     pub(in super::super) without: Vec<Along>,
+    /// When it reaches the model where a reply runs, if not as the settings say.
+    pub(in super::super) delivery: Option<Delivery>,
 }
 
 /// What was sent and is not on disk yet.
@@ -27,6 +29,8 @@ pub(super) struct Outbox {
     waiting: VecDeque<Outgoing>,
     /// What left for the engine, with its chat, by the number of its sending.
     on_its_way: HashMap<u64, (Option<Fid>, Outgoing)>,
+    /// A message that waited is edited in this chat: it goes back before the one that waits after it.
+    place: Option<(Fid, MessageId)>,
     /// How many were sent.
     count: u64,
     /// The generation in which a message was sent that is not on disk yet.
@@ -47,8 +51,18 @@ impl Outbox {
 
 impl ChatComposer {
     /// What was written waits to be sent, without this.
-    pub(in super::super) fn enqueue(&mut self, written: Written, without: Vec<Along>) {
-        self.outbox.waiting.push_back(Outgoing { written, without });
+    pub(in super::super) fn enqueue(
+        &mut self,
+        written: Written,
+        without: Vec<Along>,
+        delivery: Option<Delivery>,
+    ) {
+        self.outbox.waiting.push_back(Outgoing { written, without, delivery });
+    }
+
+    /// What is sent next in this chat waits before this message, if that still waits then.
+    pub(in super::super) fn set_place(&mut self, fid: &Fid, before: Option<MessageId>) {
+        self.outbox.place = before.map(|before| (fid.clone(), before));
     }
 
     /// Takes the next message, if it can be sent now: for [`Self::send`].
@@ -68,8 +82,18 @@ impl ChatComposer {
         self.outbox.count += 1;
         let number = self.outbox.count;
         self.outbox.on_its_way.insert(number, (self.fid.clone(), outgoing));
+        let is_here = |place: &mut (Fid, _)| request.session.as_ref() == Some(&place.0);
+        let place = self.outbox.place.take_if(is_here);
         self.handle.spawn(async move {
             let result = manager.send(request).await;
+            if let (Ok(Sent { message, queued: true, .. }), Some((fid, before))) = (&result, place)
+            {
+                // Where that fails it waits after the others.
+                let moved = manager.sessions().move_waiting(&fid, *message, Some(before)).await;
+                if let Err(error) = moved {
+                    tracing::warn!(%error, "a message did not go back to its place");
+                }
+            }
             Msg::Sent { generation, number, result }
         });
     }
@@ -98,7 +122,7 @@ impl ChatComposer {
         number: u64,
         result: Result<Sent>,
     ) -> Option<Output> {
-        let (from, Outgoing { written, without }) = self.outbox.on_its_way.remove(&number)?;
+        let (from, Outgoing { written, without, .. }) = self.outbox.on_its_way.remove(&number)?;
         self.outbox.sending = self.outbox.sending.filter(|sending| *sending != generation);
         let is_there = generation == self.generation;
         match result {

@@ -109,10 +109,24 @@ pub enum Output {
     NewChat,
     /// Put this text on the clipboard.
     CopyText(String),
-    /// Take a waiting message back.
-    Unqueue(MessageId),
-    /// Send the first message that waits.
-    SendWaiting,
+    /// Take a waiting message back, to edit it.
+    Unqueue {
+        /// Which.
+        id: MessageId,
+        /// What waits after it.
+        before: Option<MessageId>,
+    },
+    /// Have a waiting message go out before another one, or last.
+    MoveWaiting {
+        /// Which.
+        id: MessageId,
+        /// Before which.
+        before: Option<MessageId>,
+    },
+    /// Take a waiting message back and forget it.
+    RemoveWaiting(MessageId),
+    /// Send a waiting message now.
+    DeliverNow(MessageId),
     /// Open this address, which is one of http, https or mailto.
     OpenLink(String),
     /// Open this file of the project.

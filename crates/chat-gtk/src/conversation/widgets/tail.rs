@@ -10,10 +10,11 @@ use jiff::Timestamp;
 
 use chat_core::error::Error;
 use chat_core::event::Stage;
-use chat_core::message::{Ending, Queued};
+use chat_core::message::Ending;
 use chat_presentation::words;
 
-use super::{card, user};
+use super::card;
+use super::waiting::WaitingMessages;
 use crate::conversation::model::notice::Notice;
 use crate::conversation::model::transcript::Transcript;
 use crate::conversation::widgets::context::Output;
@@ -25,11 +26,9 @@ pub struct Tail {
     /// Beside it, where the reply looks like a loop.
     stop: gtk::Button,
     failure: gtk::Box,
-    queue: gtk::Box,
+    queue: WaitingMessages,
     output: Rc<dyn Fn(Output)>,
     shown_error: RefCell<Option<Error>>,
-    /// What waits as it is shown, and whether it goes out by itself.
-    shown_queue: RefCell<(Vec<Queued>, bool)>,
 }
 
 impl Tail {
@@ -53,23 +52,14 @@ impl Tail {
         line.append(&stage);
         line.append(&stop);
         let failure = gtk::Box::new(gtk::Orientation::Vertical, 0);
-        let queue = gtk::Box::new(gtk::Orientation::Vertical, 6);
+        let queue = WaitingMessages::new(Rc::clone(&output));
         let root = gtk::Box::new(gtk::Orientation::Vertical, 12);
         root.add_css_class("tail");
-        for child in [line.upcast_ref::<gtk::Widget>(), failure.upcast_ref(), queue.upcast_ref()] {
+        for child in [&line, &failure, queue.widget()] {
             root.append(child);
         }
         root.set_visible(false);
-        Self {
-            root,
-            stage,
-            stop,
-            failure,
-            queue,
-            output,
-            shown_error: RefCell::default(),
-            shown_queue: RefCell::default(),
-        }
+        Self { root, stage, stop, failure, queue, output, shown_error: RefCell::default() }
     }
 
     /// The widget.
@@ -89,17 +79,9 @@ impl Tail {
         if self.shown_error.borrow().as_ref() != error {
             self.show_error(error);
         }
-        let held = transcript.stage == Stage::Idle;
-        let shown = {
-            let shown = self.shown_queue.borrow();
-            shown.0 == queue && (shown.1 == held || queue.is_empty())
-        };
-        if !shown {
-            self.show_queue(queue, held);
-        }
+        self.queue.show(queue, transcript.stage == Stage::Idle);
         let empty = words.is_empty() && error.is_none() && queue.is_empty();
         self.failure.set_visible(error.is_some());
-        self.queue.set_visible(!queue.is_empty());
         self.root.set_visible(visible && !empty);
     }
 
@@ -111,20 +93,6 @@ impl Tail {
             self.failure.append(&card::card(&notice, &self.output));
         }
         self.shown_error.replace(error.cloned());
-    }
-
-    /// `held`: nothing is at work, so that nothing goes out before the person sends it.
-    fn show_queue(&self, queue: &[Queued], held: bool) {
-        empty(&self.queue);
-        for (place, queued) in queue.iter().enumerate() {
-            let (output, id) = (Rc::clone(&self.output), queued.id);
-            let take_back = move || output(Output::Unqueue(id));
-            let output = Rc::clone(&self.output);
-            // They go out in their order.
-            let send = (held && place == 0).then_some(move || output(Output::SendWaiting));
-            self.queue.append(&user::queued(&queued.content, held, take_back, send));
-        }
-        self.shown_queue.replace((queue.to_vec(), held));
     }
 }
 

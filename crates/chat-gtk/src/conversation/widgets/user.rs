@@ -6,7 +6,7 @@ use gettextrs::gettext;
 use gtk::pango;
 use gtk::prelude::*;
 
-use chat_core::message::{Attachment, Content, FromAgent, Message, MessageId, Part};
+use chat_core::message::{FromAgent, Message, MessageId, Part};
 use chat_presentation::words::{from_agent, one_line};
 
 use crate::conversation::widgets::context::{Output, WidgetContext};
@@ -17,7 +17,7 @@ use crate::{accessible, adaptive_pair};
 const LONG: usize = 10_000;
 
 /// The icon of an agent that speaks in place of the user.
-const AGENT: &str = "system-users-symbolic";
+pub(super) const AGENT: &str = "system-users-symbolic";
 
 /// What a message says: the user's words, or those of the agent that speaks.
 fn said_in(message: &Message) -> String {
@@ -42,7 +42,7 @@ struct Restore {
 }
 
 /// The text of a message, and the button that shows all of a long one.
-struct Text {
+pub(super) struct Text {
     label: gtk::Label,
     button: Option<gtk::Button>,
 }
@@ -127,50 +127,8 @@ fn asked_to_go_on() -> gtk::Widget {
         .upcast()
 }
 
-/// The box of what waits to be sent, and buttons that take it back and, where it does not go out by
-/// itself, send it.
-pub fn queued(
-    content: &Content,
-    held: bool,
-    take_back: impl Fn() + 'static,
-    send: Option<impl Fn() + 'static>,
-) -> gtk::Widget {
-    let chips: Vec<_> = content
-        .attachments
-        .iter()
-        .map(|attachment| match attachment {
-            Attachment::Image { .. } => ("image-x-generic-symbolic", gettext("Image")),
-            Attachment::File { name, .. } => ("text-x-generic-symbolic", name.clone()),
-        })
-        .chain(content.agent.iter().map(|agent| (AGENT, from_agent(agent))))
-        .collect();
-    let root = gtk::Box::builder()
-        .orientation(gtk::Orientation::Vertical)
-        .halign(gtk::Align::End)
-        .css_classes(["queued"])
-        .build();
-    root.append(&bubble(&content.text, &chips).0);
-    let line = gtk::Box::builder().spacing(6).halign(gtk::Align::End).build();
-    let words = if held { gettext("Not sent") } else { gettext("Queued") };
-    let waiting = gtk::Label::builder().label(words).css_classes(["caption"]).build();
-    line.append(&waiting);
-    let button = |label: String| {
-        gtk::Button::builder().label(label).css_classes(["flat", "caption"]).build()
-    };
-    let back = button(gettext("Edit Message"));
-    back.set_tooltip_text(Some(&gettext("Move this message back to the message field")));
-    back.connect_clicked(move |_| take_back());
-    line.append(&back);
-    if let Some(send) = send {
-        let now = button(gettext("Send Now"));
-        now.connect_clicked(move |_| send());
-        line.append(&now);
-    }
-    root.append(&line);
-    root.upcast()
-}
-
-fn bubble(text: &str, chips: &[(&str, String)]) -> (gtk::Box, Option<Text>) {
+/// The box of what a person said, with the label of its text.
+pub(super) fn bubble(text: &str, chips: &[(&str, String)]) -> (gtk::Box, Option<Text>) {
     let root = gtk::Box::builder()
         .orientation(gtk::Orientation::Vertical)
         .spacing(8)

@@ -2,8 +2,8 @@
 
 use chat_core::event::{Event, SessionEvent, SessionPlaceholder, Status, TextKind};
 use chat_core::message::{
-    ApprovalId, ApprovalKind, Content, Context, Ending, ModelRef, Question, SessionMeta, ToolCall,
-    ToolResult,
+    ApprovalId, ApprovalKind, Content, Context, Delivery, Ending, ModelRef, Question, SessionMeta,
+    ToolCall, ToolResult,
 };
 use jiff::Timestamp;
 use serde_json::Value;
@@ -136,7 +136,8 @@ fn a_reply_that_did_not_go_well_can_be_asked_for_again_though_a_message_waits() 
     let is_offered = |ending, waits: bool| {
         let reply = Message { ended: Some(ending), ..Message::text(Role::Assistant, None, "half") };
         let content = Content::text("afterwards");
-        let queued = Queued { id: MessageId::new(), content, context: Context::default() };
+        let (context, delivery) = (Context::default(), Delivery::Steer);
+        let queued = Queued { id: MessageId::new(), content, context, delivery };
         let mut shown = snapshot(vec![Message::text(Role::User, None, "go"), reply]);
         shown.stage = Stage::Idle;
         shown.queue = if waits { vec![queued] } else { Vec::new() };

@@ -223,14 +223,16 @@ fn code_in_a_question_follows_the_theme_and_only_links_take_the_keyboard() {
         });
         found
     };
-    let focusable = |begins: &str| {
-        let is_it = |view: &&gtk::TextView| {
+    let view = |begins: &str| {
+        let is_it = |view: &gtk::TextView| {
             let (start, end) = view.buffer().bounds();
             view.buffer().text(&start, &end, true).starts_with(begins)
         };
-        views().iter().find(is_it).expect("a text").is_focusable()
+        views().into_iter().find(is_it).expect("a text")
     };
-    assert!(focusable("Is this it?") && !focusable("And no link."));
+    assert!(view("Is this it?").is_focusable() && !view("And no link.").is_focusable());
+    let heights = ["Is this it?", "And no link."].map(|begins| view(begins).height());
+    assert!(heights.iter().all(|height| (12..60).contains(height)), "one line each: {heights:?}");
     let scheme = || {
         let mut buffers = views().into_iter().map(|view| view.buffer());
         let code = buffers.find_map(|buffer| buffer.downcast::<sourceview5::Buffer>().ok());

@@ -15,7 +15,7 @@ use relm4::{ComponentController, ComponentSender, Controller};
 
 use super::deletions::Deletions;
 use super::parts::{
-    failure_page, flat_header, icon_button, main_menu, new_chat_button, notice_bar,
+    failure_page, flat_header, icon_button, main_menu, new_chat_button, notice_bar, pane,
 };
 use super::side::Side;
 use super::state::WindowState;
@@ -367,13 +367,6 @@ impl View {
 fn restore(sender: &ComponentSender<Window>) -> impl Fn(Vec<Fid>) + 'static {
     let input = sender.input_sender().clone();
     move |chats| input.emit(Input::Restore(chats))
-}
-
-fn pane(class: &str, header: &adw::HeaderBar) -> gtk::Box {
-    let pane =
-        gtk::Box::builder().orientation(gtk::Orientation::Vertical).css_classes([class]).build();
-    pane.append(header);
-    pane
 }
 
 /// Records when the window was first painted.

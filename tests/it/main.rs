@@ -36,6 +36,7 @@ mod toasts;
 mod together;
 mod tools;
 mod typing;
+mod waiting_approvals;
 mod wayland;
 mod wheel;
 mod whole;

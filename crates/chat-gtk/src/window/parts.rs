@@ -42,7 +42,10 @@ pub(super) fn main_menu() -> gtk::MenuButton {
             (gettext("_Export as Markdown…"), "win.export"),
             (gettext("_Delete Chat"), "win.delete"),
         ][..],
-        &[(gettext("_Save File As…"), "win.save-as")],
+        &[
+            (gettext("Files and Ed_itor"), "win.toggle-panel"),
+            (gettext("_Save File As…"), "win.save-as"),
+        ],
         &[
             (gettext("_Preferences"), "win.preferences"),
             (gettext("_Keyboard Shortcuts"), "win.shortcuts"),

@@ -20,6 +20,7 @@ use super::parts::{
 use super::side::Side;
 use super::state::WindowState;
 use super::toasts::{Ground, Toasts};
+use super::waiting_approvals::{Place, WaitingApprovals};
 use super::{Input, Window, title_buttons};
 use crate::chat_list::ChatList;
 use crate::chat_widget::ChatWidget;
@@ -57,6 +58,7 @@ pub(crate) struct View {
     deletions: Deletions,
     renaming: glib::WeakRef<gtk::Popover>,
     pub(super) side: Side,
+    waiting: WaitingApprovals,
 }
 
 impl View {
@@ -65,7 +67,7 @@ impl View {
         list: &Controller<ChatList>,
         chat: &Controller<ChatWidget>,
         panel: &Panel,
-        state: &WindowState,
+        (state, waiting): (&WindowState, &WaitingApprovals),
         sender: &ComponentSender<Window>,
     ) -> Self {
         root.set_default_size(state.width, state.height);
@@ -76,6 +78,7 @@ impl View {
         list_header.set_title_widget(Some(&adw::WindowTitle::new(&gettext("Chats"), "")));
         list_header.pack_start(&new_chat_button());
         list_header.pack_end(&list.widgets().search_button);
+        list_header.pack_end(&waiting.button(Place::List));
         let list_pane = pane("chats-pane", &list_header);
         list_pane.set_width_request(LIST_WIDTH);
         // Its rows expand to its width; the pane itself takes no more.
@@ -99,6 +102,8 @@ impl View {
         let side = Side::new(panel, state);
         chat_header.pack_end(side.button());
         chat_header.pack_end(chat.widgets().agent_dropdown());
+        chat_header.pack_end(&waiting.button(Place::Chat));
+        side.header().pack_end(&waiting.button(Place::Panel));
         let chat_pane = pane("chat-pane", &chat_header);
         chat_pane.set_width_request(CHAT_WIDTH);
         chat_pane.set_hexpand(true);
@@ -145,6 +150,7 @@ impl View {
             deletions,
             renaming: glib::WeakRef::new(),
             side,
+            waiting: waiting.clone(),
         };
         view.show_folded(state.list_hidden);
         view.connect(root, sender);
@@ -200,6 +206,7 @@ impl View {
         self.chat_header.set_show_start_title_buttons(folded || list_hidden);
         let beside = self.side.show(folded || list_hidden);
         self.chat_header.set_show_end_title_buttons(!beside);
+        self.waiting.set_places(folded, self.side.covers());
     }
 
     /// F9: hides or shows the list, or switches between the two where only one is shown.

@@ -37,6 +37,7 @@ mod together;
 mod tools;
 mod typing;
 mod waiting;
+mod waiting_approvals;
 mod wayland;
 mod wheel;
 mod whole;

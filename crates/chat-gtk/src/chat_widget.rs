@@ -46,7 +46,7 @@ use relm4::component::Connector;
 use relm4::{Component, ComponentParts, ComponentSender};
 
 use crate::bridge::Bridge;
-use crate::composer::Composer;
+use crate::composer::{Composer, Written};
 use crate::conversation::Conversation;
 pub use crate::editor::{At, Outline, TextPosition};
 use background_commands::BackgroundCommands;
@@ -254,7 +254,10 @@ impl Component for ChatWidget {
                 self.show(Some(fid), None);
                 self.seek(find_bar::Target::Words(message, words));
             }
-            Input::FocusAsk => self.seek(find_bar::Target::Ask),
+            Input::FocusAsk(wanted) => self.seek(find_bar::Target::Ask(wanted)),
+            Input::GiveBack(fid, text) => {
+                self.composer.give_back(Some(&fid), &Written::text(text));
+            }
             Input::ChooseModel => self.model.open_models(),
             Input::ChooseProject => self.project.open(),
             Input::Work(folder) => self.choose_project(Some(folder)),

@@ -4,6 +4,7 @@
 //! `widgets` draw single parts, `column` places rows, `rows` says which of them have widgets, `view` draws what
 //! events changed, once a frame, and `find` brings the reader to what was found.
 
+mod approval_card;
 mod column;
 mod find;
 mod model;
@@ -24,6 +25,7 @@ use chat_core::message::{ApprovalId, BackgroundCommand, Fid, MessageId, Todo};
 use chat_core::store::Page;
 use chat_core::tool::Toolbox;
 
+pub use approval_card::{ApprovalCard, ApprovalCards};
 pub use model::files::{FileLocation, Files, KnownFiles};
 use model::transcript::{Change, Transcript};
 pub use search::{Pattern, SearchStatus};
@@ -263,9 +265,20 @@ impl Conversation {
         self.inner.find_next(forward);
     }
 
-    /// Gives the newest of what waits for the person the keyboard. Whether something waits.
-    pub fn focus_ask(&self) -> bool {
-        self.inner.focus_ask()
+    /// Focuses the card of this approval request; without one, or if it no longer waits, that of
+    /// the newest. Returns whether something waits.
+    pub fn focus_ask(&self, wanted: Option<ApprovalId>) -> bool {
+        self.inner.focus_ask(wanted)
+    }
+
+    /// The approval request whose card has the focus.
+    pub fn focused_ask(&self) -> Option<ApprovalId> {
+        self.inner.state.borrow().rows.focused_prompt()
+    }
+
+    /// Makes cards of what waits in any session, with the styles of this conversation.
+    pub fn approval_cards(&self) -> ApprovalCards {
+        ApprovalCards::new(&self.inner.state.borrow().rows.context)
     }
 
     /// Goes to the first message, once all before what is loaded has come.

@@ -17,11 +17,12 @@ mod switcher;
 mod title_buttons;
 mod toasts;
 mod view;
+mod waiting_approvals;
 
 use adw::prelude::*;
 use chat_core::error::Error;
 use chat_core::manager::Manager;
-use chat_core::message::Fid;
+use chat_core::message::{ApprovalId, Fid};
 use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::gio;
@@ -38,6 +39,7 @@ pub(crate) use notifications::Reply;
 use panel_memory::PanelMemory;
 use state::{StateWriter, WindowState};
 use view::View;
+use waiting_approvals::WaitingApprovals;
 
 /// The window's state.
 #[derive(Debug)]
@@ -58,8 +60,11 @@ pub(crate) struct Window {
     notifications: Notifications,
     /// Files to show as soon as a chat works in their project.
     located: Option<files::Located>,
+    waiting: WaitingApprovals,
     /// Whether the next chat is opened because something waits in it.
     seeks_ask: bool,
+    /// What was last gone to of all that waits.
+    sought: Option<ApprovalId>,
 }
 
 impl Component for Window {
@@ -99,7 +104,13 @@ impl Component for Window {
             diagnostics: launch.diagnostics.clone(),
         })
         .forward(sender.input_sender(), Input::Chat);
-        let view = View::new(&root, &list, &chat, &panel, &state, &sender);
+        let waiting = {
+            let cards = chat.widgets().conversation().approval_cards();
+            let input = sender.input_sender().clone();
+            WaitingApprovals::new(cards, move |output| input.emit(Input::Waiting(output)))
+        };
+        let view = View::new(&root, &list, &chat, &panel, (&state, &waiting), &sender);
+        waiting.set_yielding(view.side.button());
         keys::install(&app, &root, chat.widget(), &sender);
         root.set_application(Some(&app));
         view::mark_first_frame(&root, &launch.diagnostics);
@@ -119,7 +130,9 @@ impl Component for Window {
             arrived: false,
             quitting: quit::Quitting::default(),
             located: None,
+            waiting,
             seeks_ask: false,
+            sought: None,
         };
         ComponentParts { model, widgets: view }
     }
@@ -165,6 +178,7 @@ impl Component for Window {
             Input::List(output) => self.hear_list(output, view, &sender, root),
             Input::Chat(output) => self.hear_chat(output, view, root),
             Input::Panel(output) => self.hear_panel(output, view),
+            Input::Waiting(output) => self.hear_waiting(output, view, &sender),
             Input::Exported(Ok(path)) => {
                 let name = path.display().to_string();
                 view.note(&words::fill(&gettext("Saved to {file}"), &[("file", &name)]));
@@ -200,6 +214,11 @@ impl Component for Window {
                 view.note(&gettext("Nothing is waiting for your answer"));
             }
             Command::Replied(Err(error)) => view.note(&words::sentence(&error)),
+            Command::Answered { fid, ask, result } => {
+                if let Some(error) = self.waiting.answered(&fid, ask, result) {
+                    view.note(&words::sentence(&error));
+                }
+            }
             Command::Ended => self.app.quit(),
         }
     }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use chat_core::error::Result;
 use chat_core::manager::Manager;
-use chat_core::message::{Fid, MessageId};
+use chat_core::message::{ApprovalId, Fid, MessageId};
 use chat_presentation::words::{self, fill};
 use gettextrs::{gettext, ngettext};
 use gtk::{gdk, glib};
@@ -25,8 +25,8 @@ const WIDEST: i32 = 520;
 pub(super) enum Target {
     /// These words of a message.
     Words(MessageId, String),
-    /// What waits for the person's answer.
-    Ask,
+    /// This approval request, or the newest that waits.
+    Ask(Option<ApprovalId>),
 }
 
 /// What the person does with the bar, and what its work brings.
@@ -135,10 +135,10 @@ impl FindBar {
                 self.bar.open_at(&words, message);
             }
             Target::Words(message, words) => self.show_branch(message, words),
-            Target::Ask if !self.conversation.focus_ask() => {
+            Target::Ask(wanted) if !self.conversation.focus_ask(wanted) => {
                 self.handle.output(messages::Output::NothingAsked);
             }
-            Target::Ask => {}
+            Target::Ask(_) => {}
         }
         true
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use chat_core::error::Error;
 use chat_core::manager::Manager;
-use chat_core::message::{Fid, MessageId};
+use chat_core::message::{ApprovalId, Fid, MessageId};
 use chat_core::review::Seq;
 use chat_presentation::diagnostics::Diagnostics;
 
@@ -65,9 +65,11 @@ pub enum Input {
     },
     /// Show a new chat. It works in the folder of the shown one, with the same agent.
     ShowBeside,
-    /// Put the keyboard to the newest of what waits for the person's answer in this chat, once it is
-    /// there; [`Output::NothingAsked`] tells where nothing does.
-    FocusAsk,
+    /// Focus the card of this approval request once the chat is there; without one, or if it no
+    /// longer waits, that of the newest. [`Output::NothingAsked`] follows if nothing waits.
+    FocusAsk(Option<ApprovalId>),
+    /// Add this text to the draft of a chat: it was typed for an answer that was not needed.
+    GiveBack(Fid, String),
     /// Open the list of models.
     ChooseModel,
     /// Open the list of folders.

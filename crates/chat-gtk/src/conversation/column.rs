@@ -25,8 +25,6 @@ const SIDE: i32 = 24;
 const SIDE_NARROW: i32 = 14;
 /// A narrow window is narrower than this, in pixels.
 const NARROW: i32 = 500;
-/// The height at which a text is laid out to learn its true height: taller than any.
-const TALL: i32 = 60_000;
 /// How near to the end, in pixels, the reader counts as being at it.
 const NEAR_END: f64 = 3.0;
 

@@ -6,7 +6,7 @@ pub mod row;
 
 use std::ops::Range;
 
-use chat_core::message::{MessageId, Role};
+use chat_core::message::{ApprovalId, MessageId, Role};
 use gtk::prelude::*;
 
 use super::column::Column;
@@ -156,6 +156,11 @@ impl Rows {
             self.column.reveal(index - self.made.start, RowPosition::of_focus(&focus, &row), true);
         }
         took
+    }
+
+    /// The approval request whose card has the focus.
+    pub fn focused_prompt(&self) -> Option<ApprovalId> {
+        self.all.iter().find_map(|row| row.widget.as_ref()?.focused_prompt())
     }
 
     /// The button that goes to the reply at this side of another, if that is drawn and has others beside it.

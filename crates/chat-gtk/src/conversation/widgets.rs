@@ -10,6 +10,7 @@ pub mod fitted;
 pub mod floating;
 pub mod footer;
 pub mod highlight;
+pub mod laid_out;
 pub mod link;
 pub mod position;
 pub mod prose;

@@ -73,10 +73,7 @@ impl Window {
             Action::Next if move_focused_waiting(root, false) => {}
             Action::Previous => self.list.emit(List::Step(-1)),
             Action::Next => self.list.emit(List::Step(1)),
-            Action::FocusAsk => {
-                view.forward();
-                self.chat.emit(Chat::FocusAsk);
-            }
+            Action::FocusAsk => self.go_to_next_ask(view),
             Action::FocusMessage => {
                 view.forward();
                 self.chat.emit(Chat::FocusMessage);
@@ -291,7 +288,7 @@ impl Window {
                 let walks =
                     self.list.widget().state_flags().contains(gtk::StateFlags::FOCUS_WITHIN);
                 if std::mem::take(&mut self.seeks_ask) {
-                    self.chat.emit(chat_widget::Input::FocusAsk);
+                    self.chat.emit(chat_widget::Input::FocusAsk(self.sought));
                 } else if !walks && !edits {
                     self.chat.emit(chat_widget::Input::FocusMessage);
                 }
@@ -344,7 +341,7 @@ impl Window {
                 let Some(fid) = self.list.model().asking(self.shown.as_ref()) else {
                     return view.note(&gettext("Nothing is waiting for your answer"));
                 };
-                self.seeks_ask = true;
+                (self.seeks_ask, self.sought) = (true, None);
                 self.chat.emit(chat_widget::Input::Show(Some(fid)));
             }
             Told::Note(words) => view.note(&words),

@@ -68,7 +68,7 @@ impl Action {
             Self::Previous => &["<Alt>Up"],
             Self::Next => &["<Alt>Down"],
             Self::FocusMessage => &["<Control>l"],
-            Self::FocusAsk => &["<Control><Shift>y"],
+            Self::FocusAsk => &["<Control>period", "<Control><Shift>y"],
             Self::ChooseModel => &["<Control>m"],
             Self::ChooseProject => &["<Control>o"],
             Self::CopyReply => &["<Control><Shift>c"],
@@ -140,7 +140,7 @@ fn groups() -> [(String, Vec<(&'static str, String)>); 5] {
         ("<Control>f", gettext("Find in the chat")),
         ("<Control>g", gettext("Next match")),
         ("<Control><Shift>g", gettext("Previous match")),
-        ("<Control><Shift>y", gettext("Go to the pending question")),
+        ("<Control>period <Control><Shift>y", gettext("Go to the next pending question")),
         ("<Control>m", gettext("Choose a model")),
         ("<Control>o", gettext("Choose a folder to work in")),
         ("Escape", gettext("Stop the reply (press twice)")),
@@ -237,8 +237,8 @@ mod tests {
 
     #[test]
     fn every_key_of_an_action_is_shown_and_used_once() {
-        let shown: Vec<&str> =
-            groups().into_iter().flat_map(|(_, keys)| keys).map(|(key, _)| key).collect();
+        let keys = groups().into_iter().flat_map(|(_, keys)| keys);
+        let shown: Vec<&str> = keys.flat_map(|(keys, _)| keys.split(' ')).collect();
         let mut used = std::collections::HashSet::new();
         for &action in Action::VARIANTS {
             for key in action.keys() {

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use chat_core::error::Result;
 use chat_core::manager::Manager;
-use chat_core::message::Fid;
+use chat_core::message::{ApprovalId, Fid};
 
 use super::files::Located;
 use super::keys::Action;
 use super::notifications::{Finished, Reply};
 use super::quit::Answer;
+use super::waiting_approvals;
 use crate::app::Launch;
 use crate::{chat_list, chat_widget, panel};
 
@@ -96,6 +97,7 @@ pub(crate) enum Input {
     List(chat_list::Output),
     Chat(chat_widget::Output),
     Panel(panel::Output),
+    Waiting(waiting_approvals::Output),
     /// A chat was exported to this file, or the export failed for this reason.
     Exported(std::result::Result<PathBuf, String>),
 }
@@ -108,5 +110,11 @@ pub(crate) enum Command {
     Finished(Finished),
     /// An answer from outside the window reached its tool, or failed to.
     Replied(Result<bool>),
+    /// An answer from the list of what waits reached its tool, or failed to.
+    Answered {
+        fid: Fid,
+        ask: ApprovalId,
+        result: Result<bool>,
+    },
     Ended,
 }

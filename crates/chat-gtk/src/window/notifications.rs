@@ -106,6 +106,11 @@ impl Notifications {
         if self.replies.remove(fid) {
             self.app.withdraw_notification(&reply_id(fid));
         }
+        self.ask_seen(fid);
+    }
+
+    /// The ask of a chat is in view.
+    fn ask_seen(&mut self, fid: &Fid) {
         if let Some((_, told)) = self.asks.get_mut(fid)
             && std::mem::take(told)
         {
@@ -131,7 +136,10 @@ impl Window {
                         self.ask_for_last(fid.clone(), *reason, error.clone(), sender);
                     }
                 }
-                Event::ApprovalsChanged { asks } => self.hear_asks(asks, view, root),
+                Event::ApprovalsChanged { asks } => {
+                    self.waiting.set_asks(asks);
+                    self.hear_asks(asks, view, root);
+                }
                 Event::SessionRemoved { fid } => {
                     self.notifications.seen(fid);
                     self.notifications.answered(fid);
@@ -139,6 +147,8 @@ impl Window {
                 _ => {}
             }
         }
+        // Titles and folders may have changed, too.
+        self.show_waiting();
     }
 
     /// Whether a chat may get a notification.
@@ -150,12 +160,17 @@ impl Window {
 
     /// The chat that is in view.
     fn looked_at(&self, view: &View, root: &adw::ApplicationWindow) -> Option<&Fid> {
-        let looks = root.is_active() && !view.shows_list_alone();
+        let looks = root.is_active() && !view.shows_list_alone() && !view.side.covers();
         self.shown.as_ref().filter(|_| looks)
     }
 
-    /// Withdraws the notifications of the chat in view.
+    /// Withdraws the notifications of the chat in view, and of the list of what waits.
     pub(super) fn withdraw_seen(&mut self, view: &View, root: &adw::ApplicationWindow) {
+        if self.sees_waiting(root) {
+            for approval in self.waiting.asks() {
+                self.notifications.ask_seen(&approval.fid);
+            }
+        }
         if let Some(fid) = self.looked_at(view, root).cloned() {
             self.notifications.seen(&fid);
         }
@@ -211,7 +226,8 @@ impl Window {
             if self.notifications.asks.contains_key(fid) {
                 continue;
             }
-            let session = self.list.model().session(fid).filter(|_| self.may_tell(fid, view, root));
+            let tells = self.may_tell(fid, view, root) && !self.sees_waiting(root);
+            let session = self.list.model().session(fid).filter(|_| tells);
             match session {
                 Some(session) => self.notifications.tell_ask(&session, ask),
                 // It was seen, so it needs no notification later.

@@ -12,6 +12,14 @@ pub(super) fn flat_header() -> adw::HeaderBar {
     adw::HeaderBar::builder().css_classes(["flat"]).build()
 }
 
+/// A pane of the window, below its header bar.
+pub(super) fn pane(class: &str, header: &adw::HeaderBar) -> gtk::Box {
+    let pane =
+        gtk::Box::builder().orientation(gtk::Orientation::Vertical).css_classes([class]).build();
+    pane.append(header);
+    pane
+}
+
 pub(super) fn icon_button(icon: &str, name: &str, action: &str) -> gtk::Button {
     let button =
         gtk::Button::builder().icon_name(icon).tooltip_text(name).action_name(action).build();
@@ -34,7 +42,10 @@ pub(super) fn main_menu() -> gtk::MenuButton {
             (gettext("_Export as Markdown…"), "win.export"),
             (gettext("_Delete Chat"), "win.delete"),
         ][..],
-        &[(gettext("_Save File As…"), "win.save-as")],
+        &[
+            (gettext("Files and Ed_itor"), "win.toggle-panel"),
+            (gettext("_Save File As…"), "win.save-as"),
+        ],
         &[
             (gettext("_Preferences"), "win.preferences"),
             (gettext("_Keyboard Shortcuts"), "win.shortcuts"),

@@ -124,6 +124,9 @@ impl Window {
         self.notifications.withdraw_all();
         self.state.read_from(root);
         root.set_visible(false);
+        for (fid, text) in self.waiting.take_typed() {
+            self.chat.emit(chat_widget::Input::GiveBack(fid, text));
+        }
         let (saved, drafts) = tokio::sync::oneshot::channel();
         self.chat.emit(chat_widget::Input::SaveDrafts(saved));
         let manager = self.manager.clone();

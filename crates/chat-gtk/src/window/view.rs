@@ -15,11 +15,12 @@ use relm4::{ComponentController, ComponentSender, Controller};
 
 use super::deletions::Deletions;
 use super::parts::{
-    failure_page, flat_header, icon_button, main_menu, new_chat_button, notice_bar,
+    failure_page, flat_header, icon_button, main_menu, new_chat_button, notice_bar, pane,
 };
 use super::side::Side;
 use super::state::WindowState;
 use super::toasts::{Ground, Toasts};
+use super::waiting_approvals::{Place, WaitingApprovals};
 use super::{Input, Window, title_buttons};
 use crate::chat_list::ChatList;
 use crate::chat_widget::ChatWidget;
@@ -57,6 +58,7 @@ pub(crate) struct View {
     deletions: Deletions,
     renaming: glib::WeakRef<gtk::Popover>,
     pub(super) side: Side,
+    waiting: WaitingApprovals,
 }
 
 impl View {
@@ -65,7 +67,7 @@ impl View {
         list: &Controller<ChatList>,
         chat: &Controller<ChatWidget>,
         panel: &Panel,
-        state: &WindowState,
+        (state, waiting): (&WindowState, &WaitingApprovals),
         sender: &ComponentSender<Window>,
     ) -> Self {
         root.set_default_size(state.width, state.height);
@@ -76,6 +78,7 @@ impl View {
         list_header.set_title_widget(Some(&adw::WindowTitle::new(&gettext("Chats"), "")));
         list_header.pack_start(&new_chat_button());
         list_header.pack_end(&list.widgets().search_button);
+        list_header.pack_end(&waiting.button(Place::List));
         let list_pane = pane("chats-pane", &list_header);
         list_pane.set_width_request(LIST_WIDTH);
         // Its rows expand to its width; the pane itself takes no more.
@@ -99,6 +102,8 @@ impl View {
         let side = Side::new(panel, state);
         chat_header.pack_end(side.button());
         chat_header.pack_end(chat.widgets().agent_dropdown());
+        chat_header.pack_end(&waiting.button(Place::Chat));
+        side.header().pack_end(&waiting.button(Place::Panel));
         let chat_pane = pane("chat-pane", &chat_header);
         chat_pane.set_width_request(CHAT_WIDTH);
         chat_pane.set_hexpand(true);
@@ -145,6 +150,7 @@ impl View {
             deletions,
             renaming: glib::WeakRef::new(),
             side,
+            waiting: waiting.clone(),
         };
         view.show_folded(state.list_hidden);
         view.connect(root, sender);
@@ -200,6 +206,7 @@ impl View {
         self.chat_header.set_show_start_title_buttons(folded || list_hidden);
         let beside = self.side.show(folded || list_hidden);
         self.chat_header.set_show_end_title_buttons(!beside);
+        self.waiting.set_places(folded, self.side.covers());
     }
 
     /// F9: hides or shows the list, or switches between the two where only one is shown.
@@ -367,13 +374,6 @@ impl View {
 fn restore(sender: &ComponentSender<Window>) -> impl Fn(Vec<Fid>) + 'static {
     let input = sender.input_sender().clone();
     move |chats| input.emit(Input::Restore(chats))
-}
-
-fn pane(class: &str, header: &adw::HeaderBar) -> gtk::Box {
-    let pane =
-        gtk::Box::builder().orientation(gtk::Orientation::Vertical).css_classes([class]).build();
-    pane.append(header);
-    pane
 }
 
 /// Records when the window was first painted.

@@ -223,14 +223,16 @@ fn code_in_a_question_follows_the_theme_and_only_links_take_the_keyboard() {
         });
         found
     };
-    let focusable = |begins: &str| {
-        let is_it = |view: &&gtk::TextView| {
+    let view = |begins: &str| {
+        let is_it = |view: &gtk::TextView| {
             let (start, end) = view.buffer().bounds();
             view.buffer().text(&start, &end, true).starts_with(begins)
         };
-        views().iter().find(is_it).expect("a text").is_focusable()
+        views().into_iter().find(is_it).expect("a text")
     };
-    assert!(focusable("Is this it?") && !focusable("And no link."));
+    assert!(view("Is this it?").is_focusable() && !view("And no link.").is_focusable());
+    let heights = ["Is this it?", "And no link."].map(|begins| view(begins).height());
+    assert!(heights.iter().all(|height| (12..60).contains(height)), "one line each: {heights:?}");
     let scheme = || {
         let mut buffers = views().into_iter().map(|view| view.buffer());
         let code = buffers.find_map(|buffer| buffer.downcast::<sourceview5::Buffer>().ok());
@@ -247,7 +249,7 @@ fn code_in_a_question_follows_the_theme_and_only_links_take_the_keyboard() {
 #[gtk::test]
 fn a_prompt_takes_the_keyboard_only_when_it_is_asked_to() {
     let (scene, _) = calling("run_command", run("cargo test"), 60);
-    assert!(!scene.conversation.focus_ask(), "nothing waits");
+    assert!(!scene.conversation.focus_ask(None), "nothing waits");
     let adjustment = scene.adjustment();
     adjustment.set_value(0.0);
     scene.settle();
@@ -256,8 +258,10 @@ fn a_prompt_takes_the_keyboard_only_when_it_is_asked_to() {
     scene.ask(command("cargo test"));
     assert!(focus() == before && (adjustment.value() - value).abs() < 1.0);
 
-    assert!(scene.conversation.focus_ask());
+    assert_eq!(scene.conversation.focused_ask(), None);
+    assert!(scene.conversation.focus_ask(None));
     scene.settle();
+    assert!(scene.conversation.focused_ask().is_some());
     let button = focus().and_downcast::<gtk::Button>().expect("a button has the keyboard");
     let name = button.label().expect("a name");
     assert_eq!(name, "Allow Once");

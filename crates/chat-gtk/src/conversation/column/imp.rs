@@ -10,7 +10,8 @@ use gtk::subclass::prelude::*;
 use gtk::glib;
 use gtk::prelude::*;
 
-use super::{END_SPACE, NARROW, NEAR_END, SIDE, SIDE_NARROW, TALL, WIDEST};
+use super::{END_SPACE, NARROW, NEAR_END, SIDE, SIDE_NARROW, WIDEST};
+use crate::conversation::widgets::laid_out;
 use crate::conversation::widgets::position::RowPosition;
 
 /// Where a place is put that was not in sight, as a part of the sight's height from its top.
@@ -393,12 +394,7 @@ impl Row {
         if self.width == width {
             return;
         }
-        // GTK validates a text as far as it is seen. At this height all of it is.
-        let end = text.buffer().end_iter();
-        text.line_yrange(&end);
-        text.allocate(width, TALL, -1, None);
-        let (y, height) = text.line_yrange(&end);
-        self.height = y + height + text.bottom_margin();
+        self.height = laid_out::height_at(text, width);
         self.width = width;
     }
 }

@@ -8,12 +8,13 @@ use std::sync::Arc;
 use chat_core::error::Error;
 use chat_core::event::{OpenCall, Snapshot, Stage};
 use chat_core::message::{
-    ApprovalRequest, BackgroundCommand, Ending, Fid, Message, MessageId, Part, Queued, Role, Todo,
-    ToolCallId,
+    ApprovalId, ApprovalRequest, BackgroundCommand, Ending, Fid, Message, MessageId, Part, Queued,
+    Role, Todo, ToolCallId,
 };
 use chat_core::store::Page;
 
 use super::entry::{Entry, Siblings};
+use super::tool::state::ToolState;
 pub use events::Change;
 
 /// How many messages at the end are those of the request at work, whatever tools it called.
@@ -278,12 +279,16 @@ impl Transcript {
         !self.asks.is_empty()
     }
 
-    /// The newest row in which something waits for the person: its message, and which of its parts.
-    pub fn newest_ask(&self) -> Option<(usize, usize)> {
-        self.entries.iter().enumerate().rev().find_map(|(index, entry)| {
-            let waits = entry.tools().filter(|(_, tool)| tool.ask().is_some());
-            Some((index, waits.last()?.0))
-        })
+    /// The row of this approval request, or of the newest if it does not wait here: the message, and
+    /// which of its parts.
+    pub fn ask(&self, wanted: Option<ApprovalId>) -> Option<(usize, usize)> {
+        let newest = |fits: &dyn Fn(ApprovalId) -> bool| {
+            self.entries.iter().enumerate().rev().find_map(|(index, entry)| {
+                let waits = |tool: &ToolState| tool.ask().is_some_and(|ask| fits(ask.id));
+                Some((index, entry.tools().filter(|(_, tool)| waits(tool)).last()?.0))
+            })
+        };
+        newest(&|id| Some(id) == wanted).or_else(|| newest(&|_| true))
     }
 
     fn add(&mut self, message: &Arc<Message>) {

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use gettextrs::gettext;
 use gtk::prelude::*;
 
+use chat_core::message::ApprovalId;
 use chat_presentation::words::{fill, seconds, short_time};
 
 use crate::conversation::model::entry::Entry;
@@ -239,6 +240,14 @@ impl RowWidget {
     /// Gives what waits for the person the keyboard. Whether something does.
     pub fn focus_prompt(&self) -> bool {
         matches!(self, Self::Tool(card) if card.focus_prompt())
+    }
+
+    /// What waits, if its card has the focus.
+    pub fn focused_prompt(&self) -> Option<ApprovalId> {
+        match self {
+            Self::Tool(card) => card.focused_prompt(),
+            _ => None,
+        }
     }
 
     /// Takes the theme's colours.

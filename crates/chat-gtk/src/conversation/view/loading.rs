@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use chat_core::event::Snapshot;
-use chat_core::message::MessageId;
+use chat_core::message::{ApprovalId, MessageId};
 use chat_core::store::Page;
 
 use super::{Inner, State};
@@ -139,12 +139,12 @@ impl Inner {
     }
 
     /// Gives the newest of what waits for the person the keyboard. Whether something waits.
-    pub fn focus_ask(self: &Rc<Self>) -> bool {
+    pub fn focus_ask(self: &Rc<Self>, wanted: Option<ApprovalId>) -> bool {
         // What was told and is not drawn yet has no rows.
         self.paint();
         let mut state = self.state.borrow_mut();
         let State { transcript, rows, last, .. } = &mut *state;
-        let Some((entry, part)) = transcript.newest_ask() else { return false };
+        let Some((entry, part)) = transcript.ask(wanted) else { return false };
         let before: usize = transcript.entries[..entry].iter().map(|entry| entry.rows).sum();
         let kinds = transcript.entries[entry].shown_kinds();
         let Some(row) = kinds.iter().position(|kind| *kind == RowKind::Tool { part }) else {

@@ -2,7 +2,7 @@
 //! tool says is data: never markup.
 
 mod live_output;
-mod prompt;
+pub mod prompt;
 
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
@@ -12,7 +12,7 @@ use std::time::Duration;
 use gettextrs::gettext;
 use gtk::prelude::*;
 
-use chat_core::message::{ApprovalKind, ToolCall, ToolResult, Verdict};
+use chat_core::message::{ApprovalId, ApprovalKind, ToolCall, ToolResult, Verdict};
 use chat_core::tool::{CallData, Labels, Tense, ToolIcon, ToolInfo, Toolbox};
 use chat_presentation::words::{
     Progress, fill, one_line, short_time, tool_line, tool_reason, tool_subject, tool_title,
@@ -88,6 +88,11 @@ impl ToolCard {
     /// Gives what waits for the person the keyboard. Whether something does.
     pub fn focus_prompt(&self) -> bool {
         self.prompt.borrow().as_ref().is_some_and(Prompt::focus)
+    }
+
+    /// What waits, if its card has the focus.
+    pub fn focused_prompt(&self) -> Option<ApprovalId> {
+        self.prompt.borrow().as_ref().filter(|prompt| prompt.has_keyboard()).map(Prompt::id)
     }
 
     /// Takes the theme's colours.

@@ -61,8 +61,9 @@ fn calls_of_different_replies_may_have_the_same_id() {
     let mut transcript = Transcript::of(&snapshot(all.clone()));
     assert_eq!(answers(&transcript), [Some("one"), Some("two"), None]);
     let question = Question { text: "Which?".to_owned(), choices: Vec::new() };
+    let id = ApprovalId::generate();
     let ask = Arc::new(ApprovalRequest {
-        id: ApprovalId::generate(),
+        id,
         call: ToolCallId::new("call_0"),
         tool: "run_command".to_owned(),
         kind: ApprovalKind::Question(question),
@@ -70,8 +71,10 @@ fn calls_of_different_replies_may_have_the_same_id() {
     let fid = Fid::new("2026-01-15-14-30-45");
     let event = SessionEvent::ApprovalsChanged { asks: vec![ask] };
     transcript.take(&Event::Session { fid, seq: 2, event });
-    let (entry, part) = transcript.newest_ask().expect("something waits");
+    let (entry, part) = transcript.ask(None).expect("something waits");
     assert_eq!((transcript.entries[entry].id(), part), (asks_in, 0));
+    assert_eq!(transcript.ask(Some(id)), Some((entry, part)));
+    assert_eq!(transcript.ask(Some(ApprovalId::generate())), Some((entry, part)), "the newest");
     assert_eq!(
         transcript
             .entries
@@ -84,7 +87,7 @@ fn calls_of_different_replies_may_have_the_same_id() {
     // Read again, everything is where it was.
     transcript.renew(&snapshot(all)).expect("the same session");
     assert_eq!(answers(&transcript), [Some("one"), Some("two"), None]);
-    assert_eq!(transcript.newest_ask(), None);
+    assert_eq!(transcript.ask(None), None);
 }
 
 #[test]

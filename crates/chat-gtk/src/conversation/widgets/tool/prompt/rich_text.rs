@@ -9,6 +9,7 @@ use crate::conversation::model::reply::{ReplyText, SegmentKind};
 use crate::conversation::search::each_text_of_segment;
 use crate::conversation::widgets::code::CodeBlock;
 use crate::conversation::widgets::context::{Output, WidgetContext};
+use crate::conversation::widgets::laid_out::LaidOut;
 use crate::conversation::widgets::prose::Prose;
 use crate::conversation::widgets::table::TableBlock;
 use crate::conversation::widgets::tags::Tags;
@@ -26,7 +27,7 @@ pub struct RichText {
 }
 
 enum Block {
-    Prose(Prose),
+    Prose(Prose, LaidOut),
     Code(CodeBlock),
     Table(TableBlock),
 }
@@ -46,8 +47,10 @@ impl RichText {
                     accessible::set_label(view, name);
                     // Tab leads to links and to what can be answered.
                     view.set_focusable(prose.has_links());
-                    root.append(view);
-                    blocks.push(Block::Prose(prose));
+                    // A card is measured before its text was ever seen.
+                    let laid_out = LaidOut::new(view);
+                    root.append(laid_out.widget());
+                    blocks.push(Block::Prose(prose, laid_out));
                 }
                 (SegmentKind::Code, [Piece::Code(piece)]) => {
                     let output = Rc::clone(&context.output);
@@ -83,7 +86,10 @@ impl RichText {
     pub fn recolour(&self, tags: &Tags) {
         for block in &self.blocks {
             match block {
-                Block::Prose(prose) => prose.recolour(tags),
+                Block::Prose(prose, laid_out) => {
+                    prose.recolour(tags);
+                    laid_out.measure_again();
+                }
                 Block::Code(code) => code.recolour(),
                 Block::Table(_) => {}
             }
@@ -94,7 +100,7 @@ impl RichText {
     pub fn mark_files(&self) {
         for block in &self.blocks {
             match block {
-                Block::Prose(prose) => {
+                Block::Prose(prose, _) => {
                     prose.mark_files();
                     prose.widget().set_focusable(prose.has_links());
                 }

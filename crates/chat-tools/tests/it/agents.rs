@@ -110,6 +110,21 @@ impl World {
             .collect()
     }
 
+    /// Waits until the agent of this name has said so much.
+    async fn shows(&mut self, name: &str, fid: &Fid, text: &str) {
+        let agents = self.manager.agents();
+        let agent = loop {
+            if let Some(agent) = agents.find_by_name(fid, name).await.unwrap() {
+                break agent.meta.fid;
+            }
+            self.until(|_| Some(())).await;
+        };
+        self.manager.sessions().open(&agent, 10, &self.events).await.unwrap();
+        while last_text(&self.messages(&agent).await) != text {
+            self.until(|_| Some(())).await;
+        }
+    }
+
     async fn agent(&self, fid: &Fid, name: &str) -> Fid {
         let found = self.manager.agents().find_by_name(fid, name).await.unwrap();
         found.unwrap_or_else(|| panic!("there is no {name}")).meta.fid
@@ -163,7 +178,7 @@ async fn two_agents_work_at_once_and_their_reports_outlive_them() {
     let calls = calls.tool_call("c2", "spawn_agent", task("explorer", "Look at b"));
     server.push(calls);
     let mut world = World::new(&server).await;
-    let fid = world.ask("Look at both").await;
+    let fid = world.ask("Check both").await;
     let reached = gates.clone();
     tokio::task::spawn_blocking(move || reached.iter().for_each(Gate::wait_reached)).await.unwrap();
     server.push(Script::new().text("B is broken."));
@@ -298,8 +313,7 @@ async fn a_stop_of_the_chat_stops_who_works_for_its_call_and_keeps_what_arrived(
     server.push(spawn("c1", task("explorer", "Look at a")));
     let mut world = World::new(&server).await;
     let fid = world.ask("Have it looked at").await;
-    let reached = gate.clone();
-    tokio::task::spawn_blocking(move || reached.wait_reached()).await.unwrap();
+    world.shows("explorer", &fid, "half").await;
     world.manager.sessions().stop(&fid);
     assert_eq!(world.finished(&fid).await, StopReason::Stopped);
     let result = &world.results(&fid).await[0];
@@ -324,8 +338,7 @@ async fn an_agent_that_the_end_of_the_program_interrupts_is_told_of_after_the_ne
     let mut world = World::new(&server).await;
     let fid = world.ask("Have it looked at").await;
     world.finished(&fid).await;
-    let reached = gate.clone();
-    tokio::task::spawn_blocking(move || reached.wait_reached()).await.unwrap();
+    world.shows("explorer", &fid, "half").await;
     let mut world = world.restart().await;
     let sessions = world.manager.sessions();
     let waits = async |world: &World| sessions.open(&fid, 10, &world.events).await.unwrap().queue;

@@ -4,15 +4,25 @@ use std::collections::BTreeSet;
 
 use chat_core::agent::{Agent, CodeAssistant, Surroundings};
 use chat_core::message::{ToolSpec, ToolView};
-use chat_core::tool::{CallData, Labels, MsgId, Tense, Text};
+use chat_core::tool::{CallData, Labels, MsgId, Tense, Text, ToolGroup};
 use chat_permission::Mode;
 use serde_json::json;
+
+fn names_in(list: &'static str) -> impl Iterator<Item = &'static str> {
+    list.split(", ").filter(|name| !name.is_empty())
+}
 
 #[test]
 fn names_are_unique_and_schemas_say_just_what_is_promised() {
     let tools = chat_tools::all();
     let mut promised = std::collections::BTreeMap::from([
+        ("ask_agent", "name, message"),
         ("ask_user", "question, choices?"),
+        ("close_agent", "name"),
+        ("list_agents", ""),
+        ("message_agent", "name, message, interrupt?"),
+        ("spawn_agent", "task?, name?, path?, agent?, model?, background?"),
+        ("wait_agents", "names?, seconds?"),
         ("delete_file", "path"),
         ("edit_file", "path, edits"),
         ("fetch_output", "id, from?, to?"),
@@ -32,11 +42,12 @@ fn names_are_unique_and_schemas_say_just_what_is_promised() {
         let spec = &tool.info().spec;
         let Some(promise) = promised.remove(&*spec.name) else { continue };
         let names: BTreeSet<String> =
-            promise.split(", ").map(|name| name.trim_end_matches('?').to_owned()).collect();
+            names_in(promise).map(|name| name.trim_end_matches('?').to_owned()).collect();
         let needed: BTreeSet<String> =
-            promise.split(", ").filter(|name| !name.ends_with('?')).map(str::to_owned).collect();
-        let properties = spec.parameters["properties"].as_object().unwrap();
-        assert_eq!(properties.keys().cloned().collect::<BTreeSet<_>>(), names, "{}", spec.name);
+            names_in(promise).filter(|name| !name.ends_with('?')).map(str::to_owned).collect();
+        let properties = spec.parameters["properties"].as_object().into_iter().flatten();
+        let given = properties.map(|(name, _)| name.clone()).collect::<BTreeSet<_>>();
+        assert_eq!(given, names, "{}", spec.name);
         let required = spec.parameters["required"].as_array().into_iter().flatten();
         assert_eq!(
             required.map(|name| name.as_str().unwrap().to_owned()).collect::<BTreeSet<_>>(),
@@ -51,9 +62,10 @@ fn names_are_unique_and_schemas_say_just_what_is_promised() {
 }
 
 /// Instructions and schemas as a request in a project carries them.
-fn prompt(mode: Mode) -> (String, Vec<ToolSpec>) {
+fn prompt(mode: Mode, agents: bool) -> (String, Vec<ToolSpec>) {
     let tools = chat_tools::all()
         .into_iter()
+        .filter(|tool| agents || tool.info().group != ToolGroup::Agents)
         .filter(|tool| mode != Mode::Plan || tool.info().kind.in_plan_mode());
     let around = Surroundings {
         project: Some("/home/me/project".into()),
@@ -64,23 +76,28 @@ fn prompt(mode: Mode) -> (String, Vec<ToolSpec>) {
     (CodeAssistant.system_prompt(&around).expect("instructions"), around.tools.specs())
 }
 
+/// The characters of instructions and schemas, with the tools for agents or without.
+fn size(mode: Mode, agents: bool) -> usize {
+    let (prompt, specs) = prompt(mode, agents);
+    let specs = specs.iter().map(|spec| serde_json::to_string(spec).unwrap().chars().count());
+    prompt.chars().count() + specs.sum::<usize>()
+}
+
 /// Every request carries them, and local models have small windows.
 #[test]
-fn instructions_and_schemas_together_have_at_most_10_000_characters() {
+fn instructions_and_schemas_have_at_most_10_000_characters_and_agents_4_000_more() {
     for mode in Mode::ALL {
-        let (prompt, specs) = prompt(mode);
-        let specs: usize =
-            specs.iter().map(|spec| serde_json::to_string(spec).unwrap().chars().count()).sum();
-        let prompt = prompt.chars().count();
-        println!("{mode}: {prompt} + {specs}");
-        assert!(prompt + specs <= 10_000, "{mode}: {prompt} + {specs} characters");
+        let (all, without) = (size(mode, true), size(mode, false));
+        println!("{mode}: {without}, with agents {all}");
+        assert!(without <= 10_000, "{mode}: {without} characters");
+        assert!(all - without <= 4_000, "{mode}: {} characters for agents", all - without);
     }
 }
 
 #[test]
 fn nothing_speaks_of_a_person() {
     for mode in Mode::ALL {
-        let (prompt, specs) = prompt(mode);
+        let (prompt, specs) = prompt(mode, true);
         let all = prompt + &serde_json::to_string(&specs).unwrap();
         assert!(!all.contains("person"), "{all}");
     }
@@ -88,7 +105,7 @@ fn nothing_speaks_of_a_person() {
 
 #[test]
 fn plan_mode_offers_what_reads_and_commands_that_the_policy_judges() {
-    let (_, specs) = prompt(Mode::Plan);
+    let (_, specs) = prompt(Mode::Plan, true);
     let names: Vec<_> = specs.iter().map(|spec| spec.name.as_str()).collect();
     let changing = ["delete_file", "edit_file", "move_file", "stop_command", "write_file"];
     for name in changing {

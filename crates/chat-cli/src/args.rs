@@ -197,6 +197,9 @@ pub struct Sessions {
     /// Maximum number of chats
     #[arg(short = 'n', long, value_name = "NUMBER")]
     pub limit: Option<usize>,
+    /// List agents below the chat that they work for
+    #[arg(long, conflicts_with = "search")]
+    pub tree: bool,
     /// Print one JSON object per line
     #[arg(long)]
     pub json: bool,

@@ -207,8 +207,16 @@ pub fn lists_no_models() -> String {
     )
 }
 
-pub fn ask_delete(title: &str) -> String {
-    fill(&gettext("Delete “{title}”? [y/N] "), &[("title", title)])
+pub fn ask_delete(title: &str, agents: usize) -> String {
+    if agents == 0 {
+        return fill(&gettext("Delete “{title}”? [y/N] "), &[("title", title)]);
+    }
+    let question = ngettext(
+        "Delete “{title}” and its {n} agent? [y/N] ",
+        "Delete “{title}” and its {n} agents? [y/N] ",
+        u32::try_from(agents).unwrap_or(u32::MAX),
+    );
+    fill(&question, &[("title", title), ("n", &agents.to_string())])
 }
 
 /// Whether an answer means yes, in the user's language or in English.

@@ -1,5 +1,6 @@
 //! Runs `natter-cli sessions`, `rename` and `delete`.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::BufRead as _;
 use std::ops::Range;
@@ -28,6 +29,8 @@ struct Row {
     excerpt: Option<String>,
     /// The matches in the excerpt, in bytes.
     marks: Vec<Range<usize>>,
+    /// How many chats it stands below.
+    depth: usize,
 }
 
 /// Chats: all of them, or search results.
@@ -42,6 +45,12 @@ struct Listing {
 pub struct View<'a> {
     fid: &'a str,
     title: &'a str,
+    /// The chat that it works for, if it is an agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<&'a str>,
+    /// What it is called among the agents of that chat.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
     agent: &'a str,
     model: Option<String>,
     created: Timestamp,
@@ -63,6 +72,8 @@ impl<'a> View<'a> {
         Self {
             fid: session.fid.as_str(),
             title: &session.title,
+            parent: session.parent.as_ref().map(Fid::as_str),
+            name: session.name.as_deref(),
             agent: &session.agent,
             model: session.model.as_ref().map(ToString::to_string),
             created: session.created,
@@ -81,7 +92,10 @@ impl<'a> View<'a> {
 
 /// Lists chats.
 pub async fn list(args: args::Sessions, program: &Program) -> Result<Outcome> {
-    let listing = listing(args.search.as_deref(), args.limit, program).await?;
+    let mut listing = listing(args.search.as_deref(), args.limit, program).await?;
+    if args.tree {
+        listing.rows = below_each_other(listing.rows);
+    }
     let text = if args.json { json_lines(&listing) } else { lines_of(&listing, program.terminal) };
     // In JSON, each chat itself says whether messages were skipped.
     let in_json = args.json && !text.is_empty();
@@ -121,11 +135,12 @@ fn nothing_found(listing: &Listing, searched: bool) -> Option<String> {
 
 fn lines_of(listing: &Listing, terminal: Terminal) -> String {
     let mut out = String::new();
-    for Row { session, excerpt, marks } in &listing.rows {
+    for Row { session, excerpt, marks, depth } in &listing.rows {
         let time = session.updated.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M");
         let title = terminal.clean_output(&session.title);
         // Writing into a string cannot fail.
-        let _ = write!(out, "{:21}  {time}  {title}", session.fid.as_str());
+        let indent = "  ".repeat(*depth);
+        let _ = write!(out, "{:21}  {time}  {indent}{title}", session.fid.as_str());
         if let Some(note) = note(session) {
             let _ = write!(out, "  ({note})");
         }
@@ -169,12 +184,33 @@ fn json_lines(listing: &Listing) -> String {
     out
 }
 
+/// The rows with each agent below the chat that it works for, the oldest first. One whose chat is not
+/// listed stands alone.
+fn below_each_other(rows: Vec<Row>) -> Vec<Row> {
+    let fids: HashSet<Fid> = rows.iter().map(|row| row.session.fid.clone()).collect();
+    let is_below = |row: &Row| row.session.parent.as_ref().is_some_and(|it| fids.contains(it));
+    let (mut agents, chats): (Vec<_>, Vec<_>) = rows.into_iter().partition(is_below);
+    let mut ordered = Vec::new();
+    // What is taken last stands first.
+    let mut open: Vec<_> = chats.into_iter().rev().collect();
+    while let Some(row) = open.pop() {
+        let of_it = |it: &Row| it.session.parent.as_ref() == Some(&row.session.fid);
+        let (below, others): (Vec<_>, Vec<_>) = agents.into_iter().partition(of_it);
+        agents = others;
+        open.extend(below.into_iter().map(|it| Row { depth: row.depth + 1, ..it }));
+        ordered.push(row);
+    }
+    // A damaged list may have agents that work for each other.
+    ordered.extend(agents);
+    ordered
+}
+
 async fn listing(search: Option<&str>, limit: Option<usize>, program: &Program) -> Result<Listing> {
     let limit = limit.unwrap_or(ALL);
     let listing = match search {
         None => {
             let all = program.manager.sessions().list().await?;
-            let row = |session| Row { session, excerpt: None, marks: Vec::new() };
+            let row = |session| Row { session, excerpt: None, marks: Vec::new(), depth: 0 };
             Listing { rows: all.into_iter().take(limit).map(row).collect(), gaps: Vec::new() }
         }
         Some(text) => {
@@ -183,6 +219,7 @@ async fn listing(search: Option<&str>, limit: Option<usize>, program: &Program) 
                 session: hit.session.meta.into(),
                 excerpt: hit.excerpt,
                 marks: hit.highlights,
+                depth: 0,
             };
             Listing { rows: found.hits.into_iter().map(row).collect(), gaps: found.gaps }
         }
@@ -209,7 +246,8 @@ pub async fn delete(fids: Vec<String>, yes: bool, program: &Program) -> Result<O
             return Err(CliError::Said(say::nobody_to_ask()));
         }
         if !yes {
-            terminal::say(&terminal::clean(&say::ask_delete(&title)));
+            let agents = program.manager.sessions().agents_below(&fid).await?;
+            terminal::say(&terminal::clean(&say::ask_delete(&title, agents)));
             if !answer().await? {
                 terminal::say(&format!("{}\n", say::not_deleted()));
                 outcome = Outcome::Failed;

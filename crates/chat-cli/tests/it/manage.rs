@@ -54,6 +54,31 @@ fn chats_are_listed_found_renamed_and_deleted() {
 }
 
 #[test]
+fn agents_are_listed_below_their_chat_and_deleted_with_it() {
+    let server = Server::start();
+    let home = Home::new(&server);
+    let calls = ["first", "second"].into_iter().fold(Script::new(), |script, name| {
+        script.tool_call(name, "spawn_agent", serde_json::json!({ "name": name }))
+    });
+    server.push(calls);
+    server.push(Script::new().text("They are there."));
+    let project = tempfile::tempdir().expect("a folder");
+    let folder = project.path().to_str().expect("a path");
+    home.run(["ask", "--project", folder, "Start two"]).ok();
+    home.run(["ask", "Something else"]).ok();
+    let tree = home.run(["sessions", "--tree", "--json"]).ok().events();
+    let names: Vec<_> = tree.iter().map(|chat| chat["name"].as_str()).collect();
+    let mut agents = names[2..].to_vec();
+    agents.sort_unstable();
+    assert_eq!((&names[..2], agents), (&[None, None][..], vec![Some("first"), Some("second")]));
+    assert!(tree[2..].iter().all(|agent| agent["parent"] == tree[1]["fid"]), "{tree:?}");
+    let text = home.run(["sessions", "--tree"]).ok().stdout;
+    assert!(text.contains("   first") && text.contains("  Start two"), "{text}");
+    home.run(["delete", "--yes", tree[1]["fid"].as_str().expect("a fid")]).ok();
+    assert_eq!(home.sessions().len(), 1);
+}
+
+#[test]
 fn an_empty_list_is_told_of_and_not_in_json() {
     let server = Server::start();
     server.set_models(Vec::<Model>::new());

@@ -247,6 +247,7 @@ fn context(project: &Path) -> Result<ToolContext> {
         sees: false,
         most: usize::MAX,
         host: Arc::new(Anything),
+        team: None,
         changes: Changes::default(),
         asked: Arc::default(),
     })

@@ -91,7 +91,7 @@ impl Agent for CodeAssistant {
                 "tools" => tools(&around.tools),
                 "rules" => rules(around),
                 "environment" => around.describe(),
-                "mode" => around.mode().to_owned(),
+                "mode" => around.mode(),
                 _ => return None,
             })
         }))

@@ -97,7 +97,7 @@ struct Dirty {
 
 #[derive(Debug)]
 enum Entry {
-    Event(Event),
+    Event(Box<Event>),
     Text(Growth),
 }
 
@@ -154,7 +154,7 @@ fn key(event: &Event) -> Option<Key> {
 impl Entry {
     fn is_of(&self, session: &Fid) -> bool {
         match self {
-            Self::Event(event) => matches!(event, Event::Session { fid, .. } if fid == session),
+            Self::Event(event) => matches!(&**event, Event::Session { fid, .. } if fid == session),
             Self::Text(growth) => growth.fid == *session,
         }
     }
@@ -198,13 +198,13 @@ impl Mailbox {
             let old = dirty.entries[old].take();
             dirty.superseded += 1;
             // Whoever has not heard of a session must hear of it as added.
-            if let (Some(Entry::Event(Event::SessionAdded(_))), Event::SessionChanged(row)) =
-                (old, &event)
+            if let (Some(Entry::Event(old)), Event::SessionChanged(row)) = (old, &event)
+                && matches!(*old, Event::SessionAdded(_))
             {
                 event = Event::SessionAdded(row.clone());
             }
         }
-        dirty.entries.push(Some(Entry::Event(event)));
+        dirty.entries.push(Some(Entry::Event(Box::new(event))));
         drop(dirty);
         self.bell.notify_one();
     }
@@ -253,7 +253,7 @@ impl Mailbox {
             .into_iter()
             .flatten()
             .map(|entry| match entry {
-                Entry::Event(event) => event,
+                Entry::Event(event) => *event,
                 Entry::Text(growth) => {
                     let text = growth.text.between(growth.from, growth.to);
                     let event = SessionEvent::TextAdded {

@@ -246,11 +246,15 @@ impl Manager {
     async fn close_each(&self, fids: &[Fid]) -> Result<()> {
         let loaded: Vec<_> = fids.iter().filter_map(|fid| self.loaded(fid)).collect();
         // All of them first: none is to begin because another has ended.
-        loaded.iter().for_each(|session| session.halt());
+        for session in &loaded {
+            session.halt();
+        }
         for session in &loaded {
             drop(session.halted().await);
         }
-        loaded.iter().for_each(|session| session.go_on());
+        for session in &loaded {
+            session.go_on();
+        }
         for fid in fids {
             let closed = match self.session(fid).await {
                 Ok(session) => session.set_closed(true).await,

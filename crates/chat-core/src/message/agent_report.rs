@@ -101,7 +101,7 @@ pub enum FromAgent {
         name: String,
     },
     /// An agent whose work in the background has ended.
-    Report(AgentReport),
+    Report(Box<AgentReport>),
 }
 
 impl FromAgent {

@@ -80,7 +80,7 @@ impl Session {
     /// The store's: it is still to be told.
     pub(crate) async fn receive(self: &Arc<Self>, report: AgentReport, wake: bool) -> Result<bool> {
         let agent = report.session.clone();
-        let content = Content::default().from_agent(FromAgent::Report(report));
+        let content = Content::default().from_agent(FromAgent::Report(Box::new(report)));
         let request = ChatRequest { content, ..ChatRequest::default() };
         let waiting = Waiting { id: MessageId::new(), request };
         {
@@ -127,7 +127,7 @@ fn of_branch(branch: &[Arc<Message>], report: AgentReport, interrupted: bool) ->
         _ => (AgentState::Stopped, None),
     };
     let texts = replies.clone().map(|reply| reply.plain_text());
-    let text = texts.filter(|text| !text.trim().is_empty()).last().unwrap_or_default();
+    let text = texts.rev().find(|text| !text.trim().is_empty()).unwrap_or_default();
     let usage = replies.filter_map(|reply| reply.usage.as_ref());
     let usage = usage.fold(Usage::default(), |all, usage| all.and(usage));
     AgentReport { state, error, usage, text: cut(text.trim()), ..report }

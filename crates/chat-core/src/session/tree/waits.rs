@@ -78,16 +78,14 @@ mod tests {
                     }
                     reached.contains(&to)
                 };
-                match waits.circle(&fid(who), &fid(whom)) {
-                    Some(circle) => {
-                        prop_assert!(reaches(whom, who));
-                        prop_assert_eq!((circle.first(), circle.last()), (Some(&fid(who)), Some(&fid(who))));
-                    }
-                    None => {
-                        prop_assert!(!reaches(whom, who));
-                        waits.add(&fid(who), &fid(whom));
-                        edges.push((who, whom));
-                    }
+                let circle = waits.circle(&fid(who), &fid(whom));
+                prop_assert_eq!(circle.is_some(), reaches(whom, who));
+                if let Some(circle) = circle {
+                    let ends = (circle.first(), circle.last());
+                    prop_assert_eq!(ends, (Some(&fid(who)), Some(&fid(who))));
+                } else {
+                    waits.add(&fid(who), &fid(whom));
+                    edges.push((who, whom));
                 }
             }
         }

@@ -8,6 +8,7 @@ mod branches;
 mod changes;
 mod columns;
 mod db_handle;
+mod deletion;
 mod fault;
 mod indexing;
 mod journal;
@@ -29,7 +30,6 @@ mod words;
 mod writer;
 
 use std::fs::File;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -192,32 +192,6 @@ impl Store {
         self.write(move |db| waiting::put(db, sessions::key(db, &fid)?, &queued)).await
     }
 
-    /// Notes that the parent of an agent still has to hear of its end, or no longer. Says whether that
-    /// was otherwise before.
-    pub async fn set_reports(&self, fid: &Fid, reports: bool) -> Result<bool> {
-        let fid = fid.clone();
-        self.write(move |db| agent_tree::set_reports(db, &fid, reports)).await
-    }
-
-    /// Has the report of an agent wait in its parent, if that still has to hear of it, and says whether
-    /// it did. Durable when it returns; at most once.
-    pub async fn deliver_report(&self, agent: &Fid, parent: &Fid, report: Queued) -> Result<bool> {
-        let (agent, parent) = (agent.clone(), parent.clone());
-        self.write(move |db| {
-            let is_first = agent_tree::set_reports(db, &agent, false)?;
-            if is_first {
-                waiting::put(db, sessions::key(db, &parent)?, &report)?;
-            }
-            Ok(is_first)
-        })
-        .await
-    }
-
-    /// The agents of whose end their parents still have to hear, though no living process has them.
-    pub async fn unreported(&self) -> Result<Vec<SessionRecord>> {
-        self.read(agent_tree::unreported).await
-    }
-
     /// Forgets a message that waits. Says whether it waited still.
     pub async fn dequeue(&self, id: MessageId) -> Result<bool> {
         self.write(move |db| waiting::remove(db, id)).await
@@ -305,64 +279,6 @@ impl Store {
         self.read(move |db| Ok(branches::Branches::read(db, &fid)?.end_of(message))).await
     }
 
-    /// The tree that a session is in: the session at its top, then all that work for it, the oldest of each first.
-    /// Deleted ones are left out.
-    ///
-    /// # Errors
-    /// `SessionNotFound`, and the store's.
-    pub async fn agent_tree(&self, member: &Fid) -> Result<Vec<SessionRecord>> {
-        let member = member.clone();
-        self.read(move |db| agent_tree::members(db, &member)).await
-    }
-
-    /// A session, and all that work for it, the session first; deleted ones, too.
-    ///
-    /// # Errors
-    /// `SessionNotFound`, and the store's.
-    pub async fn below(&self, fid: &Fid) -> Result<Vec<Fid>> {
-        let fid = fid.clone();
-        self.read(move |db| agent_tree::below(db, &fid)).await
-    }
-
-    /// Marks a session deleted, and all that work for it; [`restore`](Self::restore) takes that back until it is
-    /// purged. Gives those that were not deleted before.
-    pub async fn delete(&self, fid: &Fid) -> Result<Vec<Fid>> {
-        let fid = fid.clone();
-        self.write(move |db| sessions::delete(db, &fid)).await
-    }
-
-    /// Takes a deletion back, and that of all that were deleted with it. Gives the session first.
-    pub async fn restore(&self, fid: &Fid) -> Result<Vec<SessionRecord>> {
-        let fid = fid.clone();
-        self.write(move |db| sessions::restore(db, &fid)).await
-    }
-
-    /// Removes deleted sessions for good: those deleted longer ago than `age`. Those that a living
-    /// process has claimed stay until it is done with them.
-    pub async fn purge(&self, age: Duration) -> Result<()> {
-        let expired = self.expired(age).await?;
-        self.remove(expired).await
-    }
-
-    /// What [`purge`](Self::purge) removes, with the projects that these sessions worked in last.
-    pub async fn expired(&self, age: Duration) -> Result<Vec<(Fid, Option<PathBuf>)>> {
-        if self.inner.writer.is_none() {
-            return Ok(Vec::new());
-        }
-        self.write(move |db| sessions::expired(db, age)).await
-    }
-
-    /// Removes these sessions for good, where they still are deleted and nobody has claimed them.
-    pub async fn remove(&self, expired: Vec<(Fid, Option<PathBuf>)>) -> Result<()> {
-        if self.inner.writer.is_none() {
-            return Ok(());
-        }
-        let fids: Vec<Fid> = expired.into_iter().map(|(fid, _)| fid).collect();
-        self.write(move |db| sessions::remove(db, &fids)).await?;
-        // On its own, so that a picture goes only once no committed message needs it.
-        self.write(attachments::sweep).await
-    }
-
     /// Sessions whose title or one of whose messages hold all words of the text, best first.
     /// Case does not count. Words of three characters and more are found within others, without their
     /// accents only where a word begins with them; shorter ones in messages by themselves; in scripts
@@ -393,56 +309,6 @@ impl Store {
     pub fn notice_was_shown(&self) -> Result<()> {
         let database = &self.inner.paths.database;
         repair::mark_reported(database).map_err(|error| disk::fault(database, &error))
-    }
-
-    /// The backups that there are, oldest first. Looks into a folder.
-    pub fn backups(&self) -> Vec<Backup> {
-        backups::list(&self.inner.paths.backups)
-    }
-
-    /// Whether it is time for another backup.
-    pub fn backup_is_due(&self) -> bool {
-        self.inner.writer.is_some() && backups::is_due(&self.inner.paths.backups)
-    }
-
-    /// Makes a backup while the database is in use. Blocks: after each step it rests for as long as
-    /// `pace` says, and is given up where that says nothing. None then, where another process makes
-    /// one, and where the disk is too full.
-    ///
-    /// # Errors
-    /// `DiskFull`, `Storage`: also where the database turns out to be damaged.
-    pub fn back_up(&self, pace: &dyn Fn() -> Option<Duration>) -> Result<Option<Backup>> {
-        let paths = &self.inner.paths;
-        backups::make(paths, backups::Purpose::Safety, pace).map_err(|fault| paths.report(fault))
-    }
-
-    /// Makes the chats what a backup holds. What they are now is kept as a backup first.
-    ///
-    /// # Errors
-    /// `DatabaseInUse` where another process works with the database, `FileNotFound`, and the
-    /// store's.
-    pub async fn restore_backup(&self, path: &std::path::Path) -> Result<()> {
-        let Some(writer) = &self.inner.writer else {
-            return Err(Kind::ReadOnly { path: self.inner.paths.database.clone() }.into());
-        };
-        let (inner, path) = (Arc::downgrade(&self.inner), path.to_owned());
-        writer
-            .run_outside_transaction(move |db| {
-                let Some(inner) = inner.upgrade() else { return Err(db_handle::gone().into()) };
-                let backup = backups::find(&db.paths.backups, &path)?;
-                let lock = inner.lock.as_ref().ok_or(Kind::DatabaseInUse)?;
-                let fault = |error| crate::settings::disk::fault(&db.paths.database, &error);
-                let alone = open::alone(lock).map_err(fault)?;
-                let done = if alone {
-                    backups::restore(&mut db.connection, &db.paths, &backup)
-                } else {
-                    Err(Kind::DatabaseInUse.into())
-                };
-                lock.lock_shared().map_err(fault)?;
-                done
-            })
-            .await?;
-        self.recover().await.map(drop)
     }
 
     /// What other processes changed, as it is noticed.

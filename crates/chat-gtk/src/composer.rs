@@ -3,6 +3,7 @@
 mod at;
 mod buttons;
 mod chips;
+mod content;
 mod joining;
 mod keys;
 mod pages;
@@ -11,6 +12,7 @@ mod pinning;
 mod plain_words;
 mod popover_focus;
 mod room;
+mod signals;
 mod suggestions;
 mod written;
 
@@ -345,51 +347,6 @@ impl Composer {
 }
 
 impl Inner {
-    fn connect(self: &Rc<Self>, placeholder: &gtk::Label) {
-        let weak = Rc::downgrade(self);
-        self.stop.connect_clicked(move |_| {
-            if let Some(inner) = weak.upgrade() {
-                inner.tell(Output::Stop);
-            }
-        });
-        let weak = Rc::downgrade(self);
-        let submit = move |other| {
-            if let Some(inner) = weak.upgrade() {
-                inner.submit(other);
-            }
-        };
-        let pressed = submit.clone();
-        self.send.connect_clicked(move |_| pressed(false));
-        let weak = Rc::downgrade(self);
-        let enter_sends = move || weak.upgrade().is_some_and(|inner| inner.enter_sends.get());
-        let weak = Rc::downgrade(self);
-        let first = move |key, modifiers| {
-            let Some(inner) = weak.upgrade() else { return false };
-            let list = inner.suggestions.borrow().clone();
-            list.is_some_and(|list| list.press(key, modifiers))
-                || keys::scroll(&inner, key, modifiers)
-        };
-        keys::connect(&self.text, enter_sends, first, submit);
-        room::connect(&self.scroller, &self.text);
-        self.connect_chips();
-        self.connect_suggestions();
-        self.connect_pasting();
-
-        let weak = Rc::downgrade(self);
-        let hint = placeholder.clone();
-        self.text.buffer().connect_changed(move |buffer| {
-            hint.set_visible(buffer.char_count() == 0);
-            if let Some(inner) = weak.upgrade().filter(|inner| !inner.setting_text.get()) {
-                inner.pins_changed();
-            }
-        });
-        // Text that an input method is still composing counts, too.
-        let hint = placeholder.clone();
-        self.text.connect_preedit_changed(move |text, preedit| {
-            hint.set_visible(preedit.is_empty() && text.buffer().char_count() == 0);
-        });
-    }
-
     fn tell(&self, output: Output) {
         (self.output.0)(output);
     }
@@ -402,59 +359,6 @@ impl Inner {
         let hindrance = self.hindrance();
         let submit = || Output::Submit { written: self.take(), other };
         self.tell(hindrance.map_or_else(submit, Output::Hindered));
-    }
-
-    fn content_text(&self) -> glib::GString {
-        let buffer = self.text.buffer();
-        let (start, end) = buffer.bounds();
-        buffer.text(&start, &end, false)
-    }
-
-    /// Parses the field's content, and updates everything that depends on it.
-    fn look_again(&self) {
-        let text = self.content_text();
-        let live = self.live(&text, self.written_at());
-        self.meant.borrow_mut().extend(live.iter().filter_map(|pin| pin.word.as_deref()));
-        let is_blank = !self.goes_alone() && text.trim().is_empty();
-        self.read.replace(Read { text, live, is_blank });
-        self.show_chips();
-        self.show_buttons();
-        self.tell_pages();
-    }
-
-    fn content(&self) -> Written {
-        let read = self.read.borrow();
-        Written {
-            text: read.text.to_string(),
-            pins: read.live.clone(),
-            plain: self.plain.borrow().clone(),
-        }
-    }
-
-    fn set_content(&self, written: &Written) {
-        self.setting_text.set(true);
-        self.set_pins(&written.pins);
-        self.plain.replace(written.plain.clone());
-        let buffer = self.text.buffer();
-        // Undo must not remove a restored draft.
-        buffer.begin_irreversible_action();
-        buffer.set_text(&written.text);
-        buffer.end_irreversible_action();
-        buffer.place_cursor(&buffer.end_iter());
-        self.setting_text.set(false);
-        self.look_again();
-    }
-
-    fn take(&self) -> Written {
-        let text = self.content_text();
-        let pins = self.live(&text, None);
-        let written = Written { text: text.into(), pins, plain: self.plain.take() };
-        self.set_content(&Written::default());
-        written
-    }
-
-    fn is_blank(&self) -> bool {
-        self.read.borrow().is_blank
     }
 }
 

@@ -64,7 +64,7 @@ pub struct RuleFile {
 }
 
 impl Surroundings {
-    /// What the model must know of the session's mode, and of whom it works for.
+    /// Tells the model about plan mode, and that it works for another agent.
     pub(super) fn mode(&self) -> String {
         let plan = match self.mode {
             Mode::Plan => Some(PLAN.to_owned()),

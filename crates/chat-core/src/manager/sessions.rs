@@ -1,12 +1,11 @@
 //! Finds, lists, opens and changes sessions.
 
-use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use super::{
-    EmptySession, Event, Fid, Kind, Manager, Message, MessageId, Page, Result, Session,
-    SessionChange, SessionPlaceholder, Snapshot, Subscription,
+    EmptySession, Fid, Manager, Message, MessageId, Page, Result, SessionChange,
+    SessionPlaceholder, Snapshot, Subscription,
 };
 use crate::agent::{CODE_ASSISTANT, DEFAULT};
 use crate::session::Clients as _;
@@ -115,48 +114,6 @@ impl Sessions {
         self.patch(fid, SessionPatch { unread: Some(false), ..SessionPatch::default() }).await
     }
 
-    /// Stops and deletes a session, and all that work for it. [`restore`](Self::restore) takes that
-    /// back while the program runs.
-    pub async fn delete(&self, fid: &Fid) -> Result<()> {
-        let (this, fid) = (self.0.clone(), fid.clone());
-        self.0.run(async move { this.delete_session(&fid).await }).await
-    }
-
-    /// Takes a deletion back, with that of all that were deleted with it.
-    pub async fn restore(&self, fid: &Fid) -> Result<()> {
-        let (this, fid) = (self.0.clone(), fid.clone());
-        self.0
-            .run(async move {
-                let _deleting = this.inner.deleting.lock().await;
-                for record in this.inner.shared.store.restore(&fid).await? {
-                    this.inner.shared.hub.tell(&Event::SessionAdded(record.meta.into()));
-                }
-                Ok(())
-            })
-            .await
-    }
-
-    /// How many sessions work for this one, and for those: they are deleted with it.
-    ///
-    /// # Errors
-    /// `SessionNotFound`, and the store's.
-    pub async fn agents_below(&self, fid: &Fid) -> Result<usize> {
-        let (this, fid) = (self.0.clone(), fid.clone());
-        self.0
-            .run(async move {
-                let tree = this.inner.shared.store.agent_tree(&fid).await?;
-                let mut below = std::collections::HashSet::from([fid]);
-                // Each stands after the one it works for.
-                for member in tree {
-                    if member.parent.as_ref().is_some_and(|parent| below.contains(parent)) {
-                        below.insert(member.meta.fid);
-                    }
-                }
-                Ok(below.len() - 1)
-            })
-            .await
-    }
-
     /// Stops the request at work and all that belongs to it. What had arrived stays.
     pub fn stop(&self, fid: &Fid) {
         if let Some(session) = self.0.loaded(fid) {
@@ -257,52 +214,6 @@ impl Sessions {
 }
 
 impl Manager {
-    /// Deletes a session and all that work for it, once nothing is at work in them.
-    async fn delete_session(&self, fid: &Fid) -> Result<()> {
-        let _deleting = self.inner.deleting.lock().await;
-        let session = self.session(fid).await?;
-        session.halt();
-        let mut halted = vec![Arc::clone(&session)];
-        let deleted = self.delete_halted(&session, &mut halted).await;
-        // What was not deleted works on.
-        let kept = |session: &&Arc<Session>| {
-            !deleted.as_ref().is_ok_and(|deleted| deleted.contains(session.fid()))
-        };
-        halted.iter().filter(kept).for_each(|session| session.go_on());
-        for fid in deleted? {
-            let loaded = self.sessions_lock().remove(&fid);
-            // One that came in between: nobody will read what it writes.
-            if let Some(session) = loaded.filter(|it| !halted.iter().any(|h| Arc::ptr_eq(h, it))) {
-                session.halt();
-            }
-            self.inner.shared.hub.tell(&Event::SessionRemoved { fid });
-        }
-        Ok(())
-    }
-
-    /// Deletes a halted session with all that work for it, and gives those that were deleted. All that
-    /// it halts is added to `halted`.
-    async fn delete_halted(
-        &self,
-        session: &Arc<Session>,
-        halted: &mut Vec<Arc<Session>>,
-    ) -> Result<Vec<Fid>> {
-        let store = &self.inner.shared.store;
-        let _gate = session.halted().await;
-        // From here on it starts nobody.
-        let below = store.below(session.fid()).await?;
-        let children: Vec<_> = below.iter().skip(1).filter_map(|fid| self.loaded(fid)).collect();
-        for child in &children {
-            child.halt();
-            halted.push(Arc::clone(child));
-        }
-        let mut gates = Vec::with_capacity(children.len());
-        for child in &children {
-            gates.push(child.halted().await);
-        }
-        store.delete(session.fid()).await
-    }
-
     /// The model of the newest chat is the one to begin with, unless it failed there: a name typed
     /// wrong must not fail all chats to come.
     pub(super) fn remember_last_used(&self, records: &[SessionRecord]) {
@@ -311,60 +222,6 @@ impl Manager {
         let well = chats().filter(|record| record.trouble.is_none());
         let newest = well.chain(chats()).find_map(|record| record.model.clone());
         self.inner.connections.set_last_used(newest);
-    }
-
-    /// A session, loaded where it is not, with those that it works for.
-    pub(super) async fn session(&self, fid: &Fid) -> Result<Arc<Session>> {
-        if let Some(session) = self.loaded(fid) {
-            return Ok(session);
-        }
-        let store = &self.inner.shared.store;
-        let mut records = vec![store.session(fid).await?];
-        let mut parent = None;
-        while let Some(above) = records.last().and_then(|record| record.parent.clone()) {
-            parent = self.loaded(&above);
-            // A damaged file may name a session as one of its own.
-            if parent.is_some() || records.iter().any(|record| record.fid == above) {
-                break;
-            }
-            match store.session(&above).await {
-                Ok(record) => records.push(record),
-                // It was deleted, and this one was not.
-                Err(error) if matches!(error.kind, Kind::SessionNotFound { .. }) => break,
-                Err(error) => return Err(error),
-            }
-        }
-        let mut waiting = Vec::with_capacity(records.len());
-        for record in &records {
-            waiting.push(store.waiting(&record.fid).await?);
-        }
-        let mut sessions = self.sessions_lock();
-        // Those that nobody needs are found again in the store. One that is in other hands may be
-        // about to begin something.
-        sessions.retain(|_, session| Arc::strong_count(session) > 1 || !session.is_at_rest());
-        let mut session = parent;
-        for (record, waiting) in records.into_iter().zip(waiting).rev() {
-            let fid = record.fid.clone();
-            let shared = &self.inner.shared;
-            let above = session.take();
-            let known = sessions.entry(fid);
-            session = Some(Arc::clone(
-                known.or_insert_with(|| Session::new(Arc::clone(shared), above, record, waiting)),
-            ));
-        }
-        session.ok_or_else(|| Kind::SessionNotFound { fid: fid.to_string() }.into())
-    }
-
-    pub(super) fn loaded(&self, fid: &Fid) -> Option<Arc<Session>> {
-        self.sessions_lock().get(fid).cloned()
-    }
-
-    pub(super) fn register(&self, session: &Arc<Session>) {
-        self.sessions_lock().insert(session.fid().clone(), Arc::clone(session));
-    }
-
-    pub(super) fn sessions_lock(&self) -> MutexGuard<'_, HashMap<Fid, Arc<Session>>> {
-        self.inner.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -37,11 +37,11 @@ impl Session {
         &self.tree
     }
 
-    /// Whether a tool is one for its place in its tree.
-    pub(super) fn is_in(&self, audience: Audience) -> bool {
+    /// Which tools are for its place in its tree.
+    pub(super) fn audience(&self) -> impl Fn(Audience) -> bool + use<> {
         let depth = self.depth();
         let leads = depth < self.services.clients.settings().agents.depth;
-        match audience {
+        move |audience| match audience {
             Audience::Everyone => true,
             Audience::Leaders => leads,
             Audience::Members => leads || depth > 0,

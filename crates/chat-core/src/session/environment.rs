@@ -166,10 +166,11 @@ impl Session {
             return Registry::default();
         }
         let plans = self.effective_mode() == Mode::Plan;
+        let is_for = self.audience();
         offered(&self.services, with_project)
             .only(|tool| settings.is_on(agent, tool.info().name()))
             .only(|tool| !plans || tool.info().kind.in_plan_mode())
-            .only(|tool| self.is_in(tool.info().audience))
+            .only(|tool| is_for(tool.info().audience))
     }
 }
 

@@ -1,5 +1,5 @@
-//! What all sessions of a tree of agents share: who waits for whom, who has a place to work, and what
-//! may still be spent. In memory: a new start of the program is a new account.
+//! Holds what all sessions of a tree share: which of them wait for others, which may work now, and what
+//! they may still spend. It is only in memory, so each start of the program begins with a full budget.
 
 pub(crate) mod budget;
 mod waits;
@@ -38,24 +38,26 @@ impl Tree {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has one wait for others until the guard is dropped. Where one of these waits for it already,
-    /// the members of that circle, from the one that would wait on.
+    /// Notes that a session waits for others, until the guard is dropped.
+    ///
+    /// # Errors
+    /// One of them waits for it already: the members of that circle, the first again at the end.
     pub(crate) fn wait_for(
         self: &Arc<Self>,
-        who: &Fid,
-        whom: &[Fid],
+        waiter: &Fid,
+        targets: &[Fid],
     ) -> Result<WaitsFor, Vec<Fid>> {
         let mut state = self.lock();
-        for other in whom {
-            if let Some(circle) = state.waits.circle(who, other) {
+        for target in targets {
+            if let Some(circle) = state.waits.circle(waiter, target) {
                 return Err(circle);
             }
         }
-        for other in whom {
-            state.waits.add(who, other);
-            *state.claimed.entry(other.clone()).or_default() += 1;
+        for target in targets {
+            state.waits.add(waiter, target);
+            *state.claimed.entry(target.clone()).or_default() += 1;
         }
-        Ok(WaitsFor { tree: Arc::clone(self), who: who.clone(), whom: whom.to_vec() })
+        Ok(WaitsFor { tree: Arc::clone(self), waiter: waiter.clone(), targets: targets.to_vec() })
     }
 
     /// Whether somebody waits for the end of this one's work.
@@ -92,20 +94,20 @@ impl Tree {
     }
 }
 
-/// One waits for others as long as it lives.
+/// A session waits for others while this lives.
 #[derive(Debug)]
 pub(crate) struct WaitsFor {
     tree: Arc<Tree>,
-    who: Fid,
-    whom: Vec<Fid>,
+    waiter: Fid,
+    targets: Vec<Fid>,
 }
 
 impl Drop for WaitsFor {
     fn drop(&mut self) {
         let mut state = self.tree.lock();
-        for other in &self.whom {
-            state.waits.remove(&self.who, other);
-            release(&mut state.claimed, other);
+        for target in &self.targets {
+            state.waits.remove(&self.waiter, target);
+            release(&mut state.claimed, target);
         }
     }
 }

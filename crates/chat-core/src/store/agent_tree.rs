@@ -1,13 +1,60 @@
-//! Reads the trees of sessions in which one works for another.
+//! Reads the trees of sessions in which one works for another, and keeps who is still to be told of an end.
 
 use std::collections::HashSet;
 
 use super::db_handle::DbHandle;
 use super::fault::{Fault, Outcome};
 use super::record::SessionRecord;
-use super::sessions;
-use crate::error::{Error, Kind};
-use crate::message::Fid;
+use super::{Store, sessions, waiting};
+use crate::error::{Error, Kind, Result};
+use crate::message::{Fid, Queued};
+
+impl Store {
+    /// The tree that a session is in: the session at its top, then all that work for it, the oldest of each first.
+    /// Deleted ones are left out.
+    ///
+    /// # Errors
+    /// `SessionNotFound`, and the store's.
+    pub async fn agent_tree(&self, member: &Fid) -> Result<Vec<SessionRecord>> {
+        let member = member.clone();
+        self.read(move |db| members(db, &member)).await
+    }
+
+    /// A session, and all that work for it, the session first; deleted ones, too.
+    ///
+    /// # Errors
+    /// `SessionNotFound`, and the store's.
+    pub async fn below(&self, fid: &Fid) -> Result<Vec<Fid>> {
+        let fid = fid.clone();
+        self.read(move |db| below(db, &fid)).await
+    }
+
+    /// Notes that the parent of an agent still has to hear of its end, or no longer. Says whether that
+    /// was otherwise before.
+    pub async fn set_reports(&self, fid: &Fid, reports: bool) -> Result<bool> {
+        let fid = fid.clone();
+        self.write(move |db| set_reports(db, &fid, reports)).await
+    }
+
+    /// Has the report of an agent wait in its parent, if that still has to hear of it, and says whether
+    /// it did. Durable when it returns; at most once.
+    pub async fn deliver_report(&self, agent: &Fid, parent: &Fid, report: Queued) -> Result<bool> {
+        let (agent, parent) = (agent.clone(), parent.clone());
+        self.write(move |db| {
+            let is_first = set_reports(db, &agent, false)?;
+            if is_first {
+                waiting::put(db, sessions::key(db, &parent)?, &report)?;
+            }
+            Ok(is_first)
+        })
+        .await
+    }
+
+    /// The agents of whose end their parents still have to hear, though no living process has them.
+    pub async fn unreported(&self) -> Result<Vec<SessionRecord>> {
+        self.read(unreported).await
+    }
+}
 
 /// A session, and all that work for it, the session first; deleted ones, too.
 pub(super) fn below(db: &DbHandle, fid: &Fid) -> Outcome<Vec<Fid>> {
@@ -53,7 +100,7 @@ fn root(db: &DbHandle, member: &Fid) -> Outcome<Fid> {
 }
 
 /// The sessions of a tree that are not deleted, the one at its top first.
-pub(super) fn members(db: &DbHandle, member: &Fid) -> Outcome<Vec<SessionRecord>> {
+fn members(db: &DbHandle, member: &Fid) -> Outcome<Vec<SessionRecord>> {
     let mut members = Vec::new();
     for fid in below(db, &root(db, member)?)? {
         match sessions::one(db, &fid) {
@@ -74,13 +121,13 @@ fn children(db: &DbHandle, parent: &Fid) -> Outcome<Vec<Fid>> {
 }
 
 /// Notes whether a session's parent still has to hear of its end. Says whether that was otherwise.
-pub(super) fn set_reports(db: &DbHandle, fid: &Fid, reports: bool) -> Outcome<bool> {
+fn set_reports(db: &DbHandle, fid: &Fid, reports: bool) -> Outcome<bool> {
     let sql = "UPDATE sessions SET reports = ?2 WHERE fid = ?1 AND reports IS NOT ?2";
     Ok(db.run(sql, rusqlite::params![fid.as_str(), reports.then_some(1)])? > 0)
 }
 
 /// The sessions of whose end their parents still have to hear, and that nobody works in.
-pub(super) fn unreported(db: &DbHandle) -> Outcome<Vec<SessionRecord>> {
+fn unreported(db: &DbHandle) -> Outcome<Vec<SessionRecord>> {
     let sql =
         "SELECT fid FROM sessions WHERE parent IS NOT NULL AND reports = 1 AND deleted IS NULL";
     let mut statement = db.connection.prepare_cached(sql)?;

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -14,7 +15,8 @@ use rusqlite::{Connection, OpenFlags};
 use super::db_handle::{StorePaths, set_up};
 use super::fault::{Fault, Outcome};
 use super::open::{check_all, check_pages};
-use super::{salvage, schema};
+use super::{Store, db_handle, open, salvage, schema};
+use crate::error::{Kind, Result};
 use crate::settings::disk;
 
 /// How many are kept.
@@ -51,6 +53,58 @@ pub struct Backup {
     pub time: Timestamp,
     /// How large it is, in bytes.
     pub size: u64,
+}
+
+impl Store {
+    /// The backups that there are, oldest first. Looks into a folder.
+    pub fn backups(&self) -> Vec<Backup> {
+        list(&self.inner.paths.backups)
+    }
+
+    /// Whether it is time for another backup.
+    pub fn backup_is_due(&self) -> bool {
+        self.inner.writer.is_some() && is_due(&self.inner.paths.backups)
+    }
+
+    /// Makes a backup while the database is in use. Blocks: after each step it rests for as long as
+    /// `pace` says, and is given up where that says nothing. None then, where another process makes
+    /// one, and where the disk is too full.
+    ///
+    /// # Errors
+    /// `DiskFull`, `Storage`: also where the database turns out to be damaged.
+    pub fn back_up(&self, pace: &dyn Fn() -> Option<Duration>) -> Result<Option<Backup>> {
+        let paths = &self.inner.paths;
+        make(paths, Purpose::Safety, pace).map_err(|fault| paths.report(fault))
+    }
+
+    /// Makes the chats what a backup holds. What they are now is kept as a backup first.
+    ///
+    /// # Errors
+    /// `DatabaseInUse` where another process works with the database, `FileNotFound`, and the
+    /// store's.
+    pub async fn restore_backup(&self, path: &Path) -> Result<()> {
+        let Some(writer) = &self.inner.writer else {
+            return Err(Kind::ReadOnly { path: self.inner.paths.database.clone() }.into());
+        };
+        let (inner, path) = (Arc::downgrade(&self.inner), path.to_owned());
+        writer
+            .run_outside_transaction(move |db| {
+                let Some(inner) = inner.upgrade() else { return Err(db_handle::gone().into()) };
+                let backup = find(&db.paths.backups, &path)?;
+                let lock = inner.lock.as_ref().ok_or(Kind::DatabaseInUse)?;
+                let fault = |error| disk::fault(&db.paths.database, &error);
+                let alone = open::alone(lock).map_err(fault)?;
+                let done = if alone {
+                    restore(&mut db.connection, &db.paths, &backup)
+                } else {
+                    Err(Kind::DatabaseInUse.into())
+                };
+                lock.lock_shared().map_err(fault)?;
+                done
+            })
+            .await?;
+        self.recover().await.map(drop)
+    }
 }
 
 /// The backups in a folder, oldest first.

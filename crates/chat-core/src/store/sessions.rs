@@ -1,11 +1,9 @@
 //! Creates, lists, changes, claims and deletes the rows of sessions.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::LazyLock;
-use std::time::Duration;
-use std::{fs, io};
 
-use jiff::{SignedDuration, Timestamp, Zoned};
+use jiff::{Timestamp, Zoned};
 use rusqlite::{Row, ToSql, params};
 
 use super::agent_tree;
@@ -360,103 +358,4 @@ pub(super) fn patch(db: &DbHandle, fid: &Fid, patch: &SessionPatch) -> Outcome<S
         set("closed", &closed.then_some(true))?;
     }
     one(db, fid)
-}
-
-/// Marks a session deleted, and all that work for it. Deleting a deleted one is no error. Gives those
-/// that were not deleted before.
-pub(super) fn delete(db: &DbHandle, fid: &Fid) -> Outcome<Vec<Fid>> {
-    let now = nanoseconds(Timestamp::now());
-    let mut deleted = Vec::new();
-    // Where the file is damaged, it can be deleted all the same.
-    let all = missing::or_else(db, || agent_tree::below(db, fid), || Ok(vec![fid.clone()]))?;
-    for fid in all {
-        let key = key(db, &fid)?;
-        let sql = "UPDATE sessions SET deleted = ?2 WHERE key = ?1 AND deleted IS NULL";
-        if db.run(sql, params![key, now])? > 0 {
-            deleted.push(fid);
-        }
-    }
-    Ok(deleted)
-}
-
-/// Takes a deletion back, and that of all that were deleted with it. Gives the session first.
-pub(super) fn restore(db: &DbHandle, fid: &Fid) -> Outcome<Vec<SessionRecord>> {
-    let all = missing::or_else(db, || agent_tree::below(db, fid), || Ok(vec![fid.clone()]))?;
-    let at = deleted(db, fid)?;
-    let mut restored = Vec::new();
-    for member in all {
-        if member != *fid && (at.is_none() || deleted(db, &member)? != at) {
-            continue;
-        }
-        db.run("UPDATE sessions SET deleted = NULL WHERE key = ?1", [key(db, &member)?])?;
-        match one(db, &member) {
-            Ok(record) => restored.push(record),
-            // It is back; what is damaged in it is said where it is opened.
-            Err(fault) if fault.is_damage() && member != *fid => {}
-            Err(fault) => return Err(fault),
-        }
-    }
-    Ok(restored)
-}
-
-/// When a session was deleted.
-fn deleted(db: &DbHandle, fid: &Fid) -> Outcome<Option<i64>> {
-    let sql = "SELECT deleted FROM sessions NOT INDEXED WHERE key = ?1";
-    Ok(db.find(sql, [key(db, fid)?], |row| row.get(0))?.flatten())
-}
-
-/// Sessions deleted longer ago than `age`, with their projects, except those that a living process writes.
-pub(super) fn expired(db: &DbHandle, age: Duration) -> Outcome<Vec<(Fid, Option<PathBuf>)>> {
-    let age = SignedDuration::try_from(age).unwrap_or(SignedDuration::MAX);
-    let before = Timestamp::now().checked_sub(age).unwrap_or(Timestamp::MIN);
-    let mut living = Living::new(&db.paths.owners);
-    let own = db.paths.owners.id();
-    let mut statement = db
-        .connection
-        .prepare_cached("SELECT fid, project, owner FROM sessions WHERE deleted <= ?1")?;
-    let rows = statement.query_map([nanoseconds(before)], |row| {
-        let project = row.get::<_, Option<String>>(1)?.map(PathBuf::from);
-        Ok((Fid::new(row.get::<_, String>(0)?), project, row.get::<_, Option<String>>(2)?))
-    })?;
-    let mut expired = Vec::new();
-    for row in rows {
-        let (fid, project, owner) = row?;
-        if owner.is_none_or(|owner| owner != own && !living.elsewhere(&owner)) {
-            expired.push((fid, project));
-        }
-    }
-    Ok(expired)
-}
-
-/// Removes these sessions, where they are deleted and no living process writes them.
-pub(super) fn remove(db: &DbHandle, fids: &[Fid]) -> Outcome<()> {
-    let mut living = Living::new(&db.paths.owners);
-    let own = db.paths.owners.id();
-    for fid in fids {
-        let found: Option<(i64, Option<String>)> = db.find(
-            "SELECT key, owner FROM sessions WHERE fid = ?1 AND deleted IS NOT NULL",
-            [fid.as_str()],
-            |row| Ok((row.get(0)?, row.get(1)?)),
-        )?;
-        let Some((key, owner)) = found else { continue };
-        if owner.is_some_and(|owner| owner == own || living.elsewhere(&owner)) {
-            continue;
-        }
-        for index in ["text_index", "word_index"] {
-            let of_session = "SELECT key FROM messages WHERE session = ?1";
-            db.run(&format!("DELETE FROM {index} WHERE rowid IN ({of_session})"), [key])?;
-        }
-        // Messages, journal and the list of attachments go with it.
-        db.run("DELETE FROM sessions WHERE key = ?1", [key])?;
-        // Only what is a name in that folder: it is deleted whole.
-        if Path::new(fid.as_str()).file_name().is_some_and(|name| name == fid.as_str()) {
-            match fs::remove_dir_all(db.paths.outputs.join(fid.as_str())) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    tracing::warn!(%error, "what tools wrote was not deleted");
-                }
-                _ => {}
-            }
-        }
-    }
-    Ok(())
 }

@@ -4,30 +4,30 @@ use std::collections::{HashMap, HashSet};
 
 use crate::message::Fid;
 
-/// Who waits for whom, each as often as it does.
+/// Which sessions wait for which others, and how often.
 #[derive(Debug, Default)]
 pub(super) struct Waits(HashMap<Fid, HashMap<Fid, usize>>);
 
 impl Waits {
-    pub(super) fn add(&mut self, who: &Fid, whom: &Fid) {
-        *self.0.entry(who.clone()).or_default().entry(whom.clone()).or_default() += 1;
+    pub(super) fn add(&mut self, waiter: &Fid, target: &Fid) {
+        *self.0.entry(waiter.clone()).or_default().entry(target.clone()).or_default() += 1;
     }
 
-    pub(super) fn remove(&mut self, who: &Fid, whom: &Fid) {
-        let Some(others) = self.0.get_mut(who) else { return };
-        super::release(others, whom);
+    pub(super) fn remove(&mut self, waiter: &Fid, target: &Fid) {
+        let Some(others) = self.0.get_mut(waiter) else { return };
+        super::release(others, target);
         if others.is_empty() {
-            self.0.remove(who);
+            self.0.remove(waiter);
         }
     }
 
-    /// The circle that would be closed if this one waited for that: from `who` back to `who`.
-    pub(super) fn circle(&self, who: &Fid, whom: &Fid) -> Option<Vec<Fid>> {
+    /// The circle that would be closed if this one waited for that: from `waiter` back to `waiter`.
+    pub(super) fn circle(&self, waiter: &Fid, target: &Fid) -> Option<Vec<Fid>> {
         let mut seen = HashSet::new();
-        let mut paths = vec![vec![who.clone(), whom.clone()]];
+        let mut paths = vec![vec![waiter.clone(), target.clone()]];
         while let Some(path) = paths.pop() {
             let last = path.last()?;
-            if last == who {
+            if last == waiter {
                 return Some(path);
             }
             if !seen.insert(last.clone()) {
@@ -59,11 +59,11 @@ mod tests {
         ) {
             let mut waits = Waits::default();
             let mut edges: Vec<(usize, usize)> = Vec::new();
-            for (who, whom, ends) in steps {
+            for (waiter, target, ends) in steps {
                 if ends {
                     if !edges.is_empty() {
-                        let (who, whom) = edges.remove(whom % edges.len());
-                        waits.remove(&fid(who), &fid(whom));
+                        let (waiter, target) = edges.remove(target % edges.len());
+                        waits.remove(&fid(waiter), &fid(target));
                     }
                     continue;
                 }
@@ -78,14 +78,14 @@ mod tests {
                     }
                     reached.contains(&to)
                 };
-                let circle = waits.circle(&fid(who), &fid(whom));
-                prop_assert_eq!(circle.is_some(), reaches(whom, who));
+                let circle = waits.circle(&fid(waiter), &fid(target));
+                prop_assert_eq!(circle.is_some(), reaches(target, waiter));
                 if let Some(circle) = circle {
                     let ends = (circle.first(), circle.last());
-                    prop_assert_eq!(ends, (Some(&fid(who)), Some(&fid(who))));
+                    prop_assert_eq!(ends, (Some(&fid(waiter)), Some(&fid(waiter))));
                 } else {
-                    waits.add(&fid(who), &fid(whom));
-                    edges.push((who, whom));
+                    waits.add(&fid(waiter), &fid(target));
+                    edges.push((waiter, target));
                 }
             }
         }

@@ -164,11 +164,7 @@ async fn what_cannot_be_kept_of_a_waiting_message_leaves_its_words() {
 #[tokio::test]
 async fn what_waits_when_the_person_stops_waits_until_it_is_sent() {
     let server = Server::start();
-    let gate = Gate::new();
-    server.push(Script::new().text("half").gate(&gate));
-    let mut world = World::new(&server).await;
-    let fid = world.ask("one").await.fid;
-    world.events.shows(&fid, "half").await;
+    let (mut world, fid, _gate) = World::in_mid_reply(&server).await;
     world.say(&fid, "two").await;
     world.manager.sessions().stop(&fid);
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Stopped);

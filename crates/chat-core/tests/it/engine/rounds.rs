@@ -26,7 +26,7 @@ use super::world::{Mirror, World, request, timeouts};
 struct Quick(ToolInfo);
 
 /// Lasts until it is let go, or the person stops it.
-struct Slow(ToolInfo, Arc<Notify>);
+pub struct Slow(pub ToolInfo, pub Arc<Notify>);
 
 /// Begins something in the background.
 struct Begins(ToolInfo);

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use chat_core::client::Preparing;
 use chat_core::event::{Health, Stage, StopReason, Subscription};
 use chat_core::message::{ChatRequest, Ending, Fid, ToolSpec};
 use chat_core::permission::Mode;
 use chat_core::settings::ConnectionKind;
-use chat_core::tool::{Registry, Tool, ToolContext, ToolFailure, ToolInfo, ToolOutput};
+use chat_core::tool::{Registry, Tool, ToolInfo};
 use chat_testkit::server::{End, Gate, Script, Server};
-use serde_json::{Value, json};
+use serde_json::json;
 use tempfile::TempDir;
 use tokio::sync::Notify;
 
+use super::rounds::Slow;
 use super::world::{World, request, timeouts};
 
 /// A chat whose reply ends when its gate is opened.
@@ -149,21 +149,6 @@ async fn a_higher_limit_counts_at_once_and_the_server_stays_known() {
     assert_eq!(state.connection.requests, Some(2));
     server.wait_for_chats(2).await;
     assert_eq!(sent(&server), ["one", "two"]);
-}
-
-/// A tool that lasts until it is let go.
-struct Slow(ToolInfo, Arc<Notify>);
-
-#[async_trait]
-impl Tool for Slow {
-    fn info(&self) -> &ToolInfo {
-        &self.0
-    }
-
-    async fn run(&self, _: Value, _: ToolContext) -> Result<ToolOutput, ToolFailure> {
-        self.1.notified().await;
-        Ok(ToolOutput::text("built"))
-    }
 }
 
 #[tokio::test]

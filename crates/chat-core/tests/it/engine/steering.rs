@@ -2,41 +2,23 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use chat_core::event::StopReason;
 use chat_core::message::{
     ChatRequest, Content, Context, Delivery, Fid, Mention, MessageId, Role, ToolSpec,
 };
 use chat_core::permission::Mode;
 use chat_core::settings::{ConnectionKind, WhileBusy};
-use chat_core::tool::{Registry, Tool, ToolContext, ToolFailure, ToolInfo, ToolOutput};
+use chat_core::tool::{Registry, Tool, ToolInfo};
 use chat_testkit::server::{Gate, Recorded, Script, Server};
-use serde_json::{Value, json};
+use serde_json::json;
 use tempfile::TempDir;
 use tokio::sync::Notify;
 
+use super::rounds::Slow;
 use super::world::{World, request, timeouts};
 
 /// How a strict template refuses.
 const REFUSAL: &str = r#"{"error":{"message":"After the optional system message, conversation roles must alternate user/assistant/user/assistant/...","type":"BadRequestError","code":400}}"#;
-
-/// Lasts until it is let go, or the person stops it.
-struct Slow(ToolInfo, Arc<Notify>);
-
-#[async_trait]
-impl Tool for Slow {
-    fn info(&self) -> &ToolInfo {
-        &self.0
-    }
-
-    async fn run(&self, _: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
-        context.host.on_output("10 %", 4);
-        tokio::select! {
-            () = context.cancel.cancelled() => Err(ToolFailure::new("stopped")),
-            () = self.1.notified() => Ok(ToolOutput::text("built")),
-        }
-    }
-}
 
 fn calls(id: &str) -> Script {
     Script::new().tool_call(id, "slow", json!({}))
@@ -231,11 +213,7 @@ async fn what_a_steering_message_points_at_goes_with_it() {
 #[tokio::test]
 async fn a_message_that_interrupts_stops_the_reply_keeps_it_and_goes_out_next() {
     let server = Server::start();
-    let gate = Gate::new();
-    server.push(Script::new().text("half").gate(&gate));
-    let mut world = World::new(&server).await;
-    let fid = world.ask("one").await.fid;
-    world.events.shows(&fid, "half").await;
+    let (mut world, fid, _gate) = World::in_mid_reply(&server).await;
     world.say(&fid, "two").await;
     let now = ChatRequest { delivery: Some(Delivery::Interrupt), ..request(Some(&fid), "three") };
     world.manager.send(now).await.unwrap();
@@ -264,11 +242,7 @@ async fn a_stop_after_an_interruption_sends_nothing() {
 #[tokio::test]
 async fn a_waiting_message_is_edited_moved_and_sent_now() {
     let server = Server::start();
-    let gate = Gate::new();
-    server.push(Script::new().text("half").gate(&gate));
-    let mut world = World::new(&server).await;
-    let fid = world.ask("one").await.fid;
-    world.events.shows(&fid, "half").await;
+    let (mut world, fid, _gate) = World::in_mid_reply(&server).await;
     let mut ids = Vec::new();
     for text in ["a", "b", "c"] {
         ids.push(world.say(&fid, text).await.message);

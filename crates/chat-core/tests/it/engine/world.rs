@@ -17,7 +17,7 @@ use chat_core::message::{
 };
 use chat_core::settings::{Connection, ConnectionKind, Folders, KeySource};
 use chat_core::tool::Registry;
-use chat_testkit::server::{PATIENCE, Server};
+use chat_testkit::server::{Gate, PATIENCE, Script, Server};
 use tempfile::TempDir;
 
 /// A running engine.
@@ -138,6 +138,16 @@ impl World {
         let sent = self.manager.send(request(None, text)).await.unwrap();
         self.open(&sent.fid).await;
         sent
+    }
+
+    /// An engine with a chat whose reply to “one” has come to “half”, and goes on once the gate opens.
+    pub async fn in_mid_reply(server: &Server) -> (Self, Fid, Gate) {
+        let gate = Gate::new();
+        server.push(Script::new().text("half").gate(&gate));
+        let mut world = Self::new(server).await;
+        let fid = world.ask("one").await.fid;
+        world.events.shows(&fid, "half").await;
+        (world, fid, gate)
     }
 
     /// Says more in a chat.

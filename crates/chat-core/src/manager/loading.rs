@@ -1,0 +1,62 @@
+//! Loads sessions, and keeps those that are open or at work.
+
+use std::collections::HashMap;
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+use super::{Fid, Kind, Manager, Result, Session};
+
+impl Manager {
+    /// A session, loaded where it is not, with those that it works for.
+    pub(super) async fn session(&self, fid: &Fid) -> Result<Arc<Session>> {
+        if let Some(session) = self.loaded(fid) {
+            return Ok(session);
+        }
+        let store = &self.inner.shared.store;
+        let mut records = vec![store.session(fid).await?];
+        let mut parent = None;
+        while let Some(above) = records.last().and_then(|record| record.parent.clone()) {
+            parent = self.loaded(&above);
+            // A damaged file may name a session as one of its own.
+            if parent.is_some() || records.iter().any(|record| record.fid == above) {
+                break;
+            }
+            match store.session(&above).await {
+                Ok(record) => records.push(record),
+                // It was deleted, and this one was not.
+                Err(error) if matches!(error.kind, Kind::SessionNotFound { .. }) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        let mut waiting = Vec::with_capacity(records.len());
+        for record in &records {
+            waiting.push(store.waiting(&record.fid).await?);
+        }
+        let mut sessions = self.sessions_lock();
+        // Those that nobody needs are found again in the store. One that is in other hands may be
+        // about to begin something.
+        sessions.retain(|_, session| Arc::strong_count(session) > 1 || !session.is_at_rest());
+        let mut session = parent;
+        for (record, waiting) in records.into_iter().zip(waiting).rev() {
+            let fid = record.fid.clone();
+            let shared = &self.inner.shared;
+            let above = session.take();
+            let known = sessions.entry(fid);
+            session = Some(Arc::clone(
+                known.or_insert_with(|| Session::new(Arc::clone(shared), above, record, waiting)),
+            ));
+        }
+        session.ok_or_else(|| Kind::SessionNotFound { fid: fid.to_string() }.into())
+    }
+
+    pub(super) fn loaded(&self, fid: &Fid) -> Option<Arc<Session>> {
+        self.sessions_lock().get(fid).cloned()
+    }
+
+    pub(super) fn register(&self, session: &Arc<Session>) {
+        self.sessions_lock().insert(session.fid().clone(), Arc::clone(session));
+    }
+
+    pub(super) fn sessions_lock(&self) -> MutexGuard<'_, HashMap<Fid, Arc<Session>>> {
+        self.inner.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

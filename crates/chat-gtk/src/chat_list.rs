@@ -9,6 +9,7 @@ mod item;
 mod menu;
 mod model;
 mod row;
+mod row_factory;
 mod status;
 mod view;
 

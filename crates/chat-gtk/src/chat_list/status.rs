@@ -115,6 +115,7 @@ mod tests {
                         ..SessionMeta::default()
                     },
                     status: Status::Idle,
+                    activity: None,
                 });
                 assert_eq!(shown.class(), class);
                 assert_eq!(shown.word().as_deref(), Some(word));

@@ -1,9 +1,11 @@
 //! Shows the list of chats: newest first under date headings, with their states, a search, and a
 //! menu for each chat.
 
+mod agents;
 mod changes;
 mod deletion;
 mod excerpt;
+mod families;
 mod groups;
 mod item;
 mod menu;
@@ -64,6 +66,14 @@ pub(crate) enum Input {
     EndSearch,
     /// Shows the chat this many rows further down.
     Step(i32),
+    /// Shows the agents of a chat, or hides them.
+    SetOpen {
+        fid: Fid,
+        is_open: bool,
+    },
+    /// Right or Left was pressed in the row of this chat: to its agents, or back.
+    Enter(Fid),
+    Leave(Fid),
     /// Asks for a new title.
     Rename(Fid),
     /// Deletes a chat, and reports it so that it can be undone.
@@ -75,13 +85,19 @@ pub(crate) enum Input {
     /// The window became active again: the day may have changed.
     Regroup,
     /// A row was chosen by keyboard or pointer.
-    Chosen { position: u32, forward: bool },
+    Chosen {
+        position: u32,
+        forward: bool,
+    },
     /// The search's text changed.
     Query(String),
     /// The user paused: search the texts too.
     QueryTexts,
     /// A new title was typed.
-    Retitle { fid: Fid, title: String },
+    Retitle {
+        fid: Fid,
+        title: String,
+    },
     /// The file for a chat is asked for.
     Export(Fid),
 }
@@ -153,6 +169,7 @@ impl Component for ChatList {
             Input::Connect(manager) => self.connect(manager, &sender),
             Input::Shown(fid) => {
                 self.shown = fid;
+                self.reveal_shown();
                 self.show_shown(view);
             }
             Input::Search => view.start_search(),
@@ -162,6 +179,9 @@ impl Component for ChatList {
                     tell(&sender, Output::Open { fid, found: None, forward: false });
                 }
             }
+            Input::SetOpen { fid, is_open } => self.set_open(&fid, is_open, view),
+            Input::Enter(fid) => self.enter(&fid, view, &sender),
+            Input::Leave(fid) => self.leave(&fid, view, &sender),
             Input::Rename(fid) => {
                 if let Some(title) = self.model.title(&fid) {
                     view.ask_title(fid, &title, &sender);
@@ -194,6 +214,7 @@ impl Component for ChatList {
                 let is_empty = self.query.is_empty();
                 self.gaps.retain(|gap| !is_empty && gap.leaves_messages_out());
                 self.model.search_titles(&self.query);
+                self.reveal_shown();
                 self.show_shown(view);
             }
             Input::QueryTexts => self.search_texts(&sender),
@@ -224,12 +245,16 @@ impl Component for ChatList {
                 }
             }
             Command::Loaded(Ok(sessions)) => {
+                if let Some(manager) = &self.manager {
+                    view.set_tools(manager.tools());
+                }
                 tell(&sender, Output::Loaded(sessions.iter().map(|s| s.fid.clone()).collect()));
                 self.model.fill(sessions);
                 let early = self.early.take().unwrap_or_default();
                 let news = news(&early);
                 self.apply(early, view);
                 tell(&sender, Output::Stirred(news));
+                self.reveal_shown();
                 self.show_shown(view);
                 let input = sender.input_sender().clone();
                 paint::after_next(root, move || input.emit(Input::FillRest));

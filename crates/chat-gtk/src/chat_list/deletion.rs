@@ -55,7 +55,7 @@ impl ChatList {
         if !view.has_keyboard() || self.shown.as_ref() != Some(fid) {
             return;
         }
-        let beside = self.model.step(Some(fid), 1).or_else(|| self.model.step(Some(fid), -1));
+        let beside = self.model.beside(fid);
         let Some(beside) = beside else { return };
         self.shown = Some(beside.clone());
         self.model.select(self.shown.as_ref());

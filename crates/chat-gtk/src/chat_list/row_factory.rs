@@ -1,5 +1,9 @@
 //! Makes the rows of the chat list, which react to the pointer.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use chat_core::tool::Toolbox;
 use gtk::gdk;
 use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
@@ -9,17 +13,21 @@ use super::menu;
 use super::row::ChatRow;
 use super::{ChatList, Input};
 
-/// Makes rows as the list needs them.
+/// Makes rows as the list needs them. `tools`: what is known of the tools that agents run.
 pub(super) fn factory(
     root: &gtk::Box,
+    tools: &Rc<RefCell<Toolbox>>,
     sender: &ComponentSender<ChatList>,
 ) -> gtk::SignalListItemFactory {
     let factory = gtk::SignalListItemFactory::new();
     let input = sender.input_sender().clone();
-    let root = root.clone();
+    let (root, tools) = (root.clone(), Rc::clone(tools));
     factory.connect_setup(move |_, item| {
         let Some(item) = item.downcast_ref::<gtk::ListItem>() else { return };
-        let row = ChatRow::new();
+        let input_of_row = input.clone();
+        let row = ChatRow::new(Rc::clone(&tools), move |fid, is_open| {
+            input_of_row.emit(Input::SetOpen { fid, is_open });
+        });
         connect_pointer(&row, item, &root, &input);
         item.set_child(Some(&row));
     });

@@ -1,9 +1,10 @@
 //! Builds the widgets of the chat list.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use chat_core::message::Fid;
+use chat_core::tool::Toolbox;
 use gettextrs::gettext;
 use gtk::{gdk, glib};
 use relm4::ComponentSender;
@@ -30,6 +31,8 @@ pub(crate) struct View {
     stack: gtk::Stack,
     placeholder: gtk::Label,
     note: gtk::Label,
+    /// What is known of the tools that agents run.
+    tools: Rc<RefCell<Toolbox>>,
 }
 
 /// What the user has of the list before them.
@@ -66,7 +69,9 @@ impl View {
             .sync_create()
             .build();
 
-        let list = gtk::ListView::new(Some(model.selection.clone()), Some(factory(root, sender)));
+        let tools = Rc::default();
+        let factory = factory(root, &tools, sender);
+        let list = gtk::ListView::new(Some(model.selection.clone()), Some(factory));
         list.add_css_class("chats");
         accessible::set_label(&list, &gettext("Chats"));
         let pointer = watch_pointer(&list);
@@ -108,6 +113,7 @@ impl View {
             stack,
             placeholder,
             note,
+            tools,
         };
         view.connect_list(model, sender);
         view.connect_search(sender);
@@ -120,6 +126,7 @@ impl View {
         let selection = model.selection.clone();
         let input = sender.input_sender().clone();
         let root = self.root.clone();
+        let list = self.list.downgrade();
         // Only a selection made while the list has the focus counts; others just follow the shown
         // chat.
         let by_keyboard = Rc::new(Cell::new(false));
@@ -131,12 +138,23 @@ impl View {
                 let shift_f10 =
                     key == gdk::Key::F10 && modifiers.contains(gdk::ModifierType::SHIFT_MASK);
                 match (key, item) {
+                    (gdk::Key::Left | gdk::Key::Right, Some(item))
+                        if (modifiers & gtk::accelerator_get_default_mod_mask()).is_empty() =>
+                    {
+                        let rtl = list
+                            .upgrade()
+                            .is_some_and(|list| list.direction() == gtk::TextDirection::Rtl);
+                        let enters = (key == gdk::Key::Right) != rtl;
+                        let fid = item.fid();
+                        input.emit(if enters { Input::Enter(fid) } else { Input::Leave(fid) });
+                    }
                     (gdk::Key::Escape, _) => input.emit(Input::EndSearch),
                     (gdk::Key::Delete | gdk::Key::KP_Delete, Some(item)) => {
                         input.emit(Input::Delete(item.fid()));
                     }
                     (key, Some(item)) if key == gdk::Key::Menu || shift_f10 => {
-                        menu::popup(&root, &item.fid(), &row_bounds(&root, &item.fid()));
+                        let bounds = row_bounds(&root, &item.fid());
+                        menu::popup(&root, &item.fid(), &bounds);
                     }
                     (
                         gdk::Key::Up
@@ -209,6 +227,11 @@ impl View {
         });
         keys.set_propagation_phase(gtk::PropagationPhase::Capture);
         self.search.add_controller(keys);
+    }
+
+    /// Takes what is known of the tools that agents run.
+    pub(super) fn set_tools(&self, tools: Toolbox) {
+        self.tools.replace(tools);
     }
 
     pub(super) fn start_search(&self) {

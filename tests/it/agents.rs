@@ -83,6 +83,64 @@ async fn agents_are_folded_below_their_chat_and_opened_by_mouse_and_keyboard() -
     window.close().await
 }
 
+/// The line of the agent "explorer" in the card of its call.
+fn in_card(status: &str) -> By {
+    named(&format!("Agent explorer: {status}")).role(Role::Button).under("Conversation")
+}
+
+#[tokio::test]
+async fn the_card_of_a_call_shows_its_agent_and_leads_there_and_back() -> Result<()> {
+    let stage = Stage::new().await?;
+    let (window, gate) = at_work(&stage).await?;
+    window.find(in_card("Working…")).await?.click_with_mouse().await?;
+    window.find(named("explorer").role(Role::Frame)).await?;
+    window.shows("I look").await?;
+    // Its row is in sight, below its chat.
+    window.find(in_list("explorer")).await?;
+    gate.open();
+    window.shows("I look no more.").await?;
+    window.find(named("Works for “Fruit”")).await?.click_with_mouse().await?;
+    window.find(named("Fruit").role(Role::Frame)).await?;
+    window.shows("There are none.").await?;
+    window.find(in_card("Done")).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn an_agent_that_asks_is_said_to_wait_in_list_and_card() -> Result<()> {
+    let stage = Stage::new().await?;
+    let command = json!({ "command": "touch apples" });
+    let asks = Script::new().tool_call("c9", "run_command", command).usage(1200, 34);
+    stage.server.when("Look for", asks);
+    stage.server.push(spawn(Script::new(), "c1", "explorer", "Look for apples"));
+    let window = with_chat(&stage).await?;
+    window.say("Any apples?").await?;
+    window.find(in_list("1 agent needs you")).await?;
+    window.find(in_card("Waiting for you")).await?;
+    window.find(named("1,234 tokens").under("Conversation")).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn agents_that_were_interrupted_continue_by_one_click() -> Result<()> {
+    let stage = Stage::new().await?;
+    let (window, _gate) = at_work(&stage).await?;
+    window.find(in_card("Working…")).await?;
+    window.kill().await?;
+
+    stage.server.when("Look for", Script::new().text("I see none."));
+    stage.server.when("cut off", Script::new().text("I see none."));
+    let window = stage.ready().await?;
+    window.find(named("1 agent was interrupted")).await?;
+    window.find(named("Show agents of “Fruit”")).await?.click_with_mouse().await?;
+    window.find(in_list("Interrupted")).await?;
+    window.find(named("Continue Agents")).await?.click_with_mouse().await?;
+    window.find(in_list("Done")).await?;
+    window.gone(named("1 agent was interrupted")).await?;
+    window.shows("There are none.").await?;
+    window.close().await
+}
+
 #[tokio::test]
 async fn only_the_chat_notifies_when_it_is_done_and_not_its_agents() -> Result<()> {
     let stage = Stage::new().await?;

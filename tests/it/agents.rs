@@ -122,6 +122,48 @@ async fn an_agent_that_asks_is_said_to_wait_in_list_and_card() -> Result<()> {
 }
 
 #[tokio::test]
+async fn one_agent_is_stopped_in_the_card_and_all_in_the_list() -> Result<()> {
+    let stage = Stage::new().await?;
+    let gate = Gate::new();
+    for what in ["apples", "pears"] {
+        stage.server.when(what, Script::new().text("I look ").gate(&gate).text("no more."));
+    }
+    let calls = spawn(Script::new(), "c1", "explorer", "Look for apples");
+    stage.server.push(spawn(calls, "c2", "other", "Look for pears"));
+    let window = with_chat(&stage).await?;
+    window.say("Any fruit?").await?;
+    window.find(in_list("2 agents working")).await?;
+    window.find(named("Stop agent explorer")).await?.click_with_mouse().await?;
+    window.find(in_card("Stopped")).await?;
+    window.find(in_list("1 agent working")).await?;
+    window.find(in_list("Fruit")).await?.right_click().await?;
+    window.find(named("Stop with All Agents")).await?.click_with_mouse().await?;
+    window.find(named("Agent other: Stopped").under("Conversation")).await?;
+    window.gone(named("Stop").role(Role::Button)).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_chat_is_deleted_and_restored_with_its_agents() -> Result<()> {
+    let stage = Stage::new().await?;
+    let (window, gate) = at_work(&stage).await?;
+    gate.open();
+    window.shows("There are none.").await?;
+    window.focus_list().await?;
+    window.keys(&["Right"]).await?;
+    window.find(in_list("explorer")).await?;
+    window.keys(&["Delete"]).await?;
+    window.find(named("“Fruit” and 1 agent deleted")).await?;
+    window.gone(in_list("explorer")).await?;
+    window.keys(&["ctrl+z"]).await?;
+    window.find(in_list("Fruit")).await?;
+    window.find(named("Fruit").role(Role::Frame)).await?;
+    window.find(named("Show agents of “Fruit”")).await?.click_with_mouse().await?;
+    window.find(in_list("explorer")).await?;
+    window.close().await
+}
+
+#[tokio::test]
 async fn agents_that_were_interrupted_continue_by_one_click() -> Result<()> {
     let stage = Stage::new().await?;
     let (window, _gate) = at_work(&stage).await?;

@@ -28,6 +28,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::bridge::{Arrival, Bridge};
 use crate::paint;
 use changes::news;
+pub(crate) use deletion::DeletedChat;
 use deletion::Reopening;
 pub(crate) use excerpt::FoundIn;
 use model::Model;
@@ -74,6 +75,10 @@ pub(crate) enum Input {
     /// Right or Left was pressed in the row of this chat: to its agents, or back.
     Enter(Fid),
     Leave(Fid),
+    /// Stops a chat, and the agents that it waits for.
+    Stop(Fid),
+    /// Stops a chat and all its agents.
+    StopAll(Fid),
     /// Asks for a new title.
     Rename(Fid),
     /// Deletes a chat, and reports it so that it can be undone.
@@ -108,7 +113,7 @@ pub(crate) enum Output {
     /// is shown.
     Open { fid: Fid, found: Option<FoundIn>, forward: bool },
     /// It was deleted, which can be undone.
-    Deleted { fid: Fid, title: String },
+    Deleted(DeletedChat),
     /// Write it to a file.
     Export { fid: Fid, title: String },
     /// Something failed.
@@ -123,9 +128,20 @@ pub(crate) enum Output {
 pub(crate) enum Command {
     Arrived(Arrival),
     Loaded(Result<Vec<SessionPlaceholder>>),
-    Found { query: String, results: Result<SearchResults> },
-    Deleted { fid: Fid, title: String, result: Result<()> },
-    Restored { fid: Fid, result: Result<()> },
+    Found {
+        query: String,
+        results: Result<SearchResults>,
+    },
+    /// With how many agents, if it was deleted.
+    Deleted {
+        fid: Fid,
+        title: String,
+        result: Result<u32>,
+    },
+    Restored {
+        fid: Fid,
+        result: Result<()>,
+    },
     Done(Result<()>),
 }
 
@@ -182,6 +198,11 @@ impl Component for ChatList {
             Input::SetOpen { fid, is_open } => self.set_open(&fid, is_open, view),
             Input::Enter(fid) => self.enter(&fid, view, &sender),
             Input::Leave(fid) => self.leave(&fid, view, &sender),
+            Input::Stop(fid) => self.stop(&fid),
+            Input::StopAll(fid) => self.run(&sender, async move |manager| {
+                manager.sessions().stop(&fid);
+                manager.agents().interrupt_all(&fid).await
+            }),
             Input::Rename(fid) => {
                 if let Some(title) = self.model.title(&fid) {
                     view.ask_title(fid, &title, &sender);
@@ -269,8 +290,8 @@ impl Component for ChatList {
                     tell(&sender, Output::Failed(error));
                 }
             },
-            Command::Deleted { fid, title, result: Ok(()) } => {
-                tell(&sender, Output::Deleted { fid, title });
+            Command::Deleted { fid, title, result: Ok(agents) } => {
+                tell(&sender, Output::Deleted(DeletedChat { fid, title, agents }));
             }
             Command::Restored { fid, result: Ok(()) } => self.reopen(fid, &sender),
             // The list watches no session, and an outdated search reports nothing.

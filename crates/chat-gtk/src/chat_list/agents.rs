@@ -49,6 +49,13 @@ impl ChatList {
         }
     }
 
+    /// Stops a chat, and the agents that it waits for.
+    pub(super) fn stop(&self, fid: &Fid) {
+        if let Some(manager) = &self.manager {
+            manager.sessions().stop(fid);
+        }
+    }
+
     /// Shows a chat as the arrow keys do: the keyboard stays in the list.
     fn go_to(&mut self, fid: Fid, view: &View, sender: &ComponentSender<Self>) {
         self.shown = Some(fid.clone());

@@ -10,6 +10,7 @@ use relm4::gtk::prelude::*;
 
 use super::excerpt::FoundIn;
 use super::families::TreePlace;
+use super::menu::Stoppable;
 
 mod imp {
     use std::sync::OnceLock;
@@ -81,6 +82,13 @@ impl ChatItem {
     /// How it stands among chats and agents.
     pub(super) fn tree(&self) -> TreePlace {
         self.imp().tree.get()
+    }
+
+    /// What can be stopped in it.
+    pub(super) fn stoppable(&self) -> Stoppable {
+        let below = self.tree().below;
+        let chat = self.with(|session| session.status.is_busy());
+        Stoppable { chat, agents: below.working + below.asking > 0 }
     }
 
     /// How its last request ended, where that was seen.

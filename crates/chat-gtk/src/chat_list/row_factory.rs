@@ -75,7 +75,7 @@ fn connect_pointer(
         gesture.set_state(gtk::EventSequenceState::Claimed);
         let point = row.body().translate_coordinates(&root, x, y).unwrap_or((x, y));
         let place = gdk::Rectangle::new(point.0 as i32, point.1 as i32, 1, 1);
-        menu::popup(&root, &item.fid(), &place);
+        menu::popup(&root, &item.fid(), item.stoppable(), &place);
     });
     row.body().add_controller(menu_click);
 }

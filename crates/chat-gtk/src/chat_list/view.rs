@@ -154,7 +154,7 @@ impl View {
                     }
                     (key, Some(item)) if key == gdk::Key::Menu || shift_f10 => {
                         let bounds = row_bounds(&root, &item.fid());
-                        menu::popup(&root, &item.fid(), &bounds);
+                        menu::popup(&root, &item.fid(), item.stoppable(), &bounds);
                     }
                     (
                         gdk::Key::Up

@@ -1,5 +1,6 @@
 //! Tests agents that work for a chat, by the tools of models, in a running engine.
 
+mod places;
 mod world;
 
 use chat_core::error::{BudgetLimit, Error, Kind};

@@ -73,6 +73,8 @@ pub enum Command {
     Chat(Request),
     /// List chats, newest first
     Sessions(Sessions),
+    /// List agents and what they do
+    Agents(Agents),
     /// Print a chat
     Show(Show),
     /// Rename a chat
@@ -200,6 +202,20 @@ pub struct Sessions {
     /// List agents below the chat that they work for
     #[arg(long, conflicts_with = "search")]
     pub tree: bool,
+    /// Print one JSON object per line
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Which agents to list, and how.
+#[derive(Debug, Args)]
+pub struct Agents {
+    /// Only the agents of this chat
+    #[arg(short, long, value_name = "FID")]
+    pub session: Option<String>,
+    /// Print an agent again each time it changes, until Ctrl+C
+    #[arg(short, long)]
+    pub watch: bool,
     /// Print one JSON object per line
     #[arg(long)]
     pub json: bool,

@@ -3,6 +3,7 @@
 //! Answers go to standard output and everything else to standard error.
 //! `docs/user/terminal.md` is the reference.
 
+mod agents;
 mod args;
 mod ask;
 mod chat;
@@ -78,6 +79,7 @@ async fn dispatch(command: Command, program: &Program) -> Result<Outcome> {
         Command::Ask(ask) => ask::run(ask, program).await,
         Command::Chat(request) => chat::run(request, program).await,
         Command::Sessions(args) => sessions::list(args, program).await,
+        Command::Agents(args) => agents::run(args, program).await,
         Command::Show(args) => show::show(args, program).await,
         Command::Rename { fid, title } => sessions::rename(&fid, &title, program).await,
         Command::Delete { fid, yes } => sessions::delete(fid, yes, program).await,

@@ -1,6 +1,7 @@
 //! Defines the texts that only the terminal program shows. xgettext needs plain literals on one
 //! line each, without lone apostrophes.
 
+mod agents;
 mod approvals;
 mod context;
 
@@ -12,6 +13,7 @@ use chat_core::models::display_name;
 use chat_presentation::words::{Action, fill};
 use gettextrs::{gettext, ngettext};
 
+pub use agents::{agent_closed, agent_deleted, no_agents, tokens};
 pub use approvals::{
     allow_always, allow_in_project, allow_in_session, allow_once, allow_outside_sandbox, bounds,
     command_ended, deny_always, deny_once, everywhere, for_longer, in_this_chat, mode, model_asks,

@@ -65,6 +65,8 @@ pub(crate) struct Session {
     fid: Fid,
     /// The session that it works for.
     parent: Option<Arc<Self>>,
+    /// Whether it worked for a session that is gone.
+    lost_parent: bool,
     /// What it shares with the other sessions of its tree.
     tree: Arc<Tree>,
     services: Arc<SessionServices>,
@@ -99,6 +101,7 @@ impl Session {
     ) -> Arc<Self> {
         let session = Arc::new(Self {
             fid: record.fid.clone(),
+            lost_parent: parent.is_none() && record.parent.is_some(),
             tree: parent.as_ref().map(|parent| Arc::clone(&parent.tree)).unwrap_or_default(),
             parent,
             memory: Arc::new(Memory::within(services.tasks.clone())),

@@ -1,5 +1,6 @@
 //! Tests `natter-cli` as people, scripts and signals use it, against scripted servers.
 
+mod agents;
 mod ask;
 mod chat;
 mod disk;

@@ -53,19 +53,26 @@ impl Session {
         }
     }
 
+    /// Whether one that it works for, directly or not, is gone: nobody knows what was denied there.
+    fn lacks_ceiling(&self) -> bool {
+        self.lost_parent || self.ancestors().any(|ancestor| ancestor.lost_parent)
+    }
+
     /// The rules that hold for this session in a request's folder, and its mode. The session may have
     /// another folder by now, for its next request.
     pub(super) fn rules(&self, project: Option<&Arc<Project>>) -> (Vec<Entry>, Mode) {
         let settings = self.services.clients.settings();
         let root = project.map(|project| project.root());
-        let remembered = settings.permissions.entries(root);
         // Where nobody knows what is denied, nothing that was allowed passes.
-        let unread = settings.permissions.are_unread;
+        let orphaned = self.lacks_ceiling();
+        let unread = settings.permissions.are_unread || orphaned;
         let (own, mode) = {
             let state = self.lock();
             (state.record.rules.clone(), state.record.mode)
         };
         let own = own.into_iter().filter(|it| !unread || it.effect == Effect::Deny);
+        let remembered = settings.permissions.entries(root).into_iter();
+        let remembered = remembered.filter(|it| !orphaned || it.effect == Effect::Deny);
         let mut rules: Vec<_> = own.chain(remembered).collect();
         for ancestor in self.ancestors() {
             let (denied, folder) = {
@@ -91,8 +98,11 @@ impl Session {
         self.within(mode)
     }
 
-    /// A mode, as far as those that it works for have it.
+    /// A mode, as far as those that it works for have it. Where one of them is gone it only reads.
     pub(super) fn within(&self, mode: Mode) -> Mode {
+        if self.lacks_ceiling() {
+            return Mode::Plan;
+        }
         self.ancestors().fold(mode, |mode, ancestor| mode.within(ancestor.lock().record.mode))
     }
 

@@ -144,6 +144,14 @@ impl ReplySink for Sink {
         self.spending.reserve()
     }
 
+    fn admit_summary(&self, bytes: u64, tokens: u64) -> Result<()> {
+        self.spending.reserve_for(bytes, tokens)
+    }
+
+    fn summary_ended(&self, usage: Option<&Usage>) {
+        self.spending.settle(usage);
+    }
+
     fn is_watched(&self) -> bool {
         self.turn.session.lock().is_watched()
     }
@@ -233,6 +241,7 @@ impl ReplySink for Sink {
     }
 
     async fn take_steered_back(&self) -> bool {
+        self.spending.refused();
         self.turn.take_steered_back(&self.model).await
     }
 

@@ -1,5 +1,6 @@
 //! The engine as a front end has it: a Manager, its events, and a scripted server.
 
+mod agent_limits;
 mod agent_trees;
 mod agents;
 mod assistant;

@@ -48,7 +48,7 @@ pub(crate) use mentions::written as at_words;
 pub(crate) use parts::steering::Unsteerable;
 pub(crate) use parts::title::from_text as title_from_text;
 use project_start::ProjectStartCache;
-pub(crate) use services::{Clients, SessionServices, Teams};
+pub(crate) use services::{Clients, DefinitionSource, SessionServices, Teams};
 use state::State;
 pub(crate) use tree::{Place, Tree, WaitsFor};
 pub(crate) use waiting_approvals::WaitingApprovals;

@@ -48,8 +48,27 @@ impl ResolvedRequest {
         request: &ChatRequest,
         known: Option<&SessionRecord>,
     ) {
-        let model = request.model.as_ref().or(known.and_then(|known| known.model.as_ref()));
-        services.clients.wait_until_known(model.map(|model| model.connection.as_str())).await;
+        let project = request.project.as_deref().or(known.and_then(|it| it.project.as_deref()));
+        services.definitions.load(project).await;
+        let agent = Self::agent(services, request, known).ok();
+        let of_agent = agent.as_ref().and_then(|agent| of_changed_agent(&**agent, known));
+        let known = known.and_then(|known| known.model.as_ref());
+        let connection = match (&request.model, of_agent.and_then(|it| it.split_once('/'))) {
+            (Some(model), _) => Some(model.connection.as_str()),
+            (None, Some((connection, _))) => Some(connection),
+            (None, None) => known.map(|model| model.connection.as_str()),
+        };
+        services.clients.wait_until_known(connection).await;
+    }
+
+    fn agent(
+        services: &SessionServices,
+        request: &ChatRequest,
+        known: Option<&SessionRecord>,
+    ) -> Result<Arc<dyn Agent>> {
+        let project = request.project.as_deref().or(known.and_then(|it| it.project.as_deref()));
+        let agent = request.agent.as_deref().or(known.map(|known| known.agent.as_str()));
+        services.agent(agent.unwrap_or(&services.clients.settings().chat.agent), project)
     }
 
     /// Fills in the defaults of the request.
@@ -58,14 +77,16 @@ impl ResolvedRequest {
         request: &ChatRequest,
         known: Option<&SessionRecord>,
     ) -> Result<Self> {
-        let settings = services.clients.settings();
-        let agent = request.agent.as_deref().or(known.map(|known| known.agent.as_str()));
-        let agent = services.agent(agent.unwrap_or(&settings.chat.agent))?;
-        let model =
-            match request.model.clone().or_else(|| known.and_then(|known| known.model.clone())) {
-                Some(model) => model,
-                None => services.clients.default_model().ok_or(Kind::NoModel)?,
-            };
+        let agent = Self::agent(services, request, known)?;
+        let other = || {
+            let known = known.and_then(|known| known.model.clone());
+            known.or_else(|| services.clients.default_model())
+        };
+        let model = match (&request.model, of_changed_agent(&*agent, known)) {
+            (Some(model), _) => model.clone(),
+            (None, Some(name)) => services.model_named(name, other().as_ref()),
+            (None, None) => other().ok_or(Kind::NoModel)?,
+        };
         if !services.clients.has(&model.connection) {
             return Err(Kind::ConnectionMissing { name: model.connection }.into());
         }
@@ -73,10 +94,15 @@ impl ResolvedRequest {
         let thinking = request.thinking.or(known.map(|known| known.thinking));
         let known_options = known.map(|known| known.options.clone()).unwrap_or_default();
         Ok(Self {
-            agent,
             model,
             thinking: thinking.unwrap_or(usage.thinking),
-            options: request.options.clone().or(&known_options).or(&usage.options),
+            options: request
+                .options
+                .clone()
+                .or(&known_options)
+                .or(&agent.options())
+                .or(&usage.options),
+            agent,
         })
     }
 
@@ -114,6 +140,12 @@ impl ResolvedRequest {
         };
         (patch != SessionPatch::default()).then_some(patch)
     }
+}
+
+/// The model of an agent that the session did not have before.
+fn of_changed_agent<'a>(agent: &'a dyn Agent, known: Option<&SessionRecord>) -> Option<&'a str> {
+    let is_known = known.is_some_and(|known| known.agent == agent.name());
+    agent.model().filter(|_| !is_known)
 }
 
 impl Session {
@@ -401,6 +433,7 @@ impl Session {
             let mut state = self.lock();
             state.titling.cancel();
             state.answering = Some(resolved.answering(state.record.project.clone()));
+            state.agent_ceiling = resolved.agent.ceiling();
             let turn = state.turns.begin(cancel.clone());
             state.trouble = None;
             state.record.updated = reply.time;

@@ -146,10 +146,16 @@ impl Session {
         model: &ModelRef,
         scope: RequestScope,
     ) -> Result<Surroundings> {
-        let environment = self.gather_environment(model, scope).await?;
+        let mut environment = self.gather_environment(model, scope).await?;
+        // The session may have another agent, or none yet.
+        if let Some(ceiling) = agent.ceiling() {
+            environment.mode = ceiling.within(environment.mode);
+        }
+        let plans = environment.mode == Mode::Plan;
         let settings = self.services.clients.settings();
         let (name, with_project) = (agent.name(), environment.project.is_some());
         let offered = self.tools(name, with_project, environment.capabilities, &settings.tools);
+        let offered = offered.only(|tool| !plans || tool.info().kind.in_plan_mode());
         let (tools, _) = agent.configure_tools(&offered);
         Ok(environment.surroundings(tools))
     }

@@ -27,6 +27,7 @@ mod queue;
 mod review;
 mod services;
 mod sink;
+mod skills;
 mod spending;
 mod state;
 mod steering;
@@ -49,6 +50,7 @@ pub(crate) use parts::steering::Unsteerable;
 pub(crate) use parts::title::from_text as title_from_text;
 use project_start::ProjectStartCache;
 pub(crate) use services::{Clients, DefinitionSource, SessionServices, Teams};
+use skills::SkillListCache;
 use state::State;
 pub(crate) use tree::{Place, Tree, WaitsFor};
 pub(crate) use waiting_approvals::WaitingApprovals;
@@ -87,6 +89,8 @@ pub(crate) struct Session {
     memory: Arc<Memory>,
     /// What was in its project when it was first worked in.
     project_start: Arc<ProjectStartCache>,
+    /// The skills that there were then.
+    skill_list: SkillListCache,
 }
 
 impl Session {
@@ -103,6 +107,7 @@ impl Session {
             parent,
             memory: Arc::new(Memory::within(services.tasks.clone())),
             project_start: Arc::default(),
+            skill_list: SkillListCache::default(),
             services,
             state: Mutex::new(State::new(record, waiting)),
             gate: tokio::sync::Mutex::default(),

@@ -26,6 +26,10 @@ const TEMPLATE: &str = "\
 {tools}
 </tools>
 
+<skills>
+{skills}
+</skills>
+
 <rules>
 {rules}
 </rules>
@@ -102,6 +106,7 @@ pub(super) fn place(name: &str, around: &Surroundings) -> Option<String> {
         "introduction" => INTRODUCTION.to_owned(),
         "work" => WORK.to_owned(),
         "tools" => tools(&around.tools),
+        "skills" => around.skills(),
         "rules" => rules(around),
         "environment" => around.describe(),
         "mode" => around.mode(),

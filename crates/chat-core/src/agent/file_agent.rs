@@ -13,7 +13,8 @@ use crate::message::Options;
 use crate::tool::Registry;
 
 /// What every agent is told, whatever its prompt is. A prompt that names none of these places has them at its end.
-const ALWAYS: [(&str, &str); 2] = [
+const ALWAYS: [(&str, &str); 3] = [
+    ("{skills}", "<skills>\n{skills}\n</skills>"),
     ("{environment}", "<environment>\n{environment}\n</environment>"),
     ("{mode}", "<mode>\n{mode}\n</mode>"),
 ];

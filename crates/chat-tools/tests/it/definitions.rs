@@ -107,7 +107,11 @@ async fn an_agent_may_never_do_more_than_its_chat() {
     let server = Server::start();
     let agent = "---\nmode: unattended\n---\nWrite.";
     let mut world = world_with(&server, &[("agents/writer.md", agent)]).await;
-    server.push(Script::new().tool_call("c1", "write_file", json!({ "path": "a", "content": "b" })));
+    server.push(Script::new().tool_call(
+        "c1",
+        "write_file",
+        json!({ "path": "a", "content": "b" }),
+    ));
     let fid = ask(&world, "writer", "Write").await;
     world
         .until(|event| match event {
@@ -169,9 +173,10 @@ async fn agents_in_files_can_be_spawned() {
     let results = world.results(&fid).await;
     assert!(results[0].text.ends_with("All is fine."), "{}", results[0].text);
     assert!(results[1].failed && results[1].text.contains("reviewer"), "{}", results[1].text);
-    let child = server.chats().into_iter().find(|chat| {
-        chat.texts_of("system").concat().starts_with("You review code.")
-    });
+    let child = server
+        .chats()
+        .into_iter()
+        .find(|chat| chat.texts_of("system").concat().starts_with("You review code."));
     let child = child.unwrap();
     assert!(child.texts_of("system").concat().contains("You are the agent “checker”"));
     assert_eq!(child.body["temperature"], json!(0.2));
@@ -196,4 +201,112 @@ async fn an_agent_of_a_project_answers_once_it_is_trusted() {
     let fid = world.manager.send(request).await.unwrap().fid;
     assert_eq!(world.finished(&fid).await, StopReason::Complete);
     assert!(server.chats()[0].texts_of("system").concat().starts_with("Build."));
+}
+
+/// A skill with a file.
+const SKILL: &str =
+    "---\nname: release\ndescription: How releases are made\n---\n\nTag it first.\n";
+
+fn skill_files() -> [(&'static str, &'static str); 2] {
+    [("skills/release/SKILL.md", SKILL), ("skills/release/steps.txt", "One step.")]
+}
+
+#[tokio::test]
+async fn a_skill_is_listed_and_its_text_loaded_when_needed() {
+    let server = Server::start();
+    let mut world = world_with(&server, &skill_files()[..1]).await;
+    let config = world.folder.path().join("config");
+    write(&config, skill_files()[1].0, skill_files()[1].1);
+    let manager = world.manager.clone();
+    while manager.definitions().current(None).skills[0].files.is_empty() {
+        world.until(changed).await;
+    }
+    server.push(Script::new().tool_call("c1", "use_skill", json!({ "name": "release" })));
+    let file = json!({ "name": "release", "file": "steps.txt" });
+    server.push(Script::new().tool_call("c2", "use_skill", file));
+    server.push(Script::new().tool_call("c3", "use_skill", json!({ "name": "relaese" })));
+    server.push(Script::new().text("Tagged."));
+    let fid = ask(&world, "code-assistant", "Release it").await;
+    assert_eq!(world.finished(&fid).await, StopReason::Complete);
+    let sent = &server.chats()[0];
+    let system = sent.texts_of("system").concat();
+    assert!(system.contains("use_skill before you begin"), "{system}");
+    assert!(system.contains("\n- release: How releases are made\n</skills>"), "{system}");
+    assert!(!system.contains("Tag it first"), "{system}");
+    assert!(offered(sent).contains(&"use_skill".to_owned()));
+    let results = world.results(&fid).await;
+    let folder = config.join("skills/release");
+    assert_eq!(
+        results[0].text,
+        format!(
+            "Skill “release”, in {}:\n\nTag it first.\n\nIts files, to be loaded by name: steps.txt",
+            folder.display()
+        )
+    );
+    assert!(results[0].lasting && !results[1].lasting);
+    assert_eq!(results[1].text, "One step.");
+    assert!(results[2].failed && results[2].text.contains("Skills: release."), "{:?}", results[2]);
+
+    // The list stays in this chat, so that its requests begin with the same bytes, and is another in a new one.
+    fs::remove_dir_all(&folder).unwrap();
+    let project = world.project.path().canonicalize().unwrap();
+    while !manager.definitions().current(Some(&project)).skills.is_empty() {
+        world.until(changed).await;
+    }
+    server.push(Script::new().tool_call("c4", "use_skill", json!({ "name": "release" })));
+    server.push(Script::new().text("Then not."));
+    world.say(&fid, "Again").await;
+    assert_eq!(world.finished(&fid).await, StopReason::Complete);
+    assert_eq!(server.chats()[4].texts_of("system").concat(), system);
+    assert_eq!(server.chats()[4].body["tools"], sent.body["tools"]);
+    assert!(world.results(&fid).await[3].text.contains("Skills: none."));
+    server.push(Script::new().text("Hm."));
+    let other = ask(&world, "code-assistant", "And here?").await;
+    assert_eq!(world.finished(&other).await, StopReason::Complete);
+    let sent = server.chats().pop().unwrap();
+    assert!(!sent.texts_of("system").concat().contains("<skills>"));
+    assert!(!offered(&sent).contains(&"use_skill".to_owned()), "only where there are skills");
+}
+
+#[tokio::test]
+async fn a_loaded_skill_outlives_a_summary() {
+    let server = Server::start();
+    let mut world = world_with(&server, &skill_files()[..1]).await;
+    server.push(Script::new().tool_call("c1", "use_skill", json!({ "name": "release" })));
+    server.push(Script::new().text("Tagged."));
+    let fid = ask(&world, "code-assistant", "Release it").await;
+    world.finished(&fid).await;
+    server.push(Script::new().text("Hello."));
+    world.say(&fid, "Hello").await;
+    world.finished(&fid).await;
+    server.push(Script::new().text("They released it."));
+    assert!(world.manager.context().compact(&fid).await.unwrap());
+    server.push(Script::new().text("Yes."));
+    world.say(&fid, "Sure?").await;
+    assert_eq!(world.finished(&fid).await, StopReason::Complete);
+    let sent = server.chats().pop().unwrap();
+    assert_eq!(sent.texts_of("tool"), [""; 0]);
+    let said = sent.texts_of("user").concat();
+    for part in ["They released it.", "still apply:", "Tag it first."] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn skills_of_a_project_are_listed_once_it_is_trusted_also_in_open_chats() {
+    let server = Server::start();
+    let mut world = World::new(&server).await;
+    write(world.project.path(), ".agents/skills/release/SKILL.md", SKILL);
+    server.push(Script::new().text("Hello."));
+    let fid = ask(&world, "code-assistant", "Hello").await;
+    world.finished(&fid).await;
+    assert!(!server.chats()[0].texts_of("system").concat().contains("release"));
+
+    let definitions = world.manager.definitions();
+    let seen = definitions.of_session(&fid).await.unwrap().project.clone().unwrap();
+    definitions.trust(&seen).await.unwrap();
+    server.push(Script::new().text("I see."));
+    world.say(&fid, "And now?").await;
+    world.finished(&fid).await;
+    assert!(server.chats()[1].texts_of("system").concat().contains("- release: "));
 }

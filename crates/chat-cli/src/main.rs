@@ -7,6 +7,7 @@ mod args;
 mod ask;
 mod chat;
 mod connections;
+mod definitions;
 mod engine;
 mod error;
 mod generate;

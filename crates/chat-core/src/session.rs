@@ -24,6 +24,7 @@ mod open;
 mod parts;
 mod project_start;
 mod queue;
+mod resolved_request;
 mod review;
 mod services;
 mod sink;

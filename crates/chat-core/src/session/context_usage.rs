@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::begin::ResolvedRequest;
 use super::compaction::holds;
 use super::parts::last_usage::Measured;
+use super::resolved_request::ResolvedRequest;
 use super::user_message::UserMessageBuilder;
 use super::{Session, SessionServices};
 use crate::agent::{ContextSize, compaction_limit, outgoing, scale_of, tool_bytes};

@@ -11,6 +11,7 @@ use chat_core::message::{ChatRequest, Fid};
 use chat_core::permission::Rule;
 
 use crate::args::Request;
+use crate::definitions;
 use crate::engine::Program;
 use crate::error::{CliError, Outcome, Result};
 use crate::output::{self, Sink};
@@ -34,10 +35,9 @@ pub async fn run(args: Request, program: &Program) -> Result<Outcome> {
     let sink = output::sink(args.json, program.terminal, program.manager.tools());
     let allow = args.allow.clone();
     let mut conversation = Conversation { program, request, allow, sink, last: Outcome::Done };
-    if let Some(fid) = conversation.request.session.clone() {
-        conversation.open(&fid).await?;
-    } else if program.terminal.input {
-        conversation.welcome();
+    tokio::select! {
+        begun = conversation.begin() => begun?,
+        () = signals.next() => return Err(CliError::Stopped),
     }
     let lines = Lines::start(program.terminal, &program.folders);
     conversation.talk(lines, &mut signals).await
@@ -54,6 +54,16 @@ struct Conversation<'a> {
 }
 
 impl Conversation<'_> {
+    async fn begin(&mut self) -> Result<()> {
+        if let Some(fid) = self.request.session.clone() {
+            return self.open(&fid).await;
+        }
+        if self.program.terminal.input {
+            self.welcome();
+        }
+        definitions::ask_for_trust(&self.request, self.program).await
+    }
+
     async fn talk(&mut self, mut lines: Lines, signals: &mut Signals) -> Result<Outcome> {
         loop {
             let line = tokio::select! {
@@ -182,7 +192,7 @@ impl Conversation<'_> {
         let session = self.session(fid).await?;
         self.request = ChatRequest { session: Some(fid.clone()), ..self.request.clone() };
         self.remark(&say::opened(&session.title));
-        Ok(())
+        definitions::ask_for_trust(&self.request, self.program).await
     }
 
     async fn session(&self, fid: &Fid) -> Result<SessionPlaceholder> {

@@ -8,6 +8,7 @@ mod args;
 mod ask;
 mod chat;
 mod connections;
+mod definitions;
 mod engine;
 mod error;
 mod generate;

@@ -24,9 +24,11 @@ mod open;
 mod parts;
 mod project_start;
 mod queue;
+mod resolved_request;
 mod review;
 mod services;
 mod sink;
+mod skills;
 mod spending;
 mod state;
 mod steering;
@@ -48,7 +50,8 @@ pub(crate) use mentions::written as at_words;
 pub(crate) use parts::steering::Unsteerable;
 pub(crate) use parts::title::from_text as title_from_text;
 use project_start::ProjectStartCache;
-pub(crate) use services::{Clients, SessionServices, Teams};
+pub(crate) use services::{Clients, DefinitionSource, SessionServices, Teams};
+use skills::SkillListCache;
 use state::State;
 pub(crate) use tree::{Place, Tree, WaitsFor};
 pub(crate) use waiting_approvals::WaitingApprovals;
@@ -89,6 +92,8 @@ pub(crate) struct Session {
     memory: Arc<Memory>,
     /// What was in its project when it was first worked in.
     project_start: Arc<ProjectStartCache>,
+    /// The skills that there were then.
+    skill_list: SkillListCache,
 }
 
 impl Session {
@@ -106,6 +111,7 @@ impl Session {
             parent,
             memory: Arc::new(Memory::within(services.tasks.clone())),
             project_start: Arc::default(),
+            skill_list: SkillListCache::default(),
             services,
             state: Mutex::new(State::new(record, waiting)),
             gate: tokio::sync::Mutex::default(),

@@ -24,7 +24,7 @@ pub struct Sources {
     pub home: Option<PathBuf>,
     /// The project, with `.natter/agents`, `.natter/commands`, `.agents/skills` and `.claude/skills`.
     pub project: Option<Project>,
-    /// The names of the built-in agents, which only the user's own may replace.
+    /// The names of the built-in agents, which no file may take.
     pub built_in: Vec<String>,
     /// Remembers what is trusted. Without it nothing of a project is.
     pub trust: Option<TrustStore>,
@@ -34,7 +34,7 @@ pub struct Sources {
 /// place of the user's of the same names.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Definitions {
-    /// The agents. One with the name of a built-in agent replaces it.
+    /// The agents, none of them with the name of a built-in one.
     pub agents: Vec<Arc<AgentDefinition>>,
     /// The commands.
     pub commands: Vec<Arc<CommandDefinition>>,
@@ -146,10 +146,10 @@ impl Loader {
         Problem { path: path.to_owned(), line: None, origin, kind: ProblemKind::Unwatched }
     }
 
-    /// Whether an agent of the project would replace a built-in one.
+    /// Whether an agent has the name of a built-in one.
     fn takes_built_in(&self, agent: &AgentDefinition, problems: &mut Vec<Problem>) -> bool {
         let Place { origin, path, .. } = &agent.place;
-        let takes = *origin == Origin::Project && self.sources.built_in.contains(&agent.name);
+        let takes = self.sources.built_in.contains(&agent.name);
         if takes {
             let kind = ProblemKind::BuiltInName { name: agent.name.clone() };
             problems.push(Problem { path: path.clone(), line: None, origin: *origin, kind });

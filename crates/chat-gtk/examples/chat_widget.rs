@@ -75,6 +75,7 @@ fn main() -> anyhow::Result<glib::ExitCode> {
 async fn start(folders: Folders) -> chat_core::error::Result<Manager> {
     let options = StartOptions {
         folders,
+        home: Folders::home(),
         timeouts: Timeouts::default(),
         hub: HubOptions::from_env(),
         discover: true,

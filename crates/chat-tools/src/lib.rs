@@ -39,6 +39,7 @@ mod stop_command;
 mod tool_path;
 mod trash;
 mod update_todos;
+mod use_skill;
 mod wait_agents;
 mod walk;
 pub mod web;
@@ -92,6 +93,7 @@ pub fn all_on(machine: Machine) -> Vec<Arc<dyn Tool>> {
         Arc::new(spawn_agent::SpawnAgent::default()),
         Arc::new(stop_command::StopCommand::default()),
         Arc::new(update_todos::UpdateTodos::default()),
+        Arc::new(use_skill::UseSkill::default()),
         Arc::new(wait_agents::WaitAgents::default()),
         Arc::new(WebFetch::default()),
         Arc::new(WebSearch::default()),

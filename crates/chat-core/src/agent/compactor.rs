@@ -87,7 +87,8 @@ impl Compactor {
         if let Some(at) = boundary {
             match self.sum_up(&history[..at], &measure, context_window).await {
                 Ok(Some((text, spent))) => {
-                    decided.push(compaction::summed(history[at - 1].id, text));
+                    let lasting = measure.lasting(&history[..at], goal);
+                    decided.push(compaction::summed(history[at - 1].id, text, lasting));
                     usage = Some(spent);
                 }
                 Ok(None) => return Compacted { marker: None, error: None },

@@ -151,6 +151,11 @@ impl Manager {
             Some(parent) => Some(parent.gate_of_living().await?),
             None => None,
         };
+        let project = match &parent {
+            Some(parent) => parent.project(),
+            None => new.path.clone(),
+        };
+        shared.definitions.load(project.as_deref()).await;
         let show = new.show;
         let new = self.new_agent(new, parent.as_deref())?;
         let record = shared.store.create(new, Vec::new()).await?;
@@ -172,10 +177,19 @@ impl Manager {
         let settings = shared.clients.settings();
         let parent = parent.map(Session::record);
         let of_parent = parent.as_ref().map(|parent| parent.agent.clone());
+        let is_other = new.agent != of_parent;
         let agent = new.agent.or(of_parent).unwrap_or_else(|| settings.chat.agent.clone());
-        let agent = shared.agent(&agent)?;
-        let model = new.model.or_else(|| parent.as_ref()?.model.clone());
-        let model = model.or_else(|| shared.clients.default_model());
+        let project = match &parent {
+            Some(parent) => parent.project.as_deref(),
+            None => new.path.as_deref(),
+        };
+        let agent = shared.agent(&agent, project)?;
+        let inherited = parent.as_ref().and_then(|parent| parent.model.clone());
+        let inherited = inherited.or_else(|| shared.clients.default_model());
+        // What the user chose for the parent was chosen for its kind of agent.
+        let of_agent = agent.model().filter(|_| is_other);
+        let of_agent = of_agent.map(|name| shared.model_named(name, inherited.as_ref()));
+        let model = new.model.or(of_agent).or(inherited);
         if let Some(model) = &model
             && !shared.clients.has(&model.connection)
         {
@@ -208,7 +222,11 @@ impl Manager {
             // One project for all: the same rules, the same guarded files, one journal of changes.
             project: parent.project.clone(),
             thinking: parent.thinking,
-            options: parent.options.clone(),
+            options: if is_other {
+                agent.options().or(&parent.options)
+            } else {
+                parent.options.clone()
+            },
             mode: parent.mode,
             ..meta
         };

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use chat_definitions::{DefinitionWatcher, Definitions, ProjectDefinitions, Sources, TrustStore};
 use chat_permission::path::{PathEnvironment, Project};
 use tokio::sync::Notify;
@@ -13,6 +14,7 @@ use tokio::sync::Notify;
 use crate::agent::AgentRegistry;
 use crate::error::{Kind, Result};
 use crate::event::{Event, Hub};
+use crate::session::DefinitionSource;
 use crate::settings::{Folders, disk};
 
 /// How many projects are watched at once. The one that nobody asked for the longest gives way.
@@ -216,6 +218,17 @@ impl DefinitionRegistry {
     }
 }
 
+#[async_trait]
+impl DefinitionSource for DefinitionRegistry {
+    async fn load(&self, project: Option<&Path>) -> Arc<Definitions> {
+        self.load(project.map(Path::to_owned)).await
+    }
+
+    fn current(&self, project: Option<&Path>) -> Arc<Definitions> {
+        self.current(project)
+    }
+}
+
 /// Tells subscribers of a change. The watcher's thread does not keep the Manager.
 fn reporter(
     project: Option<PathBuf>,
@@ -227,6 +240,7 @@ fn reporter(
         bell.notify_waiters();
         if let Some(hub) = Weak::upgrade(&hub) {
             hub.tell(&Event::DefinitionsChanged { project: project.clone() });
+            hub.tell(&Event::AgentKindsChanged);
         }
     }
 }

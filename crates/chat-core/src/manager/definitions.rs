@@ -49,8 +49,15 @@ impl DefinitionFiles {
     /// # Errors
     /// `ReadOnly`, `DiskFull`, `Storage`: nothing is trusted then.
     pub async fn trust(&self, seen: &ProjectDefinitions) -> Result<()> {
-        let (registry, seen) = (self.0.inner.definitions.clone(), seen.clone());
-        self.0.run(async move { registry.trust(seen).await }).await
+        let (this, seen) = (self.0.clone(), seen.clone());
+        self.0
+            .run(async move {
+                let root = seen.root.clone();
+                this.inner.definitions.trust(seen).await?;
+                this.list_skills_again(&root);
+                Ok(())
+            })
+            .await
     }
 
     /// Takes back the trust in a project, by its real path ([`ProjectDefinitions::root`]), and waits until its
@@ -59,7 +66,26 @@ impl DefinitionFiles {
     /// # Errors
     /// `ReadOnly`, `DiskFull`, `Storage`: it stays trusted then.
     pub async fn forget(&self, root: &Path) -> Result<()> {
-        let (registry, root) = (self.0.inner.definitions.clone(), PathBuf::from(root));
-        self.0.run(async move { registry.forget(root).await }).await
+        let (this, root) = (self.0.clone(), PathBuf::from(root));
+        self.0
+            .run(async move {
+                this.inner.definitions.forget(root.clone()).await?;
+                this.list_skills_again(&root);
+                Ok(())
+            })
+            .await
+    }
+}
+
+impl Manager {
+    /// Has the chats in a project list its skills as they are now: their list stays otherwise.
+    fn list_skills_again(&self, root: &Path) {
+        let sessions: Vec<_> = self.sessions_lock().values().cloned().collect();
+        for session in sessions {
+            let definitions = self.inner.definitions.current(session.project().as_deref());
+            if definitions.project.as_ref().is_some_and(|project| project.root == root) {
+                session.forget_skill_list();
+            }
+        }
     }
 }

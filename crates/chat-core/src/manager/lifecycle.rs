@@ -88,6 +88,7 @@ impl Manager {
             hub,
             asks: WaitingApprovals::default(),
             agents: RwLock::new(options.agents),
+            definitions: Arc::new(definitions.clone()),
             tools: options.tools,
             outputs: options.folders.outputs(),
             path_environment,

@@ -103,7 +103,29 @@ impl Session {
         if self.lacks_ceiling() {
             return Mode::Plan;
         }
-        self.ancestors().fold(mode, |mode, ancestor| mode.within(ancestor.lock().record.mode))
+        self.ancestors().fold(self.agent_within(mode), |mode, ancestor| {
+            let above = ancestor.lock().record.mode;
+            mode.within(ancestor.agent_within(above))
+        })
+    }
+
+    /// A mode of the user's, as far as the agent has it.
+    fn agent_within(&self, mode: Mode) -> Mode {
+        self.agent_ceiling().map_or(mode, |ceiling| ceiling.within(mode))
+    }
+
+    /// What the agent lets its tools do unasked at most: that of the request at work, which may be gone or changed by
+    /// now, or that of the next one.
+    fn agent_ceiling(&self) -> Option<Mode> {
+        let (agent, project) = {
+            let state = self.lock();
+            if state.answering.is_some() {
+                return state.agent_ceiling;
+            }
+            (state.record.agent.clone(), state.record.project.clone())
+        };
+        let agent = self.services.agent(&agent, project.as_deref()).ok()?;
+        agent.ceiling()
     }
 
     /// The folder of its project that its work is about.

@@ -7,7 +7,7 @@ use futures_util::FutureExt;
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
-use super::begin::ResolvedRequest;
+use super::resolved_request::ResolvedRequest;
 use super::turn::RunningTurn;
 use crate::agent::{Compactor, compaction_limit};
 use crate::client::Priority;

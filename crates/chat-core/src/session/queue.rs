@@ -5,8 +5,8 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
-use super::begin::ResolvedRequest;
 use super::parts::queue::Waiting;
+use super::resolved_request::ResolvedRequest;
 use crate::error::Result;
 use crate::message::{ChatRequest, Content, Context, Delivery, MessageId, Queued};
 use crate::store::WaitingPlace;

@@ -216,6 +216,7 @@ impl ReplySink for Sink {
             sees: self.capabilities.vision != Some(false),
             most,
             host: Arc::new(host),
+            skills: self.turn.session.current_skills(),
             team: self.turn.session.services.teams.get().map(|it| it.team(&self.turn.session.fid)),
             changes: self.changes(call),
             asked: Arc::default(),

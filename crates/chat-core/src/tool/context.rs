@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use chat_definitions::Skill;
 use chat_permission::path::Project;
 use chat_permission::{Request, Rule, Why};
 use tokio_util::sync::CancellationToken;
@@ -36,6 +37,8 @@ pub struct ToolContext {
     pub host: Arc<dyn ToolHost>,
     /// The other agents of the session's tree, where it may have some.
     pub team: Option<Arc<dyn Team>>,
+    /// The skills that the model may load.
+    pub skills: Vec<Arc<Skill>>,
     /// Keeps what the call does to the project's files.
     pub changes: Changes,
     /// What the person was asked for this call.

@@ -5,6 +5,7 @@ mod aliases;
 mod asking;
 mod background;
 mod command;
+mod definitions;
 mod delete;
 mod edit;
 mod edit_corpus;

@@ -36,6 +36,7 @@ fn names_are_unique_and_schemas_say_just_what_is_promised() {
         ("read_file", "path, from?, to?"),
         ("search_files", "pattern, path?, glob?, context?, ignore_case?"),
         ("update_todos", "todos"),
+        ("use_skill", "name, file?"),
         ("write_file", "path, content"),
     ]);
     for tool in &tools {
@@ -66,6 +67,8 @@ fn prompt(mode: Mode, agents: bool) -> (String, Vec<ToolSpec>) {
     let tools = chat_tools::all()
         .into_iter()
         .filter(|tool| agents || tool.info().group != ToolGroup::Agents)
+        // It is offered to those who have skills, and costs only them.
+        .filter(|tool| !tool.loads_skills())
         .filter(|tool| mode != Mode::Plan || tool.info().kind.in_plan_mode());
     let around = Surroundings {
         project: Some("/home/me/project".into()),

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::{Fid, Kind, Manager, NewAgent};
 use crate::message::{AgentReport, ChatRequest, Content, FromAgent, ModelRef};
-use crate::session::{Clients as _, Place, Session, WaitsFor};
+use crate::session::{Place, Session, WaitsFor};
 use crate::settings::AgentSettings;
 use crate::store::SessionRecord;
 use crate::tool::{AgentTask, MAIN, TeamError};
@@ -105,7 +105,8 @@ impl Desk {
         };
         let made = self.manager.create_agent(new).await.map_err(|error| match error.kind {
             Kind::AgentMissing { name } => {
-                let kinds = self.manager.agent_kinds().list();
+                let project = self.me.project();
+                let kinds = self.manager.agent_kinds().of_project(project.as_deref());
                 TeamError::NoKind { name, known: kinds.into_iter().map(|kind| kind.name).collect() }
             }
             Kind::OutsideParent { path } => TeamError::NoFolder { path },
@@ -117,13 +118,7 @@ impl Desk {
     /// A model by its name, with its connection or on the session's own.
     pub(super) fn model(&self, name: &str) -> ModelRef {
         let own = self.me.placeholder().model.clone();
-        let has = |connection: &str| self.manager.inner.connections.has(connection);
-        match (name.split_once('/'), own) {
-            (Some((connection, model)), _) if has(connection) => ModelRef::new(connection, model),
-            (_, Some(own)) => ModelRef::new(own.connection, name),
-            (Some((connection, model)), None) => ModelRef::new(connection, model),
-            (None, None) => ModelRef::new("", name),
-        }
+        self.manager.inner.shared.model_named(name, own.as_ref())
     }
 
     /// A place for the agent to work, if there is one now.

@@ -248,3 +248,24 @@ async fn a_rule_is_written_and_changed_by_hand() -> Result<()> {
     kept(&stage, "the other rule", |settings| rules(settings) == ["Allow run:cargo *"]).await?;
     window.close().await
 }
+
+#[tokio::test]
+async fn the_limits_of_agents_are_set_in_the_preferences() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.ready().await?;
+    page(&window, "Tools", named("Run Commands")).await?;
+    let levels = containing("Levels of agents").role(Role::SpinButton);
+    let levels = window.find(levels).await?;
+    levels.bring_into_sight().await?;
+    levels.click_with_mouse().await?;
+    window.keys(&["Up"]).await?;
+    let wakes = containing("Continue when an agent is done").role(Role::CheckBox);
+    let wakes = window.find(wakes).await?;
+    wakes.bring_into_sight().await?;
+    wakes.click_with_mouse().await?;
+    kept(&stage, "the limits", |settings| {
+        settings.agents.depth == 2 && !settings.agents.wake && settings.agents.at_once == 4
+    })
+    .await?;
+    window.close().await
+}

@@ -1,5 +1,6 @@
 //! Tests Natter in real windows, as a user would use it: see `docs/dev/testing.md`.
 
+mod agents;
 mod allowances;
 mod backups;
 mod chats;

@@ -5,8 +5,8 @@ mod mailbox;
 mod session;
 
 pub use kinds::{
-    CallState, ConnectionState, Event, Failure, Health, ModelEntry, OpenCall, SessionApproval,
-    SessionPlaceholder, Snapshot, Stage, Status, StopReason,
+    AgentActivity, CallState, ConnectionState, Event, Failure, Health, ModelEntry, OpenCall,
+    SessionApproval, SessionPlaceholder, Snapshot, Stage, Status, StopReason,
 };
 pub use mailbox::Subscription;
 pub use session::SessionEvent;

@@ -7,6 +7,7 @@ mod commands;
 mod connection_registry;
 mod connections;
 mod context;
+mod continuing;
 mod definition_registry;
 mod definitions;
 mod deletion;

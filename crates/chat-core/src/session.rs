@@ -50,7 +50,7 @@ pub(crate) use mentions::written as at_words;
 pub(crate) use parts::steering::Unsteerable;
 pub(crate) use parts::title::from_text as title_from_text;
 use project_start::ProjectStartCache;
-pub(crate) use services::{Clients, DefinitionSource, SessionServices, Teams};
+pub(crate) use services::{AgentsAtWork, Clients, DefinitionSource, SessionServices, Teams};
 use skills::SkillListCache;
 use state::State;
 pub(crate) use tree::{Place, Tree, WaitsFor};

@@ -119,6 +119,7 @@ fn snapshot(live: bool) -> Snapshot {
                 ..SessionMeta::default()
             },
             status: Status::Idle,
+            activity: None,
         },
         messages: messages.into_iter().map(Arc::new).collect(),
         more: false,

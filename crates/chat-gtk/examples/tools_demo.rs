@@ -199,6 +199,7 @@ fn snapshot(asked: Option<ApprovalKind>) -> (Snapshot, MessageId) {
                 ..SessionMeta::default()
             },
             status: Status::NeedsInput,
+            activity: None,
         },
         messages: [user, reply, results, next].into_iter().map(Arc::new).collect(),
         more: false,

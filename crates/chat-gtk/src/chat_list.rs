@@ -1,14 +1,17 @@
 //! Shows the list of chats: newest first under date headings, with their states, a search, and a
 //! menu for each chat.
 
+mod agents;
 mod changes;
 mod deletion;
 mod excerpt;
+mod families;
 mod groups;
 mod item;
 mod menu;
 mod model;
 mod row;
+mod row_factory;
 mod status;
 mod view;
 
@@ -25,6 +28,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::bridge::{Arrival, Bridge};
 use crate::paint;
 use changes::news;
+pub(crate) use deletion::DeletedChat;
 use deletion::Reopening;
 pub(crate) use excerpt::FoundIn;
 use model::Model;
@@ -63,6 +67,18 @@ pub(crate) enum Input {
     EndSearch,
     /// Shows the chat this many rows further down.
     Step(i32),
+    /// Shows the agents of a chat, or hides them.
+    SetOpen {
+        fid: Fid,
+        is_open: bool,
+    },
+    /// Right or Left was pressed in the row of this chat: to its agents, or back.
+    Enter(Fid),
+    Leave(Fid),
+    /// Stops a chat, and the agents that it waits for.
+    Stop(Fid),
+    /// Stops a chat and all its agents.
+    StopAll(Fid),
     /// Asks for a new title.
     Rename(Fid),
     /// Deletes a chat, and reports it so that it can be undone.
@@ -74,13 +90,19 @@ pub(crate) enum Input {
     /// The window became active again: the day may have changed.
     Regroup,
     /// A row was chosen by keyboard or pointer.
-    Chosen { position: u32, forward: bool },
+    Chosen {
+        position: u32,
+        forward: bool,
+    },
     /// The search's text changed.
     Query(String),
     /// The user paused: search the texts too.
     QueryTexts,
     /// A new title was typed.
-    Retitle { fid: Fid, title: String },
+    Retitle {
+        fid: Fid,
+        title: String,
+    },
     /// The file for a chat is asked for.
     Export(Fid),
 }
@@ -91,7 +113,7 @@ pub(crate) enum Output {
     /// is shown.
     Open { fid: Fid, found: Option<FoundIn>, forward: bool },
     /// It was deleted, which can be undone.
-    Deleted { fid: Fid, title: String },
+    Deleted(DeletedChat),
     /// Write it to a file.
     Export { fid: Fid, title: String },
     /// Something failed.
@@ -106,9 +128,20 @@ pub(crate) enum Output {
 pub(crate) enum Command {
     Arrived(Arrival),
     Loaded(Result<Vec<SessionPlaceholder>>),
-    Found { query: String, results: Result<SearchResults> },
-    Deleted { fid: Fid, title: String, result: Result<()> },
-    Restored { fid: Fid, result: Result<()> },
+    Found {
+        query: String,
+        results: Result<SearchResults>,
+    },
+    /// With how many agents, if it was deleted.
+    Deleted {
+        fid: Fid,
+        title: String,
+        result: Result<u32>,
+    },
+    Restored {
+        fid: Fid,
+        result: Result<()>,
+    },
     Done(Result<()>),
 }
 
@@ -152,6 +185,7 @@ impl Component for ChatList {
             Input::Connect(manager) => self.connect(manager, &sender),
             Input::Shown(fid) => {
                 self.shown = fid;
+                self.reveal_shown();
                 self.show_shown(view);
             }
             Input::Search => view.start_search(),
@@ -161,6 +195,14 @@ impl Component for ChatList {
                     tell(&sender, Output::Open { fid, found: None, forward: false });
                 }
             }
+            Input::SetOpen { fid, is_open } => self.set_open(&fid, is_open, view),
+            Input::Enter(fid) => self.enter(&fid, view, &sender),
+            Input::Leave(fid) => self.leave(&fid, view, &sender),
+            Input::Stop(fid) => self.stop(&fid),
+            Input::StopAll(fid) => self.run(&sender, async move |manager| {
+                manager.sessions().stop(&fid);
+                manager.agents().interrupt_all(&fid).await
+            }),
             Input::Rename(fid) => {
                 if let Some(title) = self.model.title(&fid) {
                     view.ask_title(fid, &title, &sender);
@@ -193,6 +235,7 @@ impl Component for ChatList {
                 let is_empty = self.query.is_empty();
                 self.gaps.retain(|gap| !is_empty && gap.leaves_messages_out());
                 self.model.search_titles(&self.query);
+                self.reveal_shown();
                 self.show_shown(view);
             }
             Input::QueryTexts => self.search_texts(&sender),
@@ -223,12 +266,16 @@ impl Component for ChatList {
                 }
             }
             Command::Loaded(Ok(sessions)) => {
+                if let Some(manager) = &self.manager {
+                    view.set_tools(manager.tools());
+                }
                 tell(&sender, Output::Loaded(sessions.iter().map(|s| s.fid.clone()).collect()));
                 self.model.fill(sessions);
                 let early = self.early.take().unwrap_or_default();
                 let news = news(&early);
                 self.apply(early, view);
                 tell(&sender, Output::Stirred(news));
+                self.reveal_shown();
                 self.show_shown(view);
                 let input = sender.input_sender().clone();
                 paint::after_next(root, move || input.emit(Input::FillRest));
@@ -243,8 +290,8 @@ impl Component for ChatList {
                     tell(&sender, Output::Failed(error));
                 }
             },
-            Command::Deleted { fid, title, result: Ok(()) } => {
-                tell(&sender, Output::Deleted { fid, title });
+            Command::Deleted { fid, title, result: Ok(agents) } => {
+                tell(&sender, Output::Deleted(DeletedChat { fid, title, agents }));
             }
             Command::Restored { fid, result: Ok(()) } => self.reopen(fid, &sender),
             // The list watches no session, and an outdated search reports nothing.

@@ -5,6 +5,7 @@
 //! [`ChatWidget`] is a frame. Its parts own their state and their widgets; it alone knows all of them, calls them
 //! with plain data and routes what they report.
 
+mod agent_bar;
 mod background_commands;
 mod chat_composer;
 mod chat_switching;
@@ -49,6 +50,7 @@ use crate::bridge::Bridge;
 use crate::composer::{Composer, Written};
 use crate::conversation::Conversation;
 pub use crate::editor::{At, Outline, TextPosition};
+use agent_bar::AgentBar;
 use background_commands::BackgroundCommands;
 use chat_composer::ChatComposer;
 use chat_switching::Workplace;
@@ -100,6 +102,7 @@ pub struct ChatWidget {
     /// The mode that new chats begin with.
     default_mode: Mode,
     editor_context: EditorContext,
+    agents: AgentBar,
     background: BackgroundCommands,
     plan: PlanBar,
     meter: ContextMeter,
@@ -150,6 +153,7 @@ impl Component for ChatWidget {
                 told.send(FrameMsg::Conversation(session, output));
             })
         };
+        let agents = AgentBar::new(&conversation, Handle::new(&sender, FrameMsg::Agents));
         let find = FindBar::new(&conversation, Handle::new(&sender, FrameMsg::Find));
         let requests =
             SessionRequests::new(&conversation, Handle::new(&sender, FrameMsg::Requests));
@@ -181,6 +185,7 @@ impl Component for ChatWidget {
             start: start.widget(),
             hint: hint.widget(),
             agents: model.agents_widget(),
+            agent_bar: agents.widget(),
             changed: review.widget(),
             background: background.widget(),
             plan: plan.widget(),
@@ -204,6 +209,7 @@ impl Component for ChatWidget {
             reading: reading_positions::ReadingPositions::load(init.projects),
             default_mode: Mode::default(),
             editor_context: EditorContext::new(init.open_files),
+            agents,
             background,
             plan,
             meter,
@@ -298,6 +304,7 @@ impl ChatWidget {
         }
         self.conversation.set_tools(manager.tools());
         self.composer.connect(manager.clone());
+        self.agents.connect(manager.clone());
         self.background.connect(manager.clone());
         self.plan.connect(manager.clone());
         self.meter.connect(manager.clone());

@@ -20,7 +20,7 @@ use gtk::gdk;
 use gtk::prelude::*;
 
 use chat_core::error::Error;
-use chat_core::event::{Event, SessionEvent, Snapshot};
+use chat_core::event::{Event, SessionEvent, SessionPlaceholder, Snapshot};
 use chat_core::message::{ApprovalId, BackgroundCommand, Fid, MessageId, Todo};
 use chat_core::store::Page;
 use chat_core::tool::Toolbox;
@@ -163,6 +163,43 @@ impl Conversation {
         if finished && self.inner.column.follows() && self.inner.root.is_mapped() {
             (self.inner.output)(Output::Seen);
         }
+    }
+
+    /// Takes what happened to agents, of any session: calls that are about them say what they do.
+    pub fn apply_to_agents(&self, events: &[Event]) {
+        let mut state = self.inner.state.borrow_mut();
+        let book = Rc::clone(&state.rows.context.agents);
+        let changed: Vec<_> =
+            events.iter().filter_map(|event| book.borrow_mut().take(event)).collect();
+        let drawn = changed
+            .iter()
+            .fold(false, |drawn, agent| state.transcript.touch_calls_about(agent) | drawn);
+        drop(state);
+        if drawn {
+            self.inner.schedule();
+        }
+    }
+
+    /// Takes agents that were read. What events told of them since is newer.
+    pub fn fill_agents(&self, agents: Vec<SessionPlaceholder>) {
+        let mut state = self.inner.state.borrow_mut();
+        let fids: Vec<_> = agents.iter().map(|agent| agent.fid.clone()).collect();
+        state.rows.context.agents.borrow_mut().fill(agents);
+        for fid in &fids {
+            state.transcript.touch_calls_about(fid);
+        }
+        drop(state);
+        self.inner.schedule();
+    }
+
+    /// How many agents below a session were interrupted.
+    pub fn interrupted_agents(&self, session: &Fid) -> u32 {
+        self.inner.state.borrow().rows.context.agents.borrow().interrupted_below(session)
+    }
+
+    /// Brings the newest call into sight that is about this agent. Whether one is loaded.
+    pub fn go_to_agent(&self, agent: &Fid) -> bool {
+        self.inner.go_to_agent(agent)
     }
 
     /// An answer came in time, or did not. Gives what was typed for it and has no place any more, with

@@ -22,7 +22,7 @@ mod tools;
 mod visible;
 
 pub use advice::{Action, Advice, advice};
-pub use agents::{agent_line, agent_state, from_agent};
+pub use agents::{agent_line, agent_state, from_agent, work_time};
 pub use bounds::{bounds, enforcement, why_not_full};
 pub use context::{compaction, context_category, cost, fullness, grouped, prompt_size, share};
 pub use definitions::{definition_problem, problem_sentence, project_item, trust_explanation};

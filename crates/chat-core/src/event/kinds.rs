@@ -12,7 +12,7 @@ use crate::client::{ModelInfo, Preparing};
 use crate::error::Error;
 use crate::message::{
     ApprovalRequest, BackgroundCommand, Fid, Message, MessageId, ModelRef, Queued, SessionMeta,
-    Todo, ToolCallId, ToolResult, Usage,
+    Todo, ToolCall, ToolCallId, ToolResult, Usage,
 };
 use crate::settings::Connection;
 
@@ -25,7 +25,8 @@ use crate::settings::Connection;
 pub enum Event {
     /// A session was stored for the first time, or restored.
     SessionAdded(SessionPlaceholder),
-    /// A session's title, agent, model, status or unread mark changed, or it was closed.
+    /// A session's title, agent, model, status or unread mark changed, or it was closed. Of an agent
+    /// also what it works on.
     SessionChanged(SessionPlaceholder),
     /// A session was deleted.
     SessionRemoved {
@@ -172,6 +173,19 @@ pub struct SessionPlaceholder {
     pub meta: SessionMeta,
     /// What it does.
     pub status: Status,
+    /// What it works on, where it is an agent at work.
+    pub activity: Option<AgentActivity>,
+}
+
+/// What an agent at work does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AgentActivity {
+    /// When it began.
+    pub since: Timestamp,
+    /// The tool call that runs; of several the last one that began.
+    pub call: Option<Arc<ToolCall>>,
+    /// Tokens that it has spent since it began, read and written, as far as its server counts them.
+    pub tokens: u64,
 }
 
 impl Deref for SessionPlaceholder {
@@ -191,7 +205,7 @@ impl DerefMut for SessionPlaceholder {
 impl From<SessionMeta> for SessionPlaceholder {
     /// Nothing is at work in it.
     fn from(meta: SessionMeta) -> Self {
-        Self { meta, status: Status::Idle }
+        Self { meta, ..Self::default() }
     }
 }
 
@@ -244,6 +258,8 @@ pub enum CallState {
         bytes: u64,
         /// How long it runs, without the time that the person takes to answer.
         ran: Duration,
+        /// The agents that it has started, or waits for.
+        agents: Vec<Fid>,
     },
     /// It ended. The result is among the messages too, once it is stored.
     Done(Arc<ToolResult>),

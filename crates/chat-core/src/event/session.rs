@@ -8,8 +8,8 @@ use chat_permission::Action;
 use super::Stage;
 use crate::chat::TextKind;
 use crate::message::{
-    ApprovalRequest, BackgroundCommand, ContextUsage, Message, MessageId, Queued, Todo, ToolCallId,
-    ToolResult,
+    ApprovalRequest, BackgroundCommand, ContextUsage, Fid, Message, MessageId, Queued, Todo,
+    ToolCallId, ToolResult,
 };
 
 /// Something that happened in a session, for those who watch it.
@@ -75,6 +75,15 @@ pub enum SessionEvent {
         /// How many bytes it wrote so far.
         bytes: u64,
     },
+    /// A running call has started these agents, or waits for them.
+    AgentsAtWork {
+        /// The assistant's message that holds the call.
+        message: MessageId,
+        /// The call.
+        call: ToolCallId,
+        /// The agents.
+        agents: Vec<Fid>,
+    },
     /// A command in the background began, wrote or ended.
     CommandsChanged {
         /// Those that run, the oldest first.
@@ -121,6 +130,7 @@ pub(super) enum SessionKey {
     /// And whether to read alone, which makes up for no other permission.
     Permitted(MessageId, ToolCallId, bool),
     Output(MessageId, ToolCallId),
+    Agents(MessageId, ToolCallId),
     Commands,
     Approvals,
     Todos,
@@ -142,6 +152,7 @@ impl SessionEvent {
                 SessionKey::Permitted(*message, call.clone(), *action == Action::Read)
             }
             Self::ToolOutput { message, call, .. } => SessionKey::Output(*message, call.clone()),
+            Self::AgentsAtWork { message, call, .. } => SessionKey::Agents(*message, call.clone()),
             Self::CommandsChanged { .. } => SessionKey::Commands,
             Self::ApprovalsChanged { .. } => SessionKey::Approvals,
             Self::TodosChanged { .. } => SessionKey::Todos,

@@ -112,6 +112,24 @@ impl Agents {
         self.0.sessions().stop(fid);
     }
 
+    /// Stops all that work for a session, and for those, but not the session itself. What had arrived
+    /// stays.
+    ///
+    /// # Errors
+    /// `SessionNotFound`, and the store's.
+    pub async fn interrupt_all(&self, fid: &Fid) -> Result<()> {
+        let (this, fid) = (self.0.clone(), fid.clone());
+        self.0
+            .run(async move {
+                let below = this.inner.shared.store.below(&fid).await?;
+                for agent in below.iter().skip(1).filter_map(|agent| this.loaded(agent)) {
+                    agent.stop();
+                }
+                Ok(())
+            })
+            .await
+    }
+
     /// Stops an agent and all that work for it, waits until they have ended, and closes them. Their
     /// transcripts stay.
     ///

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use self::desk::Desk;
 use super::{Fid, Inner, Manager, Result};
 use crate::message::{AgentReport, AgentState};
-use crate::session::{Place, Session, Teams};
+use crate::session::{AgentsAtWork, Place, Session, Teams};
 use crate::tool::{AgentTask, Team, TeamError};
 
 impl Manager {
@@ -54,8 +54,8 @@ impl Manager {
 struct Host(Weak<Inner>);
 
 impl Teams for Host {
-    fn team(&self, member: &Fid) -> Arc<dyn Team> {
-        Arc::new(Member { inner: Weak::clone(&self.0), fid: member.clone() })
+    fn team(&self, member: &Fid, at_work: AgentsAtWork) -> Arc<dyn Team> {
+        Arc::new(Member { inner: Weak::clone(&self.0), fid: member.clone(), at_work })
     }
 }
 
@@ -63,6 +63,7 @@ impl Teams for Host {
 struct Member {
     inner: Weak<Inner>,
     fid: Fid,
+    at_work: AgentsAtWork,
 }
 
 impl Member {
@@ -84,6 +85,7 @@ impl Team for Member {
         let desk = self.desk().await?;
         let (task, background) = (new.task.clone(), new.background);
         let agent = desk.make(new).await?;
+        (self.at_work)(vec![agent.fid().clone()]);
         let Some(task) = task.filter(|task| !task.trim().is_empty()) else {
             return Ok(agent.short_report());
         };
@@ -105,6 +107,7 @@ impl Team for Member {
     ) -> Result<AgentReport, TeamError> {
         let desk = self.desk().await?;
         let agent = desk.find_not_above(name).await?;
+        (self.at_work)(vec![agent.fid().clone()]);
         desk.have_answer(agent, message, cancel).await
     }
 
@@ -165,6 +168,7 @@ impl Team for Member {
                 }
             }
         }
+        (self.at_work)(agents.iter().map(|agent| agent.fid().clone()).collect());
         let waits = desk.waits_for(&agents.iter().collect::<Vec<_>>()).await?;
         let all = futures_util::future::join_all(agents.iter().map(|agent| agent.idle()));
         let limit = limit.min(desk.limit());

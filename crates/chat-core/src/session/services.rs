@@ -118,9 +118,13 @@ pub(crate) trait DefinitionSource: Send + Sync {
 
 /// Where the other agents of a session come from; implemented above, by the Manager.
 pub(crate) trait Teams: Send + Sync {
-    /// The team of a session.
-    fn team(&self, member: &Fid) -> Arc<dyn Team>;
+    /// The team of a session, for one call. `at_work` is told the agents that the call has started,
+    /// or waits for.
+    fn team(&self, member: &Fid, at_work: AgentsAtWork) -> Arc<dyn Team>;
 }
+
+/// Told the agents that a call has started, or waits for.
+pub(crate) type AgentsAtWork = Arc<dyn Fn(Vec<Fid>) + Send + Sync>;
 
 /// Where clients come from; implemented above, by the Manager's connections.
 #[async_trait]

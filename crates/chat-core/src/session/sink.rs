@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::approvals::Followed;
 use super::parts::permission_rules::action;
-use super::spending::Spending;
+use super::spending::{Spending, tokens};
 use super::turn::RunningTurn;
 use crate::agent::{NextReply, ReplyEnd, ReplySink, TurnContext, TurnProgress};
 use crate::client::{Capabilities, ContextWindow, Delta};
@@ -21,7 +21,7 @@ use crate::message::{
 };
 use crate::settings::ToolSettings;
 use crate::tool::{
-    Changes, Denied, PermissionCheck, PermissionGrant, Registry, ToolContext, ToolHost,
+    Changes, Denied, PermissionCheck, PermissionGrant, Registry, Team, ToolContext, ToolHost,
 };
 
 /// The session as a handler sees it.
@@ -45,6 +45,14 @@ impl Sink {
     fn asked(&self) -> Option<MessageId> {
         let history = self.turn.session.lock().transcript.history();
         history.iter().rfind(|message| message.role == Role::User).map(|message| message.id)
+    }
+
+    /// The other agents of the session's tree, as a call reaches them.
+    fn team(&self, call: &ToolCall) -> Option<Arc<dyn Team>> {
+        let teams = self.turn.session.services.teams.get()?;
+        let (turn, call) = (self.turn.clone(), call.clone());
+        let at_work = Arc::new(move |agents| turn.on_agents(&call, agents));
+        Some(teams.team(&self.turn.session.fid, at_work))
     }
 
     /// The keeper of what a call does to the project's files.
@@ -192,6 +200,7 @@ impl ReplySink for Sink {
         }
         let reply = self.turn.end_reply(end).await;
         self.spending.settle(reply.usage.as_ref());
+        self.turn.spent(reply.usage.as_ref().and_then(tokens).unwrap_or_default());
         reply
     }
 
@@ -217,7 +226,7 @@ impl ReplySink for Sink {
             most,
             host: Arc::new(host),
             skills: self.turn.session.current_skills(),
-            team: self.turn.session.services.teams.get().map(|it| it.team(&self.turn.session.fid)),
+            team: self.team(call),
             changes: self.changes(call),
             asked: Arc::default(),
         }

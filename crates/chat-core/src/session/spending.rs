@@ -133,6 +133,14 @@ impl Drop for Spending {
     }
 }
 
+/// What a reply cost, where its server says so.
+pub(super) fn tokens(usage: &Usage) -> Option<u64> {
+    match (usage.prompt_tokens, usage.completion_tokens) {
+        (None, None) => None,
+        (read, written) => Some(read.unwrap_or_default() + written.unwrap_or_default()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -16,7 +16,9 @@ use super::parts::transcript::Transcript;
 use super::parts::turns::Turns;
 use super::parts::watchers::Watchers;
 use crate::client::Delta;
-use crate::event::{Mailbox, SessionEvent, SessionPlaceholder, Snapshot, Stage, Status};
+use crate::event::{
+    AgentActivity, Mailbox, SessionEvent, SessionPlaceholder, Snapshot, Stage, Status,
+};
 use crate::message::{BackgroundCommand, Message, Queued, ReplyFailure, SessionMeta};
 use crate::store::SessionRecord;
 
@@ -96,7 +98,18 @@ impl State {
 
     pub(super) fn placeholder(&self) -> SessionPlaceholder {
         let meta = SessionMeta { trouble: self.trouble, ..self.record.meta.clone() };
-        SessionPlaceholder { meta, status: self.status() }
+        SessionPlaceholder { meta, status: self.status(), activity: self.activity() }
+    }
+
+    /// What it works on, where it is an agent at work.
+    fn activity(&self) -> Option<AgentActivity> {
+        let (since, tokens) = self.turns.spent().filter(|_| self.is_agent())?;
+        Some(AgentActivity { since, call: self.tool_calls.current(), tokens })
+    }
+
+    /// Whether it works for another session.
+    pub(super) fn is_agent(&self) -> bool {
+        self.record.parent.is_some()
     }
 
     pub(super) fn watch(&mut self, mailbox: &Arc<Mailbox>) {

@@ -14,12 +14,13 @@ use super::steering::Steering;
 use super::turn::RunningTurn;
 use crate::error::Result;
 use crate::event::SessionEvent;
-use crate::message::{Message, ModelRef, Part, ToolCall};
+use crate::message::{Fid, Message, ModelRef, Part, ToolCall};
 
 impl RunningTurn {
     /// A call begins.
     pub(super) fn tool_started(&self, call: &ToolCall) {
         self.tell_tool(|calls| calls.start(&call.id));
+        self.tell_activity();
     }
 
     /// What a call does is permitted.
@@ -32,6 +33,11 @@ impl RunningTurn {
         self.tell_tool(|calls| calls.output(&call.id, tail, bytes));
     }
 
+    /// A call has started these agents, or waits for them.
+    pub(super) fn on_agents(&self, call: &ToolCall, agents: Vec<Fid>) {
+        self.tell_tool(|calls| calls.agents(&call.id, agents));
+    }
+
     /// A call has ended with the result in this message.
     pub(super) fn tool_finished(&self, call: &ToolCall, message: &Message) {
         let results = message.parts.iter().filter_map(|part| match part {
@@ -40,6 +46,23 @@ impl RunningTurn {
         });
         for result in results {
             self.tell_tool(|calls| calls.finish(&call.id, &result));
+        }
+        self.tell_activity();
+    }
+
+    /// A reply cost so many tokens.
+    pub(super) fn spent(&self, tokens: u64) {
+        if let Some(mut state) = self.lock() {
+            state.turns.spend(tokens);
+        }
+        self.tell_activity();
+    }
+
+    /// Has all hear of what an agent works on now. Who is no agent has no line that says it.
+    fn tell_activity(&self) {
+        let is_agent = self.lock().is_some_and(|state| state.is_agent());
+        if is_agent {
+            self.session.tell_changed();
         }
     }
 

@@ -322,6 +322,7 @@ fn snapshot(fid: Fid, messages: Vec<Arc<Message>>) -> Snapshot {
                 ..SessionMeta::default()
             },
             status: Status::Answering,
+            activity: None,
         },
         messages,
         more: false,

@@ -1,10 +1,21 @@
 //! Deletes chats, and opens them again where that is undone.
 
+use chat_core::error::Result;
+use chat_core::manager::Manager;
 use chat_core::message::Fid;
 use relm4::ComponentSender;
 
 use super::view::View;
 use super::{ChatList, Command, Output, tell};
+
+/// A chat that was deleted.
+#[derive(Debug)]
+pub(crate) struct DeletedChat {
+    pub(crate) fid: Fid,
+    pub(crate) title: String,
+    /// How many agents were deleted with it.
+    pub(crate) agents: u32,
+}
 
 /// A deleted chat that opens again when it is restored.
 #[derive(Debug)]
@@ -28,7 +39,7 @@ impl ChatList {
             return;
         };
         sender.oneshot_command(async move {
-            let result = manager.sessions().delete(&fid).await;
+            let result = delete(&manager, &fid).await;
             Command::Deleted { fid, title, result }
         });
     }
@@ -55,11 +66,19 @@ impl ChatList {
         if !view.has_keyboard() || self.shown.as_ref() != Some(fid) {
             return;
         }
-        let beside = self.model.step(Some(fid), 1).or_else(|| self.model.step(Some(fid), -1));
+        let beside = self.model.beside(fid);
         let Some(beside) = beside else { return };
         self.shown = Some(beside.clone());
         self.model.select(self.shown.as_ref());
         view.focus_row(&beside);
         tell(sender, Output::Open { fid: beside, found: None, forward: false });
     }
+}
+
+/// Deletes a chat with all its agents. Returns how many these were.
+async fn delete(manager: &Manager, fid: &Fid) -> Result<u32> {
+    // A damaged chat can be deleted all the same.
+    let agents = manager.sessions().agents_below(fid).await.unwrap_or_default();
+    manager.sessions().delete(fid).await?;
+    Ok(u32::try_from(agents).unwrap_or(u32::MAX))
 }

@@ -1,27 +1,34 @@
 //! Defines a chat as an item of the list's model.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
-use chat_core::event::SessionPlaceholder;
+use chat_core::event::{SessionPlaceholder, StopReason};
 use chat_core::message::Fid;
 use gtk::glib;
 use gtk::glib::subclass::prelude::*;
 use relm4::gtk::prelude::*;
 
 use super::excerpt::FoundIn;
+use super::families::TreePlace;
+use super::menu::Stoppable;
 
 mod imp {
     use std::sync::OnceLock;
 
     use gtk::glib::subclass::Signal;
 
-    use super::{FoundIn, ObjectImpl, ObjectSubclass, RefCell, SessionPlaceholder, glib};
+    use super::{
+        Cell, FoundIn, ObjectImpl, ObjectSubclass, RefCell, SessionPlaceholder, StopReason,
+        TreePlace, glib,
+    };
 
     #[derive(Debug, Default)]
     pub struct ChatItem {
         pub(super) session: RefCell<Option<SessionPlaceholder>>,
         pub(super) heading: RefCell<Option<String>>,
         pub(super) found: RefCell<Option<FoundIn>>,
+        pub(super) tree: Cell<TreePlace>,
+        pub(super) ended: Cell<Option<StopReason>>,
     }
 
     #[glib::object_subclass]
@@ -70,6 +77,35 @@ impl ChatItem {
     /// Where a search found it.
     pub(super) fn found(&self) -> Option<FoundIn> {
         self.imp().found.borrow().clone()
+    }
+
+    /// How it stands among chats and agents.
+    pub(super) fn tree(&self) -> TreePlace {
+        self.imp().tree.get()
+    }
+
+    /// What can be stopped in it.
+    pub(super) fn stoppable(&self) -> Stoppable {
+        let below = self.tree().below;
+        let chat = self.with(|session| session.status.is_busy());
+        Stoppable { chat, agents: below.working + below.asking > 0 }
+    }
+
+    /// How its last request ended, where that was seen.
+    pub(super) fn ended(&self) -> Option<StopReason> {
+        self.imp().ended.get()
+    }
+
+    pub(super) fn set_ended(&self, reason: StopReason) {
+        if self.imp().ended.replace(Some(reason)) != Some(reason) {
+            self.tell();
+        }
+    }
+
+    pub(super) fn set_tree(&self, tree: TreePlace) {
+        if self.imp().tree.replace(tree) != tree {
+            self.tell();
+        }
     }
 
     pub(super) fn set_session(&self, session: SessionPlaceholder) {

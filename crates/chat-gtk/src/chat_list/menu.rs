@@ -31,24 +31,46 @@ pub(super) fn install_actions(root: &gtk::Box, sender: &ComponentSender<ChatList
         });
         group.add_action(&action);
     };
+    add("stop", Input::Stop);
+    add("stop-all", Input::StopAll);
     add("rename", Input::Rename);
     add("export", Input::Export);
     add("delete", Input::Delete);
     root.insert_action_group("chats", Some(&group));
 }
 
+/// What can be stopped in a chat.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Stoppable {
+    /// It is at work itself.
+    pub(super) chat: bool,
+    /// Agents that work for it are.
+    pub(super) agents: bool,
+}
+
 /// Opens the menu of a chat next to a position.
-pub(super) fn popup(root: &gtk::Box, fid: &Fid, place: &gdk::Rectangle) {
+pub(super) fn popup(root: &gtk::Box, fid: &Fid, works: Stoppable, place: &gdk::Rectangle) {
     let items = gio::Menu::new();
-    for (label, action) in [
+    let section = |entries: &[(String, &str)]| {
+        let section = gio::Menu::new();
+        for (label, action) in entries {
+            let item = gio::MenuItem::new(Some(label), None);
+            item.set_action_and_target_value(Some(action), Some(&fid.as_str().to_variant()));
+            section.append_item(&item);
+        }
+        items.append_section(None, &section);
+    };
+    let stop = works.chat.then(|| (gettext("_Stop"), "chats.stop"));
+    let stop_all = works.agents.then(|| (gettext("Stop with _All Agents"), "chats.stop-all"));
+    let stops: Vec<_> = stop.into_iter().chain(stop_all).collect();
+    if !stops.is_empty() {
+        section(&stops);
+    }
+    section(&[
         (gettext("_Rename…"), "chats.rename"),
         (gettext("_Export as Markdown…"), "chats.export"),
         (gettext("_Delete"), "chats.delete"),
-    ] {
-        let item = gio::MenuItem::new(Some(&label), None);
-        item.set_action_and_target_value(Some(action), Some(&fid.as_str().to_variant()));
-        items.append_item(&item);
-    }
+    ]);
     let menu = gtk::PopoverMenu::from_model(Some(&items));
     menu.set_pointing_to(Some(place));
     menu.set_has_arrow(false);
@@ -77,7 +99,8 @@ mod tests {
         let window = gtk::Window::builder().child(&root).build();
         window.present();
         assert!(!is_open_over(&title));
-        popup(&root, &Fid::new("2026-01-15-14-30-45"), &gdk::Rectangle::new(0, 0, 1, 1));
+        let place = gdk::Rectangle::new(0, 0, 1, 1);
+        popup(&root, &Fid::new("2026-01-15-14-30-45"), Stoppable::default(), &place);
         assert!(is_open_over(&title));
         let children = std::iter::successors(root.first_child(), WidgetExt::next_sibling);
         let menu = children.into_iter().find_map(|child| child.downcast::<gtk::PopoverMenu>().ok());

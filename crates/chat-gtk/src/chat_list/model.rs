@@ -1,4 +1,7 @@
-//! Holds the rows of the chat list: all chats in their order, or search results.
+//! Holds the rows of the chat list: all chats in their order with the agents of those that are open
+//! below them, or search results.
+
+mod agents;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -11,6 +14,7 @@ use jiff::civil::Date;
 use relm4::gtk::prelude::*;
 
 use super::excerpt::FoundIn;
+use super::families::{Families, TreePlace};
 use super::groups::Grouping;
 use super::item::ChatItem;
 
@@ -21,7 +25,9 @@ const FIRST_ROWS: usize = 60;
 #[derive(Debug)]
 pub(super) struct Model {
     items: HashMap<Fid, ChatItem>,
-    /// All chats, newest first, except those that are still in `rest`.
+    families: Families,
+    /// All chats, newest first, except those that are still in `rest`. Below those that are open are
+    /// their agents.
     all: gio::ListStore,
     /// Chats that are added after the first frame, so that it need not wait for two hundred rows.
     rest: RefCell<Vec<ChatItem>>,
@@ -42,6 +48,7 @@ impl Model {
             .build();
         Self {
             items: HashMap::new(),
+            families: Families::default(),
             all,
             rest: RefCell::default(),
             found: gio::ListStore::new::<ChatItem>(),
@@ -54,8 +61,14 @@ impl Model {
     /// Takes all chats, newest first. Shows as many as fit on the screen; the rest follow with
     /// `fill_rest`, or when one of them is needed.
     pub(super) fn fill(&mut self, sessions: Vec<SessionPlaceholder>) {
-        let items: Vec<ChatItem> = sessions.into_iter().map(ChatItem::new).collect();
+        let mut items: Vec<ChatItem> = sessions.into_iter().map(ChatItem::new).collect();
         self.items = items.iter().map(|item| (item.fid(), item.clone())).collect();
+        self.families = Families::default();
+        for item in in_order_of_creation(&items) {
+            item.with(|session| self.families.add(&session.fid, session.parent.as_ref()));
+        }
+        items.iter().for_each(|item| self.show_tree(item));
+        items.retain(|item| self.families.is_shown(&item.fid()));
         set_headings(&items);
         let (first, rest) = items.split_at(items.len().min(FIRST_ROWS));
         self.rest.replace(rest.to_vec());
@@ -70,7 +83,7 @@ impl Model {
         }
     }
 
-    /// All chats, newest first.
+    /// All chats, newest first, with the agents that are shown.
     fn all(&self) -> &gio::ListStore {
         self.fill_rest();
         &self.all
@@ -80,61 +93,103 @@ impl Model {
     pub(super) fn is_reordered_by(&self, event: &Event) -> bool {
         match event {
             Event::SessionAdded(session) | Event::SessionChanged(session) => {
-                let item = self.items.get(&session.fid);
-                item.is_none_or(|item| item.with(|old| old.updated != session.updated))
+                let is_agent =
+                    session.parent.as_ref().is_some_and(|it| self.items.contains_key(it));
+                match self.items.get(&session.fid) {
+                    // Agents stand in the order in which they came.
+                    Some(item) => !is_agent && item.with(|old| old.updated != session.updated),
+                    None => true,
+                }
             }
             Event::SessionRemoved { fid } => self.items.contains_key(fid),
             _ => false,
         }
     }
 
-    /// Adds or updates a chat. Returns whether it is new or has another place.
+    /// Adds or updates a chat. Returns whether its row is new or has another place.
     pub(super) fn put(&mut self, session: SessionPlaceholder) -> bool {
-        let updated = session.updated;
-        let item = if let Some(item) = self.items.get(&session.fid) {
-            let moved = item.with(|old| old.updated != updated);
-            item.set_session(session);
-            if !moved {
+        let (fid, updated) = (session.fid.clone(), session.updated);
+        let Some(item) = self.items.get(&fid).cloned() else {
+            return self.add(session);
+        };
+        let moved = item.with(|old| old.updated != updated);
+        item.set_session(session);
+        if self.families.parent(&fid).is_some() {
+            self.show_tree_above(&fid);
+            return false;
+        }
+        if !moved {
+            return false;
+        }
+        if let Some(position) = self.all().find(&item) {
+            if self.is_in_order(position) {
                 return false;
             }
-            let item = item.clone();
-            if let Some(position) = self.all().find(&item) {
-                if self.is_in_order(position) {
-                    return false;
-                }
-                self.all().remove(position);
-            }
-            item
-        } else {
-            let fid = session.fid.clone();
-            let item = ChatItem::new(session);
-            self.items.insert(fid, item.clone());
-            item
-        };
-        let position = items(self.all()).position(|other| other.with(|s| s.updated <= updated));
-        let position = position.map_or(self.all().n_items(), |position| position as u32);
-        self.all().insert(position, &item);
+            let block = 1 + self.rows_below(position);
+            self.all().splice(position, block, &[] as &[ChatItem]);
+        }
+        self.insert(&item);
         true
+    }
+
+    fn add(&mut self, session: SessionPlaceholder) -> bool {
+        let (fid, parent) = (session.fid.clone(), session.parent.clone());
+        let item = ChatItem::new(session);
+        self.items.insert(fid.clone(), item.clone());
+        self.families.add(&fid, parent.as_ref());
+        if self.families.parent(&fid).is_some() {
+            self.show_tree_above(&fid);
+            self.place_agents(&fid);
+            return self.families.is_shown(&fid);
+        }
+        // Agents that came before it stand alone no more.
+        for agent in self.families.below(&fid) {
+            self.remove_row(&agent);
+        }
+        self.show_tree(&item);
+        self.insert(&item);
+        true
+    }
+
+    /// Inserts the row of a chat in order, with those of its agents that are shown.
+    fn insert(&self, item: &ChatItem) {
+        let updated = item.with(|session| session.updated);
+        let is_after = |other: &ChatItem| {
+            self.is_top(other) && other.with(|session| session.updated <= updated)
+        };
+        let position = items(self.all()).position(|other| is_after(&other));
+        let position = position.map_or(self.all().n_items(), |position| position as u32);
+        self.all().insert(position, item);
+        self.place_agents(&item.fid());
     }
 
     /// Whether a chat that has changed is still between the same neighbors. A row that is taken out
     /// and inserted again loses the selection and the keyboard.
     fn is_in_order(&self, position: u32) -> bool {
-        let updated = |position: u32| {
-            let item = self.all().item(position).and_downcast::<ChatItem>()?;
-            Some(item.with(|session| session.updated))
-        };
-        let Some(own) = updated(position) else { return false };
-        let newer = position.checked_sub(1).and_then(updated);
-        let older = updated(position + 1);
+        let updated = |item: &ChatItem| item.with(|session| session.updated);
+        let row = |position: u32| self.all().item(position).and_downcast::<ChatItem>();
+        let Some(own) = row(position).as_ref().map(updated) else { return false };
+        let is_top = |item: &ChatItem| self.is_top(item);
+        let newer = (0..position).rev().filter_map(row).find(is_top).as_ref().map(updated);
+        let after = position + 1..self.all().n_items();
+        let older = after.filter_map(row).find(is_top).as_ref().map(updated);
         newer.is_none_or(|newer| newer > own) && older.is_none_or(|older| older <= own)
     }
 
     pub(super) fn remove(&mut self, fid: &Fid) {
+        if !self.items.contains_key(fid) {
+            return;
+        }
+        let above = self.families.above(fid);
+        self.remove_row(fid);
         let Some(item) = self.items.remove(fid) else { return };
-        for store in [self.all(), &self.found] {
-            if let Some(position) = store.find(&item) {
-                store.remove(position);
+        if let Some(position) = self.found.find(&item) {
+            self.found.remove(position);
+        }
+        self.families.remove(fid);
+        for fid in above {
+            if let Some(item) = self.items.get(&fid) {
+                self.show_tree(item);
             }
         }
     }
@@ -159,6 +214,7 @@ impl Model {
         if query.is_empty() {
             if self.searching {
                 self.searching = false;
+                self.items.values().for_each(|item| self.show_tree(item));
                 self.regroup();
                 self.selection.set_model(Some(self.all()));
             }
@@ -170,9 +226,10 @@ impl Model {
             let has = |pattern: &Pattern| item.with(|s| !pattern.find(&s.title).is_empty());
             pattern.as_ref().is_some_and(has)
         };
-        let titled: Vec<ChatItem> = items(self.all()).filter(fits).collect();
+        let titled: Vec<ChatItem> = self.everything().into_iter().filter(fits).collect();
         for item in &titled {
             item.set_surroundings(None, None);
+            item.set_tree(TreePlace::default());
         }
         self.found.extend_from_slice(&titled);
         self.selection.set_model(Some(&self.found));
@@ -188,6 +245,7 @@ impl Model {
         for hit in hits {
             let Some(item) = self.items.get(&hit.session.fid) else { continue };
             item.set_surroundings(None, FoundIn::of(hit, query));
+            item.set_tree(TreePlace::default());
             found.push(item.clone());
         }
         // More titles may match than the search returns hits.
@@ -206,13 +264,14 @@ impl Model {
     }
 
     pub(super) fn titles(&self) -> Vec<(Fid, String)> {
-        items(self.all()).map(|item| (item.fid(), item.title())).collect()
+        self.everything().iter().map(|item| (item.fid(), self.full_title(item))).collect()
     }
 
     /// Another chat in which something waits for the user, the newest first.
     pub(super) fn asking(&self, but: Option<&Fid>) -> Option<Fid> {
         let asks = |item: &ChatItem| item.with(|session| session.status == Status::NeedsInput);
-        items(self.all()).filter(asks).map(|item| item.fid()).find(|fid| Some(fid) != but)
+        let asking = self.everything().into_iter().filter(asks);
+        asking.map(|item| item.fid()).find(|fid| Some(fid) != but)
     }
 
     pub(super) fn session(&self, fid: &Fid) -> Option<SessionPlaceholder> {
@@ -255,13 +314,19 @@ impl Model {
         self.fid_at(to).filter(|fid| Some(fid) != from)
     }
 
-    /// The position of a chat's row.
+    /// The position of a chat's row; of an agent whose row is not shown, that of the chat above it.
     pub(super) fn position(&self, fid: &Fid) -> Option<u32> {
         let item = self.items.get(fid)?;
         if self.searching {
             return self.found.find(item);
         }
-        self.all.find(item).or_else(|| self.all().find(item))
+        let above = self.families.above(fid);
+        let mut rows = std::iter::once(fid).chain(&above);
+        let top = rows.clone().last()?;
+        if self.all.find(self.items.get(top)?).is_none() {
+            self.fill_rest();
+        }
+        rows.find_map(|fid| self.all.find(self.items.get(fid)?))
     }
 }
 
@@ -269,10 +334,21 @@ fn items(store: &gio::ListStore) -> impl Iterator<Item = ChatItem> + '_ {
     (0..store.n_items()).filter_map(|at| store.item(at).and_downcast())
 }
 
+/// The same chats, the oldest first.
+fn in_order_of_creation(items: &[ChatItem]) -> Vec<ChatItem> {
+    let mut items = items.to_vec();
+    items.sort_by_key(|item| item.with(|session| (session.created, session.fid.clone())));
+    items
+}
+
 fn set_headings(items: &[ChatItem]) {
     let grouping = Grouping::now();
     let mut last = None;
     for item in items {
+        if item.tree().depth > 0 {
+            item.set_surroundings(None, None);
+            continue;
+        }
         let group = item.with(|session| grouping.of(session.updated));
         let heading = (last != Some(group)).then(|| grouping.heading(group));
         item.set_surroundings(heading, None);

@@ -2,7 +2,12 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::ops::Range;
+use std::rc::Rc;
 
+use chat_core::message::Fid;
+use chat_core::tool::Toolbox;
+use chat_presentation::words::fill;
+use gettextrs::{gettext, ngettext};
 use gtk::glib;
 use gtk::glib::subclass::prelude::*;
 use gtk::pango;
@@ -13,14 +18,21 @@ use super::item::ChatItem;
 use super::menu;
 use super::status::ChatStatus;
 use crate::accessible;
+use crate::agent_status::{self, AgentStatus, status_line};
+
+/// How far an agent stands in from the one that it works for, in pixels.
+const INDENT: i32 = 18;
+
+/// How often the line of an agent at work is written again, in seconds.
+const MINUTES_EVERY: u32 = 20;
 
 mod imp {
     use super::{
-        BoxImpl, ChatItem, ObjectImpl, ObjectImplExt, ObjectSubclass, ObjectSubclassExt, OnceCell,
-        RefCell, WidgetImpl, build, glib,
+        BoxImpl, ChatItem, Fid, ObjectImpl, ObjectImplExt, ObjectSubclass, ObjectSubclassExt,
+        OnceCell, Rc, RefCell, Toolbox, WidgetImpl, build, glib,
     };
 
-    #[derive(Debug, Default)]
+    #[derive(Default)]
     pub struct ChatRow {
         pub(super) body: gtk::Box,
         pub(super) texts: gtk::Box,
@@ -29,7 +41,13 @@ mod imp {
         pub(super) heading: OnceCell<gtk::Label>,
         pub(super) status: OnceCell<gtk::Label>,
         pub(super) mark: OnceCell<gtk::Image>,
+        /// Shows the agents, or hides them.
+        pub(super) disclosure: OnceCell<gtk::Button>,
         pub(super) bound: RefCell<Option<(ChatItem, glib::SignalHandlerId)>>,
+        pub(super) tools: OnceCell<Rc<RefCell<Toolbox>>>,
+        pub(super) open: OnceCell<Box<dyn Fn(Fid, bool)>>,
+        /// Counts the minutes of an agent at work.
+        pub(super) clock: RefCell<Option<glib::SourceId>>,
     }
 
     #[glib::object_subclass]
@@ -86,8 +104,13 @@ fn keep_to_the_pane(label: &gtk::Label) {
 }
 
 impl ChatRow {
-    pub(super) fn new() -> Self {
-        glib::Object::new()
+    /// A row that calls `open` where the agents of its chat are to be shown or hidden.
+    pub(super) fn new(tools: Rc<RefCell<Toolbox>>, open: impl Fn(Fid, bool) + 'static) -> Self {
+        let row: Self = glib::Object::new();
+        // It is set once.
+        let _ = row.imp().tools.set(tools);
+        let _ = row.imp().open.set(Box::new(open));
+        row
     }
 
     fn heading(&self) -> &gtk::Label {
@@ -122,6 +145,25 @@ impl ChatRow {
         })
     }
 
+    fn disclosure(&self) -> &gtk::Button {
+        self.imp().disclosure.get_or_init(|| {
+            let button = gtk::Button::builder()
+                .css_classes(["flat", "circular", "chat-disclosure"])
+                .valign(gtk::Align::Center)
+                .focus_on_click(false)
+                .build();
+            let weak = self.downgrade();
+            button.connect_clicked(move |_| {
+                let Some(row) = weak.upgrade() else { return };
+                if let (Some(item), Some(open)) = (row.item(), row.imp().open.get()) {
+                    open(item.fid(), !item.tree().is_open);
+                }
+            });
+            self.imp().body.append(&button);
+            button
+        })
+    }
+
     /// The part below the heading that reacts to the pointer.
     pub(super) fn body(&self) -> &gtk::Box {
         &self.imp().body
@@ -147,6 +189,27 @@ impl ChatRow {
         if let Some((item, handler)) = self.imp().bound.take() {
             item.disconnect(handler);
         }
+        self.count_minutes(false);
+    }
+
+    /// Has the line of an agent say how long it works, as long as it does.
+    fn count_minutes(&self, counts: bool) {
+        let mut clock = self.imp().clock.borrow_mut();
+        if !counts {
+            if let Some(clock) = clock.take() {
+                clock.remove();
+            }
+        } else if clock.is_none() {
+            let weak = self.downgrade();
+            let tick = move || {
+                let Some(row) = weak.upgrade() else { return glib::ControlFlow::Break };
+                if let Some(item) = row.item() {
+                    row.show_item(&item);
+                }
+                glib::ControlFlow::Continue
+            };
+            clock.replace(glib::timeout_add_seconds_local(MINUTES_EVERY, tick));
+        }
     }
 
     fn show_item(&self, item: &ChatItem) {
@@ -159,9 +222,12 @@ impl ChatRow {
             None => hide(&imp.heading),
         }
 
-        let (title, shown) = item.with(|session| (session.title.clone(), ChatStatus::of(session)));
+        let tree = item.tree();
+        let title = item.title();
         imp.title.set_label(&title);
-        let word = shown.word();
+        imp.body.set_margin_start(INDENT * i32::try_from(tree.depth.min(4)).unwrap_or_default());
+        let line = self.line_of(item);
+        let word = line.word.clone();
         let found = item.found().map(|found| (found.line, found.marks));
         match found.or(word.clone().map(|word| (word, Vec::new()))) {
             Some((words, marks)) => {
@@ -171,23 +237,78 @@ impl ChatRow {
             }
             None => hide(&imp.status),
         }
-        match shown.icon() {
+        match line.icon {
             Some(icon) => {
                 let mark = self.mark();
                 mark.set_icon_name(Some(icon));
-                mark.set_css_classes(&["chat-mark", shown.class()]);
+                mark.set_css_classes(&["chat-mark", line.class]);
                 mark.set_tooltip_text(word.as_deref());
                 mark.set_visible(true);
             }
             None => hide(&imp.mark),
         }
-        let spoken = shown.spoken(&title);
+        if tree.below.count > 0 {
+            let button = self.disclosure();
+            let (icon, text) = if tree.is_open {
+                ("pan-down-symbolic", gettext("Hide agents of “{title}”"))
+            } else {
+                ("pan-end-symbolic", gettext("Show agents of “{title}”"))
+            };
+            button.set_icon_name(icon);
+            let words = fill(&text, &[("title", &title)]);
+            accessible::set_label(button, &words);
+            button.set_visible(true);
+        } else {
+            hide(&imp.disclosure);
+        }
+        let spoken = line.spoken;
         accessible::set_label(self, &spoken);
         // GTK's own row has the focus, but no accessible name.
         if let Some(row) = self.parent() {
             accessible::set_label(&row, &spoken);
         }
     }
+}
+
+/// What a row says of its chat besides the title.
+struct Line {
+    word: Option<String>,
+    icon: Option<&'static str>,
+    class: &'static str,
+    /// What it is called for screen readers.
+    spoken: String,
+}
+
+impl ChatRow {
+    fn line_of(&self, item: &ChatItem) -> Line {
+        let is_agent = item.with(|session| session.parent.is_some());
+        let line = if is_agent { self.line_of_agent(item) } else { line_of_chat(item) };
+        self.count_minutes(is_agent && item.with(|agent| agent.activity.is_some()));
+        line
+    }
+
+    fn line_of_agent(&self, item: &ChatItem) -> Line {
+        let tools = self.imp().tools.get().map(|tools| tools.borrow());
+        item.with(|agent| {
+            let status = AgentStatus::of(agent, item.ended());
+            let now = jiff::Timestamp::now();
+            let word = tools.and_then(|tools| status_line(agent, &status, &tools, now));
+            let spoken = agent_status::spoken(&agent.title, word.as_deref());
+            Line { word, icon: status.icon(), class: status.class(), spoken }
+        })
+    }
+}
+
+fn line_of_chat(item: &ChatItem) -> Line {
+    let below = item.tree().below;
+    let (title, shown) = item.with(|session| (session.title.clone(), ChatStatus::of(session)));
+    let shown = shown.with_agents(below);
+    let mut spoken = shown.spoken(&title);
+    if below.count > 0 {
+        let agents = ngettext("{n} agent", "{n} agents", below.count);
+        spoken = [spoken, fill(&agents, &[("n", &below.count.to_string())])].join(", ");
+    }
+    Line { word: shown.word(), icon: shown.icon(), class: shown.class(), spoken }
 }
 
 /// Makes these byte ranges of a label bold.

@@ -1,9 +1,10 @@
 //! Builds the widgets of the chat list.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use chat_core::message::Fid;
+use chat_core::tool::Toolbox;
 use gettextrs::gettext;
 use gtk::{gdk, glib};
 use relm4::ComponentSender;
@@ -13,6 +14,7 @@ use super::item::ChatItem;
 use super::menu;
 use super::model::Model;
 use super::row::ChatRow;
+use super::row_factory::factory;
 use super::{ChatList, Input};
 use crate::{accessible, paint, popover};
 
@@ -29,6 +31,8 @@ pub(crate) struct View {
     stack: gtk::Stack,
     placeholder: gtk::Label,
     note: gtk::Label,
+    /// What is known of the tools that agents run.
+    tools: Rc<RefCell<Toolbox>>,
 }
 
 /// What the user has of the list before them.
@@ -65,7 +69,9 @@ impl View {
             .sync_create()
             .build();
 
-        let list = gtk::ListView::new(Some(model.selection.clone()), Some(factory(root, sender)));
+        let tools = Rc::default();
+        let factory = factory(root, &tools, sender);
+        let list = gtk::ListView::new(Some(model.selection.clone()), Some(factory));
         list.add_css_class("chats");
         accessible::set_label(&list, &gettext("Chats"));
         let pointer = watch_pointer(&list);
@@ -107,6 +113,7 @@ impl View {
             stack,
             placeholder,
             note,
+            tools,
         };
         view.connect_list(model, sender);
         view.connect_search(sender);
@@ -119,6 +126,7 @@ impl View {
         let selection = model.selection.clone();
         let input = sender.input_sender().clone();
         let root = self.root.clone();
+        let list = self.list.downgrade();
         // Only a selection made while the list has the focus counts; others just follow the shown
         // chat.
         let by_keyboard = Rc::new(Cell::new(false));
@@ -130,12 +138,23 @@ impl View {
                 let shift_f10 =
                     key == gdk::Key::F10 && modifiers.contains(gdk::ModifierType::SHIFT_MASK);
                 match (key, item) {
+                    (gdk::Key::Left | gdk::Key::Right, Some(item))
+                        if (modifiers & gtk::accelerator_get_default_mod_mask()).is_empty() =>
+                    {
+                        let rtl = list
+                            .upgrade()
+                            .is_some_and(|list| list.direction() == gtk::TextDirection::Rtl);
+                        let enters = (key == gdk::Key::Right) != rtl;
+                        let fid = item.fid();
+                        input.emit(if enters { Input::Enter(fid) } else { Input::Leave(fid) });
+                    }
                     (gdk::Key::Escape, _) => input.emit(Input::EndSearch),
                     (gdk::Key::Delete | gdk::Key::KP_Delete, Some(item)) => {
                         input.emit(Input::Delete(item.fid()));
                     }
                     (key, Some(item)) if key == gdk::Key::Menu || shift_f10 => {
-                        menu::popup(&root, &item.fid(), &row_bounds(&root, &item.fid()));
+                        let bounds = row_bounds(&root, &item.fid());
+                        menu::popup(&root, &item.fid(), item.stoppable(), &bounds);
                     }
                     (
                         gdk::Key::Up
@@ -208,6 +227,11 @@ impl View {
         });
         keys.set_propagation_phase(gtk::PropagationPhase::Capture);
         self.search.add_controller(keys);
+    }
+
+    /// Takes what is known of the tools that agents run.
+    pub(super) fn set_tools(&self, tools: Toolbox) {
+        self.tools.replace(tools);
     }
 
     pub(super) fn start_search(&self) {
@@ -303,65 +327,6 @@ fn watch_pointer(list: &gtk::ListView) -> Rc<Cell<Option<(f64, f64)>>> {
     motion.connect_leave(move |_| at.set(None));
     list.add_controller(motion);
     place
-}
-
-fn factory(root: &gtk::Box, sender: &ComponentSender<ChatList>) -> gtk::SignalListItemFactory {
-    let factory = gtk::SignalListItemFactory::new();
-    let input = sender.input_sender().clone();
-    let root = root.clone();
-    factory.connect_setup(move |_, item| {
-        let Some(item) = item.downcast_ref::<gtk::ListItem>() else { return };
-        let row = ChatRow::new();
-        connect_pointer(&row, item, &root, &input);
-        item.set_child(Some(&row));
-    });
-    factory.connect_bind(|_, item| {
-        let Some(item) = item.downcast_ref::<gtk::ListItem>() else { return };
-        if let (Some(row), Some(chat)) =
-            (item.child().and_downcast::<ChatRow>(), item.item().and_downcast::<ChatItem>())
-        {
-            row.bind(&chat);
-        }
-    });
-    factory.connect_unbind(|_, item| {
-        let Some(item) = item.downcast_ref::<gtk::ListItem>() else { return };
-        if let Some(row) = item.child().and_downcast::<ChatRow>() {
-            row.unbind();
-        }
-    });
-    factory
-}
-
-/// A click shows a chat and moves to it; a secondary click opens its menu.
-fn connect_pointer(
-    row: &ChatRow,
-    item: &gtk::ListItem,
-    root: &gtk::Box,
-    input: &relm4::Sender<Input>,
-) {
-    let click = gtk::GestureClick::new();
-    let input = input.clone();
-    let list_item = item.downgrade();
-    click.connect_released(move |_, presses, _, _| {
-        let position = list_item.upgrade().map(|item| item.position());
-        if let (1, Some(position)) = (presses, position) {
-            input.emit(Input::Chosen { position, forward: true });
-        }
-    });
-    row.body().add_controller(click);
-
-    let menu_click = gtk::GestureClick::builder().button(gdk::BUTTON_SECONDARY).build();
-    let weak = row.downgrade();
-    let root = root.clone();
-    menu_click.connect_pressed(move |gesture, _, x, y| {
-        let Some(row) = weak.upgrade() else { return };
-        let Some(item) = row.item() else { return };
-        gesture.set_state(gtk::EventSequenceState::Claimed);
-        let point = row.body().translate_coordinates(&root, x, y).unwrap_or((x, y));
-        let place = gdk::Rectangle::new(point.0 as i32, point.1 as i32, 1, 1);
-        menu::popup(&root, &item.fid(), &place);
-    });
-    row.body().add_controller(menu_click);
 }
 
 /// The row of a chat, if it is on the screen.

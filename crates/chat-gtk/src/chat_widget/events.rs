@@ -48,6 +48,9 @@ impl ChatWidget {
                 if session.unread && self.conversation.is_at_end() {
                     self.requests.mark_read(fid.clone());
                 }
+                if !open {
+                    self.agents.open(&session);
+                }
                 self.shown = ShownChat::Open(session);
                 self.show_review();
                 self.review.look();
@@ -88,6 +91,7 @@ impl ChatWidget {
 
     /// Takes a batch: one update of everything that it touches.
     pub(super) fn apply(&mut self, mut events: Vec<Event>) {
+        self.agents.take(&events);
         let mut state_changed = false;
         for event in &events {
             state_changed |= self.take(event);
@@ -200,6 +204,7 @@ impl ChatWidget {
         if let Some(title) = self.shown.title() {
             self.handle.output(Output::Titled(title));
         }
+        self.agents.show(&self.shown);
         self.model.show(&self.shown);
         self.project.show(&self.shown);
         if !self.shown.is_opening() {

@@ -27,6 +27,8 @@ pub(super) enum Target {
     Words(MessageId, String),
     /// This approval request, or the newest that waits.
     Ask(Option<ApprovalId>),
+    /// The call that is about this agent.
+    Agent(Fid),
 }
 
 /// What the person does with the bar, and what its work brings.
@@ -139,6 +141,7 @@ impl FindBar {
                 self.handle.output(messages::Output::NothingAsked);
             }
             Target::Ask(_) => {}
+            Target::Agent(agent) => drop(self.conversation.go_to_agent(&agent)),
         }
         true
     }

@@ -12,8 +12,8 @@ use super::editor_context::OpenFiles;
 use super::mention_sources::{self, KnownFiles};
 use super::review_bar::{Answered, Restore, Review};
 use super::{
-    background_commands, chat_composer, context_meter, find_bar, hint_bar, model_bar, plan_bar,
-    project_bar, review_bar, session_changes, session_requests, start_page,
+    agent_bar, background_commands, chat_composer, context_meter, find_bar, hint_bar, model_bar,
+    plan_bar, project_bar, review_bar, session_changes, session_requests, start_page,
 };
 use crate::bridge::Arrival;
 use crate::changes::ReviewAction;
@@ -120,6 +120,7 @@ pub struct Part(pub(super) FrameMsg);
 /// background brings.
 #[derive(Debug)]
 pub(super) enum FrameMsg {
+    Agents(agent_bar::Msg),
     Background(background_commands::Msg),
     Plan(plan_bar::Msg),
     Meter(context_meter::Msg),

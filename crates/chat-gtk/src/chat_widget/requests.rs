@@ -15,7 +15,7 @@ use relm4::gtk::prelude::*;
 use super::chat_switching::Workplace;
 use super::handle::Handle;
 use super::shown_chat::ShownChat;
-use super::{ChatWidget, FrameMsg, Output, session_requests};
+use super::{ChatWidget, FrameMsg, Output, find_bar, session_requests};
 use crate::composer::Written;
 use crate::conversation::{self, Conversation, FileLocation};
 
@@ -26,6 +26,18 @@ impl ChatWidget {
             self.meter.stopped(fid);
             self.requests.stop(fid);
         }
+    }
+
+    /// Shows the chat that the shown agent works for, where it has the call for that.
+    pub(super) fn show_parent(&mut self) {
+        let (Some(agent), Some(parent)) =
+            (self.shown.fid().cloned(), self.agents.parent().cloned())
+        else {
+            return;
+        };
+        self.recalled = None;
+        self.show(Some(parent), None);
+        self.seek(find_bar::Target::Agent(agent));
     }
 
     pub(super) fn conversation_used(
@@ -84,7 +96,14 @@ impl ChatWidget {
                 }
                 self.requests.show_branch(fid, reply);
             }
+            Used::Resume if self.agents.has_interrupted() => self.requests.resume_agents(fid),
             Used::Resume => self.requests.resume(fid),
+            Used::OpenChat(agent) => {
+                self.recalled = None;
+                self.show(Some(agent), None);
+            }
+            Used::StopAgent(agent) => self.requests.stop(&agent),
+            Used::StopAllAgents => self.requests.stop_agents(&fid),
             Used::ThinkAsModel => self.requests.retry_without_thinking(fid),
             Used::ChooseModel => self.model.open_models(),
             Used::ChooseAgent => self.model.open_agents(),

@@ -6,7 +6,7 @@ use chat_presentation::words::{self, Action};
 
 use super::messages::{FrameMsg, Output};
 use super::{
-    ChatWidget, context_meter, find_bar, hint_bar, model_bar, plan_bar, project_bar,
+    ChatWidget, agent_bar, context_meter, find_bar, hint_bar, model_bar, plan_bar, project_bar,
     session_requests, start_page,
 };
 use crate::bridge::Arrival;
@@ -14,6 +14,17 @@ use crate::bridge::Arrival;
 impl ChatWidget {
     pub(super) fn receive(&mut self, msg: FrameMsg) {
         match msg {
+            FrameMsg::Agents(agent_bar::Msg::Found { of, agents, parent }) => {
+                self.agents.found(&of, agents, parent);
+            }
+            FrameMsg::Agents(agent_bar::Msg::ToParent) => self.show_parent(),
+            FrameMsg::Agents(agent_bar::Msg::Continue) => {
+                // The button goes away with its line.
+                self.composer.field().focus();
+                if let Some(fid) = self.shown.fid() {
+                    self.requests.resume_agents(fid.clone());
+                }
+            }
             FrameMsg::Background(msg) => self.background.update(msg),
             FrameMsg::Meter(msg) => match self.meter.update(msg) {
                 Some(context_meter::Output::Message) => {

@@ -133,6 +133,7 @@ mod tests {
                 ..SessionMeta::default()
             },
             status: Status::Idle,
+            activity: None,
         }
     }
 

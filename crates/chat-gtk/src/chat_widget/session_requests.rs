@@ -62,6 +62,16 @@ impl SessionRequests {
         }
     }
 
+    /// Stops all agents of a chat.
+    pub(super) fn stop_agents(&self, fid: &Fid) {
+        self.run(fid.clone(), async move |manager, fid| manager.agents().interrupt_all(&fid).await);
+    }
+
+    /// Has the interrupted agents of a chat continue, and the chat with what they report.
+    pub(super) fn resume_agents(&self, fid: Fid) {
+        self.run(fid, async move |manager, fid| manager.agents().resume_all(&fid).await);
+    }
+
     /// Sends the last request again.
     pub(super) fn retry(&self, fid: Fid) {
         self.run(fid, async move |manager, fid| manager.sessions().retry(&fid).await);

@@ -155,6 +155,7 @@ mod tests {
             ShownChat::Open(SessionPlaceholder {
                 meta: SessionMeta { fid: fid.clone(), ..SessionMeta::default() },
                 status: Status::Idle,
+                activity: None,
             })
         };
         let of_one = [

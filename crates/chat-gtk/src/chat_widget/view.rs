@@ -49,6 +49,7 @@ pub(super) struct Children<'a> {
     pub(super) composer: &'a gtk::Box,
     pub(super) find: &'a gtk::SearchBar,
     pub(super) agents: &'a gtk::DropDown,
+    pub(super) agent_bar: &'a gtk::Box,
     pub(super) hint: &'a gtk::Revealer,
     pub(super) start: &'a gtk::ScrolledWindow,
     pub(super) background: &'a gtk::Box,
@@ -124,6 +125,14 @@ pub(super) fn build(
         .margin_bottom(14)
         .build();
     root.append(children.find);
+    let bar = adw::Clamp::builder()
+        .maximum_size(COLUMN)
+        .tightening_threshold(COLUMN)
+        .child(children.agent_bar)
+        .margin_start(14)
+        .margin_end(14)
+        .build();
+    root.append(&bar);
     root.append(&stack);
     root.append(&foot);
     connect_root(root, handle);

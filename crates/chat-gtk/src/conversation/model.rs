@@ -1,6 +1,7 @@
 //! Defines what a conversation holds: its messages, replies, tool calls, and the files that they name.
 //! Nothing here knows a widget.
 
+pub mod agent_book;
 pub mod ansi;
 pub mod answer_drafts;
 pub mod diff;

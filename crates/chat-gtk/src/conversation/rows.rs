@@ -6,7 +6,7 @@ pub mod row;
 
 use std::ops::Range;
 
-use chat_core::message::{ApprovalId, MessageId, Role};
+use chat_core::message::{ApprovalId, Fid, MessageId, Role};
 use gtk::prelude::*;
 
 use super::column::Column;
@@ -156,6 +156,15 @@ impl Rows {
             self.column.reveal(index - self.made.start, RowPosition::of_focus(&focus, &row), true);
         }
         took
+    }
+
+    /// Brings the row of a call into sight, and gives the line of this agent in it the keyboard.
+    pub fn focus_agent(&self, index: usize, agent: &Fid) {
+        let Some(widget) = self.all.get(index).and_then(|row| row.widget.as_ref()) else { return };
+        let row = widget.widget();
+        row.set_child_visible(true);
+        widget.focus_agent(agent);
+        self.column.reveal(index - self.made.start, RowPosition::top(&row), true);
     }
 
     /// The approval request whose card has the focus.

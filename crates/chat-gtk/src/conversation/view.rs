@@ -179,6 +179,7 @@ impl Inner {
             tags: tags.clone(),
             style_tags: style_tags.clone(),
             tools: Rc::default(),
+            agents: Rc::default(),
             has_project: Rc::clone(&has_project),
             bounds: Rc::clone(&bounds),
             drafts: Rc::new(AnswerDrafts::of(Rc::clone(&session))),

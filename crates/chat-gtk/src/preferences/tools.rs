@@ -1,5 +1,6 @@
 //! Shows the page about the tools: the list of tools, web search, and limits.
 
+mod agents;
 mod limits;
 mod search;
 
@@ -29,6 +30,7 @@ pub(super) fn fill(page: &adw::PreferencesPage, context: &PreferencesContext) {
     }
     page.add(search::SearchGroup::new(context).widget());
     page.add(&limits::group(context));
+    page.add(&agents::group(context));
 }
 
 /// A switch for each tool, for all agents or for single ones: a heading, and a group of rows for

@@ -249,7 +249,7 @@ impl Window {
                     self.chat.emit(chat_widget::Input::ShowFound { fid, message, words });
                 }
             }
-            Told::Deleted { fid, title } => view.offer_undo(fid, &title, sender),
+            Told::Deleted(chat) => view.offer_undo(&chat, sender),
             Told::Export { fid, title } => self.export(fid, &title, sender, root),
             Told::Failed(error) => view.note(&words::sentence(&error)),
             Told::Loaded(chats) => {

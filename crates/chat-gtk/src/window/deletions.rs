@@ -11,6 +11,7 @@ use gettextrs::{gettext, ngettext};
 use gtk::{gdk, glib};
 
 use super::toasts;
+use crate::chat_list::DeletedChat;
 
 /// How long a deletion can be undone, in seconds.
 const UNDO: u32 = 8;
@@ -25,6 +26,8 @@ pub(super) struct Deletions {
 struct Inner {
     toasts: adw::ToastOverlay,
     chats: RefCell<Vec<Fid>>,
+    /// How many agents were deleted with them.
+    agents: Cell<u32>,
     toast: RefCell<Option<adw::Toast>>,
     /// The texts that had the focus since the last deletion.
     texts: RefCell<Vec<WatchedText>>,
@@ -45,6 +48,7 @@ impl Deletions {
         let inner = Inner {
             toasts: toasts.clone(),
             chats: RefCell::default(),
+            agents: Cell::default(),
             toast: RefCell::default(),
             texts: RefCell::default(),
         };
@@ -52,18 +56,15 @@ impl Deletions {
     }
 
     /// Reports that one more chat was deleted; `undo` receives the chats to restore.
-    pub(super) fn add(&self, fid: Fid, title: &str, undo: impl Fn(Vec<Fid>) + 'static) {
+    pub(super) fn add(&self, chat: &DeletedChat, undo: impl Fn(Vec<Fid>) + 'static) {
         let count = {
             let mut chats = self.inner.chats.borrow_mut();
-            chats.push(fid);
+            chats.push(chat.fid.clone());
             u32::try_from(chats.len()).unwrap_or(u32::MAX)
         };
-        let words = if count == 1 {
-            words::fill(&gettext("“{title}” deleted"), &[("title", title)])
-        } else {
-            let text = ngettext("{n} chat deleted", "{n} chats deleted", count);
-            words::fill(&text, &[("n", &count.to_string())])
-        };
+        let agents = self.inner.agents.get().saturating_add(chat.agents);
+        self.inner.agents.set(agents);
+        let words = deleted(count, &chat.title, agents);
         let toast = toasts::offer(&words, &gettext("Undo"), UNDO);
         let this = self.clone();
         toast.connect_button_clicked(move |_| undo(this.take()));
@@ -86,6 +87,7 @@ impl Deletions {
     /// Takes the chats to restore, and removes the toast.
     fn take(&self) -> Vec<Fid> {
         let chats = self.inner.chats.take();
+        self.inner.agents.take();
         self.inner.texts.take();
         let toast = self.inner.toast.take();
         if let Some(toast) = toast {
@@ -134,6 +136,7 @@ impl Inner {
         if self.toast.borrow().as_ref() == Some(toast) {
             self.toast.take();
             self.chats.take();
+            self.agents.take();
             self.texts.take();
         }
     }
@@ -187,5 +190,41 @@ impl Drop for WatchedText {
         if let Some(handler) = self.handler.take() {
             self.source.disconnect(handler);
         }
+    }
+}
+
+/// What was deleted: the chat of this title, if it is one, and agents.
+fn deleted(chats: u32, title: &str, agents: u32) -> String {
+    let number = |text: &str, n: u32| words::fill(text, &[("n", &n.to_string())]);
+    match (chats, agents) {
+        (1, 0) => words::fill(&gettext("“{title}” deleted"), &[("title", title)]),
+        (1, agents) => {
+            let text = ngettext(
+                "“{title}” and {n} agent deleted",
+                "“{title}” and {n} agents deleted",
+                agents,
+            );
+            words::fill(&text, &[("title", title), ("n", &agents.to_string())])
+        }
+        (chats, 0) => number(&ngettext("{n} chat deleted", "{n} chats deleted", chats), chats),
+        (chats, agents) => {
+            let chats = number(&ngettext("{n} chat", "{n} chats", chats), chats);
+            let agents = number(&ngettext("{n} agent", "{n} agents", agents), agents);
+            let values = [("chats", chats.as_str()), ("agents", agents.as_str())];
+            words::fill(&gettext("{chats} and {agents} deleted"), &values)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::deleted;
+
+    #[test]
+    fn the_agents_of_deleted_chats_are_counted() {
+        assert_eq!(deleted(1, "Fruit", 0), "“Fruit” deleted");
+        assert_eq!(deleted(1, "Fruit", 2), "“Fruit” and 2 agents deleted");
+        assert_eq!(deleted(3, "Fruit", 0), "3 chats deleted");
+        assert_eq!(deleted(2, "Fruit", 1), "2 chats and 1 agent deleted");
     }
 }

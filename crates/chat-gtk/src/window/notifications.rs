@@ -131,7 +131,11 @@ impl Window {
         for event in news {
             match event {
                 Event::RequestFinished { fid, reason, error, .. } => {
-                    let worth = *reason != StopReason::Stopped && self.may_tell(fid, view, root);
+                    // Of an agent the chat that it works for hears.
+                    let session = self.list.model().session(fid);
+                    let is_agent = session.is_some_and(|session| session.parent.is_some());
+                    let worth = *reason != StopReason::Stopped && !is_agent;
+                    let worth = worth && self.may_tell(fid, view, root);
                     if worth {
                         self.ask_for_last(fid.clone(), *reason, error.clone(), sender);
                     }

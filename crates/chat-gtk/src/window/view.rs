@@ -22,7 +22,7 @@ use super::state::WindowState;
 use super::toasts::{Ground, Toasts};
 use super::waiting_approvals::{Place, WaitingApprovals};
 use super::{Input, Window, title_buttons};
-use crate::chat_list::ChatList;
+use crate::chat_list::{ChatList, DeletedChat};
 use crate::chat_widget::ChatWidget;
 use crate::models::adding;
 use crate::panel::Panel;
@@ -304,8 +304,8 @@ impl View {
     }
 
     /// Reports that a chat was deleted, and offers to undo that.
-    pub(super) fn offer_undo(&self, fid: Fid, title: &str, sender: &ComponentSender<Window>) {
-        self.deletions.add(fid, title, restore(sender));
+    pub(super) fn offer_undo(&self, chat: &DeletedChat, sender: &ComponentSender<Window>) {
+        self.deletions.add(chat, restore(sender));
     }
 
     /// Reports an answer to changes, and offers to undo it.

@@ -150,6 +150,7 @@ pub fn snapshot(messages: Vec<Message>, more: bool) -> Snapshot {
                 ..SessionMeta::default()
             },
             status: Status::Idle,
+            activity: None,
         },
         messages: messages.into_iter().map(Arc::new).collect(),
         more,

@@ -35,7 +35,7 @@ pub fn calling(name: &str, arguments: Value, before: usize) -> (Scene, MessageId
     let mut snapshot = snapshot(messages, false);
     snapshot.stage = Stage::RunningTools;
     let call = ToolCallId::new(CALL);
-    let state = CallState::Running { tail: "".into(), bytes: 0, ran: RAN };
+    let state = CallState::Running { tail: "".into(), bytes: 0, ran: RAN, agents: Vec::new() };
     snapshot.calls = vec![OpenCall { message, call, state }];
     snapshot.session.project = Some(PathBuf::from("/project"));
     scene.conversation.show(&snapshot);

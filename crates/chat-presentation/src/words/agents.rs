@@ -1,5 +1,7 @@
 //! Words what agents that work for a chat do.
 
+use std::time::Duration;
+
 use chat_core::message::{AgentReport, AgentState, FromAgent};
 use gettextrs::gettext;
 
@@ -41,5 +43,30 @@ pub fn from_agent(agent: &FromAgent) -> String {
             fill(&gettext("From agent {name}"), &[("name", &one_line(name))])
         }
         FromAgent::Report(report) => agent_line(report),
+    }
+}
+
+/// How long an agent has worked, in whole minutes: “2 min”; none before the first is over.
+pub fn work_time(time: Duration) -> Option<String> {
+    let minutes = time.as_secs() / 60;
+    let (hours, rest) = ((minutes / 60).to_string(), (minutes % 60).to_string());
+    let values = [("hours", hours.as_str()), ("minutes", rest.as_str())];
+    match minutes {
+        0 => None,
+        1..60 => Some(fill(&gettext("{minutes} min"), &values)),
+        _ => Some(fill(&gettext("{hours} h {minutes} min"), &values)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_of_work_has_whole_minutes() {
+        let of = |seconds| work_time(Duration::from_secs(seconds));
+        assert_eq!(of(59), None);
+        assert_eq!(of(150).as_deref(), Some("2 min"));
+        assert_eq!(of(3720).as_deref(), Some("1 h 2 min"));
     }
 }

@@ -4,8 +4,8 @@ mod places;
 pub mod world;
 
 use chat_core::error::{BudgetLimit, Error, Kind};
-use chat_core::event::{Event, StopReason};
-use chat_core::message::{AgentState, FromAgent, Part, Role};
+use chat_core::event::{CallState, Event, OpenCall, Status, StopReason};
+use chat_core::message::{AgentState, FromAgent, Part, ReplyFailure, Role};
 use chat_testkit::server::{Gate, PATIENCE, Script, Server};
 use serde_json::json;
 
@@ -52,6 +52,74 @@ async fn two_agents_work_at_once_and_their_reports_outlive_them() {
     world.manager.sessions().delete(&agent).await.unwrap();
     let world = world.restart().await;
     assert_eq!(world.results(&fid).await, results);
+}
+
+#[tokio::test]
+async fn a_running_call_names_its_agent_and_all_hear_what_that_runs() {
+    let server = Server::start();
+    let command = json!({ "command": "touch a" });
+    let runs = Script::new().tool_call("c9", "run_command", command).usage(100, 20);
+    server.when("Look at a", runs);
+    server.push(spawn("c1", task("explorer", "Look at a")));
+    let mut world = World::new(&server).await;
+    let fid = world.ask("Have it looked at").await;
+    let (agent, activity) = world
+        .until(|event| match event {
+            Event::SessionChanged(row) if row.status == Status::NeedsInput => {
+                Some((row.meta.clone(), row.activity.clone()?))
+            }
+            _ => None,
+        })
+        .await;
+    assert_eq!((agent.name.as_deref(), agent.parent.as_ref()), (Some("explorer"), Some(&fid)));
+    assert_eq!(activity.call.as_ref().map(|call| call.name.as_str()), Some("run_command"));
+    assert_eq!(activity.tokens, 120);
+    let opened = world.manager.sessions().open(&fid, 10, &world.events).await.unwrap();
+    assert_eq!(opened.session.activity, None, "it is no agent");
+    let [OpenCall { state: CallState::Running { agents, .. }, .. }] = &opened.calls[..] else {
+        panic!("{:?}", opened.calls);
+    };
+    assert_eq!(*agents, [agent.fid.clone()]);
+    world.manager.sessions().stop(&fid);
+    assert_eq!(world.finished(&fid).await, StopReason::Stopped);
+    let after = world.manager.agents().find_by_name(&fid, "explorer").await.unwrap().unwrap();
+    assert_eq!((after.status, after.activity.clone()), (Status::Idle, None));
+}
+
+#[tokio::test]
+async fn interrupted_agents_continue_and_their_chat_with_what_they_report() {
+    let server = Server::start();
+    server.when("Look at a", Script::new().text("A is ").cut());
+    let background = json!({ "name": "explorer", "task": "Look at a", "background": true });
+    server.push(spawn("c1", background));
+    let mut world = World::new(&server).await;
+    world.limit(|agents| agents.wake = false).await;
+    let fid = world.ask("Have it looked at").await;
+    let agent = loop {
+        if let Some(agent) = world.manager.agents().find_by_name(&fid, "explorer").await.unwrap()
+            && agent.trouble == Some(ReplyFailure::Interrupted)
+        {
+            break agent.meta.fid;
+        }
+        world.until(|_| Some(())).await;
+    };
+    while !world.manager.sessions().busy().is_empty() {
+        world.until(|_| Some(())).await;
+    }
+    server.when("cut off", Script::new().text("fine."));
+    server.push(Script::new().text("So it is fine."));
+    world.manager.agents().resume_all(&fid).await.unwrap();
+    assert_eq!(world.finished(&agent).await, StopReason::Complete);
+    assert_eq!(world.finished(&fid).await, StopReason::Complete);
+    let messages = world.messages(&fid).await;
+    let told = messages.iter().flat_map(|message| &message.parts).filter_map(|part| match part {
+        Part::FromAgent(FromAgent::Report(report)) => Some(report.state),
+        _ => None,
+    });
+    assert_eq!(told.last(), Some(AgentState::Done));
+    // Nobody is left that would.
+    world.manager.agents().interrupt_all(&fid).await.unwrap();
+    assert!(world.manager.sessions().busy().is_empty());
 }
 
 #[tokio::test]

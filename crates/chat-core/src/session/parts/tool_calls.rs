@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 use chat_permission::Action;
 
 use crate::event::{CallState, OpenCall, SessionEvent};
-use crate::message::{ApprovalRequest, Message, MessageId, Part, ToolCallId, ToolResult};
+use crate::message::{
+    ApprovalRequest, Fid, Message, MessageId, Part, ToolCall, ToolCallId, ToolResult,
+};
 
 /// The running calls of a reply.
 #[derive(Debug, Default)]
@@ -20,8 +22,11 @@ pub(crate) struct ToolCalls {
 /// A call, and how long it runs.
 #[derive(Debug)]
 struct Call {
+    call: Arc<ToolCall>,
     open: OpenCall,
     clock: Clock,
+    /// The agents that it has started, or waits for.
+    agents: Vec<Fid>,
 }
 
 /// Counts how long a call runs while it does not wait for the person.
@@ -56,12 +61,13 @@ impl ToolCalls {
     /// The calls of a reply that has ended are to run.
     pub(crate) fn of(reply: &Message) -> Self {
         let calls = reply.parts.iter().filter_map(|part| match part {
-            Part::ToolCall(call) => Some(call.id.clone()),
+            Part::ToolCall(call) => Some(Arc::new(call.clone())),
             _ => None,
         });
-        let open = |call| {
-            let open = OpenCall { message: reply.id, call, state: CallState::Waiting };
-            Call { open, clock: Clock::default() }
+        let open = |call: Arc<ToolCall>| {
+            let state = CallState::Waiting;
+            let open = OpenCall { message: reply.id, call: call.id.clone(), state };
+            Call { call, open, clock: Clock::default(), agents: Vec::new() }
         };
         Self { calls: calls.map(open).collect(), reached: Vec::new() }
     }
@@ -71,18 +77,25 @@ impl ToolCalls {
         let now = Instant::now();
         let open = |call: &Call| {
             let mut open = call.open.clone();
-            if let CallState::Running { ran, .. } = &mut open.state {
+            if let CallState::Running { ran, agents, .. } = &mut open.state {
                 *ran = call.clock.read(now);
+                agents.clone_from(&call.agents);
             }
             open
         };
         self.calls.iter().map(open).collect()
     }
 
+    /// The call that runs; of several the last one in order.
+    pub(crate) fn current(&self) -> Option<Arc<ToolCall>> {
+        let runs = |call: &&Call| matches!(call.open.state, CallState::Running { .. });
+        self.calls.iter().rfind(runs).map(|call| Arc::clone(&call.call))
+    }
+
     /// These wait for the person, and no others.
     pub(crate) fn wait_for(&mut self, asks: &[Arc<ApprovalRequest>]) {
         let now = Instant::now();
-        for Call { open, clock } in &mut self.calls {
+        for Call { open, clock, .. } in &mut self.calls {
             if matches!(open.state, CallState::Running { .. }) {
                 clock.set(asks.iter().all(|ask| ask.call != open.call), now);
             }
@@ -117,6 +130,17 @@ impl ToolCalls {
         Some(SessionEvent::ToolOutput { message, call: call.clone(), tail, bytes })
     }
 
+    /// A call has started these agents, or waits for them.
+    pub(crate) fn agents(&mut self, call: &ToolCallId, agents: Vec<Fid>) -> Option<SessionEvent> {
+        let runs = |known: &&mut Call| {
+            known.open.call == *call && matches!(known.open.state, CallState::Running { .. })
+        };
+        let known = self.calls.iter_mut().find(runs)?;
+        known.agents.clone_from(&agents);
+        let message = known.open.message;
+        Some(SessionEvent::AgentsAtWork { message, call: call.clone(), agents })
+    }
+
     /// A call has ended.
     pub(crate) fn finish(
         &mut self,
@@ -144,7 +168,7 @@ impl ToolCalls {
         let is_open = |call: &&mut Call| {
             call.open.call == *id && !matches!(call.open.state, CallState::Done(_))
         };
-        let Call { open, clock } = self.calls.iter_mut().find(is_open)?;
+        let Call { open, clock, .. } = self.calls.iter_mut().find(is_open)?;
         if matches!((&open.state, &state), (CallState::Waiting, CallState::Running { .. })) {
             clock.set(true, Instant::now());
         }
@@ -153,15 +177,15 @@ impl ToolCalls {
     }
 }
 
-/// A call runs; its clock says for how long.
+/// A call runs; its clock says for how long, and with which agents is kept apart.
 fn running(tail: Arc<str>, bytes: u64) -> CallState {
-    CallState::Running { tail, bytes, ran: Duration::ZERO }
+    CallState::Running { tail, bytes, ran: Duration::ZERO, agents: Vec::new() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::{ApprovalId, ApprovalKind, Role, ToolCall};
+    use crate::message::{ApprovalId, ApprovalKind, Role};
 
     const SECOND: Duration = Duration::from_secs(1);
 
@@ -178,6 +202,23 @@ mod tests {
         assert_eq!(clock.read(start + 9 * SECOND), 2 * SECOND);
         clock.set(true, start + 9 * SECOND);
         assert_eq!(clock.read(start + 10 * SECOND), 3 * SECOND);
+    }
+
+    #[test]
+    fn the_call_at_work_is_the_last_that_runs() {
+        let call =
+            |id: &str| ToolCall::new(ToolCallId::new(id), "read_file", serde_json::json!({}));
+        let calls = [call("c1"), call("c2")];
+        let parts = calls.iter().cloned().map(Part::ToolCall).collect();
+        let mut running =
+            ToolCalls::of(&Message { parts, ..Message::text(Role::Assistant, None, "") });
+        assert_eq!(running.current(), None);
+        for call in &calls {
+            running.start(&call.id);
+            assert_eq!(running.current().as_deref(), Some(call));
+        }
+        running.finish(&calls[1].id, &Arc::new(ToolResult::to(&calls[1], "", false)));
+        assert_eq!(running.current().as_deref(), Some(&calls[0]));
     }
 
     #[test]

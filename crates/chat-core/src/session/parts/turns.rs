@@ -1,5 +1,6 @@
 //! The turns of a session: the one at work, what it does, and what is about to begin.
 
+use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::event::{SessionEvent, Stage, Status};
@@ -24,6 +25,9 @@ pub(crate) struct Turns {
 
 struct ActiveTurn {
     id: TurnId,
+    since: Timestamp,
+    /// What its replies cost so far, in tokens.
+    tokens: u64,
     cancel: CancellationToken,
     /// Whether it was stopped for a message that waits and goes out next.
     interrupted: bool,
@@ -34,7 +38,8 @@ impl Turns {
     pub(crate) fn begin(&mut self, cancel: CancellationToken) -> TurnId {
         let id = TurnId(self.last.0 + 1);
         self.last = id;
-        self.active = Some(ActiveTurn { id, cancel, interrupted: false });
+        let since = Timestamp::now();
+        self.active = Some(ActiveTurn { id, since, tokens: 0, cancel, interrupted: false });
         id
     }
 
@@ -52,6 +57,18 @@ impl Turns {
     /// Whether one is at work.
     pub(crate) fn is_busy(&self) -> bool {
         self.active.is_some()
+    }
+
+    /// A reply of the turn at work cost so many tokens.
+    pub(crate) fn spend(&mut self, tokens: u64) {
+        if let Some(active) = &mut self.active {
+            active.tokens = active.tokens.saturating_add(tokens);
+        }
+    }
+
+    /// When the turn at work began, and how many tokens it cost so far.
+    pub(crate) fn spent(&self) -> Option<(Timestamp, u64)> {
+        self.active.as_ref().map(|active| (active.since, active.tokens))
     }
 
     pub(crate) fn stage(&self) -> &Stage {

@@ -199,7 +199,7 @@ async fn a_result_is_told_shown_and_stored_while_others_are_still_to_come() {
     let subscription = scene.world.manager.subscribe();
     let snapshot = scene.world.manager.sessions().open(&fid, 50, &subscription).await.unwrap();
     let states: Vec<_> = snapshot.calls.iter().map(|open| &open.state).collect();
-    let [CallState::Done(done), CallState::Running { tail, bytes: 4, ran }, CallState::Waiting] =
+    let [CallState::Done(done), CallState::Running { tail, bytes: 4, ran, .. }, CallState::Waiting] =
         &states[..]
     else {
         panic!("{states:?}");

@@ -373,7 +373,7 @@ impl Mirror {
                 assert_eq!(running, result.is_none(), "what ended has a result");
                 self.results.extend(result.map(|result| (call.as_str().to_owned(), result)));
             }
-            SessionEvent::ToolCallPermitted { .. } => {}
+            SessionEvent::ToolCallPermitted { .. } | SessionEvent::AgentsAtWork { .. } => {}
             SessionEvent::CommandsChanged { commands } => {
                 self.commands = commands;
             }

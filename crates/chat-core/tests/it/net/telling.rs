@@ -99,6 +99,9 @@ fn in_session(fid: &Fid, event: &SessionEvent) -> Value {
         SessionEvent::ToolOutput { message, call, tail, bytes } => json!({ "tool_output": {
             "message": message, "call": call, "tail": &**tail, "bytes": bytes,
         } }),
+        SessionEvent::AgentsAtWork { message, call, agents } => json!({ "agents_at_work": {
+            "message": message, "call": call, "agents": agents.len(),
+        } }),
         SessionEvent::CommandsChanged { commands } => json!({ "commands_changed": commands.len() }),
         SessionEvent::ApprovalsChanged { asks } => {
             json!({ "asks_changed": asks.iter().map(|it| ask(it)).collect::<Vec<_>>() })

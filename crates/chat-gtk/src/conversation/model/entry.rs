@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use chat_core::event::{CallState, OpenCall, TextKind};
 use chat_core::message::{
-    ApprovalRequest, Ending, Message, MessageId, Role, ToolCallId, ToolResult,
+    ApprovalRequest, Ending, Fid, Message, MessageId, Role, ToolCallId, ToolResult,
 };
 
 use super::hits::EntryHits;
@@ -176,9 +176,10 @@ impl Entry {
         let Some(tool) = self.tool(&open.call) else { return };
         match &open.state {
             CallState::Waiting => tool.queue(),
-            CallState::Running { tail, bytes, ran } => {
+            CallState::Running { tail, bytes, ran, agents } => {
                 tool.start(*ran);
                 tool.write(tail, *bytes);
+                tool.set_agents(agents);
             }
             CallState::Done(result) => drop(tool.answer(result)),
         }
@@ -201,6 +202,19 @@ impl Entry {
             tool.write(tail, bytes);
             self.dirty = true;
         }
+    }
+
+    /// A call of this message has started these agents, or waits for them.
+    pub fn set_agents(&mut self, id: &ToolCallId, agents: &[Fid]) {
+        if let Some(tool) = self.tool(id) {
+            tool.set_agents(agents);
+            self.dirty = true;
+        }
+    }
+
+    /// Whether a call of this message is about this agent.
+    pub fn is_about_agent(&self, agent: &Fid) -> bool {
+        self.tools().any(|(_, tool)| tool.agents().contains(agent))
     }
 
     /// A tool answered a call of this message. Whether it is one of this message's.

@@ -291,6 +291,21 @@ impl Transcript {
         newest(&|id| Some(id) == wanted).or_else(|| newest(&|_| true))
     }
 
+    /// The newest call that is about this agent: the message, and which of its parts.
+    pub fn call_about(&self, agent: &Fid) -> Option<(usize, usize)> {
+        self.entries.iter().enumerate().rev().find_map(|(index, entry)| {
+            let is_about = |tool: &ToolState| tool.agents().contains(agent);
+            Some((index, entry.tools().filter(|(_, tool)| is_about(tool)).last()?.0))
+        })
+    }
+
+    /// What this agent does changed: the calls that are about it are to be drawn. Whether there are
+    /// such.
+    pub fn touch_calls_about(&mut self, agent: &Fid) -> bool {
+        let about = self.entries.iter_mut().filter(|entry| entry.is_about_agent(agent));
+        about.map(|entry| entry.dirty = true).count() > 0
+    }
+
     fn add(&mut self, message: &Arc<Message>) {
         let place = self.entries.iter().rposition(|entry| entry.id() == message.id);
         let place = place.unwrap_or(self.entries.len());

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use gettextrs::gettext;
 use gtk::prelude::*;
 
-use chat_core::message::ApprovalId;
+use chat_core::message::{ApprovalId, Fid};
 use chat_presentation::words::{fill, seconds, short_time};
 
 use crate::conversation::model::entry::Entry;
@@ -240,6 +240,11 @@ impl RowWidget {
     /// Gives what waits for the person the keyboard. Whether something does.
     pub fn focus_prompt(&self) -> bool {
         matches!(self, Self::Tool(card) if card.focus_prompt())
+    }
+
+    /// Gives the line of this agent the keyboard. Whether there is one.
+    pub fn focus_agent(&self, agent: &Fid) -> bool {
+        matches!(self, Self::Tool(card) if card.focus_agent(agent))
     }
 
     /// What waits, if its card has the focus.

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use chat_core::event::Snapshot;
-use chat_core::message::{ApprovalId, MessageId};
+use chat_core::message::{ApprovalId, Fid, MessageId};
 use chat_core::store::Page;
 
 use super::{Inner, State};
@@ -152,6 +152,22 @@ impl Inner {
         };
         rows.make_near(before + row, &transcript.entries, *last);
         rows.focus_prompt(before + row)
+    }
+
+    /// Brings the newest call into sight that is about this agent. Whether one is loaded.
+    pub fn go_to_agent(self: &Rc<Self>, agent: &Fid) -> bool {
+        self.paint();
+        let mut state = self.state.borrow_mut();
+        let State { transcript, rows, last, .. } = &mut *state;
+        let Some((entry, part)) = transcript.call_about(agent) else { return false };
+        let before: usize = transcript.entries[..entry].iter().map(|entry| entry.rows).sum();
+        let kinds = transcript.entries[entry].shown_kinds();
+        let Some(row) = kinds.iter().position(|kind| *kind == RowKind::Tool { part }) else {
+            return false;
+        };
+        rows.make_near(before + row, &transcript.entries, *last);
+        rows.focus_agent(before + row, agent);
+        true
     }
 
     /// Has a page that could not be had be asked for again, if the reader moved since. Who follows

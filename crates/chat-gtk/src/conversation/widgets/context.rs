@@ -4,13 +4,14 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use chat_core::message::{Answer, ApprovalId, MessageId};
+use chat_core::message::{Answer, ApprovalId, Fid, MessageId};
 use chat_core::tool::Toolbox;
 
 use super::answer_errors::AnswerErrors;
 use super::code::Spare;
 use super::style_tags::StyleTags;
 use super::tags::Tags;
+use crate::conversation::model::agent_book::AgentBook;
 use crate::conversation::model::answer_drafts::AnswerDrafts;
 use crate::conversation::model::files::{FileLocation, Files};
 use crate::conversation::model::one_time_note::OneTimeNote;
@@ -25,6 +26,8 @@ pub struct WidgetContext {
     pub style_tags: StyleTags,
     /// What is known of the tools that are called.
     pub tools: Rc<RefCell<Toolbox>>,
+    /// What the agents do that calls are about.
+    pub agents: Rc<RefCell<AgentBook>>,
     /// Whether the session has a project, for which answers can hold.
     pub has_project: Rc<Cell<bool>>,
     /// Why commands are not held better, which one question says.
@@ -129,6 +132,12 @@ pub enum Output {
     DeliverNow(MessageId),
     /// Open this address, which is one of http, https or mailto.
     OpenLink(String),
+    /// Show the chat of this agent.
+    OpenChat(Fid),
+    /// Stop this agent.
+    StopAgent(Fid),
+    /// Stop all agents of the session.
+    StopAllAgents,
     /// Open this file of the project.
     OpenFile(FileLocation),
     /// What waits for the person is answered like this.

@@ -1,6 +1,7 @@
 //! Draws a tool call: one line that opens, what it writes while it runs, and what it waits for. What a model or a
 //! tool says is data: never markup.
 
+mod agent_lines;
 mod live_output;
 pub mod prompt;
 
@@ -12,7 +13,7 @@ use std::time::Duration;
 use gettextrs::gettext;
 use gtk::prelude::*;
 
-use chat_core::message::{ApprovalId, ApprovalKind, ToolCall, ToolResult, Verdict};
+use chat_core::message::{ApprovalId, ApprovalKind, Fid, ToolCall, ToolResult, Verdict};
 use chat_core::tool::{CallData, Labels, Tense, ToolIcon, ToolInfo, Toolbox};
 use chat_presentation::words::{
     Progress, fill, one_line, short_time, tool_line, tool_reason, tool_subject, tool_title,
@@ -26,6 +27,7 @@ use crate::conversation::model::tool::location;
 use crate::conversation::model::tool::state::{Phase, ToolState};
 use crate::conversation::widgets::context::{Output, WidgetContext};
 use crate::editor::TextPosition;
+use agent_lines::AgentLines;
 use live_output::LiveOutput;
 use prompt::Prompt;
 
@@ -35,6 +37,7 @@ pub struct ToolCard {
     expander: Expander,
     /// Why nothing came of it.
     why: gtk::Label,
+    agents: AgentLines,
     live: RefCell<Option<LiveOutput>>,
     prompt: RefCell<Option<Prompt>>,
     context: Box<WidgetContext>,
@@ -60,12 +63,15 @@ impl ToolCard {
             .css_classes(["tool-note"])
             .build();
         let root = gtk::Box::new(gtk::Orientation::Vertical, 0);
+        let agents = AgentLines::new(&context.output);
         root.append(expander.widget());
+        root.append(agents.widget());
         root.append(&why);
         Self {
             root,
             expander,
             why,
+            agents,
             live: RefCell::default(),
             prompt: RefCell::default(),
             context: Box::new(context.clone()),
@@ -109,6 +115,12 @@ impl ToolCard {
         }
         self.expander.set_line(&self.title.borrow(), &note(tool), &time(tool));
         self.show_output(tool.output());
+        self.agents.show(tool, &self.context);
+    }
+
+    /// Gives the line of this agent the keyboard. Whether there is one.
+    pub fn focus_agent(&self, agent: &Fid) -> bool {
+        self.agents.focus(agent)
     }
 
     /// Shows what changes less often than a clock.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chat_core::message::{
-    ApprovalKind, ApprovalRequest, CommandExit, ToolCall, ToolResult, ToolView,
+    AgentReport, ApprovalKind, ApprovalRequest, CommandExit, Fid, ToolCall, ToolResult, ToolView,
 };
 use chat_presentation::words::Progress;
 
@@ -15,6 +15,8 @@ pub struct ToolState {
     result: Option<Box<ToolResult>>,
     /// What it waits for.
     ask: Option<Arc<ApprovalRequest>>,
+    /// The agents that it has started, or waits for, while it runs.
+    agents: Vec<Fid>,
     /// The end of what it wrote so far, and how many bytes that was in all.
     output: Option<(Arc<str>, u64)>,
     running: bool,
@@ -52,6 +54,7 @@ impl ToolState {
             call,
             result: None,
             ask: None,
+            agents: Vec::new(),
             output: None,
             running: false,
             queued: false,
@@ -81,6 +84,23 @@ impl ToolState {
     pub fn output(&self) -> Option<(&str, u64)> {
         let (tail, bytes) = self.output.as_ref().filter(|_| self.running)?;
         Some((tail, *bytes))
+    }
+
+    /// The agents that it is about: those that it has started, asked or waits for, and those that its
+    /// result tells of.
+    pub fn agents(&self) -> Vec<Fid> {
+        match self.reports() {
+            [] => self.agents.clone(),
+            reports => reports.iter().map(|report| report.session.clone()).collect(),
+        }
+    }
+
+    /// What its result says of agents.
+    pub fn reports(&self) -> &[AgentReport] {
+        match self.result().and_then(|result| result.view.as_ref()) {
+            Some(ToolView::Agents { agents }) => agents,
+            _ => &[],
+        }
     }
 
     /// A number that differs where anything differs but what it writes and how long it runs.
@@ -169,6 +189,14 @@ impl ToolState {
         self.ask = None;
         self.revision += 1;
         true
+    }
+
+    /// It has started these agents, or waits for them.
+    pub fn set_agents(&mut self, agents: &[Fid]) {
+        if self.agents != agents {
+            self.agents = agents.to_vec();
+            self.revision += 1;
+        }
     }
 
     /// It wrote more.

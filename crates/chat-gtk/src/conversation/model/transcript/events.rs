@@ -75,6 +75,12 @@ impl Transcript {
                 }
                 Change::Drawn
             }
+            SessionEvent::AgentsAtWork { message, call, agents } => {
+                if let Some(entry) = self.with_call(*message, call) {
+                    entry.set_agents(call, agents);
+                }
+                Change::Drawn
+            }
             SessionEvent::ApprovalsChanged { asks } => {
                 self.asks.clone_from(asks);
                 self.place_asks();

@@ -15,6 +15,7 @@ fn snapshot(messages: Vec<Message>) -> Snapshot {
         session: SessionPlaceholder {
             meta: SessionMeta { fid: Fid::new("2026-01-15-14-30-45"), ..SessionMeta::default() },
             status: Status::Answering,
+            activity: None,
         },
         messages: messages.into_iter().map(Arc::new).collect(),
         more: false,

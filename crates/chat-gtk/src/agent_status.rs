@@ -1,0 +1,200 @@
+//! Defines what is said of an agent that works for a chat: what it does, or how its work ended. Data
+//! and words alone, for the chat list and for the cards of calls.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chat_core::event::{SessionPlaceholder, Status, StopReason};
+use chat_core::message::{ReplyFailure, ToolCall};
+use chat_core::tool::Toolbox;
+use chat_presentation::words::{Progress, fill, tool_line, work_time};
+use gettextrs::gettext;
+use jiff::Timestamp;
+
+/// Between what an agent does and for how long.
+const BETWEEN: &str = " · ";
+
+/// What an agent does, or how its work ended.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum AgentStatus {
+    /// It waits for its first task.
+    NoTask,
+    /// It works, and no tool runs.
+    Works,
+    /// It runs this tool.
+    Runs(Arc<ToolCall>),
+    /// It waits for the user.
+    NeedsUser,
+    /// Another program works in it.
+    InUse,
+    Done,
+    Stopped,
+    Limit,
+    Failed,
+    Interrupted,
+    /// It was closed.
+    Closed,
+    /// Its work ended before the program was started.
+    Ended,
+}
+
+impl AgentStatus {
+    /// What this agent does. `ended`: how its last work ended, where that was seen.
+    pub(crate) fn of(agent: &SessionPlaceholder, ended: Option<StopReason>) -> Self {
+        match agent.status {
+            Status::NeedsInput => return Self::NeedsUser,
+            Status::Waiting | Status::Answering => {
+                let call = agent.activity.as_ref().and_then(|activity| activity.call.clone());
+                return call.map_or(Self::Works, Self::Runs);
+            }
+            Status::Idle => {}
+        }
+        match (agent.trouble, ended) {
+            _ if agent.in_use => Self::InUse,
+            (Some(ReplyFailure::Interrupted), _) => Self::Interrupted,
+            (Some(ReplyFailure::Failed), Some(StopReason::Limit)) => Self::Limit,
+            (Some(ReplyFailure::Failed), _) => Self::Failed,
+            (None, Some(StopReason::Stopped)) => Self::Stopped,
+            _ if agent.closed => Self::Closed,
+            (None, Some(StopReason::Complete)) => Self::Done,
+            (None, Some(StopReason::Limit)) => Self::Limit,
+            (None, Some(StopReason::Error)) => Self::Failed,
+            (None, Some(StopReason::Interrupted)) => Self::Interrupted,
+            (None, None) if agent.updated <= agent.created => Self::NoTask,
+            (None, None) => Self::Ended,
+        }
+    }
+
+    /// Whether it works, or waits for the user to go on.
+    pub(crate) fn is_at_work(&self) -> bool {
+        matches!(self, Self::Works | Self::Runs(_) | Self::NeedsUser)
+    }
+
+    /// The same in words; none where there is nothing to say.
+    pub(crate) fn words(&self, tools: &Toolbox) -> Option<String> {
+        Some(match self {
+            Self::NoTask => gettext("No task yet"),
+            Self::Works => gettext("Working…"),
+            Self::Runs(call) => tool_line(tools, call, Progress::Running),
+            Self::NeedsUser => gettext("Waiting for you"),
+            Self::InUse => gettext("Open elsewhere"),
+            Self::Done => gettext("Done"),
+            Self::Stopped => gettext("Stopped"),
+            Self::Limit => gettext("Reached a limit"),
+            Self::Failed => gettext("Failed"),
+            Self::Interrupted => gettext("Interrupted"),
+            Self::Closed => gettext("Closed"),
+            Self::Ended => return None,
+        })
+    }
+
+    /// Its symbol; none where the words say enough.
+    pub(crate) fn icon(&self) -> Option<&'static str> {
+        match self {
+            Self::NeedsUser => Some("dialog-question-symbolic"),
+            Self::Works | Self::Runs(_) => Some("content-loading-symbolic"),
+            Self::InUse => Some("changes-prevent-symbolic"),
+            Self::Failed | Self::Interrupted | Self::Limit => Some("dialog-warning-symbolic"),
+            Self::NoTask | Self::Done | Self::Stopped | Self::Closed | Self::Ended => None,
+        }
+    }
+
+    /// The CSS class of its symbol.
+    pub(crate) fn class(&self) -> &'static str {
+        match self {
+            Self::NeedsUser => "asks",
+            Self::Works | Self::Runs(_) => "busy",
+            Self::Failed | Self::Interrupted | Self::Limit => "looked-at",
+            _ => "plain",
+        }
+    }
+}
+
+/// What an agent does and for how long: “Running cargo test · 2 min”.
+pub(crate) fn status_line(
+    agent: &SessionPlaceholder,
+    status: &AgentStatus,
+    tools: &Toolbox,
+    now: Timestamp,
+) -> Option<String> {
+    let words = status.words(tools)?;
+    let time = worked(agent, now).filter(|_| status.is_at_work()).and_then(work_time);
+    Some(time.map_or(words.clone(), |time| [words, time].join(BETWEEN)))
+}
+
+/// How long an agent has been at work.
+fn worked(agent: &SessionPlaceholder, now: Timestamp) -> Option<Duration> {
+    let since = agent.activity.as_ref()?.since;
+    Duration::try_from(now.duration_since(since)).ok()
+}
+
+/// What an agent is called for screen readers: its name, and what it does.
+pub(crate) fn spoken(name: &str, line: Option<&str>) -> String {
+    match line {
+        Some(line) => {
+            let text = gettext("Agent {name}: {status}");
+            fill(&text, &[("name", name), ("status", line)])
+        }
+        None => fill(&gettext("Agent {name}"), &[("name", name)]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chat_core::event::AgentActivity;
+    use chat_core::message::{SessionMeta, ToolCallId};
+    use chat_core::tool::Registry;
+    use jiff::ToSpan;
+    use serde_json::json;
+
+    use super::*;
+
+    fn agent(status: Status) -> SessionPlaceholder {
+        let created = Timestamp::UNIX_EPOCH;
+        let meta = SessionMeta { created, updated: created + 1.second(), ..SessionMeta::default() };
+        SessionPlaceholder { meta, status, activity: None }
+    }
+
+    fn line(agent: &SessionPlaceholder, minutes: i64) -> Option<String> {
+        let tools = chat_tools::all().into_iter().collect::<Registry>().toolbox();
+        let now = Timestamp::UNIX_EPOCH + minutes.minutes();
+        status_line(agent, &AgentStatus::of(agent, None), &tools, now)
+    }
+
+    #[test]
+    fn an_agent_at_work_says_what_it_runs_and_for_how_long() {
+        let arguments = json!({ "command": "cargo test" });
+        let call = ToolCall::new(ToolCallId::new("c1"), "run_command", arguments);
+        let activity =
+            AgentActivity { since: Timestamp::UNIX_EPOCH, call: Some(Arc::new(call)), tokens: 0 };
+        let mut works = SessionPlaceholder { activity: Some(activity), ..agent(Status::Answering) };
+        assert_eq!(line(&works, 0).as_deref(), Some("Running cargo test"));
+        assert_eq!(line(&works, 2).as_deref(), Some("Running cargo test · 2 min"));
+        works.status = Status::NeedsInput;
+        assert_eq!(line(&works, 2).as_deref(), Some("Waiting for you · 2 min"));
+        works.activity.as_mut().unwrap().call = None;
+        works.status = Status::Waiting;
+        assert_eq!(line(&works, 0).as_deref(), Some("Working…"));
+    }
+
+    #[test]
+    fn no_end_that_was_no_success_is_called_one() {
+        let idle = agent(Status::Idle);
+        let of = |agent: &SessionPlaceholder, ended| AgentStatus::of(agent, ended);
+        assert_eq!(of(&idle, Some(StopReason::Complete)), AgentStatus::Done);
+        assert_eq!(of(&idle, Some(StopReason::Stopped)), AgentStatus::Stopped);
+        assert_eq!(of(&idle, Some(StopReason::Limit)), AgentStatus::Limit);
+        assert_eq!(of(&idle, None), AgentStatus::Ended, "nobody knows how");
+        let mut other = idle.clone();
+        other.trouble = Some(ReplyFailure::Interrupted);
+        assert_eq!(of(&other, Some(StopReason::Complete)), AgentStatus::Interrupted);
+        other.trouble = Some(ReplyFailure::Failed);
+        assert_eq!(of(&other, None), AgentStatus::Failed);
+        other.trouble = None;
+        other.closed = true;
+        assert_eq!(of(&other, Some(StopReason::Complete)), AgentStatus::Closed);
+        let mut new = idle;
+        new.updated = new.created;
+        assert_eq!(of(&new, None), AgentStatus::NoTask);
+    }
+}

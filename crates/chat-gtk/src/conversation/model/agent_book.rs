@@ -1,0 +1,247 @@
+//! Knows what agents do, for the cards of the calls that started or asked them. Plain data.
+
+use std::collections::HashMap;
+
+use chat_core::event::{Event, SessionPlaceholder, StopReason};
+use chat_core::message::{AgentReport, AgentState, Fid, ReplyFailure};
+use chat_core::tool::Toolbox;
+use chat_presentation::words::{fill, grouped, one_line};
+use gettextrs::ngettext;
+use jiff::Timestamp;
+
+use crate::agent_status::{AgentStatus, status_line};
+
+/// The agents that were heard of.
+#[derive(Debug, Default)]
+pub struct AgentBook {
+    agents: HashMap<Fid, KnownAgent>,
+}
+
+#[derive(Debug)]
+struct KnownAgent {
+    agent: SessionPlaceholder,
+    /// How its last work ended, where that was seen.
+    ended: Option<StopReason>,
+}
+
+/// What a card says of an agent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AgentLine {
+    /// Its session.
+    pub fid: Fid,
+    /// What it is called.
+    pub name: String,
+    /// What it does, or how its work ended.
+    pub status: String,
+    /// What it has spent, in words.
+    pub spent: String,
+    /// The symbol of its status.
+    pub icon: Option<&'static str>,
+    /// The CSS class of that.
+    pub class: &'static str,
+    /// Whether its chat can be shown.
+    pub is_there: bool,
+    /// Whether it can be stopped.
+    pub is_at_work: bool,
+}
+
+impl AgentBook {
+    /// Takes what an event says of an agent, and gives that.
+    pub fn take(&mut self, event: &Event) -> Option<Fid> {
+        match event {
+            Event::SessionAdded(agent) | Event::SessionChanged(agent) => {
+                agent.parent.as_ref()?;
+                let ended = self.agents.get(&agent.fid).and_then(|known| known.ended);
+                let known = KnownAgent { agent: agent.clone(), ended };
+                self.agents.insert(agent.fid.clone(), known);
+                Some(agent.fid.clone())
+            }
+            Event::SessionRemoved { fid } => self.agents.remove(fid).map(|_| fid.clone()),
+            Event::RequestFinished { fid, reason, .. } => {
+                self.agents.get_mut(fid)?.ended = Some(*reason);
+                Some(fid.clone())
+            }
+            _ => None,
+        }
+    }
+
+    /// Takes agents that were read. What events told of them since is newer.
+    pub fn fill(&mut self, agents: Vec<SessionPlaceholder>) {
+        for agent in agents.into_iter().filter(|agent| agent.parent.is_some()) {
+            let known = self.agents.entry(agent.fid.clone());
+            known.or_insert(KnownAgent { agent, ended: None });
+        }
+    }
+
+    /// How many agents below a chat were interrupted.
+    pub fn interrupted_below(&self, top: &Fid) -> u32 {
+        let is_below = |agent: &SessionPlaceholder| {
+            let up = |fid: &Fid| self.agents.get(fid).and_then(|known| known.agent.parent.clone());
+            let mut above = std::iter::successors(agent.parent.clone(), up);
+            above.by_ref().take(self.agents.len() + 1).any(|fid| fid == *top)
+        };
+        let interrupted = self.agents.values().filter(|known| {
+            let agent = &known.agent;
+            !agent.status.is_busy()
+                && agent.trouble == Some(ReplyFailure::Interrupted)
+                && !agent.in_use
+                && is_below(agent)
+        });
+        u32::try_from(interrupted.count()).unwrap_or(u32::MAX)
+    }
+
+    /// What a card says of an agent, of which this was reported at the end of the call, if that has
+    /// ended; none where nothing is known.
+    pub fn line(
+        &self,
+        fid: &Fid,
+        report: Option<&AgentReport>,
+        tools: &Toolbox,
+        now: Timestamp,
+    ) -> Option<AgentLine> {
+        let known = self.agents.get(fid);
+        let status = known.map(|known| AgentStatus::of(&known.agent, known.ended));
+        // What it did for a call that has ended stands with that, whatever it did since.
+        let is_over = |report: &AgentReport| {
+            !matches!(report.state, AgentState::Idle | AgentState::Working | AgentState::NeedsUser)
+        };
+        let is_at_work = status.as_ref().is_some_and(AgentStatus::is_at_work);
+        let past = report.filter(|report| (is_over(report) && !is_at_work) || known.is_none());
+        let (name, status, words, tokens) = match (known, status, past) {
+            (Some(known), Some(status), None) => {
+                let words = status_line(&known.agent, &status, tools, now);
+                let tokens = known.agent.activity.as_ref().map(|activity| activity.tokens);
+                let name = known.agent.name.as_ref().unwrap_or(&known.agent.title);
+                (name.clone(), status, words, tokens)
+            }
+            (_, _, Some(report)) => {
+                let status = of_report(report.state);
+                let usage = &report.usage;
+                let read = usage.prompt_tokens.unwrap_or_default();
+                let tokens = read + usage.completion_tokens.unwrap_or_default();
+                (report.name.clone(), status.clone(), status.words(tools), Some(tokens))
+            }
+            _ => return None,
+        };
+        Some(AgentLine {
+            fid: fid.clone(),
+            name: one_line(&name),
+            status: words.unwrap_or_default(),
+            spent: tokens.filter(|tokens| *tokens > 0).map(spent).unwrap_or_default(),
+            icon: status.icon(),
+            class: status.class(),
+            is_there: known.is_some(),
+            is_at_work,
+        })
+    }
+}
+
+fn spent(tokens: u64) -> String {
+    let count = u32::try_from(tokens).unwrap_or(u32::MAX);
+    let text = ngettext("{n} token", "{n} tokens", count);
+    fill(&text, &[("n", &grouped(tokens))])
+}
+
+/// How the work of an agent ended that is known by its report alone.
+fn of_report(state: AgentState) -> AgentStatus {
+    match state {
+        AgentState::Idle => AgentStatus::NoTask,
+        // What it does since nobody knows.
+        AgentState::Working | AgentState::NeedsUser => AgentStatus::Ended,
+        AgentState::Done => AgentStatus::Done,
+        AgentState::Failed => AgentStatus::Failed,
+        AgentState::Stopped => AgentStatus::Stopped,
+        AgentState::Limit => AgentStatus::Limit,
+        AgentState::Interrupted => AgentStatus::Interrupted,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chat_core::event::{AgentActivity, Status};
+    use chat_core::message::{SessionMeta, Usage};
+
+    use super::*;
+
+    fn agent(name: &str, parent: &str, status: Status) -> SessionPlaceholder {
+        let meta = SessionMeta {
+            fid: Fid::new(name),
+            parent: Some(Fid::new(parent)),
+            name: Some(name.to_owned()),
+            ..SessionMeta::default()
+        };
+        SessionPlaceholder { meta, status, activity: None }
+    }
+
+    fn report(state: AgentState) -> AgentReport {
+        AgentReport {
+            session: Fid::new("a"),
+            name: "a".to_owned(),
+            agent: "code".to_owned(),
+            state,
+            text: String::new(),
+            error: None,
+            usage: Usage {
+                prompt_tokens: Some(12_000),
+                completion_tokens: Some(300),
+                ..Usage::default()
+            },
+        }
+    }
+
+    /// What is said of the agent "a": its status and what it has spent.
+    fn said(book: &AgentBook, report: Option<&AgentReport>) -> Option<(String, String)> {
+        let now = Timestamp::UNIX_EPOCH;
+        let line = book.line(&Fid::new("a"), report, &Toolbox::default(), now)?;
+        Some((line.status, line.spent))
+    }
+
+    fn pair(status: &str, spent: &str) -> Option<(String, String)> {
+        Some((status.to_owned(), spent.to_owned()))
+    }
+
+    #[test]
+    fn an_agent_at_work_is_shown_as_it_is_and_one_that_ended_as_it_ended() {
+        let mut book = AgentBook::default();
+        assert_eq!(said(&book, None), None, "nothing is known of it");
+        let mut works = agent("a", "chat", Status::Answering);
+        let since = Timestamp::UNIX_EPOCH;
+        works.activity = Some(AgentActivity { since, call: None, tokens: 1500 });
+        book.take(&Event::SessionAdded(works.clone()));
+        assert_eq!(said(&book, None), pair("Working…", "1,500 tokens"));
+        // It works in the background: the call that started it has ended.
+        let started = report(AgentState::Working);
+        assert_eq!(said(&book, Some(&started)), pair("Working…", "1,500 tokens"));
+        book.take(&Event::SessionChanged(agent("a", "chat", Status::Idle)));
+        let reason = StopReason::Stopped;
+        let (usage, error) = (Usage::default(), None);
+        book.take(&Event::RequestFinished { fid: Fid::new("a"), reason, usage, error });
+        assert_eq!(said(&book, Some(&started)), pair("Stopped", ""));
+        let done = report(AgentState::Done);
+        assert_eq!(said(&book, Some(&done)), pair("Done", "12,300 tokens"));
+        book.take(&Event::SessionRemoved { fid: Fid::new("a") });
+        assert_eq!(said(&book, Some(&done)), pair("Done", "12,300 tokens"));
+        let line = book.line(&Fid::new("a"), Some(&done), &Toolbox::default(), since).unwrap();
+        assert!(!line.is_there && !line.is_at_work);
+    }
+
+    #[test]
+    fn interrupted_agents_are_counted_below_their_chat_alone() {
+        let mut book = AgentBook::default();
+        let interrupted = |name: &str, parent: &str| {
+            let mut agent = agent(name, parent, Status::Idle);
+            agent.trouble = Some(ReplyFailure::Interrupted);
+            agent
+        };
+        book.fill(vec![
+            interrupted("a", "chat"),
+            interrupted("b", "a"),
+            interrupted("c", "other"),
+            agent("d", "chat", Status::Idle),
+        ]);
+        assert_eq!(book.interrupted_below(&Fid::new("chat")), 2);
+        book.take(&Event::SessionChanged(agent("a", "chat", Status::Waiting)));
+        book.fill(vec![interrupted("a", "chat")]);
+        assert_eq!(book.interrupted_below(&Fid::new("chat")), 1, "it goes on");
+    }
+}

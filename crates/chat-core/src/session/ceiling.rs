@@ -62,6 +62,16 @@ impl Session {
         };
         let own = own.into_iter().filter(|it| !unread || it.effect == Effect::Deny);
         let mut rules: Vec<_> = own.chain(remembered).collect();
+        // In a worktree, the rules of the project that it was made from hold too.
+        let worktree =
+            root.and_then(|root| self.services.worktrees.containing(root).ok().flatten());
+        if let Some(worktree) = worktree {
+            for entry in settings.permissions.entries(Some(worktree.parent_project())) {
+                if !rules.contains(&entry) {
+                    rules.push(entry);
+                }
+            }
+        }
         for ancestor in self.ancestors() {
             let (denied, folder) = {
                 let state = ancestor.lock();

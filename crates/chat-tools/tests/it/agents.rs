@@ -1,6 +1,6 @@
 //! Tests agents that work for a chat, by the tools of models, in a running engine.
 
-mod world;
+pub mod world;
 
 use chat_core::error::{BudgetLimit, Kind};
 use chat_core::event::{Event, StopReason};

@@ -20,5 +20,6 @@ mod server;
 mod specs;
 mod walk;
 mod web;
+mod worktrees;
 mod world;
 mod write;

@@ -15,3 +15,4 @@ mod real;
 mod stop;
 mod together;
 mod tools;
+mod worktrees;

@@ -1,7 +1,8 @@
-//! Defines what can go wrong, as kinds. Front ends word it for people.
+//! Defines what can go wrong, as kinds. Front ends word it for people, `for_model` for models.
 
 mod budget;
 mod feature;
+mod for_model;
 mod missing;
 mod model;
 mod page;

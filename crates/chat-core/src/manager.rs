@@ -7,6 +7,8 @@ mod commands;
 mod connection_registry;
 mod connections;
 mod context;
+mod definition_registry;
+mod definitions;
 mod deletion;
 mod downloads;
 mod follow;
@@ -25,12 +27,14 @@ mod web_search;
 mod worktrees;
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
 use self::connection_registry::ConnectionRegistry;
+use self::definition_registry::DefinitionRegistry;
 use self::follow::Fingerprint;
 use crate::agent::AgentRegistry;
 use crate::client::{self, Timeouts};
@@ -52,6 +56,7 @@ pub use self::backups::Backups;
 pub use self::commands::BackgroundCommands;
 pub use self::connections::Connections;
 pub use self::context::SessionContext;
+pub use self::definitions::DefinitionFiles;
 pub use self::downloads::Downloads;
 pub use self::local_models::LocalModels;
 pub use self::models::Models;
@@ -89,6 +94,7 @@ struct Inner {
     services: ToolServices,
     library: Library,
     downloads: Arc<Downloader>,
+    definitions: DefinitionRegistry,
     /// The sessions that are open or at work.
     sessions: Mutex<HashMap<Fid, Arc<Session>>>,
     /// Held while sessions are deleted or restored, which takes the gates of several.
@@ -111,6 +117,8 @@ impl Drop for Inner {
 pub struct StartOptions {
     /// Where everything is kept.
     pub folders: Folders,
+    /// The user's home, with skills in `.agents/skills` and `.claude/skills`; none looks for none there.
+    pub home: Option<PathBuf>,
     /// How long to wait for servers.
     pub timeouts: Timeouts,
     /// Where models are downloaded from.
@@ -134,6 +142,7 @@ impl StartOptions {
     pub fn new(folders: Folders) -> Self {
         Self {
             folders,
+            home: None,
             timeouts: Timeouts::default(),
             hub: HubOptions::default(),
             discover: false,
@@ -302,6 +311,11 @@ impl Manager {
     /// The kinds of agents that there are.
     pub fn agent_kinds(&self) -> AgentKinds {
         AgentKinds(self.clone())
+    }
+
+    /// The agents, commands and skills that users write as files.
+    pub fn definitions(&self) -> DefinitionFiles {
+        DefinitionFiles(self.clone())
     }
 
     /// The backups of the chats.

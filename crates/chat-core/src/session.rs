@@ -282,6 +282,11 @@ impl Session {
         Ok(gate)
     }
 
+    /// Whether it is an agent that was closed.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.lock().record.closed
+    }
+
     /// Marks an agent as closed, or as open again.
     pub(crate) async fn set_closed(&self, closed: bool) -> Result<()> {
         if self.lock().record.closed == closed {

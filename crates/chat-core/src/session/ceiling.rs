@@ -17,6 +17,11 @@ impl Session {
         std::iter::successors(self.parent.as_ref(), |session| session.parent.as_ref())
     }
 
+    /// The session that it works for.
+    pub(crate) fn parent(&self) -> Option<&Arc<Self>> {
+        self.parent.as_ref()
+    }
+
     /// Whether it works for this one, or for one that does.
     pub(crate) fn works_for(&self, fid: &Fid) -> bool {
         self.ancestors().any(|ancestor| ancestor.fid == *fid)

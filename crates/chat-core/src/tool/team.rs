@@ -214,7 +214,7 @@ impl TeamError {
             Self::NoWorktree { name } => format!("Agent “{name}” has no worktree."),
             Self::Worktree { text } => format!("That is not possible: {text}."),
             Self::Ending => "The chat ends.".to_owned(),
-            Self::Failed(error) => format!("That failed: {error}"),
+            Self::Failed(error) => format!("That failed. {}", error.for_model()),
         }
     }
 }
@@ -222,5 +222,18 @@ impl TeamError {
 impl From<TeamError> for ToolFailure {
     fn from(error: TeamError) -> Self {
         Self::new(error.for_model())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{BudgetLimit, Kind};
+
+    #[test]
+    fn models_read_an_error_of_the_engine_as_a_sentence() {
+        let error = Error::from(Kind::AgentBudget { limit: BudgetLimit::Turns(1) });
+        let failure = ToolFailure::from(TeamError::from(error));
+        assert_eq!(failure.text, "That failed. The agents have used up their limit of 1 turn.");
     }
 }

@@ -242,6 +242,19 @@ fn every_sentence_is_whole() {
 }
 
 #[test]
+fn models_get_a_whole_sentence_for_each_kind_too() {
+    for error in errors() {
+        let text = error.for_model();
+        assert!(text.ends_with('.'), "{error:?}: {text}");
+        let debug = format!("{:?}", error.kind);
+        let name = debug.split([' ', '{']).next().unwrap_or_default();
+        // One of several words: the others are words of the language.
+        let coined = name.chars().filter(|c| c.is_uppercase()).count() > 1;
+        assert!(!coined || !text.contains(name), "{error:?}: {text}");
+    }
+}
+
+#[test]
 fn a_name_that_looks_like_a_place_is_left_alone() {
     let error = Error::new(Kind::ModelNotFound { model: "{connection}".to_owned() }).on("{model}");
     let text = sentence(&error);

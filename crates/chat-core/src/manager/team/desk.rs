@@ -128,6 +128,13 @@ impl Desk {
         }
     }
 
+    /// A place for the agent to work, if there is one now.
+    pub(super) fn free_place(&self, agent: &Session) -> Result<Place, TeamError> {
+        let most = self.settings.at_once;
+        let place = self.me.tree().try_place(agent.fid(), most as usize);
+        place.ok_or(TeamError::AllBusy { most })
+    }
+
     /// A place for the agent to work: waits for one where the session works for nobody, so that agents
     /// never wait for a place that they hold themselves.
     pub(super) async fn place(
@@ -135,12 +142,12 @@ impl Desk {
         agent: &Session,
         cancel: &CancellationToken,
     ) -> Result<Place, TeamError> {
+        if self.me.depth() > 0 {
+            return self.free_place(agent);
+        }
         let most = self.settings.at_once;
         let tree = self.me.tree();
         let all_busy = TeamError::AllBusy { most };
-        if self.me.depth() > 0 {
-            return tree.try_place(agent.fid(), most as usize).ok_or(all_busy);
-        }
         let limit = self.limit();
         let place = tokio::time::timeout(limit, tree.place(agent.fid(), most as usize));
         match cancel.run_until_cancelled(place).await {
@@ -205,8 +212,18 @@ impl Desk {
         agent: &Arc<Session>,
         place: Option<Place>,
     ) -> Result<(), TeamError> {
+        self.report_to(&self.me, agent, place).await
+    }
+
+    /// Has this one hear of the agent's end by a message.
+    pub(super) async fn report_to(
+        &self,
+        to: &Arc<Session>,
+        agent: &Arc<Session>,
+        place: Option<Place>,
+    ) -> Result<(), TeamError> {
         self.manager.inner.shared.store.set_reports(agent.fid(), true).await?;
-        self.manager.report_when_idle(Arc::clone(&self.me), Arc::clone(agent), place);
+        self.manager.report_when_idle(Arc::clone(to), Arc::clone(agent), place);
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 mod connections;
 mod models;
 mod values;
+mod worktrees;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ use clap_complete::Shell;
 pub use self::connections::Connections;
 pub use self::models::{ListModels, Models};
 use self::values::{mode_parser, parse_boxed_rule, parse_rule, parse_temperature, thinking_parser};
+pub use self::worktrees::{Finish, Worktrees};
 
 /// Chat with language models on this computer or on any server.
 #[derive(Debug, Parser)]
@@ -121,6 +123,16 @@ pub enum Command {
         /// What to do with the rules; without it they are listed.
         #[command(subcommand)]
         action: Option<Rules>,
+        /// Print one JSON object per line
+        #[arg(long)]
+        json: bool,
+    },
+    /// List and finish worktrees, in which agents work on branches of their own
+    #[command(args_conflicts_with_subcommands = true)]
+    Worktrees {
+        /// What to do with them; without it they are listed.
+        #[command(subcommand)]
+        action: Option<Worktrees>,
         /// Print one JSON object per line
         #[arg(long)]
         json: bool,

@@ -24,6 +24,7 @@ mod show;
 mod signals;
 mod terminal;
 mod turn;
+mod worktrees;
 
 use std::process::ExitCode;
 
@@ -90,6 +91,7 @@ async fn dispatch(command: Command, program: &Program) -> Result<Outcome> {
             models::run(action.unwrap_or(args::Models::List(list)), program).await
         }
         Command::Rules { action, json } => rules::run(action, json, program).await,
+        Command::Worktrees { action, json } => worktrees::run(action, json, program).await,
         // Handled before the engine was started.
         Command::Completions { .. } | Command::Man { .. } => Ok(Outcome::Done),
     }

@@ -4,6 +4,7 @@
 mod agents;
 mod approvals;
 mod context;
+mod worktrees;
 
 use std::path::Path;
 
@@ -23,6 +24,11 @@ pub use approvals::{
 };
 
 pub use context::{compacted, not_begun, summing_up};
+pub use worktrees::{
+    ask_discard, ask_merge, blocked, committed, conflicts, discarded, left_over, merged,
+    no_snapshots, no_worktrees, nobody_to_confirm, not_finished, restored, stays, work_summary,
+    worktree_state,
+};
 
 /// Suggests commands that may help with an error, the most promising first.
 pub fn hint(actions: &[Action], connection: Option<&str>) -> Option<String> {

@@ -267,7 +267,8 @@ pub async fn delete(fids: Vec<String>, yes: bool, program: &Program) -> Result<O
     Ok(outcome)
 }
 
-async fn answer() -> Result<bool> {
+/// Reads a yes or no from standard input.
+pub async fn answer() -> Result<bool> {
     let read = tokio::task::spawn_blocking(|| {
         let mut line = String::new();
         std::io::stdin().lock().read_line(&mut line).map(|_| line)

@@ -7,6 +7,7 @@ mod missing;
 mod model;
 mod page;
 mod review;
+mod worktree;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -20,6 +21,7 @@ pub use self::missing::MissingMessages;
 pub use self::model::FileFault;
 pub use self::page::PageFault;
 pub use self::review::NoReview;
+pub use self::worktree::WorktreeFault;
 
 /// The engine's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -282,6 +284,11 @@ pub enum Kind {
     OutsideParent {
         /// The folder.
         path: PathBuf,
+    },
+    /// Something could not be done with a worktree.
+    Worktree {
+        /// Why.
+        fault: WorktreeFault,
     },
     /// The folder that the session works in cannot be worked in.
     ProjectMissing {

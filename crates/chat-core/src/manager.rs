@@ -25,6 +25,7 @@ mod settings;
 mod team;
 mod waiting_messages;
 mod web_search;
+mod worktrees;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -66,7 +67,9 @@ pub use self::review::ChangeReview;
 pub use self::sessions::Sessions;
 pub use self::settings::SettingsStore;
 pub use self::web_search::WebSearchSetup;
+pub use self::worktrees::{WorktreeRow, WorktreeState, Worktrees};
 pub use crate::message::SessionChange;
+pub use crate::tool::{MergedWorktree, NewWorktree};
 
 /// In how many of the newest chats the model to begin with is looked for.
 const RECENT: usize = 20;
@@ -299,6 +302,11 @@ impl Manager {
     /// The agents: sessions with a name, each in the tree of those that it works for.
     pub fn agents(&self) -> Agents {
         Agents(self.clone())
+    }
+
+    /// The worktrees, in which chats and agents work apart from the user's files.
+    pub fn worktrees(&self) -> Worktrees {
+        Worktrees(self.clone())
     }
 
     /// The kinds of agents that there are.

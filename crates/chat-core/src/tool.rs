@@ -12,6 +12,7 @@ mod memory;
 mod registry;
 mod services;
 mod team;
+mod worktrees;
 
 use async_trait::async_trait;
 use serde_json::Value;
@@ -31,6 +32,7 @@ pub use memory::{Background, Busy, Memory};
 pub use registry::{Registry, Toolbox};
 pub use services::{BoundsReport, PageReader, ToolServices};
 pub use team::{AgentTask, Audience, MAIN, Team, TeamError};
+pub use worktrees::{AgentWorktrees, MergedWorktree, NewWorktree, WorktreeWork};
 
 /// A tool: what is known of it, and what it does.
 #[async_trait]

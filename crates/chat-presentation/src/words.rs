@@ -20,6 +20,7 @@ mod protocol;
 mod state;
 mod tools;
 mod visible;
+mod worktree;
 
 pub use advice::{Action, Advice, advice};
 pub use agents::{agent_line, agent_state, from_agent, work_time};

@@ -16,3 +16,4 @@ mod real;
 mod stop;
 mod together;
 mod tools;
+mod worktrees;

@@ -107,6 +107,7 @@ fn sentence(kind: &Kind, server: &str) -> String {
         Kind::OutsideParent { path } => {
             return format!("“{}” is not a folder in the project.", path.display());
         }
+        Kind::Worktree { .. } => "That was not possible with the worktree.",
         Kind::ProjectMissing { path } => {
             return format!("The project folder “{}” cannot be opened.", path.display());
         }

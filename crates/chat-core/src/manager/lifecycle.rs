@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use chat_journal::Limits;
 use chat_permission::path::PathEnvironment;
+use chat_worktree::Worktrees;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -97,6 +98,10 @@ impl Manager {
                 home,
                 Limits::default(),
             )),
+            worktrees: Worktrees::new(
+                Worktrees::default_root(&options.folders.data),
+                Worktrees::default_shadow(&options.folders.state),
+            ),
             clients: Arc::clone(&connections) as _,
             teams: OnceLock::new(),
             unsteerable: Unsteerable::default(),
@@ -122,6 +127,7 @@ impl Manager {
             }),
         };
         manager.form_teams();
+        manager.find_left_over_worktrees();
         manager.follow();
         manager.keep_backups();
         if options.discover {

@@ -2,6 +2,7 @@
 
 mod desk;
 mod wake;
+mod worktrees;
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -13,7 +14,7 @@ use self::desk::Desk;
 use super::{Fid, Inner, Manager, Result};
 use crate::message::{AgentReport, AgentState};
 use crate::session::{AgentsAtWork, Place, Session, Teams};
-use crate::tool::{AgentTask, Team, TeamError};
+use crate::tool::{AgentTask, AgentWorktrees, Team, TeamError};
 
 impl Manager {
     /// Lets tools reach the agents of their session's tree, and has the chats hear of agents that an
@@ -208,5 +209,9 @@ impl Team for Member {
         let agent = desk.find_below(name).await?;
         desk.manager.close_agents(agent.fid()).await?;
         Ok(agent.report().await?)
+    }
+
+    fn worktrees(&self) -> Arc<dyn AgentWorktrees> {
+        Arc::new(Self { inner: Weak::clone(&self.inner), fid: self.fid.clone() })
     }
 }

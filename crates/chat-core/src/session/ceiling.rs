@@ -74,6 +74,16 @@ impl Session {
         let remembered = settings.permissions.entries(root).into_iter();
         let remembered = remembered.filter(|it| !orphaned || it.effect == Effect::Deny);
         let mut rules: Vec<_> = own.chain(remembered).collect();
+        // In a worktree, the rules of the project that it was made from hold too.
+        let worktree =
+            root.and_then(|root| self.services.worktrees.containing(root).ok().flatten());
+        if let Some(worktree) = worktree {
+            for entry in settings.permissions.entries(Some(worktree.parent_project())) {
+                if !rules.contains(&entry) {
+                    rules.push(entry);
+                }
+            }
+        }
         for ancestor in self.ancestors() {
             let (denied, folder) = {
                 let state = ancestor.lock();

@@ -8,6 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use chat_definitions::Definitions;
 use chat_permission::path::{PathEnvironment, Project};
+use chat_worktree::Worktrees;
 use tokio_util::task::TaskTracker;
 
 use super::WaitingApprovals;
@@ -36,6 +37,8 @@ pub(crate) struct SessionServices {
     pub path_environment: PathEnvironment,
     /// The journals of the projects that are worked in.
     pub journals: Arc<Journals>,
+    /// The worktrees of all projects.
+    pub worktrees: Worktrees,
     pub clients: Arc<dyn Clients>,
     /// Where the teams of tools come from. Set when the Manager has started.
     pub teams: OnceLock<Arc<dyn Teams>>,

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use chat_journal::Origin;
 use chat_permission::path::Project;
 use chat_permission::{Action, Decision, Why};
+use chat_worktree::WorktreeAccess;
 use tokio_util::sync::CancellationToken;
 
 use super::approvals::Followed;
@@ -111,6 +112,14 @@ impl ToolHost for Host {
 
     fn passes(&self, request: &chat_permission::Request) -> bool {
         matches!(self.decides(request), Decision::Pass)
+    }
+
+    fn worktree_access(&self) -> Result<Option<WorktreeAccess>, String> {
+        let Some(project) = &self.project else { return Ok(None) };
+        let worktrees = &self.turn.session.services.worktrees;
+        let found = worktrees.containing(project.root());
+        let access = found.and_then(|it| it.map(|it| worktrees.access(&it)).transpose());
+        access.map_err(|error| error.to_string())
     }
 
     async fn ask(&self, question: Question) -> Result<String, Denied> {

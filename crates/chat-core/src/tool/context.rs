@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use chat_definitions::Skill;
 use chat_permission::path::Project;
 use chat_permission::{Request, Rule, Why};
+use chat_worktree::WorktreeAccess;
 use tokio_util::sync::CancellationToken;
 
 use super::{Changes, Memory, Team};
@@ -182,6 +183,15 @@ pub trait ToolHost: Send + Sync {
 
     /// Whether rules and the mode let something pass with nobody asked.
     fn passes(&self, request: &Request) -> bool;
+
+    /// What commands may touch of the project's repository, if the project is a worktree of Natter's.
+    /// Blocks.
+    ///
+    /// # Errors
+    /// Why that is not known: then no command may run.
+    fn worktree_access(&self) -> Result<Option<WorktreeAccess>, String> {
+        Ok(None)
+    }
 
     /// Asks the person a question of the model's. Ends with the request.
     async fn ask(&self, question: Question) -> Result<String, Denied>;

@@ -128,6 +128,7 @@ pub fn advice(error: &Error) -> Advice {
         | Kind::NothingToSend
         | Kind::RuleMismatch
         | Kind::OutsideParent { .. }
+        | Kind::Worktree { .. }
         | Kind::NoReview { .. }
         | Kind::NothingChanged
         | Kind::SessionAtWork

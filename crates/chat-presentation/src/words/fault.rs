@@ -7,7 +7,7 @@ use chat_core::models::CONNECTION;
 use gettextrs::{gettext, ngettext};
 
 use super::model::is_engine_name;
-use super::{fill, grouped, page, seconds};
+use super::{fill, grouped, page, seconds, worktree};
 
 /// Says what happened and what to do, in the language of the person.
 pub fn sentence(error: &Error) -> String {
@@ -263,6 +263,7 @@ pub fn sentence(error: &Error) -> String {
                 "“{path}” is not a folder in the one that this chat works in. Choose another one.",
             ),
         ),
+        Kind::Worktree { fault } => worktree::fault(fault),
         Kind::ProjectMissing { path } => in_file(
             path,
             &gettext(

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use chat_core::error::{
     BudgetLimit, Error, Feature, FileFault, Kind, MissingMessages, NoReview, PageFault,
+    WorktreeFault,
 };
 
 use super::{advice, sentence};
@@ -71,6 +72,9 @@ fn all_kinds() -> Vec<Kind> {
         Kind::AgentBudget { limit: BudgetLimit::Tokens(2_000_000) },
         Kind::AgentBudget { limit: BudgetLimit::Turns(100) },
         Kind::AgentBudget { limit: BudgetLimit::Minutes(1) },
+        Kind::Worktree { fault: WorktreeFault::NoCommits },
+        Kind::Worktree { fault: WorktreeFault::BranchExists { name: name() } },
+        Kind::Worktree { fault: WorktreeFault::CheckedOut { path: path() } },
         Kind::ProjectMissing { path: path() },
         Kind::ProjectRefused { path: path() },
         Kind::NoReview { why: NoReview::Home },
@@ -207,10 +211,11 @@ fn place(kind: &Kind) -> usize {
         Kind::RuleMismatch => 72,
         Kind::OutsideParent { .. } => 73,
         Kind::AgentBudget { .. } => 74,
+        Kind::Worktree { .. } => 75,
     }
 }
 
-const KINDS: usize = 75;
+const KINDS: usize = 76;
 
 fn errors() -> Vec<Error> {
     let kinds = all_kinds();

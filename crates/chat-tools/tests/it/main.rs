@@ -21,5 +21,6 @@ mod server;
 mod specs;
 mod walk;
 mod web;
+mod worktrees;
 mod world;
 mod write;

@@ -99,6 +99,7 @@ impl Desk {
             parent: Some(self.me.fid().clone()),
             name: new.name,
             path: new.path,
+            worktree: new.worktree,
             agent: new.agent,
             model,
             show: false,
@@ -110,6 +111,7 @@ impl Desk {
                 TeamError::NoKind { name, known: kinds.into_iter().map(|kind| kind.name).collect() }
             }
             Kind::OutsideParent { path } => TeamError::NoFolder { path },
+            Kind::Worktree { .. } => super::worktrees::failed(error),
             _ => error.into(),
         })?;
         Ok(self.manager.session(&made.fid).await?)

@@ -33,7 +33,7 @@ pub struct Sources {
 /// All definitions that count at a moment, each list sorted by name. The project's are in it if they are trusted, in
 /// place of the user's of the same names.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Snapshot {
+pub struct Definitions {
     /// The agents. One with the name of a built-in agent replaces it.
     pub agents: Vec<Arc<AgentDefinition>>,
     /// The commands.
@@ -47,7 +47,7 @@ pub struct Snapshot {
 }
 
 /// Reads all definitions once. Blocks.
-pub fn load(sources: &Sources) -> Snapshot {
+pub fn load(sources: &Sources) -> Definitions {
     Loader::new(sources.clone()).scan().0
 }
 
@@ -72,7 +72,7 @@ impl Loader {
     }
 
     /// The definitions as they are now, and what is to be watched to know when they change.
-    pub fn scan(&mut self) -> (Snapshot, WatchList) {
+    pub fn scan(&mut self) -> (Definitions, WatchList) {
         let mut scan = Scan::new();
         let user = |path: &Option<PathBuf>| path.clone().map(|base| Arc::new(Tree::User(base)));
         let config = user(&self.sources.config);
@@ -128,7 +128,7 @@ impl Loader {
             definitions = Some(ProjectDefinitions::new(project.root(), items.collect(), &trusted));
         }
         problems.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
-        let snapshot = Snapshot {
+        let snapshot = Definitions {
             agents: in_use(agents, &trusted),
             commands: in_use(commands, &trusted),
             skills: in_use(skills, &trusted),

@@ -118,7 +118,7 @@ fn the_same_skill_in_two_folders_is_one() {
 #[test]
 fn without_any_folder_there_is_nothing() {
     let snapshot = chat_definitions::load(&chat_definitions::Sources::default());
-    assert_eq!(snapshot, chat_definitions::Snapshot::default());
+    assert_eq!(snapshot, chat_definitions::Definitions::default());
     let world = World::new(&[]);
     let snapshot = world.load();
     assert!(snapshot.project.unwrap().is_trusted() && snapshot.problems.is_empty());

@@ -59,6 +59,8 @@ fn body(entry: &Entry) -> String {
             }
             // These are shown in the lines below.
             Part::ToolCall(_) | Part::ToolResult(_) | Part::Context { .. } => {}
+            // The message names it.
+            Part::Command(_) => {}
             Part::Compaction(short) => {
                 line(&mut out, &words::compaction(short.summary.is_some(), short.undone));
             }

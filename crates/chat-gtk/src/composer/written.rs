@@ -84,13 +84,15 @@ impl Written {
     ) -> Self {
         // What an agent said is not edited.
         let Content { text, attachments, agent: _ } = content;
-        let files = attachments.into_iter().map(|attachment| match attachment {
+        let files = attachments.into_iter().filter_map(|attachment| match attachment {
             Attachment::File { name, text } => {
-                Pin { label: name, word: None, what: Pinned::Text(text) }
+                Some(Pin { label: name, word: None, what: Pinned::Text(text) })
             }
             Attachment::Image { .. } => {
-                Pin { label: gettext("Image"), word: None, what: Pinned::Picture(attachment) }
+                Some(Pin { label: gettext("Image"), word: None, what: Pinned::Picture(attachment) })
             }
+            // It is looked up again when the message is sent.
+            Attachment::Command(_) => None,
         });
         let mut taken: Vec<String> = Vec::new();
         let mut pins: Vec<_> = files.collect();
@@ -184,6 +186,8 @@ fn ends(after: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use chat_core::message::CommandText;
+
     use super::*;
 
     #[test]
@@ -261,6 +265,17 @@ mod tests {
         assert_eq!(written.content().0, said);
         let kept = serde_json::to_string(&*written.pins[0]).unwrap();
         assert_eq!(serde_json::from_str::<Pin>(&kept).unwrap(), *written.pins[0]);
+    }
+
+    #[test]
+    fn a_command_comes_back_as_it_was_typed() {
+        let command = CommandText { name: "fix".to_owned(), text: "Fix #12.".to_owned() };
+        let said = Content {
+            attachments: vec![Attachment::Command(command)],
+            ..Content::text("/fix 12")
+        };
+        let written = Written::of(said, Vec::new(), |_| String::new());
+        assert_eq!(written, Written::text("/fix 12"));
     }
 
     #[test]

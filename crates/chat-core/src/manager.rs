@@ -7,6 +7,8 @@ mod commands;
 mod connection_registry;
 mod connections;
 mod context;
+mod definition_registry;
+mod definitions;
 mod deletion;
 mod downloads;
 mod follow;
@@ -24,12 +26,14 @@ mod waiting_messages;
 mod web_search;
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
 use self::connection_registry::ConnectionRegistry;
+use self::definition_registry::DefinitionRegistry;
 use self::follow::Fingerprint;
 use crate::agent::AgentRegistry;
 use crate::client::{self, Timeouts};
@@ -51,6 +55,7 @@ pub use self::backups::Backups;
 pub use self::commands::BackgroundCommands;
 pub use self::connections::Connections;
 pub use self::context::SessionContext;
+pub use self::definitions::DefinitionFiles;
 pub use self::downloads::Downloads;
 pub use self::local_models::LocalModels;
 pub use self::models::Models;
@@ -86,6 +91,7 @@ struct Inner {
     services: ToolServices,
     library: Library,
     downloads: Arc<Downloader>,
+    definitions: DefinitionRegistry,
     /// The sessions that are open or at work.
     sessions: Mutex<HashMap<Fid, Arc<Session>>>,
     /// Held while sessions are deleted or restored, which takes the gates of several.
@@ -108,6 +114,8 @@ impl Drop for Inner {
 pub struct StartOptions {
     /// Where everything is kept.
     pub folders: Folders,
+    /// The user's home, with skills in `.agents/skills` and `.claude/skills`; none looks for none there.
+    pub home: Option<PathBuf>,
     /// How long to wait for servers.
     pub timeouts: Timeouts,
     /// Where models are downloaded from.
@@ -131,6 +139,7 @@ impl StartOptions {
     pub fn new(folders: Folders) -> Self {
         Self {
             folders,
+            home: None,
             timeouts: Timeouts::default(),
             hub: HubOptions::default(),
             discover: false,
@@ -294,6 +303,11 @@ impl Manager {
     /// The kinds of agents that there are.
     pub fn agent_kinds(&self) -> AgentKinds {
         AgentKinds(self.clone())
+    }
+
+    /// The agents, commands and skills that users write as files.
+    pub fn definitions(&self) -> DefinitionFiles {
+        DefinitionFiles(self.clone())
     }
 
     /// The backups of the chats.

@@ -10,11 +10,13 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::connection_registry::ConnectionRegistry;
+use super::definition_registry::DefinitionRegistry;
 use super::{Inner, Kind, Manager, Result, SessionServices, SettingsFile, StartOptions};
 use crate::client::{BuiltIn, Client as _, EngineOptions};
 use crate::event::{Event, Hub};
 use crate::models::{self, CONNECTION, DownloadNews, Downloader, Library};
 use crate::session::{Unsteerable, WaitingApprovals};
+use crate::settings::Folders;
 use crate::store::{Opened, Store};
 use crate::tool::Journals;
 
@@ -71,7 +73,16 @@ impl Manager {
                 told.tell(&Event::ModelsChanged);
             }
         });
-        let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
+        let home = Folders::home();
+        let path_environment = PathEnvironment { home: home.clone(), own: options.folders.all() };
+        let definitions = {
+            let (hub, environment) = (Arc::clone(&hub), path_environment.clone());
+            let (folders, agents) = (options.folders.clone(), options.agents.clone());
+            let reading = tokio::task::spawn_blocking(move || {
+                DefinitionRegistry::open(hub, &folders, options.home, &agents, environment)
+            });
+            reading.await.map_err(|_| Kind::Internal)?
+        };
         let shared = SessionServices {
             store,
             hub,
@@ -79,7 +90,7 @@ impl Manager {
             agents: RwLock::new(options.agents),
             tools: options.tools,
             outputs: options.folders.outputs(),
-            path_environment: PathEnvironment { home: home.clone(), own: options.folders.all() },
+            path_environment,
             journals: Arc::new(Journals::new(
                 options.folders.state.clone(),
                 home,
@@ -101,6 +112,7 @@ impl Manager {
                 services: options.services,
                 library,
                 downloads,
+                definitions,
                 sessions: Mutex::default(),
                 deleting: tokio::sync::Mutex::default(),
                 rows: Mutex::new(BTreeMap::new()),

@@ -5,6 +5,7 @@ mod agents;
 mod assistant;
 mod context;
 mod conversation;
+mod definitions;
 mod faults;
 mod folders;
 mod full_disk;

@@ -323,6 +323,7 @@ impl Mirror {
             | Event::ConnectionsChanged
             | Event::ShowRequested { .. }
             | Event::AgentKindsChanged
+            | Event::DefinitionsChanged { .. }
             | Event::DownloadsChanged
             | Event::SettingsChanged => {}
         }

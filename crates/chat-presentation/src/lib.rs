@@ -8,4 +8,5 @@ pub mod diagnostics;
 pub mod fuzzy;
 pub mod i18n;
 pub mod log;
+pub mod slash_commands;
 pub mod words;

@@ -6,7 +6,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{CommandText, Compaction, FromAgent, MessageId, ModelRef, ProviderData, ToolCall, ToolResult};
+use super::{
+    CommandText, Compaction, FromAgent, MessageId, ModelRef, ProviderData, ToolCall, ToolResult,
+};
 use crate::error::Error;
 
 /// One entry of a transcript. Messages form a tree; see [`MessageTree`](super::MessageTree).

@@ -67,6 +67,7 @@ fn all_kinds() -> Vec<Kind> {
         Kind::SessionInUse,
         Kind::SessionAtWork,
         Kind::AgentMissing { name: name() },
+        Kind::SkillUnreadable { name: name() },
         Kind::OutsideParent { path: path() },
         Kind::AgentBudget { limit: BudgetLimit::Tokens(2_000_000) },
         Kind::AgentBudget { limit: BudgetLimit::Turns(100) },
@@ -207,10 +208,11 @@ fn place(kind: &Kind) -> usize {
         Kind::RuleMismatch => 72,
         Kind::OutsideParent { .. } => 73,
         Kind::AgentBudget { .. } => 74,
+        Kind::SkillUnreadable { .. } => 75,
     }
 }
 
-const KINDS: usize = 75;
+const KINDS: usize = 76;
 
 fn errors() -> Vec<Error> {
     let kinds = all_kinds();

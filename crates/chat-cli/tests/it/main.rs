@@ -2,6 +2,7 @@
 
 mod ask;
 mod chat;
+mod commands;
 mod disk;
 mod faults;
 mod home;

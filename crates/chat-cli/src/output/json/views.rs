@@ -2,7 +2,8 @@
 
 use chat_core::error::Error;
 use chat_core::message::{
-    CommandText, Ending, FromAgent, Message, Part, Role, ToolCall, ToolResult, ToolView, Usage, Verdict,
+    CommandText, Ending, FromAgent, Message, Part, Role, ToolCall, ToolResult, ToolView, Usage,
+    Verdict,
 };
 use chat_core::permission::Rule;
 use chat_core::tool::Toolbox;

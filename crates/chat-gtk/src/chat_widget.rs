@@ -6,8 +6,10 @@
 //! with plain data and routes what they report.
 
 mod background_commands;
+mod built_in_commands;
 mod chat_composer;
 mod chat_switching;
+mod command_list;
 mod composing;
 mod context_meter;
 mod editor_context;
@@ -52,6 +54,7 @@ pub use crate::editor::{At, Outline, TextPosition};
 use background_commands::BackgroundCommands;
 use chat_composer::ChatComposer;
 use chat_switching::Workplace;
+use command_list::CommandList;
 use context_meter::ContextMeter;
 use editor_context::EditorContext;
 pub use editor_context::OpenFiles;
@@ -113,6 +116,7 @@ pub struct ChatWidget {
     hint: HintBar,
     start: StartPage,
     mentions: MentionSources,
+    commands: CommandList,
     diagnostics: Diagnostics,
 }
 
@@ -216,6 +220,7 @@ impl Component for ChatWidget {
             hint,
             start,
             mentions: MentionSources::new(Handle::new(&sender, FrameMsg::Mentions)),
+            commands: CommandList::new(Handle::new(&sender, FrameMsg::Commands)),
             diagnostics: init.diagnostics,
         };
         if let Some(manager) = init.manager {
@@ -310,6 +315,7 @@ impl ChatWidget {
         self.hint.connect(manager.clone());
         self.start.connect(manager.clone());
         self.mentions.connect(manager.clone());
+        self.commands.connect(manager.clone());
         self.manager = Some(manager);
         self.mentions.fetch_pages(self.composer.field().pages());
         self.take_settings();

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 pub(super) use chat_core::message::may_begin_mention as begins;
 use chat_core::message::{Attachment, Content, Mention};
+use chat_presentation::slash_commands;
 use gettextrs::gettext;
 use serde::{Deserialize, Serialize};
 
@@ -82,8 +83,9 @@ impl Written {
         mentions: Vec<Mention>,
         name: impl Fn(&Mention) -> String,
     ) -> Self {
+        let text = slash_commands::as_typed(&content);
         // What an agent said is not edited.
-        let Content { text, attachments, agent: _ } = content;
+        let Content { text: _, attachments, agent: _ } = content;
         let files = attachments.into_iter().filter_map(|attachment| match attachment {
             Attachment::File { name, text } => {
                 Some(Pin { label: name, word: None, what: Pinned::Text(text) })
@@ -270,10 +272,8 @@ mod tests {
     #[test]
     fn a_command_comes_back_as_it_was_typed() {
         let command = CommandText { name: "fix".to_owned(), text: "Fix #12.".to_owned() };
-        let said = Content {
-            attachments: vec![Attachment::Command(command)],
-            ..Content::text("/fix 12")
-        };
+        let said =
+            Content { attachments: vec![Attachment::Command(command)], ..Content::text("/fix 12") };
         let written = Written::of(said, Vec::new(), |_| String::new());
         assert_eq!(written, Written::text("/fix 12"));
     }

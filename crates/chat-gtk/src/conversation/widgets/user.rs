@@ -199,7 +199,11 @@ fn command_text(command: &CommandText) -> gtk::Expander {
 
 /// The text of a command, which may be long.
 fn bubble_text(text: &str) -> gtk::Box {
-    let column = gtk::Box::new(gtk::Orientation::Vertical, 4);
+    let column = gtk::Box::builder()
+        .orientation(gtk::Orientation::Vertical)
+        .spacing(4)
+        .margin_top(6)
+        .build();
     let shown = &text[..text.floor_char_boundary(LONG)];
     let label = gtk::Label::builder()
         .label(shown)

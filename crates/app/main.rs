@@ -33,6 +33,7 @@ fn main() -> Result<ExitCode> {
     let start = move || {
         let options = StartOptions {
             folders: folders.clone(),
+            home: Folders::home(),
             timeouts: Timeouts::default(),
             hub: HubOptions::from_env(),
             discover: true,

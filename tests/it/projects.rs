@@ -224,6 +224,19 @@ async fn a_chat_for_code_begins_with_the_files_and_the_next_one_stands_beside_it
 }
 
 #[tokio::test]
+async fn a_folder_that_the_code_assistant_is_given_in_a_new_chat_shows_its_files() -> Result<()> {
+    let stage = Stage::new().await?;
+    stage.configure_agent("code-assistant")?;
+    let folder = stage.project(&[("a.txt", "one\n")])?;
+    let window = stage.window().await?;
+    window.find(named("Code Assistant").role(Role::Label)).await?;
+    assert!(window.find(named("Message")).await?.drop_files(&[&folder]).await?);
+    window.click(named("Open Folder")).await?;
+    window.find(named("a.txt").under("Files")).await?;
+    window.close().await
+}
+
+#[tokio::test]
 async fn a_project_opens_with_the_code_assistant_or_who_worked_there_last() -> Result<()> {
     let stage = Stage::new().await?;
     let folder = stage.project(&[("a.txt", "one\n")])?;

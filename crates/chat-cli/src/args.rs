@@ -3,6 +3,7 @@
 mod connections;
 mod models;
 mod values;
+mod worktrees;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ use clap_complete::Shell;
 pub use self::connections::Connections;
 pub use self::models::{ListModels, Models};
 use self::values::{mode_parser, parse_boxed_rule, parse_rule, parse_temperature, thinking_parser};
+pub use self::worktrees::{Finish, Worktrees};
 
 /// Chat with language models on this computer or on any server.
 #[derive(Debug, Parser)]
@@ -73,6 +75,8 @@ pub enum Command {
     Chat(Request),
     /// List chats, newest first
     Sessions(Sessions),
+    /// List agents and what they do
+    Agents(Agents),
     /// Print a chat
     Show(Show),
     /// Rename a chat
@@ -119,6 +123,16 @@ pub enum Command {
         /// What to do with the rules; without it they are listed.
         #[command(subcommand)]
         action: Option<Rules>,
+        /// Print one JSON object per line
+        #[arg(long)]
+        json: bool,
+    },
+    /// List and finish worktrees, in which agents work on branches of their own
+    #[command(args_conflicts_with_subcommands = true)]
+    Worktrees {
+        /// What to do with them; without it they are listed.
+        #[command(subcommand)]
+        action: Option<Worktrees>,
         /// Print one JSON object per line
         #[arg(long)]
         json: bool,
@@ -200,6 +214,20 @@ pub struct Sessions {
     /// List agents below the chat that they work for
     #[arg(long, conflicts_with = "search")]
     pub tree: bool,
+    /// Print one JSON object per line
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Which agents to list, and how.
+#[derive(Debug, Args)]
+pub struct Agents {
+    /// Only the agents of this chat
+    #[arg(short, long, value_name = "FID")]
+    pub session: Option<String>,
+    /// Print an agent again each time it changes, until Ctrl+C
+    #[arg(short, long)]
+    pub watch: bool,
     /// Print one JSON object per line
     #[arg(long)]
     pub json: bool,

@@ -5,6 +5,7 @@ use std::io::Read as _;
 use chat_core::message::ChatRequest;
 
 use crate::args::Ask;
+use crate::definitions;
 use crate::engine::Program;
 use crate::error::{CliError, Outcome, Result};
 use crate::output;
@@ -39,6 +40,7 @@ pub async fn run(args: Ask, program: &Program) -> Result<Outcome> {
 
 async fn make(args: Ask, program: &Program) -> Result<ChatRequest> {
     let mut request = request::make(&args.request, program).await?;
+    definitions::report(&request, program).await?;
     request.content.text = prompt(args.prompt).await?;
     request.content.attachments = request::attachments(&args.request)?;
     request::point_at(&mut request, program).await?;

@@ -47,6 +47,7 @@ impl Program {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let options = StartOptions {
             folders: folders.clone(),
+            home: Folders::home(),
             timeouts: Timeouts::default(),
             hub: HubOptions::from_env(),
             discover: false,

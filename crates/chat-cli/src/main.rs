@@ -3,10 +3,12 @@
 //! Answers go to standard output and everything else to standard error.
 //! `docs/user/terminal.md` is the reference.
 
+mod agents;
 mod args;
 mod ask;
 mod chat;
 mod connections;
+mod definitions;
 mod engine;
 mod error;
 mod generate;
@@ -22,6 +24,7 @@ mod show;
 mod signals;
 mod terminal;
 mod turn;
+mod worktrees;
 
 use std::process::ExitCode;
 
@@ -78,6 +81,7 @@ async fn dispatch(command: Command, program: &Program) -> Result<Outcome> {
         Command::Ask(ask) => ask::run(ask, program).await,
         Command::Chat(request) => chat::run(request, program).await,
         Command::Sessions(args) => sessions::list(args, program).await,
+        Command::Agents(args) => agents::run(args, program).await,
         Command::Show(args) => show::show(args, program).await,
         Command::Rename { fid, title } => sessions::rename(&fid, &title, program).await,
         Command::Delete { fid, yes } => sessions::delete(fid, yes, program).await,
@@ -87,6 +91,7 @@ async fn dispatch(command: Command, program: &Program) -> Result<Outcome> {
             models::run(action.unwrap_or(args::Models::List(list)), program).await
         }
         Command::Rules { action, json } => rules::run(action, json, program).await,
+        Command::Worktrees { action, json } => worktrees::run(action, json, program).await,
         // Handled before the engine was started.
         Command::Completions { .. } | Command::Man { .. } => Ok(Outcome::Done),
     }

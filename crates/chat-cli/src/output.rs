@@ -29,6 +29,10 @@ pub use lines::{line_of, lines_of};
 pub trait Sink {
     /// The session is known.
     fn session(&mut self, session: &SessionPlaceholder);
+    /// An agent below the session began, or what it does changed.
+    fn agent(&mut self, _: &SessionPlaceholder) {}
+    /// What follows comes from this agent below the session, or from the session again.
+    fn speaker(&mut self, _: Option<&SessionPlaceholder>) {}
     /// Text or thinking arrived.
     fn text(&mut self, kind: TextKind, text: &str);
     /// The model calls a tool.

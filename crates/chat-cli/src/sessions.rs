@@ -205,6 +205,13 @@ fn below_each_other(rows: Vec<Row>) -> Vec<Row> {
     ordered
 }
 
+/// Chats with each agent below the one that it works for, and how many it stands below.
+pub fn in_trees(sessions: Vec<SessionPlaceholder>) -> Vec<(SessionPlaceholder, usize)> {
+    let row = |session| Row { session, excerpt: None, marks: Vec::new(), depth: 0 };
+    let rows = below_each_other(sessions.into_iter().map(row).collect());
+    rows.into_iter().map(|row| (row.session, row.depth)).collect()
+}
+
 async fn listing(search: Option<&str>, limit: Option<usize>, program: &Program) -> Result<Listing> {
     let limit = limit.unwrap_or(ALL);
     let listing = match search {
@@ -260,7 +267,8 @@ pub async fn delete(fids: Vec<String>, yes: bool, program: &Program) -> Result<O
     Ok(outcome)
 }
 
-async fn answer() -> Result<bool> {
+/// Reads a yes or no from standard input.
+pub async fn answer() -> Result<bool> {
     let read = tokio::task::spawn_blocking(|| {
         let mut line = String::new();
         std::io::stdin().lock().read_line(&mut line).map(|_| line)

@@ -2,6 +2,7 @@
 //! user's answers to tools.
 
 mod approvals;
+mod asks;
 mod bounds;
 mod follower;
 
@@ -85,6 +86,14 @@ impl Turns<'_> {
         sink.session(&snapshot.session);
         let mut follower = Follower::new(&sent, self.program.manager.tools());
         follower.open(&snapshot, sink);
+        if known.is_some() {
+            // Agents that work in the background since an earlier message.
+            let agents = self.program.manager.agents().list(Some(&sent.fid)).await;
+            for agent in agents.unwrap_or_default() {
+                follower.asks.set_row(&agent);
+            }
+            follower.asks.set_all(self.program.manager.permissions().pending());
+        }
         if follower.text_bytes > 0 {
             self.program.diagnostics.reply(&name, Moment::FirstByte);
             self.program.diagnostics.reply(&name, Moment::LastByte);

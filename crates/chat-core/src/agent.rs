@@ -5,6 +5,7 @@ mod compaction;
 mod compactor;
 mod context_size;
 mod execution;
+mod file_agent;
 mod fitting;
 mod handler;
 mod history;
@@ -21,13 +22,16 @@ mod turn;
 
 use std::sync::Arc;
 
+use chat_permission::Mode;
+
 use crate::client::ToolChoice;
-use crate::message::Message;
+use crate::message::{Message, Options};
 use crate::tool::Registry;
 
 pub use code_assistant::{CODE_ASSISTANT, CodeAssistant, EDITOR_PANEL};
 pub(crate) use compactor::{Compactor, limit as compaction_limit};
-pub(crate) use context_size::{ContextSize, result_bytes, scale_of, tool_bytes};
+pub(crate) use context_size::{ContextSize, result_bytes, scale_of, skill_list_bytes, tool_bytes};
+pub(crate) use file_agent::FileAgent;
 pub use handler::{AgentHandler, Outcome};
 pub(crate) use history::says_something;
 pub use history::{outgoing, system};
@@ -57,6 +61,21 @@ pub trait Agent: Send + Sync {
     /// The panel that it brings, by name: front ends have the widget for it.
     fn panel(&self) -> Option<&'static str> {
         None
+    }
+
+    /// What its tools may do unasked at most, whatever the chat's mode is; none where it leaves that to the chat.
+    fn ceiling(&self) -> Option<Mode> {
+        None
+    }
+
+    /// The model that it uses where the user chose none, as `connection/model` or by its name alone.
+    fn model(&self) -> Option<&str> {
+        None
+    }
+
+    /// The options that it uses where the user set none.
+    fn options(&self) -> Options {
+        Options::default()
     }
 
     /// Its instructions, filled again for every request of the person; none where it has none.

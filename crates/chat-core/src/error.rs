@@ -1,11 +1,13 @@
-//! Defines what can go wrong, as kinds. Front ends word it for people.
+//! Defines what can go wrong, as kinds. Front ends word it for people, `for_model` for models.
 
 mod budget;
 mod feature;
+mod for_model;
 mod missing;
 mod model;
 mod page;
 mod review;
+mod worktree;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -19,6 +21,7 @@ pub use self::missing::MissingMessages;
 pub use self::model::FileFault;
 pub use self::page::PageFault;
 pub use self::review::NoReview;
+pub use self::worktree::WorktreeFault;
 
 /// The engine's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -272,6 +275,11 @@ pub enum Kind {
         /// Its name.
         name: String,
     },
+    /// The text of a skill is gone, or is not what the user trusted.
+    SkillUnreadable {
+        /// Its name.
+        name: String,
+    },
     /// The agents of a tree have used up what they may since the user last wrote.
     AgentBudget {
         /// Of what.
@@ -281,6 +289,11 @@ pub enum Kind {
     OutsideParent {
         /// The folder.
         path: PathBuf,
+    },
+    /// Something could not be done with a worktree.
+    Worktree {
+        /// Why.
+        fault: WorktreeFault,
     },
     /// The folder that the session works in cannot be worked in.
     ProjectMissing {

@@ -8,6 +8,8 @@ mod connection_registry;
 mod connections;
 mod context;
 mod continuing;
+mod definition_registry;
+mod definitions;
 mod deletion;
 mod downloads;
 mod follow;
@@ -23,14 +25,17 @@ mod settings;
 mod team;
 mod waiting_messages;
 mod web_search;
+mod worktrees;
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
 use self::connection_registry::ConnectionRegistry;
+use self::definition_registry::DefinitionRegistry;
 use self::follow::Fingerprint;
 use crate::agent::AgentRegistry;
 use crate::client::{self, Timeouts};
@@ -52,6 +57,7 @@ pub use self::backups::Backups;
 pub use self::commands::BackgroundCommands;
 pub use self::connections::Connections;
 pub use self::context::SessionContext;
+pub use self::definitions::DefinitionFiles;
 pub use self::downloads::Downloads;
 pub use self::local_models::LocalModels;
 pub use self::models::Models;
@@ -61,7 +67,9 @@ pub use self::review::ChangeReview;
 pub use self::sessions::Sessions;
 pub use self::settings::SettingsStore;
 pub use self::web_search::WebSearchSetup;
+pub use self::worktrees::{WorktreeRow, WorktreeState, Worktrees};
 pub use crate::message::SessionChange;
+pub use crate::tool::{MergedWorktree, NewWorktree};
 
 /// In how many of the newest chats the model to begin with is looked for.
 const RECENT: usize = 20;
@@ -87,6 +95,7 @@ struct Inner {
     services: ToolServices,
     library: Library,
     downloads: Arc<Downloader>,
+    definitions: DefinitionRegistry,
     /// The sessions that are open or at work.
     sessions: Mutex<HashMap<Fid, Arc<Session>>>,
     /// Held while sessions are deleted or restored, which takes the gates of several.
@@ -109,6 +118,8 @@ impl Drop for Inner {
 pub struct StartOptions {
     /// Where everything is kept.
     pub folders: Folders,
+    /// The user's home, with skills in `.agents/skills` and `.claude/skills`; none looks for none there.
+    pub home: Option<PathBuf>,
     /// How long to wait for servers.
     pub timeouts: Timeouts,
     /// Where models are downloaded from.
@@ -132,6 +143,7 @@ impl StartOptions {
     pub fn new(folders: Folders) -> Self {
         Self {
             folders,
+            home: None,
             timeouts: Timeouts::default(),
             hub: HubOptions::default(),
             discover: false,
@@ -292,9 +304,19 @@ impl Manager {
         Agents(self.clone())
     }
 
+    /// The worktrees, in which chats and agents work apart from the user's files.
+    pub fn worktrees(&self) -> Worktrees {
+        Worktrees(self.clone())
+    }
+
     /// The kinds of agents that there are.
     pub fn agent_kinds(&self) -> AgentKinds {
         AgentKinds(self.clone())
+    }
+
+    /// The agents, commands and skills that users write as files.
+    pub fn definitions(&self) -> DefinitionFiles {
+        DefinitionFiles(self.clone())
     }
 
     /// The backups of the chats.

@@ -24,9 +24,11 @@ mod open;
 mod parts;
 mod project_start;
 mod queue;
+mod resolved_request;
 mod review;
 mod services;
 mod sink;
+mod skills;
 mod spending;
 mod state;
 mod steering;
@@ -48,7 +50,8 @@ pub(crate) use mentions::written as at_words;
 pub(crate) use parts::steering::Unsteerable;
 pub(crate) use parts::title::from_text as title_from_text;
 use project_start::ProjectStartCache;
-pub(crate) use services::{AgentsAtWork, Clients, SessionServices, Teams};
+pub(crate) use services::{AgentsAtWork, Clients, DefinitionSource, SessionServices, Teams};
+use skills::SkillListCache;
 use state::State;
 pub(crate) use tree::{Place, Tree, WaitsFor};
 pub(crate) use waiting_approvals::WaitingApprovals;
@@ -65,6 +68,8 @@ pub(crate) struct Session {
     fid: Fid,
     /// The session that it works for.
     parent: Option<Arc<Self>>,
+    /// Whether it worked for a session that is gone.
+    lost_parent: bool,
     /// What it shares with the other sessions of its tree.
     tree: Arc<Tree>,
     services: Arc<SessionServices>,
@@ -87,6 +92,8 @@ pub(crate) struct Session {
     memory: Arc<Memory>,
     /// What was in its project when it was first worked in.
     project_start: Arc<ProjectStartCache>,
+    /// The skills that there were then.
+    skill_list: SkillListCache,
 }
 
 impl Session {
@@ -99,10 +106,12 @@ impl Session {
     ) -> Arc<Self> {
         let session = Arc::new(Self {
             fid: record.fid.clone(),
+            lost_parent: parent.is_none() && record.parent.is_some(),
             tree: parent.as_ref().map(|parent| Arc::clone(&parent.tree)).unwrap_or_default(),
             parent,
             memory: Arc::new(Memory::within(services.tasks.clone())),
             project_start: Arc::default(),
+            skill_list: SkillListCache::default(),
             services,
             state: Mutex::new(State::new(record, waiting)),
             gate: tokio::sync::Mutex::default(),
@@ -280,6 +289,11 @@ impl Session {
             return Err(Kind::SessionNotFound { fid: self.fid.to_string() }.into());
         }
         Ok(gate)
+    }
+
+    /// Whether it is an agent that was closed.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.lock().record.closed
     }
 
     /// Marks an agent as closed, or as open again.

@@ -12,6 +12,7 @@ mod memory;
 mod registry;
 mod services;
 mod team;
+mod worktrees;
 
 use async_trait::async_trait;
 use serde_json::Value;
@@ -31,6 +32,7 @@ pub use memory::{Background, Busy, Memory};
 pub use registry::{Registry, Toolbox};
 pub use services::{BoundsReport, PageReader, ToolServices};
 pub use team::{AgentTask, Audience, MAIN, Team, TeamError};
+pub use worktrees::{AgentWorktrees, MergedWorktree, NewWorktree, WorktreeWork};
 
 /// A tool: what is known of it, and what it does.
 #[async_trait]
@@ -51,6 +53,11 @@ pub trait Tool: Send + Sync {
         true
     }
 
+    /// Whether it loads skills: it is offered where there are some, and instructions list them then.
+    fn loads_skills(&self) -> bool {
+        false
+    }
+
     /// Runs it with arguments that fit its schema. Dropping the future ends all that it began; the
     /// context's token asks it to end by itself, with what it has.
     ///
@@ -66,6 +73,8 @@ pub struct ToolOutput {
     pub text: String,
     /// What was done, as data for people.
     pub view: Option<ToolView>,
+    /// Whether the answer stays whole when the conversation is compacted.
+    pub lasting: bool,
     /// Pictures that go with the answer: MIME type and bytes.
     pub pictures: Vec<(String, std::sync::Arc<[u8]>)>,
 }

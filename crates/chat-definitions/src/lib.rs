@@ -1,8 +1,8 @@
 //! Reads agents, commands and skills that users write as Markdown files, and tells of changes.
 //!
-//! [`load`] reads them once, a [`Library`] keeps a [`Snapshot`] up to date. A definition of a project is data that
-//! anybody may have put there: it is in a snapshot's lists only once its user has trusted it ([`TrustStore`]). Until
-//! then [`ProjectDefinitions`] says what it would do.
+//! [`load`] reads them once, a [`DefinitionWatcher`] keeps [`Definitions`] up to date. A definition of a project is
+//! data that anybody may have put there: it is in these lists only once its user has trusted it ([`TrustStore`]).
+//! Until then [`ProjectDefinitions`] says what it would do.
 //!
 //! Nothing here is for the eyes of users: [`Problem`]s are kinds, which front ends put into words. Reading blocks.
 
@@ -16,7 +16,6 @@ mod digest;
 mod expand;
 mod fields;
 mod front;
-mod library;
 mod merge;
 mod place;
 mod problem;
@@ -28,6 +27,7 @@ mod tree;
 mod trust;
 mod visible;
 mod watch_list;
+mod watcher;
 mod yaml;
 
 pub use agent::AgentDefinition;
@@ -35,8 +35,7 @@ pub use color::{Color, ColorName};
 pub use command::CommandDefinition;
 pub use digest::{Digest, InvalidDigest};
 pub use expand::expand;
-pub use library::Library;
-pub use merge::{Snapshot, Sources, load};
+pub use merge::{Definitions, Sources, load};
 pub use place::{Origin, Place};
 pub use problem::{Problem, ProblemKind, Severity, ValueType};
 pub use skill::{ReadError, Skill};
@@ -44,3 +43,4 @@ pub use skill_list::skill_list;
 pub use tools::ToolPatterns;
 pub use trust::{ItemKind, ProjectDefinitions, ProjectItem, TrustStore};
 pub use visible::{is_hidden, visible};
+pub use watcher::DefinitionWatcher;

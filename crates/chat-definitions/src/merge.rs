@@ -24,7 +24,7 @@ pub struct Sources {
     pub home: Option<PathBuf>,
     /// The project, with `.natter/agents`, `.natter/commands`, `.agents/skills` and `.claude/skills`.
     pub project: Option<Project>,
-    /// The names of the built-in agents, which only the user's own may replace.
+    /// The names of the built-in agents, which no file may take.
     pub built_in: Vec<String>,
     /// Remembers what is trusted. Without it nothing of a project is.
     pub trust: Option<TrustStore>,
@@ -33,8 +33,8 @@ pub struct Sources {
 /// All definitions that count at a moment, each list sorted by name. The project's are in it if they are trusted, in
 /// place of the user's of the same names.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Snapshot {
-    /// The agents. One with the name of a built-in agent replaces it.
+pub struct Definitions {
+    /// The agents, none of them with the name of a built-in one.
     pub agents: Vec<Arc<AgentDefinition>>,
     /// The commands.
     pub commands: Vec<Arc<CommandDefinition>>,
@@ -47,7 +47,7 @@ pub struct Snapshot {
 }
 
 /// Reads all definitions once. Blocks.
-pub fn load(sources: &Sources) -> Snapshot {
+pub fn load(sources: &Sources) -> Definitions {
     Loader::new(sources.clone()).scan().0
 }
 
@@ -72,7 +72,7 @@ impl Loader {
     }
 
     /// The definitions as they are now, and what is to be watched to know when they change.
-    pub fn scan(&mut self) -> (Snapshot, WatchList) {
+    pub fn scan(&mut self) -> (Definitions, WatchList) {
         let mut scan = Scan::new();
         let user = |path: &Option<PathBuf>| path.clone().map(|base| Arc::new(Tree::User(base)));
         let config = user(&self.sources.config);
@@ -128,7 +128,7 @@ impl Loader {
             definitions = Some(ProjectDefinitions::new(project.root(), items.collect(), &trusted));
         }
         problems.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
-        let snapshot = Snapshot {
+        let snapshot = Definitions {
             agents: in_use(agents, &trusted),
             commands: in_use(commands, &trusted),
             skills: in_use(skills, &trusted),
@@ -146,10 +146,10 @@ impl Loader {
         Problem { path: path.to_owned(), line: None, origin, kind: ProblemKind::Unwatched }
     }
 
-    /// Whether an agent of the project would replace a built-in one.
+    /// Whether an agent has the name of a built-in one.
     fn takes_built_in(&self, agent: &AgentDefinition, problems: &mut Vec<Problem>) -> bool {
         let Place { origin, path, .. } = &agent.place;
-        let takes = *origin == Origin::Project && self.sources.built_in.contains(&agent.name);
+        let takes = self.sources.built_in.contains(&agent.name);
         if takes {
             let kind = ProblemKind::BuiltInName { name: agent.name.clone() };
             problems.push(Problem { path: path.clone(), line: None, origin: *origin, kind });

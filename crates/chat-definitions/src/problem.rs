@@ -142,7 +142,7 @@ pub enum ProblemKind {
         /// The name of the folder.
         folder: String,
     },
-    /// A project's agent has the name of a built-in one.
+    /// An agent has the name of a built-in one.
     BuiltInName {
         /// The name.
         name: String,

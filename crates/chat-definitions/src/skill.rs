@@ -86,6 +86,20 @@ impl Skill {
         let parts = front::split(&text).map_err(|_| ReadError::Unreadable)?;
         Ok(parts.body.to_owned())
     }
+
+    /// Reads one of the files next to its `SKILL.md`, of at most 256 KiB. None if it has no such file. Blocks.
+    ///
+    /// # Errors
+    /// It cannot be read, or is no text.
+    pub fn read_file(&self, file: &Path) -> Result<Option<String>, ReadError> {
+        if !self.files.iter().any(|known| known == file) {
+            return Ok(None);
+        }
+        let folder = self.place.relative.parent().unwrap_or(Path::new(""));
+        let bytes = self.place.tree.read(&folder.join(file), LARGEST);
+        let bytes = bytes.ok().flatten().ok_or(ReadError::Unreadable)?;
+        String::from_utf8(bytes).map(Some).map_err(|_| ReadError::Unreadable)
+    }
 }
 
 /// Reads the skill in a folder. None if there is none. `left` is how many bytes of the files next to it may be hashed.

@@ -89,6 +89,7 @@ fn snapshot(live: bool) -> Snapshot {
         name: "read_file".to_owned(),
         text: "fn close_block…".to_owned(),
         failed: false,
+        lasting: false,
         view: None,
         took: None,
         verdict: None,

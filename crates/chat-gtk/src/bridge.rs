@@ -133,6 +133,7 @@ pub(crate) fn about(event: &Event) -> Option<&Fid> {
         | Event::ConnectionsChanged
         | Event::ShowRequested { .. }
         | Event::AgentKindsChanged
+        | Event::DefinitionsChanged { .. }
         | Event::SettingsChanged
         | Event::Notice(_) => None,
     }

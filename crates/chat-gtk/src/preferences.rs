@@ -11,7 +11,7 @@ mod permissions;
 mod rows;
 mod tools;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use adw::prelude::*;
@@ -55,7 +55,9 @@ pub(crate) fn open(parent: &adw::ApplicationWindow, manager: &Manager, page: Pag
         .search_enabled(false)
         .build();
     let context = PreferencesContext::new(&window, manager);
-    let pages = Pages::new(&context, page == Page::Models);
+    let to_models = Rc::new(Cell::new(page == Page::Models));
+    until_used(&window, &to_models);
+    let pages = Pages::new(&context, to_models);
     window.add(&general_page(&context));
     window.add(pages.connections.page());
     window.add(pages.models.page());
@@ -98,20 +100,14 @@ struct Pages {
 }
 
 impl Pages {
-    /// Creates empty pages. `to_models`: whether the user came for models, so that the first
-    /// download button is focused.
-    fn new(context: &PreferencesContext, to_models: bool) -> Self {
+    /// Creates empty pages. `to_models`: whether the user came for models and has done nothing
+    /// else yet, so that the first download button is focused.
+    fn new(context: &PreferencesContext, to_models: Rc<Cell<bool>>) -> Self {
         let here = context.clone();
         let models = Lazy::new(models::page(), move |page| {
-            let models = ModelsPage::new(page, &here);
+            let models = ModelsPage::new(page, &here, to_models.clone());
             let shown = models.clone();
-            glib::spawn_future_local(async move {
-                shown.look_around().await;
-                if to_models {
-                    // A focused widget is scrolled to only after the layout.
-                    glib::idle_add_local_once(move || shown.focus());
-                }
-            });
+            glib::spawn_future_local(async move { shown.look_around().await });
             models
         });
         let (of_connections, of_tools, of_permissions) =
@@ -127,6 +123,24 @@ impl Pages {
             }),
         }
     }
+}
+
+/// Clears a flag at the first key or click in the window. Where the focus lies does not tell: a new
+/// window focuses its first widget by itself.
+fn until_used(window: &adw::PreferencesWindow, flag: &Rc<Cell<bool>>) {
+    let keys = gtk::EventControllerKey::new();
+    keys.set_propagation_phase(gtk::PropagationPhase::Capture);
+    let unused = flag.clone();
+    keys.connect_key_pressed(move |_, _, _, _| {
+        unused.set(false);
+        glib::Propagation::Proceed
+    });
+    window.add_controller(keys);
+    let clicks = gtk::GestureClick::new();
+    clicks.set_propagation_phase(gtk::PropagationPhase::Capture);
+    let unused = flag.clone();
+    clicks.connect_pressed(move |_, _, _, _| unused.set(false));
+    window.add_controller(clicks);
 }
 
 /// Keeps settings, connections, models and rules up to date while the window is open.

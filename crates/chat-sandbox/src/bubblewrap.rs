@@ -179,12 +179,22 @@ fn project(to: &mut Arguments, view: &View, guard: &Guard) {
         .filter_map(|protection| match protection {
             Protection::Pinned(path) => Some((path, "--bind")),
             Protection::ReadOnly(path) => Some((path, "--ro-bind")),
+            // It may be gone by then.
+            Protection::Shared(path) => Some((path, "--ro-bind-try")),
             Protection::Held(..) | Protection::Absent(..) => None,
         })
+        .chain(view.emptied.iter().map(|path| (path, "--tmpfs")))
         .collect();
     protected.sort();
     for (path, how) in protected {
-        to.bind(how, path, path);
+        if how == "--tmpfs" {
+            to.on(how, path);
+        } else {
+            to.bind(how, path, path);
+        }
+    }
+    for emptied in &view.emptied {
+        to.on("--remount-ro", emptied);
     }
     for placeholder in guard.placeholders() {
         to.bind("--ro-bind", placeholder, placeholder);

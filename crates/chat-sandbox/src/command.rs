@@ -30,6 +30,9 @@ pub struct Command {
     pub hidden: Vec<PathBuf>,
     /// The project's secret files, if there are any.
     pub secrets: Option<Secrets>,
+    /// If the project is a linked work tree: what it may touch of the repository. Without it, the
+    /// repository's own settings and hooks are protected, and its branches are not.
+    pub git: Option<GitAccess>,
     /// The user's home folder; by default that of the environment.
     pub home: Option<PathBuf>,
 }
@@ -48,9 +51,27 @@ impl Command {
             environment: Vec::new(),
             hidden: Vec::new(),
             secrets: None,
+            git: None,
             home: None,
         }
     }
+}
+
+/// What a command in a linked work tree may touch of its repository. Where paths overlap, the longer
+/// one counts.
+///
+/// In Landlock, nothing in the repository can be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GitAccess {
+    /// The git folder that all work trees share. It is readable. If the project is a work tree of
+    /// another one, the command sees no repository at all.
+    pub repository: PathBuf,
+    /// Folders that may be written. Files are not: git replaces them, which takes the folder.
+    pub writable: Vec<PathBuf>,
+    /// What must not be changed in these folders, or created.
+    pub read_only: Vec<PathBuf>,
+    /// Folders that must not be read, except for what is writable in them.
+    pub hidden: Vec<PathBuf>,
 }
 
 /// Checks a path relative to the project's root.

@@ -110,9 +110,18 @@ impl Bounds {
             listed.push(view.project.clone());
             grant_reading(&view.project, &view.masked, &mut readable)?;
         }
-        readable.extend(view.git.iter().cloned());
+        for repository in &view.git {
+            grant_reading(repository, &view.emptied, &mut readable)?;
+            if !view.emptied.is_empty() {
+                listed.push(repository.clone());
+                let kept = view.protected.iter().filter_map(Protection::pinned);
+                readable.extend(kept.filter(|it| it.starts_with(repository)).map(Path::to_owned));
+            }
+        }
         let mut writable = vec![scratch.to_owned()];
-        for folder in std::iter::once(&view.project).chain(&view.git) {
+        // Git replaces references, for which it needs more than can be granted.
+        let git = view.git.iter().filter(|_| view.access.is_none());
+        for folder in std::iter::once(&view.project).chain(git) {
             grant(folder, &view.protected, &view.masked, &mut writable)?;
         }
         Ok(Self {

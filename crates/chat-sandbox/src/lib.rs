@@ -38,7 +38,7 @@ mod supervise;
 mod view;
 mod wake;
 
-pub use command::{Command, Judge, Limits, Secrets, TIME_LIMIT};
+pub use command::{Command, GitAccess, Judge, Limits, Secrets, TIME_LIMIT};
 pub use error::Error;
 pub use git::{QuarantineReason, QuarantinedFile};
 pub use output::{Chunk, Decoder, Excerpt, Follow, Keep, Part, Span, Spool, Stream};

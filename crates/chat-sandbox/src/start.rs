@@ -32,6 +32,7 @@ pub(crate) fn in_bubblewrap(
     let (mut command, home) = resolved(command)?;
     let mut view = View::of(&command.project, &home)?;
     view.secrets = command.secrets.clone();
+    view.access = command.git.clone();
     view.add_caches();
     if let Some(caches) = &view.caches {
         drop(command.environment.splice(0..0, caches.environment.iter().cloned()));
@@ -110,6 +111,7 @@ pub(crate) fn in_landlock(version: u8, shell: &Path, command: Command) -> Result
     let (command, home) = resolved(command)?;
     let mut view = View::of(&command.project, &home)?;
     view.secrets.clone_from(&command.secrets);
+    view.access.clone_from(&command.git);
     view.add_system(&command.hidden, command.network)?;
     view.add_project()?;
     let scratch = tempfile::tempdir().map_err(Error::Start)?;

@@ -23,7 +23,7 @@ pub(crate) use guard::Guard;
 pub(crate) use nested::LARGE;
 pub(crate) use project::Protection;
 
-use crate::command::Secrets;
+use crate::command::{GitAccess, Secrets};
 use crate::error::Error;
 
 /// What a command sees.
@@ -40,6 +40,10 @@ pub(crate) struct View {
     pub(crate) project: PathBuf,
     /// Where git stores a linked work tree's data outside the project.
     pub(crate) git: Vec<PathBuf>,
+    /// What the command may touch of these, if that is less than a work tree's usual data.
+    pub(crate) access: Option<GitAccess>,
+    /// Folders of git's that are empty, except for what is protected in them.
+    pub(crate) emptied: Vec<PathBuf>,
     /// What in the project (or its git data) must not be changed.
     pub(crate) protected: Vec<Protection>,
     /// Repositories and settings that were found but cannot be protected.
@@ -69,6 +73,8 @@ impl View {
             home: home.to_owned(),
             project: project.to_owned(),
             git: Vec::new(),
+            access: None,
+            emptied: Vec::new(),
             protected: Vec::new(),
             unprotected: Vec::new(),
             hidden: Vec::new(),

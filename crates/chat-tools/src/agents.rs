@@ -3,9 +3,10 @@
 use chat_core::message::ToolSpec;
 use chat_core::message::{AgentReport, ToolView};
 use chat_core::tool::{
-    Audience, CallData, Label, Labels, MsgId, OutputForm, Tense, ToolFailure, ToolGroup, ToolIcon,
-    ToolInfo, ToolKind, ToolOutput,
+    Audience, CallData, Denied, Label, Labels, MsgId, OutputForm, Tense, ToolContext, ToolFailure,
+    ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
 };
+use chat_permission::{Request, Run};
 
 /// What is the same for all of them.
 pub fn info(
@@ -43,6 +44,20 @@ pub fn output(agents: Vec<AgentReport>) -> Result<ToolOutput, ToolFailure> {
         return Err(ToolFailure::new(text).view(view));
     }
     Ok(ToolOutput::text(text).view(view))
+}
+
+/// Checks that mode and rules do not forbid what git is to do in a worktree, which asks nobody.
+///
+/// # Errors
+/// They do.
+pub fn must_be_allowed(context: &ToolContext, command: &str) -> Result<(), ToolFailure> {
+    let project = context.project()?;
+    let folder = project.resolve(".").map_err(|error| ToolFailure::new(format!("{error}.")))?;
+    let run = Run::new(project, command, folder, true, false);
+    match context.host.refusal(&Request::Run(run)) {
+        Some(why) => Err(Denied::ByRule { why, allowed_by: Vec::new() }.into()),
+        None => Ok(()),
+    }
 }
 
 /// The name of the agent that a call is about: its real one, where that is known.

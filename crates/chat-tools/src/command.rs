@@ -4,10 +4,12 @@ mod background;
 mod bounds;
 mod ending;
 mod plain;
+mod repository;
 mod tail;
 
 pub use background::{Background, Commands};
 pub use bounds::CommandBounds;
 pub use ending::{exit_of, outcome, quarantined};
 pub use plain::plain;
+pub use repository::git_access;
 pub use tail::Tail;

@@ -21,6 +21,7 @@ mod edit_file;
 mod fetch_output;
 mod file_versions;
 mod find_files;
+mod finish_worktree;
 mod lines;
 mod list_agents;
 mod list_files;
@@ -34,11 +35,13 @@ mod read_output;
 mod run_command;
 mod search_files;
 mod spawn_agent;
+mod spawn_worktree;
 mod spec;
 mod stop_command;
 mod tool_path;
 mod trash;
 mod update_todos;
+mod use_skill;
 mod wait_agents;
 mod walk;
 pub mod web;
@@ -80,6 +83,7 @@ pub fn all_on(machine: Machine) -> Vec<Arc<dyn Tool>> {
         Arc::new(edit_file::EditFile::default()),
         Arc::new(fetch_output::FetchOutput::default()),
         Arc::new(find_files::FindFiles::default()),
+        Arc::new(finish_worktree::FinishWorktree::default()),
         Arc::new(list_agents::ListAgents::default()),
         Arc::new(list_files::ListFiles::default()),
         Arc::new(message_agent::MessageAgent::default()),
@@ -90,8 +94,10 @@ pub fn all_on(machine: Machine) -> Vec<Arc<dyn Tool>> {
         Arc::new(run_command::RunCommand::new(machine.sandbox)),
         Arc::new(search_files::SearchFiles::default()),
         Arc::new(spawn_agent::SpawnAgent::default()),
+        Arc::new(spawn_worktree::SpawnWorktree::default()),
         Arc::new(stop_command::StopCommand::default()),
         Arc::new(update_todos::UpdateTodos::default()),
+        Arc::new(use_skill::UseSkill::default()),
         Arc::new(wait_agents::WaitAgents::default()),
         Arc::new(WebFetch::default()),
         Arc::new(WebSearch::default()),

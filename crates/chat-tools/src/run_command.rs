@@ -20,7 +20,9 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 
 use crate::aliases;
-use crate::command::{Background, Commands, Tail, exit_of, outcome, plain, quarantined};
+use crate::command::{
+    Background, Commands, Tail, exit_of, git_access, outcome, plain, quarantined,
+};
 use crate::outputs;
 use crate::spec::{arguments, counted, on_disk, spec};
 use crate::tool_path::ToolPath;
@@ -175,11 +177,13 @@ impl Tool for RunCommand {
         if background {
             commands.has_room()?;
         }
+        let git = if is_sandboxed { git_access(&context).await? } else { None };
         let memory = context.settings.command_memory_mb.saturating_mul(1 << 20);
         let command = Command {
             folder: place.path.real().to_owned(),
             network,
             secrets: Some(secrets(&context, &place, named)),
+            git,
             limit,
             limits: Limits { memory: memory.min(Limits::default().memory), ..Limits::default() },
             // Both streams are joined, so that their output stays in order.

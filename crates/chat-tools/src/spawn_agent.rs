@@ -73,7 +73,7 @@ impl Tool for SpawnAgent {
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let Arguments { task, name, path, agent, model, background } = arguments(given)?;
         let path = path.map(Into::into);
-        let new = AgentTask { task, name, path, agent, model, background };
+        let new = AgentTask { task, name, path, agent, model, background, worktree: None };
         let report = context.team()?.start(new, &context.cancel).await?;
         agents::output(vec![report])
     }

@@ -31,7 +31,8 @@ pub struct WorktreeAccess {
     /// user's own git trusts: settings, hooks, the index and head of the user's checkout, other
     /// branches. Some need not exist; they must not be created either.
     pub read_only: Vec<PathBuf>,
-    /// Paths that must not be read: the git folders of other worktrees.
+    /// Folders that must not be read, except for what is writable in them: that of the git folders of
+    /// all worktrees.
     pub hidden: Vec<PathBuf>,
 }
 
@@ -73,8 +74,7 @@ impl Worktrees {
             "rebase-merge",
             "rebase-apply",
             "sequencer",
-            "objects/info/alternates",
-            "objects/info/http-alternates",
+            "objects/info",
         ]
         .iter()
         .map(|name| common.join(name))
@@ -106,13 +106,7 @@ impl Worktrees {
         }
         read_only.sort();
         read_only.dedup();
-        let mut hidden = Vec::new();
-        for entry in fs::read_dir(common.join("worktrees")).into_iter().flatten().flatten() {
-            if entry.path() != *own {
-                hidden.push(entry.path());
-            }
-        }
-        hidden.sort();
+        let hidden = vec![common.join("worktrees")];
         Ok(WorktreeAccess { repository: common.clone(), writable, read_only, hidden })
     }
 }

@@ -5,6 +5,7 @@ use std::fs::{self, DirBuilder, File};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 use sha2::{Digest, Sha256};
 
@@ -89,6 +90,25 @@ impl Worktrees {
             return Err(Error::NotAWorktree(folder.to_owned()));
         }
         Worktree::load(folder)
+    }
+
+    /// The worktree that a path is in; none if it is not in the folder of all worktrees.
+    ///
+    /// # Errors
+    /// It is in that folder, but in no worktree, or its record is damaged.
+    pub fn containing(&self, path: &Path) -> Result<Option<Worktree>, Error> {
+        let Ok(inside) = path.strip_prefix(&self.root) else { return Ok(None) };
+        let folder: PathBuf = inside.components().take(2).collect();
+        self.open(&self.root.join(folder)).map(Some)
+    }
+
+    /// The size of what was [listed](Self::list), in bytes on disk. What cannot be read counts
+    /// nothing.
+    ///
+    /// # Errors
+    /// It was cancelled.
+    pub fn size(&self, path: &Path, cancel: &AtomicBool) -> Result<u64, Error> {
+        crate::status::size(path, cancel)
     }
 
     /// Everything in the folder of all worktrees, by path. Runs no program; reads some small files

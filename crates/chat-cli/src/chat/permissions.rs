@@ -6,6 +6,7 @@ use chat_core::permission::{Entry, Mode, Rule, Scope};
 use chat_presentation::words;
 
 use super::Conversation;
+use crate::definitions;
 use crate::error::{CliError, Result};
 use crate::request;
 use crate::rules;
@@ -21,6 +22,7 @@ impl Conversation<'_> {
                 self.request.agent = Some(self.program.manager.sessions().agent_for(&folder).await);
             }
             self.request.project = Some(folder);
+            definitions::ask_for_trust(&self.request, self.program).await?;
         } else {
             let folder = self.folder().await?;
             self.remark(&say::worked_in(folder.as_deref()));
@@ -87,7 +89,7 @@ impl Conversation<'_> {
     }
 
     /// The folder for the next message.
-    async fn folder(&self) -> Result<Option<PathBuf>> {
+    pub(super) async fn folder(&self) -> Result<Option<PathBuf>> {
         match (&self.request.project, &self.request.session) {
             (Some(folder), _) => Ok(Some(folder.clone())),
             (None, Some(fid)) => Ok(self.session(fid).await?.meta.project),

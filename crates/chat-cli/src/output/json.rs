@@ -1,12 +1,15 @@
 //! Writes a conversation as JSON: one object per line for each event. The fields are documented in
 //! `docs/user/terminal.md` and stay compatible.
 
+mod owner;
 mod views;
+
+use std::collections::HashMap;
 
 use chat_core::client::Preparing;
 use chat_core::event::{Failure, SessionPlaceholder, Stage, StopReason, TextKind};
 use chat_core::message::{
-    Answer, ApprovalKind, ApprovalRequest, Message, Preview, Todo, ToolCall, ToolResult, Usage,
+    Answer, ApprovalKind, ApprovalRequest, Fid, Message, Preview, Todo, ToolCall, ToolResult, Usage,
 };
 use chat_core::permission::{Action, Effect, Rule, Scope};
 use chat_core::tool::Toolbox;
@@ -15,11 +18,13 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Calls, Done, Pieces, Sink, line_of};
+use super::{Calls, Done, Pieces, Sink};
+use crate::agents::State;
 use crate::error::explain;
 use crate::say;
 use crate::terminal::{self, Terminal};
 
+use owner::Owner;
 use views::ResultView;
 pub use views::{ErrorView, MessageView};
 
@@ -31,6 +36,12 @@ pub struct Json {
     pieces: Pieces,
     /// The text that arrived since the last line, so that it is written as one event.
     chunk: Option<(TextKind, String)>,
+    /// The session, if it is an agent.
+    owner: Owner,
+    /// The agent below the session that speaks.
+    speaker: Option<Owner>,
+    /// What the agents below the session do.
+    agents: HashMap<Fid, State>,
 }
 
 #[derive(Serialize)]
@@ -41,6 +52,13 @@ enum Line<'a> {
         title: &'a str,
         agent: &'a str,
         model: Option<String>,
+    },
+    /// An agent below the session.
+    Agent {
+        fid: &'a str,
+        agent: &'a str,
+        model: Option<String>,
+        state: State,
     },
     Stage {
         stage: &'a str,
@@ -108,34 +126,67 @@ enum Line<'a> {
 impl Json {
     /// Creates it for this terminal. Errors are shown on standard error as well.
     pub fn new(terminal: Terminal, tools: Toolbox) -> Self {
-        Self { terminal, tools, pieces: Pieces::default(), chunk: None }
+        Self {
+            terminal,
+            tools,
+            pieces: Pieces::default(),
+            chunk: None,
+            owner: Owner::default(),
+            speaker: None,
+            agents: HashMap::new(),
+        }
     }
 
     fn line(&mut self, line: &Line) {
         self.end_chunk();
-        push(self.pieces.output(), line);
+        self.push(line);
+    }
+
+    fn push(&mut self, line: &Line) {
+        let owner = self.speaker.as_ref().unwrap_or(&self.owner);
+        self.pieces.output().extend_from_slice(owner.line_of(line).as_bytes());
     }
 
     fn end_chunk(&mut self) {
         if let Some((kind, text)) = self.chunk.take() {
             let line = Line::Chunk { text: &text, thinking: kind == TextKind::Thinking };
-            push(self.pieces.output(), &line);
+            self.push(&line);
         }
     }
 }
 
-fn push(out: &mut Vec<u8>, line: &Line) {
-    out.extend_from_slice(line_of(line).as_bytes());
-}
-
 impl Sink for Json {
     fn session(&mut self, session: &SessionPlaceholder) {
+        self.owner = Owner::of(session);
         self.line(&Line::Session {
             fid: session.fid.as_str(),
             title: &session.title,
             agent: &session.agent,
             model: session.model.as_ref().map(ToString::to_string),
         });
+    }
+
+    fn agent(&mut self, agent: &SessionPlaceholder) {
+        let before = self.agents.get(&agent.fid);
+        let has_worked = before.is_some_and(|state| *state != State::Idle);
+        let state = State::of(agent, has_worked);
+        if before == Some(&state) {
+            return;
+        }
+        self.agents.insert(agent.fid.clone(), state);
+        self.speaker(Some(agent));
+        self.line(&Line::Agent {
+            fid: agent.fid.as_str(),
+            agent: &agent.agent,
+            model: agent.model.as_ref().map(ToString::to_string),
+            state,
+        });
+        self.speaker(None);
+    }
+
+    fn speaker(&mut self, agent: Option<&SessionPlaceholder>) {
+        self.end_chunk();
+        self.speaker = agent.map(Owner::of);
     }
 
     fn text(&mut self, kind: TextKind, text: &str) {
@@ -291,7 +342,50 @@ fn reason(reason: StopReason) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use chat_core::event::Status;
+
     use super::*;
+
+    #[test]
+    fn what_belongs_to_an_agent_names_it_and_the_one_that_it_works_for() {
+        let row = |fid: &str, parent: &str, name: &str| {
+            let mut row = SessionPlaceholder::default();
+            row.meta.fid = Fid::new(fid);
+            row.meta.parent = Some(Fid::new(parent));
+            row.meta.name = Some(name.to_owned());
+            row
+        };
+        let mut json = Json::new(Terminal::default(), Toolbox::default());
+        json.session(&row("b", "a", "lead"));
+        json.text(TextKind::Text, "Hm.");
+        let mut below = row("c", "b", "explorer");
+        json.agent(&below);
+        below.status = Status::Waiting;
+        json.agent(&below);
+        below.status = Status::Answering;
+        json.agent(&below);
+        below.status = Status::Idle;
+        json.agent(&below);
+        json.text(TextKind::Text, "Ah.");
+        let lines = String::from_utf8_lossy(json.take().output()).into_owned();
+        let lines: Vec<Value> = lines.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+        let told = |line: &Value| {
+            let field = |name: &str| line[name].as_str().unwrap_or_default().to_owned();
+            ["type", "parent", "agent_name", "state"].map(field).join(" ")
+        };
+        let told: Vec<_> = lines.iter().map(told).collect();
+        assert_eq!(
+            told,
+            [
+                "session a lead ",
+                "chunk a lead ",
+                "agent b explorer idle",
+                "agent b explorer working",
+                "agent b explorer done",
+                "chunk a lead ",
+            ]
+        );
+    }
 
     #[test]
     fn a_request_that_awaits_a_slot_is_queued_and_says_how_many_go_before() {

@@ -292,6 +292,7 @@ mod tests {
             name: "read_file".to_owned(),
             text: String::new(),
             failed: false,
+            lasting: false,
             stopped: false,
             view: None,
             took: None,

@@ -38,6 +38,18 @@ pub fn deny_always(in_project: bool) -> String {
     if in_project { gettext("[d]eny always in this project") } else { gettext("[d]eny always") }
 }
 
+/// Says that what a project brings is not in use.
+pub fn definitions_untrusted() -> String {
+    gettext(
+        "This project’s agents, commands, and skills aren’t used until you trust them. To decide, start natter-cli chat with this folder.",
+    )
+}
+
+/// Asks whether to use what a project brings.
+pub fn ask_trust() -> String {
+    gettext("Trust and use them? [y/N] ")
+}
+
 /// The hint after the possible answers that any other text goes to the model.
 pub fn or_a_word(answers: &str) -> String {
     fill(&gettext("{answers}, or a message to the model: "), &[("answers", answers)])

@@ -1,11 +1,11 @@
-//! Asks the user the questions of tools while a request runs, one at a time. Where nobody can be
+//! Asks the user the questions of tools while a request runs, its own and those of its agents, one at a
+//! time. Where nobody can be
 //! asked, it answers so.
-
-use std::sync::Arc;
 
 use chat_core::error::{Error, Feature, Kind};
 use chat_core::event::{Failure, SessionPlaceholder};
-use chat_core::message::{Answer, ApprovalKind, ApprovalRequest, Fid, ModelRef};
+use chat_core::message::{Answer, ApprovalKind, Fid, FromAgent, ModelRef};
+use chat_presentation::words;
 
 use crate::engine::Program;
 use crate::error::explain;
@@ -13,6 +13,8 @@ use crate::keyboard::{Reading, Typed};
 use crate::output::Sink;
 use crate::prompt::Prompt;
 use crate::terminal;
+
+use super::asks::{Asked, Asks};
 
 /// The questions of one request.
 pub(super) struct Approvals<'a> {
@@ -25,7 +27,7 @@ pub(super) struct Approvals<'a> {
 
 /// The question on the screen.
 struct Current {
-    ask: Arc<ApprovalRequest>,
+    asked: Asked,
     prompt: Prompt,
     /// None until the question is written: what was typed before does not answer it.
     reading: Option<Reading>,
@@ -58,51 +60,41 @@ impl<'a> Approvals<'a> {
     }
 
     /// Asks the next waiting question, and withdraws one that is obsolete.
-    pub(super) async fn update(
-        &mut self,
-        asks: &mut Vec<Arc<ApprovalRequest>>,
-        sink: &mut dyn Sink,
-    ) {
-        if let Some(gone) =
-            self.current.take_if(|current| !asks.iter().any(|ask| ask.id == current.ask.id))
-        {
-            sink.answered(&gone.ask, None);
+    pub(super) async fn update(&mut self, asks: &mut Asks, sink: &mut dyn Sink) {
+        if let Some(gone) = self.current.take_if(|current| !asks.contains(current.asked.ask.id)) {
+            answered(&gone.asked, None, sink);
         }
         while self.current.is_none()
-            && let Some(ask) = asks.first().cloned()
+            && let Some(asked) = asks.first()
         {
             if Reading::is_possible(self.program.terminal) {
-                sink.ask(&Prompt::question(&ask, self.in_project, self.program.terminal));
-                let prompt = Prompt::new(&ask, self.in_project);
-                self.current = Some(Current { ask, prompt, reading: None });
+                let terminal = self.program.terminal;
+                let name = asked.agent.as_ref().and_then(|agent| agent.name.clone());
+                let from = name.map(|name| words::from_agent(&FromAgent::Message { name }));
+                let from = from.map(|from| format!("{}\n", terminal.dim(&from)));
+                let question = Prompt::question(&asked.ask, self.in_project, terminal);
+                sink.ask(&(from.unwrap_or_default() + &question));
+                let prompt = Prompt::new(&asked.ask, self.in_project);
+                self.current = Some(Current { asked, prompt, reading: None });
             } else {
-                self.give(&ask, Answer::Nobody, asks, sink).await;
+                self.give(&asked, Answer::Nobody, asks, sink).await;
             }
         }
     }
 
     /// Called after the output was written: the question is on the screen and can be answered now.
-    pub(super) async fn listen_to_current(
-        &mut self,
-        asks: &mut Vec<Arc<ApprovalRequest>>,
-        sink: &mut dyn Sink,
-    ) {
+    pub(super) async fn listen_to_current(&mut self, asks: &mut Asks, sink: &mut dyn Sink) {
         if let Some(current) = self.current.take_if(|current| current.reading.is_none()) {
             self.listen(current, asks, sink).await;
         }
     }
 
-    async fn listen(
-        &mut self,
-        current: Current,
-        asks: &mut Vec<Arc<ApprovalRequest>>,
-        sink: &mut dyn Sink,
-    ) {
+    async fn listen(&mut self, current: Current, asks: &mut Asks, sink: &mut dyn Sink) {
         if let Some(reading) = Reading::begin() {
             sink.ask(current.prompt.choices());
             self.current = Some(Current { reading: Some(reading), ..current });
         } else {
-            self.give(&current.ask, Answer::Nobody, asks, sink).await;
+            self.give(&current.asked, Answer::Nobody, asks, sink).await;
         }
     }
 
@@ -115,20 +107,15 @@ impl<'a> Approvals<'a> {
     }
 
     /// Takes the typed line as the answer to the question on the screen.
-    pub(super) async fn answer(
-        &mut self,
-        typed: Typed,
-        asks: &mut Vec<Arc<ApprovalRequest>>,
-        sink: &mut dyn Sink,
-    ) {
+    pub(super) async fn answer(&mut self, typed: Typed, asks: &mut Asks, sink: &mut dyn Sink) {
         let Some(current) = self.current.take() else { return };
-        let ask = &current.ask;
+        let asked = &current.asked;
         let answer = match typed {
             Typed::Line(line) => current.prompt.read(&line),
             Typed::End => {
                 // Nothing has ended the line.
                 terminal::say("\n");
-                Some(match ask.kind {
+                Some(match asked.ask.kind {
                     ApprovalKind::Permission(_) | ApprovalKind::GoOn { .. } => {
                         Answer::Deny { scope: None, message: None }
                     }
@@ -137,27 +124,28 @@ impl<'a> Approvals<'a> {
             }
         };
         if let Some(answer) = answer {
-            self.give(ask, answer, asks, sink).await;
+            self.give(asked, answer, asks, sink).await;
         } else {
             // Its question is already on the screen.
             self.listen(current, asks, sink).await;
         }
     }
 
-    async fn give(
-        &mut self,
-        ask: &Arc<ApprovalRequest>,
-        answer: Answer,
-        asks: &mut Vec<Arc<ApprovalRequest>>,
-        sink: &mut dyn Sink,
-    ) {
-        match self.program.manager.permissions().answer(&self.fid, ask.id, answer.clone()).await {
+    async fn give(&mut self, asked: &Asked, answer: Answer, asks: &mut Asks, sink: &mut dyn Sink) {
+        let permissions = self.program.manager.permissions();
+        match permissions.answer(&asked.fid, asked.ask.id, answer.clone()).await {
             Ok(waited) => {
-                asks.retain(|other| other.id != ask.id);
-                sink.answered(ask, waited.then_some(&answer));
+                asks.answered(asked.ask.id);
+                answered(asked, waited.then_some(&answer), sink);
             }
             // It keeps waiting, and is asked again.
             Err(error) => terminal::say(&explain(&error, self.program.terminal)),
         }
     }
+}
+
+fn answered(asked: &Asked, answer: Option<&Answer>, sink: &mut dyn Sink) {
+    sink.speaker(asked.agent.as_deref());
+    sink.answered(&asked.ask, answer);
+    sink.speaker(None);
 }

@@ -1,17 +1,18 @@
 //! Tracks which parts of a request were shown, so that each byte and each event is shown once.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use chat_core::event::{Event, SessionEvent, Snapshot, StopReason, TextKind};
 use chat_core::manager::Sent;
 use chat_core::message::{
-    ApprovalRequest, Ending, Fid, Message, MessageId, Part, Role, ToolCall, ToolCallId, Usage,
+    Ending, Fid, Message, MessageId, Part, Role, ToolCall, ToolCallId, Usage,
 };
 use chat_core::permission::Action;
 use chat_core::tool::{ToolKind, Toolbox};
 
 use crate::output::{Calls, Done, Sink};
+
+use super::asks::Asks;
 
 /// The effect of an event.
 #[derive(Debug, PartialEq, Eq)]
@@ -33,7 +34,7 @@ pub(super) struct Follower {
     calls: Calls,
     ended: HashSet<MessageId>,
     /// The questions that wait for the user.
-    pub(super) asks: Vec<Arc<ApprovalRequest>>,
+    pub(super) asks: Asks,
     /// Whether a command was to be run.
     pub(super) runs_commands: bool,
     /// How much text was shown in total.
@@ -53,7 +54,7 @@ impl Follower {
             called: HashSet::new(),
             calls: Calls::new(tools),
             ended: HashSet::new(),
-            asks: Vec::new(),
+            asks: Asks::new(sent.fid.clone()),
             runs_commands: false,
             text_bytes: 0,
             done: None,
@@ -69,7 +70,7 @@ impl Follower {
             self.message(message, sink);
         }
         sink.stage(&snapshot.stage);
-        self.asks.clone_from(&snapshot.asks);
+        self.asks.set_own(snapshot.asks.clone());
     }
 
     /// Shows an event of this session.
@@ -78,6 +79,12 @@ impl Follower {
             Event::Session { fid: of, event, .. } if of == *fid => {
                 return self.hear_session(event, sink);
             }
+            Event::SessionAdded(row) | Event::SessionChanged(row) => {
+                if self.asks.set_row(&row) {
+                    sink.agent(&row);
+                }
+            }
+            Event::ApprovalsChanged { asks } => self.asks.set_all(asks),
             Event::RequestFinished { fid: of, reason, usage, error } if of == *fid => {
                 self.finished = Some(Done { reason, usage, error });
             }
@@ -126,7 +133,7 @@ impl Follower {
                 }
             }
             SessionEvent::ToolOutput { tail, .. } => sink.tool_output(&tail),
-            SessionEvent::ApprovalsChanged { asks } => self.asks = asks,
+            SessionEvent::ApprovalsChanged { asks } => self.asks.set_own(asks),
             SessionEvent::TodosChanged { todos } => sink.todos(&todos),
             SessionEvent::Reset => return Followed::Lost,
             SessionEvent::StageChanged { stage } => sink.stage(&stage),

@@ -1,7 +1,9 @@
 //! Tests `natter-cli` as people, scripts and signals use it, against scripted servers.
 
+mod agents;
 mod ask;
 mod chat;
+mod commands;
 mod disk;
 mod faults;
 mod home;
@@ -15,3 +17,4 @@ mod real;
 mod stop;
 mod together;
 mod tools;
+mod worktrees;

@@ -324,3 +324,49 @@ fn a_running_command_shows_its_last_line() {
     kill(seat.child().id(), "INT");
     assert_eq!(seat.end().code, Some(130));
 }
+
+#[test]
+fn what_a_project_brings_is_used_once_the_user_trusts_it() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    let agents = scene.project.join(".natter/agents");
+    std::fs::create_dir_all(&agents).expect("a folder");
+    let agent = "---\nmode: plan\ntools: [read_*]\n---\nBuild.";
+    std::fs::write(agents.join("builder.md"), agent).expect("a file");
+    let run = scene.ask(&["--agent", "builder"]);
+    assert_eq!(run.code, Some(1), "{run:#?}");
+    assert!(run.stderr.contains("aren’t used until you trust them"), "{run:#?}");
+
+    let project = scene.project.to_str().expect("a path");
+    let mut seat = Seat::new(&scene.home, &["chat", "--project", project]);
+    let asked = seat.wait_for("Trust and use them? [y/N] ");
+    assert!(asked.contains("  Agent builder – tools: read_*, at most “Plan”\r\n"), "{asked:?}");
+    seat.type_in("y\r");
+    seat.wait_for("> ");
+    seat.type_in("\x04");
+    seat.end().ok();
+
+    server.push(Script::new().text("Built."));
+    let run = scene.ask(&["--agent", "builder"]).ok();
+    assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("Built.\n", ""));
+    let sent = server.chats().pop().expect("a request");
+    assert!(sent.texts_of("system").concat().starts_with("Build."));
+}
+
+#[test]
+fn an_agent_in_the_users_files_is_found_and_a_broken_file_is_named() {
+    let server = Server::start();
+    let home = Home::new(&server);
+    let agents = home.path("config/natter/agents");
+    std::fs::create_dir_all(&agents).expect("a folder");
+    std::fs::write(agents.join("pirate.md"), "Talk like a pirate.").expect("a file");
+    std::fs::write(agents.join("other.md"), "---\nmode: maybe\n---\nHm.").expect("a file");
+    server.push(Script::new().text("Aye."));
+    let run = home.run(["ask", "--agent", "pirate", "Where to?"]).ok();
+    assert_eq!(run.stdout, "Aye.\n");
+    let file = agents.join("other.md");
+    let line = format!("{}, line 2: “maybe” isn’t a valid value of “mode”.\n", file.display());
+    assert_eq!(run.stderr, line);
+    let sent = server.chats().pop().expect("a request");
+    assert!(sent.texts_of("system").concat().starts_with("Talk like a pirate."));
+}

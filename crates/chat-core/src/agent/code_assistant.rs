@@ -26,6 +26,10 @@ const TEMPLATE: &str = "\
 {tools}
 </tools>
 
+<skills>
+{skills}
+</skills>
+
 <rules>
 {rules}
 </rules>
@@ -84,17 +88,7 @@ impl Agent for CodeAssistant {
     }
 
     fn system_prompt(&self, around: &Surroundings) -> Option<String> {
-        Some(fill(TEMPLATE, |place| {
-            Some(match place {
-                "introduction" => INTRODUCTION.to_owned(),
-                "work" => WORK.to_owned(),
-                "tools" => tools(&around.tools),
-                "rules" => rules(around),
-                "environment" => around.describe(),
-                "mode" => around.mode(),
-                _ => return None,
-            })
-        }))
+        Some(fill(TEMPLATE, |name| place(name, around)))
     }
 
     fn context(&self, context: &PromptContext<'_>) -> Vec<String> {
@@ -104,6 +98,20 @@ impl Agent for CodeAssistant {
     fn configure_tools(&self, registry: &Registry) -> (Registry, ToolChoice) {
         (registry.clone(), ToolChoice::Auto)
     }
+}
+
+/// What stands in a place of the template; none where there is no such place.
+pub(super) fn place(name: &str, around: &Surroundings) -> Option<String> {
+    Some(match name {
+        "introduction" => INTRODUCTION.to_owned(),
+        "work" => WORK.to_owned(),
+        "tools" => tools(&around.tools),
+        "skills" => around.skills(),
+        "rules" => rules(around),
+        "environment" => around.describe(),
+        "mode" => around.mode(),
+        _ => return None,
+    })
 }
 
 /// How the tools that are really there are used, as they say themselves.

@@ -43,6 +43,9 @@ impl Goal {
 /// What must be gained for it to be worth while, of 100 of what begins it.
 const GAIN: u64 = 8;
 
+/// How much of what begins it the results may take that last beyond a summary, of 100.
+const LASTING: u64 = 15;
+
 /// How many bytes of a result stand at most in what stays.
 const RESULT: u64 = 2_000;
 
@@ -68,6 +71,12 @@ impl Measure<'_> {
         let mut history = history.to_vec();
         history.push(Arc::new(marker));
         self.tokens(&history)
+    }
+
+    /// How many bytes of the results that last stay beyond a summary of these messages; 0 where none do.
+    pub(super) fn lasting(&self, messages: &[Arc<Message>], goal: Goal) -> u32 {
+        let most = u32::try_from(self.scale.bytes(goal.limit * LASTING / 100)).unwrap_or(u32::MAX);
+        if truncation::lasting(messages, most as usize).is_empty() { 0 } else { most }
     }
 
     /// Shortens old results until the target is met. Without that being enough it gives nothing:
@@ -119,7 +128,9 @@ impl Measure<'_> {
     /// the person on where that can be. None where nothing would be gained.
     pub(super) fn boundary(&self, history: &[Arc<Message>], goal: Goal) -> Option<usize> {
         let from = summed_up(history).map_or(0, |at| at + 1);
-        let reserve = goal.limit * SUMMARY / 100;
+        let lasting = truncation::lasting(history, self.lasting(history, goal) as usize);
+        let lasting: u64 = lasting.iter().map(|text| text.len() as u64).sum();
+        let reserve = goal.limit * SUMMARY / 100 + self.scale.tokens(lasting);
         let stays = goal.target.saturating_sub(self.tokens(&[]) + reserve).max(reserve);
         let budget = self.scale.bytes(stays);
         let (mut stays, mut turn, mut round, mut fits) = (0, None, None, true);
@@ -187,16 +198,18 @@ fn shrink(history: &[Arc<Message>], (whole, keep): (usize, u32)) -> Option<Compa
 /// What a message takes at most once its results are short, in bytes.
 fn weight(message: &Arc<Message>, reasoning: &SentReasoning) -> u64 {
     let results = message.parts.iter().map(|part| match part {
-        Part::ToolResult(result) => (result.text.len() as u64).saturating_sub(RESULT),
+        Part::ToolResult(result) if !result.lasting => {
+            (result.text.len() as u64).saturating_sub(RESULT)
+        }
         _ => 0,
     });
     let all = ContextSize::of(std::slice::from_ref(message), reasoning).bytes();
     all - results.sum::<u64>()
 }
 
-/// A summary that stands for all up to a message.
-pub(super) fn summed(upto: MessageId, text: String) -> Compaction {
-    Compaction { upto, summary: Some(text), keep: 0, undone: false }
+/// A summary that stands for all up to a message, but for so many bytes of the results that last.
+pub(super) fn summed(upto: MessageId, text: String, lasting: u32) -> Compaction {
+    Compaction { upto, summary: Some(text), keep: lasting, undone: false }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::compaction::{self, Goal, Measure};
 use super::context_size::scale_of;
 use super::summary::Summary;
-use super::{Agent, Surroundings, truncation};
+use super::{Agent, ReplySink, Surroundings, truncation};
 use crate::client::{Client, ContextWindow, SentReasoning};
 use crate::error::{Error, Result};
 use crate::message::{Message, ModelRef, Options, Part, Thinking, ToolSpec, Usage};
@@ -28,6 +28,8 @@ pub(crate) struct Compactor {
     pub thinking: Thinking,
     pub options: Options,
     pub cancel: CancellationToken,
+    /// The sink of the turn that is compacted for; none where the user asks for it.
+    pub sink: Option<Arc<dyn ReplySink>>,
 }
 
 /// What came of it: the marker that says so, none where nothing was to be gained; and what went
@@ -85,7 +87,8 @@ impl Compactor {
         if let Some(at) = boundary {
             match self.sum_up(&history[..at], &measure, context_window).await {
                 Ok(Some((text, spent))) => {
-                    decided.push(compaction::summed(history[at - 1].id, text));
+                    let lasting = measure.lasting(&history[..at], goal);
+                    decided.push(compaction::summed(history[at - 1].id, text, lasting));
                     usage = Some(spent);
                 }
                 Ok(None) => return Compacted { marker: None, error: None },
@@ -112,6 +115,7 @@ impl Compactor {
         let thinks = messages.iter().flat_map(|message| &message.parts);
         let thinks = { thinks }.any(|part| matches!(part, Part::Thinking { .. }));
         let summary = Summary {
+            sink: self.sink.as_deref(),
             client: &self.client,
             model: &self.model.model,
             options: &self.options,

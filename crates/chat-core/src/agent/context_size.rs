@@ -40,6 +40,15 @@ pub(crate) fn result_bytes(window: Option<u32>) -> usize {
     bytes.clamp(*RESULT_BYTES.start(), *RESULT_BYTES.end())
 }
 
+/// How much of the window the list of skills may take, of 100.
+const SKILLS_SHARE: u64 = 1;
+
+/// How many bytes the list of skills may have with a window of so many tokens.
+pub(crate) fn skill_list_bytes(window: Option<u32>) -> usize {
+    let tokens = u64::from(window.unwrap_or(UNKNOWN_WINDOW)) * SKILLS_SHARE / 100;
+    usize::try_from(Scale::default().bytes(tokens)).unwrap_or(usize::MAX)
+}
+
 /// How many bytes of a text are a token.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Scale {
@@ -132,6 +141,9 @@ impl ContextSize {
                     let category =
                         if summary { ContextCategory::Summary } else { ContextCategory::Context };
                     self.add(category, text.len() as u64);
+                }
+                Part::Command(command) => {
+                    self.add(ContextCategory::Context, command.for_model().len() as u64);
                 }
                 Part::FromAgent(agent) => {
                     self.add(ContextCategory::Context, agent.for_model().len() as u64);

@@ -111,8 +111,9 @@ impl Turn {
         let CallApproval { waited, verdict, needs } = context.answered();
         let took = Some(began.elapsed().saturating_sub(waited));
         let (mut result, pictures) = match outcome {
-            Ok(ToolOutput { text, view, pictures }) => {
-                (ToolResult { view, took, verdict, ..ToolResult::to(call, text, false) }, pictures)
+            Ok(ToolOutput { text, view, lasting, pictures }) => {
+                let result = ToolResult::to(call, text, false);
+                (ToolResult { view, lasting, took, verdict, ..result }, pictures)
             }
             Err(ToolFailure { text, view }) => {
                 let text = format!("tool_call_fail: {text}");

@@ -16,7 +16,7 @@ impl Turn {
     /// other than before, or the first of the turn; none where the results of tools just follow.
     ///
     /// # Errors
-    /// `ContextFull`: nothing that could be sent would fit. And the store's.
+    /// `ContextFull`: nothing that could be sent would fit. `AgentBudget`, and the store's.
     pub(super) async fn fit(&mut self, context: &TurnContext) -> Result<Option<Vec<Arc<Message>>>> {
         let Self { sink, compactor, chat, tools, .. } = self;
         let mut history = context.history.clone();
@@ -40,6 +40,9 @@ impl Turn {
             sink.progress(TurnProgress::Compacting);
             let compacted = compactor.compact(&history, tools, &context_window, limit, false).await;
             if let Some(error) = compacted.error {
+                if matches!(error.kind, Kind::AgentBudget { .. }) {
+                    return Err(error);
+                }
                 sink.progress(TurnProgress::Notice(error));
             }
             if let Some(marker) = compacted.marker {

@@ -24,8 +24,11 @@ impl Agent for JustAsk {
 
     fn system_prompt(&self, around: &Surroundings) -> Option<String> {
         let project = around.project.as_ref().filter(|_| !around.tools.is_empty())?;
-        let mode = around.mode();
-        let more = if mode.is_empty() { String::new() } else { format!("\n\n{mode}") };
+        let mut more = String::new();
+        for part in [around.skills(), around.mode()].iter().filter(|part| !part.is_empty()) {
+            more.push_str("\n\n");
+            more.push_str(part.trim_end());
+        }
         Some(format!(
             "You work in the folder {} using tools; paths are relative to it. Look at the files before \
              you answer questions about them, and say what you did.{more}",

@@ -33,6 +33,21 @@ pub trait ReplySink: Send + Sync {
         Ok(())
     }
 
+    /// The same for a request for a summary of the conversation, which reads so many bytes and writes
+    /// at most so many tokens.
+    ///
+    /// # Errors
+    /// `AgentBudget`.
+    fn admit_summary(&self, bytes: u64, tokens: u64) -> Result<()> {
+        let _ = (bytes, tokens);
+        Ok(())
+    }
+
+    /// Such a request has ended, with what its server says that it cost.
+    fn summary_ended(&self, usage: Option<&Usage>) {
+        let _ = usage;
+    }
+
     /// Whether somebody sees the reply come.
     fn is_watched(&self) -> bool {
         false

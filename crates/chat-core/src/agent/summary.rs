@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::{system, truncation};
+use super::{ReplySink, system, truncation};
 use crate::chat::Chat;
 use crate::client::Client;
 use crate::error::{Kind, Result};
@@ -28,6 +28,8 @@ const ARGUMENTS: usize = 200;
 
 /// What is asked for a summary, and with what.
 pub(super) struct Summary<'a> {
+    /// Whose budget the requests are counted in; none where the user asks for a summary.
+    pub sink: Option<&'a dyn ReplySink>,
     pub client: &'a Arc<dyn Client>,
     pub model: &'a str,
     pub options: &'a Options,
@@ -43,7 +45,7 @@ impl Summary<'_> {
     /// several, each with the summary so far. None where it was stopped.
     ///
     /// # Errors
-    /// The server's; `EmptyReply`, `Repetition`.
+    /// The server's; `EmptyReply`, `Repetition`, `AgentBudget`.
     pub(super) async fn of(
         &self,
         messages: &[Arc<Message>],
@@ -59,7 +61,15 @@ impl Summary<'_> {
                 .thinking(self.thinking);
             let asked = question(so_far.as_deref(), &piece, self.tokens);
             let messages = vec![Arc::new(system(SYSTEM)), Arc::new(asked)];
-            let response = chat.send(messages, cancel, &mut |_| {}).await?;
+            if let Some(sink) = self.sink {
+                let bytes = messages.iter().map(|message| message.plain_text().len() as u64);
+                sink.admit_summary(bytes.sum(), u64::from(self.tokens))?;
+            }
+            let response = chat.send(messages, cancel, &mut |_| {}).await;
+            if let Some(sink) = self.sink {
+                sink.summary_ended(response.as_ref().ok().map(|response| &response.usage));
+            }
+            let response = response?;
             if response.ended == Ending::Stopped {
                 return Ok(None);
             }
@@ -122,6 +132,9 @@ fn transcript_line(message: &Message) -> String {
                 writeln!(out, "{who} (file {name}): {}", excerpt(text, EXCERPT))
             }
             Part::Context { text } => writeln!(out, "{who} (context): {}", excerpt(text, EXCERPT)),
+            Part::Command(command) => {
+                writeln!(out, "{who} (/{}): {}", command.name, excerpt(&command.text, EXCERPT))
+            }
             Part::FromAgent(agent) => {
                 writeln!(out, "{}", excerpt(&agent.for_model(), EXCERPT))
             }

@@ -23,6 +23,8 @@ pub struct Surroundings {
     pub tools: Registry,
     /// The folder of it that the work is about, relative to it; none is all of it.
     pub folder: Option<PathBuf>,
+    /// The skills that there were when the chat was opened, a line each. It stays, so that the instructions do.
+    pub skills: Arc<str>,
     /// What the session is called, where it works for another one.
     pub name: Option<String>,
     /// What tools may do without asking.
@@ -72,6 +74,22 @@ impl Surroundings {
         };
         let agent = self.name.as_deref().map(as_agent);
         agent.into_iter().chain(plan).collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// Tells the model about skills, where a tool loads them.
+    pub(super) fn skills(&self) -> String {
+        let Some(tool) = self.tools.all().find(|tool| tool.loads_skills()) else {
+            return String::new();
+        };
+        if self.skills.is_empty() {
+            return String::new();
+        }
+        let name = tool.info().name();
+        format!(
+            "Skills are instructions for special tasks. If one fits the task, load it with {name} before you begin, \
+             and follow it.\n{}",
+            self.skills
+        )
     }
 
     /// Where the work is done, a line each.

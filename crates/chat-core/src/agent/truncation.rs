@@ -13,6 +13,12 @@ const EARLIER: &str =
 /// What stands above the plan there.
 const PLAN: &str = "The plan at that point:";
 
+/// What stands above the results that last.
+const LASTING: &str = "Instructions that were loaded until then and still apply:";
+
+/// From which length on lasting results are shortened with the others: only where nothing else is enough.
+const SHORTENS_LASTING: usize = 500;
+
 /// How much of what is kept of a long result is its head, of 100.
 const HEAD: usize = 60;
 
@@ -20,13 +26,13 @@ const HEAD: usize = 60;
 /// history always gives the same; what comes behind changes nothing before it.
 pub(super) fn shortened(history: &[Arc<Message>]) -> Cow<'_, [Arc<Message>]> {
     let place = |id: MessageId| history.iter().position(|message| message.id == id);
-    let mut summary: Option<(usize, &Arc<Message>, &str)> = None;
+    let mut summary: Option<(usize, &Arc<Message>, &str, u32)> = None;
     let mut shrunk: Vec<(usize, usize)> = Vec::new();
     for marker in history.iter().filter(|message| message.role == Role::Ui) {
         for compaction in marker.compactions().filter(|compaction| !compaction.undone) {
             let Some(upto) = place(compaction.upto) else { continue };
             match &compaction.summary {
-                Some(text) => summary = Some((upto, marker, text)),
+                Some(text) => summary = Some((upto, marker, text, compaction.keep)),
                 None => shrunk.push((upto, compaction.keep as usize)),
             }
         }
@@ -37,13 +43,14 @@ pub(super) fn shortened(history: &[Arc<Message>]) -> Cow<'_, [Arc<Message>]> {
     let mut out = Vec::with_capacity(history.len());
     let from = summary.map_or(0, |(upto, ..)| upto + 1);
     let mut rest = history.iter().enumerate().skip(from).peekable();
-    if let Some((upto, marker, text)) = summary {
+    if let Some((upto, marker, text, keep)) = summary {
         // A result without its call is refused by strict servers.
         while rest.next_if(|(_, message)| matches!(message.role, Role::Tool | Role::Ui)).is_some() {
         }
         let asks = rest.peek().is_some_and(|(_, message)| message.role == Role::User);
         let question = if asks { None } else { last_words(&history[..=upto]) };
-        out.push(Arc::new(summed_up(marker, text, &history[..=upto], question)));
+        let lasting = lasting(&history[..=upto], keep as usize);
+        out.push(Arc::new(summed_up(marker, text, &history[..=upto], &lasting, question)));
     }
     for (at, message) in rest {
         let keep = shrunk.iter().filter(|(upto, _)| *upto >= at).map(|(_, keep)| *keep).min();
@@ -54,17 +61,39 @@ pub(super) fn shortened(history: &[Arc<Message>]) -> Cow<'_, [Arc<Message>]> {
     Cow::Owned(out)
 }
 
-/// The summary as the user's message, with the plan as it stood where something of it was open; and
-/// with what they said last, where the work on it goes on.
+/// The results that last in what a summary stands for, in their order: each once, the newest of them in at most so
+/// many bytes.
+pub(super) fn lasting(history: &[Arc<Message>], most: usize) -> Vec<&str> {
+    let parts = history.iter().rev().flat_map(|message| message.parts.iter().rev());
+    let mut left = most;
+    let mut found: Vec<&str> = Vec::new();
+    for part in parts {
+        let Part::ToolResult(result) = part else { continue };
+        let text = result.text.trim();
+        if result.lasting && text.len() <= left && !found.contains(&text) {
+            left -= text.len();
+            found.push(text);
+        }
+    }
+    found.reverse();
+    found
+}
+
+/// The summary as the user's message, with the plan as it stood where something of it was open, and the results that
+/// last; and with what they said last, where the work on it goes on.
 fn summed_up(
     marker: &Message,
     text: &str,
     history: &[Arc<Message>],
+    lasting: &[&str],
     question: Option<&Arc<Message>>,
 ) -> Message {
     let mut text = format!("{EARLIER}\n\n{}", text.trim());
     if let Some(plan) = open_plan(&todos(history)) {
         text = format!("{text}\n\n{PLAN}\n{plan}");
+    }
+    if !lasting.is_empty() {
+        text = format!("{text}\n\n{LASTING}\n\n{}", lasting.join("\n\n"));
     }
     let parts = std::iter::once(Part::Context { text });
     let question = question.into_iter().flat_map(|message| message.parts.iter().cloned());
@@ -100,7 +129,8 @@ pub(super) fn with_short_results(message: &Arc<Message>, keep: usize) -> Arc<Mes
 
 /// Whether shortening gains something: the note is not for nothing.
 fn is_long(result: &ToolResult, keep: usize) -> bool {
-    result.text.len() > keep + 100
+    let may_be_shortened = !result.lasting || keep <= SHORTENS_LASTING;
+    may_be_shortened && result.text.len() > keep + 100
 }
 
 pub(super) fn head_and_tail(text: &str, keep: usize) -> String {

@@ -77,8 +77,16 @@ impl Turn {
             .watched(move || watched.is_watched())
             .assembled_in(InSink(Arc::clone(&sink)));
         let cancelled = cancel.clone();
-        let compactor =
-            Compactor { agent, around, client, model, thinking, options, cancel: cancelled };
+        let compactor = Compactor {
+            agent,
+            around,
+            client,
+            model,
+            thinking,
+            options,
+            cancel: cancelled,
+            sink: Some(Arc::clone(&sink)),
+        };
         Self {
             sink,
             cancel,

@@ -1,6 +1,7 @@
 //! Defines the events and the plain data in them.
 
 use std::ops::{Deref, DerefMut};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -71,6 +72,12 @@ pub enum Event {
     },
     /// The kinds of agents changed.
     AgentKindsChanged,
+    /// The agents, commands and skills in files changed, or whether a project's are trusted
+    /// ([`DefinitionFiles`](crate::manager::DefinitionFiles)).
+    DefinitionsChanged {
+        /// The project's folder; none for those of chats without a project.
+        project: Option<PathBuf>,
+    },
     /// The settings changed, here or in another process.
     SettingsChanged,
     /// Something that the person should know and that belongs to no request.

@@ -5,6 +5,7 @@
 //! bounded by what there is to show, nothing is lost, and a slow subscriber slows nobody.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use tokio::sync::Notify;
@@ -128,6 +129,7 @@ enum Key {
     Connections,
     Show,
     AgentKinds,
+    Definitions(Option<PathBuf>),
     Settings,
     Notice(&'static str, Option<Fid>),
 }
@@ -146,6 +148,7 @@ fn key(event: &Event) -> Option<Key> {
         Event::ConnectionsChanged => Key::Connections,
         Event::ShowRequested { .. } => Key::Show,
         Event::AgentKindsChanged => Key::AgentKinds,
+        Event::DefinitionsChanged { project } => Key::Definitions(project.clone()),
         Event::SettingsChanged => Key::Settings,
         Event::Notice(failure) => Key::Notice(failure.error.kind.name(), failure.session.clone()),
     })

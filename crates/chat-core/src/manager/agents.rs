@@ -12,6 +12,7 @@ use super::{Event, Fid, Kind, Manager, Result, SessionPlaceholder};
 use crate::message::{ModelRef, SessionMeta};
 use crate::session::Session;
 use crate::store::{NewSession, SessionRecord};
+use crate::tool::NewWorktree;
 
 /// The longest name of an agent, in characters.
 const LONGEST_NAME: usize = 40;
@@ -26,6 +27,8 @@ pub struct NewAgent {
     /// The folder that its work is about: one in its parent's project, relative to that or absolute.
     /// Without a parent the project itself.
     pub path: Option<PathBuf>,
+    /// A worktree of its parent's project that is made for it: it works there instead.
+    pub worktree: Option<NewWorktree>,
     /// The kind of agent.
     pub agent: Option<String>,
     /// The model.
@@ -49,7 +52,7 @@ impl Agents {
     ///
     /// # Errors
     /// `SessionNotFound` for the parent, `AgentMissing`, `ConnectionMissing`, `OutsideParent` where its
-    /// folder is not in its parent's project, and the store's.
+    /// folder is not in its parent's project, `Worktree`, and the store's.
     pub async fn create(&self, new: NewAgent) -> Result<SessionPlaceholder> {
         let this = self.0.clone();
         self.0.run(async move { this.create_agent(new).await }).await
@@ -159,6 +162,22 @@ impl Agents {
 
 impl Manager {
     pub(super) async fn create_agent(&self, new: NewAgent) -> Result<SessionPlaceholder> {
+        let Some(worktree) = self.worktree_for_agent(&new).await? else {
+            return self.create_agent_in(new, None).await;
+        };
+        let created = self.create_agent_in(new, Some(worktree.project())).await;
+        if created.is_err() {
+            self.undo_worktree(worktree).await;
+        }
+        created
+    }
+
+    /// Creates an agent that works in this project, or else in its parent's.
+    async fn create_agent_in(
+        &self,
+        new: NewAgent,
+        project: Option<PathBuf>,
+    ) -> Result<SessionPlaceholder> {
         let shared = &self.inner.shared;
         let parent = match &new.parent {
             Some(parent) => Some(self.session(parent).await?),
@@ -169,8 +188,13 @@ impl Manager {
             Some(parent) => Some(parent.gate_of_living().await?),
             None => None,
         };
+        let project = match &parent {
+            Some(parent) => parent.project(),
+            None => new.path.clone(),
+        };
+        shared.definitions.load(project.as_deref()).await;
         let show = new.show;
-        let new = self.new_agent(new, parent.as_deref())?;
+        let new = self.new_agent(new, parent.as_deref(), project)?;
         let record = shared.store.create(new, Vec::new()).await?;
         // Nothing is at work in it.
         shared.store.release(&record.fid).await?;
@@ -185,15 +209,29 @@ impl Manager {
     }
 
     /// What is stored of a new agent.
-    fn new_agent(&self, new: NewAgent, parent: Option<&Session>) -> Result<NewSession> {
+    fn new_agent(
+        &self,
+        new: NewAgent,
+        parent: Option<&Session>,
+        project: Option<PathBuf>,
+    ) -> Result<NewSession> {
         let shared = &self.inner.shared;
         let settings = shared.clients.settings();
         let parent = parent.map(Session::record);
         let of_parent = parent.as_ref().map(|parent| parent.agent.clone());
+        let is_other = new.agent != of_parent;
         let agent = new.agent.or(of_parent).unwrap_or_else(|| settings.chat.agent.clone());
-        let agent = shared.agent(&agent)?;
-        let model = new.model.or_else(|| parent.as_ref()?.model.clone());
-        let model = model.or_else(|| shared.clients.default_model());
+        let project = match &parent {
+            Some(parent) => parent.project.as_deref(),
+            None => new.path.as_deref(),
+        };
+        let agent = shared.agent(&agent, project)?;
+        let inherited = parent.as_ref().and_then(|parent| parent.model.clone());
+        let inherited = inherited.or_else(|| shared.clients.default_model());
+        // What the user chose for the parent was chosen for its kind of agent.
+        let of_agent = agent.model().filter(|_| is_other);
+        let of_agent = of_agent.map(|name| shared.model_named(name, inherited.as_ref()));
+        let model = new.model.or(of_agent).or(inherited);
         if let Some(model) = &model
             && !shared.clients.has(&model.connection)
         {
@@ -209,11 +247,14 @@ impl Manager {
         };
         let Some(parent) = parent else {
             let mode = settings.permissions.mode;
-            let meta = SessionMeta { project: new.path, mode, ..meta };
+            let meta = SessionMeta { project: project.or(new.path), mode, ..meta };
             return Ok(NewSession { meta, rules: Vec::new() });
         };
+        // Without a worktree one project for all: the same rules, the same guarded files, one journal of
+        // changes.
+        let project = project.or_else(|| parent.project.clone());
         let folder = match new.path {
-            Some(path) => Some(self.folder_in(&path, parent.project.as_deref())?),
+            Some(path) => Some(self.folder_in(&path, project.as_deref())?),
             None => parent.folder.clone(),
         };
         // What was allowed for the parent's chat was allowed for that one alone. What was denied there
@@ -223,10 +264,13 @@ impl Manager {
         let meta = SessionMeta {
             parent: Some(parent.fid.clone()),
             folder: folder.filter(|folder| folder != Path::new("")),
-            // One project for all: the same rules, the same guarded files, one journal of changes.
-            project: parent.project.clone(),
+            project,
             thinking: parent.thinking,
-            options: parent.options.clone(),
+            options: if is_other {
+                agent.options().or(&parent.options)
+            } else {
+                parent.options.clone()
+            },
             mode: parent.mode,
             ..meta
         };

@@ -13,7 +13,7 @@ impl Sessions {
         self.0.run(async move { this.delete_session(&fid).await }).await
     }
 
-    /// Takes a deletion back, with that of all that were deleted with it.
+    /// Takes a deletion back, with that of all that were deleted with it, and of those that it works for.
     pub async fn restore(&self, fid: &Fid) -> Result<()> {
         let (this, fid) = (self.0.clone(), fid.clone());
         self.0

@@ -6,15 +6,18 @@ use std::time::Duration;
 
 use chat_journal::Limits;
 use chat_permission::path::PathEnvironment;
+use chat_worktree::Worktrees;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::connection_registry::ConnectionRegistry;
+use super::definition_registry::DefinitionRegistry;
 use super::{Inner, Kind, Manager, Result, SessionServices, SettingsFile, StartOptions};
 use crate::client::{BuiltIn, Client as _, EngineOptions};
 use crate::event::{Event, Hub};
 use crate::models::{self, CONNECTION, DownloadNews, Downloader, Library};
 use crate::session::{Unsteerable, WaitingApprovals};
+use crate::settings::Folders;
 use crate::store::{Opened, Store};
 use crate::tool::Journals;
 
@@ -71,20 +74,34 @@ impl Manager {
                 told.tell(&Event::ModelsChanged);
             }
         });
-        let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
+        let home = Folders::home();
+        let path_environment = PathEnvironment { home: home.clone(), own: options.folders.all() };
+        let definitions = {
+            let (hub, environment) = (Arc::clone(&hub), path_environment.clone());
+            let (folders, agents) = (options.folders.clone(), options.agents.clone());
+            let reading = tokio::task::spawn_blocking(move || {
+                DefinitionRegistry::open(hub, &folders, options.home, &agents, environment)
+            });
+            reading.await.map_err(|_| Kind::Internal)?
+        };
         let shared = SessionServices {
             store,
             hub,
             asks: WaitingApprovals::default(),
             agents: RwLock::new(options.agents),
+            definitions: Arc::new(definitions.clone()),
             tools: options.tools,
             outputs: options.folders.outputs(),
-            path_environment: PathEnvironment { home: home.clone(), own: options.folders.all() },
+            path_environment,
             journals: Arc::new(Journals::new(
                 options.folders.state.clone(),
                 home,
                 Limits::default(),
             )),
+            worktrees: Worktrees::new(
+                Worktrees::default_root(&options.folders.data),
+                Worktrees::default_shadow(&options.folders.state),
+            ),
             clients: Arc::clone(&connections) as _,
             teams: OnceLock::new(),
             unsteerable: Unsteerable::default(),
@@ -101,6 +118,7 @@ impl Manager {
                 services: options.services,
                 library,
                 downloads,
+                definitions,
                 sessions: Mutex::default(),
                 deleting: tokio::sync::Mutex::default(),
                 rows: Mutex::new(BTreeMap::new()),
@@ -109,6 +127,7 @@ impl Manager {
             }),
         };
         manager.form_teams();
+        manager.find_left_over_worktrees();
         manager.follow();
         manager.keep_backups();
         if options.discover {

@@ -89,6 +89,10 @@ impl Permissions {
         if scope == Scope::Session || (scope == Scope::Project && project.is_none()) {
             return session.approvals().remember(effect, rules).await;
         }
+        // In a worktree it is about the project that this was made from.
+        let worktrees = &self.0.inner.shared.worktrees;
+        let worktree = project.as_deref().and_then(|it| worktrees.containing(it).ok().flatten());
+        let project = worktree.map(|it| it.parent_project().to_owned()).or(project);
         self.0
             .settings()
             .change(move |settings| {

@@ -187,9 +187,11 @@ impl Sessions {
     /// unless another agent is set for all new chats.
     pub async fn agent_for(&self, project: &Path) -> String {
         let (this, project) = (self.0.clone(), project.to_owned());
+        let folder = project.clone();
         let last = self
             .0
             .run(async move {
+                this.inner.definitions.load(Some(project.clone())).await;
                 let records = this.inner.shared.store.sessions().await?;
                 let there = records
                     .into_iter()
@@ -197,7 +199,7 @@ impl Sessions {
                 Ok(there.max_by_key(|record| record.updated).map(|record| record.meta.agent))
             })
             .await;
-        let is_there = |agent: &str| self.0.inner.shared.agent(agent).is_ok();
+        let is_there = |agent: &str| self.0.inner.shared.agent(agent, Some(&folder)).is_ok();
         if let Ok(Some(agent)) = last
             && is_there(&agent)
         {

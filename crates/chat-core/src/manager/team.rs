@@ -1,6 +1,8 @@
 //! Has the tools of sessions work with the other agents of their trees.
 
 mod desk;
+mod wake;
+mod worktrees;
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -12,7 +14,7 @@ use self::desk::Desk;
 use super::{Fid, Inner, Manager, Result};
 use crate::message::{AgentReport, AgentState};
 use crate::session::{AgentsAtWork, Place, Session, Teams};
-use crate::tool::{AgentTask, Team, TeamError};
+use crate::tool::{AgentTask, AgentWorktrees, Team, TeamError};
 
 impl Manager {
     /// Lets tools reach the agents of their session's tree, and has the chats hear of agents that an
@@ -37,7 +39,7 @@ impl Manager {
             }
             if let Some(parent) = &record.parent {
                 // The user decides when it goes on.
-                self.session(parent).await?.receive(agent.report().await?, false).await?;
+                self.session(parent).await?.receive(agent.report().await?).await?;
             }
         }
         Ok(())
@@ -46,23 +48,7 @@ impl Manager {
     /// Once the agent's work has ended, has its parent hear of it, unless somebody waits for it. It has
     /// its place until then.
     fn report_when_idle(&self, parent: Arc<Session>, agent: Arc<Session>, place: Option<Place>) {
-        let shared = Arc::clone(&self.inner.shared);
-        self.inner.shared.spawn(async move {
-            agent.idle().await;
-            drop(place);
-            // Whoever waits reports it. Where the program ends, the next start does.
-            if agent.tree().is_waited_for(agent.fid()) || agent.is_halted() {
-                return;
-            }
-            let wake = shared.clients.settings().agents.wake;
-            let reported = match agent.report().await {
-                Ok(report) => parent.receive(report, wake).await,
-                Err(error) => Err(error),
-            };
-            if let Err(error) = reported {
-                tracing::warn!(%error, "the report of an agent waits for the next start");
-            }
-        });
+        wake::report_when_idle(&self.inner.shared, parent, agent, place);
     }
 }
 
@@ -134,24 +120,27 @@ impl Team for Member {
     ) -> Result<AgentReport, TeamError> {
         let desk = self.desk().await?;
         let agent = desk.find(name).await?;
-        if desk.me.works_for(agent.fid()) {
-            // It goes on with that by itself, once it can.
-            agent.send(desk.said(message)).await?;
-            return Ok(agent.short_report());
-        }
+        let is_above = desk.me.works_for(agent.fid());
         let works = agent.works_for(desk.me.fid());
         if interrupt && works {
             agent.stop();
             let _ = tokio::time::timeout(desk.limit(), agent.idle()).await;
         }
-        let most = desk.settings.at_once;
-        let place = agent.tree().try_place(agent.fid(), most as usize);
-        let place = place.ok_or(TeamError::AllBusy { most })?;
-        agent.set_closed(false).await?;
+        let was_busy = agent.is_busy_or_begins_next();
+        // The session at the top works for the user alone.
+        let begins = agent.depth() > 0 && !was_busy;
+        let place = (begins || works).then(|| desk.free_place(&agent)).transpose()?;
+        if !is_above {
+            agent.set_closed(false).await?;
+        }
         agent.send(desk.said(message)).await?;
         let report = agent.short_report();
         if works {
-            desk.report_later(&agent, Some(place)).await?;
+            desk.report_later(&agent, place).await?;
+        } else if let Some(place) = place {
+            // Whoever gave it work hears of its end, or for one above whoever that works for.
+            let above = agent.parent().filter(|_| is_above);
+            desk.report_to(above.unwrap_or(&desk.me), &agent, Some(place)).await?;
         }
         Ok(report)
     }
@@ -220,5 +209,9 @@ impl Team for Member {
         let agent = desk.find_below(name).await?;
         desk.manager.close_agents(agent.fid()).await?;
         Ok(agent.report().await?)
+    }
+
+    fn worktrees(&self) -> Arc<dyn AgentWorktrees> {
+        Arc::new(Self { inner: Weak::clone(&self.inner), fid: self.fid.clone() })
     }
 }

@@ -78,14 +78,18 @@ impl AgentReport {
     pub fn for_model(&self) -> String {
         let mut out = format!("Agent “{}” {}", self.name, self.state.for_model());
         if let Some(error) = &self.error {
-            let _ = write!(out, " ({error})");
+            let _ = write!(out, ". {}", error.for_model());
         }
-        if self.text.is_empty() {
-            out.push('.');
-        } else if self.state.is_well() {
-            let _ = write!(out, ":\n{}", self.text);
-        } else {
-            let _ = write!(out, ". What it had said until then:\n{}", self.text);
+        match (self.text.is_empty(), self.error.is_some()) {
+            (true, true) => {}
+            (true, false) => out.push('.'),
+            (false, false) if self.state.is_well() => {
+                let _ = write!(out, ":\n{}", self.text);
+            }
+            (false, has_error) => {
+                let end = if has_error { "" } else { "." };
+                let _ = write!(out, "{end} What it had said until then:\n{}", self.text);
+            }
         }
         out
     }
@@ -134,8 +138,13 @@ mod tests {
         assert_eq!(done, "Agent “explorer” is done:\nIt is in a.rs.");
         let failed = report(AgentState::Failed, "I looked at", Some(Kind::Stalled.into()));
         let failed = failed.for_model();
-        assert!(failed.starts_with("Agent “explorer” failed (Stalled). What it had"), "{failed}");
-        assert!(failed.ends_with("I looked at"), "{failed}");
+        assert_eq!(
+            failed,
+            "Agent “explorer” failed. The server stopped responding in the middle of the reply. What it \
+             had said until then:\nI looked at"
+        );
+        let silent = report(AgentState::Failed, "", Some(Kind::EmptyReply.into())).for_model();
+        assert_eq!(silent, "Agent “explorer” failed. The reply was empty.");
         let stopped = report(AgentState::Stopped, "", None).for_model();
         assert_eq!(stopped, "Agent “explorer” was stopped before it was done.");
     }

@@ -119,8 +119,8 @@ pub struct Compaction {
     /// results of tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// How many bytes of each result up to there go out, its head and its tail; for those of which
-    /// there is no summary.
+    /// How many bytes of each result up to there go out, its head and its tail; with a summary, how many
+    /// bytes of the results that last go out after it.
     #[serde(default)]
     pub keep: u32,
     /// Whether the person took it back.

@@ -60,6 +60,9 @@ pub struct ToolResult {
     /// Whether it failed because the person stopped the reply.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stopped: bool,
+    /// Whether it stays whole when the conversation is compacted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lasting: bool,
     /// What was done, as data for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub view: Option<ToolView>,
@@ -83,6 +86,7 @@ impl ToolResult {
             text: text.into(),
             failed,
             stopped: false,
+            lasting: false,
             view: None,
             took: None,
             verdict: None,

@@ -73,32 +73,26 @@ impl Session {
         self.lock().is_halted()
     }
 
-    /// Has what came of an agent's work wait here, where nobody was told of it, and begins a turn with it
-    /// where nothing is at work and `wake` says so. Says whether nobody was told.
+    /// Has what came of an agent's work wait here, where nobody was told of it. Says whether nobody was.
     ///
     /// # Errors
     /// The store's: it is still to be told.
-    pub(crate) async fn receive(self: &Arc<Self>, report: AgentReport, wake: bool) -> Result<bool> {
+    pub(crate) async fn receive(self: &Arc<Self>, report: AgentReport) -> Result<bool> {
         let agent = report.session.clone();
         let content = Content::default().from_agent(FromAgent::Report(Box::new(report)));
         let request = ChatRequest { content, ..ChatRequest::default() };
         let waiting = Waiting { id: MessageId::new(), request };
-        {
-            let _gate = self.gate.lock().await;
-            if self.is_halted() {
-                return Ok(false);
-            }
-            let store = &self.services.store;
-            if !store.deliver_report(&agent, &self.fid, waiting.queued()).await? {
-                return Ok(false);
-            }
-            let mut state = self.lock();
-            let event = state.queue.push(waiting);
-            state.tell(event);
+        let _gate = self.gate.lock().await;
+        if self.is_halted() {
+            return Ok(false);
         }
-        if wake {
-            self.begin_waiting(self.stopped_from_now()).await;
+        let store = &self.services.store;
+        if !store.deliver_report(&agent, &self.fid, waiting.queued()).await? {
+            return Ok(false);
         }
+        let mut state = self.lock();
+        let event = state.queue.push(waiting);
+        state.tell(event);
         Ok(true)
     }
 

@@ -1,27 +1,21 @@
 //! How a request begins: what the person said is stored, and the work is started.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use chat_permission::{Effect, Entry, Rule, Scope};
 use tokio::sync::MutexGuard;
 use tokio_util::sync::CancellationToken;
 
-use super::parts::permission_rules::of_any_folder;
-use super::parts::steering::Answering;
+use super::resolved_request::{ResolvedRequest, entries};
 use super::review::Rejected;
 use super::tree::budget::Budget;
 use super::turn::RunningTurn;
 use super::user_message::UserMessageBuilder;
 use super::{Session, SessionServices};
-use crate::agent::{Agent, says_something};
+use crate::agent::says_something;
 use crate::error::{Kind, Result};
 use crate::event::Event;
-use crate::message::{
-    ChatRequest, Fid, Message, MessageId, ModelRef, Options, Part, Role, SessionChange,
-    SessionMeta, Thinking,
-};
-use crate::store::{NewSession, SessionPatch, SessionRecord};
+use crate::message::{ChatRequest, Fid, Message, MessageId, Part, Role, SessionMeta};
+use crate::store::NewSession;
 
 /// Asks a model to finish its last answer. English: models read it best.
 const GO_ON: &str =
@@ -31,90 +25,6 @@ const GO_ON: &str =
 const CONTINUE_AFTER_LOOP: &str = "Your last message started repeating itself and was stopped there. \
                           Continue from the point before the repetition, in a different way, \
                           without saying the same thing again.";
-
-/// A request whose agent and model are known.
-pub(super) struct ResolvedRequest {
-    pub agent: Arc<dyn Agent>,
-    pub model: ModelRef,
-    pub thinking: Thinking,
-    pub options: Options,
-}
-
-impl ResolvedRequest {
-    /// Waits until what the request needs is known: servers may still be looked for. Nobody else
-    /// is to wait for that, so that it comes before the gate.
-    async fn wait_until_known(
-        services: &SessionServices,
-        request: &ChatRequest,
-        known: Option<&SessionRecord>,
-    ) {
-        let model = request.model.as_ref().or(known.and_then(|known| known.model.as_ref()));
-        services.clients.wait_until_known(model.map(|model| model.connection.as_str())).await;
-    }
-
-    /// Fills in the defaults of the request.
-    pub(super) fn resolve(
-        services: &SessionServices,
-        request: &ChatRequest,
-        known: Option<&SessionRecord>,
-    ) -> Result<Self> {
-        let settings = services.clients.settings();
-        let agent = request.agent.as_deref().or(known.map(|known| known.agent.as_str()));
-        let agent = services.agent(agent.unwrap_or(&settings.chat.agent))?;
-        let model =
-            match request.model.clone().or_else(|| known.and_then(|known| known.model.clone())) {
-                Some(model) => model,
-                None => services.clients.default_model().ok_or(Kind::NoModel)?,
-            };
-        if !services.clients.has(&model.connection) {
-            return Err(Kind::ConnectionMissing { name: model.connection }.into());
-        }
-        let usage = services.clients.usage(&model);
-        let thinking = request.thinking.or(known.map(|known| known.thinking));
-        let known_options = known.map(|known| known.options.clone()).unwrap_or_default();
-        Ok(Self {
-            agent,
-            model,
-            thinking: thinking.unwrap_or(usage.thinking),
-            options: request.options.clone().or(&known_options).or(&usage.options),
-        })
-    }
-
-    /// How it answers in this project.
-    pub(super) fn answering(&self, project: Option<PathBuf>) -> Answering {
-        Answering {
-            agent: self.agent.name().to_owned(),
-            model: self.model.clone(),
-            thinking: self.thinking,
-            options: self.options.clone(),
-            project,
-        }
-    }
-
-    /// What the session's row must say for the next request to be made in the same way.
-    fn patch(&self, request: &ChatRequest, known: &SessionRecord) -> Option<SessionPatch> {
-        let project = request.project.clone();
-        let project = project.filter(|project| Some(project) != known.project.as_ref());
-        // What was allowed in the one folder is not allowed in the other.
-        let rules =
-            if project.is_some() { of_any_folder(&known.rules) } else { known.rules.clone() };
-        let change = SessionChange {
-            agent: Some(self.agent.name().to_owned()).filter(|agent| *agent != known.agent),
-            model: Some(self.model.clone()).filter(|model| Some(model) != known.model.as_ref()),
-            thinking: request.thinking.filter(|thinking| *thinking != known.thinking),
-            options: Some(request.options.clone().or(&known.options))
-                .filter(|o| *o != known.options),
-            project: project.map(Some),
-            mode: request.mode.filter(|mode| *mode != known.mode),
-        };
-        let patch = SessionPatch {
-            change,
-            rules: Some(with_rules(&rules, &request.allow)).filter(|rules| *rules != known.rules),
-            ..SessionPatch::default()
-        };
-        (patch != SessionPatch::default()).then_some(patch)
-    }
-}
 
 impl Session {
     /// Begins a session with its first request. It is registered before anybody hears of it, and
@@ -401,6 +311,7 @@ impl Session {
             let mut state = self.lock();
             state.titling.cancel();
             state.answering = Some(resolved.answering(state.record.project.clone()));
+            state.agent_ceiling = resolved.agent.ceiling();
             let turn = state.turns.begin(cancel.clone());
             state.trouble = None;
             state.record.updated = reply.time;
@@ -412,19 +323,4 @@ impl Session {
         let turn = RunningTurn { session, id: turn };
         self.services.spawn(turn.work(resolved, cancel));
     }
-}
-
-/// Rules that a request brings for its session.
-fn entries(rules: &[Rule]) -> impl Iterator<Item = Entry> {
-    rules.iter().map(|rule| Entry {
-        rule: rule.clone(),
-        effect: Effect::Allow,
-        scope: Scope::Session,
-    })
-}
-
-/// The rules that there are, and those that a request brings.
-fn with_rules(known: &[Entry], more: &[Rule]) -> Vec<Entry> {
-    let kept = known.iter().filter(|entry| !more.contains(&entry.rule)).cloned();
-    kept.chain(entries(more)).collect()
 }

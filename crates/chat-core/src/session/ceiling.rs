@@ -17,6 +17,11 @@ impl Session {
         std::iter::successors(self.parent.as_ref(), |session| session.parent.as_ref())
     }
 
+    /// The session that it works for.
+    pub(crate) fn parent(&self) -> Option<&Arc<Self>> {
+        self.parent.as_ref()
+    }
+
     /// Whether it works for this one, or for one that does.
     pub(crate) fn works_for(&self, fid: &Fid) -> bool {
         self.ancestors().any(|ancestor| ancestor.fid == *fid)
@@ -48,20 +53,37 @@ impl Session {
         }
     }
 
+    /// Whether one that it works for, directly or not, is gone: nobody knows what was denied there.
+    fn lacks_ceiling(&self) -> bool {
+        self.lost_parent || self.ancestors().any(|ancestor| ancestor.lost_parent)
+    }
+
     /// The rules that hold for this session in a request's folder, and its mode. The session may have
     /// another folder by now, for its next request.
     pub(super) fn rules(&self, project: Option<&Arc<Project>>) -> (Vec<Entry>, Mode) {
         let settings = self.services.clients.settings();
         let root = project.map(|project| project.root());
-        let remembered = settings.permissions.entries(root);
         // Where nobody knows what is denied, nothing that was allowed passes.
-        let unread = settings.permissions.are_unread;
+        let orphaned = self.lacks_ceiling();
+        let unread = settings.permissions.are_unread || orphaned;
         let (own, mode) = {
             let state = self.lock();
             (state.record.rules.clone(), state.record.mode)
         };
         let own = own.into_iter().filter(|it| !unread || it.effect == Effect::Deny);
+        let remembered = settings.permissions.entries(root).into_iter();
+        let remembered = remembered.filter(|it| !orphaned || it.effect == Effect::Deny);
         let mut rules: Vec<_> = own.chain(remembered).collect();
+        // In a worktree, the rules of the project that it was made from hold too.
+        let worktree =
+            root.and_then(|root| self.services.worktrees.containing(root).ok().flatten());
+        if let Some(worktree) = worktree {
+            for entry in settings.permissions.entries(Some(worktree.parent_project())) {
+                if !rules.contains(&entry) {
+                    rules.push(entry);
+                }
+            }
+        }
         for ancestor in self.ancestors() {
             let (denied, folder) = {
                 let state = ancestor.lock();
@@ -86,9 +108,34 @@ impl Session {
         self.within(mode)
     }
 
-    /// A mode, as far as those that it works for have it.
+    /// A mode, as far as those that it works for have it. Where one of them is gone it only reads.
     pub(super) fn within(&self, mode: Mode) -> Mode {
-        self.ancestors().fold(mode, |mode, ancestor| mode.within(ancestor.lock().record.mode))
+        if self.lacks_ceiling() {
+            return Mode::Plan;
+        }
+        self.ancestors().fold(self.agent_within(mode), |mode, ancestor| {
+            let above = ancestor.lock().record.mode;
+            mode.within(ancestor.agent_within(above))
+        })
+    }
+
+    /// A mode of the user's, as far as the agent has it.
+    fn agent_within(&self, mode: Mode) -> Mode {
+        self.agent_ceiling().map_or(mode, |ceiling| ceiling.within(mode))
+    }
+
+    /// What the agent lets its tools do unasked at most: that of the request at work, which may be gone or changed by
+    /// now, or that of the next one.
+    fn agent_ceiling(&self) -> Option<Mode> {
+        let (agent, project) = {
+            let state = self.lock();
+            if state.answering.is_some() {
+                return state.agent_ceiling;
+            }
+            (state.record.agent.clone(), state.record.project.clone())
+        };
+        let agent = self.services.agent(&agent, project.as_deref()).ok()?;
+        agent.ceiling()
     }
 
     /// The folder of its project that its work is about.

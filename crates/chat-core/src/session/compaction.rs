@@ -7,7 +7,7 @@ use futures_util::FutureExt;
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
-use super::begin::ResolvedRequest;
+use super::resolved_request::ResolvedRequest;
 use super::turn::RunningTurn;
 use crate::agent::{Compactor, compaction_limit};
 use crate::client::Priority;
@@ -117,6 +117,7 @@ impl Session {
             thinking: resolved.thinking,
             options: resolved.options,
             cancel: cancel.clone(),
+            sink: None,
         };
         let limit = compaction_limit(&context_window, 100, &compactor.options).unwrap_or(NO_LIMIT);
         let compacted = compactor.compact(&history, &tools, &context_window, limit, true).await;

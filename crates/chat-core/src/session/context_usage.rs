@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::begin::ResolvedRequest;
 use super::compaction::holds;
 use super::parts::last_usage::Measured;
+use super::resolved_request::ResolvedRequest;
 use super::user_message::UserMessageBuilder;
 use super::{Session, SessionServices};
 use crate::agent::{ContextSize, compaction_limit, outgoing, scale_of, tool_bytes};
@@ -40,8 +40,10 @@ pub(crate) struct ContextUsageReader<'a> {
 }
 
 impl ContextUsageReader<'_> {
-    fn resolve(&self, request: &ChatRequest) -> Result<ResolvedRequest> {
+    async fn resolve(&self, request: &ChatRequest) -> Result<ResolvedRequest> {
         let record = self.session.lock().record.clone();
+        let project = request.project.as_deref().or(record.project.as_deref());
+        self.session.services.definitions.load(project).await;
         let known = Some(&record).filter(|record| !record.fid.as_str().is_empty());
         ResolvedRequest::resolve(&self.session.services, request, known)
     }
@@ -49,7 +51,7 @@ impl ContextUsageReader<'_> {
     /// How full the window is. Asks the model's server about it where nobody did before.
     pub(crate) async fn current(&self) -> Result<ContextUsage> {
         let history = self.session.transcript().await?;
-        let resolved = self.resolve(&ChatRequest::default())?;
+        let resolved = self.resolve(&ChatRequest::default()).await?;
         // The rules and the environment may have changed since it was measured.
         let surroundings = self
             .session
@@ -67,7 +69,7 @@ impl ContextUsageReader<'_> {
             .await;
         let usage = self.measure(&history, &measured);
         // A slow server may answer when another model was chosen.
-        let now = self.resolve(&ChatRequest::default())?;
+        let now = self.resolve(&ChatRequest::default()).await?;
         if (&now.model, &now.options) == (&resolved.model, &measured.options) {
             self.session.lock().last_usage.set_measured(measured);
         }
@@ -112,7 +114,9 @@ impl ContextUsageReader<'_> {
     pub(super) fn measured_with(&self, context_window: ContextWindow, options: &Options) {
         {
             let mut state = self.session.lock();
-            let Ok(agent) = self.session.services.agent(&state.record.agent) else { return };
+            let project = state.record.project.as_deref();
+            let agent = self.session.services.agent(&state.record.agent, project);
+            let Ok(agent) = agent else { return };
             state.last_usage.measure_request(agent, context_window, options.clone());
         }
         self.tell();
@@ -137,7 +141,7 @@ impl ContextUsageReader<'_> {
 
     /// What would go out for a request. Stores nothing.
     pub(crate) async fn preview(&self, request: &ChatRequest) -> Result<PromptPreview> {
-        let resolved = self.resolve(request)?;
+        let resolved = self.resolve(request).await?;
         let stored = !self.session.fid.as_str().is_empty();
         let mut history = if stored { self.session.transcript().await? } else { Vec::new() };
         let scope = self.session.scope().of(request);

@@ -46,6 +46,7 @@ pub(super) struct RequestEnvironment {
     folder: Option<PathBuf>,
     name: Option<String>,
     rules: Vec<RuleFile>,
+    skills: Arc<str>,
     branch: Option<String>,
     start: Option<Arc<ProjectStart>>,
 }
@@ -59,6 +60,7 @@ impl RequestEnvironment {
             mode: self.mode,
             folder: self.folder.clone(),
             name: self.name.clone(),
+            skills: Arc::clone(&self.skills),
             rules: self.rules.clone(),
             branch: self.branch.clone(),
             start: self.start.clone(),
@@ -98,6 +100,7 @@ impl Session {
         scope: RequestScope,
     ) -> Result<RequestEnvironment> {
         let RequestScope { project: folder, active, mode, folder: part } = scope;
+        let skills = self.listed_skills(model, folder.clone()).await;
         let about = active.or_else(|| Some(folder.as_ref()?.join(part.as_ref()?)));
         let folder = match folder {
             Some(folder) => {
@@ -134,6 +137,7 @@ impl Session {
             folder: part,
             name,
             rules,
+            skills,
             branch,
             start,
         })
@@ -146,10 +150,16 @@ impl Session {
         model: &ModelRef,
         scope: RequestScope,
     ) -> Result<Surroundings> {
-        let environment = self.gather_environment(model, scope).await?;
+        let mut environment = self.gather_environment(model, scope).await?;
+        // The session may have another agent, or none yet.
+        if let Some(ceiling) = agent.ceiling() {
+            environment.mode = ceiling.within(environment.mode);
+        }
+        let plans = environment.mode == Mode::Plan;
         let settings = self.services.clients.settings();
         let (name, with_project) = (agent.name(), environment.project.is_some());
         let offered = self.tools(name, with_project, environment.capabilities, &settings.tools);
+        let offered = offered.only(|tool| !plans || tool.info().kind.in_plan_mode());
         let (tools, _) = agent.configure_tools(&offered);
         Ok(environment.surroundings(tools))
     }
@@ -167,10 +177,12 @@ impl Session {
         }
         let plans = self.effective_mode() == Mode::Plan;
         let is_for = self.audience();
+        let has_skills = self.lists_skills();
         offered(&self.services, with_project)
             .only(|tool| settings.is_on(agent, tool.info().name()))
             .only(|tool| !plans || tool.info().kind.in_plan_mode())
             .only(|tool| is_for(tool.info().audience))
+            .only(|tool| has_skills || !tool.loads_skills())
     }
 }
 

@@ -222,7 +222,7 @@ async fn chat(services: &SessionServices, fid: &Fid) -> Gathered {
         let first = messages.first().map(|message| message.id);
         let page = match services.store.page(fid, first, PAGE).await {
             Ok(page) => page,
-            Err(error) => return (fid.to_string(), Err(error.to_string())),
+            Err(error) => return (fid.to_string(), Err(error.for_model())),
         };
         told += page.messages.iter().map(|message| transcript_line(message).len()).sum::<usize>();
         more = page.more;

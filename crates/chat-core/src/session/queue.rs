@@ -5,8 +5,8 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
-use super::begin::ResolvedRequest;
 use super::parts::queue::Waiting;
+use super::resolved_request::ResolvedRequest;
 use crate::error::Result;
 use crate::message::{ChatRequest, Content, Context, Delivery, MessageId, Queued};
 use crate::store::WaitingPlace;
@@ -49,24 +49,22 @@ impl Session {
         Ok(must_wait)
     }
 
-    /// Sends the first message that waits, unless a request is at work.
-    pub(crate) async fn send_waiting(self: &Arc<Self>) {
-        self.begin_waiting(self.stopped_from_now()).await;
+    /// Sends the first message that waits, unless a request is at work. Says whether it went out.
+    pub(crate) async fn send_waiting(self: &Arc<Self>) -> bool {
+        self.begin_waiting(self.stopped_from_now()).await
     }
 
     /// The same, unless that is stopped: then it waits on.
-    pub(super) async fn begin_waiting(self: &Arc<Self>, cancel: CancellationToken) {
+    pub(super) async fn begin_waiting(self: &Arc<Self>, cancel: CancellationToken) -> bool {
         if self.is_busy() {
-            return;
+            return false;
         }
-        let Some(request) = self.first_waiting() else { return };
+        let Some(request) = self.first_waiting() else { return false };
         let Some(_turn) = cancel.run_until_cancelled(self.get_ready(&request)).await else {
-            return;
+            return false;
         };
         let _gate = self.gate.lock().await;
-        if !self.is_busy() && !cancel.is_cancelled() {
-            self.begin_next(cancel).await;
-        }
+        !self.is_busy() && !cancel.is_cancelled() && self.begin_next(cancel).await
     }
 
     /// What goes out next.

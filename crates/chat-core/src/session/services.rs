@@ -1,17 +1,19 @@
 //! Defines the services that all sessions share. The Manager provides them.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use chat_definitions::Definitions;
 use chat_permission::path::{PathEnvironment, Project};
+use chat_worktree::Worktrees;
 use tokio_util::task::TaskTracker;
 
 use super::WaitingApprovals;
 use super::parts::steering::Unsteerable;
-use crate::agent::{Agent, AgentRegistry};
+use crate::agent::{Agent, AgentRegistry, FileAgent};
 use crate::client::{Capabilities, Client, ContextWindow, Price, Requester};
 use crate::error::{Kind, Result};
 use crate::event::Hub;
@@ -27,6 +29,7 @@ pub(crate) struct SessionServices {
     /// What waits for the person in any of them.
     pub asks: WaitingApprovals,
     pub agents: RwLock<AgentRegistry>,
+    pub definitions: Arc<dyn DefinitionSource>,
     pub tools: Registry,
     /// Where long outputs of tools are kept, a folder for each session.
     pub outputs: PathBuf,
@@ -34,6 +37,8 @@ pub(crate) struct SessionServices {
     pub path_environment: PathEnvironment,
     /// The journals of the projects that are worked in.
     pub journals: Arc<Journals>,
+    /// The worktrees of all projects.
+    pub worktrees: Worktrees,
     pub clients: Arc<dyn Clients>,
     /// Where the teams of tools come from. Set when the Manager has started.
     pub teams: OnceLock<Arc<dyn Teams>>,
@@ -47,10 +52,29 @@ pub(crate) struct SessionServices {
 }
 
 impl SessionServices {
-    pub(crate) fn agent(&self, name: &str) -> Result<Arc<dyn Agent>> {
+    /// The agent of this name for a project: a registered one, or one in a file that counts there.
+    pub(crate) fn agent(&self, name: &str, project: Option<&Path>) -> Result<Arc<dyn Agent>> {
         let agents = self.agents.read().unwrap_or_else(PoisonError::into_inner);
-        let agent = agents.get(name).cloned();
-        agent.ok_or_else(|| Kind::AgentMissing { name: name.to_owned() }.into())
+        if let Some(agent) = agents.get(name) {
+            return Ok(Arc::clone(agent));
+        }
+        drop(agents);
+        let definitions = self.definitions.current(project);
+        let agent = definitions.agents.iter().find(|agent| agent.name == name);
+        let agent = agent.ok_or_else(|| Kind::AgentMissing { name: name.to_owned() })?;
+        Ok(Arc::new(FileAgent::new(agent)))
+    }
+
+    /// A model by its name, with its connection or on that of another model.
+    pub(crate) fn model_named(&self, name: &str, own: Option<&ModelRef>) -> ModelRef {
+        let named = name.split_once('/');
+        match (named.filter(|(connection, _)| self.clients.has(connection)), named, own) {
+            (Some((connection, model)), ..) | (None, Some((connection, model)), None) => {
+                ModelRef::new(connection, model)
+            }
+            (None, _, Some(own)) => ModelRef::new(own.connection.clone(), name),
+            (None, None, None) => ModelRef::new("", name),
+        }
     }
 
     /// Removes sessions for good that were deleted longer ago than `age`, with what the journals of
@@ -83,6 +107,16 @@ impl SessionServices {
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         self.tasks.spawn_on(task, &self.runtime);
     }
+}
+
+/// Where the agents, commands and skills in files come from; implemented above, by the Manager.
+#[async_trait]
+pub(crate) trait DefinitionSource: Send + Sync {
+    /// Those that count in a project, or in chats without one. They are read where they are not known yet.
+    async fn load(&self, project: Option<&Path>) -> Arc<Definitions>;
+
+    /// The same as far as they are known, without waiting.
+    fn current(&self, project: Option<&Path>) -> Arc<Definitions>;
 }
 
 /// Where the other agents of a session come from; implemented above, by the Manager.

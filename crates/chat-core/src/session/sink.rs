@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use chat_journal::Origin;
 use chat_permission::path::Project;
 use chat_permission::{Action, Decision, Why};
+use chat_worktree::WorktreeAccess;
 use tokio_util::sync::CancellationToken;
 
 use super::approvals::Followed;
@@ -113,6 +114,14 @@ impl ToolHost for Host {
         matches!(self.decides(request), Decision::Pass)
     }
 
+    fn worktree_access(&self) -> Result<Option<WorktreeAccess>, String> {
+        let Some(project) = &self.project else { return Ok(None) };
+        let worktrees = &self.turn.session.services.worktrees;
+        let found = worktrees.containing(project.root());
+        let access = found.and_then(|it| it.map(|it| worktrees.access(&it)).transpose());
+        access.map_err(|error| error.to_string())
+    }
+
     async fn ask(&self, question: Question) -> Result<String, Denied> {
         self.turn.session.approvals().ask(&self.call, question, &self.cancel).await
     }
@@ -150,6 +159,14 @@ impl ReplySink for Sink {
 
     fn admit_request(&self) -> Result<()> {
         self.spending.reserve()
+    }
+
+    fn admit_summary(&self, bytes: u64, tokens: u64) -> Result<()> {
+        self.spending.reserve_for(bytes, tokens)
+    }
+
+    fn summary_ended(&self, usage: Option<&Usage>) {
+        self.spending.settle(usage);
     }
 
     fn is_watched(&self) -> bool {
@@ -217,6 +234,7 @@ impl ReplySink for Sink {
             sees: self.capabilities.vision != Some(false),
             most,
             host: Arc::new(host),
+            skills: self.turn.session.current_skills(),
             team: self.team(call),
             changes: self.changes(call),
             asked: Arc::default(),
@@ -242,6 +260,7 @@ impl ReplySink for Sink {
     }
 
     async fn take_steered_back(&self) -> bool {
+        self.spending.refused();
         self.turn.take_steered_back(&self.model).await
     }
 

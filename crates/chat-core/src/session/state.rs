@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use chat_permission::Mode;
 use tokio_util::sync::CancellationToken;
 
 use super::parts::last_usage::LastUsage;
@@ -30,6 +31,8 @@ pub(super) struct State {
     pub turns: Turns,
     /// How the request at work answers.
     pub answering: Option<Answering>,
+    /// What its agent lets its tools do unasked at most.
+    pub agent_ceiling: Option<Mode>,
     /// What was delivered with the results of its last round.
     pub steered: Steered,
     /// The tools that run.
@@ -60,6 +63,7 @@ impl State {
             queue: waiting.into_iter().collect(),
             turns: Turns::default(),
             answering: None,
+            agent_ceiling: None,
             steered: Steered::default(),
             tool_calls: ToolCalls::default(),
             pending_approvals: PendingApprovals::default(),
@@ -182,6 +186,7 @@ impl State {
     pub(super) fn end_turn(&mut self) {
         self.tool_calls = ToolCalls::default();
         self.answering = None;
+        self.agent_ceiling = None;
         self.steered = Steered::default();
         if let Some(event) = self.turns.end() {
             self.tell(event);

@@ -39,7 +39,8 @@ impl RunningTurn {
         if waiting.is_empty() {
             return None;
         }
-        let agent = session.services.agent(agent).ok()?;
+        let project = session.project();
+        let agent = session.services.agent(agent, project.as_deref()).ok()?;
         let (mut branch, project) = {
             let state = session.lock();
             let is_new = |result: &&Arc<Message>| state.transcript.get(result.id).is_none();

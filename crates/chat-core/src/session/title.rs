@@ -36,7 +36,9 @@ impl RunningTurn {
                 return;
             }
             state.titling = CancellationToken::new();
-            let Ok(agent) = self.session.services.agent(&state.record.agent) else { return };
+            let project = state.record.project.as_deref();
+            let agent = self.session.services.agent(&state.record.agent, project);
+            let Ok(agent) = agent else { return };
             (agent.build_messages(&branch, state.last_usage.surroundings()), state.titling.clone())
         };
         let (session, model) = (Arc::clone(&self.session), model.clone());

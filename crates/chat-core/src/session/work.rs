@@ -8,8 +8,8 @@ use futures_util::FutureExt;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use super::begin::ResolvedRequest;
 use super::parts::tool_calls::ToolCalls;
+use super::resolved_request::ResolvedRequest;
 use super::sink::Sink;
 use super::spending::Spending;
 use super::turn::RunningTurn;

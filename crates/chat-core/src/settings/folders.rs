@@ -28,6 +28,11 @@ impl Folders {
         })
     }
 
+    /// The user's home.
+    pub fn home() -> Option<PathBuf> {
+        directories::BaseDirs::new().map(|of_user| of_user.home_dir().to_owned())
+    }
+
     /// What tools wrote at length, a folder for each session.
     pub fn outputs(&self) -> PathBuf {
         self.data.join("outputs")

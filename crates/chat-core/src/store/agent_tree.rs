@@ -85,18 +85,25 @@ pub(super) fn free_name(db: &DbHandle, member: &Fid, wanted: &str) -> Outcome<St
     Ok(names.find(|name| !taken.contains(name)).unwrap_or_default())
 }
 
+/// The sessions that one works for, the nearest first, as far as they are there; deleted ones, too.
+pub(super) fn above(db: &DbHandle, member: &Fid) -> Outcome<Vec<Fid>> {
+    let mut above = Vec::new();
+    let mut last = member.clone();
+    let sql = "SELECT p.fid FROM sessions s JOIN sessions p ON p.fid = s.parent WHERE s.fid = ?1";
+    while let Some(parent) = db.find(sql, [last.as_str()], |row| row.get::<_, String>(0))? {
+        last = Fid::new(parent);
+        // A damaged file may name a session as one of its own.
+        if last == *member || above.contains(&last) {
+            break;
+        }
+        above.push(last.clone());
+    }
+    Ok(above)
+}
+
 /// The session at the top of a tree: the first above it that works for none, or for one that is gone.
 fn root(db: &DbHandle, member: &Fid) -> Outcome<Fid> {
-    let mut root = member.clone();
-    let mut seen = HashSet::new();
-    while seen.insert(root.clone()) {
-        let sql =
-            "SELECT p.fid FROM sessions s JOIN sessions p ON p.fid = s.parent WHERE s.fid = ?1";
-        let parent: Option<String> = db.find(sql, [root.as_str()], |row| row.get(0))?;
-        let Some(parent) = parent else { break };
-        root = Fid::new(parent);
-    }
-    Ok(root)
+    Ok(above(db, member)?.pop().unwrap_or_else(|| member.clone()))
 }
 
 /// The sessions of a tree that are not deleted, the one at its top first.

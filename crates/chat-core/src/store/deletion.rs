@@ -25,7 +25,9 @@ impl Store {
         self.write(move |db| delete(db, &fid)).await
     }
 
-    /// Takes a deletion back, and that of all that were deleted with it. Gives the session first.
+    /// Takes a deletion back, and that of all that were deleted with it. Those that the session works for
+    /// are restored in the same way: without them nobody would know what it may do. Gives each after the
+    /// one that it works for.
     pub async fn restore(&self, fid: &Fid) -> Result<Vec<SessionRecord>> {
         let fid = fid.clone();
         self.write(move |db| restore(db, &fid)).await
@@ -75,8 +77,24 @@ fn delete(db: &DbHandle, fid: &Fid) -> Outcome<Vec<Fid>> {
     Ok(deleted)
 }
 
-/// Takes a deletion back, and that of all that were deleted with it. Gives the session first.
 fn restore(db: &DbHandle, fid: &Fid) -> Outcome<Vec<SessionRecord>> {
+    let mut restored = Vec::new();
+    // Where the file is damaged, it can be restored all the same.
+    let above = missing::or_else(db, || agent_tree::above(db, fid), || Ok(Vec::new()))?;
+    for ancestor in above.iter().rev() {
+        if deleted(db, ancestor)?.is_some() {
+            restored.extend(restore_tree(db, ancestor)?);
+        }
+    }
+    let known = |record: &SessionRecord| record.fid == *fid;
+    if !restored.iter().any(known) {
+        restored.extend(restore_tree(db, fid)?);
+    }
+    Ok(restored)
+}
+
+/// Takes a deletion back, and that of all below that were deleted with it. Gives the session first.
+fn restore_tree(db: &DbHandle, fid: &Fid) -> Outcome<Vec<SessionRecord>> {
     let all = missing::or_else(db, || agent_tree::below(db, fid), || Ok(vec![fid.clone()]))?;
     let at = deleted(db, fid)?;
     let mut restored = Vec::new();

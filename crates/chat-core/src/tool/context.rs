@@ -5,8 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use chat_definitions::Skill;
 use chat_permission::path::Project;
 use chat_permission::{Request, Rule, Why};
+use chat_worktree::WorktreeAccess;
 use tokio_util::sync::CancellationToken;
 
 use super::{Changes, Memory, Team};
@@ -36,6 +38,8 @@ pub struct ToolContext {
     pub host: Arc<dyn ToolHost>,
     /// The other agents of the session's tree, where it may have some.
     pub team: Option<Arc<dyn Team>>,
+    /// The skills that the model may load.
+    pub skills: Vec<Arc<Skill>>,
     /// Keeps what the call does to the project's files.
     pub changes: Changes,
     /// What the person was asked for this call.
@@ -179,6 +183,15 @@ pub trait ToolHost: Send + Sync {
 
     /// Whether rules and the mode let something pass with nobody asked.
     fn passes(&self, request: &Request) -> bool;
+
+    /// What commands may touch of the project's repository, if the project is a worktree of Natter's.
+    /// Blocks.
+    ///
+    /// # Errors
+    /// Why that is not known: then no command may run.
+    fn worktree_access(&self) -> Result<Option<WorktreeAccess>, String> {
+        Ok(None)
+    }
 
     /// Asks the person a question of the model's. Ends with the request.
     async fn ask(&self, question: Question) -> Result<String, Denied>;

@@ -1,12 +1,13 @@
 //! Defines what the tools of an agent may do with the other agents of its tree.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
-use super::ToolFailure;
+use super::{AgentWorktrees, NewWorktree, ToolFailure};
 use crate::error::Error;
 use crate::message::AgentReport;
 
@@ -68,6 +69,9 @@ pub trait Team: Send + Sync {
 
     /// Stops an agent that works for the session, with all that work for it, and closes it.
     async fn close(&self, name: &str) -> Result<AgentReport, TeamError>;
+
+    /// The worktrees of agents that work for the session.
+    fn worktrees(&self) -> Arc<dyn AgentWorktrees>;
 }
 
 /// What an agent is to be started with. Unset fields are those of the session that starts it.
@@ -79,6 +83,8 @@ pub struct AgentTask {
     pub name: Option<String>,
     /// The folder of the project that its work is about.
     pub path: Option<PathBuf>,
+    /// The worktree of its own that it works in; without it, it works in the session's project.
+    pub worktree: Option<NewWorktree>,
     /// The kind of agent, by name.
     pub agent: Option<String>,
     /// The model, as `connection/model` or as a name alone of the same connection.
@@ -141,6 +147,21 @@ pub enum TeamError {
         /// The path.
         path: PathBuf,
     },
+    /// The agent works, so that its worktree cannot be finished.
+    AtWork {
+        /// The name.
+        name: String,
+    },
+    /// The agent has no worktree.
+    NoWorktree {
+        /// The name.
+        name: String,
+    },
+    /// Something could not be done with a worktree.
+    Worktree {
+        /// What, in English.
+        text: String,
+    },
     /// The session is being deleted, or the program ends.
     Ending,
     /// Another error.
@@ -187,8 +208,13 @@ impl TeamError {
             Self::NoFolder { path } => {
                 format!("“{}” is not a folder in the project.", path.display())
             }
+            Self::AtWork { name } => {
+                format!("Agent “{name}” is still working. Wait for it, or close it first.")
+            }
+            Self::NoWorktree { name } => format!("Agent “{name}” has no worktree."),
+            Self::Worktree { text } => format!("That is not possible: {text}."),
             Self::Ending => "The chat ends.".to_owned(),
-            Self::Failed(error) => format!("That failed: {error}"),
+            Self::Failed(error) => format!("That failed. {}", error.for_model()),
         }
     }
 }
@@ -196,5 +222,18 @@ impl TeamError {
 impl From<TeamError> for ToolFailure {
     fn from(error: TeamError) -> Self {
         Self::new(error.for_model())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{BudgetLimit, Kind};
+
+    #[test]
+    fn models_read_an_error_of_the_engine_as_a_sentence() {
+        let error = Error::from(Kind::AgentBudget { limit: BudgetLimit::Turns(1) });
+        let failure = ToolFailure::from(TeamError::from(error));
+        assert_eq!(failure.text, "That failed. The agents have used up their limit of 1 turn.");
     }
 }

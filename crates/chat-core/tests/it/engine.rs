@@ -1,10 +1,12 @@
 //! The engine as a front end has it: a Manager, its events, and a scripted server.
 
+mod agent_limits;
 mod agent_trees;
 mod agents;
 mod assistant;
 mod context;
 mod conversation;
+mod definitions;
 mod faults;
 mod folders;
 mod full_disk;

@@ -53,6 +53,7 @@ fn conversation() -> Vec<Arc<Message>> {
                         name: "look".to_owned(),
                         text: format!("result of {id}"),
                         failed: false,
+                        lasting: false,
                         view: None,
                         took: None,
                         verdict: None,

@@ -49,6 +49,9 @@ fn a_skill_is_read_and_its_text_on_demand() {
         assert_eq!((skill.name.as_str(), skill.description.as_str()), ("pdf", "Reads PDF files"));
         assert_eq!(skill.files, [Path::new("a.txt"), Path::new("scripts/run.sh")]);
         assert_eq!(skill.read_body().unwrap(), "Use `pdftotext`.");
+        let read = |file: &str| skill.read_file(Path::new(file)).unwrap();
+        assert_eq!(read("scripts/run.sh").as_deref(), Some("x"));
+        assert_eq!(read("../other/x"), None);
         assert!(skill.is_listed && skill.folder().ends_with("pdf"));
         assert!(
             load(&tree, Path::new("other"), &mut WatchList::default(), &mut LARGEST_FOLDER.clone())

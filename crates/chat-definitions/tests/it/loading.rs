@@ -10,7 +10,6 @@ use crate::world::{World, names, prompt, skill};
 fn definitions_are_found_in_all_folders_and_the_projects_win() {
     let world = World::new(&[
         ("config/agents/reviewer.md", "User's reviewer."),
-        ("config/agents/just-ask.md", "My own."),
         ("config/agents/notes.txt", "no agent"),
         ("config/agents/.hidden.md", "no agent"),
         ("config/commands/fix.md", "User's fix."),
@@ -24,17 +23,13 @@ fn definitions_are_found_in_all_folders_and_the_projects_win() {
         ("project/.claude/skills/README.md", "no skill"),
     ]);
     let before = world.load();
-    assert_eq!(names(&before), [vec!["just-ask", "reviewer"], vec!["fix"], vec!["a", "b", "c"]]);
+    assert_eq!(names(&before), [vec!["reviewer"], vec!["fix"], vec!["a", "b", "c"]]);
     assert_eq!(prompt(&before, "reviewer"), Some("User's reviewer."));
     world.trust();
     let snapshot = world.load();
     assert_eq!(snapshot.problems, []);
-    assert_eq!(
-        names(&snapshot),
-        [vec!["just-ask", "reviewer"], vec!["fix"], vec!["a", "b", "c", "d"]]
-    );
+    assert_eq!(names(&snapshot), [vec!["reviewer"], vec!["fix"], vec!["a", "b", "c", "d"]]);
     assert_eq!(prompt(&snapshot, "reviewer"), Some("Project's reviewer."));
-    assert_eq!(prompt(&snapshot, "just-ask"), Some("My own."));
     assert_eq!(snapshot.commands[0].expand("all"), "Project's fix.\nall");
     assert_eq!(
         skill_list(&snapshot.skills, 1_000),
@@ -50,6 +45,7 @@ fn a_problem_names_file_and_line() {
         ("config/agents/b.md", "---\nname: b\nhooks: none\n---\nx"),
         ("config/agents/c.md", &"x".repeat(64 * 1024 + 1)),
         ("config/agents/d.md", "---\nname: b\n---\ny"),
+        ("config/agents/g.md", "---\nname: code-assistant\n---\nMine."),
         ("project/.natter/agents/just-ask.md", "Evil."),
     ]);
     std::fs::write(world.path("config/agents/e.md"), b"\xff\xfe").unwrap();
@@ -78,6 +74,11 @@ fn a_problem_names_file_and_line() {
             ),
             ("config/agents/e.md".to_owned(), None, ProblemKind::NotUtf8),
             ("config/agents/f.md".to_owned(), None, ProblemKind::Unreadable),
+            (
+                "config/agents/g.md".to_owned(),
+                None,
+                ProblemKind::BuiltInName { name: "code-assistant".to_owned() }
+            ),
             (
                 "project/.natter/agents/just-ask.md".to_owned(),
                 None,
@@ -118,7 +119,7 @@ fn the_same_skill_in_two_folders_is_one() {
 #[test]
 fn without_any_folder_there_is_nothing() {
     let snapshot = chat_definitions::load(&chat_definitions::Sources::default());
-    assert_eq!(snapshot, chat_definitions::Snapshot::default());
+    assert_eq!(snapshot, chat_definitions::Definitions::default());
     let world = World::new(&[]);
     let snapshot = world.load();
     assert!(snapshot.project.unwrap().is_trusted() && snapshot.problems.is_empty());

@@ -1,4 +1,4 @@
-//! The behaviour of the library as a whole, with real files.
+//! The behaviour of the crate as a whole, with real files.
 
 mod loading;
 mod trusting;

@@ -71,7 +71,7 @@ fn what_the_user_saw_is_trusted_and_not_what_came_after() {
     let seen = world.load().project.unwrap();
     world.write("project/.natter/agents/builder.md", "Something else.");
     let opened = world.open();
-    opened.library.trust(&seen).unwrap();
+    opened.watcher.trust(&seen).unwrap();
     let snapshot = opened.wait(|snapshot| !snapshot.skills.is_empty());
     assert_eq!(names(&snapshot), [vec![""; 0], vec!["ship"], vec!["x"]]);
 }
@@ -127,7 +127,7 @@ fn a_trusted_version_stays_in_use_while_the_file_is_wrong() {
     let world = world();
     world.trust();
     let opened = world.open();
-    assert_eq!(prompt(&opened.library.snapshot(), "builder"), Some("Build."));
+    assert_eq!(prompt(&opened.watcher.snapshot(), "builder"), Some("Build."));
     world.write("project/.natter/agents/builder.md", "---\nmode: [\n---\nBroken.");
     let snapshot = opened.wait(|snapshot| snapshot.problems[0].kind == ProblemKind::Syntax);
     assert_eq!(prompt(&snapshot, "builder"), Some("Build."));

@@ -18,7 +18,7 @@ fn files_that_come_change_and_go_are_noticed() {
     opened.wait(|snapshot| names(snapshot)[0] == ["a", "c"]);
     fs::remove_file(world.path("config/agents/a.md")).unwrap();
     let last = opened.wait(|snapshot| names(snapshot)[0] == ["c"]);
-    assert_eq!(opened.library.snapshot(), last);
+    assert_eq!(opened.watcher.snapshot(), last);
 }
 
 #[test]
@@ -111,8 +111,8 @@ fn what_does_not_count_is_not_said() {
 fn a_reload_says_nothing_if_all_is_as_before() {
     let world = World::new(&[("config/agents/a.md", "One.")]);
     let opened = world.open();
-    opened.library.reload();
-    opened.library.reload();
+    opened.watcher.reload();
+    opened.watcher.reload();
     world.replace("config/agents/a.md", "Two.");
     let snapshot = opened.snapshots.recv().unwrap();
     assert_eq!(prompt(&snapshot, "a"), Some("Two."));
@@ -122,7 +122,7 @@ fn a_reload_says_nothing_if_all_is_as_before() {
 fn dropping_it_ends_the_watching() {
     let world = World::new(&[("config/agents/a.md", "One.")]);
     let opened = world.open();
-    drop(opened.library);
+    drop(opened.watcher);
     // The thread gives up its callback when it ends.
     let end = opened.snapshots.recv_timeout(Duration::from_secs(20));
     assert_eq!(end, Err(RecvTimeoutError::Disconnected));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use chat_definitions::{Library, ProblemKind, Snapshot, Sources, TrustStore, load};
+use chat_definitions::{DefinitionWatcher, Definitions, ProblemKind, Sources, TrustStore, load};
 use chat_permission::path::{PathEnvironment, Project};
 
 /// How long a test waits for what must come.
@@ -62,7 +62,7 @@ impl World {
         }
     }
 
-    pub fn load(&self) -> Snapshot {
+    pub fn load(&self) -> Definitions {
         load(&self.sources())
     }
 
@@ -74,31 +74,31 @@ impl World {
 
     pub fn open(&self) -> Opened {
         let (tell, snapshots) = channel();
-        let library = Library::open(self.sources(), move |snapshot| {
+        let watcher = DefinitionWatcher::open(self.sources(), move |snapshot| {
             let _ = tell.send(snapshot);
         });
-        Opened { library: library.unwrap(), snapshots }
+        Opened { watcher: watcher.unwrap(), snapshots }
     }
 
     /// The problems, by file (from the world's root on) and line.
-    pub fn problems(&self, snapshot: &Snapshot) -> Vec<(String, Option<usize>, ProblemKind)> {
+    pub fn problems(&self, snapshot: &Definitions) -> Vec<(String, Option<usize>, ProblemKind)> {
         let name = |path: &Path| path.strip_prefix(&self.root).unwrap().display().to_string();
         let problems = snapshot.problems.iter();
         problems.map(|found| (name(&found.path), found.line, found.kind.clone())).collect()
     }
 }
 
-/// An open library, and what it called back with.
+/// An open watcher, and what it called back with.
 pub struct Opened {
-    pub library: Library,
-    pub snapshots: Receiver<Arc<Snapshot>>,
+    pub watcher: DefinitionWatcher,
+    pub snapshots: Receiver<Arc<Definitions>>,
 }
 
 impl Opened {
     /// Waits for a snapshot like this.
-    pub fn wait(&self, is_it: impl Fn(&Snapshot) -> bool) -> Arc<Snapshot> {
+    pub fn wait(&self, is_it: impl Fn(&Definitions) -> bool) -> Arc<Definitions> {
         let begun = Instant::now();
-        let current = self.library.snapshot();
+        let current = self.watcher.snapshot();
         if is_it(&current) {
             return current;
         }
@@ -113,7 +113,7 @@ impl Opened {
 }
 
 /// The names of agents, commands and skills.
-pub fn names(snapshot: &Snapshot) -> [Vec<&str>; 3] {
+pub fn names(snapshot: &Definitions) -> [Vec<&str>; 3] {
     [
         snapshot.agents.iter().map(|agent| agent.name.as_str()).collect(),
         snapshot.commands.iter().map(|command| command.name.as_str()).collect(),
@@ -122,7 +122,7 @@ pub fn names(snapshot: &Snapshot) -> [Vec<&str>; 3] {
 }
 
 /// The prompt of an agent.
-pub fn prompt<'a>(snapshot: &'a Snapshot, name: &str) -> Option<&'a str> {
+pub fn prompt<'a>(snapshot: &'a Definitions, name: &str) -> Option<&'a str> {
     let agent = snapshot.agents.iter().find(|agent| agent.name == name);
     agent.map(|agent| agent.prompt.as_str())
 }

@@ -225,7 +225,6 @@ impl ChatWidget {
         }
         self.choose(SessionChange { project: Some(project.clone()), ..SessionChange::default() });
         if let Some(folder) = project {
-            self.offer_panel();
             self.find_agent_of(folder);
         } else if let (ShownChat::New(session), Some(manager)) = (&mut self.shown, &self.manager)
             && session.agent == CODE_ASSISTANT
@@ -234,6 +233,10 @@ impl ChatWidget {
             session.agent = manager.sessions().empty().agent;
         }
         self.show_state();
+        // Only after the window knows the folder, which decides whether its panel was open.
+        if self.shown.project().is_some() {
+            self.offer_panel();
+        }
     }
 
     /// Finds out who works in a folder that a new chat was given, where nobody was chosen for it.

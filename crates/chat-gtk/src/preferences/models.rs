@@ -16,7 +16,7 @@ use gettextrs::gettext;
 use gtk::glib;
 
 use super::rows::PreferencesContext;
-use crate::models::{Stock, has_keyboard};
+use crate::models::Stock;
 use found::FoundModels;
 use installed::InstalledModels;
 use offers::Offers;
@@ -42,7 +42,8 @@ pub(super) struct ModelsPage {
 
 #[derive(Debug)]
 struct Inner {
-    page: glib::WeakRef<adw::PreferencesPage>,
+    /// Whether the user came for a model and waits to be led to one.
+    to_models: Rc<Cell<bool>>,
     installed: InstalledModels,
     found: FoundModels,
     offers: Offers,
@@ -53,7 +54,12 @@ struct Inner {
 }
 
 impl ModelsPage {
-    pub(super) fn new(page: &adw::PreferencesPage, context: &PreferencesContext) -> Self {
+    /// `to_models`: whether the first model that can be downloaded is focused once it is known.
+    pub(super) fn new(
+        page: &adw::PreferencesPage,
+        context: &PreferencesContext,
+        to_models: Rc<Cell<bool>>,
+    ) -> Self {
         let manager = &context.manager;
         let installed = InstalledModels::new(context);
         let found = FoundModels::new(manager);
@@ -64,8 +70,8 @@ impl ModelsPage {
         page.add(search.widget());
         page.add(offers.widget());
         page.add(offers.too_large());
-        let (page, manager, looks) = (page.downgrade(), manager.clone(), Cell::default());
-        let inner = Inner { page, installed, found, offers, search, manager, looks };
+        let (manager, looks) = (manager.clone(), Cell::default());
+        let inner = Inner { to_models, installed, found, offers, search, manager, looks };
         Self { inner: Rc::new(inner) }
     }
 
@@ -74,12 +80,11 @@ impl ModelsPage {
         self.inner.installed.add(files);
     }
 
-    /// Focuses the first model that can be downloaded, or the button that adds a file, unless the
-    /// page already has the focus.
-    pub(super) fn focus(&self) {
+    /// Focuses the first model that can be downloaded, or the button that adds a file, if the user
+    /// came for models and has done nothing else since.
+    fn lead(&self) {
         let inner = &self.inner;
-        let at_work = inner.page.upgrade().is_some_and(|page| has_keyboard(&page));
-        if !at_work && !inner.offers.focus() {
+        if inner.to_models.take() && !inner.offers.focus() {
             inner.installed.focus();
         }
     }
@@ -105,6 +110,9 @@ impl ModelsPage {
                 inner.installed.show(&stock, offered);
                 inner.offers.show(&stock);
                 inner.search.show(&stock);
+                let page = self.clone();
+                // A focused widget is scrolled to only after the layout.
+                glib::idle_add_local_once(move || page.lead());
             }
             Err(error) => inner.installed.say(&words::sentence(&error)),
         }

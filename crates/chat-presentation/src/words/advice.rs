@@ -128,9 +128,11 @@ pub fn advice(error: &Error) -> Advice {
         | Kind::NothingToSend
         | Kind::RuleMismatch
         | Kind::OutsideParent { .. }
+        | Kind::Worktree { .. }
         | Kind::NoReview { .. }
         | Kind::NothingChanged
         | Kind::SessionAtWork
+        | Kind::SkillUnreadable { .. }
         | Kind::PageNotFetched { .. }
         | Kind::NameTaken { .. }
         | Kind::RepositoryNotFound { .. }

@@ -7,7 +7,7 @@ use chat_core::models::CONNECTION;
 use gettextrs::{gettext, ngettext};
 
 use super::model::is_engine_name;
-use super::{fill, grouped, page, seconds};
+use super::{fill, grouped, page, seconds, worktree};
 
 /// Says what happened and what to do, in the language of the person.
 pub fn sentence(error: &Error) -> String {
@@ -233,6 +233,10 @@ pub fn sentence(error: &Error) -> String {
             &gettext("The agent “{name}” no longer exists. Choose another one."),
             &[("name", name)],
         ),
+        Kind::SkillUnreadable { name } => fill(
+            &gettext("Couldn’t read the skill “{name}”, or it has changed. Try again."),
+            &[("name", name)],
+        ),
         Kind::AgentBudget { limit } => match limit {
             BudgetLimit::Tokens(tokens) => fill(
                 &gettext(
@@ -263,6 +267,7 @@ pub fn sentence(error: &Error) -> String {
                 "“{path}” is not a folder in the one that this chat works in. Choose another one.",
             ),
         ),
+        Kind::Worktree { fault } => worktree::fault(fault),
         Kind::ProjectMissing { path } => in_file(
             path,
             &gettext(

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use chat_core::error::{
     BudgetLimit, Error, Feature, FileFault, Kind, MissingMessages, NoReview, PageFault,
+    WorktreeFault,
 };
 
 use super::{advice, sentence};
@@ -67,10 +68,14 @@ fn all_kinds() -> Vec<Kind> {
         Kind::SessionInUse,
         Kind::SessionAtWork,
         Kind::AgentMissing { name: name() },
+        Kind::SkillUnreadable { name: name() },
         Kind::OutsideParent { path: path() },
         Kind::AgentBudget { limit: BudgetLimit::Tokens(2_000_000) },
         Kind::AgentBudget { limit: BudgetLimit::Turns(100) },
         Kind::AgentBudget { limit: BudgetLimit::Minutes(1) },
+        Kind::Worktree { fault: WorktreeFault::NoCommits },
+        Kind::Worktree { fault: WorktreeFault::BranchExists { name: name() } },
+        Kind::Worktree { fault: WorktreeFault::CheckedOut { path: path() } },
         Kind::ProjectMissing { path: path() },
         Kind::ProjectRefused { path: path() },
         Kind::NoReview { why: NoReview::Home },
@@ -207,10 +212,12 @@ fn place(kind: &Kind) -> usize {
         Kind::RuleMismatch => 72,
         Kind::OutsideParent { .. } => 73,
         Kind::AgentBudget { .. } => 74,
+        Kind::Worktree { .. } => 75,
+        Kind::SkillUnreadable { .. } => 76,
     }
 }
 
-const KINDS: usize = 75;
+const KINDS: usize = 77;
 
 fn errors() -> Vec<Error> {
     let kinds = all_kinds();
@@ -233,6 +240,19 @@ fn every_sentence_is_whole() {
         let text = sentence(&error);
         assert!(text.ends_with('.') || text.ends_with('?'), "{error:?}: {text}");
         assert!(!text.contains('{') && !text.contains('}'), "{error:?}: {text}");
+    }
+}
+
+#[test]
+fn models_get_a_whole_sentence_for_each_kind_too() {
+    for error in errors() {
+        let text = error.for_model();
+        assert!(text.ends_with('.'), "{error:?}: {text}");
+        let debug = format!("{:?}", error.kind);
+        let name = debug.split([' ', '{']).next().unwrap_or_default();
+        // One of several words: the others are words of the language.
+        let coined = name.chars().filter(|c| c.is_uppercase()).count() > 1;
+        assert!(!coined || !text.contains(name), "{error:?}: {text}");
     }
 }
 

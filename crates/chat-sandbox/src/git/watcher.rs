@@ -194,6 +194,10 @@ impl Area {
         match met {
             GitEntry::Data { folder, path } => {
                 let path = root.join(path);
+                if !is_exposed && self.unchangeable.contains(&path) {
+                    // What changes right in it is the user's doing.
+                    return Vec::new();
+                }
                 let there = fstat(folder).map(|stat| id(&stat));
                 let known = self.known.get(&path).filter(|known| there == Ok(known.id));
                 let before = known.map(|known| &known.before);

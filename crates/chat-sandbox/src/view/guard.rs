@@ -47,7 +47,9 @@ impl Guard {
         guard.nested = view.nested.take();
         for protection in &view.protected {
             let (path, placeholder) = match protection {
-                Protection::Pinned(_) | Protection::ReadOnly(_) => continue,
+                Protection::Pinned(_) | Protection::ReadOnly(_) | Protection::Shared(_) => {
+                    continue;
+                }
                 Protection::Absent(path, _) if !placeholders => {
                     guard.quarantined.push(path.clone());
                     continue;

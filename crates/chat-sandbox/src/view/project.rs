@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::placeholder::Placeholder;
 use super::{View, nested};
+use crate::command::GitAccess;
 use crate::error::Error;
 
 /// How a path in the project is protected.
@@ -18,6 +19,8 @@ pub(crate) enum Protection {
     Pinned(PathBuf),
     /// It exists and must not be changed.
     ReadOnly(PathBuf),
+    /// It exists and must not be changed by the command, but others may replace it meanwhile.
+    Shared(PathBuf),
     /// It exists but may be another command's placeholder, which that command removes when it ends.
     Held(PathBuf, Placeholder),
     /// It does not exist and must not be created: a placeholder takes its place.
@@ -30,6 +33,7 @@ impl Protection {
         match self {
             Self::Pinned(path)
             | Self::ReadOnly(path)
+            | Self::Shared(path)
             | Self::Held(path, _)
             | Self::Absent(path, _) => path,
         }
@@ -38,16 +42,19 @@ impl Protection {
     /// The path, if it exists.
     pub(crate) fn stands(&self) -> Option<&Path> {
         match self {
-            Self::Pinned(path) | Self::ReadOnly(path) | Self::Held(path, _) => Some(path),
+            Self::Pinned(path)
+            | Self::ReadOnly(path)
+            | Self::Shared(path)
+            | Self::Held(path, _) => Some(path),
             Self::Absent(..) => None,
         }
     }
 
-    /// The path, if it exists and is not a placeholder.
+    /// The path, if it exists, is not a placeholder, and nobody may replace it.
     pub(crate) fn mounted(&self) -> Option<&Path> {
         match self {
             Self::Pinned(path) | Self::ReadOnly(path) => Some(path),
-            Self::Held(..) | Self::Absent(..) => None,
+            Self::Shared(_) | Self::Held(..) | Self::Absent(..) => None,
         }
     }
 
@@ -55,14 +62,14 @@ impl Protection {
     pub(crate) fn pinned(&self) -> Option<&Path> {
         match self {
             Self::Pinned(path) => Some(path),
-            Self::ReadOnly(_) | Self::Held(..) | Self::Absent(..) => None,
+            Self::ReadOnly(_) | Self::Shared(_) | Self::Held(..) | Self::Absent(..) => None,
         }
     }
 
     /// The path, if it exists and must not be changed.
     pub(crate) fn unchangeable(&self) -> Option<&Path> {
         match self {
-            Self::ReadOnly(path) | Self::Held(path, _) => Some(path),
+            Self::ReadOnly(path) | Self::Shared(path) | Self::Held(path, _) => Some(path),
             Self::Pinned(_) | Self::Absent(..) => None,
         }
     }
@@ -98,7 +105,12 @@ pub(super) fn add(view: &mut View) -> Result<(), Error> {
         Ok(it) if it.is_symlink() => return Err(Error::ProtectedLink(git)),
         Ok(it) if it.is_dir() => repository(view, git),
         Ok(_) => {
-            if let Some((own, common)) = linked(&git) {
+            let linked = linked(&git);
+            if let Some(access) = view.access.clone() {
+                if linked.is_some_and(|(_, common)| common == access.repository) {
+                    limited(view, access)?;
+                }
+            } else if let Some((own, common)) = linked {
                 view.git.push(common.clone());
                 inside(view, &common);
                 if view.project.starts_with(&common) {
@@ -117,6 +129,32 @@ pub(super) fn add(view: &mut View) -> Result<(), Error> {
         }
     }
     nested::add(view);
+    Ok(())
+}
+
+/// Adds the repository of a linked work tree, of which the command may touch only this.
+fn limited(view: &mut View, access: GitAccess) -> Result<(), Error> {
+    let GitAccess { repository, writable, read_only, hidden } = access;
+    let is_folder = |path: &PathBuf| path.symlink_metadata().is_ok_and(|found| found.is_dir());
+    let writable: Vec<_> = writable.into_iter().filter(is_folder).collect();
+    // Elsewhere, nothing can be written anyway.
+    let is_exposed = |path: &PathBuf| writable.iter().any(|folder| path.starts_with(folder));
+    for path in read_only.into_iter().filter(is_exposed) {
+        let is_reference = ["refs", "logs"].map(|name| repository.join(name));
+        if is_reference.iter().any(|folder| path.starts_with(folder)) {
+            // Whoever works on another branch replaces its file.
+            let is_there = path.symlink_metadata().is_ok_and(|found| !found.is_symlink());
+            view.protected.extend(is_there.then_some(Protection::Shared(path)));
+        } else {
+            let is_folder = ["modules", "info"].iter().any(|name| path.ends_with(name));
+            let placeholder = if is_folder { Placeholder::Folder } else { Placeholder::Settings };
+            view.protected.push(protect(path, placeholder)?);
+        }
+    }
+    view.protected.extend(writable.into_iter().map(Protection::Pinned));
+    view.protected.push(Protection::ReadOnly(repository.clone()));
+    view.emptied = hidden.into_iter().filter(is_folder).collect();
+    view.git.push(repository);
     Ok(())
 }
 

@@ -134,6 +134,7 @@ impl Room {
             most: 256 * 1024,
             host: self.person.clone(),
             team: None,
+            skills: Vec::new(),
             changes: Changes::default(),
             asked: Arc::default(),
         }

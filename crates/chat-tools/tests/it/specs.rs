@@ -22,11 +22,13 @@ fn names_are_unique_and_schemas_say_just_what_is_promised() {
         ("list_agents", ""),
         ("message_agent", "name, message, interrupt?"),
         ("spawn_agent", "task?, name?, path?, agent?, model?, background?"),
+        ("spawn_worktree", "task, name?, branch?, base?, agent?, model?, background?"),
         ("wait_agents", "names?, seconds?"),
         ("delete_file", "path"),
         ("edit_file", "path, edits"),
         ("fetch_output", "id, from?, to?"),
         ("find_files", "glob, path?"),
+        ("finish_worktree", "name, action"),
         ("list_files", "path?, depth?"),
         ("move_file", "from, to"),
         ("outline", "path"),
@@ -36,6 +38,7 @@ fn names_are_unique_and_schemas_say_just_what_is_promised() {
         ("read_file", "path, from?, to?"),
         ("search_files", "pattern, path?, glob?, context?, ignore_case?"),
         ("update_todos", "todos"),
+        ("use_skill", "name, file?"),
         ("write_file", "path, content"),
     ]);
     for tool in &tools {
@@ -66,6 +69,8 @@ fn prompt(mode: Mode, agents: bool) -> (String, Vec<ToolSpec>) {
     let tools = chat_tools::all()
         .into_iter()
         .filter(|tool| agents || tool.info().group != ToolGroup::Agents)
+        // It is offered to those who have skills, and costs only them.
+        .filter(|tool| !tool.loads_skills())
         .filter(|tool| mode != Mode::Plan || tool.info().kind.in_plan_mode());
     let around = Surroundings {
         project: Some("/home/me/project".into()),

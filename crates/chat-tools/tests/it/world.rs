@@ -190,6 +190,7 @@ impl World {
             most: 256 * 1024,
             host: Arc::<Host>::clone(&host),
             team: None,
+            skills: Vec::new(),
             changes: Changes::default(),
             asked: Arc::default(),
         };

@@ -62,7 +62,7 @@ fn a_command_reaches_only_what_its_git_needs() {
         assert!(!access.may_write(&at(name)), "{name}");
     }
     assert!(!access.may_write(&world.path("a")) && !access.may_write(other.folder()));
-    assert_eq!(access.hidden, [at("worktrees/y")]);
+    assert_eq!(access.hidden, [at("worktrees")]);
 }
 
 /// Whatever a usual git command in a worktree changes in the repository is allowed.

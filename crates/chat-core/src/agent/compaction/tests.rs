@@ -69,7 +69,7 @@ fn a_summary_ends_before_a_message_of_the_person_where_it_can() {
     assert_eq!(history[at].role, Role::User);
     assert!(at > 20 && at < 40, "{at}");
     // Not twice for the same.
-    let marked = with(&history, vec![summed(history[at - 1].id, "s".repeat(100))]);
+    let marked = with(&history, vec![summed(history[at - 1].id, "s".repeat(100), 0)]);
     assert_eq!(measure.boundary(&marked, goal(1_000)), None);
 }
 
@@ -109,7 +109,7 @@ fn a_window_of_2048_holds_a_long_loop_with_huge_results() {
             decided.push(shrunk);
         } else {
             if let Some(at) = measure.boundary(&history, goal(limit)) {
-                decided.push(summed(history[at - 1].id, "s".repeat(500)));
+                decided.push(summed(history[at - 1].id, "s".repeat(500), 0));
             }
             decided.extend(measure.shrink_hard(&history, &decided, goal(limit)));
         }
@@ -142,7 +142,7 @@ fn a_window_of_8192_is_not_made_shorter_every_few_rounds() {
             decided.push(shrunk);
         } else {
             let at = measure.boundary(&history, Goal::new(limit, window)).expect("a boundary");
-            decided.push(summed(history[at - 1].id, "s".repeat(1_200)));
+            decided.push(summed(history[at - 1].id, "s".repeat(1_200), 0));
         }
         history = with(&history, decided);
         let left = measure.tokens(&history) * 100 / window;

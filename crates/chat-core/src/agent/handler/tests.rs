@@ -121,6 +121,7 @@ impl ReplySink for RecordingSink {
             most: 64 * 1024,
             host: Arc::new(Nobody),
             team: None,
+            skills: Vec::new(),
             changes: Changes::default(),
             asked: Arc::default(),
         }

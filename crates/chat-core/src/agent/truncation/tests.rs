@@ -202,3 +202,45 @@ fn a_finished_plan_is_not_kept_beside_a_summary() {
     history.push(marked(summary(&upto, "Things were done.")));
     assert!(!texts(&history)[0].contains("Rename"));
 }
+
+/// A call and a result that lasts.
+fn lasting_round(id: &str, text: &str) -> [Arc<Message>; 2] {
+    let [call, result] = round(id, text);
+    let mut result = Message::clone(&result);
+    for part in &mut result.parts {
+        if let Part::ToolResult(result) = part {
+            result.lasting = true;
+        }
+    }
+    [call, Arc::new(result)]
+}
+
+#[test]
+fn results_that_last_stay_whole_until_nothing_else_is_enough() {
+    let long = "x".repeat(9_000);
+    for (keep, is_whole) in [(4_000, true), (800, true), (500, false)] {
+        let mut history = vec![user("q")];
+        history.extend(lasting_round("r1", &long));
+        history.push(marked(shrink(&history[2], keep)));
+        assert_eq!(texts(&history)[2] == long, is_whole, "{keep}");
+    }
+}
+
+#[test]
+fn a_summary_is_followed_by_the_newest_results_that_last() {
+    let mut history = vec![user("q")];
+    let long = "l".repeat(50);
+    for (id, text) in [("r1", "one"), ("r2", long.as_str()), ("r3", "two"), ("r4", "one")] {
+        history.extend(lasting_round(id, text));
+    }
+    history.push(says("done"));
+    let of = |keep| {
+        let mut history = history.clone();
+        history.push(marked(Compaction { keep, ..summary(&history[9], "They read.") }));
+        history.push(user("next"));
+        texts(&history)[0].clone()
+    };
+    assert_eq!(of(0), format!("{EARLIER}\n\nThey read.|next"), "as those of earlier versions");
+    assert_eq!(of(20), format!("{EARLIER}\n\nThey read.\n\n{LASTING}\n\ntwo\n\none|next"));
+    assert!(of(60).contains(&format!("{long}\n\ntwo\n\none")));
+}

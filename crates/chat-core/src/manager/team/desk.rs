@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::{Fid, Kind, Manager, NewAgent};
 use crate::message::{AgentReport, ChatRequest, Content, FromAgent, ModelRef};
-use crate::session::{Clients as _, Place, Session, WaitsFor};
+use crate::session::{Place, Session, WaitsFor};
 use crate::settings::AgentSettings;
 use crate::store::SessionRecord;
 use crate::tool::{AgentTask, MAIN, TeamError};
@@ -99,16 +99,19 @@ impl Desk {
             parent: Some(self.me.fid().clone()),
             name: new.name,
             path: new.path,
+            worktree: new.worktree,
             agent: new.agent,
             model,
             show: false,
         };
         let made = self.manager.create_agent(new).await.map_err(|error| match error.kind {
             Kind::AgentMissing { name } => {
-                let kinds = self.manager.agent_kinds().list();
+                let project = self.me.project();
+                let kinds = self.manager.agent_kinds().of_project(project.as_deref());
                 TeamError::NoKind { name, known: kinds.into_iter().map(|kind| kind.name).collect() }
             }
             Kind::OutsideParent { path } => TeamError::NoFolder { path },
+            Kind::Worktree { .. } => super::worktrees::failed(error),
             _ => error.into(),
         })?;
         Ok(self.manager.session(&made.fid).await?)
@@ -117,13 +120,14 @@ impl Desk {
     /// A model by its name, with its connection or on the session's own.
     pub(super) fn model(&self, name: &str) -> ModelRef {
         let own = self.me.placeholder().model.clone();
-        let has = |connection: &str| self.manager.inner.connections.has(connection);
-        match (name.split_once('/'), own) {
-            (Some((connection, model)), _) if has(connection) => ModelRef::new(connection, model),
-            (_, Some(own)) => ModelRef::new(own.connection, name),
-            (Some((connection, model)), None) => ModelRef::new(connection, model),
-            (None, None) => ModelRef::new("", name),
-        }
+        self.manager.inner.shared.model_named(name, own.as_ref())
+    }
+
+    /// A place for the agent to work, if there is one now.
+    pub(super) fn free_place(&self, agent: &Session) -> Result<Place, TeamError> {
+        let most = self.settings.at_once;
+        let place = self.me.tree().try_place(agent.fid(), most as usize);
+        place.ok_or(TeamError::AllBusy { most })
     }
 
     /// A place for the agent to work: waits for one where the session works for nobody, so that agents
@@ -133,12 +137,12 @@ impl Desk {
         agent: &Session,
         cancel: &CancellationToken,
     ) -> Result<Place, TeamError> {
+        if self.me.depth() > 0 {
+            return self.free_place(agent);
+        }
         let most = self.settings.at_once;
         let tree = self.me.tree();
         let all_busy = TeamError::AllBusy { most };
-        if self.me.depth() > 0 {
-            return tree.try_place(agent.fid(), most as usize).ok_or(all_busy);
-        }
         let limit = self.limit();
         let place = tokio::time::timeout(limit, tree.place(agent.fid(), most as usize));
         match cancel.run_until_cancelled(place).await {
@@ -203,8 +207,18 @@ impl Desk {
         agent: &Arc<Session>,
         place: Option<Place>,
     ) -> Result<(), TeamError> {
+        self.report_to(&self.me, agent, place).await
+    }
+
+    /// Has this one hear of the agent's end by a message.
+    pub(super) async fn report_to(
+        &self,
+        to: &Arc<Session>,
+        agent: &Arc<Session>,
+        place: Option<Place>,
+    ) -> Result<(), TeamError> {
         self.manager.inner.shared.store.set_reports(agent.fid(), true).await?;
-        self.manager.report_when_idle(Arc::clone(&self.me), Arc::clone(agent), place);
+        self.manager.report_when_idle(Arc::clone(to), Arc::clone(agent), place);
         Ok(())
     }
 

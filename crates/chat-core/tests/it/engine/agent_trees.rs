@@ -9,7 +9,7 @@ use chat_core::manager::NewAgent;
 use chat_core::manager::SessionChange;
 use chat_core::message::{Answer, ChatRequest, Fid};
 use chat_core::permission::{Effect, Mode, Scope};
-use chat_core::settings::Remembered;
+use chat_core::settings::{Folders, Remembered};
 use chat_testkit::server::{Gate, Script, Server};
 
 use super::permissions::{Scene, touches};
@@ -239,4 +239,58 @@ async fn what_is_denied_above_is_denied_below_also_later() {
         scene.world.say_and_wait(&lowest, "Touch").await;
         assert_eq!(scene.results(&lowest).await.last().unwrap().failed, !passes, "{mode}");
     }
+}
+
+#[tokio::test]
+async fn an_agent_is_restored_with_those_that_it_works_for() {
+    let server = Server::start();
+    let world = World::new(&server).await;
+    let agents = world.manager.agents();
+    let top = agents.create(of_its_own()).await.unwrap().meta.fid;
+    let below = agents.create(named(&top, "below")).await.unwrap().meta.fid;
+    agents.create(named(&top, "other")).await.unwrap();
+    let lowest = agents.create(named(&below, "lowest")).await.unwrap().meta.fid;
+    let sessions = world.manager.sessions();
+    sessions.delete(&lowest).await.unwrap();
+    sessions.delete(&top).await.unwrap();
+    sessions.restore(&lowest).await.unwrap();
+    // Nothing of the tree that was deleted with the chat is lost.
+    let tree = agents.list(Some(&lowest)).await.unwrap();
+    let mut names: Vec<_> = tree.iter().filter_map(|agent| agent.name.as_deref()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["below", "just-ask", "lowest", "other"]);
+    // Undoing that of the chat, too, changes nothing.
+    sessions.restore(&top).await.unwrap();
+    assert_eq!(sessions.list().await.unwrap().len(), 4);
+}
+
+#[tokio::test]
+async fn an_agent_whose_chat_is_gone_only_reads() {
+    let server = Server::start();
+    let mut scene = Scene::new(&server).await;
+    server.push(Script::new().text("Hello."));
+    let top = scene.ask(Mode::Edits).await;
+    scene.world.events.finished(&top).await;
+    let manager = scene.world.manager.clone();
+    let below = manager.agents().create(named(&top, "below")).await.unwrap().meta.fid;
+    scene.world.open(&below).await;
+    server.push(touches("with", "with"));
+    server.push(Script::new().text("Done."));
+    scene.world.say_and_wait(&below, "Touch").await;
+    assert!(!scene.results(&below).await.last().unwrap().failed);
+    // The chat is gone, and its agent is not: a damaged disk took its row, say.
+    let database = Folders::below(scene.world.folder.path()).database();
+    let database = rusqlite::Connection::open(database).unwrap();
+    database.execute("UPDATE sessions SET deleted = 1 WHERE fid = ?1", [top.as_str()]).unwrap();
+    drop((database, manager));
+    let mut scene = scene.restart().await;
+    let manager = scene.world.manager.clone();
+    scene.world.open(&below).await;
+    let change = SessionChange { mode: Some(Mode::Unattended), ..SessionChange::default() };
+    manager.sessions().change(&below, change).await.unwrap();
+    server.push(touches("without", "without"));
+    server.push(Script::new().text("Done."));
+    // Nobody is asked, and nothing is touched.
+    scene.world.say_and_wait(&below, "Touch").await;
+    assert!(scene.results(&below).await.last().unwrap().failed);
 }

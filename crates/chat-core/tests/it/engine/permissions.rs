@@ -86,6 +86,15 @@ impl Tool for Breaks {
     }
 }
 
+fn tools() -> Registry {
+    let tools: [Arc<dyn Tool>; 3] = [
+        Arc::new(Touch(ToolInfo { needs_project: true, ..info("touch", "path") })),
+        Arc::new(Wonder(info("wonder", "question"))),
+        Arc::new(Breaks(ToolInfo { kind: ToolKind::Reads, ..info("breaks", "how") })),
+    ];
+    tools.into_iter().collect()
+}
+
 pub struct Scene {
     pub world: World,
     project: TempDir,
@@ -93,14 +102,13 @@ pub struct Scene {
 
 impl Scene {
     pub async fn new(server: &Server) -> Self {
-        let tools: [Arc<dyn Tool>; 3] = [
-            Arc::new(Touch(ToolInfo { needs_project: true, ..info("touch", "path") })),
-            Arc::new(Wonder(info("wonder", "question"))),
-            Arc::new(Breaks(ToolInfo { kind: ToolKind::Reads, ..info("breaks", "how") })),
-        ];
-        let tools: Registry = tools.into_iter().collect();
-        let world = World::with_tools(server, ConnectionKind::OpenAi, timeouts(), tools).await;
+        let world = World::with_tools(server, ConnectionKind::OpenAi, timeouts(), tools()).await;
         Self { world, project: TempDir::new().unwrap() }
+    }
+
+    /// The same after another start of the program.
+    pub async fn restart(self) -> Self {
+        Self { world: self.world.restart_with(tools()).await, ..self }
     }
 
     pub fn root(&self) -> PathBuf {

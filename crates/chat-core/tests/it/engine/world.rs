@@ -127,10 +127,15 @@ impl World {
 
     /// Ends the engine and starts it again in the same folder.
     pub async fn restart(self) -> Self {
+        self.restart_with(Registry::default()).await
+    }
+
+    /// The same with these tools.
+    pub async fn restart_with(self, tools: Registry) -> Self {
         self.manager.shutdown().await;
         let folder = Arc::clone(&self.folder);
         drop(self);
-        Self::start(folder).await
+        Self::start_with(folder, timeouts(), tools).await
     }
 
     /// Begins a chat, and watches it.
@@ -323,6 +328,7 @@ impl Mirror {
             | Event::ConnectionsChanged
             | Event::ShowRequested { .. }
             | Event::AgentKindsChanged
+            | Event::DefinitionsChanged { .. }
             | Event::DownloadsChanged
             | Event::SettingsChanged => {}
         }

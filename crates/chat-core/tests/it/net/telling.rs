@@ -70,6 +70,7 @@ pub fn event(event: &Event) -> Value {
         Event::ConnectionsChanged => json!("connections_changed"),
         Event::ShowRequested { fid } => json!({ "show_requested": fid }),
         Event::AgentKindsChanged => json!("agents_changed"),
+        Event::DefinitionsChanged { .. } => json!("definitions_changed"),
         Event::SettingsChanged => json!("settings_changed"),
         Event::Notice(failure) => json!({ "notice": failure.error, "session": failure.session }),
     }

@@ -156,7 +156,7 @@ pub fn reports(result: &ToolResult) -> &[AgentReport] {
 }
 
 pub fn last_text(messages: &[Arc<Message>]) -> String {
-    messages.last().unwrap().plain_text()
+    messages.last().map(|message| message.plain_text()).unwrap_or_default()
 }
 
 /// The names of the tools that a request offers.

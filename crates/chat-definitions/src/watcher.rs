@@ -8,13 +8,13 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::merge::Loader;
-use crate::{ProjectDefinitions, Snapshot, Sources, TrustStore};
+use crate::{Definitions, ProjectDefinitions, Sources, TrustStore};
 use worker::Worker;
 
 /// All definitions, as they are on disk. One thread waits for changes; while there are none, nothing wakes up.
 /// Dropping it ends the watching; a call that has begun may still come.
 #[derive(Debug)]
-pub struct Library {
+pub struct DefinitionWatcher {
     shared: Arc<Shared>,
     wake: SyncSender<()>,
     trust: Option<TrustStore>,
@@ -23,13 +23,13 @@ pub struct Library {
 /// What the thread and its owner both see.
 #[derive(Debug)]
 struct Shared {
-    snapshot: Mutex<Arc<Snapshot>>,
+    snapshot: Mutex<Arc<Definitions>>,
     given_up: AtomicBool,
     /// Whether someone waits, so that nothing is awaited before reading.
     is_urgent: AtomicBool,
 }
 
-impl Library {
+impl DefinitionWatcher {
     /// Reads everything, which blocks, and begins to watch it. Whenever something is different, `changed` is called
     /// on a thread of its own, which it must not block.
     ///
@@ -37,7 +37,7 @@ impl Library {
     /// The system gives no thread.
     pub fn open(
         sources: Sources,
-        changed: impl Fn(Arc<Snapshot>) + Send + 'static,
+        changed: impl Fn(Arc<Definitions>) + Send + 'static,
     ) -> io::Result<Self> {
         let trust = sources.trust.clone();
         let mut loader = Loader::new(sources);
@@ -56,7 +56,7 @@ impl Library {
     }
 
     /// The definitions as they were read last.
-    pub fn snapshot(&self) -> Arc<Snapshot> {
+    pub fn snapshot(&self) -> Arc<Definitions> {
         Arc::clone(&lock(&self.shared.snapshot))
     }
 
@@ -84,7 +84,7 @@ impl Library {
     }
 }
 
-impl Drop for Library {
+impl Drop for DefinitionWatcher {
     fn drop(&mut self) {
         self.shared.given_up.store(true, Ordering::Relaxed);
         self.wake();

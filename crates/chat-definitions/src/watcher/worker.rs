@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::{Shared, lock};
-use crate::Snapshot;
+use crate::Definitions;
 use crate::merge::Loader;
 use crate::watch_list::WatchList;
 
@@ -32,7 +32,7 @@ pub(super) struct Worker {
     loader: Loader,
     shared: Arc<Shared>,
     messages: Receiver<()>,
-    changed: Box<dyn Fn(Arc<Snapshot>) + Send>,
+    changed: Box<dyn Fn(Arc<Definitions>) + Send>,
     watcher: Option<RecommendedWatcher>,
     watched: BTreeMap<PathBuf, Identity>,
     /// What counts, for the system's thread: what does not never wakes this one.
@@ -45,7 +45,7 @@ impl Worker {
         shared: Arc<Shared>,
         wake: SyncSender<()>,
         messages: Receiver<()>,
-        changed: Box<dyn Fn(Arc<Snapshot>) + Send>,
+        changed: Box<dyn Fn(Arc<Definitions>) + Send>,
     ) -> Self {
         let list = Arc::new(Mutex::new(WatchList::default()));
         let heard = Arc::clone(&list);
@@ -125,7 +125,7 @@ impl Worker {
         is_settled
     }
 
-    fn publish(&self, snapshot: Snapshot) {
+    fn publish(&self, snapshot: Definitions) {
         let snapshot = Arc::new(snapshot);
         {
             let mut known = lock(&self.shared.snapshot);

@@ -1,0 +1,75 @@
+//! Reports on the agents, commands and skills in files, and asks whether to trust those of a project.
+
+use std::sync::Arc;
+
+use chat_core::definitions::{Definitions, ProjectDefinitions, Severity};
+use chat_core::message::ChatRequest;
+use chat_presentation::words;
+
+use crate::engine::Program;
+use crate::error::Result;
+use crate::keyboard::{Reading, Typed};
+use crate::say;
+use crate::terminal;
+
+/// At most this many problems are reported.
+const MOST_PROBLEMS: usize = 3;
+
+/// Reports errors in files, and that the definitions of a project are not in use.
+pub async fn report(request: &ChatRequest, program: &Program) -> Result<()> {
+    let definitions = of_request(request, program).await?;
+    report_problems(&definitions, program);
+    if untrusted(&definitions).is_some() {
+        remark(&say::definitions_untrusted(), program);
+    }
+    Ok(())
+}
+
+/// The same, but asks the user whether to trust them, if they can answer. Waits for the answer.
+pub async fn ask_for_trust(request: &ChatRequest, program: &Program) -> Result<()> {
+    let definitions = of_request(request, program).await?;
+    report_problems(&definitions, program);
+    let Some(project) = untrusted(&definitions) else { return Ok(()) };
+    if !Reading::is_possible(program.terminal) {
+        remark(&say::definitions_untrusted(), program);
+        return Ok(());
+    }
+    let mut question = format!("{}\n", words::trust_explanation());
+    for item in project.untrusted() {
+        question.push_str(&format!("  {}\n", words::project_item(item)));
+    }
+    question.push_str(&say::ask_trust());
+    terminal::say(&terminal::clean(&question));
+    let Some(mut reading) = Reading::begin() else { return Ok(()) };
+    match reading.typed().await {
+        Typed::Line(answer) if say::is_yes(&answer) => {
+            program.manager.definitions().trust(project).await?;
+        }
+        Typed::Line(_) => {}
+        Typed::End => terminal::say("\n"),
+    }
+    Ok(())
+}
+
+async fn of_request(request: &ChatRequest, program: &Program) -> Result<Arc<Definitions>> {
+    let definitions = program.manager.definitions();
+    match (&request.project, &request.session) {
+        (None, Some(fid)) => Ok(definitions.of_session(fid).await?),
+        (project, _) => Ok(definitions.of_project(project.as_deref()).await),
+    }
+}
+
+fn untrusted(definitions: &Definitions) -> Option<&Arc<ProjectDefinitions>> {
+    definitions.project.as_ref().filter(|project| !project.is_trusted())
+}
+
+fn report_problems(definitions: &Definitions, program: &Program) {
+    let errors = definitions.problems.iter().filter(|it| it.severity() == Severity::Error);
+    for problem in errors.take(MOST_PROBLEMS) {
+        remark(&words::definition_problem(problem), program);
+    }
+}
+
+fn remark(text: &str, program: &Program) {
+    terminal::say(&format!("{}\n", program.terminal.dim(&terminal::clean(text))));
+}

@@ -1,0 +1,145 @@
+//! Tests agents in a terminal: listed, watched, and named in the events of their chat.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::Child;
+use std::sync::mpsc::{Receiver, channel};
+
+use chat_testkit::server::{Gate, PATIENCE, Script, Server};
+use serde_json::{Value, json};
+
+use crate::home::{end_of, kill};
+use crate::tools::{Scene, edits};
+
+fn spawn(id: &str, arguments: Value) -> Script {
+    Script::new().tool_call(id, "spawn_agent", arguments)
+}
+
+fn field(line: &Value, name: &str) -> String {
+    line[name].as_str().unwrap_or_default().to_owned()
+}
+
+/// The lines of a program that runs, as they come.
+fn lines(child: &mut Child) -> Receiver<Value> {
+    let (told, heard) = channel();
+    let output = BufReader::new(child.stdout.take().expect("its output"));
+    std::thread::spawn(move || {
+        for line in output.lines().map_while(Result::ok) {
+            let _ = told.send(serde_json::from_str(&line).expect("JSON"));
+        }
+    });
+    heard
+}
+
+#[test]
+fn agents_are_listed_with_what_they_do() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    let home = &scene.home;
+    let empty = home.run(["agents"]).ok();
+    assert_eq!((empty.stdout.as_str(), empty.stderr.as_str()), ("", "There are no agents yet.\n"));
+    server.when("Look", Script::new().text("It is there.").usage(1_000, 20));
+    let task = json!({ "name": "second", "task": "Look" });
+    server.push(spawn("c1", json!({ "name": "first" })).tool_call("c2", "spawn_agent", task));
+    server.push(Script::new().text("Found."));
+    scene.ask(&[]).ok();
+    home.run(["ask", "Something else"]).ok();
+    let chats = home.sessions();
+    let is_chat = |title: &str| chats.iter().find(|chat| chat["title"] == title).expect("a chat");
+    let (chat, other) = (field(is_chat("mend it"), "fid"), field(is_chat("Something else"), "fid"));
+
+    let mut agents = home.run(["agents", "--json"]).ok().events();
+    agents.sort_by_key(|agent| field(agent, "name"));
+    let told = |agent: &Value| {
+        ["parent", "name", "agent", "model", "state"].map(|name| field(agent, name))
+    };
+    let expected = |name: &str, state: &str| {
+        [&chat, name, "code-assistant", "Test/scripted", state].map(str::to_owned)
+    };
+    assert_eq!(
+        agents.iter().map(told).collect::<Vec<_>>(),
+        [expected("first", "idle"), expected("second", "done")]
+    );
+    assert_eq!(agents[1]["usage"]["prompt_tokens"], 1_000, "{agents:?}");
+    let text = home.run(["agents", "--session", &chat]).ok().stdout;
+    assert!(text.lines().next().expect("a line").ends_with("  mend it"), "{text}");
+    let line = "    second · code-assistant · Test/scripted · done · 1,020 tokens · ";
+    assert!(text.contains(line), "{text}");
+
+    assert_eq!(home.run(["agents", "--session", &other]).ok().stdout, "");
+    let unknown = home.run(["agents", "--session", "nowhere"]);
+    assert_eq!(unknown.code, Some(1), "{unknown:?}");
+    let closes = Script::new().tool_call("c3", "close_agent", json!({ "name": "second" }));
+    server.push(closes);
+    server.push(Script::new().text("Closed."));
+    home.run(["ask", "--session", &chat, "Close it"]).ok();
+    let agents = home.run(["agents", "--json"]).ok().events();
+    let closed = agents.iter().find(|agent| agent["name"] == "second").expect("it is kept");
+    assert_eq!(closed["state"], "closed");
+}
+
+#[test]
+fn what_agents_of_another_program_do_is_followed() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    let gate = Gate::new();
+    server.push(spawn("c1", json!({ "name": "second", "task": "Look" })));
+    server.push(Script::new().tool_call("c2", "read_file", json!({ "path": "test.sh" })));
+    server.push(Script::new().text("It is ").gate(&gate).text("there."));
+    server.push(Script::new().text("Found."));
+    let mut asks = scene.home.command(scene.args(&[])).spawn().expect("started");
+    gate.wait_reached();
+    let mut watches = scene.home.command(["agents", "--watch", "--json"]).spawn().expect("started");
+    let heard = lines(&mut watches);
+    let first = heard.recv_timeout(PATIENCE).expect("a line");
+    assert_eq!(
+        (field(&first, "name"), field(&first, "state")),
+        ("second".into(), "working".into())
+    );
+    assert!(first["since"].is_string(), "{first}");
+    gate.open();
+    let ended = loop {
+        let line = heard.recv_timeout(PATIENCE).expect("a line");
+        if line["state"] != "working" {
+            break line;
+        }
+    };
+    assert_eq!(ended["state"], "done", "{ended}");
+    assert!(end_of(&mut asks).success());
+    scene.home.run(["delete", "--yes", &field(&first, "fid")]).ok();
+    let deleted = loop {
+        let line = heard.recv_timeout(PATIENCE).expect("a line");
+        if line["state"] != "done" {
+            break line;
+        }
+    };
+    assert_eq!(deleted["state"], "deleted", "{deleted}");
+    kill(watches.id(), "INT");
+    assert_eq!(end_of(&mut watches).code(), Some(130));
+}
+
+#[test]
+fn events_of_agents_name_them_and_their_questions_do_not_wait_for_ever() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    server.push(spawn("c1", json!({ "name": "second", "task": "Fix it" })));
+    server.push(edits("c2"));
+    server.push(Script::new().text("It was denied."));
+    server.push(Script::new().text("So it goes."));
+    let run = scene.ask(&["--json"]).ok();
+    let events = run.events();
+    let chat = field(&events[0], "fid");
+    assert!(events[0].get("parent").is_none(), "{}", events[0]);
+    let permission = events.iter().find(|event| event["type"] == "permission").expect("asked");
+    let told = ["parent", "agent_name", "tool", "answer"].map(|name| field(permission, name));
+    assert_eq!(told, [&chat, "second", "edit_file", "nobody"]);
+    let agent = events.iter().rfind(|event| event["type"] == "agent").expect("its end");
+    let told = ["parent", "agent_name", "state"].map(|name| field(agent, name));
+    assert_eq!(told, [&chat, "second", "done"]);
+    assert_eq!(events.last().expect("an end")["reason"], "complete");
+
+    // The events of its own chat name it, too.
+    server.push(Script::new().text("Hello."));
+    let run = scene.home.run(["ask", "--json", "--session", &field(agent, "fid"), "Hi"]).ok();
+    let of_agent = |event: &Value| event["parent"] == *chat && event["agent_name"] == "second";
+    assert!(run.events().iter().all(of_agent), "{run:?}");
+}

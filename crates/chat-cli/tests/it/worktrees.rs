@@ -1,0 +1,99 @@
+//! Tests the worktrees of agents in the terminal.
+
+use std::path::Path;
+use std::process::Command;
+
+use chat_testkit::server::{Script, Server};
+use serde_json::json;
+
+use crate::home::{Home, Run};
+
+fn git(folder: &Path, arguments: &[&str]) -> String {
+    let output = Command::new("git")
+        .current_dir(folder)
+        .args(["-c", "user.name=Ann", "-c", "user.email=ann@example.org"])
+        .args(arguments)
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .output()
+        .expect("git");
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+}
+
+fn run(home: &Home, arguments: &[&str]) -> Run {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    Run::of(home.command(arguments).env("PATH", path).spawn().expect("the program starts"))
+}
+
+/// A home whose agent `fixer` wrote into `a`, and the project.
+fn fixed(server: &Server) -> (Home, tempfile::TempDir) {
+    let (home, project) = (Home::new(server), tempfile::tempdir().expect("a folder"));
+    git(project.path(), &["init", "-q", "-b", "main"]);
+    std::fs::write(project.path().join("a"), "one\n").expect("a file");
+    git(project.path(), &["add", "-A"]);
+    git(project.path(), &["commit", "-q", "-m", "first"]);
+    let task = json!({ "name": "fixer", "task": "Fix a" });
+    server.push(Script::new().tool_call("c1", "spawn_worktree", task));
+    server.push(Script::new().tool_call("r1", "read_file", json!({ "path": "a" })));
+    let write = json!({ "path": "a", "content": "two\n" });
+    server.push(Script::new().tool_call("w1", "write_file", write));
+    server.push(Script::new().text("Fixed."));
+    server.push(Script::new().text("It is fixed."));
+    let folder = project.path().to_str().expect("a path");
+    run(&home, &["ask", "--project", folder, "--mode", "edits", "Have it fixed"]).ok();
+    (home, project)
+}
+
+#[test]
+fn the_work_of_an_agent_is_listed_shown_and_merged() {
+    let server = Server::start();
+    let (home, project) = fixed(&server);
+    let listed = run(&home, &["worktrees", "--json"]).ok().events();
+    assert_eq!(listed.len(), 1, "{listed:?}");
+    assert_eq!((&listed[0]["name"], &listed[0]["state"]), (&json!("fixer"), &json!("whole")));
+    assert_eq!(listed[0]["left_over"], false);
+    let text = run(&home, &["worktrees"]).ok().stdout;
+    assert!(text.starts_with("fixer\tnatter/fixer\t"), "{text}");
+    let shown = run(&home, &["worktrees", "show", "fixer"]).ok();
+    assert!(shown.stdout.contains("-one\n+two\n"), "{shown:?}");
+    assert!(shown.stderr.contains("1 file not committed"), "{shown:?}");
+    let view = run(&home, &["worktrees", "show", "--json", "fixer"]).ok().events();
+    assert_eq!(view[0]["files"][0]["change"], "modified");
+
+    // With nobody to ask nothing is merged.
+    let refused = run(&home, &["worktrees", "finish", "fixer", "merge"]);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("--yes"), "{refused:?}");
+    assert_eq!(std::fs::read_to_string(project.path().join("a")).expect("a"), "one\n");
+    let merged = run(&home, &["worktrees", "finish", "--yes", "fixer", "merge"]).ok();
+    assert!(merged.stderr.contains("Merged into main."), "{merged:?}");
+    assert_eq!(std::fs::read_to_string(project.path().join("a")).expect("a"), "two\n");
+    let none = run(&home, &["worktrees"]).ok();
+    assert_eq!((none.stdout.as_str(), none.stderr.as_str()), ("", "There are no worktrees.\n"));
+    let gone = run(&home, &["worktrees", "show", "fixer"]);
+    assert_eq!(gone.code, Some(1));
+    assert!(gone.stderr.contains("Couldn’t find the worktree “fixer”."), "{gone:?}");
+}
+
+#[test]
+fn a_conflict_is_named_and_a_discarded_worktree_is_restored() {
+    let server = Server::start();
+    let (home, project) = fixed(&server);
+    let message = ["worktrees", "finish", "fixer", "commit", "--message", "Fix it"];
+    run(&home, &message).ok();
+    assert_eq!(git(project.path(), &["log", "-1", "--format=%s", "natter/fixer"]), "Fix it");
+    std::fs::write(project.path().join("a"), "mine\n").expect("a file");
+    git(project.path(), &["commit", "-q", "-a", "-m", "mine"]);
+    let conflict = run(&home, &["worktrees", "finish", "--yes", "fixer", "merge"]);
+    assert_eq!(conflict.code, Some(1));
+    assert!(conflict.stderr.contains("these files:\n  a"), "{conflict:?}");
+    run(&home, &["worktrees", "finish", "--yes", "fixer", "discard"]).ok();
+    let snapshots = run(&home, &["worktrees", "snapshots", "--json"]).ok().events();
+    assert_eq!((snapshots.len(), &snapshots[0]["commits"]), (1, &json!(1)), "{snapshots:?}");
+    let id = snapshots[0]["id"].as_str().expect("an id");
+    assert!(run(&home, &["worktrees", "snapshots"]).ok().stdout.starts_with(id));
+    run(&home, &["worktrees", "restore", id]).ok();
+    let shown = run(&home, &["worktrees", "show", "fixer"]).ok();
+    assert!(shown.stdout.contains("+two\n"), "{shown:?}");
+}

@@ -1,0 +1,95 @@
+//! Has the tools of sessions finish the worktrees of agents that work for them.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chat_worktree::{Committed, MergePreview, RemovalPreview, Removed, Worktree};
+
+use super::Member;
+use super::desk::Desk;
+use crate::error::{Error, Kind};
+use crate::session::Session;
+use crate::tool::{AgentWorktrees, MergedWorktree, TeamError, WorktreeWork};
+
+impl Desk {
+    /// The worktree of an agent that works for the session.
+    async fn worktree(&self, name: &str) -> Result<(Arc<Session>, Worktree), TeamError> {
+        let agent = self.find_below(name).await?;
+        let none = || TeamError::NoWorktree { name: name.trim().to_owned() };
+        let project = agent.project().ok_or_else(none)?;
+        // It shares that of another agent, or of the session.
+        if self.me.project().as_ref() == Some(&project) {
+            return Err(none());
+        }
+        let found = self.manager.worktrees().containing(&project).await;
+        let worktree = found.map_err(failed)?.ok_or_else(none)?;
+        Ok((agent, worktree))
+    }
+
+    /// The same, if the agent is not at work.
+    async fn idle_worktree(&self, name: &str) -> Result<Worktree, TeamError> {
+        let (agent, worktree) = self.worktree(name).await?;
+        if agent.is_busy_or_begins_next() {
+            return Err(TeamError::AtWork { name: name.trim().to_owned() });
+        }
+        Ok(worktree)
+    }
+}
+
+#[async_trait]
+impl AgentWorktrees for Member {
+    async fn show(&self, name: &str) -> Result<WorktreeWork, TeamError> {
+        let desk = self.desk().await?;
+        let (agent, worktree) = desk.worktree(name).await?;
+        let status = desk.manager.worktree_status(worktree.clone()).await.map_err(failed)?;
+        let diff = desk.manager.worktree_diff(worktree.clone()).await.map_err(failed)?;
+        Ok(WorktreeWork { agent: agent.short_report(), worktree, status, diff })
+    }
+
+    async fn commit(&self, name: &str) -> Result<Committed, TeamError> {
+        let desk = self.desk().await?;
+        let worktree = desk.idle_worktree(name).await?;
+        desk.manager.commit_worktree(worktree, None).await.map_err(failed)
+    }
+
+    async fn plan_merge(&self, name: &str) -> Result<(Worktree, MergePreview), TeamError> {
+        let desk = self.desk().await?;
+        let worktree = desk.idle_worktree(name).await?;
+        let status = desk.manager.worktree_status(worktree.clone()).await.map_err(failed)?;
+        if status.changed + status.untracked > 0 {
+            desk.manager.commit_worktree(worktree.clone(), None).await.map_err(failed)?;
+        }
+        let preview = desk.manager.worktrees().preview_merge(&worktree).await.map_err(failed)?;
+        Ok((worktree, preview))
+    }
+
+    async fn merge(&self, name: &str, plan: MergePreview) -> Result<MergedWorktree, TeamError> {
+        let desk = self.desk().await?;
+        let worktree = desk.idle_worktree(name).await?;
+        desk.manager.merge_worktree(worktree, plan).await.map_err(failed)
+    }
+
+    async fn plan_discard(&self, name: &str) -> Result<(Worktree, RemovalPreview), TeamError> {
+        let desk = self.desk().await?;
+        let worktree = desk.idle_worktree(name).await?;
+        let preview = desk.manager.worktrees().preview_discard(&worktree).await.map_err(failed)?;
+        Ok((worktree, preview))
+    }
+
+    async fn discard(&self, name: &str) -> Result<Removed, TeamError> {
+        let desk = self.desk().await?;
+        let worktree = desk.idle_worktree(name).await?;
+        desk.manager.discard_worktree(worktree).await.map_err(failed)
+    }
+}
+
+/// What could not be done with a worktree, for the model.
+pub(super) fn failed(error: Error) -> TeamError {
+    match &error.kind {
+        Kind::Worktree { .. } => {
+            let text = error.detail.clone().unwrap_or_else(|| "it failed".to_owned());
+            TeamError::Worktree { text }
+        }
+        _ => error.into(),
+    }
+}

@@ -1,0 +1,98 @@
+//! Finishes worktrees: commits, merges and discards them, once nobody works there.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use chat_worktree::{Committed, Identity, MergeOutcome, MergePreview, Removed, Worktree};
+
+use super::super::{Kind, Manager, MergedWorktree, Result};
+use crate::session::Session;
+
+impl Manager {
+    /// Commits all of a worktree.
+    pub(in crate::manager) async fn commit_worktree(
+        &self,
+        worktree: Worktree,
+        message: Option<String>,
+    ) -> Result<Committed> {
+        self.nobody_works_in(worktree.folder()).await?;
+        let message = message.filter(|message| !message.trim().is_empty());
+        let message = message.unwrap_or_else(|| format!("Add the work of {}", worktree.name()));
+        self.git(move |trees, stop| trees.commit(&worktree, &message, &natter(), stop)).await
+    }
+
+    /// Merges a worktree, and removes it if that succeeds.
+    pub(in crate::manager) async fn merge_worktree(
+        &self,
+        worktree: Worktree,
+        preview: MergePreview,
+    ) -> Result<MergedWorktree> {
+        self.nobody_works_in(worktree.folder()).await?;
+        let message = format!("Merge branch '{}' into {}", worktree.branch(), preview.target);
+        let merging = worktree.clone();
+        let outcome = self
+            .git(move |trees, stop| trees.merge(&merging, &preview, &message, &natter(), stop))
+            .await?;
+        let is_merged = matches!(outcome, MergeOutcome::Merged { .. } | MergeOutcome::UpToDate);
+        if !is_merged {
+            return Ok(MergedWorktree { outcome, removed: None });
+        }
+        let removed = self.discard_worktree(worktree).await.inspect_err(|error| {
+            tracing::warn!(%error, "a worktree that was merged was not removed");
+        });
+        Ok(MergedWorktree { outcome, removed: removed.ok() })
+    }
+
+    /// Stores a worktree and removes it. Commands in it are ended before, and its agents closed.
+    pub(in crate::manager) async fn discard_worktree(&self, worktree: Worktree) -> Result<Removed> {
+        let sessions = self.nobody_works_in(worktree.folder()).await?;
+        let mut gates = Vec::new();
+        for session in &sessions {
+            // Also its commands in the background.
+            session.halt();
+        }
+        for session in &sessions {
+            gates.push(session.halted().await);
+            for command in session.commands() {
+                session.end_command(&command.id).await;
+            }
+        }
+        let removed = self.git(move |trees, stop| trees.remove(&worktree, true, stop)).await;
+        drop(gates);
+        for session in &sessions {
+            session.go_on();
+        }
+        let removed = removed?;
+        let agents = sessions.iter().filter(|session| session.placeholder().name.is_some());
+        for agent in agents {
+            if let Err(error) = self.close_agents(agent.fid()).await {
+                tracing::warn!(%error, "the agent of a removed worktree is not closed");
+            }
+        }
+        Ok(removed)
+    }
+
+    /// The sessions that work in a folder, none of which is at work now.
+    async fn nobody_works_in(&self, folder: &Path) -> Result<Vec<Arc<Session>>> {
+        let mut sessions = Vec::new();
+        for record in self.inner.shared.store.sessions().await? {
+            if !record.project.as_ref().is_some_and(|project| project.starts_with(folder)) {
+                continue;
+            }
+            let session = self.session(&record.fid).await?;
+            if session.is_busy_or_begins_next() {
+                return Err(Kind::SessionAtWork.into());
+            }
+            if record.in_use {
+                return Err(Kind::SessionInUse.into());
+            }
+            sessions.push(session);
+        }
+        Ok(sessions)
+    }
+}
+
+/// Who commits, where git's settings do not say who the user is.
+fn natter() -> Identity {
+    Identity { name: "Natter".to_owned(), email: "natter@localhost".to_owned() }
+}

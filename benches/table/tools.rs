@@ -248,6 +248,7 @@ fn context(project: &Path) -> Result<ToolContext> {
         most: usize::MAX,
         host: Arc::new(Anything),
         team: None,
+        skills: Vec::new(),
         changes: Changes::default(),
         asked: Arc::default(),
     })

@@ -188,10 +188,12 @@ impl Manager {
             Some(parent) => Some(parent.gate_of_living().await?),
             None => None,
         };
-        let project = match &parent {
+        // Without a worktree one project for all: the same rules, the same guarded files, one journal of
+        // changes.
+        let project = project.or_else(|| match &parent {
             Some(parent) => parent.project(),
             None => new.path.clone(),
-        };
+        });
         shared.definitions.load(project.as_deref()).await;
         let show = new.show;
         let new = self.new_agent(new, parent.as_deref(), project)?;
@@ -221,11 +223,7 @@ impl Manager {
         let of_parent = parent.as_ref().map(|parent| parent.agent.clone());
         let is_other = new.agent != of_parent;
         let agent = new.agent.or(of_parent).unwrap_or_else(|| settings.chat.agent.clone());
-        let project = match &parent {
-            Some(parent) => parent.project.as_deref(),
-            None => new.path.as_deref(),
-        };
-        let agent = shared.agent(&agent, project)?;
+        let agent = shared.agent(&agent, project.as_deref())?;
         let inherited = parent.as_ref().and_then(|parent| parent.model.clone());
         let inherited = inherited.or_else(|| shared.clients.default_model());
         // What the user chose for the parent was chosen for its kind of agent.
@@ -247,12 +245,9 @@ impl Manager {
         };
         let Some(parent) = parent else {
             let mode = settings.permissions.mode;
-            let meta = SessionMeta { project: project.or(new.path), mode, ..meta };
+            let meta = SessionMeta { project, mode, ..meta };
             return Ok(NewSession { meta, rules: Vec::new() });
         };
-        // Without a worktree one project for all: the same rules, the same guarded files, one journal of
-        // changes.
-        let project = project.or_else(|| parent.project.clone());
         let folder = match new.path {
             Some(path) => Some(self.folder_in(&path, project.as_deref())?),
             None => parent.folder.clone(),

@@ -75,11 +75,11 @@ impl Manager {
             }
             let all = agents.into_iter().map(|agent| self.resume_with_reports(agent));
             let ended = futures_util::future::join_all(all).await;
-            for (index, agent) in below.iter().enumerate() {
-                // The first turn with them has all.
-                let wakes = index + 1 == below.len();
-                session.receive(agent.report().await?, wakes).await?;
+            for agent in &below {
+                session.receive(agent.report().await?).await?;
             }
+            // The first turn with them has all.
+            session.send_waiting().await;
             session.idle().await;
             ended.into_iter().collect()
         })

@@ -212,6 +212,10 @@ impl Team for Member {
     }
 
     fn worktrees(&self) -> Arc<dyn AgentWorktrees> {
-        Arc::new(Self { inner: Weak::clone(&self.inner), fid: self.fid.clone() })
+        Arc::new(Self {
+            inner: Weak::clone(&self.inner),
+            fid: self.fid.clone(),
+            at_work: AgentsAtWork::clone(&self.at_work),
+        })
     }
 }

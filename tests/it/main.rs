@@ -5,6 +5,7 @@ mod allowances;
 mod backups;
 mod chats;
 mod choices;
+mod commands;
 mod connections;
 mod conversation;
 mod editor;

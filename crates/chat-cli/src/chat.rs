@@ -1,14 +1,16 @@
 //! Runs `natter-cli chat`: a conversation, line by line.
 
 mod background;
+mod built_in;
 mod command;
 mod context;
 mod lines;
 mod permissions;
 
 use chat_core::event::SessionPlaceholder;
-use chat_core::message::{ChatRequest, Fid};
+use chat_core::message::{Attachment, ChatRequest, Fid};
 use chat_core::permission::Rule;
+use chat_presentation::slash_commands::{self, FrontEnd, SlashCommand, SlashCommands, Typed};
 
 use crate::args::Request;
 use crate::definitions;
@@ -53,6 +55,26 @@ struct Conversation<'a> {
     last: Outcome,
 }
 
+/// A message that is to be sent.
+struct Outgoing {
+    text: String,
+    /// The command with which it begins, and its arguments.
+    command: Option<(SlashCommand, String)>,
+}
+
+impl Outgoing {
+    fn of(text: &str, commands: &SlashCommands) -> Self {
+        match commands.read(text) {
+            Typed::Command(command, arguments) => {
+                let command = Some((command.clone(), arguments.to_owned()));
+                Self { text: text.to_owned(), command }
+            }
+            Typed::Message(text) => Self { text: text.into_owned(), command: None },
+            _ => Self { text: text.to_owned(), command: None },
+        }
+    }
+}
+
 impl Conversation<'_> {
     async fn begin(&mut self) -> Result<()> {
         if let Some(fid) = self.request.session.clone() {
@@ -81,41 +103,78 @@ impl Conversation<'_> {
                 Line::End if self.program.terminal.input => return Ok(Outcome::Done),
                 Line::End => return Ok(self.last),
             };
-            match command::read(&text) {
-                Some(Command::Quit) => return Ok(Outcome::Done),
-                Some(command) => {
-                    // Ctrl+C interrupts what a command waits for, but does not end the
-                    // conversation.
-                    let obeyed = tokio::select! {
-                        obeyed = self.obey(command) => obeyed,
-                        () = signals.next() => Ok(()),
-                    };
-                    if signals.ends_all() {
-                        return Err(CliError::Stopped);
-                    }
-                    if let Err(trouble) = obeyed {
-                        self.survive(trouble)?;
-                    }
-                }
-                None => {
-                    let said = self.say(text, signals).await;
-                    if signals.ends_all() {
-                        return Err(CliError::Stopped);
-                    }
-                    if let Err(trouble) = said {
-                        self.survive(trouble)?;
-                    }
-                }
+            if command::read(&text) == Some(Command::Quit) {
+                return Ok(Outcome::Done);
+            }
+            // Ctrl+C interrupts what a command waits for, but does not end the conversation.
+            let obeyed = tokio::select! {
+                biased;
+                obeyed = self.obey(text) => obeyed,
+                () = signals.next() => Ok(None),
+            };
+            if signals.ends_all() {
+                return Err(CliError::Stopped);
+            }
+            let done = match obeyed {
+                Ok(Some(message)) => self.say(message, signals).await,
+                Ok(None) => Ok(()),
+                Err(trouble) => Err(trouble),
+            };
+            if signals.ends_all() {
+                return Err(CliError::Stopped);
+            }
+            if let Err(trouble) = done {
+                self.survive(trouble)?;
             }
         }
     }
 
+    /// Carries out a line that is a command. Gives back the message that is to be sent, if it is one.
+    async fn obey(&mut self, text: String) -> Result<Option<Outgoing>> {
+        if !text.starts_with('/') {
+            return Ok(Some(Outgoing { text, command: None }));
+        }
+        if let Some(command) = command::read(&text) {
+            self.obey_own(command).await?;
+            return Ok(None);
+        }
+        let all = self.commands_here().await?;
+        match all.read(&text) {
+            Typed::BuiltIn(command, arguments) => {
+                let message = self.carry_out(command, arguments, &all).await?;
+                Ok(message.map(|text| Outgoing::of(&text, &all)))
+            }
+            Typed::Unknown(name, nearest) => {
+                self.remark(&slash_commands::unknown_words(name, nearest));
+                Ok(None)
+            }
+            Typed::Unexpected(command) => {
+                self.remark(&slash_commands::unexpected_words(command));
+                Ok(None)
+            }
+            Typed::Message(_) | Typed::Command(..) => Ok(Some(Outgoing::of(&text, &all))),
+        }
+    }
+
+    /// The commands in the folder of the next message.
+    async fn commands_here(&self) -> Result<SlashCommands> {
+        let folder = self.folder().await?;
+        let definitions = self.program.manager.definitions().of_project(folder.as_deref()).await;
+        Ok(SlashCommands::new(&definitions, FrontEnd::Terminal))
+    }
+
     /// Sends a message and shows the answer.
-    async fn say(&mut self, text: String, signals: &mut Signals) -> Result<()> {
-        // `//etc` is a message that begins with one slash.
-        let text = text.strip_prefix("//").map_or(text.clone(), |rest| format!("/{rest}"));
+    async fn say(&mut self, message: Outgoing, signals: &mut Signals) -> Result<()> {
+        let Outgoing { text, command } = message;
         self.request.content.text = text;
         request::point_at(&mut self.request, self.program).await?;
+        // What was not sent may have had one.
+        let is_command = |attachment: &Attachment| matches!(attachment, Attachment::Command(_));
+        self.request.content.attachments.retain(|attachment| !is_command(attachment));
+        if let Some((command, arguments)) = command {
+            let request = &mut self.request;
+            slash_commands::attach(&self.program.manager, &command, &arguments, request).await?;
+        }
         let mut turns = Turns {
             program: self.program,
             subscription: self.program.manager.subscribe(),
@@ -130,12 +189,9 @@ impl Conversation<'_> {
         Ok(())
     }
 
-    async fn obey(&mut self, command: Command) -> Result<()> {
+    /// Carries out a command that only the terminal has.
+    async fn obey_own(&mut self, command: Command) -> Result<()> {
         match command {
-            Command::New => {
-                self.request = self.request_like_this().await;
-                self.remark(&say::new_chat());
-            }
             Command::Open(fid) => {
                 // The folder and the rules were meant for another chat.
                 self.request = ChatRequest {
@@ -147,7 +203,6 @@ impl Conversation<'_> {
                 self.open(&Fid::new(fid)).await?;
             }
             Command::Project(folder) => self.project(folder.as_deref()).await?,
-            Command::Mode(mode) => self.mode(mode.as_deref()).await?,
             Command::Rules => self.rules().await?,
             Command::Forget(rule) => self.forget(&rule).await?,
             Command::Commands => self.commands(),
@@ -160,27 +215,8 @@ impl Conversation<'_> {
                     self.remark(&note);
                 }
             }
-            Command::Model(None) => {
-                let list = crate::models::lines(self.program).await;
-                if list.is_empty() {
-                    self.remark(&say::no_models());
-                }
-                self.program.output.print(list).await?;
-            }
-            Command::Model(Some(name)) => {
-                let model = request::find(&name, self.program).await?;
-                self.remark(&say::uses_model(&say::model(&model)));
-                self.request.model = Some(model);
-            }
             Command::Context => self.context().await?,
             Command::Prompt => self.prompt().await?,
-            Command::Compact { undo } => self.compact(undo).await?,
-            Command::Help => {
-                for (name, does) in say::commands() {
-                    self.remark(&format!("{name:20} {does}"));
-                }
-                self.remark(&say::long_lines());
-            }
             Command::Unknown(name) => self.remark(&say::no_command(&name)),
             Command::Quit => {}
         }
@@ -198,24 +234,6 @@ impl Conversation<'_> {
     async fn session(&self, fid: &Fid) -> Result<SessionPlaceholder> {
         let subscription = self.program.manager.subscribe();
         Ok(self.program.manager.sessions().open(fid, 1, &subscription).await?.session)
-    }
-
-    /// The settings for another new chat: model, agent, thinking, options, folder and mode of this
-    /// one, the rules from the command line, and files that were not sent yet.
-    async fn request_like_this(&self) -> ChatRequest {
-        let mut request = ChatRequest { allow: self.allow.clone(), ..self.request.clone() };
-        let Some(fid) = request.session.take() else {
-            return ChatRequest { agent: None, ..request };
-        };
-        if let Ok(session) = self.session(&fid).await.map(|session| session.meta) {
-            request.model = request.model.or(session.model);
-            request.agent.get_or_insert(session.agent);
-            request.thinking.get_or_insert(session.thinking);
-            request.options = request.options.or(&session.options);
-            request.project = request.project.or(session.project);
-            request.mode.get_or_insert(session.mode);
-        }
-        request
     }
 
     fn welcome(&self) {

@@ -329,6 +329,40 @@ pub fn uses_model(model: &str) -> String {
     fill(&gettext("Now using {model}."), &[("model", model)])
 }
 
+pub fn uses_agent(agent: &str) -> String {
+    fill(&gettext("Now using the agent {agent}."), &[("agent", agent)])
+}
+
+pub fn no_changes() -> String {
+    gettext("There are no changes to review.")
+}
+
+pub fn exported(path: &Path) -> String {
+    fill(&gettext("Exported to “{path}”."), &[("path", &path.display().to_string())])
+}
+
+/// A file exists that a command of a conversation is to write.
+pub fn export_exists(path: &Path) -> String {
+    fill(
+        &gettext("“{path}” already exists. Choose another name."),
+        &[("path", &path.display().to_string())],
+    )
+}
+
+pub fn restored(count: usize) -> String {
+    let number = u32::try_from(count).unwrap_or(u32::MAX);
+    let words = ngettext("Restored {count} file", "Restored {count} files", number);
+    fill(&words, &[("count", &count.to_string())])
+}
+
+pub fn skipped(files: &str) -> String {
+    fill(&gettext("Skipped because of newer changes: {files}"), &[("files", files)])
+}
+
+pub fn skills() -> String {
+    gettext("Skills")
+}
+
 pub fn no_command(name: &str) -> String {
     fill(&gettext("There is no command /{name}. Type /help for a list."), &[("name", name)])
 }
@@ -337,25 +371,17 @@ pub fn interrupt_to_end() -> String {
     gettext("Press Ctrl+D to quit.")
 }
 
-/// The commands of a conversation and what each does.
+/// The commands that only the terminal has, and what each does.
 pub fn commands() -> Vec<(String, String)> {
     vec![
-        ("/new".to_owned(), gettext("Start a new chat")),
         ("/sessions [TEXT]".to_owned(), gettext("List recent chats, or those that contain TEXT")),
         ("/open FID".to_owned(), gettext("Switch to another chat")),
-        ("/model [NAME]".to_owned(), gettext("List models, or switch to another one")),
         ("/project [DIR]".to_owned(), gettext("Show the project, or work in another folder")),
-        ("/mode [MODE]".to_owned(), gettext("Show what tools may do without asking, or change it")),
         ("/rules [remove RULE]".to_owned(), gettext("List permission rules, or remove one")),
         ("/context".to_owned(), gettext("Show how full the context window is, and what fills it")),
         ("/prompt".to_owned(), gettext("Show everything that is sent with your next message")),
-        (
-            "/compact [undo]".to_owned(),
-            gettext("Compact earlier messages into a summary, or undo that"),
-        ),
         ("/commands".to_owned(), gettext("List this chat’s background commands")),
         ("/end ID".to_owned(), gettext("Stop one of these commands")),
-        ("/help".to_owned(), gettext("Show this help")),
         ("/quit".to_owned(), gettext("Quit, like Ctrl+D")),
     ]
 }

@@ -62,6 +62,20 @@ pub async fn export(args: args::Export, program: &Program) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
+/// Writes a chat as Markdown, to a new file or to the output.
+pub async fn export_markdown(fid: &str, path: Option<&Path>, program: &Program) -> Result<()> {
+    let text = markdown::write(&read(fid, program).await?);
+    let Some(path) = path else {
+        return program.output.print(program.terminal.clean_output(&text).into_owned()).await;
+    };
+    write(path, &text, false).map_err(|error| {
+        CliError::Said(match error.kind() {
+            io::ErrorKind::AlreadyExists => say::export_exists(path),
+            _ => say::not_written(path, &error.to_string()),
+        })
+    })
+}
+
 /// Writes a file completely or not at all; overwrites an existing one only if that is wanted.
 fn write(path: &Path, text: &str, over: bool) -> io::Result<()> {
     match File::create_new(path) {

@@ -275,6 +275,11 @@ pub enum Kind {
         /// Its name.
         name: String,
     },
+    /// The text of a skill is gone, or is not what the user trusted.
+    SkillUnreadable {
+        /// Its name.
+        name: String,
+    },
     /// The agents of a tree have used up what they may since the user last wrote.
     AgentBudget {
         /// Of what.

@@ -3,6 +3,7 @@
 mod agent_report;
 mod approval;
 mod at_words;
+mod command_text;
 mod content;
 mod context;
 mod context_usage;
@@ -21,6 +22,7 @@ pub use approval::{
     Question,
 };
 pub use at_words::{AtTarget, AtWord, AtWords, at_words, may_begin_mention};
+pub use command_text::CommandText;
 pub use content::{Ending, Message, Part, ReplyFailure, Role, Usage};
 pub use context::{Context, Excerpt, Mention, OpenFile, Selection};
 pub use context_usage::{Compaction, ContextCategory, ContextUsage, PromptPreview};

@@ -53,6 +53,7 @@ fn main() -> anyhow::Result<glib::ExitCode> {
             | Output::Answered(_)
             | Output::AnswerUndone(_)
             | Output::Review
+            | Output::Export
             | Output::Restored(_)
             | Output::Panel(_)
             | Output::NothingAsked
@@ -74,6 +75,7 @@ fn main() -> anyhow::Result<glib::ExitCode> {
 
 async fn start(folders: Folders) -> chat_core::error::Result<Manager> {
     let options = StartOptions {
+        home: Folders::home(),
         folders,
         home: Folders::home(),
         timeouts: Timeouts::default(),

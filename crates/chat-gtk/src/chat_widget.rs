@@ -7,8 +7,10 @@
 
 mod agent_bar;
 mod background_commands;
+mod built_in_commands;
 mod chat_composer;
 mod chat_switching;
+mod command_list;
 mod composing;
 mod context_meter;
 mod editor_context;
@@ -54,6 +56,7 @@ use agent_bar::AgentBar;
 use background_commands::BackgroundCommands;
 use chat_composer::ChatComposer;
 use chat_switching::Workplace;
+use command_list::CommandList;
 use context_meter::ContextMeter;
 use editor_context::EditorContext;
 pub use editor_context::OpenFiles;
@@ -116,6 +119,7 @@ pub struct ChatWidget {
     hint: HintBar,
     start: StartPage,
     mentions: MentionSources,
+    commands: CommandList,
     diagnostics: Diagnostics,
 }
 
@@ -222,6 +226,7 @@ impl Component for ChatWidget {
             hint,
             start,
             mentions: MentionSources::new(Handle::new(&sender, FrameMsg::Mentions)),
+            commands: CommandList::new(Handle::new(&sender, FrameMsg::Commands)),
             diagnostics: init.diagnostics,
         };
         if let Some(manager) = init.manager {
@@ -317,6 +322,7 @@ impl ChatWidget {
         self.hint.connect(manager.clone());
         self.start.connect(manager.clone());
         self.mentions.connect(manager.clone());
+        self.commands.connect(manager.clone());
         self.manager = Some(manager);
         self.mentions.fetch_pages(self.composer.field().pages());
         self.take_settings();

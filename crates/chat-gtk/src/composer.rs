@@ -3,6 +3,7 @@
 mod at;
 mod buttons;
 mod chips;
+mod commands;
 mod content;
 mod joining;
 mod keys;
@@ -23,6 +24,7 @@ use std::sync::Arc;
 
 use chat_core::message::AtTarget;
 use chat_core::settings::WhileBusy;
+use chat_presentation::slash_commands::SlashCommands;
 use gettextrs::gettext;
 use gtk::glib;
 use relm4::gtk::prelude::*;
@@ -34,7 +36,7 @@ pub(crate) use chips::{Along, Chip};
 pub(crate) use pinning::icon;
 pub(crate) use plain_words::PlainWords;
 use suggestions::Suggestions;
-pub(crate) use suggestions::{MOST as MOST_SUGGESTIONS, Suggestion};
+pub(crate) use suggestions::{Choice, MOST as MOST_SUGGESTIONS, Suggestion};
 pub(crate) use written::{Pin, Pinned, Written};
 
 /// The field's height before the window's is known, in pixels.
@@ -126,6 +128,9 @@ struct Inner {
     along: RefCell<Vec<Chip>>,
     /// What was looked for last.
     searched_for: RefCell<Option<String>>,
+    commands: RefCell<SlashCommands>,
+    /// The command that is being typed, without its slash.
+    typed_command: RefCell<Option<String>>,
     output: OutputHandler,
     send: gtk::Button,
     stop: gtk::Button,
@@ -233,6 +238,8 @@ impl Composer {
             requested_pages: RefCell::default(),
             along: RefCell::default(),
             searched_for: RefCell::default(),
+            commands: RefCell::default(),
+            typed_command: RefCell::default(),
             output: OutputHandler(Box::new(output)),
             send,
             stop,
@@ -356,7 +363,7 @@ impl Inner {
         if self.is_blank() {
             return;
         }
-        let hindrance = self.hindrance();
+        let hindrance = self.hindrance().filter(|_| !self.is_for_the_window());
         let submit = || Output::Submit { written: self.take(), other };
         self.tell(hindrance.map_or_else(submit, Output::Hindered));
     }

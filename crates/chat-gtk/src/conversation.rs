@@ -261,6 +261,11 @@ impl Conversation {
         self.inner.state.borrow().transcript.last_reply()
     }
 
+    /// The last message of the user.
+    pub fn last_question(&self) -> Option<MessageId> {
+        self.inner.state.borrow().transcript.last_question()
+    }
+
     /// Whether it ends with a reply that was finished and has text.
     pub fn ends_with_reply(&self) -> bool {
         self.inner.state.borrow().transcript.ends_with_reply()

@@ -47,6 +47,19 @@ pub(crate) fn describe(row: &gtk::ListBoxRow, name: &str, detail: &str, said: &s
     accessible::set_label(row, said);
 }
 
+/// Cuts what is below the name at its end if it is prose, and in its middle if it is a path.
+pub(crate) fn set_prose(row: &gtk::ListBoxRow, is_prose: bool) {
+    let words = row.child().and_then(|line| line.last_child());
+    let below = words.and_then(|words| words.last_child()).and_downcast::<gtk::Label>();
+    if let Some(below) = below {
+        below.set_ellipsize(if is_prose {
+            gtk::pango::EllipsizeMode::End
+        } else {
+            gtk::pango::EllipsizeMode::Middle
+        });
+    }
+}
+
 /// Shows an icon in a row that has space for one.
 pub(crate) fn set_icon(row: &gtk::ListBoxRow, icon: &str) {
     let image = row.child().and_then(|line| line.first_child()).and_downcast::<gtk::Image>();

@@ -18,7 +18,6 @@ mod drafts;
 mod editor;
 mod found_row;
 mod free_memory;
-mod fuzzy;
 mod languages;
 mod layout;
 mod letters;

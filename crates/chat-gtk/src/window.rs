@@ -176,7 +176,7 @@ impl Component for Window {
             Input::Reply(reply) => self.reply(reply, &sender, root),
             Input::Note(words) => view.note(&words),
             Input::List(output) => self.hear_list(output, view, &sender, root),
-            Input::Chat(output) => self.hear_chat(output, view, root),
+            Input::Chat(output) => self.hear_chat(output, view, &sender, root),
             Input::Panel(output) => self.hear_panel(output, view),
             Input::Waiting(output) => self.hear_waiting(output, view, &sender),
             Input::Exported(Ok(path)) => {

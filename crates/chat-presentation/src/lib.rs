@@ -5,6 +5,8 @@
 //! can do. Neither program has its own words for what both say.
 
 pub mod diagnostics;
+pub mod fuzzy;
 pub mod i18n;
 pub mod log;
+pub mod slash_commands;
 pub mod words;

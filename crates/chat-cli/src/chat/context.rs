@@ -57,7 +57,7 @@ impl Conversation<'_> {
     }
 
     /// The chat, if it has begun.
-    fn begun(&self) -> Option<Fid> {
+    pub(super) fn begun(&self) -> Option<Fid> {
         let fid = self.request.session.clone();
         if fid.is_none() {
             self.remark(&say::not_begun());

@@ -89,7 +89,7 @@ impl Conversation<'_> {
     }
 
     /// The folder for the next message.
-    async fn folder(&self) -> Result<Option<PathBuf>> {
+    pub(super) async fn folder(&self) -> Result<Option<PathBuf>> {
         match (&self.request.project, &self.request.session) {
             (Some(folder), _) => Ok(Some(folder.clone())),
             (None, Some(fid)) => Ok(self.session(fid).await?.meta.project),

@@ -47,6 +47,10 @@ fn body(entry: &Entry, out: &mut String) {
                     block(out, &report.text);
                 }
             }
+            Part::Command(command) => {
+                let text = fenced("", command.text.trim_end());
+                block(out, &folded(&format!("/{}", command.name), &text));
+            }
             // These are shown in the lines below.
             Part::ToolCall(_) | Part::ToolResult(_) | Part::Context { .. } => {}
             Part::Compaction(short) => {

@@ -57,8 +57,8 @@ fn body(entry: &Entry) -> String {
                     line(&mut out, &report.text);
                 }
             }
-            // These are shown in the lines below.
-            Part::ToolCall(_) | Part::ToolResult(_) | Part::Context { .. } => {}
+            // Calls and results are shown in the lines below, and a message names its command.
+            Part::ToolCall(_) | Part::ToolResult(_) | Part::Context { .. } | Part::Command(_) => {}
             Part::Compaction(short) => {
                 line(&mut out, &words::compaction(short.summary.is_some(), short.undone));
             }

@@ -3,6 +3,7 @@
 mod agents;
 mod ask;
 mod chat;
+mod commands;
 mod disk;
 mod faults;
 mod home;

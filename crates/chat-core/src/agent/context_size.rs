@@ -142,6 +142,9 @@ impl ContextSize {
                         if summary { ContextCategory::Summary } else { ContextCategory::Context };
                     self.add(category, text.len() as u64);
                 }
+                Part::Command(command) => {
+                    self.add(ContextCategory::Context, command.for_model().len() as u64);
+                }
                 Part::FromAgent(agent) => {
                     self.add(ContextCategory::Context, agent.for_model().len() as u64);
                 }

@@ -132,6 +132,9 @@ fn transcript_line(message: &Message) -> String {
                 writeln!(out, "{who} (file {name}): {}", excerpt(text, EXCERPT))
             }
             Part::Context { text } => writeln!(out, "{who} (context): {}", excerpt(text, EXCERPT)),
+            Part::Command(command) => {
+                writeln!(out, "{who} (/{}): {}", command.name, excerpt(&command.text, EXCERPT))
+            }
             Part::FromAgent(agent) => {
                 writeln!(out, "{}", excerpt(&agent.for_model(), EXCERPT))
             }

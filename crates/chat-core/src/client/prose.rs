@@ -37,6 +37,10 @@ pub(crate) fn text(message: &Message) -> Cow<'_, str> {
                 paragraph(&mut out);
                 out.push_str(text);
             }
+            Part::Command(command) => {
+                paragraph(&mut out);
+                out.push_str(command.for_model().trim_end());
+            }
             Part::FromAgent(agent) => {
                 paragraph(&mut out);
                 out.push_str(&agent.for_model());

@@ -197,6 +197,7 @@ fn clean(message: &str, asked: &SentRequest) -> String {
             | Part::Context { text }
             | Part::File { text, .. } => Some(text),
             Part::ToolResult(result) => Some(&result.text),
+            Part::Command(command) => Some(&command.text),
             Part::FromAgent(FromAgent::Report(report)) => Some(&report.text),
             Part::FromAgent(FromAgent::Message { .. })
             | Part::Image { .. }

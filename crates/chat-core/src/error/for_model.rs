@@ -108,6 +108,9 @@ fn sentence(kind: &Kind, server: &str) -> String {
             return format!("“{}” is not a folder in the project.", path.display());
         }
         Kind::Worktree { .. } => "That was not possible with the worktree.",
+        Kind::SkillUnreadable { name } => {
+            return format!("The skill “{name}” could not be read.");
+        }
         Kind::ProjectMissing { path } => {
             return format!("The project folder “{}” cannot be opened.", path.display());
         }

@@ -6,7 +6,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Compaction, FromAgent, MessageId, ModelRef, ProviderData, ToolCall, ToolResult};
+use super::{
+    CommandText, Compaction, FromAgent, MessageId, ModelRef, ProviderData, ToolCall, ToolResult,
+};
 use crate::error::Error;
 
 /// One entry of a transcript. Messages form a tree; see [`MessageTree`](super::MessageTree).
@@ -164,6 +166,8 @@ pub enum Part {
         /// The text as the model gets it.
         text: String,
     },
+    /// What the command stands for with which the text begins.
+    Command(CommandText),
     /// An agent speaks here, and not the user.
     FromAgent(FromAgent),
     /// The model asks for a tool.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chat_permission::{Mode, Rule};
 use serde::{Deserialize, Serialize};
 
-use super::{Context, Fid, FromAgent, MessageId, ModelRef, Options, Thinking};
+use super::{CommandText, Context, Fid, FromAgent, MessageId, ModelRef, Options, Thinking};
 
 /// A person's wish for an answer.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -112,4 +112,6 @@ pub enum Attachment {
         /// Its content.
         text: String,
     },
+    /// What the command stands for with which the text begins.
+    Command(CommandText),
 }

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use super::Session;
 use crate::error::{Error, Kind, NoReview, Result};
 use crate::event::SessionEvent;
-use crate::message::{Content, Message, MessageId, Part, Role};
+use crate::message::{Attachment, Content, Message, MessageId, Part, Role};
 use crate::store::SessionPatch;
 
 /// How many bytes of rejected changes the model gets.
@@ -180,7 +180,12 @@ impl Review<'_> {
             Part::Text(text) => Some(text.as_str()),
             _ => None,
         });
-        Ok(Content::text(text.collect::<String>()))
+        let commands = asked.parts.iter().filter_map(|part| match part {
+            Part::Command(command) => Some(Attachment::Command(command.clone())),
+            _ => None,
+        });
+        let attachments = commands.collect();
+        Ok(Content { attachments, ..Content::text(text.collect::<String>()) })
     }
 }
 

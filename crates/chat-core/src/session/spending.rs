@@ -98,6 +98,7 @@ impl Spending {
                     Part::Text(text) | Part::Context { text } | Part::File { text, .. } => {
                         text.len()
                     }
+                    Part::Command(command) => command.text.len(),
                     Part::ToolResult(result) => result.text.len(),
                     _ => 0,
                 } as u64)

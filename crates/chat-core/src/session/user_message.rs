@@ -43,6 +43,7 @@ impl<'a> UserMessageBuilder<'a> {
         let attached = content.attachments.iter().map(|attachment| match attachment.clone() {
             Attachment::Image { mime, data } => Part::Image { mime, data },
             Attachment::File { name, text } => Part::File { name, text },
+            Attachment::Command(command) => Part::Command(command),
         });
         let agent_words = content.agent.clone().map(Part::FromAgent);
         let mut parts: Vec<_> = attached.chain(self.gathered).collect();

@@ -18,6 +18,7 @@ use super::reading_positions::ReadingPositions;
 use crate::composer::{Along, Composer, Written};
 use crate::drafts::{self, Drafts, Unwritten};
 use outbox::Outbox;
+pub(super) use outbox::Outgoing;
 
 /// How long typing must rest before a draft is written.
 const REST: Duration = Duration::from_millis(500);

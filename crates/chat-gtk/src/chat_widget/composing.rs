@@ -18,6 +18,9 @@ impl ChatWidget {
             Used::Submit { written, other } => {
                 // Who sends something wants to see it.
                 self.conversation.go_to_end();
+                if std::mem::take(&mut self.noted) {
+                    self.handle.output(Output::ChatNoteOver);
+                }
                 if let Some(name) = self.composer.field().unknown_names(&written).first() {
                     let text =
                         gettext("{name} isn’t in the project, so it was sent as plain text.");
@@ -82,8 +85,17 @@ impl ChatWidget {
         if self.project.is_finding() || self.shown.is_opening() {
             return;
         }
-        let Some(outgoing) = self.composer.next_to_send() else { return };
-        let (content, mentions) = outgoing.written.content();
+        let outgoing = loop {
+            let Some(next) = self.composer.next_to_send() else { return };
+            let is_unknown = self.commands.typed(&next.written.text).is_none();
+            match self.obey(next) {
+                Some(outgoing) => break outgoing,
+                None if is_unknown => return,
+                None => {}
+            }
+        };
+        let (mut content, mentions) = outgoing.written.content();
+        let command = self.command_of(&mut content);
         let context = Context {
             mentions,
             ..self.editor_context.now(self.shown.project(), &outgoing.without)
@@ -93,11 +105,14 @@ impl ChatWidget {
             self.diagnostics.reply(fid.as_str(), Moment::Request);
         }
         let delivery = outgoing.delivery;
+        let mode = outgoing.mode;
         let request = match &self.shown {
             ShownChat::New(chat) => chat.request(content, context),
-            _ => ChatRequest { session, content, context, delivery, ..ChatRequest::default() },
+            _ => {
+                ChatRequest { session, content, context, delivery, mode, ..ChatRequest::default() }
+            }
         };
-        self.composer.send(outgoing, request);
+        self.composer.send(outgoing, request, command);
     }
 
     /// Something came of a message, or of the drafts.

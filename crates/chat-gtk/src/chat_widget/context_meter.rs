@@ -12,6 +12,7 @@ use chat_core::manager::Manager;
 use chat_core::message::{
     ChatRequest, Content, Context, ContextUsage, Fid, ModelRef, Options, PromptPreview, Thinking,
 };
+use chat_presentation::slash_commands::{self, SlashCommand};
 use chat_presentation::words;
 use gettextrs::gettext;
 use relm4::gtk::prelude::*;
@@ -184,13 +185,27 @@ impl ContextMeter {
     }
 
     /// Shows the whole of what would go out with this message.
-    pub(super) fn preview(&self, content: Content, context: Context) {
+    pub(super) fn preview(
+        &self,
+        content: Content,
+        context: Context,
+        command: Option<(SlashCommand, String)>,
+    ) {
         let (Some(manager), Some(of)) = (self.manager.clone(), &self.of) else { return };
         let fid = of.fid.clone();
-        let request =
+        let mut request =
             ChatRequest { session: Some(fid.clone()), content, context, ..ChatRequest::default() };
         self.handle.spawn(async move {
-            let result = manager.context().preview(request).await;
+            let attached = match &command {
+                Some((command, arguments)) => {
+                    slash_commands::attach(&manager, command, arguments, &mut request).await
+                }
+                None => Ok(()),
+            };
+            let result = match attached {
+                Ok(()) => manager.context().preview(request).await,
+                Err(error) => Err(error),
+            };
             Msg::Previewed { fid, result }
         });
     }

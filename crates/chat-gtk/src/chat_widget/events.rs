@@ -187,6 +187,10 @@ impl ChatWidget {
                 }
                 true
             }
+            Event::DefinitionsChanged { .. } => {
+                self.commands.read();
+                false
+            }
             Event::SettingsChanged => {
                 self.take_settings();
                 true
@@ -208,6 +212,7 @@ impl ChatWidget {
         self.model.show(&self.shown);
         self.project.show(&self.shown);
         if !self.shown.is_opening() {
+            self.commands.show(self.shown.project());
             self.show_chips();
             let settings = self.manager.as_ref().map(|manager| manager.settings().current());
             let searches = settings.is_some_and(|settings| settings.tools.search.is_some());

@@ -11,7 +11,7 @@ use gettextrs::gettext;
 use gtk::glib;
 
 use super::mention_sources::Pointed;
-use crate::composer::{self, MOST_SUGGESTIONS, Pin, Pinned, Suggestion};
+use crate::composer::{self, Choice, MOST_SUGGESTIONS, Pin, Pinned, Suggestion};
 use crate::found_row;
 use crate::letters::plain;
 
@@ -219,7 +219,8 @@ fn suggestion(
 ) -> Suggestion {
     let icon = composer::icon(&mention);
     let pin = Pin { word: Some(format!("@{label}")), label, what: Pinned::Mention(mention) };
-    Suggestion { icon, name, detail, description, pin }
+    let choice = Choice::Pin(pin);
+    Suggestion { icon, name, detail, description, section: None, choice }
 }
 
 fn escaped(text: &str) -> String {
@@ -248,7 +249,12 @@ mod tests {
 
     fn words(gathered: &Gathered) -> Vec<String> {
         let made = gathered.suggestions();
-        made.into_iter().filter_map(|suggestion| suggestion.pin.word).collect()
+        made.into_iter().filter_map(|suggestion| pin(suggestion).word).collect()
+    }
+
+    fn pin(suggestion: Suggestion) -> Pin {
+        let Choice::Pin(pin) = suggestion.choice else { panic!("a pin") };
+        pin
     }
 
     #[test]
@@ -286,7 +292,7 @@ mod tests {
         gathered.add_found(vec![file("a<b>&.rs")]);
         let made = gathered.suggestions();
         assert_eq!(made[0].name, "<b>a</b>&lt;b&gt;&amp;.rs");
-        assert_eq!(made[0].pin.label, "a<b>&.rs");
+        assert_eq!(pin(made[0].clone()).label, "a<b>&.rs");
     }
 
     #[test]
@@ -302,9 +308,11 @@ mod tests {
         })]);
         gathered.add_found(vec![file("a\u{202e}\n.rs")]);
         assert_eq!(words(&gathered), ["@a��.rs"]);
-        let Pinned::Mention(mention) = &gathered.suggestions()[0].pin.what else { panic!("what") };
-        assert_eq!(*mention, Mention::File { path: "/p/a\u{202e}\n.rs".into(), lines: None });
-        assert_eq!(name(mention, Some(Path::new("/p")), &[]), "a��.rs");
+        let Pinned::Mention(mention) = pin(gathered.suggestions().remove(0)).what else {
+            panic!("what")
+        };
+        assert_eq!(mention, Mention::File { path: "/p/a\u{202e}\n.rs".into(), lines: None });
+        assert_eq!(name(&mention, Some(Path::new("/p")), &[]), "a��.rs");
     }
 
     #[test]

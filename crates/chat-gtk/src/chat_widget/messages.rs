@@ -12,8 +12,8 @@ use super::editor_context::OpenFiles;
 use super::mention_sources::{self, KnownFiles};
 use super::review_bar::{Answered, Restore, Review};
 use super::{
-    agent_bar, background_commands, chat_composer, context_meter, find_bar, hint_bar, model_bar,
-    plan_bar, project_bar, review_bar, session_changes, session_requests, start_page,
+    agent_bar, background_commands, chat_composer, command_list, context_meter, find_bar, hint_bar,
+    model_bar, plan_bar, project_bar, review_bar, session_changes, session_requests, start_page,
 };
 use crate::bridge::Arrival;
 use crate::changes::ReviewAction;
@@ -133,6 +133,7 @@ pub(super) enum FrameMsg {
     Hint(hint_bar::Msg),
     Start(start_page::Msg),
     Mentions(mention_sources::Msg),
+    Commands(command_list::Msg),
     /// Something that was asked for in a chat could not be done.
     Failed {
         fid: Option<Fid>,
@@ -180,15 +181,17 @@ pub enum Output {
     AnswerUndone(Seq),
     /// The changes are to be seen.
     Review,
+    /// The shown chat is to be exported.
+    Export,
     /// Files were restored: this offers to take it back.
     Restored(Restore),
     /// Nothing waits for an answer in the chat that is shown, though the person asks for it.
     NothingAsked,
     /// Something to say in passing.
     Note(String),
-    /// Something to say about the message that was just sent, while its chat is shown.
+    /// Something to say about what was just sent, while its chat is shown and nothing else is sent.
     ChatNote(String),
-    /// Another chat is shown than the one of the last note.
+    /// Another chat is shown than the one of the last note, or something else was sent in it.
     ChatNoteOver,
     /// The settings of connections are asked for; with the name of one, where it is about one.
     Connections(Option<String>),

@@ -118,6 +118,11 @@ impl ProjectBar {
         self.picker.open();
     }
 
+    /// Opens the list of modes.
+    pub(super) fn open_modes(&self) {
+        self.modes.open();
+    }
+
     /// Shows where the chat works, and how; tells who listens.
     pub(super) fn show(&mut self, shown: &ShownChat) {
         if shown.is_opening() {

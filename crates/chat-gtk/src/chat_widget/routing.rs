@@ -28,10 +28,12 @@ impl ChatWidget {
             FrameMsg::Background(msg) => self.background.update(msg),
             FrameMsg::Meter(msg) => match self.meter.update(msg) {
                 Some(context_meter::Output::Message) => {
-                    let (content, mentions) = self.composer.field().content().content();
+                    let (mut content, mentions) = self.composer.field().content().content();
+                    let command = self.command_of(&mut content);
                     self.meter.preview(
                         content,
                         Context { mentions, ..self.editor_context.of_next(self.shown.project()) },
+                        command,
                     );
                 }
                 Some(context_meter::Output::ConversationEnd) => self.conversation.go_to_end(),
@@ -56,6 +58,10 @@ impl ChatWidget {
             FrameMsg::Mentions(msg) => {
                 let found = self.mentions.update(msg);
                 self.show_mentions(found);
+            }
+            FrameMsg::Commands(msg) => {
+                let output = self.commands.update(msg, self.composer.generation());
+                self.commands_changed(output);
             }
             FrameMsg::Start(msg) => match self.start.update(msg) {
                 Some(start_page::Output::Chosen(model)) => self.choose_model(model),

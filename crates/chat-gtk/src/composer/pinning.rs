@@ -14,7 +14,7 @@ use relm4::gtk::prelude::*;
 use super::at::{LONGEST, mention_query};
 use super::chips::{Along, Chip, ChipAction};
 use super::plain_words::PlainWords;
-use super::suggestions::{Suggestion, Suggestions, SuggestionsOutput};
+use super::suggestions::{Choice, Suggestion, Suggestions, SuggestionsOutput};
 use super::written::{Pin, Pinned, Written, all_places, places, words};
 use super::{Inner, Names, Output};
 
@@ -40,7 +40,11 @@ impl Inner {
         let list = Suggestions::new(&self.root, &self.text, move |output| {
             let Some(inner) = weak.upgrade() else { return };
             match output {
-                SuggestionsOutput::Picked(suggestion) => inner.take_suggestion(suggestion),
+                SuggestionsOutput::Picked { choice: Choice::Pin(pin), .. } => inner.take_pin(pin),
+                SuggestionsOutput::Picked {
+                    choice: Choice::Command { name, waits },
+                    to_write_on,
+                } => inner.take_command(&name, waits, to_write_on),
                 SuggestionsOutput::NotNeeded(key) => inner.press(key),
             }
         });
@@ -55,6 +59,7 @@ impl Inner {
         let weak = Rc::downgrade(self);
         focus.connect_leave(move |_| {
             if let Some(inner) = weak.upgrade() {
+                inner.look_for_command(None);
                 inner.look_for(None);
             }
         });
@@ -95,12 +100,19 @@ impl Inner {
         }
     }
 
-    /// Checks whether a name is being typed after an `@`.
+    /// Checks whether a name is being typed after an `@`, or a command.
     fn look(&self) {
         if self.setting_text.get() || self.putting_in.get() {
+            self.look_for_command(None);
             self.look_for(None);
             return;
         }
+        if let Some(query) = self.command_before_cursor() {
+            self.look_for(None);
+            self.look_for_command(Some(query));
+            return;
+        }
+        self.look_for_command(None);
         let (before, _) = self.before_cursor();
         let query = mention_query(&before).map(|(_, query)| query.to_owned());
         // A name that is typed out is a mention, and needs no suggestions.
@@ -137,21 +149,24 @@ impl Inner {
         let (before, mut word) = self.before_cursor();
         let Some((length, _)) = mention_query(&before) else { return };
         word.backward_chars(length as i32);
-        let place = self.text.iter_location(&word);
+        if let Some(list) = &*self.suggestions.borrow() {
+            list.show(suggestions, 0, &self.place_of(&word), self.root.width());
+        }
+    }
+
+    /// Where a letter of the text is seen.
+    pub(super) fn place_of(&self, letter: &gtk::TextIter) -> gdk::Rectangle {
+        let place = self.text.iter_location(letter);
         let (x, y) =
             self.text.buffer_to_window_coords(gtk::TextWindowType::Widget, place.x(), place.y());
         let corner = self.text.translate_coordinates(&self.root, f64::from(x), f64::from(y));
         let (x, y) = corner.unwrap_or_default();
-        let place = gdk::Rectangle::new(x as i32, y as i32, 1, place.height());
-        if let Some(list) = &*self.suggestions.borrow() {
-            list.show(suggestions, &place, self.root.width());
-        }
+        gdk::Rectangle::new(x as i32, y as i32, 1, place.height())
     }
 
-    fn take_suggestion(&self, suggestion: Suggestion) {
+    fn take_pin(&self, mut pin: Pin) {
         let (before, cursor) = self.before_cursor();
         let Some((length, _)) = mention_query(&before) else { return };
-        let mut pin = suggestion.pin;
         let word = self.free_word(&pin);
         let (mut start, mut end) = (cursor, cursor);
         start.backward_chars(length as i32);

@@ -1,4 +1,4 @@
-//! Shows suggestions for an `@` in a list above the cursor. The keyboard focus stays in the text.
+//! Shows suggestions for an `@` or a `/` in a list above the cursor. The keyboard focus stays in the text.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -27,15 +27,28 @@ pub(crate) struct Suggestion {
     pub(crate) detail: String,
     /// The full text, for screen readers and tooltips.
     pub(crate) description: String,
-    /// The pin that it becomes.
-    pub(crate) pin: Pin,
+    /// The heading that it stands under, if any.
+    pub(crate) section: Option<String>,
+    pub(crate) choice: Choice,
+}
+
+/// What a suggestion becomes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    Pin(Pin),
+    /// A command.
+    Command {
+        name: String,
+        /// Whether arguments are typed before it is sent.
+        waits: bool,
+    },
 }
 
 /// Messages of the list.
 #[derive(Clone, Debug)]
 pub(super) enum SuggestionsOutput {
-    /// The user chose this one.
-    Picked(Suggestion),
+    /// The user chose this one; with Tab, to write on.
+    Picked { choice: Choice, to_write_on: bool },
     /// This key was held back for the results, but there was nothing to choose.
     NotNeeded(gdk::Key),
 }
@@ -108,17 +121,44 @@ impl Suggestions {
             deferred_key: Cell::default(),
             dismissed: Cell::new(false),
         });
+        this.connect_click();
         let weak = Rc::downgrade(&this);
-        this.list.connect_row_activated(move |_, row| {
-            if let Some(this) = weak.upgrade() {
-                this.pick(row.index());
-            }
+        this.list.set_header_func(move |row, before| {
+            let Some(this) = weak.upgrade() else { return };
+            let section = |row: &gtk::ListBoxRow| this.section_of(row.index());
+            let own = section(row).filter(|own| before.and_then(section).as_ref() != Some(own));
+            row.set_header(own.map(|own| heading(&own)).as_ref());
         });
         this
     }
 
-    /// Shows these where the word begins, with the first one selected; none closes the list.
-    pub(super) fn show(&self, suggestions: Vec<Suggestion>, word: &gdk::Rectangle, room: i32) {
+    /// Picks what is clicked. The list itself gets no clicks: the text below it takes them.
+    fn connect_click(self: &Rc<Self>) {
+        let click = gtk::GestureClick::builder()
+            .button(gdk::BUTTON_PRIMARY)
+            .propagation_phase(gtk::PropagationPhase::Capture)
+            .build();
+        click.connect_pressed(|click, _, _, _| {
+            click.set_state(gtk::EventSequenceState::Claimed);
+        });
+        let weak = Rc::downgrade(self);
+        click.connect_released(move |_, _, _, y| {
+            let Some(this) = weak.upgrade() else { return };
+            if let Some(row) = this.list.row_at_y(y as i32) {
+                this.pick(row.index(), false);
+            }
+        });
+        self.list.add_controller(click);
+    }
+
+    /// Shows these where the word begins, with this one selected; none closes the list.
+    pub(super) fn show(
+        &self,
+        suggestions: Vec<Suggestion>,
+        selected: i32,
+        word: &gdk::Rectangle,
+        room: i32,
+    ) {
         let is_other_word = self.is_old.replace(false);
         if suggestions.is_empty() || self.dismissed.get() {
             let deferred_key = self.deferred_key.get();
@@ -129,18 +169,23 @@ impl Suggestions {
             return;
         }
         let same_first = self.listed.borrow().first() == suggestions.first();
-        for at in 0..MOST {
+        while self.list.row_at_index(suggestions.len() as i32 - 1).is_none() {
+            self.list.append(&found_row::row(true));
+        }
+        for at in 0.. {
             let Some(row) = self.list.row_at_index(at as i32) else { break };
             row.set_visible(at < suggestions.len());
             if let Some(suggestion) = suggestions.get(at) {
                 let Suggestion { icon, name, detail, description, .. } = suggestion;
                 found_row::describe(&row, name, detail, description);
                 found_row::set_icon(&row, icon);
+                found_row::set_prose(&row, suggestion.section.is_some());
             }
         }
         self.listed.replace(suggestions);
-        if self.deferred_key.get().is_some() {
-            self.pick(0);
+        self.list.invalidate_headers();
+        if let Some(key) = self.deferred_key.get() {
+            self.pick(selected, key == gdk::Key::Tab);
             return;
         }
         // Later results for the same word are appended, so the user's selection stays.
@@ -148,7 +193,7 @@ impl Suggestions {
             || !same_first
             || self.list.selected_row().is_none_or(|row| !row.is_visible())
         {
-            self.select(0);
+            self.select(selected);
         }
         // The list stays above the composer even if the word is near its end. Before the list is
         // shown, its own width is unknown, but the width of its content is known.
@@ -204,7 +249,7 @@ impl Suggestions {
         match key {
             _ if takes => {
                 let at = self.list.selected_row().map_or(0, |row| row.index());
-                self.pick(at);
+                self.pick(at, key == gdk::Key::Tab);
             }
             gdk::Key::Down | gdk::Key::KP_Down => self.step(1),
             gdk::Key::Up | gdk::Key::KP_Up => self.step(-1),
@@ -217,12 +262,16 @@ impl Suggestions {
         true
     }
 
-    fn pick(&self, at: i32) {
+    fn section_of(&self, at: i32) -> Option<String> {
+        self.listed.borrow().get(usize::try_from(at).ok()?)?.section.clone()
+    }
+
+    fn pick(&self, at: i32, to_write_on: bool) {
         let chosen = usize::try_from(at).ok();
         let chosen = chosen.and_then(|at| self.listed.borrow().get(at).cloned());
         self.hide();
-        if let Some(chosen) = chosen {
-            (self.output)(SuggestionsOutput::Picked(chosen));
+        if let Some(Suggestion { choice, .. }) = chosen {
+            (self.output)(SuggestionsOutput::Picked { choice, to_write_on });
         }
     }
 
@@ -236,6 +285,10 @@ impl Suggestions {
     fn select(&self, at: i32) {
         let Some(row) = self.list.row_at_index(at) else { return };
         found_row::select(&self.list, &row);
+        // The heading of the first one is seen, too.
+        if let Some(adjustment) = self.list.adjustment().filter(|_| at == 0) {
+            adjustment.set_value(0.0);
+        }
         if let Some(suggestion) = self.listed.borrow().get(at as usize) {
             accessible::set_description(&self.text, &suggestion.description);
         }
@@ -249,4 +302,12 @@ impl Suggestions {
         let wide = |contents: gtk::Widget| contents.measure(gtk::Orientation::Horizontal, -1).1;
         (left, left + contents.map_or(0, wide))
     }
+}
+
+fn heading(section: &str) -> gtk::Label {
+    gtk::Label::builder()
+        .label(section)
+        .xalign(0.0)
+        .css_classes(["caption-heading", "dim-label", "found-section"])
+        .build()
 }

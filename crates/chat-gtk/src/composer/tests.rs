@@ -124,7 +124,8 @@ fn found(names: &[&str]) -> Vec<Suggestion> {
         name: (*name).to_owned(),
         detail: String::new(),
         description: (*name).to_owned(),
-        pin: file(name),
+        section: None,
+        choice: Choice::Pin(file(name)),
     };
     names.iter().map(one).collect()
 }
@@ -180,13 +181,14 @@ fn the_list_stays_above_the_composer_however_long_the_names_are() {
         let line = |window: &gtk::Window| "m ".repeat(window.width() as usize / 20);
         text.insert_at_cursor(&(line(&window) + "@a"));
         let name = "a-long-name-of-a-file-".repeat(9);
-        let pin = file(&name);
+        let choice = Choice::Pin(file(&name));
         let found = Suggestion {
             icon: "x",
             name: name.clone(),
             detail: name.clone(),
             description: name,
-            pin,
+            section: None,
+            choice,
         };
         let room = composer.widget().width();
         composer.suggest("a", vec![found]);

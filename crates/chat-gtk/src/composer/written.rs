@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 pub(super) use chat_core::message::may_begin_mention as begins;
 use chat_core::message::{Attachment, Content, Mention};
+use chat_presentation::slash_commands;
 use gettextrs::gettext;
 use serde::{Deserialize, Serialize};
 
@@ -82,15 +83,18 @@ impl Written {
         mentions: Vec<Mention>,
         name: impl Fn(&Mention) -> String,
     ) -> Self {
+        let text = slash_commands::as_typed(&content);
         // What an agent said is not edited.
-        let Content { text, attachments, agent: _ } = content;
-        let files = attachments.into_iter().map(|attachment| match attachment {
+        let Content { text: _, attachments, agent: _ } = content;
+        let files = attachments.into_iter().filter_map(|attachment| match attachment {
             Attachment::File { name, text } => {
-                Pin { label: name, word: None, what: Pinned::Text(text) }
+                Some(Pin { label: name, word: None, what: Pinned::Text(text) })
             }
             Attachment::Image { .. } => {
-                Pin { label: gettext("Image"), word: None, what: Pinned::Picture(attachment) }
+                Some(Pin { label: gettext("Image"), word: None, what: Pinned::Picture(attachment) })
             }
+            // It is looked up again when the message is sent.
+            Attachment::Command(_) => None,
         });
         let mut taken: Vec<String> = Vec::new();
         let mut pins: Vec<_> = files.collect();
@@ -184,6 +188,8 @@ fn ends(after: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use chat_core::message::CommandText;
+
     use super::*;
 
     #[test]
@@ -261,6 +267,15 @@ mod tests {
         assert_eq!(written.content().0, said);
         let kept = serde_json::to_string(&*written.pins[0]).unwrap();
         assert_eq!(serde_json::from_str::<Pin>(&kept).unwrap(), *written.pins[0]);
+    }
+
+    #[test]
+    fn a_command_comes_back_as_it_was_typed() {
+        let command = CommandText { name: "fix".to_owned(), text: "Fix #12.".to_owned() };
+        let said =
+            Content { attachments: vec![Attachment::Command(command)], ..Content::text("/fix 12") };
+        let written = Written::of(said, Vec::new(), |_| String::new());
+        assert_eq!(written, Written::text("/fix 12"));
     }
 
     #[test]

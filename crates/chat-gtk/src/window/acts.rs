@@ -268,6 +268,7 @@ impl Window {
         &mut self,
         output: chat_widget::Output,
         view: &mut View,
+        sender: &ComponentSender<Self>,
         root: &adw::ApplicationWindow,
     ) {
         use chat_widget::Output as Told;
@@ -330,6 +331,7 @@ impl Window {
             }
             Told::AnswerUndone(answer) => view.answer_undone(answer),
             Told::Review => self.review(view, root),
+            Told::Export => self.act(Action::Export, view, sender, root),
             Told::Restored(it) => {
                 view.answer_passed();
                 let chat = self.chat.sender().clone();

@@ -5,11 +5,12 @@ use std::rc::Rc;
 
 use adw::prelude::*;
 use chat_core::message::Fid;
+use chat_presentation::fuzzy;
 use gettextrs::gettext;
 use gtk::{gdk, glib};
 
 use super::Input;
-use crate::{accessible, fuzzy};
+use crate::accessible;
 
 /// As many as can be taken in at a glance.
 const LIMIT: usize = 9;

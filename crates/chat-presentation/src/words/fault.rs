@@ -233,6 +233,10 @@ pub fn sentence(error: &Error) -> String {
             &gettext("The agent “{name}” no longer exists. Choose another one."),
             &[("name", name)],
         ),
+        Kind::SkillUnreadable { name } => fill(
+            &gettext("Couldn’t read the skill “{name}”, or it has changed. Try again."),
+            &[("name", name)],
+        ),
         Kind::AgentBudget { limit } => match limit {
             BudgetLimit::Tokens(tokens) => fill(
                 &gettext(

@@ -68,6 +68,7 @@ fn all_kinds() -> Vec<Kind> {
         Kind::SessionInUse,
         Kind::SessionAtWork,
         Kind::AgentMissing { name: name() },
+        Kind::SkillUnreadable { name: name() },
         Kind::OutsideParent { path: path() },
         Kind::AgentBudget { limit: BudgetLimit::Tokens(2_000_000) },
         Kind::AgentBudget { limit: BudgetLimit::Turns(100) },
@@ -212,10 +213,11 @@ fn place(kind: &Kind) -> usize {
         Kind::OutsideParent { .. } => 73,
         Kind::AgentBudget { .. } => 74,
         Kind::Worktree { .. } => 75,
+        Kind::SkillUnreadable { .. } => 76,
     }
 }
 
-const KINDS: usize = 76;
+const KINDS: usize = 77;
 
 fn errors() -> Vec<Error> {
     let kinds = all_kinds();

@@ -2,7 +2,8 @@
 
 use chat_core::error::Error;
 use chat_core::message::{
-    Ending, FromAgent, Message, Part, Role, ToolCall, ToolResult, ToolView, Usage, Verdict,
+    CommandText, Ending, FromAgent, Message, Part, Role, ToolCall, ToolResult, ToolView, Usage,
+    Verdict,
 };
 use chat_core::permission::Rule;
 use chat_core::tool::Toolbox;
@@ -52,6 +53,9 @@ pub struct MessageView<'a> {
     usage: Option<&'a Usage>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<OwnedError>,
+    /// What the command stands for with which the text begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<&'a CommandText>,
     /// The agent that speaks in place of the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     from_agent: Option<&'a FromAgent>,
@@ -132,6 +136,7 @@ impl<'a> MessageView<'a> {
                 message: words::sentence(error),
                 detail: error.detail.clone(),
             }),
+            command: None,
             from_agent: None,
             files: Vec::new(),
             tool_calls: message.tool_calls().collect(),
@@ -146,6 +151,7 @@ impl<'a> MessageView<'a> {
                     call: result.call.as_str(),
                     result: ResultView::new(calls.tools(), calls.get(&result.call), result),
                 }),
+                Part::Command(command) => view.command = Some(command),
                 Part::FromAgent(agent) => view.from_agent = Some(agent),
                 Part::Text(_) | Part::Context { .. } | Part::ToolCall(_) | Part::Compaction(_) => {}
             }

@@ -1,7 +1,9 @@
 //! A conversation from end to end.
 
 use chat_core::event::{Stage, StopReason};
-use chat_core::message::{Ending, Part, Role, Thinking};
+use chat_core::message::{
+    Attachment, ChatRequest, CommandText, Content, Ending, Part, Role, Thinking,
+};
 use chat_core::settings::ConnectionKind;
 use chat_testkit::server::{Gate, Script, Server};
 use rstest::rstest;
@@ -156,4 +158,24 @@ async fn options_and_thinking_reach_the_wire_and_stay_with_the_session() {
         assert_eq!(chat.body["options"]["num_ctx"], 16_384);
         assert_eq!(chat.body["think"], "high");
     }
+}
+
+#[tokio::test]
+async fn a_command_stays_as_it_was_typed_and_the_model_reads_what_it_stands_for() {
+    let server = Server::start();
+    let mut world = World::new(&server).await;
+    let command = CommandText { name: "fix".to_owned(), text: "Fix issue 12.".to_owned() };
+    let attachments = vec![Attachment::Command(command.clone())];
+    let content = Content { attachments, ..Content::text("/fix 12") };
+    let asked = ChatRequest { content, ..request(None, "") };
+    let fid = world.manager.send(asked).await.unwrap().fid;
+    world.events.finished(&fid).await;
+    world.say_and_wait(&fid, "Thanks").await;
+    let expected = format!("{}\n\n/fix 12", command.for_model().trim_end());
+    assert_eq!(server.chats()[0].texts_of("user"), [expected.clone()]);
+    assert_eq!(server.chats()[1].texts_of("user"), [expected, "Thanks".to_owned()]);
+    let world = world.restart().await;
+    assert_eq!(world.transcript(&fid).await[0], (Role::User, "/fix 12".to_owned()));
+    let messages = world.manager.sessions().transcript(&fid).await.unwrap();
+    assert_eq!(messages[0].parts[0], Part::Command(command));
 }

@@ -8,6 +8,8 @@ use std::collections::{HashMap, VecDeque};
 use chat_core::error::Result;
 use chat_core::manager::Sent;
 use chat_core::message::{ChatRequest, Delivery, Fid, MessageId};
+use chat_core::permission::Mode;
+use chat_presentation::slash_commands::{self, SlashCommand};
 
 use super::{ChatComposer, Msg, Output};
 use crate::composer::{Along, Written};
@@ -20,6 +22,8 @@ pub(in super::super) struct Outgoing {
     pub(in super::super) without: Vec<Along>,
     /// When it reaches the model where a reply runs, if not as the settings say.
     pub(in super::super) delivery: Option<Delivery>,
+    /// The mode from this message on, if it names one.
+    pub(in super::super) mode: Option<Mode>,
 }
 
 /// What was sent and is not on disk yet.
@@ -57,7 +61,7 @@ impl ChatComposer {
         without: Vec<Along>,
         delivery: Option<Delivery>,
     ) {
-        self.outbox.waiting.push_back(Outgoing { written, without, delivery });
+        self.outbox.waiting.push_back(Outgoing { written, without, delivery, mode: None });
     }
 
     /// What is sent next in this chat waits before this message, if that still waits then.
@@ -74,8 +78,18 @@ impl ChatComposer {
         self.outbox.waiting.pop_front()
     }
 
-    /// Sends a message with this request.
-    pub(in super::super) fn send(&mut self, outgoing: Outgoing, request: ChatRequest) {
+    /// What was taken to be sent cannot be sent yet.
+    pub(in super::super) fn put_back(&mut self, outgoing: Outgoing) {
+        self.outbox.waiting.push_front(outgoing);
+    }
+
+    /// Sends a message with this request, and the text of the command with which it begins, given with its arguments.
+    pub(in super::super) fn send(
+        &mut self,
+        outgoing: Outgoing,
+        mut request: ChatRequest,
+        command: Option<(SlashCommand, String)>,
+    ) {
         let Some(manager) = self.manager.clone() else { return };
         let generation = self.generation;
         self.outbox.sending = Some(generation);
@@ -85,7 +99,16 @@ impl ChatComposer {
         let is_here = |place: &mut (Fid, _)| request.session.as_ref() == Some(&place.0);
         let place = self.outbox.place.take_if(is_here);
         self.handle.spawn(async move {
-            let result = manager.send(request).await;
+            let attached = match &command {
+                Some((command, arguments)) => {
+                    slash_commands::attach(&manager, command, arguments, &mut request).await
+                }
+                None => Ok(()),
+            };
+            let result = match attached {
+                Ok(()) => manager.send(request).await,
+                Err(error) => Err(error),
+            };
             if let (Ok(Sent { message, queued: true, .. }), Some((fid, before))) = (&result, place)
             {
                 // Where that fails it waits after the others.

@@ -227,6 +227,12 @@ impl Transcript {
             .find(|text| !text.is_empty())
     }
 
+    /// The last message of the user.
+    pub fn last_question(&self) -> Option<MessageId> {
+        let said = self.entries.iter().rev().find(|entry| entry.message.role == Role::User);
+        said.map(|entry| entry.message.id)
+    }
+
     /// Whether it ends with a reply that was finished and has text.
     pub fn ends_with_reply(&self) -> bool {
         self.entries.last().is_some_and(|entry| {

@@ -6,8 +6,8 @@ use gettextrs::gettext;
 use gtk::pango;
 use gtk::prelude::*;
 
-use chat_core::message::{FromAgent, Message, MessageId, Part};
-use chat_presentation::words::{from_agent, one_line};
+use chat_core::message::{CommandText, FromAgent, Message, MessageId, Part};
+use chat_presentation::words::{fill, from_agent, one_line};
 
 use crate::conversation::widgets::context::{Output, WidgetContext};
 use crate::wrap::wrap;
@@ -51,10 +51,12 @@ impl UserMessage {
     /// The box of a message.
     pub fn new(message: &Message, context: &WidgetContext) -> Self {
         let mut chips = Vec::new();
+        let mut commands = Vec::new();
         for part in &message.parts {
             match part {
                 Part::Image { .. } => chips.push(("image-x-generic-symbolic", gettext("Image"))),
                 Part::File { name, .. } => chips.push(("text-x-generic-symbolic", name.clone())),
+                Part::Command(command) => commands.push(command),
                 Part::FromAgent(agent) => chips.push((AGENT, from_agent(agent))),
                 _ => {}
             }
@@ -64,6 +66,9 @@ impl UserMessage {
             return Self { root: asked_to_go_on(), text: None, restore: None };
         }
         let (root, text) = bubble(&text, &chips);
+        for command in commands {
+            root.append(&command_text(command));
+        }
         let (root, restore) = with_restore(&root, message.id, context);
         let said = Self { root, text, restore: Some(restore) };
         said.set_project(context.has_project.get());
@@ -176,6 +181,43 @@ pub(super) fn bubble(text: &str, chips: &[(&str, String)]) -> (gtk::Box, Option<
         root.append(&line);
     }
     (root, said)
+}
+
+/// What a command stands for, folded: made when it is opened.
+fn command_text(command: &CommandText) -> gtk::Expander {
+    let name = format!("/{}", command.name);
+    let title = fill(&gettext("Text of {command}"), &[("command", &name)]);
+    let fold = gtk::Expander::builder().label(&title).css_classes(["command-text"]).build();
+    let text = command.text.trim_end().to_owned();
+    fold.connect_expanded_notify(move |fold| {
+        if fold.is_expanded() && fold.child().is_none() {
+            fold.set_child(Some(&bubble_text(&text)));
+        }
+    });
+    fold
+}
+
+/// The text of a command, which may be long.
+fn bubble_text(text: &str) -> gtk::Box {
+    let column = gtk::Box::builder()
+        .orientation(gtk::Orientation::Vertical)
+        .spacing(4)
+        .margin_top(6)
+        .build();
+    let shown = &text[..text.floor_char_boundary(LONG)];
+    let label = gtk::Label::builder()
+        .label(shown)
+        .use_markup(false)
+        .wrap(true)
+        .wrap_mode(pango::WrapMode::WordChar)
+        .selectable(true)
+        .xalign(0.0)
+        .build();
+    column.append(&label);
+    if shown.len() < text.len() {
+        column.append(&show_all(&label, text.to_owned()));
+    }
+    column
 }
 
 fn show_all(label: &gtk::Label, text: String) -> gtk::Button {

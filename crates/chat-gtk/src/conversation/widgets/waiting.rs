@@ -195,10 +195,12 @@ fn focus_again(rows: &[Row], id: MessageId, button: usize, output: &Rc<dyn Fn(Ou
 
 fn chips(queued: &Queued) -> Vec<(&'static str, String)> {
     let chip = |attachment: &Attachment| match attachment {
-        Attachment::Image { .. } => ("image-x-generic-symbolic", gettext("Image")),
-        Attachment::File { name, .. } => ("text-x-generic-symbolic", name.clone()),
+        Attachment::Image { .. } => Some(("image-x-generic-symbolic", gettext("Image"))),
+        Attachment::File { name, .. } => Some(("text-x-generic-symbolic", name.clone())),
+        // The message names it.
+        Attachment::Command(_) => None,
     };
-    let attached = queued.content.attachments.iter().map(chip);
+    let attached = queued.content.attachments.iter().filter_map(chip);
     let agent = queued.content.agent.iter().map(|agent| (user::AGENT, from_agent(agent)));
     attached.chain(agent).collect()
 }

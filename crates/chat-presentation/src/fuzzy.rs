@@ -2,7 +2,7 @@
 
 /// How well `query` matches `name`: none if its letters do not all occur in order; more is better.
 /// Letters that begin a word or follow each other count more, and short names win.
-pub(crate) fn score(query: &str, name: &str) -> Option<i32> {
+pub fn score(query: &str, name: &str) -> Option<i32> {
     const WORD_START: i32 = 8;
     const ADJACENT: i32 = 6;
     const LETTER: i32 = 1;
@@ -32,7 +32,7 @@ pub(crate) fn score(query: &str, name: &str) -> Option<i32> {
 }
 
 /// The items whose names match, best first; equally good ones keep their order.
-pub(crate) fn best<'a, T>(
+pub fn best<'a, T>(
     query: &str,
     items: &'a [T],
     name: impl Fn(&T) -> &str,

@@ -1,0 +1,223 @@
+//! Carries out the commands that are typed in place of a message, by what the buttons of the window do.
+
+use chat_core::manager::AgentKind;
+use chat_core::message::{Content, Fid};
+use chat_core::permission::Mode;
+use chat_presentation::slash_commands::{
+    BuiltIn, SlashCommand, Typed, invalid_words, unexpected_words, unknown_words,
+};
+use chat_presentation::words;
+use gettextrs::gettext;
+
+use super::chat_composer::Outgoing;
+use super::chat_switching::Workplace;
+use super::context_meter::MeterAction;
+use super::{ChatWidget, FrameMsg, Output, command_list, context_meter, project_bar};
+use crate::composer::Written;
+
+/// What is to be done with what was written.
+enum Order {
+    /// It goes to the model.
+    Send,
+    /// It is not known yet.
+    Wait,
+    /// The window does this.
+    Do(BuiltIn, String),
+    /// It goes back to the composer, and the user reads why.
+    Refuse(String),
+}
+
+impl ChatWidget {
+    /// Carries out a command of the window. Gives back what is to be sent, if anything is.
+    pub(super) fn obey(&mut self, mut outgoing: Outgoing) -> Option<Outgoing> {
+        let order = match self.commands.typed(&outgoing.written.text) {
+            None => Order::Wait,
+            Some(Typed::Message(_) | Typed::Command(..)) => Order::Send,
+            Some(Typed::BuiltIn(command, arguments)) => Order::Do(command, arguments.to_owned()),
+            Some(Typed::Unknown(name, nearest)) => Order::Refuse(unknown_words(name, nearest)),
+            Some(Typed::Unexpected(command)) => Order::Refuse(unexpected_words(command)),
+        };
+        match order {
+            Order::Send => return Some(outgoing),
+            Order::Wait => {
+                self.composer.put_back(outgoing);
+                return None;
+            }
+            Order::Do(BuiltIn::Plan, message) if !message.is_empty() => {
+                if self.set_mode(Mode::Plan) {
+                    outgoing.written.text = message;
+                    outgoing.mode = Some(Mode::Plan);
+                    return Some(outgoing);
+                }
+                self.refuse(outgoing, None);
+            }
+            Order::Do(command, arguments) => {
+                let is_done = self.carry_out(command, &arguments, &outgoing.written);
+                match is_done {
+                    Ok(()) => {
+                        self.editor_context.leave_out_again(outgoing.without);
+                        self.keep_pins(outgoing.written);
+                    }
+                    Err(words) => self.refuse(outgoing, Some(words)),
+                }
+            }
+            Order::Refuse(words) => self.refuse(outgoing, Some(words)),
+        }
+        self.show_chips();
+        None
+    }
+
+    /// The command whose text is sent with a message, and its arguments. Of a text with two slashes one is taken.
+    pub(super) fn command_of(&self, content: &mut Content) -> Option<(SlashCommand, String)> {
+        let text = content.text.clone();
+        match self.commands.typed(&text)? {
+            Typed::Command(command, arguments) => Some((command.clone(), arguments.to_owned())),
+            Typed::Message(text) => {
+                content.text = text.into_owned();
+                None
+            }
+            _ => None,
+        }
+    }
+
+    /// What was written goes back to the composer.
+    fn refuse(&mut self, outgoing: Outgoing, why: Option<String>) {
+        self.editor_context.leave_out_again(outgoing.without);
+        self.composer.give_back(self.shown.fid().cloned().as_ref(), &outgoing.written);
+        if let Some(words) = why {
+            self.noted = true;
+            self.handle.output(Output::ChatNote(words));
+        }
+    }
+
+    /// What was attached to a command of the window is for the next message.
+    fn keep_pins(&mut self, mut written: Written) {
+        written.text.clear();
+        written.pins.retain(|pin| pin.word.is_none());
+        if written.pins.is_empty() {
+            self.composer.changed();
+        } else {
+            self.composer.give_back(self.shown.fid().cloned().as_ref(), &written);
+        }
+    }
+
+    /// Carries out a command, or says why it cannot.
+    fn carry_out(
+        &mut self,
+        command: BuiltIn,
+        arguments: &str,
+        written: &Written,
+    ) -> Result<(), String> {
+        match command {
+            BuiltIn::Clear => {
+                self.recalled = None;
+                self.show(None, Workplace::of(&self.shown));
+                self.composer.field().focus();
+            }
+            BuiltIn::Compact => {
+                let action = match arguments {
+                    "" => MeterAction::Compact,
+                    "undo" => MeterAction::Undo,
+                    other => return Err(invalid_words(command, other, "undo")),
+                };
+                self.begun()?;
+                self.receive(FrameMsg::Meter(context_meter::Msg::Asked(action)));
+            }
+            BuiltIn::Plan => {
+                self.set_mode(Mode::Plan);
+            }
+            BuiltIn::Review => {
+                self.begun()?;
+                self.handle.output(Output::Review);
+            }
+            BuiltIn::Export => {
+                self.begun()?;
+                self.handle.output(Output::Export);
+            }
+            BuiltIn::Model if arguments.is_empty() => self.model.open_models(),
+            BuiltIn::Model => {
+                let generation = self.composer.generation();
+                self.commands.find_model(arguments.to_owned(), generation, written.clone());
+            }
+            BuiltIn::Agent if arguments.is_empty() => self.model.open_agents(),
+            BuiltIn::Agent => self.agent_named(command, arguments)?,
+            BuiltIn::Mode => self.mode_named(command, arguments)?,
+            BuiltIn::Undo => {
+                let fid = self.begun()?;
+                let message = self.conversation.last_question();
+                let message = message.filter(|_| self.shown.project().is_some());
+                let message = message.ok_or_else(no_project)?;
+                self.review.ask_restore(fid, message);
+            }
+            BuiltIn::Help => self.composer.field().show_commands(),
+        }
+        Ok(())
+    }
+
+    fn begun(&self) -> Result<Fid, String> {
+        let fid = self.shown.fid().cloned();
+        fid.ok_or_else(|| gettext("This chat hasn’t started yet."))
+    }
+
+    fn agent_named(&mut self, command: BuiltIn, name: &str) -> Result<(), String> {
+        let agents = self.manager.as_ref().map(|manager| manager.agent_kinds().list());
+        let agents = agents.unwrap_or_default();
+        let is_it = |agent: &&AgentKind| {
+            agent.name == name || words::agent_title(agent).to_lowercase() == name.to_lowercase()
+        };
+        let Some(agent) = agents.iter().find(is_it) else {
+            let names: Vec<_> = agents.iter().map(|agent| agent.name.as_str()).collect();
+            return Err(invalid_words(command, name, &names.join(", ")));
+        };
+        self.choose_agent(agent.name.clone());
+        self.show_state();
+        Ok(())
+    }
+
+    fn mode_named(&mut self, command: BuiltIn, name: &str) -> Result<(), String> {
+        if self.shown.project().is_none() {
+            return Err(no_project());
+        }
+        if name.is_empty() {
+            self.project.open_modes();
+            return Ok(());
+        }
+        let mode = name.parse().map_err(|_| {
+            let names: Vec<_> = Mode::ALL.iter().map(|mode| mode.name()).collect();
+            invalid_words(command, name, &names.join(", "))
+        })?;
+        self.set_mode(mode);
+        Ok(())
+    }
+
+    /// The shown chat works in this mode from now on. Whether it works in a project, where modes count.
+    fn set_mode(&mut self, mode: Mode) -> bool {
+        let has_project = self.shown.project().is_some();
+        if has_project {
+            self.receive(FrameMsg::Project(project_bar::Msg::Mode(mode)));
+        } else {
+            self.handle.output(Output::Note(no_project()));
+        }
+        has_project
+    }
+
+    /// What came of reading commands, and of those that take a while.
+    pub(super) fn commands_changed(&mut self, output: Option<command_list::Output>) {
+        match output {
+            Some(command_list::Output::Changed(commands)) => {
+                self.composer.field().set_commands(commands);
+            }
+            Some(command_list::Output::Model(model)) => self.choose_model(model),
+            Some(command_list::Output::NoModel(written, error)) => {
+                self.composer.give_back(self.shown.fid().cloned().as_ref(), &written);
+                self.handle.output(Output::Note(words::sentence(&error)));
+            }
+            None => {}
+        }
+        self.send_next();
+    }
+}
+
+fn no_project() -> String {
+    gettext("This chat has no project. Choose a folder first.")
+}

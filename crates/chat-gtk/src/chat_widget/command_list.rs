@@ -1,0 +1,122 @@
+//! Knows the commands of the chat that is shown, and finds the models that they name.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use chat_core::definitions::Definitions;
+use chat_core::error::{Error, Result};
+use chat_core::manager::Manager;
+use chat_core::message::ModelRef;
+use chat_presentation::slash_commands::{FrontEnd, SlashCommands, Typed, shadowed_words};
+
+use super::handle::Handle;
+use super::messages;
+use crate::composer::Written;
+
+/// What reading brings.
+#[derive(Debug)]
+pub(super) enum Msg {
+    /// The commands and skills of this project.
+    Read { project: Option<PathBuf>, definitions: Arc<Definitions> },
+    /// The model that was named in the chat that was shown at this time.
+    Model { generation: u64, written: Written, result: Result<ModelRef> },
+}
+
+/// What became of it.
+#[derive(Debug)]
+pub(super) enum Output {
+    /// There are other commands.
+    Changed(SlashCommands),
+    /// This model was chosen.
+    Model(ModelRef),
+    /// No model has the name that was written.
+    NoModel(Written, Error),
+}
+
+/// The commands of the shown chat.
+pub(super) struct CommandList {
+    handle: Handle<Msg>,
+    manager: Option<Manager>,
+    commands: SlashCommands,
+    /// The project that they are of, once it was asked for.
+    project: Option<Option<PathBuf>>,
+    is_reading: bool,
+    /// The files that are known not to be used.
+    shadowed: Vec<String>,
+}
+
+impl CommandList {
+    pub(super) fn new(handle: Handle<Msg>) -> Self {
+        Self {
+            handle,
+            manager: None,
+            commands: SlashCommands::default(),
+            project: None,
+            is_reading: false,
+            shadowed: Vec::new(),
+        }
+    }
+
+    pub(super) fn connect(&mut self, manager: Manager) {
+        self.manager = Some(manager);
+    }
+
+    /// A chat of this project is shown.
+    pub(super) fn show(&mut self, project: Option<&Path>) {
+        let is_known = self.project.as_ref().is_some_and(|known| known.as_deref() == project);
+        if !is_known && self.manager.is_some() {
+            self.project = Some(project.map(Path::to_owned));
+            self.read();
+        }
+    }
+
+    /// Files changed.
+    pub(super) fn read(&mut self) {
+        let (Some(manager), Some(project)) = (self.manager.clone(), self.project.clone()) else {
+            return;
+        };
+        self.is_reading = true;
+        self.handle.spawn(async move {
+            let definitions = manager.definitions().of_project(project.as_deref()).await;
+            Msg::Read { project, definitions }
+        });
+    }
+
+    /// What a text is that was typed as a message. None where that is not known yet.
+    pub(super) fn typed<'a>(&'a self, text: &'a str) -> Option<Typed<'a>> {
+        (!self.is_reading || !text.starts_with('/')).then(|| self.commands.read(text))
+    }
+
+    /// Finds the model of this name, which was written in the chat that was shown at this time.
+    pub(super) fn find_model(&self, name: String, generation: u64, written: Written) {
+        let Some(manager) = self.manager.clone() else { return };
+        self.handle.spawn(async move {
+            let result = manager.models().find(&name).await;
+            Msg::Model { generation, written, result }
+        });
+    }
+
+    /// Takes a message at this time.
+    pub(super) fn update(&mut self, msg: Msg, now: u64) -> Option<Output> {
+        match msg {
+            Msg::Read { project, definitions } => {
+                if self.project.as_ref() != Some(&project) {
+                    return None;
+                }
+                self.is_reading = false;
+                self.commands = SlashCommands::new(&definitions, FrontEnd::Window);
+                let shadowed = self.commands.shadowed().to_vec();
+                if self.shadowed != shadowed {
+                    if let Some(words) = shadowed_words(&shadowed) {
+                        self.handle.output(messages::Output::Note(words));
+                    }
+                    self.shadowed = shadowed;
+                }
+                Some(Output::Changed(self.commands.clone()))
+            }
+            Msg::Model { generation, .. } if generation != now => None,
+            Msg::Model { result: Ok(model), .. } => Some(Output::Model(model)),
+            Msg::Model { written, result: Err(error), .. } => Some(Output::NoModel(written, error)),
+        }
+    }
+}

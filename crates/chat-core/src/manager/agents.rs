@@ -188,11 +188,11 @@ impl Manager {
             Some(parent) => Some(parent.gate_of_living().await?),
             None => None,
         };
-        let project = match &parent {
+        let works_in = project.clone().or_else(|| match &parent {
             Some(parent) => parent.project(),
             None => new.path.clone(),
-        };
-        shared.definitions.load(project.as_deref()).await;
+        });
+        shared.definitions.load(works_in.as_deref()).await;
         let show = new.show;
         let new = self.new_agent(new, parent.as_deref(), project)?;
         let record = shared.store.create(new, Vec::new()).await?;
@@ -220,11 +220,11 @@ impl Manager {
         let parent = parent.map(Session::record);
         let of_parent = parent.as_ref().map(|parent| parent.agent.clone());
         let agent = new.agent.or(of_parent).unwrap_or_else(|| settings.chat.agent.clone());
-        let project = match &parent {
+        let works_in = project.as_deref().or(match &parent {
             Some(parent) => parent.project.as_deref(),
             None => new.path.as_deref(),
-        };
-        let agent = shared.agent(&agent, project)?;
+        });
+        let agent = shared.agent(&agent, works_in)?;
         let is_other = parent.as_ref().is_none_or(|parent| parent.agent != agent.name());
         let inherited = parent.as_ref().and_then(|parent| parent.model.clone());
         let inherited = inherited.or_else(|| shared.clients.default_model());

@@ -176,6 +176,7 @@ async fn agents_that_were_interrupted_continue_by_one_click() -> Result<()> {
     window.find(named("1 agent was interrupted")).await?;
     window.find(named("Show agents of “Fruit”")).await?.click_with_mouse().await?;
     window.find(in_list("Interrupted")).await?;
+    window.find(in_card("Interrupted")).await?;
     window.find(named("Continue Agents")).await?.click_with_mouse().await?;
     window.find(in_list("Done")).await?;
     window.gone(named("1 agent was interrupted")).await?;

@@ -118,14 +118,18 @@ pub(crate) fn status_line(
     now: Timestamp,
 ) -> Option<String> {
     let words = status.words(tools)?;
-    let time = worked(agent, now).filter(|_| status.is_at_work()).and_then(work_time);
+    let time = time_at_work(agent, status, now);
     Some(time.map_or(words.clone(), |time| [words, time].join(BETWEEN)))
 }
 
-/// How long an agent has been at work.
-fn worked(agent: &SessionPlaceholder, now: Timestamp) -> Option<Duration> {
-    let since = agent.activity.as_ref()?.since;
-    Duration::try_from(now.duration_since(since)).ok()
+/// How long an agent has been at work, in words; none of one that is not, or has just begun.
+pub(crate) fn time_at_work(
+    agent: &SessionPlaceholder,
+    status: &AgentStatus,
+    now: Timestamp,
+) -> Option<String> {
+    let since = agent.activity.as_ref().filter(|_| status.is_at_work())?.since;
+    work_time(Duration::try_from(now.duration_since(since)).ok()?)
 }
 
 /// What an agent is called for screen readers: its name, and what it does.

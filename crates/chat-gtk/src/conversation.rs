@@ -180,11 +180,12 @@ impl Conversation {
         }
     }
 
-    /// Takes agents that were read. What events told of them since is newer.
-    pub fn fill_agents(&self, agents: Vec<SessionPlaceholder>) {
+    /// Takes the agents of the tree of a session, as they were read. What events told of them since
+    /// is newer.
+    pub fn fill_agents(&self, session: &Fid, agents: Vec<SessionPlaceholder>) {
         let mut state = self.inner.state.borrow_mut();
         let fids: Vec<_> = agents.iter().map(|agent| agent.fid.clone()).collect();
-        state.rows.context.agents.borrow_mut().fill(agents);
+        state.rows.context.agents.borrow_mut().fill(session, agents);
         for fid in &fids {
             state.transcript.touch_calls_about(fid);
         }

@@ -18,7 +18,7 @@ use super::item::ChatItem;
 use super::menu;
 use super::status::ChatStatus;
 use crate::accessible;
-use crate::agent_status::{self, AgentStatus, status_line};
+use crate::agent_status::{self, AgentStatus, status_line, time_at_work};
 
 /// How far an agent stands in from the one that it works for, in pixels.
 const INDENT: i32 = 18;
@@ -40,6 +40,8 @@ mod imp {
         // GTK creates two hundred rows for a long list, and few of them ever need these.
         pub(super) heading: OnceCell<gtk::Label>,
         pub(super) status: OnceCell<gtk::Label>,
+        /// For how long an agent is at work. It stays in sight where what it does is cut.
+        pub(super) time: OnceCell<gtk::Label>,
         pub(super) mark: OnceCell<gtk::Image>,
         /// Shows the agents, or hides them.
         pub(super) disclosure: OnceCell<gtk::Button>,
@@ -130,10 +132,30 @@ impl ChatRow {
     /// The line below the title.
     fn status(&self) -> &gtk::Label {
         self.imp().status.get_or_init(|| {
-            let status = gtk::Label::builder().css_classes(["chat-status"]).build();
+            let status = gtk::Label::builder().css_classes(["chat-status"]).hexpand(true).build();
             keep_to_the_pane(&status);
-            self.imp().texts.append(&status);
+            let line = gtk::Box::builder().spacing(6).build();
+            line.append(&status);
+            self.imp().texts.append(&line);
             status
+        })
+    }
+
+    /// Shows the line below the title, or takes all its space away.
+    fn show_status_line(&self, shown: bool) {
+        if let Some(line) = self.imp().status.get().and_then(WidgetExt::parent) {
+            line.set_visible(shown);
+        }
+    }
+
+    /// The end of that line.
+    fn time(&self) -> &gtk::Label {
+        self.imp().time.get_or_init(|| {
+            let time = gtk::Label::builder().css_classes(["chat-status"]).build();
+            if let Some(line) = self.status().parent().and_downcast::<gtk::Box>() {
+                line.append(&time);
+            }
+            time
         })
     }
 
@@ -233,9 +255,16 @@ impl ChatRow {
             Some((words, marks)) => {
                 self.status().set_label(&words);
                 self.status().set_attributes(bold(&marks).as_ref());
-                self.status().set_visible(true);
+                self.show_status_line(true);
             }
-            None => hide(&imp.status),
+            None => self.show_status_line(false),
+        }
+        match &line.time {
+            Some(time) => {
+                self.time().set_label(time);
+                self.time().set_visible(true);
+            }
+            None => hide(&imp.time),
         }
         match line.icon {
             Some(icon) => {
@@ -273,6 +302,8 @@ impl ChatRow {
 /// What a row says of its chat besides the title.
 struct Line {
     word: Option<String>,
+    /// For how long an agent is at work.
+    time: Option<String>,
     icon: Option<&'static str>,
     class: &'static str,
     /// What it is called for screen readers.
@@ -292,9 +323,12 @@ impl ChatRow {
         item.with(|agent| {
             let status = AgentStatus::of(agent, item.ended());
             let now = jiff::Timestamp::now();
-            let word = tools.and_then(|tools| status_line(agent, &status, &tools, now));
-            let spoken = agent_status::spoken(&agent.title, word.as_deref());
-            Line { word, icon: status.icon(), class: status.class(), spoken }
+            let tools = tools.as_deref();
+            let line = tools.and_then(|tools| status_line(agent, &status, tools, now));
+            let spoken = agent_status::spoken(&agent.title, line.as_deref());
+            let word = tools.and_then(|tools| status.words(tools));
+            let time = time_at_work(agent, &status, now);
+            Line { word, time, icon: status.icon(), class: status.class(), spoken }
         })
     }
 }
@@ -308,7 +342,7 @@ fn line_of_chat(item: &ChatItem) -> Line {
         let agents = ngettext("{n} agent", "{n} agents", below.count);
         spoken = [spoken, fill(&agents, &[("n", &below.count.to_string())])].join(", ");
     }
-    Line { word: shown.word(), icon: shown.icon(), class: shown.class(), spoken }
+    Line { word: shown.word(), time: None, icon: shown.icon(), class: shown.class(), spoken }
 }
 
 /// Makes these byte ranges of a label bold.

@@ -127,10 +127,11 @@ impl AgentBar {
         agents: Vec<SessionPlaceholder>,
         parent: Option<SessionPlaceholder>,
     ) {
-        self.conversation.fill_agents(agents);
-        if self.shown.as_ref() == Some(of)
-            && let Some(parent) = parent
-        {
+        if self.shown.as_ref() != Some(of) {
+            return;
+        }
+        self.conversation.fill_agents(of, agents);
+        if let Some(parent) = parent {
             self.parent = Some((parent.meta.fid, Some(parent.meta.title)));
         }
         self.show_words();

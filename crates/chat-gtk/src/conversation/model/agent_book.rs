@@ -14,6 +14,8 @@ use crate::agent_status::{AgentStatus, status_line};
 /// The agents that were heard of.
 #[derive(Debug, Default)]
 pub struct AgentBook {
+    /// The session whose calls are shown.
+    session: Option<Fid>,
     agents: HashMap<Fid, KnownAgent>,
 }
 
@@ -65,12 +67,23 @@ impl AgentBook {
         }
     }
 
-    /// Takes agents that were read. What events told of them since is newer.
-    pub fn fill(&mut self, agents: Vec<SessionPlaceholder>) {
+    /// Takes the agents of the tree of a session, as they were read. What events told of them since
+    /// is newer.
+    pub fn fill(&mut self, session: &Fid, agents: Vec<SessionPlaceholder>) {
+        self.session = Some(session.clone());
         for agent in agents.into_iter().filter(|agent| agent.parent.is_some()) {
             let known = self.agents.entry(agent.fid.clone());
             known.or_insert(KnownAgent { agent, ended: None });
         }
+    }
+
+    /// The agent of this name that works for the session whose calls are shown.
+    pub fn named(&self, name: &str) -> Vec<Fid> {
+        let mine =
+            self.agents.values().map(|known| &known.agent).filter(|agent| {
+                agent.parent == self.session && agent.name.as_deref() == Some(name)
+            });
+        mine.map(|agent| agent.fid.clone()).collect()
     }
 
     /// How many agents below a chat were interrupted.
@@ -233,15 +246,21 @@ mod tests {
             agent.trouble = Some(ReplyFailure::Interrupted);
             agent
         };
-        book.fill(vec![
-            interrupted("a", "chat"),
-            interrupted("b", "a"),
-            interrupted("c", "other"),
-            agent("d", "chat", Status::Idle),
-        ]);
-        assert_eq!(book.interrupted_below(&Fid::new("chat")), 2);
+        let chat = Fid::new("chat");
+        book.fill(
+            &chat,
+            vec![
+                interrupted("a", "chat"),
+                interrupted("b", "a"),
+                interrupted("c", "other"),
+                agent("d", "chat", Status::Idle),
+            ],
+        );
+        assert_eq!(book.interrupted_below(&chat), 2);
+        assert_eq!(book.named("a"), [Fid::new("a")]);
+        assert!(book.named("c").is_empty() && book.named("b").is_empty(), "they work for others");
         book.take(&Event::SessionChanged(agent("a", "chat", Status::Waiting)));
-        book.fill(vec![interrupted("a", "chat")]);
-        assert_eq!(book.interrupted_below(&Fid::new("chat")), 1, "it goes on");
+        book.fill(&chat, vec![interrupted("a", "chat")]);
+        assert_eq!(book.interrupted_below(&chat), 1, "it goes on");
     }
 }

@@ -212,9 +212,9 @@ impl Entry {
         }
     }
 
-    /// Whether a call of this message is about this agent.
-    pub fn is_about_agent(&self, agent: &Fid) -> bool {
-        self.tools().any(|(_, tool)| tool.agents().contains(agent))
+    /// Whether a call of this message is about this agent, or may be: nothing came of it.
+    pub fn may_be_about(&self, agent: &Fid) -> bool {
+        self.tools().any(|(_, tool)| tool.is_lost() || tool.agents().contains(agent))
     }
 
     /// A tool answered a call of this message. Whether it is one of this message's.

@@ -308,7 +308,7 @@ impl Transcript {
     /// What this agent does changed: the calls that are about it are to be drawn. Whether there are
     /// such.
     pub fn touch_calls_about(&mut self, agent: &Fid) -> bool {
-        let about = self.entries.iter_mut().filter(|entry| entry.is_about_agent(agent));
+        let about = self.entries.iter_mut().filter(|entry| entry.may_be_about(agent));
         about.map(|entry| entry.dirty = true).count() > 0
     }
 

@@ -131,6 +131,11 @@ impl ToolState {
         }
     }
 
+    /// Whether nothing came of it, and nothing will.
+    pub fn is_lost(&self) -> bool {
+        matches!(self.progress(), Progress::Lost)
+    }
+
     /// How long it ran, as far as that is known.
     pub fn time(&self) -> Option<Duration> {
         let told = self.result().and_then(|result| result.took);

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use chat_core::message::Fid;
+use chat_core::tool::ToolKind;
 use chat_presentation::words::fill;
 use gettextrs::gettext;
 use gtk::prelude::*;
@@ -52,11 +53,19 @@ impl AgentLines {
 
     /// Shows what the agents do that a call is about, or what came of their work.
     pub fn show(&self, tool: &ToolState, context: &WidgetContext) {
-        let fids = tool.agents();
+        let (book, tools) = (context.agents.borrow(), context.tools.borrow());
+        let delegates = || {
+            let kind = tools.get(&tool.call().name).map(|tool| tool.kind);
+            kind == Some(ToolKind::Delegates)
+        };
+        let fids = match tool.call().arguments["name"].as_str() {
+            // The program ended before the call had a result.
+            Some(name) if tool.is_lost() && delegates() => book.named(name),
+            _ => tool.agents(),
+        };
         if fids.is_empty() && self.lines.borrow().is_empty() {
             return;
         }
-        let (book, tools) = (context.agents.borrow(), context.tools.borrow());
         let now = jiff::Timestamp::now();
         let line =
             |(index, fid): (usize, &Fid)| book.line(fid, tool.reports().get(index), &tools, now);
@@ -82,6 +91,8 @@ impl AgentLines {
             }
         }
         for (line, agent) in lines.iter_mut().zip(agents) {
+            // The line of the call names the only one.
+            line.name.set_visible(agents.len() > 1);
             if line.shown != *agent {
                 line.show(agent);
             }

@@ -1,5 +1,6 @@
 //! Reports on the agents, commands and skills in files, and asks whether to trust those of a project.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use chat_core::definitions::{Definitions, ProjectDefinitions, Severity};
@@ -36,7 +37,7 @@ pub async fn ask_for_trust(request: &ChatRequest, program: &Program) -> Result<(
     }
     let mut question = format!("{}\n", words::trust_explanation());
     for item in project.untrusted() {
-        question.push_str(&format!("  {}\n", words::project_item(item)));
+        let _ = writeln!(question, "  {}", words::project_item(item));
     }
     question.push_str(&say::ask_trust());
     terminal::say(&terminal::clean(&question));

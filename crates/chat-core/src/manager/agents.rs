@@ -221,9 +221,9 @@ impl Manager {
         let settings = shared.clients.settings();
         let parent = parent.map(Session::record);
         let of_parent = parent.as_ref().map(|parent| parent.agent.clone());
-        let is_other = new.agent != of_parent;
         let agent = new.agent.or(of_parent).unwrap_or_else(|| settings.chat.agent.clone());
         let agent = shared.agent(&agent, project.as_deref())?;
+        let is_other = parent.as_ref().is_none_or(|parent| parent.agent != agent.name());
         let inherited = parent.as_ref().and_then(|parent| parent.model.clone());
         let inherited = inherited.or_else(|| shared.clients.default_model());
         // What the user chose for the parent was chosen for its kind of agent.

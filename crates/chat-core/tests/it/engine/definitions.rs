@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use chat_core::definitions::{Definitions, ProblemKind};
 use chat_core::event::{Event, Subscription};
-use chat_core::manager::Manager;
-use chat_core::message::ChatRequest;
+use chat_core::manager::{Manager, NewAgent};
+use chat_core::message::{ChatRequest, ModelRef};
 use chat_testkit::server::{Script, Server};
 use tempfile::TempDir;
 
-use super::world::{World, request, timeouts};
+use super::world::{CONNECTION, World, model, request, timeouts};
 
 /// Writes a file below a folder.
 pub fn write(folder: &Path, name: &str, text: &str) {
@@ -133,4 +133,31 @@ async fn a_folder_that_is_gone_has_the_users_own() {
     let found = world.manager.definitions().of_project(Some(Path::new("/nowhere"))).await;
     assert_eq!(names(&found), ["greet"]);
     assert_eq!(found.project, None);
+}
+
+#[tokio::test]
+async fn the_model_of_a_file_is_for_agents_of_another_kind_than_their_parent() {
+    let server = Server::start();
+    let mut world = World::new(&server).await;
+    let mut events = world.manager.subscribe();
+    let config = world.folder.path().join("config");
+    write(&config, "agents/reviewer.md", "---\nmodel: test/small\n---\nReview.");
+    until(&world.manager, &mut events, None, |now| names(now) == ["reviewer"]).await;
+    let agents = world.manager.agents();
+
+    // The user chose a model for this chat.
+    server.push(Script::new().text("Fine."));
+    let ask = ChatRequest { agent: Some("reviewer".to_owned()), ..request(None, "Review") };
+    let fid = world.manager.send(ask).await.unwrap().fid;
+    world.open(&fid).await;
+    world.events.finished(&fid).await;
+    let same = NewAgent { parent: Some(fid), ..NewAgent::default() };
+    assert_eq!(agents.create(same).await.unwrap().model, Some(model()));
+
+    server.push(Script::new().text("Hello."));
+    let (plain, _) = world.ask_and_wait("Hello").await;
+    let agent = Some("reviewer".to_owned());
+    let other = NewAgent { parent: Some(plain), agent, ..NewAgent::default() };
+    let small = ModelRef::new(CONNECTION, "small");
+    assert_eq!(agents.create(other).await.unwrap().model, Some(small));
 }

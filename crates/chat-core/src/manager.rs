@@ -3,6 +3,7 @@
 mod agent_kinds;
 mod agents;
 mod backups;
+mod closing;
 mod commands;
 mod connection_registry;
 mod connections;

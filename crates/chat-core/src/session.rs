@@ -8,7 +8,8 @@
 //!
 //! The work on one side of it is in a view: `RunningTurn`, `Approvals`, `ContextUsageReader`, `Review`.
 //!
-//! Whoever takes several of its locks takes them in this order: `admission`, `gate`, `writing`, `state`.
+//! Whoever takes several of its locks takes them in this order: `assigning`, `admission`, `gate`, `writing`,
+//! `state`.
 
 mod agent_report;
 mod approvals;
@@ -45,6 +46,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
+pub(crate) use agent_report::{Answered, HandIn};
 pub use empty::EmptySession;
 pub(crate) use mentions::written as at_words;
 pub(crate) use parts::steering::Unsteerable;
@@ -53,7 +55,7 @@ use project_start::ProjectStartCache;
 pub(crate) use services::{AgentsAtWork, Clients, DefinitionSource, SessionServices, Teams};
 use skills::SkillListCache;
 use state::State;
-pub(crate) use tree::{Place, Tree, WaitsFor};
+pub(crate) use tree::{Owed, Place, Tree, WaitsFor};
 pub(crate) use waiting_approvals::WaitingApprovals;
 
 use crate::client::{Preparing, Priority, Requester};
@@ -74,6 +76,9 @@ pub(crate) struct Session {
     tree: Arc<Tree>,
     services: Arc<SessionServices>,
     state: Mutex<State>,
+    /// Held while an agent is given work, and while somebody takes its report: neither comes in between
+    /// the other.
+    assigning: tokio::sync::Mutex<()>,
     /// Passed by whatever begins a request or reads the transcript from the store.
     gate: tokio::sync::Mutex<()>,
     /// Held while a request waits for servers, and until it is through the gate: requests begin in
@@ -114,6 +119,7 @@ impl Session {
             skill_list: SkillListCache::default(),
             services,
             state: Mutex::new(State::new(record, waiting)),
+            assigning: tokio::sync::Mutex::default(),
             gate: tokio::sync::Mutex::default(),
             admission: tokio::sync::Mutex::default(),
             writing: tokio::sync::Mutex::default(),
@@ -203,7 +209,7 @@ impl Session {
     }
 
     /// Notifies all subscribers that the row changed, if it still exists.
-    fn tell_changed(&self) {
+    pub(crate) fn tell_changed(&self) {
         // Under the lock, so that the last event has the latest state.
         let state = self.lock();
         if !state.is_halted() {
@@ -323,6 +329,7 @@ impl Session {
     /// Takes one halt back.
     pub(crate) fn go_on(&self) {
         self.lock().go_on();
+        self.tree.tell_changed();
     }
 
     /// Waits, once it is halted, until nothing is at work. Nothing passes the gate while the guard

@@ -137,7 +137,8 @@ impl Agents {
     /// transcripts stay.
     ///
     /// # Errors
-    /// `SessionNotFound`, and the store's.
+    /// `SessionNotFound`, `SessionInUse` where another process runs one of them, and the store's: none is
+    /// closed then.
     pub async fn close(&self, fid: &Fid) -> Result<()> {
         let (this, fid) = (self.0.clone(), fid.clone());
         self.0.run(async move { this.close_agents(&fid).await }).await
@@ -146,7 +147,7 @@ impl Agents {
     /// Stops and closes all agents of the tree of a session, but not the session at its top.
     ///
     /// # Errors
-    /// `SessionNotFound`, and the store's.
+    /// As [`close`](Self::close).
     pub async fn close_all(&self, member: &Fid) -> Result<()> {
         let (this, member) = (self.0.clone(), member.clone());
         self.0
@@ -292,40 +293,6 @@ impl Manager {
             Some(session) => session.placeholder(),
             None => record.meta.into(),
         }
-    }
-
-    /// Stops and closes an agent and all that work for it.
-    pub(super) async fn close_agents(&self, fid: &Fid) -> Result<()> {
-        let all = self.inner.shared.store.below(fid).await?;
-        self.close_each(&all).await
-    }
-
-    async fn close_each(&self, fids: &[Fid]) -> Result<()> {
-        let loaded: Vec<_> = fids.iter().filter_map(|fid| self.loaded(fid)).collect();
-        // All of them first: none is to begin because another has ended.
-        for session in &loaded {
-            session.halt();
-        }
-        for session in &loaded {
-            drop(session.halted().await);
-        }
-        for session in &loaded {
-            session.go_on();
-        }
-        for fid in fids {
-            let closed = match self.session(fid).await {
-                Ok(session) => session.set_closed(true).await,
-                Err(error) => Err(error),
-            };
-            // Whoever closes it does not wait for its report.
-            self.inner.shared.store.set_reports(fid, false).await?;
-            match closed {
-                // It was deleted meanwhile.
-                Err(error) if matches!(error.kind, Kind::SessionNotFound { .. }) => {}
-                closed => closed?,
-            }
-        }
-        Ok(())
     }
 }
 

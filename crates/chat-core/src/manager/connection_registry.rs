@@ -96,6 +96,21 @@ impl ConnectionRegistry {
         Arc::new(connections)
     }
 
+    /// Adds a connection with this client: for tests.
+    #[cfg(test)]
+    pub(super) fn add_scripted(&self, name: &str, client: Arc<dyn Client>) {
+        let connection = Connection {
+            name: name.to_owned(),
+            kind: Some(ConnectionKind::OpenAi),
+            url: format!("http://{name}.invalid"),
+            key: KeySource::None,
+            models: Vec::new(),
+            requests: None,
+        };
+        let entry = Entry { client: Some(client), ..Entry::new(connection, true) };
+        self.lock().entries.push(entry);
+    }
+
     fn lock(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 
 use super::{Agents, Fid, Manager, Result};
 use crate::message::ReplyFailure;
-use crate::session::Session;
+use crate::session::{HandIn, Session};
 
 impl Agents {
     /// Has all continue that were interrupted of a session and those that work for it. Who waited for
@@ -75,8 +75,11 @@ impl Manager {
             }
             let all = agents.into_iter().map(|agent| self.resume_with_reports(agent));
             let ended = futures_util::future::join_all(all).await;
-            for agent in &below {
-                session.receive(agent.report().await?).await?;
+            for agent in below {
+                match agent.hand_in(&session, false).await? {
+                    HandIn::AtWork | HandIn::Later => self.report_to_parent(agent, None),
+                    HandIn::Delivered | HandIn::NotOwed => {}
+                }
             }
             // The first turn with them has all.
             session.send_waiting().await;

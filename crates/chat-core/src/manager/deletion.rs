@@ -19,10 +19,12 @@ impl Sessions {
         self.0
             .run(async move {
                 let _deleting = this.inner.deleting.lock().await;
+                let mut restored = Vec::new();
                 for record in this.inner.shared.store.restore(&fid).await? {
+                    restored.push(record.fid.clone());
                     this.inner.shared.hub.tell(&Event::SessionAdded(record.meta.into()));
                 }
-                Ok(())
+                this.report_left_over(Some(&restored)).await
             })
             .await
     }
@@ -70,6 +72,8 @@ impl Manager {
             }
             self.inner.shared.hub.tell(&Event::SessionRemoved { fid });
         }
+        // Nobody waits for what is gone.
+        session.tree().tell_changed();
         Ok(())
     }
 

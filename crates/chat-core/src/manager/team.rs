@@ -1,7 +1,11 @@
 //! Has the tools of sessions work with the other agents of their trees.
 
+mod answers;
+mod calls;
 mod desk;
-mod wake;
+mod reports;
+#[cfg(test)]
+mod tests;
 mod worktrees;
 
 use std::sync::{Arc, Weak};
@@ -12,8 +16,8 @@ use tokio_util::sync::CancellationToken;
 
 use self::desk::Desk;
 use super::{Fid, Inner, Manager, Result};
-use crate::message::{AgentReport, AgentState};
-use crate::session::{AgentsAtWork, Place, Session, Teams};
+use crate::message::AgentReport;
+use crate::session::{AgentsAtWork, Teams};
 use crate::tool::{AgentTask, AgentWorktrees, Team, TeamError};
 
 impl Manager {
@@ -25,30 +29,10 @@ impl Manager {
         let _ = self.inner.shared.teams.set(host);
         let this = self.clone();
         self.inner.shared.runtime.spawn(async move {
-            if let Err(error) = this.report_left_over().await {
+            if let Err(error) = this.report_left_over(None).await {
                 tracing::warn!(%error, "agents that were interrupted were not reported");
             }
         });
-    }
-
-    async fn report_left_over(&self) -> Result<()> {
-        for record in self.inner.shared.store.unreported().await? {
-            let agent = self.session(&record.fid).await?;
-            if agent.is_busy() {
-                continue;
-            }
-            if let Some(parent) = &record.parent {
-                // The user decides when it goes on.
-                self.session(parent).await?.receive(agent.report().await?).await?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Once the agent's work has ended, has its parent hear of it, unless somebody waits for it. It has
-    /// its place until then.
-    fn report_when_idle(&self, parent: Arc<Session>, agent: Arc<Session>, place: Option<Place>) {
-        wake::report_when_idle(&self.inner.shared, parent, agent, place);
     }
 }
 
@@ -60,7 +44,8 @@ impl Teams for Host {
     }
 }
 
-/// A session among the agents of its tree.
+/// A session among the agents of its tree. What it is asked for runs as a task of its own: see
+/// [`carry_out`](Self::carry_out).
 struct Member {
     inner: Weak<Inner>,
     fid: Fid,
@@ -72,7 +57,7 @@ impl Member {
         let manager = Manager::upgrade(&self.inner).ok_or(TeamError::Ending)?;
         let me = manager.session(&self.fid).await?;
         let settings = manager.inner.shared.clients.settings().agents;
-        Ok(Desk { manager, me, settings })
+        Ok(Desk { manager, me, settings, at_work: Arc::clone(&self.at_work) })
     }
 }
 
@@ -83,21 +68,11 @@ impl Team for Member {
         new: AgentTask,
         cancel: &CancellationToken,
     ) -> Result<AgentReport, TeamError> {
-        let desk = self.desk().await?;
-        let (task, background) = (new.task.clone(), new.background);
-        let agent = desk.make(new).await?;
-        (self.at_work)(vec![agent.fid().clone()]);
-        let Some(task) = task.filter(|task| !task.trim().is_empty()) else {
-            return Ok(agent.short_report());
-        };
-        if !background {
-            return desk.have_answer(agent, &task, cancel).await;
-        }
-        let place = desk.place(&agent, cancel).await?;
-        agent.send(desk.said(&task)).await?;
-        let report = agent.short_report();
-        desk.report_later(&agent, Some(place)).await?;
-        Ok(report)
+        self.carry_out(
+            cancel,
+            move |desk: Desk, cancel| async move { desk.start(new, &cancel).await },
+        )
+        .await
     }
 
     async fn ask(
@@ -106,10 +81,13 @@ impl Team for Member {
         message: &str,
         cancel: &CancellationToken,
     ) -> Result<AgentReport, TeamError> {
-        let desk = self.desk().await?;
-        let agent = desk.find_not_above(name).await?;
-        (self.at_work)(vec![agent.fid().clone()]);
-        desk.have_answer(agent, message, cancel).await
+        let (name, message) = (name.to_owned(), message.to_owned());
+        self.carry_out(cancel, move |desk: Desk, cancel| async move {
+            let agent = desk.find_not_above(&name).await?;
+            (desk.at_work)(vec![agent.fid().clone()]);
+            desk.have_answer(&agent, &message, &cancel).await
+        })
+        .await
     }
 
     async fn tell(
@@ -118,31 +96,11 @@ impl Team for Member {
         message: &str,
         interrupt: bool,
     ) -> Result<AgentReport, TeamError> {
-        let desk = self.desk().await?;
-        let agent = desk.find(name).await?;
-        let is_above = desk.me.works_for(agent.fid());
-        let works = agent.works_for(desk.me.fid());
-        if interrupt && works {
-            agent.stop();
-            let _ = tokio::time::timeout(desk.limit(), agent.idle()).await;
-        }
-        let was_busy = agent.is_busy_or_begins_next();
-        // The session at the top works for the user alone.
-        let begins = agent.depth() > 0 && !was_busy;
-        let place = (begins || works).then(|| desk.free_place(&agent)).transpose()?;
-        if !is_above {
-            agent.set_closed(false).await?;
-        }
-        agent.send(desk.said(message)).await?;
-        let report = agent.short_report();
-        if works {
-            desk.report_later(&agent, place).await?;
-        } else if let Some(place) = place {
-            // Whoever gave it work hears of its end, or for one above whoever that works for.
-            let above = agent.parent().filter(|_| is_above);
-            desk.report_to(above.unwrap_or(&desk.me), &agent, Some(place)).await?;
-        }
-        Ok(report)
+        let (name, message) = (name.to_owned(), message.to_owned());
+        self.carry_out(&CancellationToken::new(), move |desk: Desk, _| async move {
+            Ok(desk.tell(&name, &message, interrupt).await?.into())
+        })
+        .await
     }
 
     async fn wait(
@@ -151,48 +109,11 @@ impl Team for Member {
         limit: Duration,
         cancel: &CancellationToken,
     ) -> Result<Vec<AgentReport>, TeamError> {
-        let desk = self.desk().await?;
-        let mut agents = Vec::new();
-        match names {
-            Some(names) => {
-                for name in names {
-                    agents.push(desk.find_not_above(name).await?);
-                }
-            }
-            None => {
-                for (_, fid) in desk.others().await? {
-                    let other = desk.manager.session(&fid).await?;
-                    let of_me = other.works_for(desk.me.fid());
-                    if of_me && other.is_busy_or_begins_next() {
-                        agents.push(other);
-                    }
-                }
-            }
-        }
-        (self.at_work)(agents.iter().map(|agent| agent.fid().clone()).collect());
-        let waits = desk.waits_for(&agents.iter().collect::<Vec<_>>()).await?;
-        let all = futures_util::future::join_all(agents.iter().map(|agent| agent.idle()));
-        let limit = limit.min(desk.limit());
-        let waited = cancel.run_until_cancelled(tokio::time::timeout(limit, all)).await;
-        let mut reports = Vec::with_capacity(agents.len());
-        let mut later = Vec::new();
-        for agent in &agents {
-            let report = agent.report().await?;
-            let ended = !matches!(report.state, AgentState::Working | AgentState::NeedsUser);
-            if ended && waited.is_some() {
-                // It is told here.
-                desk.manager.inner.shared.store.set_reports(agent.fid(), false).await?;
-            } else if agent.works_for(desk.me.fid()) {
-                // Its end may come while this still counts as waiting.
-                later.push(Arc::clone(agent));
-            }
-            reports.push(report);
-        }
-        drop(waits);
-        for agent in later {
-            desk.manager.report_when_idle(Arc::clone(&desk.me), agent, None);
-        }
-        Ok(reports)
+        let names = names.map(<[String]>::to_vec);
+        self.carry_out(cancel, move |desk: Desk, cancel| async move {
+            desk.wait(names.as_deref(), limit, &cancel).await
+        })
+        .await
     }
 
     async fn list(&self) -> Result<Vec<AgentReport>, TeamError> {
@@ -205,17 +126,17 @@ impl Team for Member {
     }
 
     async fn close(&self, name: &str) -> Result<AgentReport, TeamError> {
-        let desk = self.desk().await?;
-        let agent = desk.find_below(name).await?;
-        desk.manager.close_agents(agent.fid()).await?;
-        Ok(agent.report().await?)
+        let name = name.to_owned();
+        self.carry_out(&CancellationToken::new(), move |desk: Desk, _| async move {
+            let agent = desk.find_below(&name).await?;
+            desk.manager.close_agents(agent.fid()).await?;
+            Ok(agent.report().await?.into())
+        })
+        .await
     }
 
     fn worktrees(&self) -> Arc<dyn AgentWorktrees> {
-        Arc::new(Self {
-            inner: Weak::clone(&self.inner),
-            fid: self.fid.clone(),
-            at_work: AgentsAtWork::clone(&self.at_work),
-        })
+        let (inner, fid) = (Weak::clone(&self.inner), self.fid.clone());
+        Arc::new(Self { inner, fid, at_work: Arc::clone(&self.at_work) })
     }
 }

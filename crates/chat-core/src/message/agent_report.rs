@@ -58,6 +58,11 @@ impl AgentState {
         !matches!(self, Self::Failed | Self::Stopped | Self::Limit | Self::Interrupted)
     }
 
+    /// Whether its work has not ended yet.
+    pub fn is_at_work(self) -> bool {
+        matches!(self, Self::Working | Self::NeedsUser)
+    }
+
     /// The word for models.
     fn for_model(self) -> &'static str {
         match self {

@@ -2,19 +2,61 @@
 
 use std::sync::Arc;
 
-use super::Session;
+use tokio::sync::MutexGuard;
+
 use super::parts::queue::Waiting;
+use super::{Owed, Session};
 use crate::error::{Error, Kind, Result};
 use crate::event::Status;
 use crate::message::{
-    AgentReport, AgentState, ChatRequest, Content, Ending, FromAgent, Message, MessageId,
-    ReplyFailure, Role, Usage,
+    AgentReport, AgentState, ChatRequest, Content, Ending, Fid, FromAgent, Message, MessageId,
+    Queued, ReplyFailure, Role, Usage,
 };
 
 /// The most bytes of an agent's words that its report has.
 const LONGEST: usize = 16 * 1024;
 
+/// What came of a message to an agent.
+pub(crate) struct Answered<'a> {
+    /// What came of it.
+    pub report: AgentReport,
+    /// Whether it has what the agent owes a report on, so that nothing else is owed.
+    pub has_owed: bool,
+    /// Until it is dropped nothing new comes of the agent.
+    _undisturbed: MutexGuard<'a, ()>,
+}
+
+/// What came of the attempt to hand a report in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HandIn {
+    /// It waits in the session now.
+    Delivered,
+    /// The session does not have to hear of it any more.
+    NotOwed,
+    /// The agent is at work.
+    AtWork,
+    /// The session waits for the agent itself, or one of them is halted, until their tree
+    /// [changes](super::Tree::changed).
+    Later,
+}
+
 impl Session {
+    /// Whether it works for this one, with nobody in between.
+    pub(crate) fn is_child_of(&self, fid: &Fid) -> bool {
+        self.parent.as_ref().is_some_and(|parent| parent.fid == *fid)
+    }
+
+    /// Whether a report that it owes is for this one: its parent, unless another one gave it the work.
+    pub(crate) fn reports_to(&self, fid: &Fid) -> bool {
+        self.owed().map_or_else(|| self.is_child_of(fid), |owed| owed.to == *fid)
+    }
+
+    /// While the guard lives nobody gives it work, and nobody else takes its report. Whoever needs that
+    /// of several takes them in the order of their fids.
+    pub(crate) async fn undisturbed(&self) -> MutexGuard<'_, ()> {
+        self.assigning.lock().await
+    }
+
     /// Waits until nothing is at work in it, and nothing is about to begin.
     pub(crate) async fn idle(&self) {
         loop {
@@ -27,6 +69,52 @@ impl Session {
             }
             ended.await;
         }
+    }
+
+    /// Waits until its work has ended, and gives what came of one message.
+    ///
+    /// # Errors
+    /// The store's.
+    pub(crate) async fn answered(&self, asked: MessageId) -> Result<Answered<'_>> {
+        loop {
+            self.idle().await;
+            let undisturbed = self.undisturbed().await;
+            let branch = self.transcript().await?;
+            let report = self.report_on(&branch, Some(asked));
+            if report.state.is_at_work() {
+                continue;
+            }
+            let owed = self.owed().and_then(|owed| owed.message).filter(|owed| *owed != asked);
+            let turn_of = |id: MessageId| {
+                branch.iter().position(|message| message.id == id).map(|at| turn(&branch[at..]))
+            };
+            let has = |of: MessageId, other: MessageId| {
+                turn_of(of).is_some_and(|turn| turn.iter().any(|message| message.id == other))
+            };
+            let has_owed = owed.is_none_or(|owed| has(asked, owed) || has(owed, asked));
+            return Ok(Answered { report, has_owed, _undisturbed: undisturbed });
+        }
+    }
+
+    /// The report that it owes, where more is known of it than the store keeps.
+    pub(crate) fn owed(&self) -> Option<Owed> {
+        self.tree.owed(&self.fid)
+    }
+
+    /// Sets [that](Self::owed).
+    pub(crate) fn set_owed(&self, owed: Option<Owed>) {
+        self.tree.set_owed(&self.fid, owed);
+    }
+
+    /// Whether the request at work was begun by this message.
+    pub(crate) fn answers(&self, message: MessageId) -> bool {
+        self.lock().begun_by == Some(message)
+    }
+
+    /// Why a message that waited here could not be sent.
+    pub(crate) fn why_refused(&self, message: MessageId) -> Option<Error> {
+        let refused = self.lock().refused.clone()?;
+        (refused.0 == message).then_some(refused.1)
     }
 
     /// What it does, without what it said.
@@ -54,18 +142,43 @@ impl Session {
         }
     }
 
-    /// What it does, or what came of its last work.
+    /// What it does, or what came of its last work; of the message that it [owes](Self::owed) a report on,
+    /// where that is known.
     ///
     /// # Errors
     /// The store's.
     pub(crate) async fn report(&self) -> Result<AgentReport> {
         let branch = self.transcript().await?;
+        Ok(self.report_on(&branch, self.owed().and_then(|owed| owed.message)))
+    }
+
+    fn report_on(&self, branch: &[Arc<Message>], asked: Option<MessageId>) -> AgentReport {
         let report = self.short_report();
-        if matches!(report.state, AgentState::Working | AgentState::NeedsUser) {
-            return Ok(report);
+        if report.state.is_at_work() {
+            return report;
         }
         let interrupted = self.lock().trouble == Some(ReplyFailure::Interrupted);
-        Ok(of_branch(&branch, report, interrupted))
+        let report = of_branch(branch, asked, report, interrupted);
+        let refused = {
+            let state = self.lock();
+            state.refused.clone().filter(|(message, _)| state.queue.contains(*message))
+        };
+        // It did not do all that it was given.
+        match refused {
+            Some((message, error))
+                if asked.map_or(report.state.is_well(), |asked| asked == message) =>
+            {
+                AgentReport { state: AgentState::Failed, error: Some(error), ..report }
+            }
+            _ => report,
+        }
+    }
+
+    /// What it had said until it was stopped, where its work has not ended yet.
+    pub(crate) fn report_so_far(&self) -> AgentReport {
+        let branch = self.lock().transcript.branch().unwrap_or_default();
+        let report = of_branch(&branch, None, self.short_report(), false);
+        AgentReport { state: AgentState::Stopped, error: None, ..report }
     }
 
     /// Whether nothing may begin in it any more.
@@ -73,27 +186,88 @@ impl Session {
         self.lock().is_halted()
     }
 
-    /// Has what came of an agent's work wait here, where nobody was told of it. Says whether nobody was.
+    /// Hands what came of its work to this session, if that still has to hear of it and nothing stands
+    /// against that. A `left_over` report is one of an earlier start of the program.
     ///
     /// # Errors
-    /// The store's: it is still to be told.
-    pub(crate) async fn receive(self: &Arc<Self>, report: AgentReport) -> Result<bool> {
+    /// The store's: it is still owed.
+    pub(crate) async fn hand_in(&self, to: &Session, left_over: bool) -> Result<HandIn> {
+        let _undisturbed = self.undisturbed().await;
+        if self.tree.waits(&to.fid, &self.fid) && self.owes_report_to(to).await? {
+            return Ok(HandIn::Later);
+        }
+        self.hand_in_undisturbed(to, left_over).await
+    }
+
+    /// The same, also where that session waits for it. Nothing may disturb it.
+    ///
+    /// # Errors
+    /// As [`hand_in`](Self::hand_in).
+    pub(crate) async fn hand_in_undisturbed(
+        &self,
+        to: &Session,
+        left_over: bool,
+    ) -> Result<HandIn> {
+        if !self.owes_report_to(to).await? {
+            return Ok(HandIn::NotOwed);
+        }
+        if self.is_halted() {
+            return Ok(HandIn::Later);
+        }
+        let report = self.report().await?;
+        if report.state.is_at_work() {
+            return Ok(HandIn::AtWork);
+        }
+        let handed_in = to.receive(report, left_over).await?;
+        if handed_in == HandIn::Delivered {
+            self.set_owed(None);
+        }
+        Ok(handed_in)
+    }
+
+    async fn owes_report_to(&self, to: &Session) -> Result<bool> {
+        Ok(self.reports_to(&to.fid) && self.services.store.owes_report(&self.fid).await?)
+    }
+
+    /// Has what came of an agent's work wait here, where nobody was told of it.
+    async fn receive(&self, report: AgentReport, left_over: bool) -> Result<HandIn> {
         let agent = report.session.clone();
         let content = Content::default().from_agent(FromAgent::Report(Box::new(report)));
         let request = ChatRequest { content, ..ChatRequest::default() };
         let waiting = Waiting { id: MessageId::new(), request };
         let _gate = self.gate.lock().await;
         if self.is_halted() {
-            return Ok(false);
+            return Ok(HandIn::Later);
         }
         let store = &self.services.store;
-        if !store.deliver_report(&agent, &self.fid, waiting.queued()).await? {
-            return Ok(false);
+        if !store.deliver_report(&agent, &self.fid, waiting.queued(), left_over).await? {
+            return Ok(HandIn::NotOwed);
         }
         let mut state = self.lock();
         let event = state.queue.push(waiting);
         state.tell(event);
-        Ok(true)
+        Ok(HandIn::Delivered)
+    }
+
+    /// Takes a report back that still waits here: it is told in another way.
+    ///
+    /// # Errors
+    /// The store's: it waits on.
+    pub(crate) async fn withdraw_report(&self, report: &AgentReport) -> Result<()> {
+        let same = |queued: &Queued| matches!(&queued.content.agent, Some(FromAgent::Report(it)) if **it == *report);
+        let waiting = self.lock().queue.queued();
+        for queued in waiting.iter().filter(|queued| same(queued)) {
+            self.unqueue(queued.id).await?;
+        }
+        Ok(())
+    }
+
+    /// Begins a turn with what waits, where nothing is at work and the user did not stop it. Says whether
+    /// it did.
+    pub(crate) async fn wake(self: &Arc<Self>) -> bool {
+        let cancel = self.stopped_from_now();
+        let stopped = self.lock().stopped;
+        !stopped && self.begin_waiting(cancel).await
     }
 
     /// Counts a turn that an agent asks for.
@@ -110,11 +284,25 @@ impl Session {
     }
 }
 
-fn of_branch(branch: &[Arc<Message>], report: AgentReport, interrupted: bool) -> AgentReport {
-    let asked = branch.iter().rposition(|message| message.role == Role::User);
-    let Some(asked) = asked else { return report };
-    let replies = branch[asked..].iter().filter(|message| message.role == Role::Assistant);
-    let last = branch.iter().rfind(|message| message.role != Role::Ui);
+/// What came of the last turn in a branch, or of the one that answers `asked`.
+fn of_branch(
+    branch: &[Arc<Message>],
+    asked: Option<MessageId>,
+    report: AgentReport,
+    interrupted: bool,
+) -> AgentReport {
+    let at = match asked {
+        Some(asked) => branch.iter().position(|message| message.id == asked),
+        None => branch.iter().rposition(|message| message.role == Role::User),
+    };
+    let Some(at) = at else {
+        // What it was given never began.
+        let state = if asked.is_some() { AgentState::Stopped } else { report.state };
+        return AgentReport { state, ..report };
+    };
+    let turn = turn(&branch[at..]);
+    let replies = turn.iter().filter(|message| message.role == Role::Assistant);
+    let last = turn.iter().rfind(|message| message.role != Role::Ui);
     let (state, error) = match last {
         Some(last) if last.role == Role::Assistant => ended(last),
         _ if interrupted => (AgentState::Interrupted, None),
@@ -125,6 +313,21 @@ fn of_branch(branch: &[Arc<Message>], report: AgentReport, interrupted: bool) ->
     let usage = replies.filter_map(|reply| reply.usage.as_ref());
     let usage = usage.fold(Usage::default(), |all, usage| all.and(usage));
     AgentReport { state, error, usage, text: cut(text.trim()), ..report }
+}
+
+/// The messages up to the one that began the next turn. Those that came between the rounds of this one
+/// follow the results of tools.
+fn turn(branch: &[Arc<Message>]) -> &[Arc<Message>] {
+    let mut before = Role::User;
+    for (index, message) in branch.iter().enumerate() {
+        if message.role == Role::User && before == Role::Assistant {
+            return &branch[..index];
+        }
+        if message.role != Role::Ui {
+            before = message.role;
+        }
+    }
+    branch
 }
 
 fn ended(reply: &Message) -> (AgentState, Option<Error>) {

@@ -69,7 +69,7 @@ impl Session {
         let cancel = session.stopped_from_now();
         register(&session);
         services.hub.tell(&Event::SessionAdded(session.placeholder()));
-        session.start(resolved, &reply, cancel);
+        session.start(resolved, Some(id), &reply, cancel);
         Ok((session.fid.clone(), id))
     }
 
@@ -294,7 +294,7 @@ impl Session {
             }
             other_branch
         };
-        self.start(resolved, reply, cancel);
+        self.start(resolved, user.map(|user| user.id), reply, cancel);
         if other_branch {
             self.lock().tell_reset();
         }
@@ -304,6 +304,7 @@ impl Session {
     fn start(
         self: &Arc<Self>,
         resolved: ResolvedRequest,
+        begun_by: Option<MessageId>,
         reply: &Arc<Message>,
         cancel: CancellationToken,
     ) {
@@ -313,7 +314,8 @@ impl Session {
             state.answering = Some(resolved.answering(state.record.project.clone()));
             state.agent_ceiling = resolved.agent.ceiling();
             let turn = state.turns.begin(cancel.clone());
-            state.trouble = None;
+            (state.trouble, state.refused, state.stopped) = (None, None, false);
+            state.begun_by = begun_by;
             state.record.updated = reply.time;
             state.begin_reply(reply);
             turn

@@ -92,6 +92,7 @@ impl Session {
                 Err(error) => {
                     {
                         let mut state = self.lock();
+                        state.refused = Some((waiting.id, error.clone()));
                         let event = state.queue.put_back(waiting);
                         state.tell(event);
                     }

@@ -16,10 +16,11 @@ use super::parts::transcript::Transcript;
 use super::parts::turns::Turns;
 use super::parts::watchers::Watchers;
 use crate::client::Delta;
+use crate::error::Error;
 use crate::event::{
     AgentActivity, Mailbox, SessionEvent, SessionPlaceholder, Snapshot, Stage, Status,
 };
-use crate::message::{BackgroundCommand, Message, Queued, ReplyFailure, SessionMeta};
+use crate::message::{BackgroundCommand, Message, MessageId, Queued, ReplyFailure, SessionMeta};
 use crate::store::SessionRecord;
 
 /// A session's state. Everything in it changes under the session's lock.
@@ -47,6 +48,12 @@ pub(super) struct State {
     pub begins_next: bool,
     /// Ends the asking for a better title.
     pub titling: CancellationToken,
+    /// The message that began the request at work.
+    pub begun_by: Option<MessageId>,
+    /// Why a waiting message could not be sent.
+    pub refused: Option<(MessageId, Error)>,
+    /// Whether the last request was stopped: what waits does so until somebody sends it.
+    pub stopped: bool,
     /// What became of the last reply, where it failed or was interrupted.
     pub trouble: Option<ReplyFailure>,
     /// The file that the person last worked on when they sent something.
@@ -72,6 +79,9 @@ impl State {
             halts: 0,
             begins_next: false,
             titling: CancellationToken::new(),
+            begun_by: None,
+            refused: None,
+            stopped: false,
             active_file: None,
             watchers: Watchers::default(),
         }
@@ -186,6 +196,7 @@ impl State {
     pub(super) fn end_turn(&mut self) {
         self.tool_calls = ToolCalls::default();
         self.answering = None;
+        self.begun_by = None;
         self.agent_ceiling = None;
         self.steered = Steered::default();
         if let Some(event) = self.turns.end() {

@@ -8,10 +8,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
 
 use self::budget::Budget;
 use self::waits::Waits;
-use crate::message::Fid;
+use crate::message::{Fid, MessageId};
 
 /// The tree of a session. All its members have the same.
 #[derive(Debug, Default)]
@@ -19,6 +20,8 @@ pub(crate) struct Tree {
     state: Mutex<TreeState>,
     /// Rung when a place is given back.
     freed: Notify,
+    /// Rung when a session waits no more for another, when a halt is taken back, and when one is deleted.
+    changed: Notify,
     /// Held while an agent is made, so that those that are there can be counted.
     pub(crate) making: tokio::sync::Mutex<()>,
 }
@@ -28,9 +31,18 @@ struct TreeState {
     waits: Waits,
     /// The agents that work, each with how often it was given work.
     working: HashMap<Fid, usize>,
-    /// The agents whose end is waited for, each with how many wait: their report goes to these.
-    claimed: HashMap<Fid, usize>,
     budget: Budget,
+    /// The reports that agents owe, where more is known of them than the store keeps.
+    owed: HashMap<Fid, Owed>,
+}
+
+/// A report that an agent owes. Without one that is known the agent owes its parent one on its last work.
+#[derive(Clone, Debug)]
+pub(crate) struct Owed {
+    /// The session that has to hear of it.
+    pub to: Fid,
+    /// The message that it is about; none for the last work.
+    pub message: Option<MessageId>,
 }
 
 impl Tree {
@@ -55,14 +67,44 @@ impl Tree {
         }
         for target in targets {
             state.waits.add(waiter, target);
-            *state.claimed.entry(target.clone()).or_default() += 1;
         }
         Ok(WaitsFor { tree: Arc::clone(self), waiter: waiter.clone(), targets: targets.to_vec() })
     }
 
-    /// Whether somebody waits for the end of this one's work.
-    pub(crate) fn is_waited_for(&self, fid: &Fid) -> bool {
-        self.lock().claimed.contains_key(fid)
+    /// Whether one waits for the end of another's work. Where a parent does, it gets the report that way.
+    pub(crate) fn waits(&self, waiter: &Fid, target: &Fid) -> bool {
+        self.lock().waits.has(waiter, target)
+    }
+
+    /// The report that an agent owes, where more is known of it than the store keeps.
+    pub(crate) fn owed(&self, fid: &Fid) -> Option<Owed> {
+        self.lock().owed.get(fid).cloned()
+    }
+
+    /// Sets [that](Self::owed).
+    pub(crate) fn set_owed(&self, fid: &Fid, owed: Option<Owed>) {
+        let mut state = self.lock();
+        match owed {
+            Some(owed) => state.owed.insert(fid.clone(), owed),
+            None => state.owed.remove(fid),
+        };
+    }
+
+    /// Resolves once a session waits no more, is no longer halted, or is deleted.
+    pub(crate) fn changed(&self) -> Notified<'_> {
+        self.changed.notified()
+    }
+
+    /// Wakes all that wait for such a [change](Self::changed).
+    pub(crate) fn tell_changed(&self) {
+        self.changed.notify_waiters();
+    }
+
+    /// Whether nobody waits for another, and nobody has a place.
+    #[cfg(test)]
+    pub(crate) fn is_at_rest(&self) -> bool {
+        let state = self.lock();
+        state.waits.is_empty() && state.working.is_empty()
     }
 
     /// Gives an agent a place to work, if there is one. One that works already needs none.
@@ -107,8 +149,9 @@ impl Drop for WaitsFor {
         let mut state = self.tree.lock();
         for target in &self.targets {
             state.waits.remove(&self.waiter, target);
-            release(&mut state.claimed, target);
         }
+        drop(state);
+        self.tree.tell_changed();
     }
 }
 
@@ -173,10 +216,12 @@ mod tests {
             tree.wait_for(&fid("a"), &[fid("main")]).unwrap_err(),
             ["a", "main", "a"].map(fid)
         );
+        let again = tree.wait_for(&fid("main"), &[fid("b")]).unwrap();
         drop(first);
-        assert!(tree.is_waited_for(&fid("a")) && !tree.is_waited_for(&fid("b")));
-        drop(second);
-        assert!(!tree.is_waited_for(&fid("a")));
+        assert!(tree.waits(&fid("c"), &fid("a")) && !tree.waits(&fid("main"), &fid("a")));
+        assert!(tree.waits(&fid("main"), &fid("b")));
+        drop((second, again));
+        assert!(tree.is_at_rest());
         assert!(tree.wait_for(&fid("a"), &[fid("main")]).is_ok());
     }
 }

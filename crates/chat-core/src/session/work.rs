@@ -176,6 +176,7 @@ impl RunningTurn {
             let troubled = state.trouble.is_some();
             let goes_on = state.turns.is_interrupted() || (went_well && !stopped && !troubled);
             state.end_turn();
+            state.stopped = stopped && !goes_on;
             let unread = !state.is_watched() && !state.record.unread && !state.is_halted();
             state.record.unread |= unread;
             state.record.updated = Timestamp::now();

@@ -6,31 +6,27 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::super::{Fid, Kind, Manager, NewAgent};
-use crate::message::{AgentReport, ChatRequest, Content, FromAgent, ModelRef};
-use crate::session::{Place, Session, WaitsFor};
+use super::calls::Answer;
+use crate::message::{AgentReport, ChatRequest, Content, FromAgent, MessageId, ModelRef};
+use crate::session::{AgentsAtWork, Owed, Place, Session, WaitsFor};
 use crate::settings::AgentSettings;
 use crate::store::SessionRecord;
 use crate::tool::{AgentTask, MAIN, TeamError};
-
-/// How long a stopped agent has to store what it has, before its report is made without.
-const LAST_WORD: Duration = Duration::from_millis(700);
 
 /// A session at work with its team.
 pub(super) struct Desk {
     pub manager: Manager,
     pub me: Arc<Session>,
     pub settings: AgentSettings,
+    /// Is told of the agents that work for the call.
+    pub at_work: AgentsAtWork,
 }
 
-/// Stops an agent that works for a call alone, unless its work has ended.
-struct StopsAgent(Option<Arc<Session>>);
-
-impl Drop for StopsAgent {
-    fn drop(&mut self) {
-        if let Some(agent) = self.0.take() {
-            agent.stop();
-        }
-    }
+/// A message that an agent was given.
+pub(super) struct Given {
+    pub id: MessageId,
+    /// Whether it waits until the agent is free.
+    pub queued: bool,
 }
 
 impl Desk {
@@ -124,7 +120,7 @@ impl Desk {
     }
 
     /// A place for the agent to work, if there is one now.
-    pub(super) fn free_place(&self, agent: &Session) -> Result<Place, TeamError> {
+    fn free_place(&self, agent: &Session) -> Result<Place, TeamError> {
         let most = self.settings.at_once;
         let place = self.me.tree().try_place(agent.fid(), most as usize);
         place.ok_or(TeamError::AllBusy { most })
@@ -162,64 +158,93 @@ impl Desk {
         ChatRequest { content: Content::text(text).from_agent(from), ..ChatRequest::default() }
     }
 
-    /// Gives the agent something to do, and waits for what comes of it.
-    pub(super) async fn have_answer(
+    /// Starts an agent, and waits for it where it has a task and does not work in the background.
+    pub(super) async fn start(
         &self,
-        agent: Arc<Session>,
-        text: &str,
+        new: AgentTask,
         cancel: &CancellationToken,
-    ) -> Result<AgentReport, TeamError> {
-        let waits = self.waits_for(&[&agent]).await?;
+    ) -> Result<Answer<AgentReport>, TeamError> {
+        let (task, background) = (new.task.clone(), new.background);
+        let agent = self.make(new).await?;
+        (self.at_work)(vec![agent.fid().clone()]);
+        let Some(task) = task.filter(|task| !task.trim().is_empty()) else {
+            return Ok(agent.short_report().into());
+        };
+        if !background {
+            return self.have_answer(&agent, &task, cancel).await;
+        }
         let place = self.place(&agent, cancel).await?;
-        let was_busy = agent.is_busy_or_begins_next();
-        agent.set_closed(false).await?;
-        agent.send(self.said(text)).await?;
-        // What others have it do goes on.
-        let mut stops = StopsAgent((!was_busy).then(|| Arc::clone(&agent)));
-        tokio::select! {
-            biased;
-            () = agent.idle() => {}
-            () = cancel.cancelled() => {
-                drop(stops);
-                // It has ended, or what it had is told all the same.
-                let _ = tokio::time::timeout(LAST_WORD, agent.idle()).await;
-                drop(waits);
-                self.manager.report_when_idle(Arc::clone(&self.me), Arc::clone(&agent), Some(place));
-                return Ok(agent.report().await?);
+        self.give(&agent, &task, Some(&self.me)).await?;
+        let report = agent.short_report();
+        self.manager.report_to_parent(agent, Some(place));
+        Ok(report.into())
+    }
+
+    /// Sends an agent a message. Where it begins with that, or works for the session, its end is reported.
+    pub(super) async fn tell(
+        &self,
+        name: &str,
+        message: &str,
+        interrupt: bool,
+    ) -> Result<AgentReport, TeamError> {
+        let agent = self.find(name).await?;
+        let is_above = self.me.works_for(agent.fid());
+        let works = agent.works_for(self.me.fid());
+        if interrupt && works {
+            agent.stop();
+            let _ = tokio::time::timeout(self.limit(), agent.idle()).await;
+        }
+        // The session at the top works for the user alone.
+        let begins = agent.depth() > 0 && !agent.is_busy_or_begins_next();
+        let place = (begins || works).then(|| self.free_place(&agent)).transpose()?;
+        // Whoever gave it work hears of its end, or for one above whoever that works for.
+        let above = agent.parent().filter(|_| is_above);
+        let to = Arc::clone(above.unwrap_or(&self.me));
+        let reports = place.is_some().then_some(&to);
+        self.give(&agent, message, reports).await?;
+        let report = agent.short_report();
+        if place.is_some() {
+            self.manager.report_when_idle(to, agent, place, false);
+        }
+        Ok(report)
+    }
+
+    /// Gives the agent something to do. `reports` hears of its end by a message, unless another one does
+    /// already: that is noted before it can begin.
+    pub(super) async fn give(
+        &self,
+        agent: &Arc<Session>,
+        text: &str,
+        reports: Option<&Arc<Session>>,
+    ) -> Result<Given, TeamError> {
+        let store = &self.manager.inner.shared.store;
+        let _undisturbed = agent.undisturbed().await;
+        if !self.me.works_for(agent.fid()) {
+            agent.set_closed(false).await?;
+        }
+        // What came of its last work is told before something new comes of it.
+        agent.hand_in_undisturbed(&self.me, false).await?;
+        let is_new = match reports {
+            Some(_) => store.set_reports(agent.fid(), true).await?,
+            None => false,
+        };
+        match agent.send(self.said(text)).await {
+            Ok((id, queued)) => {
+                if let Some(to) = reports
+                    && (is_new || agent.reports_to(to.fid()))
+                {
+                    let (to, message) = (to.fid().clone(), Some(id));
+                    agent.set_owed(Some(Owed { to, message }));
+                }
+                Ok(Given { id, queued })
             }
-            () = tokio::time::sleep(self.limit()) => {
-                stops.0 = None;
-                let report = agent.short_report();
-                drop(waits);
-                self.report_later(&agent, Some(place)).await?;
-                return Ok(report);
+            Err(error) => {
+                if is_new {
+                    store.set_reports(agent.fid(), false).await?;
+                }
+                Err(error.into())
             }
         }
-        stops.0 = None;
-        // It is told here.
-        self.manager.inner.shared.store.set_reports(agent.fid(), false).await?;
-        Ok(agent.report().await?)
-    }
-
-    /// Has the session hear of the agent's end by a message.
-    pub(super) async fn report_later(
-        &self,
-        agent: &Arc<Session>,
-        place: Option<Place>,
-    ) -> Result<(), TeamError> {
-        self.report_to(&self.me, agent, place).await
-    }
-
-    /// Has this one hear of the agent's end by a message.
-    pub(super) async fn report_to(
-        &self,
-        to: &Arc<Session>,
-        agent: &Arc<Session>,
-        place: Option<Place>,
-    ) -> Result<(), TeamError> {
-        self.manager.inner.shared.store.set_reports(agent.fid(), true).await?;
-        self.manager.report_when_idle(Arc::clone(to), Arc::clone(agent), place);
-        Ok(())
     }
 
     pub(super) async fn waits_for(&self, agents: &[&Arc<Session>]) -> Result<WaitsFor, TeamError> {

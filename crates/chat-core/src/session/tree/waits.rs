@@ -21,6 +21,15 @@ impl Waits {
         }
     }
 
+    pub(super) fn has(&self, waiter: &Fid, target: &Fid) -> bool {
+        self.0.get(waiter).is_some_and(|targets| targets.contains_key(target))
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The circle that would be closed if this one waited for that: from `waiter` back to `waiter`.
     pub(super) fn circle(&self, waiter: &Fid, target: &Fid) -> Option<Vec<Fid>> {
         let mut seen = HashSet::new();

@@ -77,7 +77,6 @@ async fn start(folders: Folders) -> chat_core::error::Result<Manager> {
     let options = StartOptions {
         home: Folders::home(),
         folders,
-        home: Folders::home(),
         timeouts: Timeouts::default(),
         hub: HubOptions::from_env(),
         discover: true,

@@ -300,7 +300,7 @@ async fn snapshots(json: bool, program: &Program) -> Result<Outcome> {
 async fn restore(snapshot: &str, project: Option<PathBuf>, program: &Program) -> Result<Outcome> {
     let project = project.map(|given| request::folder(&given)).transpose()?;
     let restored = program.manager.worktrees().restore(snapshot, project).await?;
-    remark(&say::restored_worktree(restored.worktree.folder(), restored.worktree.branch()));
+    remark(&say::worktree_restored(restored.worktree.folder(), restored.worktree.branch()));
     Ok(Outcome::Done)
 }
 

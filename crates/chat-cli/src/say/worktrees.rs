@@ -132,7 +132,7 @@ pub fn not_finished() -> String {
     gettext("Nothing was changed.")
 }
 
-pub fn restored_worktree(folder: &Path, branch: &str) -> String {
+pub fn worktree_restored(folder: &Path, branch: &str) -> String {
     let text = gettext("Restored in {folder} on the branch {branch}.");
     fill(&text, &[("folder", &folder.display().to_string()), ("branch", branch)])
 }

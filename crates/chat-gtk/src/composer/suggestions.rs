@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use gettextrs::gettext;
-use gtk::gdk;
+use gtk::{gdk, glib};
 use relm4::gtk::prelude::*;
 
 use super::written::Pin;
@@ -121,7 +121,13 @@ impl Suggestions {
             deferred_key: Cell::default(),
             dismissed: Cell::new(false),
         });
-        this.connect_click();
+        let weak = Rc::downgrade(&this);
+        this.list.connect_row_activated(move |_, row| {
+            if let Some(this) = weak.upgrade() {
+                this.pick(row.index(), false);
+            }
+        });
+        this.connect_presses();
         let weak = Rc::downgrade(&this);
         this.list.set_header_func(move |row, before| {
             let Some(this) = weak.upgrade() else { return };
@@ -132,23 +138,33 @@ impl Suggestions {
         this
     }
 
-    /// Picks what is clicked. The list itself gets no clicks: the text below it takes them.
-    fn connect_click(self: &Rc<Self>) {
-        let click = gtk::GestureClick::builder()
-            .button(gdk::BUTTON_PRIMARY)
-            .propagation_phase(gtk::PropagationPhase::Capture)
-            .build();
-        click.connect_pressed(|click, _, _, _| {
-            click.set_state(gtk::EventSequenceState::Claimed);
-        });
+    /// Picks the row that is pressed with the mouse: in GTK 4.8, clicks do not reach the list's own gesture in a popover
+    /// that grabs nothing.
+    fn connect_presses(self: &Rc<Self>) {
+        let presses = gtk::EventControllerLegacy::new();
+        presses.set_propagation_phase(gtk::PropagationPhase::Capture);
         let weak = Rc::downgrade(self);
-        click.connect_released(move |_, _, _, y| {
-            let Some(this) = weak.upgrade() else { return };
-            if let Some(row) = this.list.row_at_y(y as i32) {
-                this.pick(row.index(), false);
-            }
+        presses.connect_event(move |_, event| {
+            let button = event.downcast_ref::<gdk::ButtonEvent>().map(gdk::ButtonEvent::button);
+            let is_press = event.event_type() == gdk::EventType::ButtonPress
+                && button == Some(gdk::BUTTON_PRIMARY);
+            let Some(this) = weak.upgrade().filter(|_| is_press) else {
+                return glib::Propagation::Proceed;
+            };
+            let Some(at) = this.pointed_at() else { return glib::Propagation::Proceed };
+            this.pick(at, false);
+            glib::Propagation::Stop
         });
-        self.list.add_controller(click);
+        self.popover.add_controller(presses);
+    }
+
+    /// The row under the mouse.
+    fn pointed_at(&self) -> Option<i32> {
+        let mut rows = (0..).map_while(|at| self.list.row_at_index(at));
+        let is_it = |row: &gtk::ListBoxRow| {
+            row.is_visible() && row.state_flags().contains(gtk::StateFlags::PRELIGHT)
+        };
+        rows.find(is_it).map(|row| row.index())
     }
 
     /// Shows these where the word begins, with this one selected; none closes the list.

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use chat_core::event::{Event, SessionEvent, Snapshot, StopReason, TextKind};
+use chat_core::event::{Event, SessionEvent, SessionPlaceholder, Snapshot, StopReason, TextKind};
 use chat_core::manager::Sent;
 use chat_core::message::{
     Ending, Fid, Message, MessageId, Part, Role, ToolCall, ToolCallId, Usage,
@@ -73,17 +73,20 @@ impl Follower {
         self.asks.set_own(snapshot.asks.clone());
     }
 
+    /// Shows an agent's row, where it is news.
+    fn show_row(&mut self, row: &SessionPlaceholder, sink: &mut dyn Sink) {
+        if self.asks.set_row(row) {
+            sink.agent(row);
+        }
+    }
+
     /// Shows an event of this session.
     pub(super) fn event(&mut self, fid: &Fid, event: Event, sink: &mut dyn Sink) -> Followed {
         match event {
             Event::Session { fid: of, event, .. } if of == *fid => {
                 return self.hear_session(event, sink);
             }
-            Event::SessionAdded(row) | Event::SessionChanged(row) => {
-                if self.asks.set_row(&row) {
-                    sink.agent(&row);
-                }
-            }
+            Event::SessionAdded(row) | Event::SessionChanged(row) => self.show_row(&row, sink),
             Event::ApprovalsChanged { asks } => self.asks.set_all(asks),
             Event::RequestFinished { fid: of, reason, usage, error } if of == *fid => {
                 self.finished = Some(Done { reason, usage, error });

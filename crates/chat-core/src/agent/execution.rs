@@ -113,7 +113,7 @@ impl Turn {
         let (mut result, pictures) = match outcome {
             Ok(ToolOutput { text, view, lasting, pictures }) => {
                 let result = ToolResult::to(call, text, false);
-                (ToolResult { view, lasting, took, verdict, ..result }, pictures)
+                (ToolResult { lasting, view, took, verdict, ..result }, pictures)
             }
             Err(ToolFailure { text, view }) => {
                 let text = format!("tool_call_fail: {text}");

@@ -32,7 +32,9 @@ impl Manager {
         }
         drop(halted);
         // Nothing is heard of what is halted.
-        claimed.iter().for_each(|session| session.tell_changed());
+        for session in &claimed {
+            session.tell_changed();
+        }
         closed
     }
 

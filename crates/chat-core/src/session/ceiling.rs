@@ -71,7 +71,7 @@ impl Session {
             (state.record.rules.clone(), state.record.mode)
         };
         let own = own.into_iter().filter(|it| !unread || it.effect == Effect::Deny);
-        let remembered = settings.permissions.entries(root).into_iter();
+        let remembered = settings.permissions.entries(root);
         let remembered = remembered.filter(|it| !orphaned || it.effect == Effect::Deny);
         let mut rules: Vec<_> = own.chain(remembered).collect();
         // In a worktree, the rules of the project that it was made from hold too.

@@ -67,7 +67,9 @@ impl Model {
         for item in in_order_of_creation(&items) {
             item.with(|session| self.families.add(&session.fid, session.parent.as_ref()));
         }
-        items.iter().for_each(|item| self.show_tree(item));
+        for item in &items {
+            self.show_tree(item);
+        }
         items.retain(|item| self.families.is_shown(&item.fid()));
         set_headings(&items);
         let (first, rest) = items.split_at(items.len().min(FIRST_ROWS));

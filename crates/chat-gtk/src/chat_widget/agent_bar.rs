@@ -20,8 +20,8 @@ pub(super) enum Msg {
     ToParent,
     /// Have the interrupted agents continue.
     Continue,
-    /// The agents of a chat's tree, and the chat that this one works for.
-    Found { of: Fid, agents: Vec<SessionPlaceholder>, parent: Option<SessionPlaceholder> },
+    /// The agents of a chat's tree, and the chat that this one works for, with its title.
+    Found { of: Fid, agents: Vec<SessionPlaceholder>, parent: Option<(Fid, String)> },
 }
 
 /// The bar.
@@ -116,6 +116,7 @@ impl AgentBar {
                 None => Vec::new(),
             };
             let parent = chats.into_iter().find(|chat| Some(&chat.fid) == parent.as_ref());
+            let parent = parent.map(|parent| (parent.meta.fid, parent.meta.title));
             Msg::Found { of, agents, parent }
         });
     }
@@ -125,14 +126,14 @@ impl AgentBar {
         &mut self,
         of: &Fid,
         agents: Vec<SessionPlaceholder>,
-        parent: Option<SessionPlaceholder>,
+        parent: Option<(Fid, String)>,
     ) {
         if self.shown.as_ref() != Some(of) {
             return;
         }
         self.conversation.fill_agents(of, agents);
-        if let Some(parent) = parent {
-            self.parent = Some((parent.meta.fid, Some(parent.meta.title)));
+        if let Some((fid, title)) = parent {
+            self.parent = Some((fid, Some(title)));
         }
         self.show_words();
     }

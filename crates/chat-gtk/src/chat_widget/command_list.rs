@@ -38,8 +38,10 @@ pub(super) struct CommandList {
     handle: Handle<Msg>,
     manager: Option<Manager>,
     commands: SlashCommands,
-    /// The project that they are of, once it was asked for.
-    project: Option<Option<PathBuf>>,
+    /// Whether a chat was shown.
+    has_shown: bool,
+    /// The project of that.
+    project: Option<PathBuf>,
     is_reading: bool,
     /// The files that are known not to be used.
     shadowed: Vec<String>,
@@ -51,6 +53,7 @@ impl CommandList {
             handle,
             manager: None,
             commands: SlashCommands::default(),
+            has_shown: false,
             project: None,
             is_reading: false,
             shadowed: Vec::new(),
@@ -63,18 +66,18 @@ impl CommandList {
 
     /// A chat of this project is shown.
     pub(super) fn show(&mut self, project: Option<&Path>) {
-        let is_known = self.project.as_ref().is_some_and(|known| known.as_deref() == project);
+        let is_known = self.has_shown && self.project.as_deref() == project;
         if !is_known && self.manager.is_some() {
-            self.project = Some(project.map(Path::to_owned));
+            self.has_shown = true;
+            self.project = project.map(Path::to_owned);
             self.read();
         }
     }
 
     /// Files changed.
     pub(super) fn read(&mut self) {
-        let (Some(manager), Some(project)) = (self.manager.clone(), self.project.clone()) else {
-            return;
-        };
+        let Some(manager) = self.manager.clone().filter(|_| self.has_shown) else { return };
+        let project = self.project.clone();
         self.is_reading = true;
         self.handle.spawn(async move {
             let definitions = manager.definitions().of_project(project.as_deref()).await;
@@ -100,7 +103,7 @@ impl CommandList {
     pub(super) fn update(&mut self, msg: Msg, now: u64) -> Option<Output> {
         match msg {
             Msg::Read { project, definitions } => {
-                if self.project.as_ref() != Some(&project) {
+                if self.project != project {
                     return None;
                 }
                 self.is_reading = false;

@@ -79,7 +79,7 @@ async fn a_running_call_names_its_agent_and_all_hear_what_that_runs() {
     let [OpenCall { state: CallState::Running { agents, .. }, .. }] = &opened.calls[..] else {
         panic!("{:?}", opened.calls);
     };
-    assert_eq!(*agents, [agent.fid.clone()]);
+    assert_eq!(agents.as_slice(), std::slice::from_ref(&agent.fid));
     world.manager.sessions().stop(&fid);
     assert_eq!(world.finished(&fid).await, StopReason::Stopped);
     let after = world.manager.agents().find_by_name(&fid, "explorer").await.unwrap().unwrap();
@@ -112,11 +112,12 @@ async fn interrupted_agents_continue_and_their_chat_with_what_they_report() {
     assert_eq!(world.finished(&agent).await, StopReason::Complete);
     assert_eq!(world.finished(&fid).await, StopReason::Complete);
     let messages = world.messages(&fid).await;
-    let told = messages.iter().flat_map(|message| &message.parts).filter_map(|part| match part {
-        Part::FromAgent(FromAgent::Report(report)) => Some(report.state),
-        _ => None,
-    });
-    assert_eq!(told.last(), Some(AgentState::Done));
+    let mut told =
+        messages.iter().flat_map(|message| &message.parts).filter_map(|part| match part {
+            Part::FromAgent(FromAgent::Report(report)) => Some(report.state),
+            _ => None,
+        });
+    assert_eq!(told.next_back(), Some(AgentState::Done));
     // Nobody is left that would.
     world.manager.agents().interrupt_all(&fid).await.unwrap();
     assert!(world.manager.sessions().busy().is_empty());

@@ -169,7 +169,7 @@ async fn commands_in_a_worktree_commit_there_and_nowhere_else() {
         format!("git -C {at} commit --allow-empty -m evil"),
         format!("git --git-dir {at}/.git commit --allow-empty -m evil"),
         format!("GIT_DIR={at}/.git git update-ref refs/heads/main HEAD~1"),
-        format!("git update-ref refs/heads/main $(git commit-tree -m evil HEAD^{{tree}})"),
+        "git update-ref refs/heads/main $(git commit-tree -m evil HEAD^{tree})".to_owned(),
         format!("ln -s {at} link; cp a link/.git/HEAD"),
         format!("cp a {at}/.git/hooks/pre-commit"),
         "git config core.fsmonitor evil".to_owned(),

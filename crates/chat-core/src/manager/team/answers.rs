@@ -44,7 +44,7 @@ impl Desk {
             let error = agent.why_refused(given.id).or(report.error);
             let state = if report.state.is_well() { AgentState::Failed } else { report.state };
             let (text, usage) = (String::new(), Usage::default());
-            return Ok(AgentReport { state, error, text, usage, ..report }.into());
+            return Ok(AgentReport { state, text, error, usage, ..report }.into());
         }
         self.tell_answer(agent, &given, answered).await
     }

@@ -14,14 +14,14 @@ use crate::message::{
 #[derive(Debug, Default)]
 pub(crate) struct ToolCalls {
     /// The calls, in order; none between two rounds.
-    calls: Vec<Call>,
+    calls: Vec<RunningCall>,
     /// Results that are to be stored with the next write.
     reached: Vec<Arc<Message>>,
 }
 
 /// A call, and how long it runs.
 #[derive(Debug)]
-struct Call {
+struct RunningCall {
     call: Arc<ToolCall>,
     open: OpenCall,
     clock: Clock,
@@ -67,7 +67,7 @@ impl ToolCalls {
         let open = |call: Arc<ToolCall>| {
             let state = CallState::Waiting;
             let open = OpenCall { message: reply.id, call: call.id.clone(), state };
-            Call { call, open, clock: Clock::default(), agents: Vec::new() }
+            RunningCall { call, open, clock: Clock::default(), agents: Vec::new() }
         };
         Self { calls: calls.map(open).collect(), reached: Vec::new() }
     }
@@ -75,7 +75,7 @@ impl ToolCalls {
     /// The calls, in order.
     pub(crate) fn calls(&self) -> Vec<OpenCall> {
         let now = Instant::now();
-        let open = |call: &Call| {
+        let open = |call: &RunningCall| {
             let mut open = call.open.clone();
             if let CallState::Running { ran, agents, .. } = &mut open.state {
                 *ran = call.clock.read(now);
@@ -88,14 +88,14 @@ impl ToolCalls {
 
     /// The call that runs; of several the last one in order.
     pub(crate) fn current(&self) -> Option<Arc<ToolCall>> {
-        let runs = |call: &&Call| matches!(call.open.state, CallState::Running { .. });
+        let runs = |call: &&RunningCall| matches!(call.open.state, CallState::Running { .. });
         self.calls.iter().rfind(runs).map(|call| Arc::clone(&call.call))
     }
 
     /// These wait for the person, and no others.
     pub(crate) fn wait_for(&mut self, asks: &[Arc<ApprovalRequest>]) {
         let now = Instant::now();
-        for Call { open, clock, .. } in &mut self.calls {
+        for RunningCall { open, clock, .. } in &mut self.calls {
             if matches!(open.state, CallState::Running { .. }) {
                 clock.set(asks.iter().all(|ask| ask.call != open.call), now);
             }
@@ -111,7 +111,7 @@ impl ToolCalls {
 
     /// What a call does is permitted.
     pub(crate) fn permitted(&self, call: &ToolCallId, action: Action) -> Option<SessionEvent> {
-        let is_running = |known: &&Call| {
+        let is_running = |known: &&RunningCall| {
             known.open.call == *call && matches!(known.open.state, CallState::Running { .. })
         };
         let message = self.calls.iter().find(is_running)?.open.message;
@@ -132,7 +132,7 @@ impl ToolCalls {
 
     /// A call has started these agents, or waits for them.
     pub(crate) fn agents(&mut self, call: &ToolCallId, agents: Vec<Fid>) -> Option<SessionEvent> {
-        let runs = |known: &&mut Call| {
+        let runs = |known: &&mut RunningCall| {
             known.open.call == *call && matches!(known.open.state, CallState::Running { .. })
         };
         let known = self.calls.iter_mut().find(runs)?;
@@ -165,10 +165,10 @@ impl ToolCalls {
     /// Notes how far a call is, and gives the message that holds it.
     fn note(&mut self, id: &ToolCallId, state: CallState) -> Option<MessageId> {
         // Of two calls with one id the first that has not ended is meant.
-        let is_open = |call: &&mut Call| {
+        let is_open = |call: &&mut RunningCall| {
             call.open.call == *id && !matches!(call.open.state, CallState::Done(_))
         };
-        let Call { open, clock, .. } = self.calls.iter_mut().find(is_open)?;
+        let RunningCall { open, clock, .. } = self.calls.iter_mut().find(is_open)?;
         if matches!((&open.state, &state), (CallState::Waiting, CallState::Running { .. })) {
             clock.set(true, Instant::now());
         }
@@ -237,7 +237,7 @@ mod tests {
         let ask =
             Arc::new(ApprovalRequest { id, call, tool: "run_command".to_owned(), kind: what });
         let counts = |running: &ToolCalls| {
-            let counts = |call: &Call| call.clock.since.is_some();
+            let counts = |call: &RunningCall| call.clock.since.is_some();
             running.calls.iter().map(counts).collect::<Vec<_>>()
         };
         running.wait_for(&[Arc::clone(&ask)]);

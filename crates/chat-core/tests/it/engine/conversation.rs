@@ -172,7 +172,7 @@ async fn a_command_stays_as_it_was_typed_and_the_model_reads_what_it_stands_for(
     world.events.finished(&fid).await;
     world.say_and_wait(&fid, "Thanks").await;
     let expected = format!("{}\n\n/fix 12", command.for_model().trim_end());
-    assert_eq!(server.chats()[0].texts_of("user"), [expected.clone()]);
+    assert_eq!(server.chats()[0].texts_of("user").as_slice(), std::slice::from_ref(&expected));
     assert_eq!(server.chats()[1].texts_of("user"), [expected, "Thanks".to_owned()]);
     let world = world.restart().await;
     assert_eq!(world.transcript(&fid).await[0], (Role::User, "/fix 12".to_owned()));

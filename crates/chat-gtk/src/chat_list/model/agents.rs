@@ -247,7 +247,9 @@ mod tests {
         let mut model = model();
         let all = ["old", "a", "b", "aa"].map(Fid::new);
         model.set_open(&all[0], true);
-        all.iter().for_each(|fid| model.remove(fid));
+        for fid in &all {
+            model.remove(fid);
+        }
         assert_eq!(rows(&model), ["new"]);
         // Whoever comes first.
         for (name, parent) in

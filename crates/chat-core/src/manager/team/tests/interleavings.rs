@@ -152,7 +152,7 @@ impl<'a> Schedule<'a> {
                 Ok(Ok(reports)) if cancel.is_cancelled() => stopped.extend(reports),
                 Ok(Ok(reports)) => told.extend(reports),
                 Ok(Err(aborted)) => assert!(aborted.is_cancelled(), "{seed}: {aborted}"),
-                Err(_) => panic!("{seed}: a call hangs"),
+                Err(elapsed) => panic!("{seed}: a call hangs: {elapsed}"),
             }
         }
         let others = self.others.into_iter().map(|(call, _)| call).chain(self.user);

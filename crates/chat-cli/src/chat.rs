@@ -172,6 +172,9 @@ impl Conversation<'_> {
         let is_command = |attachment: &Attachment| matches!(attachment, Attachment::Command(_));
         self.request.content.attachments.retain(|attachment| !is_command(attachment));
         if let Some((command, arguments)) = command {
+            if command.names_model() {
+                self.program.discover();
+            }
             let request = &mut self.request;
             slash_commands::attach(&self.program.manager, &command, &arguments, request).await?;
         }

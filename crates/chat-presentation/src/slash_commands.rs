@@ -51,6 +51,11 @@ pub struct SlashCommands {
 }
 
 impl SlashCommand {
+    /// Whether its file says by which model it is answered.
+    pub fn names_model(&self) -> bool {
+        matches!(&self.kind, CommandKind::File(command) if command.model.is_some())
+    }
+
     fn built_in(command: BuiltIn, front_end: FrontEnd) -> Self {
         Self {
             kind: CommandKind::BuiltIn(command),

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use chat_core::message::{AgentReport, AgentState, FromAgent};
+use chat_core::tool::MAIN;
 use gettextrs::gettext;
 
 use super::{fill, one_line};
@@ -39,6 +40,7 @@ pub fn agent_state(state: AgentState) -> String {
 /// Which agent speaks in a message.
 pub fn from_agent(agent: &FromAgent) -> String {
     match agent {
+        FromAgent::Message { name } if name == MAIN => gettext("From the main chat"),
         FromAgent::Message { name } => {
             fill(&gettext("From agent {name}"), &[("name", &one_line(name))])
         }
@@ -61,6 +63,13 @@ pub fn work_time(time: Duration) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_chat_at_the_top_is_called_no_agent() {
+        let of = |name: &str| from_agent(&FromAgent::Message { name: name.to_owned() });
+        assert_eq!(of("main"), "From the main chat");
+        assert_eq!(of("names"), "From agent names");
+    }
 
     #[test]
     fn a_time_of_work_has_whole_minutes() {

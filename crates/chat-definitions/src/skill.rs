@@ -42,7 +42,8 @@ pub struct Skill {
     pub allowed_tools: Vec<String>,
     /// Whether models are told of it. If not, only its user asks for it (`disable-model-invocation`).
     pub is_listed: bool,
-    /// The files next to `SKILL.md`, by their paths from its folder on, sorted; the first 256.
+    /// The files next to `SKILL.md`, by their paths from its folder on, sorted; the first 256. No link
+    /// leads out of the folder, and none of a project may hold secrets.
     pub files: Vec<PathBuf>,
     /// Where its `SKILL.md` is.
     pub place: Place,
@@ -90,13 +91,17 @@ impl Skill {
     /// Reads one of the files next to its `SKILL.md`, of at most 256 KiB. None if it has no such file. Blocks.
     ///
     /// # Errors
-    /// It cannot be read, or is no text.
+    /// It cannot be read, is no text, or has become a link out of the skill's folder.
     pub fn read_file(&self, file: &Path) -> Result<Option<String>, ReadError> {
         if !self.files.iter().any(|known| known == file) {
             return Ok(None);
         }
         let folder = self.place.relative.parent().unwrap_or(Path::new(""));
-        let bytes = self.place.tree.read(&folder.join(file), LARGEST);
+        let whole = folder.join(file);
+        if !self.place.tree.holds(folder, &whole) {
+            return Err(ReadError::Unreadable);
+        }
+        let bytes = self.place.tree.read(&whole, LARGEST);
         let bytes = bytes.ok().flatten().ok_or(ReadError::Unreadable)?;
         String::from_utf8(bytes).map(Some).map_err(|_| ReadError::Unreadable)
     }
@@ -250,8 +255,8 @@ fn files(
                 continue;
             }
             if !is_project {
-                // Neither a link to a folder nor a pipe.
-                if tree.base().join(&whole).is_file() {
+                // Neither a link to a folder, or out of this one, nor a pipe.
+                if tree.holds(folder, &whole) {
                     files.push(path);
                 }
                 continue;
@@ -272,7 +277,9 @@ fn files(
             of_folder -= bytes.len() as u64;
             *left -= bytes.len() as u64;
             digests.push(Digest::of([path.as_os_str().as_encoded_bytes(), &bytes]));
-            files.push(path);
+            if tree.holds(folder, &whole) {
+                files.push(path);
+            }
         }
     }
     files.sort_unstable();

@@ -6,7 +6,8 @@ use std::path::Path;
 use chat_core::error::Kind;
 use chat_core::event::{Event, StopReason};
 use chat_core::message::{ChatRequest, Content, Fid, ModelRef};
-use chat_core::permission::Mode;
+use chat_core::permission::{Effect, Mode};
+use chat_core::settings::Remembered;
 use chat_testkit::server::{Gate, Script, Server};
 use serde_json::json;
 
@@ -309,4 +310,34 @@ async fn skills_of_a_project_are_listed_once_it_is_trusted_also_in_open_chats() 
     world.say(&fid, "And now?").await;
     world.finished(&fid).await;
     assert!(server.chats()[1].texts_of("system").concat().contains("- release: "));
+}
+
+#[tokio::test]
+async fn a_file_of_a_projects_skill_is_judged_as_any_other() {
+    let server = Server::start();
+    let mut world = World::new(&server).await;
+    let project = world.project.path().canonicalize().unwrap();
+    let files = [("SKILL.md", SKILL), ("steps.txt", "One step."), ("kept.txt", "Kept.")];
+    for (name, text) in files {
+        write(&project, &format!(".agents/skills/release/{name}"), text);
+    }
+    let definitions = world.manager.definitions();
+    let seen = definitions.of_project(Some(&project)).await.project.clone().unwrap();
+    definitions.trust(&seen).await.unwrap();
+    let rule = Remembered {
+        rule: "read:.agents/skills/release/kept.txt".parse().unwrap(),
+        effect: Effect::Deny,
+        project: Some(project),
+    };
+    world.manager.settings().change(|it| it.permissions.remember(rule)).await.unwrap();
+    for file in ["steps.txt", "kept.txt"] {
+        let file_of = json!({ "name": "release", "file": file });
+        server.push(Script::new().tool_call(file, "use_skill", file_of));
+    }
+    server.push(Script::new().text("Done."));
+    let fid = ask(&world, "code-assistant", "Release it").await;
+    assert_eq!(world.finished(&fid).await, StopReason::Complete);
+    let results = world.results(&fid).await;
+    assert_eq!(results[0].text, "One step.");
+    assert!(results[1].failed && !results[1].text.contains("Kept."), "{:?}", results[1]);
 }

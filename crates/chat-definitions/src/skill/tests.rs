@@ -109,6 +109,20 @@ fn a_changed_text_of_a_project_is_not_given() {
 }
 
 #[test]
+fn a_changed_file_of_a_project_is_not_given() {
+    let folder = folder(&[("pdf/SKILL.md", GOOD), ("pdf/a", "a"), ("pdf/b", "b")]);
+    let own = loaded(&Arc::new(Tree::User(folder.path().to_owned())));
+    let foreign = loaded(&project(&folder));
+    fs::write(folder.path().join("pdf/a"), "c").unwrap();
+    let read = |skill: &Skill, file: &str| skill.read_file(Path::new(file));
+    assert_eq!(read(&own, "a"), Ok(Some("c".to_owned())));
+    assert_eq!(read(&foreign, "a"), Err(ReadError::Changed));
+    assert_eq!(read(&foreign, "b"), Ok(Some("b".to_owned())));
+    fs::remove_file(folder.path().join("pdf/a")).unwrap();
+    assert_eq!(read(&foreign, "a"), Err(ReadError::Unreadable));
+}
+
+#[test]
 fn a_changed_file_next_to_it_changes_the_hash_in_a_project() {
     let folder = folder(&[("pdf/SKILL.md", GOOD), ("pdf/scripts/run.sh", "x")]);
     let tree = project(&folder);

@@ -125,7 +125,7 @@ impl Session {
     }
 
     /// What the agent lets its tools do unasked at most: that of the request at work, which may be gone or changed by
-    /// now, or that of the next one.
+    /// now, or that of the next one. Of an agent that is not there nobody knows it: then nothing but reading.
     fn agent_ceiling(&self) -> Option<Mode> {
         let (agent, project) = {
             let state = self.lock();
@@ -134,8 +134,10 @@ impl Session {
             }
             (state.record.agent.clone(), state.record.project.clone())
         };
-        let agent = self.services.agent(&agent, project.as_deref()).ok()?;
-        agent.ceiling()
+        match self.services.agent(&agent, project.as_deref()) {
+            Ok(agent) => agent.ceiling(),
+            Err(_) => Some(Mode::Plan),
+        }
     }
 
     /// The folder of its project that its work is about.

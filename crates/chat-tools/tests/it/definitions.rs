@@ -5,6 +5,7 @@ use std::path::Path;
 
 use chat_core::error::Kind;
 use chat_core::event::{Event, StopReason};
+use chat_core::manager::NewAgent;
 use chat_core::message::{ChatRequest, Content, Fid, ModelRef};
 use chat_core::permission::{Effect, Mode};
 use chat_core::settings::Remembered;
@@ -155,6 +156,41 @@ async fn a_request_keeps_the_limits_of_an_agent_that_goes_meanwhile() {
     let next = ChatRequest { session: Some(fid), content, ..ChatRequest::default() };
     let refused = world.manager.send(next).await.unwrap_err();
     assert_eq!(refused.kind, Kind::AgentMissing { name: "planner".to_owned() });
+}
+
+#[tokio::test]
+async fn an_agent_only_reads_once_nobody_knows_what_that_of_its_chat_may_do() {
+    let server = Server::start();
+    let agent = "---\nmode: edits\n---\nEdit.";
+    let mut world = world_with(&server, &[("agents/editor.md", agent)]).await;
+    let project = world.project.path().canonicalize().unwrap();
+    server.push(Script::new().text("Hello."));
+    let request = ChatRequest { mode: Some(Mode::Edits), ..to(&world, "editor", "Hello") };
+    let fid = world.manager.send(request).await.unwrap().fid;
+    world.finished(&fid).await;
+    let below = NewAgent {
+        parent: Some(fid),
+        name: Some("below".to_owned()),
+        agent: Some("code-assistant".to_owned()),
+        ..NewAgent::default()
+    };
+    let below = world.manager.agents().create(below).await.unwrap().meta.fid;
+    let file = world.folder.path().join("config/agents/editor.md");
+    for (name, passes) in [("with", true), ("without", false)] {
+        let call = json!({ "path": name, "content": "x" });
+        server.push(Script::new().tool_call(name, "write_file", call));
+        server.push(Script::new().text("Done."));
+        world.say(&below, "Write").await;
+        assert_eq!(world.finished(&below).await, StopReason::Complete);
+        assert_eq!(project.join(name).exists(), passes, "{name}");
+        if passes {
+            fs::remove_file(&file).unwrap();
+        }
+        let definitions = world.manager.definitions();
+        while !definitions.current(Some(&project)).agents.is_empty() {
+            world.until(changed).await;
+        }
+    }
 }
 
 #[tokio::test]

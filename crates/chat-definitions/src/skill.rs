@@ -42,12 +42,15 @@ pub struct Skill {
     pub allowed_tools: Vec<String>,
     /// Whether models are told of it. If not, only its user asks for it (`disable-model-invocation`).
     pub is_listed: bool,
-    /// The files next to `SKILL.md`, by their paths from its folder on, sorted; the first 256.
+    /// The files next to `SKILL.md`, by their paths from its folder on, sorted; the first 256. No link
+    /// leads out of the folder, and none of a project may hold secrets.
     pub files: Vec<PathBuf>,
     /// Where its `SKILL.md` is.
     pub place: Place,
     /// The hash of `SKILL.md` alone.
     text: Digest,
+    /// The hashes of the contents of `files`, in a project.
+    contents: BTreeMap<PathBuf, Digest>,
 }
 
 /// Why a skill's text is not there.
@@ -90,14 +93,23 @@ impl Skill {
     /// Reads one of the files next to its `SKILL.md`, of at most 256 KiB. None if it has no such file. Blocks.
     ///
     /// # Errors
-    /// It cannot be read, or is no text.
+    /// It cannot be read, is no text, has become a link out of the skill's folder, or, in a project,
+    /// changed since it was loaded.
     pub fn read_file(&self, file: &Path) -> Result<Option<String>, ReadError> {
         if !self.files.iter().any(|known| known == file) {
             return Ok(None);
         }
         let folder = self.place.relative.parent().unwrap_or(Path::new(""));
-        let bytes = self.place.tree.read(&folder.join(file), LARGEST);
+        let whole = folder.join(file);
+        if !self.place.tree.holds(folder, &whole) {
+            return Err(ReadError::Unreadable);
+        }
+        let bytes = self.place.tree.read(&whole, LARGEST);
         let bytes = bytes.ok().flatten().ok_or(ReadError::Unreadable)?;
+        let is_known = || self.contents.get(file) == Some(&Digest::of([&bytes[..]]));
+        if self.place.origin == Origin::Project && !is_known() {
+            return Err(ReadError::Changed);
+        }
         String::from_utf8(bytes).map(Some).map_err(|_| ReadError::Unreadable)
     }
 }
@@ -125,7 +137,7 @@ pub(crate) fn load(
         Ok(bytes) => bytes?,
         Err(kind) => return failed(kind),
     };
-    let (files, digest) = match files(tree, folder, watched, left) {
+    let Files { files, contents, digest } = match files(tree, folder, watched, left) {
         Ok(found) => found,
         Err(kind) => return failed(kind),
     };
@@ -135,7 +147,7 @@ pub(crate) fn load(
     let Ok(content) = str::from_utf8(&bytes) else { return failed(ProblemKind::NotUtf8) };
     let folder_name = folder.file_name().unwrap_or_default().to_string_lossy();
     let (skill, found) = parse(&folder_name, content, place);
-    Some((skill.map(|skill| Skill { files, text, ..skill }), found))
+    Some((skill.map(|skill| Skill { files, contents, text, ..skill }), found))
 }
 
 /// Parses the text of a `SKILL.md`.
@@ -180,6 +192,7 @@ fn parse(folder: &str, text: &str, place: Place) -> (Option<Skill>, Vec<Found>) 
         allowed_tools: allowed_tools.into_iter().map(|(_, tool)| tool).collect(),
         is_listed: !is_hidden,
         files: Vec::new(),
+        contents: BTreeMap::new(),
         text: place.digest,
         place,
     };
@@ -205,15 +218,26 @@ fn split_tools(text: &str) -> Vec<String> {
     parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
-/// The files of a skill's folder other than its own, and, in a project, the hash of their names and contents.
+/// The files of a skill's folder other than its own.
+struct Files {
+    /// Their paths from there on, sorted.
+    files: Vec<PathBuf>,
+    /// The hash of each one's contents, in a project.
+    contents: BTreeMap<PathBuf, Digest>,
+    /// The hash of their names and contents, in a project; also of those that are none of its files.
+    digest: Digest,
+}
+
+/// Lists the files of a skill's folder, and hashes those of a project.
 fn files(
     tree: &Tree,
     folder: &Path,
     watched: &mut WatchList,
     left: &mut u64,
-) -> Result<(Vec<PathBuf>, Digest), ProblemKind> {
+) -> Result<Files, ProblemKind> {
     let is_project = tree.origin() == Origin::Project;
     let mut files = Vec::new();
+    let mut contents = BTreeMap::new();
     let mut digests = Vec::new();
     let mut of_folder = LARGEST_FOLDER.min(*left);
     let too_many = || ProblemKind::TooManyFiles { limit: MOST_FILES };
@@ -250,8 +274,8 @@ fn files(
                 continue;
             }
             if !is_project {
-                // Neither a link to a folder nor a pipe.
-                if tree.base().join(&whole).is_file() {
+                // Neither a link to a folder, or out of this one, nor a pipe.
+                if tree.holds(folder, &whole) {
                     files.push(path);
                 }
                 continue;
@@ -272,11 +296,14 @@ fn files(
             of_folder -= bytes.len() as u64;
             *left -= bytes.len() as u64;
             digests.push(Digest::of([path.as_os_str().as_encoded_bytes(), &bytes]));
-            files.push(path);
+            if tree.holds(folder, &whole) {
+                contents.insert(path.clone(), Digest::of([&bytes[..]]));
+                files.push(path);
+            }
         }
     }
     files.sort_unstable();
-    Ok((files, Digest::of_all(digests)))
+    Ok(Files { files, contents, digest: Digest::of_all(digests) })
 }
 
 #[cfg(test)]

@@ -79,6 +79,23 @@ impl Tree {
         }
     }
 
+    /// Whether a file is really below a folder, wherever links lead, and in a project none that may
+    /// hold secrets.
+    pub fn holds(&self, folder: &Path, file: &Path) -> bool {
+        match self {
+            Self::User(base) => {
+                let real = |path: &Path| fs::canonicalize(base.join(path)).ok();
+                let (Some(folder), Some(file)) = (real(folder), real(file)) else { return false };
+                file.starts_with(folder) && file.is_file()
+            }
+            Self::Project(project) => {
+                let real = |path: &Path| resolve(project, path).ok().flatten();
+                let (Some(folder), Some(file)) = (real(folder), real(file)) else { return false };
+                file.real().starts_with(folder.real()) && !file.is_secret()
+            }
+        }
+    }
+
     /// Reads a file of at most `limit` bytes. None if there is none.
     pub fn read(&self, relative: &Path, limit: u64) -> Result<Option<Vec<u8>>, ProblemKind> {
         let file = match self {

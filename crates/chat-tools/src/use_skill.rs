@@ -1,20 +1,22 @@
 //! `use_skill`: loads the instructions of a skill.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use chat_core::definitions::{ReadError, Skill};
+use chat_core::definitions::{Origin, ReadError, Skill};
 use chat_core::tool::{
     Audience, CallData, Label, Labels, N_, OutputForm, Tense, Tool, ToolContext, ToolFailure,
     ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
 };
+use chat_permission::Action;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::spec::{arguments, spec};
+use crate::tool_path::ToolPath;
 
 /// How many files of a skill are named.
 const MOST_NAMES: usize = 50;
@@ -43,7 +45,7 @@ impl Default for UseSkill {
             icon: ToolIcon::Text,
             labels: Labels::Own(label),
             target: |_| None,
-            permissions: &[],
+            permissions: &[Action::Read],
             needs_project: false,
             audience: Audience::Everyone,
             output: OutputForm::Text,
@@ -80,6 +82,9 @@ impl Tool for UseSkill {
             let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
             return Err(ToolFailure::new(format!("There is no skill “{name}”. Skills: {known}.")));
         };
+        if let Some(file) = &file {
+            may_read(&skill, below(&skill, Path::new(file)), &context).await?;
+        }
         let most = context.most;
         let reading = tokio::task::spawn_blocking(move || match file {
             Some(file) => read_file(&skill, &file, most),
@@ -105,11 +110,24 @@ fn load(skill: &Arc<Skill>, most: usize) -> Result<ToolOutput, ToolFailure> {
     Ok(ToolOutput { lasting: true, ..ToolOutput::text(text) })
 }
 
+/// A file's path as the skill has it. It may be given as the model saw it: below the folder.
+fn below<'a>(skill: &Skill, file: &'a Path) -> &'a Path {
+    file.strip_prefix(skill.folder()).unwrap_or(file)
+}
+
+/// Asks for permission to read a file of a project's skill as for any file of the project: it may be
+/// denied, or hold secrets.
+async fn may_read(skill: &Skill, file: &Path, context: &ToolContext) -> Result<(), ToolFailure> {
+    let is_judged =
+        skill.place.origin == Origin::Project && skill.files.iter().any(|it| it == file);
+    let Some(project) = context.project.as_ref().filter(|_| is_judged) else { return Ok(()) };
+    let path = project.resolve_path(&skill.folder().join(file));
+    let path = path.map_err(|_| failed(ReadError::Unreadable))?;
+    ToolPath { project: Arc::clone(project), path }.may_read(context).await
+}
+
 fn read_file(skill: &Arc<Skill>, file: &str, most: usize) -> Result<ToolOutput, ToolFailure> {
-    // Its path may be given as the model saw it: below the folder.
-    let path = PathBuf::from(file);
-    let path = path.strip_prefix(skill.folder()).unwrap_or(&path);
-    let text = skill.read_file(path).map_err(failed)?;
+    let text = skill.read_file(below(skill, Path::new(file))).map_err(failed)?;
     let text = text.ok_or_else(|| {
         let names: Vec<_> = skill.files.iter().map(|file| file.display().to_string()).collect();
         let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };

@@ -9,6 +9,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use chat_definitions::{DefinitionWatcher, Definitions, ProjectDefinitions, Sources, TrustStore};
 use chat_permission::path::{PathEnvironment, Project};
+use chat_worktree::Worktrees;
 use tokio::sync::Notify;
 
 use crate::agent::AgentRegistry;
@@ -35,6 +36,7 @@ struct Shared {
     sources: Sources,
     trust: TrustStore,
     path_environment: PathEnvironment,
+    worktrees: Worktrees,
     known: Mutex<Known>,
     /// Held while a project is first read, so that nobody reads it twice.
     opening: Mutex<()>,
@@ -85,6 +87,7 @@ impl DefinitionRegistry {
         home: Option<PathBuf>,
         agents: &AgentRegistry,
         path_environment: PathEnvironment,
+        worktrees: Worktrees,
     ) -> Self {
         let trust = TrustStore::new(folders.state.join("trust.json"));
         let sources = Sources {
@@ -100,6 +103,7 @@ impl DefinitionRegistry {
                 sources,
                 trust,
                 path_environment,
+                worktrees,
                 known: Mutex::default(),
                 opening: Mutex::default(),
                 changed: Arc::default(),
@@ -109,8 +113,10 @@ impl DefinitionRegistry {
         registry
     }
 
-    /// The definitions of a project, or of chats without one, which are watched from now on.
+    /// The definitions of a project, or of chats without one, which are watched from now on. In a
+    /// worktree those of the project that it was made from count: that is what the user trusts.
     pub(super) async fn load(&self, project: Option<PathBuf>) -> Arc<Definitions> {
+        let project = self.made_from(project.as_deref());
         if let Some(known) = self.lock().get(project.as_deref()) {
             return known;
         }
@@ -121,9 +127,17 @@ impl DefinitionRegistry {
 
     /// The same without waiting: the user's own alone where the project was not read yet.
     pub(super) fn current(&self, project: Option<&Path>) -> Arc<Definitions> {
+        let project = self.made_from(project);
         let mut known = self.lock();
-        let found = known.get(project).or_else(|| known.get(None));
+        let found = known.get(project.as_deref()).or_else(|| known.get(None));
         found.unwrap_or_default()
+    }
+
+    /// The project that a worktree was made from; any other folder itself, also one whose record is damaged.
+    fn made_from(&self, project: Option<&Path>) -> Option<PathBuf> {
+        let project = project?;
+        let worktree = self.shared.worktrees.containing(project).ok().flatten();
+        Some(worktree.map_or_else(|| project.to_owned(), |it| it.parent_project().to_owned()))
     }
 
     fn read(&self, project: Option<&Path>) -> Arc<Definitions> {

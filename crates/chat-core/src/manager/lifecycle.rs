@@ -76,11 +76,23 @@ impl Manager {
         });
         let home = Folders::home();
         let path_environment = PathEnvironment { home: home.clone(), own: options.folders.all() };
+        let worktrees = Worktrees::new(
+            Worktrees::default_root(&options.folders.data),
+            Worktrees::default_shadow(&options.folders.state),
+        );
         let definitions = {
+            let worktrees = worktrees.clone();
             let (hub, environment) = (Arc::clone(&hub), path_environment.clone());
             let (folders, agents) = (options.folders.clone(), options.agents.clone());
             let reading = tokio::task::spawn_blocking(move || {
-                DefinitionRegistry::open(hub, &folders, options.home, &agents, environment)
+                DefinitionRegistry::open(
+                    hub,
+                    &folders,
+                    options.home,
+                    &agents,
+                    environment,
+                    worktrees,
+                )
             });
             reading.await.map_err(|_| Kind::Internal)?
         };
@@ -98,10 +110,7 @@ impl Manager {
                 home,
                 Limits::default(),
             )),
-            worktrees: Worktrees::new(
-                Worktrees::default_root(&options.folders.data),
-                Worktrees::default_shadow(&options.folders.state),
-            ),
+            worktrees,
             clients: Arc::clone(&connections) as _,
             teams: OnceLock::new(),
             unsteerable: Unsteerable::default(),

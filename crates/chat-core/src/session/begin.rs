@@ -113,6 +113,10 @@ impl Session {
     pub(super) async fn wait_until_known(&self, request: &ChatRequest) {
         let known = self.lock().record.clone();
         ResolvedRequest::wait_until_known(&self.services, request, Some(&known)).await;
+        // What the agents of those that it works for may do counts here, too.
+        for ancestor in self.ancestors() {
+            self.services.definitions.load(ancestor.project().as_deref()).await;
+        }
     }
 
     /// Stores what the person said and starts the work. Does not where it `waited`, and waits no

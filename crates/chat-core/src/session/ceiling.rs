@@ -63,22 +63,24 @@ impl Session {
     pub(super) fn rules(&self, project: Option<&Arc<Project>>) -> (Vec<Entry>, Mode) {
         let settings = self.services.clients.settings();
         let root = project.map(|project| project.root());
-        // Where nobody knows what is denied, nothing that was allowed passes.
-        let orphaned = self.lacks_ceiling();
+        let worktree = root.map(|root| self.services.worktrees.containing(root)).transpose();
+        // Where nobody knows what is denied, nothing that was allowed passes. A damaged record does not
+        // say which project's rules hold in its worktree.
+        let is_lost = worktree.is_err();
+        let orphaned = is_lost || self.lacks_ceiling();
         let unread = settings.permissions.are_unread || orphaned;
         let (own, mode) = {
             let state = self.lock();
             (state.record.rules.clone(), state.record.mode)
         };
         let own = own.into_iter().filter(|it| !unread || it.effect == Effect::Deny);
-        let remembered = settings.permissions.entries(root);
-        let remembered = remembered.filter(|it| !orphaned || it.effect == Effect::Deny);
+        let holds = |entry: &Entry| !orphaned || entry.effect == Effect::Deny;
+        let remembered = settings.permissions.entries(root).filter(holds);
         let mut rules: Vec<_> = own.chain(remembered).collect();
         // In a worktree, the rules of the project that it was made from hold too.
-        let worktree =
-            root.and_then(|root| self.services.worktrees.containing(root).ok().flatten());
-        if let Some(worktree) = worktree {
-            for entry in settings.permissions.entries(Some(worktree.parent_project())) {
+        if let Ok(Some(Some(worktree))) = &worktree {
+            let of_parent = settings.permissions.entries(Some(worktree.parent_project()));
+            for entry in of_parent.filter(holds) {
                 if !rules.contains(&entry) {
                     rules.push(entry);
                 }
@@ -99,13 +101,18 @@ impl Session {
                 }
             }
         }
-        (rules, settings.permissions.most(self.within(mode)))
+        let mode = if is_lost { Mode::Plan } else { self.within(mode) };
+        (rules, settings.permissions.most(mode))
     }
 
     /// What its tools may do unasked at most.
     pub(super) fn effective_mode(&self) -> Mode {
-        let mode = self.lock().record.mode;
-        self.within(mode)
+        let (mode, project) = {
+            let state = self.lock();
+            (state.record.mode, state.record.project.clone())
+        };
+        let is_lost = project.is_some_and(|it| self.services.worktrees.containing(&it).is_err());
+        if is_lost { Mode::Plan } else { self.within(mode) }
     }
 
     /// A mode, as far as those that it works for have it. Where one of them is gone it only reads.
@@ -125,7 +132,7 @@ impl Session {
     }
 
     /// What the agent lets its tools do unasked at most: that of the request at work, which may be gone or changed by
-    /// now, or that of the next one.
+    /// now, or that of the next one. Of an agent that is not there nobody knows it: then nothing but reading.
     fn agent_ceiling(&self) -> Option<Mode> {
         let (agent, project) = {
             let state = self.lock();
@@ -134,8 +141,10 @@ impl Session {
             }
             (state.record.agent.clone(), state.record.project.clone())
         };
-        let agent = self.services.agent(&agent, project.as_deref()).ok()?;
-        agent.ceiling()
+        match self.services.agent(&agent, project.as_deref()) {
+            Ok(agent) => agent.ceiling(),
+            Err(_) => Some(Mode::Plan),
+        }
     }
 
     /// The folder of its project that its work is about.

@@ -27,4 +27,5 @@ mod stop;
 mod titles;
 mod tools;
 mod two_programs;
+mod worktree_rules;
 pub mod world;

@@ -109,6 +109,20 @@ fn a_changed_text_of_a_project_is_not_given() {
 }
 
 #[test]
+fn a_changed_file_of_a_project_is_not_given() {
+    let folder = folder(&[("pdf/SKILL.md", GOOD), ("pdf/a", "a"), ("pdf/b", "b")]);
+    let own = loaded(&Arc::new(Tree::User(folder.path().to_owned())));
+    let foreign = loaded(&project(&folder));
+    fs::write(folder.path().join("pdf/a"), "c").unwrap();
+    let read = |skill: &Skill, file: &str| skill.read_file(Path::new(file));
+    assert_eq!(read(&own, "a"), Ok(Some("c".to_owned())));
+    assert_eq!(read(&foreign, "a"), Err(ReadError::Changed));
+    assert_eq!(read(&foreign, "b"), Ok(Some("b".to_owned())));
+    fs::remove_file(folder.path().join("pdf/a")).unwrap();
+    assert_eq!(read(&foreign, "a"), Err(ReadError::Unreadable));
+}
+
+#[test]
 fn a_changed_file_next_to_it_changes_the_hash_in_a_project() {
     let folder = folder(&[("pdf/SKILL.md", GOOD), ("pdf/scripts/run.sh", "x")]);
     let tree = project(&folder);
@@ -152,6 +166,50 @@ fn a_link_to_a_folder_is_no_file() {
     for tree in [Arc::new(Tree::User(folder.path().to_owned())), project(&folder)] {
         assert_eq!(loaded(&tree).files, [Path::new("a/b"), Path::new("a/c")]);
     }
+}
+
+#[test]
+fn no_file_of_a_skill_lies_elsewhere() {
+    let folder = folder(&[("pdf/SKILL.md", GOOD), ("pdf/a", "a"), ("key", "k"), ("pdf-2/b", "b")]);
+    let link = |target: &str, name: &str| {
+        std::os::unix::fs::symlink(target, folder.path().join(name)).unwrap();
+    };
+    link("../key", "pdf/notes.txt");
+    link("../pdf-2/b", "pdf/b");
+    for tree in [Arc::new(Tree::User(folder.path().to_owned())), project(&folder)] {
+        let skill = loaded(&tree);
+        assert_eq!(skill.files, [Path::new("a")]);
+        assert_eq!(skill.read_file(Path::new("notes.txt")), Ok(None));
+        assert_eq!(skill.read_file(Path::new("a")), Ok(Some("a".to_owned())));
+        // Nor does one that becomes a link later.
+        fs::remove_file(folder.path().join("pdf/a")).unwrap();
+        link("../key", "pdf/a");
+        assert_eq!(skill.read_file(Path::new("a")), Err(ReadError::Unreadable));
+        fs::remove_file(folder.path().join("pdf/a")).unwrap();
+        fs::write(folder.path().join("pdf/a"), "a").unwrap();
+    }
+}
+
+#[test]
+fn a_skill_in_a_linked_folder_has_its_files() {
+    let folder = folder(&[("shared/pdf/SKILL.md", GOOD), ("shared/pdf/a", "a")]);
+    std::os::unix::fs::symlink("shared/pdf", folder.path().join("pdf")).unwrap();
+    for tree in [Arc::new(Tree::User(folder.path().to_owned())), project(&folder)] {
+        let skill = loaded(&tree);
+        assert_eq!(skill.files, [Path::new("a")]);
+        assert_eq!(skill.read_file(Path::new("a")), Ok(Some("a".to_owned())));
+    }
+}
+
+#[test]
+fn secrets_of_a_project_are_no_files_of_its_skills() {
+    let folder = folder(&[("pdf/SKILL.md", GOOD), ("pdf/.env", "KEY=1"), ("pdf/a", "a")]);
+    std::os::unix::fs::symlink(".env", folder.path().join("pdf/b")).unwrap();
+    let foreign = loaded(&project(&folder));
+    assert_eq!(foreign.files, [Path::new("a")]);
+    assert_eq!(foreign.read_file(Path::new(".env")), Ok(None));
+    let own = loaded(&Arc::new(Tree::User(folder.path().to_owned())));
+    assert_eq!(own.files, [Path::new(".env"), Path::new("a"), Path::new("b")]);
 }
 
 #[test]

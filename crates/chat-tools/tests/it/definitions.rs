@@ -5,8 +5,10 @@ use std::path::Path;
 
 use chat_core::error::Kind;
 use chat_core::event::{Event, StopReason};
+use chat_core::manager::NewAgent;
 use chat_core::message::{ChatRequest, Content, Fid, ModelRef};
-use chat_core::permission::Mode;
+use chat_core::permission::{Effect, Mode};
+use chat_core::settings::Remembered;
 use chat_testkit::server::{Gate, Script, Server};
 use serde_json::json;
 
@@ -154,6 +156,41 @@ async fn a_request_keeps_the_limits_of_an_agent_that_goes_meanwhile() {
     let next = ChatRequest { session: Some(fid), content, ..ChatRequest::default() };
     let refused = world.manager.send(next).await.unwrap_err();
     assert_eq!(refused.kind, Kind::AgentMissing { name: "planner".to_owned() });
+}
+
+#[tokio::test]
+async fn an_agent_only_reads_once_nobody_knows_what_that_of_its_chat_may_do() {
+    let server = Server::start();
+    let agent = "---\nmode: edits\n---\nEdit.";
+    let mut world = world_with(&server, &[("agents/editor.md", agent)]).await;
+    let project = world.project.path().canonicalize().unwrap();
+    server.push(Script::new().text("Hello."));
+    let request = ChatRequest { mode: Some(Mode::Edits), ..to(&world, "editor", "Hello") };
+    let fid = world.manager.send(request).await.unwrap().fid;
+    world.finished(&fid).await;
+    let below = NewAgent {
+        parent: Some(fid),
+        name: Some("below".to_owned()),
+        agent: Some("code-assistant".to_owned()),
+        ..NewAgent::default()
+    };
+    let below = world.manager.agents().create(below).await.unwrap().meta.fid;
+    let file = world.folder.path().join("config/agents/editor.md");
+    for (name, passes) in [("with", true), ("without", false)] {
+        let call = json!({ "path": name, "content": "x" });
+        server.push(Script::new().tool_call(name, "write_file", call));
+        server.push(Script::new().text("Done."));
+        world.say(&below, "Write").await;
+        assert_eq!(world.finished(&below).await, StopReason::Complete);
+        assert_eq!(project.join(name).exists(), passes, "{name}");
+        if passes {
+            fs::remove_file(&file).unwrap();
+        }
+        let definitions = world.manager.definitions();
+        while !definitions.current(Some(&project)).agents.is_empty() {
+            world.until(changed).await;
+        }
+    }
 }
 
 #[tokio::test]
@@ -309,4 +346,34 @@ async fn skills_of_a_project_are_listed_once_it_is_trusted_also_in_open_chats() 
     world.say(&fid, "And now?").await;
     world.finished(&fid).await;
     assert!(server.chats()[1].texts_of("system").concat().contains("- release: "));
+}
+
+#[tokio::test]
+async fn a_file_of_a_projects_skill_is_judged_as_any_other() {
+    let server = Server::start();
+    let mut world = World::new(&server).await;
+    let project = world.project.path().canonicalize().unwrap();
+    let files = [("SKILL.md", SKILL), ("steps.txt", "One step."), ("kept.txt", "Kept.")];
+    for (name, text) in files {
+        write(&project, &format!(".agents/skills/release/{name}"), text);
+    }
+    let definitions = world.manager.definitions();
+    let seen = definitions.of_project(Some(&project)).await.project.clone().unwrap();
+    definitions.trust(&seen).await.unwrap();
+    let rule = Remembered {
+        rule: "read:.agents/skills/release/kept.txt".parse().unwrap(),
+        effect: Effect::Deny,
+        project: Some(project),
+    };
+    world.manager.settings().change(|it| it.permissions.remember(rule)).await.unwrap();
+    for file in ["steps.txt", "kept.txt"] {
+        let file_of = json!({ "name": "release", "file": file });
+        server.push(Script::new().tool_call(file, "use_skill", file_of));
+    }
+    server.push(Script::new().text("Done."));
+    let fid = ask(&world, "code-assistant", "Release it").await;
+    assert_eq!(world.finished(&fid).await, StopReason::Complete);
+    let results = world.results(&fid).await;
+    assert_eq!(results[0].text, "One step.");
+    assert!(results[1].failed && !results[1].text.contains("Kept."), "{:?}", results[1]);
 }

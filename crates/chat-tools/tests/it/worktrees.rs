@@ -255,6 +255,67 @@ async fn rules_of_the_project_hold_in_a_chats_worktree() {
     assert_eq!(worktrees.list().await.unwrap(), []);
 }
 
+#[tokio::test]
+async fn what_is_trusted_in_a_project_is_also_in_its_worktrees() {
+    let server = Server::start();
+    let mut world = world(&server, Mode::Edits).await;
+    let project = world.project.path().canonicalize().unwrap();
+    std::fs::create_dir_all(project.join(".natter/agents")).unwrap();
+    write(&project, ".natter/agents/builder.md", "Build.");
+    std::fs::create_dir_all(project.join(".agents/skills/release")).unwrap();
+    let skill = "---\nname: release\ndescription: How releases are made\n---\n\nTag it.\n";
+    write(&project, ".agents/skills/release/SKILL.md", skill);
+    let definitions = world.manager.definitions();
+    let seen = definitions.of_project(Some(&project)).await.project.clone().unwrap();
+    definitions.trust(&seen).await.unwrap();
+    let worktrees = world.manager.worktrees();
+    let created = worktrees.create(&project, "try", NewWorktree::default()).await.unwrap();
+    let worktree = created.worktree;
+    // What stands in the worktree itself is not what the user has seen.
+    std::fs::create_dir_all(worktree.folder().join(".natter/agents")).unwrap();
+    write(worktree.folder(), ".natter/agents/builder.md", "Destroy.");
+    server.push(call("s1", "use_skill", json!({ "name": "release" })));
+    server.push(Script::new().text("Built."));
+    let request = ChatRequest {
+        agent: Some("builder".to_owned()),
+        model: Some(ModelRef::new("test", "scripted")),
+        content: Content::text("Build"),
+        project: Some(worktree.project()),
+        ..ChatRequest::default()
+    };
+    let fid = world.manager.send(request).await.unwrap().fid;
+    assert_eq!(world.finished(&fid).await, StopReason::Complete);
+    assert!(server.chats()[0].texts_of("system").concat().starts_with("Build."));
+    let results = world.results(&fid).await;
+    assert!(results[0].text.ends_with("Tag it."), "{results:?}");
+}
+
+#[tokio::test]
+async fn a_chat_only_reads_in_a_worktree_whose_record_is_damaged() {
+    let server = Server::start();
+    let mut world = world(&server, Mode::Edits).await;
+    let project = world.project.path().to_owned();
+    let worktrees = world.manager.worktrees();
+    let created = worktrees.create(&project, "try", NewWorktree::default()).await.unwrap();
+    let worktree = created.worktree;
+    std::fs::write(worktree.folder().with_extension("json"), "{").unwrap();
+    server.push(call("r1", "read_file", json!({ "path": "a" })));
+    server.push(call("w1", "write_file", json!({ "path": "a", "content": "x" })));
+    server.push(Script::new().text("Done."));
+    let request = ChatRequest {
+        model: Some(ModelRef::new("test", "scripted")),
+        content: Content::text("Write"),
+        project: Some(worktree.project()),
+        allow: vec![Rule::new(Action::Write, "a").unwrap()],
+        ..ChatRequest::default()
+    };
+    let fid = world.manager.send(request).await.unwrap().fid;
+    assert_eq!(world.finished(&fid).await, StopReason::Complete);
+    let results = world.results(&fid).await;
+    assert!(!results[0].failed && results[1].failed, "{results:?}");
+    assert_eq!(read(&worktree.project(), "a"), "one\ntwo\nthree\n");
+}
+
 /// A program that is killed leaves what it was at.
 #[tokio::test]
 async fn what_a_kill_in_the_middle_leaves_is_found_and_nothing_of_it_is_lost() {

@@ -48,8 +48,8 @@ async fn the_window_does_what_built_in_commands_say() -> Result<()> {
     window.say("Apples").await?;
     window.shows("You said: Apples").await?;
     window.type_text("/").await?;
-    let clear = named("/clear: Start a new chat").under("Suggestions");
-    window.find(clear).await?.click_with_mouse().await?;
+    window.find(named("/clear: Start a new chat").under("Suggestions")).await?;
+    window.keys(&["Return"]).await?;
     window.wait_for_text("Conversation", "a new chat", |text| !text.contains("Apples")).await?;
     window.holds("").await?;
     window.type_text("/modle x").await?;

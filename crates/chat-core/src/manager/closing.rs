@@ -69,10 +69,10 @@ impl Manager {
 
 /// Sessions in which nothing begins, until this is dropped.
 #[derive(Default)]
-struct Halted(Vec<Arc<Session>>);
+pub(super) struct Halted(Vec<Arc<Session>>);
 
 impl Halted {
-    fn add(&mut self, session: Arc<Session>) {
+    pub(super) fn add(&mut self, session: Arc<Session>) {
         session.halt();
         self.0.push(session);
     }

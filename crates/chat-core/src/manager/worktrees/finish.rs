@@ -52,15 +52,15 @@ impl Manager {
             // Also its commands in the background.
             halted.add(Arc::clone(session));
         }
-        let mut gates = Vec::new();
         for session in &sessions {
-            gates.push(session.halted().await);
+            // Whoever deletes them takes the gates in another order. What is halted needs none.
+            drop(session.halted().await);
             for command in session.commands() {
                 session.end_command(&command.id).await;
             }
         }
         let removed = self.git(move |trees, stop| trees.remove(&worktree, true, stop)).await;
-        drop((gates, halted));
+        drop(halted);
         let removed = removed?;
         let agents = sessions.iter().filter(|session| session.placeholder().name.is_some());
         for agent in agents {

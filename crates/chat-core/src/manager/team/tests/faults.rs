@@ -3,6 +3,7 @@
 use super::*;
 use crate::error::{BudgetLimit, Kind};
 use crate::message::AgentState;
+use crate::session::Owed;
 
 /// Longer than any test takes.
 const LONG: Duration = Duration::from_hours(1);
@@ -198,6 +199,27 @@ async fn a_report_waits_for_the_end_of_a_halt_and_comes_after_a_deletion_is_take
     .await;
     assert_eq!(told.state, AgentState::Stopped);
     gate.close();
+}
+
+#[tokio::test]
+async fn a_restored_agent_reports_on_the_work_that_it_owed_a_report_on() {
+    let (_folder, world) = world().await;
+    let chat = world.chat("test").await;
+    let a = world.agent(&chat, "a").await;
+    for text in ["One", "Two"] {
+        world.say(&a, text).await;
+        world.session(&a).await.idle().await;
+    }
+    let agent = world.session(&a).await;
+    let message = agent.transcript().await.unwrap().first().map(|message| message.id);
+    world.manager.inner.shared.store.set_reports(&a, true).await.unwrap();
+    agent.set_owed(Some(Owed { to: chat.clone(), message }));
+    drop(agent);
+    world.manager.sessions().delete(&chat).await.unwrap();
+    world.manager.sessions().restore(&chat).await.unwrap();
+    let told = until("the report", async || world.messages(&chat).await.pop()).await;
+    assert!(told.text.ends_with("to One"), "{told:?}");
+    assert!(world.session(&a).await.owed().is_none());
 }
 
 #[tokio::test]

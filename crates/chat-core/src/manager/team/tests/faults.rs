@@ -257,6 +257,32 @@ async fn a_stop_withdraws_a_question_that_waits_and_wakes_nobody() {
 }
 
 #[tokio::test]
+async fn an_agent_that_is_stopped_before_it_begins_is_closed_again() {
+    let (_folder, world) = world().await;
+    world.manager.settings().change(|settings| settings.agents.at_once = 1).await.unwrap();
+    let _gate = world.client.hold("Look at");
+    let chat = world.chat("test").await;
+    let team = world.team(&chat);
+    let a = team.start(background("a", "Look at a"), &CancellationToken::new()).await.unwrap();
+    world.begins(&a.session).await;
+    for is_background in [true, false] {
+        let cancel = CancellationToken::new();
+        let task = AgentTask { background: is_background, ..background("b", "Look at b") };
+        let mut call = team.start(task, &cancel);
+        let b = until("the agent", async || {
+            assert!(futures_util::poll!(&mut call).is_pending());
+            let agents = world.manager.agents().list(Some(&chat)).await.unwrap();
+            agents.into_iter().find(|agent| agent.fid != a.session && !agent.closed)
+        })
+        .await;
+        cancel.cancel();
+        assert_eq!(call.await.unwrap_err(), TeamError::Stopped);
+        assert!(world.session(&b.fid).await.placeholder().closed);
+    }
+    assert!(world.session(&a.session).await.is_busy());
+}
+
+#[tokio::test]
 async fn agents_that_a_stopped_chat_waits_for_stop_too() {
     let (_folder, world) = world().await;
     let _gate = world.client.hold("Look at");

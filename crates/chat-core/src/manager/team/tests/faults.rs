@@ -283,6 +283,26 @@ async fn an_agent_that_is_stopped_before_it_begins_is_closed_again() {
 }
 
 #[tokio::test]
+async fn a_list_says_that_an_agent_was_stopped() {
+    let (_folder, world) = world().await;
+    let _gate = world.client.hold("Look at a");
+    let chat = world.chat("test").await;
+    let a = world.agent(&chat, "a").await;
+    let team = world.team(&chat);
+    assert_eq!(team.list().await.unwrap()[0].state, AgentState::Idle);
+    world.say(&a, "Look at a").await;
+    world.begins(&a).await;
+    assert_eq!(team.list().await.unwrap()[0].state, AgentState::Working);
+    world.manager.agents().interrupt(&a);
+    world.session(&a).await.idle().await;
+    let listed = team.list().await.unwrap();
+    assert_eq!((listed[0].state, listed[0].text.as_str()), (AgentState::Stopped, ""));
+    world.say(&a, "Go on").await;
+    world.session(&a).await.idle().await;
+    assert_eq!(team.list().await.unwrap()[0].state, AgentState::Done);
+}
+
+#[tokio::test]
 async fn agents_that_a_stopped_chat_waits_for_stop_too() {
     let (_folder, world) = world().await;
     let _gate = world.client.hold("Look at");

@@ -1,9 +1,10 @@
 //! `finish_worktree`: shows, commits, merges or discards what an agent did in its worktree.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
+use chat_core::definitions::visible;
 use chat_core::message::{Preview, ToolView};
 use chat_core::tool::{
     AgentWorktrees, Audience, CallData, Label, N_, Tense, Tool, ToolContext, ToolFailure, ToolInfo,
@@ -136,7 +137,7 @@ async fn discard(
         counted(plan.status.untracked, "new file"),
     );
     for commit in plan.commits.iter().take(FILES) {
-        let _ = write!(note, "\n#   {} {}", short(&commit.commit), commit.subject);
+        let _ = write!(note, "\n#   {} {}", short(&commit.commit), visible(&commit.subject));
     }
     if plan.ignored > 0 {
         let _ = write!(note, "\n# Not kept: {}.", counted(plan.ignored, "ignored file or folder"));
@@ -166,8 +167,8 @@ async fn permit(context: &ToolContext, command: &str, note: String) -> Result<()
 
 /// What a merge would change, as comments below the command.
 fn merge_note(plan: &MergePreview) -> String {
-    let mut note =
-        format!("# Changes {} in {}:", counted(plan.files.len() as u64, "file"), plan.target);
+    let (files, target) = (counted(plan.files.len() as u64, "file"), visible(&plan.target));
+    let mut note = format!("# Changes {files} in {target}:");
     for file in plan.files.iter().take(FILES) {
         let _ = write!(note, "\n#   {}", changed(file));
     }
@@ -209,7 +210,7 @@ fn blocked(files: &[PathBuf]) -> ToolFailure {
 }
 
 fn listed(files: &[PathBuf]) -> String {
-    let names = files.iter().take(FILES).map(|file| file.display().to_string());
+    let names = files.iter().take(FILES).map(|file| shown_path(file));
     let mut text = names.collect::<Vec<_>>().join(", ");
     if files.len() > FILES {
         let _ = write!(text, " and {} more", files.len() - FILES);
@@ -241,7 +242,7 @@ fn shown(work: &WorktreeWork, most: usize) -> String {
     }
     let left_out = diff.too_large.iter().chain(&diff.nested);
     for path in left_out {
-        let _ = writeln!(text, "{} (not shown)", path.display());
+        let _ = writeln!(text, "{} (not shown)", shown_path(path));
     }
     if diff.files.is_empty() {
         text.push_str("It changed nothing.");
@@ -261,11 +262,16 @@ fn shown(work: &WorktreeWork, most: usize) -> String {
 
 /// A changed file, with its numbers of lines.
 fn changed(file: &ChangedFile) -> String {
-    let path = file.path.display();
+    let path = shown_path(&file.path);
     match (file.added, file.deleted) {
         (Some(added), Some(deleted)) => format!("{path} +{added} -{deleted}"),
-        _ => path.to_string(),
+        _ => path,
     }
+}
+
+/// A path in one line, with nothing hidden: agents choose the names of files.
+fn shown_path(path: &Path) -> String {
+    visible(&path.to_string_lossy()).into_owned()
 }
 
 fn folder_name(worktree: &Worktree) -> String {
@@ -296,6 +302,13 @@ mod tests {
         assert_eq!(quoted("natter/fix-1"), "natter/fix-1");
         assert_eq!(quoted("a;rm -r ~"), "'a;rm -r ~'");
         assert_eq!(quoted("it's"), r"'it'\''s'");
+    }
+
+    #[test]
+    fn a_files_name_writes_no_line_into_the_question() {
+        let path = PathBuf::from("a\n# Changes 1 file\u{202e}");
+        assert_eq!(listed(&[path.clone()]), r"a\u{a}# Changes 1 file\u{202e}");
+        assert_eq!(shown_path(&path), r"a\u{a}# Changes 1 file\u{202e}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chat_core::event::{SessionPlaceholder, Status};
-use chat_core::message::{AgentState, Fid, Message, Part, ReplyFailure, Role, Usage};
+use chat_core::message::{AgentState, Ending, Fid, Message, Part, ReplyFailure, Role, Usage};
 use chat_core::tool::Toolbox;
 use chat_presentation::words::{self, Progress};
 use jiff::Timestamp;
@@ -25,6 +25,10 @@ pub enum State {
     NeedsUser,
     /// It has done what it was asked.
     Done,
+    /// Its last reply was stopped.
+    Stopped,
+    /// Its last reply reached a limit of length.
+    Limit,
     /// Its last reply failed.
     Failed,
     /// Its last reply was interrupted.
@@ -52,12 +56,24 @@ impl State {
         }
     }
 
+    /// The same for one that seems to be done, by how its last reply ended.
+    fn ended(self, messages: &[Arc<Message>]) -> Self {
+        let reply = messages.iter().rfind(|message| message.role == Role::Assistant);
+        match (self, reply.and_then(|reply| reply.ended)) {
+            (Self::Done, Some(Ending::Stopped)) => Self::Stopped,
+            (Self::Done, Some(Ending::Length)) => Self::Limit,
+            _ => self,
+        }
+    }
+
     fn words(self) -> String {
         match self {
             Self::Idle => words::agent_state(AgentState::Idle),
             Self::Working => words::agent_state(AgentState::Working),
             Self::NeedsUser => words::agent_state(AgentState::NeedsUser),
             Self::Done => words::agent_state(AgentState::Done),
+            Self::Stopped => words::agent_state(AgentState::Stopped),
+            Self::Limit => words::agent_state(AgentState::Limit),
             Self::Failed => words::agent_state(AgentState::Failed),
             Self::Interrupted => words::agent_state(AgentState::Interrupted),
             Self::Closed => say::agent_closed(),
@@ -81,7 +97,7 @@ pub struct Work {
 impl Work {
     /// What can be read of it in its row and its messages.
     pub fn of(session: &SessionPlaceholder, messages: &[Arc<Message>], tools: &Toolbox) -> Self {
-        let state = State::of(session, !messages.is_empty());
+        let state = State::of(session, !messages.is_empty()).ended(messages);
         let works = matches!(state, State::Working | State::NeedsUser);
         let asked = messages.iter().rfind(|message| message.role == Role::User);
         let usage = messages.iter().filter_map(|message| message.usage.as_ref());
@@ -176,5 +192,22 @@ impl<'a> AgentView<'a> {
             created: session.created,
             updated: session.updated,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_whose_last_reply_was_cut_off_is_not_done() {
+        let ended = |ending| {
+            let reply = Message { ended: ending, ..Message::text(Role::Assistant, None, "So") };
+            State::Done.ended(&[Arc::new(reply)])
+        };
+        assert_eq!(ended(Some(Ending::Complete)), State::Done);
+        assert_eq!(ended(Some(Ending::Stopped)), State::Stopped);
+        assert_eq!(ended(Some(Ending::Length)), State::Limit);
+        assert_eq!(State::Closed.ended(&[]), State::Closed);
     }
 }

@@ -3,6 +3,7 @@
 //! An agent is a session with a name. Those that one session started, and those that they started, are
 //! its tree. Which of them is shown is a front end's affair.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use chat_permission::path::Project;
@@ -124,11 +125,18 @@ impl Agents {
         let (this, fid) = (self.0.clone(), fid.clone());
         self.0
             .run(async move {
-                let below = this.inner.shared.store.below(&fid).await?;
-                for agent in below.iter().skip(1).filter_map(|agent| this.loaded(agent)) {
-                    agent.stop();
+                let mut known = HashSet::new();
+                loop {
+                    let mut below = this.inner.shared.store.below(&fid).await?.split_off(1);
+                    below.retain(|agent| known.insert(agent.clone()));
+                    // Until none was started meanwhile by one that was not stopped yet.
+                    if below.is_empty() {
+                        return Ok(());
+                    }
+                    for agent in below.iter().filter_map(|agent| this.loaded(agent)) {
+                        agent.stop();
+                    }
                 }
-                Ok(())
             })
             .await
     }
@@ -150,14 +158,7 @@ impl Agents {
     /// As [`close`](Self::close).
     pub async fn close_all(&self, member: &Fid) -> Result<()> {
         let (this, member) = (self.0.clone(), member.clone());
-        self.0
-            .run(async move {
-                let tree = this.inner.shared.store.agent_tree(&member).await?;
-                let children = tree.iter().filter(|agent| agent.parent.is_some());
-                let children: Vec<_> = children.map(|agent| agent.fid.clone()).collect();
-                this.close_each(&children).await
-            })
-            .await
+        self.0.run(async move { this.close_tree(&member).await }).await
     }
 }
 

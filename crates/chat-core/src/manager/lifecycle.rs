@@ -130,6 +130,7 @@ impl Manager {
                 definitions,
                 sessions: Mutex::default(),
                 deleting: tokio::sync::Mutex::default(),
+                owed_by_deleted: Mutex::default(),
                 rows: Mutex::new(BTreeMap::new()),
                 notices,
                 closing: CancellationToken::new(),

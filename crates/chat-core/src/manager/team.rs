@@ -120,7 +120,7 @@ impl Team for Member {
         let desk = self.desk().await?;
         let mut reports = Vec::new();
         for (_, fid) in desk.others().await? {
-            reports.push(desk.manager.session(&fid).await?.short_report());
+            reports.push(desk.manager.session(&fid).await?.state_report().await?);
         }
         Ok(reports)
     }

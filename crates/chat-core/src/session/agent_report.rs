@@ -142,6 +142,15 @@ impl Session {
         }
     }
 
+    /// What it does, or how its last work ended, without what it said.
+    ///
+    /// # Errors
+    /// The store's.
+    pub(crate) async fn state_report(&self) -> Result<AgentReport> {
+        let report = self.report_on(&self.transcript().await?, None);
+        Ok(AgentReport { text: String::new(), error: None, usage: Usage::default(), ..report })
+    }
+
     /// What it does, or what came of its last work; of the message that it [owes](Self::owed) a report on,
     /// where that is known.
     ///

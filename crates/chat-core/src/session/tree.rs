@@ -107,6 +107,11 @@ impl Tree {
         state.waits.is_empty() && state.working.is_empty()
     }
 
+    /// Whether there is a place for one that does not work yet.
+    pub(crate) fn has_place(&self, most: usize) -> bool {
+        self.lock().working.len() < most
+    }
+
     /// Gives an agent a place to work, if there is one. One that works already needs none.
     pub(crate) fn try_place(self: &Arc<Self>, fid: &Fid, most: usize) -> Option<Place> {
         let mut state = self.lock();

@@ -162,6 +162,8 @@ pub enum TeamError {
         /// What, in English.
         text: String,
     },
+    /// The session was stopped before the agent could begin.
+    Stopped,
     /// The session is being deleted, or the program ends.
     Ending,
     /// Another error.
@@ -213,6 +215,7 @@ impl TeamError {
             }
             Self::NoWorktree { name } => format!("Agent “{name}” has no worktree."),
             Self::Worktree { text } => format!("That is not possible: {text}."),
+            Self::Stopped => "You were stopped before the agent began.".to_owned(),
             Self::Ending => "The chat ends.".to_owned(),
             Self::Failed(error) => format!("That failed. {}", error.for_model()),
         }

@@ -7,7 +7,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::{Fid, Kind, Manager, NewAgent};
 use super::calls::Answer;
-use crate::message::{AgentReport, ChatRequest, Content, FromAgent, MessageId, ModelRef};
+use crate::message::{
+    AgentReport, AgentState, ChatRequest, Content, FromAgent, MessageId, ModelRef,
+};
 use crate::session::{AgentsAtWork, Owed, Place, Session, WaitsFor};
 use crate::settings::AgentSettings;
 use crate::store::SessionRecord;
@@ -77,9 +79,14 @@ impl Desk {
     }
 
     pub(super) async fn make(&self, new: AgentTask) -> Result<Arc<Session>, TeamError> {
-        let AgentSettings { depth, per_session, .. } = self.settings;
+        let AgentSettings { depth, per_session, at_once, .. } = self.settings;
         if self.me.depth() >= depth {
             return Err(TeamError::TooDeep { depth });
+        }
+        // An agent waits for no place: see `place`.
+        let waits = new.task.is_none() || self.me.depth() == 0;
+        if !waits && !self.me.tree().has_place(at_once as usize) {
+            return Err(TeamError::AllBusy { most: at_once });
         }
         // Until it is stored, so that two at once are counted one after the other.
         let _making = self.me.tree().making.lock().await;
@@ -144,7 +151,7 @@ impl Desk {
         match cancel.run_until_cancelled(place).await {
             Some(Ok(place)) => Ok(place),
             Some(Err(_)) => Err(all_busy),
-            None => Err(TeamError::Ending),
+            None => Err(TeamError::Stopped),
         }
     }
 
@@ -164,20 +171,56 @@ impl Desk {
         new: AgentTask,
         cancel: &CancellationToken,
     ) -> Result<Answer<AgentReport>, TeamError> {
-        let (task, background) = (new.task.clone(), new.background);
-        let agent = self.make(new).await?;
+        let task = new.task.filter(|task| !task.trim().is_empty());
+        let (background, has_worktree) = (new.background, new.worktree.is_some());
+        let agent = self.make(AgentTask { task: task.clone(), ..new }).await?;
         (self.at_work)(vec![agent.fid().clone()]);
-        let Some(task) = task.filter(|task| !task.trim().is_empty()) else {
+        let Some(task) = task else {
             return Ok(agent.short_report().into());
         };
-        if !background {
-            return self.have_answer(&agent, &task, cancel).await;
+        let begun = if background {
+            self.begin(&agent, &task, cancel).await
+        } else {
+            self.have_answer(&agent, &task, cancel).await
+        };
+        if begun.is_err() {
+            self.undo(&agent, has_worktree).await;
         }
-        let place = self.place(&agent, cancel).await?;
-        self.give(&agent, &task, Some(&self.me)).await?;
+        begun
+    }
+
+    /// Has a new agent work in the background.
+    async fn begin(
+        &self,
+        agent: &Arc<Session>,
+        task: &str,
+        cancel: &CancellationToken,
+    ) -> Result<Answer<AgentReport>, TeamError> {
+        let place = self.place(agent, cancel).await?;
+        self.give(agent, task, Some(&self.me)).await?;
         let report = agent.short_report();
-        self.manager.report_to_parent(agent, Some(place));
+        self.manager.report_to_parent(Arc::clone(agent), Some(place));
         Ok(report.into())
+    }
+
+    /// Closes a new agent that could not begin, and removes the worktree that was made for it. One that
+    /// the user gave something to do meanwhile stays.
+    async fn undo(&self, agent: &Arc<Session>, has_worktree: bool) {
+        let waiting = self.manager.inner.shared.store.waiting(agent.fid()).await;
+        let is_new = agent.short_report().state == AgentState::Idle;
+        if !is_new || !waiting.is_ok_and(|waiting| waiting.is_empty()) {
+            return;
+        }
+        if let Err(error) = self.manager.close_agents(agent.fid()).await {
+            tracing::warn!(%error, "an agent that could not begin is not closed");
+            return;
+        }
+        let Some(project) = agent.project().filter(|_| has_worktree) else { return };
+        match self.manager.worktrees().containing(&project).await {
+            Ok(Some(worktree)) => self.manager.undo_worktree(worktree).await,
+            Ok(None) => {}
+            Err(error) => tracing::warn!(%error, "the worktree of a closed agent stays"),
+        }
     }
 
     /// Sends an agent a message. Where it begins with that, or works for the session, its end is reported.

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use chat_worktree::{Committed, MergePreview, RemovalPreview, Removed, Worktree};
+use tokio_util::sync::CancellationToken;
 
 use super::Member;
 use super::desk::Desk;
-use crate::error::{Error, Kind};
+use crate::error::{Error, Kind, Result};
 use crate::session::Session;
 use crate::tool::{AgentWorktrees, MergedWorktree, TeamError, WorktreeWork};
 
@@ -36,6 +37,27 @@ impl Desk {
     }
 }
 
+impl Member {
+    /// Changes something in the worktree of an agent that is not at work. That runs to its end also where
+    /// the caller gives up: nobody stays halted, and no merge is left half done.
+    async fn finish<T, F>(
+        &self,
+        name: &str,
+        work: impl FnOnce(Desk, Worktree) -> F + Send + 'static,
+    ) -> Result<T, TeamError>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T>> + Send + 'static,
+    {
+        let name = name.to_owned();
+        self.carry_out(&CancellationToken::new(), move |desk: Desk, _| async move {
+            let worktree = desk.idle_worktree(&name).await?;
+            Ok(work(desk, worktree).await.map_err(failed)?.into())
+        })
+        .await
+    }
+}
+
 #[async_trait]
 impl AgentWorktrees for Member {
     async fn show(&self, name: &str) -> Result<WorktreeWork, TeamError> {
@@ -47,26 +69,29 @@ impl AgentWorktrees for Member {
     }
 
     async fn commit(&self, name: &str) -> Result<Committed, TeamError> {
-        let desk = self.desk().await?;
-        let worktree = desk.idle_worktree(name).await?;
-        desk.manager.commit_worktree(worktree, None).await.map_err(failed)
+        self.finish(name, |desk, worktree| async move {
+            desk.manager.commit_worktree(worktree, None).await
+        })
+        .await
     }
 
     async fn plan_merge(&self, name: &str) -> Result<(Worktree, MergePreview), TeamError> {
-        let desk = self.desk().await?;
-        let worktree = desk.idle_worktree(name).await?;
-        let status = desk.manager.worktree_status(worktree.clone()).await.map_err(failed)?;
-        if status.changed + status.untracked > 0 {
-            desk.manager.commit_worktree(worktree.clone(), None).await.map_err(failed)?;
-        }
-        let preview = desk.manager.worktrees().preview_merge(&worktree).await.map_err(failed)?;
-        Ok((worktree, preview))
+        self.finish(name, |desk, worktree| async move {
+            let status = desk.manager.worktree_status(worktree.clone()).await?;
+            if status.changed + status.untracked > 0 {
+                desk.manager.commit_worktree(worktree.clone(), None).await?;
+            }
+            let preview = desk.manager.worktrees().preview_merge(&worktree).await?;
+            Ok((worktree, preview))
+        })
+        .await
     }
 
     async fn merge(&self, name: &str, plan: MergePreview) -> Result<MergedWorktree, TeamError> {
-        let desk = self.desk().await?;
-        let worktree = desk.idle_worktree(name).await?;
-        desk.manager.merge_worktree(worktree, plan).await.map_err(failed)
+        self.finish(name, |desk, worktree| async move {
+            desk.manager.merge_worktree(worktree, plan).await
+        })
+        .await
     }
 
     async fn plan_discard(&self, name: &str) -> Result<(Worktree, RemovalPreview), TeamError> {
@@ -77,9 +102,11 @@ impl AgentWorktrees for Member {
     }
 
     async fn discard(&self, name: &str) -> Result<Removed, TeamError> {
-        let desk = self.desk().await?;
-        let worktree = desk.idle_worktree(name).await?;
-        desk.manager.discard_worktree(worktree).await.map_err(failed)
+        self.finish(
+            name,
+            |desk, worktree| async move { desk.manager.discard_worktree(worktree).await },
+        )
+        .await
     }
 }
 

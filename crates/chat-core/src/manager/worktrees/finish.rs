@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use chat_worktree::{Committed, Identity, MergeOutcome, MergePreview, Removed, Worktree};
 
+use super::super::closing::Halted;
 use super::super::{Kind, Manager, MergedWorktree, Result};
 use crate::session::Session;
 
@@ -46,22 +47,20 @@ impl Manager {
     /// Stores a worktree and removes it. Commands in it are ended before, and its agents closed.
     pub(in crate::manager) async fn discard_worktree(&self, worktree: Worktree) -> Result<Removed> {
         let sessions = self.nobody_works_in(worktree.folder()).await?;
-        let mut gates = Vec::new();
+        let mut halted = Halted::default();
         for session in &sessions {
             // Also its commands in the background.
-            session.halt();
+            halted.add(Arc::clone(session));
         }
         for session in &sessions {
-            gates.push(session.halted().await);
+            // Whoever deletes them takes the gates in another order. What is halted needs none.
+            drop(session.halted().await);
             for command in session.commands() {
                 session.end_command(&command.id).await;
             }
         }
         let removed = self.git(move |trees, stop| trees.remove(&worktree, true, stop)).await;
-        drop(gates);
-        for session in &sessions {
-            session.go_on();
-        }
+        drop(halted);
         let removed = removed?;
         let agents = sessions.iter().filter(|session| session.placeholder().name.is_some());
         for agent in agents {

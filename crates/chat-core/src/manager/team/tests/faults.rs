@@ -3,6 +3,7 @@
 use super::*;
 use crate::error::{BudgetLimit, Kind};
 use crate::message::AgentState;
+use crate::session::Owed;
 
 /// Longer than any test takes.
 const LONG: Duration = Duration::from_hours(1);
@@ -201,6 +202,27 @@ async fn a_report_waits_for_the_end_of_a_halt_and_comes_after_a_deletion_is_take
 }
 
 #[tokio::test]
+async fn a_restored_agent_reports_on_the_work_that_it_owed_a_report_on() {
+    let (_folder, world) = world().await;
+    let chat = world.chat("test").await;
+    let a = world.agent(&chat, "a").await;
+    for text in ["One", "Two"] {
+        world.say(&a, text).await;
+        world.session(&a).await.idle().await;
+    }
+    let agent = world.session(&a).await;
+    let message = agent.transcript().await.unwrap().first().map(|message| message.id);
+    world.manager.inner.shared.store.set_reports(&a, true).await.unwrap();
+    agent.set_owed(Some(Owed { to: chat.clone(), message }));
+    drop(agent);
+    world.manager.sessions().delete(&chat).await.unwrap();
+    world.manager.sessions().restore(&chat).await.unwrap();
+    let told = until("the report", async || world.messages(&chat).await.pop()).await;
+    assert!(told.text.ends_with("to One"), "{told:?}");
+    assert!(world.session(&a).await.owed().is_none());
+}
+
+#[tokio::test]
 async fn a_stop_withdraws_a_question_that_waits_and_wakes_nobody() {
     let (_folder, world) = world().await;
     let _gate = world.client.hold("Look at");
@@ -232,6 +254,52 @@ async fn a_stop_withdraws_a_question_that_waits_and_wakes_nobody() {
     let told = world.session(&chat).await;
     until("the end", async || (!world.owes(&a).await && !told.is_busy()).then_some(())).await;
     assert_eq!(world.waiting(&chat).await, 1, "it waits until the user sends it");
+}
+
+#[tokio::test]
+async fn an_agent_that_is_stopped_before_it_begins_is_closed_again() {
+    let (_folder, world) = world().await;
+    world.manager.settings().change(|settings| settings.agents.at_once = 1).await.unwrap();
+    let _gate = world.client.hold("Look at");
+    let chat = world.chat("test").await;
+    let team = world.team(&chat);
+    let a = team.start(background("a", "Look at a"), &CancellationToken::new()).await.unwrap();
+    world.begins(&a.session).await;
+    for is_background in [true, false] {
+        let cancel = CancellationToken::new();
+        let task = AgentTask { background: is_background, ..background("b", "Look at b") };
+        let mut call = team.start(task, &cancel);
+        let b = until("the agent", async || {
+            assert!(futures_util::poll!(&mut call).is_pending());
+            let agents = world.manager.agents().list(Some(&chat)).await.unwrap();
+            agents.into_iter().find(|agent| agent.fid != a.session && !agent.closed)
+        })
+        .await;
+        cancel.cancel();
+        assert_eq!(call.await.unwrap_err(), TeamError::Stopped);
+        assert!(world.session(&b.fid).await.placeholder().closed);
+    }
+    assert!(world.session(&a.session).await.is_busy());
+}
+
+#[tokio::test]
+async fn a_list_says_that_an_agent_was_stopped() {
+    let (_folder, world) = world().await;
+    let _gate = world.client.hold("Look at a");
+    let chat = world.chat("test").await;
+    let a = world.agent(&chat, "a").await;
+    let team = world.team(&chat);
+    assert_eq!(team.list().await.unwrap()[0].state, AgentState::Idle);
+    world.say(&a, "Look at a").await;
+    world.begins(&a).await;
+    assert_eq!(team.list().await.unwrap()[0].state, AgentState::Working);
+    world.manager.agents().interrupt(&a);
+    world.session(&a).await.idle().await;
+    let listed = team.list().await.unwrap();
+    assert_eq!((listed[0].state, listed[0].text.as_str()), (AgentState::Stopped, ""));
+    world.say(&a, "Go on").await;
+    world.session(&a).await.idle().await;
+    assert_eq!(team.list().await.unwrap()[0].state, AgentState::Done);
 }
 
 #[tokio::test]

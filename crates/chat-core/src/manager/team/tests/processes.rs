@@ -24,6 +24,28 @@ async fn an_agent_that_another_process_runs_is_not_closed() {
 }
 
 #[tokio::test]
+async fn where_another_process_runs_one_of_them_none_is_stopped() {
+    let (folder, world) = world().await;
+    let _gate = world.client.hold("Look at");
+    let chat = world.chat("test").await;
+    let a = world.agent(&chat, "a").await;
+    let below = world.agent(&a, "below").await;
+    world.say(&below, "Look at below").await;
+    world.begins(&below).await;
+    let other = start(folder.path()).await;
+    let _other_gate = other.client.hold("Look at");
+    other.say(&a, "Look at a").await;
+    other.begins(&a).await;
+    let refused = other.manager.agents().close(&a).await.unwrap_err().kind;
+    assert_eq!(refused, Kind::SessionInUse);
+    assert!(other.session(&a).await.is_busy());
+    // It is still its own.
+    let refused = world.manager.agents().close(&a).await.unwrap_err().kind;
+    assert_eq!(refused, Kind::SessionInUse);
+    assert!(world.session(&below).await.is_busy());
+}
+
+#[tokio::test]
 async fn a_report_is_not_told_by_another_process_while_its_chat_is_at_work() {
     let (folder, world) = world().await;
     let gate = world.client.hold("Wait");

@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 
 use super::{Agents, Fid, Manager, Result};
 use crate::message::ReplyFailure;
-use crate::session::{HandIn, Session};
+use crate::session::{HandIn, Owed, Session};
 
 impl Agents {
     /// Has all continue that were interrupted of a session and those that work for it. Who waited for
@@ -35,7 +35,7 @@ impl Manager {
         }
         let this = self.clone();
         self.inner.shared.spawn(async move {
-            if let Err(error) = this.resume_with_reports(top).await {
+            if let Err(error) = this.resume_with_reports(top, false).await {
                 tracing::warn!(%error, "not all agents that were interrupted continue");
             }
         });
@@ -59,12 +59,18 @@ impl Manager {
         Ok(found)
     }
 
-    /// Has those at the bottom continue, and each that is above them with their reports.
-    fn resume_with_reports(&self, it: Interrupted) -> BoxFuture<'_, Result<()>> {
+    /// Has those at the bottom continue, and each that is above them with their reports. `owes`: whether
+    /// the session's own parent hears of its work.
+    fn resume_with_reports(&self, it: Interrupted, owes: bool) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
             let Interrupted { session, agents } = it;
             if agents.is_empty() {
+                let undisturbed = session.undisturbed().await;
+                if owes {
+                    self.owe_last_work(&session).await?;
+                }
                 session.resume().await?;
+                drop(undisturbed);
                 session.idle().await;
                 return Ok(());
             }
@@ -73,7 +79,7 @@ impl Manager {
                 // So that it is told, even where the program ends before.
                 self.inner.shared.store.set_reports(agent.fid(), true).await?;
             }
-            let all = agents.into_iter().map(|agent| self.resume_with_reports(agent));
+            let all = agents.into_iter().map(|agent| self.resume_with_reports(agent, true));
             let ended = futures_util::future::join_all(all).await;
             for agent in below {
                 match agent.hand_in(&session, false).await? {
@@ -81,11 +87,25 @@ impl Manager {
                     HandIn::Delivered | HandIn::NotOwed => {}
                 }
             }
+            let undisturbed = session.undisturbed().await;
+            if owes {
+                self.owe_last_work(&session).await?;
+            }
             // The first turn with them has all.
             session.send_waiting().await;
+            drop(undisturbed);
             session.idle().await;
             ended.into_iter().collect()
         })
+    }
+
+    /// Has an agent's parent hear of what it does from now on, not of the message that it was interrupted
+    /// at. Nothing may disturb it.
+    async fn owe_last_work(&self, agent: &Session) -> Result<()> {
+        let Some(parent) = agent.parent() else { return Ok(()) };
+        self.inner.shared.store.set_reports(agent.fid(), true).await?;
+        agent.set_owed(Some(Owed { to: parent.fid().clone(), message: None }));
+        Ok(())
     }
 }
 

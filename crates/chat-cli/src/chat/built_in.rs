@@ -66,7 +66,10 @@ impl Conversation<'_> {
 
     /// Lists the agents, or has this one reply from the next message on.
     async fn agent(&mut self, name: Option<&str>) -> Result<()> {
-        let agents = self.program.manager.agent_kinds().list();
+        let (folder, manager) = (self.folder().await?, &self.program.manager);
+        // Agents in the files of the project are known once these are read.
+        manager.definitions().of_project(folder.as_deref()).await;
+        let agents = manager.agent_kinds().of_project(folder.as_deref());
         let Some(name) = name else {
             let line = |agent: &AgentKind| {
                 format!("{}  {}\n", agent.name, words::agent_description(agent))

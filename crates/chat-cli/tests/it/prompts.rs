@@ -343,6 +343,9 @@ fn what_a_project_brings_is_used_once_the_user_trusts_it() {
     assert!(asked.contains("  Agent builder – tools: read_*, at most “Plan”\r\n"), "{asked:?}");
     seat.type_in("y\r");
     seat.wait_for("> ");
+    seat.type_in("/agent builder\r");
+    seat.wait_for("Now using the agent builder.");
+    seat.wait_for("> ");
     seat.type_in("\x04");
     seat.end().ok();
 

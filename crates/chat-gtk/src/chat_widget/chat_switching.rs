@@ -49,7 +49,8 @@ impl Workplace {
     /// was given to one is not given to the next.
     fn taken_by(self, manager: &Manager) -> EmptySession {
         let new = manager.sessions().empty();
-        let is_there = manager.agent_kinds().list().iter().any(|info| info.name == self.agent);
+        let agents = manager.agent_kinds().of_project(Some(&self.project));
+        let is_there = agents.iter().any(|info| info.name == self.agent);
         let agent = if is_there { self.agent } else { new.agent };
         EmptySession { agent, project: Some(self.project), ..new }
     }

@@ -261,7 +261,7 @@ impl ChatWidget {
             thinks: self.model.capabilities(self.shown.model()).thinking == Some(true),
             first_run: !self.has_chats,
             codes: self.shown.project().is_some()
-                && panel(self.manager.as_ref(), self.shown.agent()) == Some(EDITOR_PANEL),
+                && panel(self.manager.as_ref(), &self.shown) == Some(EDITOR_PANEL),
         });
         let page = match (&chat, &self.manager) {
             (None, _) => Page::Conversation,

@@ -205,8 +205,11 @@ impl ChatWidget {
     /// What came of reading commands, and of those that take a while.
     pub(super) fn commands_changed(&mut self, output: Option<command_list::Output>) {
         match output {
-            Some(command_list::Output::Changed(commands)) => {
+            Some(command_list::Output::Changed(commands, definitions)) => {
                 self.composer.field().set_commands(commands);
+                if self.definitions.show(definitions) {
+                    self.composer.field().focus();
+                }
                 // The agents in the same files are known now, too.
                 self.show_state();
             }

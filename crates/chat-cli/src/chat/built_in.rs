@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use chat_core::manager::AgentKind;
-use chat_core::message::{ChatRequest, Role};
+use chat_core::message::ChatRequest;
 use chat_presentation::slash_commands::{BuiltIn, SlashCommands, invalid_words, shadowed_words};
 use chat_presentation::words;
 
@@ -110,11 +110,11 @@ impl Conversation<'_> {
         Ok(())
     }
 
-    /// Brings the files back to how they were before the last message.
+    /// Brings the files back to how they were before the user's last message.
     async fn undo(&mut self) -> Result<()> {
         let Some(fid) = self.begun() else { return Ok(()) };
         let said = self.program.manager.sessions().transcript(&fid).await?;
-        let Some(last) = said.iter().rev().find(|message| message.role == Role::User) else {
+        let Some(last) = said.iter().rev().find(|message| message.is_of_user()) else {
             return Ok(());
         };
         let restored = self.program.manager.review().restore_files(&fid, last.id).await?;

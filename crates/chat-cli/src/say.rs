@@ -14,7 +14,7 @@ use chat_core::models::display_name;
 use chat_presentation::words::{Action, fill};
 use gettextrs::{gettext, ngettext};
 
-pub use agents::{agent_closed, agent_deleted, no_agents, tokens};
+pub use agents::{agent_closed, agent_deleted, agents_interrupted, no_agents, tokens};
 pub use approvals::{
     allow_always, allow_in_project, allow_in_session, allow_once, allow_outside_sandbox, ask_trust,
     bounds, command_ended, definitions_untrusted, deny_always, deny_once, everywhere, for_longer,

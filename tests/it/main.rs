@@ -8,6 +8,7 @@ mod choices;
 mod commands;
 mod connections;
 mod conversation;
+mod definitions;
 mod editor;
 mod ends;
 mod faults;

@@ -2,7 +2,9 @@
 
 use std::io::Read as _;
 
-use chat_core::message::ChatRequest;
+use chat_core::event::{Status, StopReason};
+use chat_core::message::{ChatRequest, Fid};
+use chat_presentation::words;
 
 use crate::args::Ask;
 use crate::definitions;
@@ -12,6 +14,7 @@ use crate::output;
 use crate::request;
 use crate::say;
 use crate::signals::Signals;
+use crate::terminal;
 use crate::turn::Turns;
 
 /// Asks, shows the answer as it arrives, and returns how it ended.
@@ -25,7 +28,15 @@ pub async fn run(args: Ask, program: &Program) -> Result<Outcome> {
         () = turns.signals.next() => Err(CliError::Stopped),
     };
     let asked = match request {
-        Ok(request) => turns.run(request, sink.as_mut()).await.map(|(_, done)| done),
+        Ok(request) => match turns.run(request, sink.as_mut()).await {
+            Ok((fid, done)) => {
+                if let Some(fid) = fid.filter(|_| done.reason != StopReason::Stopped) {
+                    report_agents(&fid, program).await;
+                }
+                Ok(done)
+            }
+            Err(trouble) => Err(trouble),
+        },
         Err(CliError::Engine(error)) => Ok(turns.end_early(Some(error), sink.as_mut()).await),
         Err(CliError::Stopped) => Ok(turns.end_early(None, sink.as_mut()).await),
         Err(trouble) => Err(trouble),
@@ -35,6 +46,18 @@ pub async fn run(args: Ask, program: &Program) -> Result<Outcome> {
         // The request was stopped because nobody reads its answer.
         Err(CliError::BrokenPipe) => Ok(Outcome::Stopped),
         Err(trouble) => Err(trouble),
+    }
+}
+
+/// Names the agents of a chat that still work: they end with the program.
+async fn report_agents(fid: &Fid, program: &Program) {
+    let agents = program.manager.agents().list(Some(fid)).await.unwrap_or_default();
+    let at_work = agents.into_iter().filter(|agent| agent.status != Status::Idle);
+    let names: Vec<_> =
+        at_work.filter_map(|agent| agent.name.as_deref().map(words::one_line)).collect();
+    if !names.is_empty() {
+        let text = say::agents_interrupted(&names.join(", "));
+        terminal::say(&format!("{}\n", program.terminal.dim(&terminal::clean(&text))));
     }
 }
 

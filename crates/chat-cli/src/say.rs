@@ -14,7 +14,7 @@ use chat_core::models::display_name;
 use chat_presentation::words::{Action, fill};
 use gettextrs::{gettext, ngettext};
 
-pub use agents::{agent_closed, agent_deleted, no_agents, tokens};
+pub use agents::{agent_closed, agent_deleted, agents_interrupted, no_agents, tokens};
 pub use approvals::{
     allow_always, allow_in_project, allow_in_session, allow_once, allow_outside_sandbox, ask_trust,
     bounds, command_ended, definitions_untrusted, deny_always, deny_once, everywhere, for_longer,
@@ -26,8 +26,8 @@ pub use approvals::{
 pub use context::{compacted, not_begun, summing_up};
 pub use worktrees::{
     ask_discard, ask_merge, blocked, committed, conflicts, discarded, left_over, merged,
-    no_snapshots, no_worktrees, nobody_to_confirm, not_finished, stays, work_summary,
-    worktree_restored, worktree_state,
+    no_snapshots, no_worktrees, nobody_to_confirm, not_finished, only_committed, stays,
+    work_summary, worktree_restored, worktree_state,
 };
 
 /// Suggests commands that may help with an error, the most promising first.

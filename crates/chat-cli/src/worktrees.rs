@@ -193,9 +193,15 @@ async fn merge(
     yes: bool,
     program: &Program,
 ) -> Result<Outcome> {
+    if !yes && !program.terminal.input {
+        // Before anything is committed.
+        return Err(CliError::Said(say::nobody_to_confirm()));
+    }
     let worktrees = program.manager.worktrees();
     let status = worktrees.status(worktree).await?;
-    if status.changed + status.untracked > 0 {
+    // Only what is committed can be merged, or be looked at before.
+    let commits = status.changed + status.untracked > 0;
+    if commits {
         commit(worktree, message, program).await?;
     }
     let preview = worktrees.preview_merge(worktree).await?;
@@ -207,6 +213,7 @@ async fn merge(
         return Err(CliError::Said(say::blocked(&preview.blocked)));
     }
     if !is_wanted(yes, &say::ask_merge(&preview), program).await? {
+        remark(&if commits { say::only_committed(worktree.branch()) } else { say::not_finished() });
         return Ok(Outcome::Failed);
     }
     let merged = worktrees.merge(worktree, preview).await?;
@@ -228,6 +235,7 @@ async fn discard(worktree: &Worktree, yes: bool, program: &Program) -> Result<Ou
     let worktrees = program.manager.worktrees();
     let preview = worktrees.preview_discard(worktree).await?;
     if !is_wanted(yes, &say::ask_discard(&preview), program).await? {
+        remark(&say::not_finished());
         return Ok(Outcome::Failed);
     }
     let removed = worktrees.discard(worktree).await?;
@@ -244,11 +252,7 @@ async fn is_wanted(yes: bool, question: &str, program: &Program) -> Result<bool>
         return Err(CliError::Said(say::nobody_to_confirm()));
     }
     terminal::say(&terminal::clean(question));
-    let is_wanted = answer().await?;
-    if !is_wanted {
-        remark(&say::not_finished());
-    }
-    Ok(is_wanted)
+    answer().await
 }
 
 /// A snapshot as JSON.

@@ -13,6 +13,7 @@ mod chat_switching;
 mod command_list;
 mod composing;
 mod context_meter;
+mod definitions_bar;
 mod editor_context;
 mod escape_key;
 mod events;
@@ -58,6 +59,7 @@ use chat_composer::ChatComposer;
 use chat_switching::Workplace;
 use command_list::CommandList;
 use context_meter::ContextMeter;
+use definitions_bar::DefinitionsBar;
 use editor_context::EditorContext;
 pub use editor_context::OpenFiles;
 pub(crate) use escape_key::ESCAPE_TWICE;
@@ -120,6 +122,7 @@ pub struct ChatWidget {
     start: StartPage,
     mentions: MentionSources,
     commands: CommandList,
+    definitions: DefinitionsBar,
     diagnostics: Diagnostics,
 }
 
@@ -163,6 +166,7 @@ impl Component for ChatWidget {
             SessionRequests::new(&conversation, Handle::new(&sender, FrameMsg::Requests));
         let start = StartPage::new(Handle::new(&sender, FrameMsg::Start));
         let hint = HintBar::new(Handle::new(&sender, FrameMsg::Hint));
+        let definitions = DefinitionsBar::new(Handle::new(&sender, FrameMsg::Definitions));
         let project =
             ProjectBar::new(init.projects.clone(), Handle::new(&sender, FrameMsg::Project));
         let model = ModelBar::new(Handle::new(&sender, FrameMsg::Model));
@@ -188,6 +192,7 @@ impl Component for ChatWidget {
             find: find.widget(),
             start: start.widget(),
             hint: hint.widget(),
+            definitions: definitions.widget(),
             agents: model.agents_widget(),
             agent_bar: agents.widget(),
             changed: review.widget(),
@@ -227,6 +232,7 @@ impl Component for ChatWidget {
             start,
             mentions: MentionSources::new(Handle::new(&sender, FrameMsg::Mentions)),
             commands: CommandList::new(Handle::new(&sender, FrameMsg::Commands)),
+            definitions,
             diagnostics: init.diagnostics,
         };
         if let Some(manager) = init.manager {
@@ -323,6 +329,7 @@ impl ChatWidget {
         self.start.connect(manager.clone());
         self.mentions.connect(manager.clone());
         self.commands.connect(manager.clone());
+        self.definitions.connect(manager.clone());
         self.manager = Some(manager);
         self.mentions.fetch_pages(self.composer.field().pages());
         self.take_settings();

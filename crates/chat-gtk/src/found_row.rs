@@ -27,11 +27,30 @@ pub(crate) fn row(has_icon: bool) -> gtk::ListBoxRow {
         line.append(&gtk::Image::builder().css_classes(["dim-label"]).build());
     }
     line.append(&words);
-    gtk::ListBoxRow::builder().child(&line).focusable(false).build()
+    let row = gtk::ListBoxRow::builder().child(&line).focusable(false).build();
+    row.connect_query_tooltip(|row, _, _, _, _| {
+        // It would say what can be read anyway, and hide the row below.
+        if !is_cut(row) {
+            row.stop_signal_emission_by_name("query-tooltip");
+        }
+        false
+    });
+    row
+}
+
+/// Whether a row has no space for all of its text.
+fn is_cut(row: &gtk::ListBoxRow) -> bool {
+    let words = row.child().and_then(|line| line.last_child());
+    let first = words.and_then(|words| words.first_child());
+    let mut labels = std::iter::successors(first, WidgetExt::next_sibling);
+    labels.any(|label| {
+        let label = label.downcast::<gtk::Label>();
+        label.is_ok_and(|label| label.is_visible() && label.layout().is_ellipsized())
+    })
 }
 
 /// Sets a row's text, as markup: the name, and what distinguishes it from others, which may be
-/// empty. `said` is the full text, for screen readers and tooltips.
+/// empty. `said` is the full text, for screen readers, and for the tooltip where the row is too narrow.
 pub(crate) fn describe(row: &gtk::ListBoxRow, name: &str, detail: &str, said: &str) {
     let words = row.child().and_then(|line| line.last_child());
     let Some(above) = words.and_then(|words| words.first_child()).and_downcast::<gtk::Label>()
@@ -87,7 +106,29 @@ pub(crate) fn select(list: &gtk::ListBox, row: &gtk::ListBoxRow) {
 
 #[cfg(test)]
 mod tests {
+    use gtk::glib;
+
     use super::*;
+    use crate::main_loop::until;
+
+    #[gtk::test]
+    fn only_a_row_that_is_cut_has_a_tooltip() {
+        crate::init();
+        let row = row(true);
+        let window = gtk::Window::builder().child(&row).default_width(300).build();
+        window.present();
+        let tells = || {
+            let tooltip = glib::Object::new::<gtk::Tooltip>();
+            row.emit_by_name::<bool>("query-tooltip", &[&1, &1, &false, &tooltip])
+        };
+        describe(&row, "main.rs", "src", "src/main.rs");
+        until("the row to be drawn", || row.is_mapped() && row.width() > 0);
+        until("a row without a tooltip", || !tells());
+        let long = "very/".repeat(40);
+        describe(&row, "main.rs", &long, &format!("{long}main.rs"));
+        until("a row with a tooltip", tells);
+        window.destroy();
+    }
 
     #[test]
     fn a_path_is_a_name_and_a_folder() {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use chat_core::manager::AgentKind;
-use chat_core::message::{ChatRequest, Role};
+use chat_core::message::ChatRequest;
 use chat_presentation::slash_commands::{BuiltIn, SlashCommands, invalid_words, shadowed_words};
 use chat_presentation::words;
 
@@ -66,7 +66,10 @@ impl Conversation<'_> {
 
     /// Lists the agents, or has this one reply from the next message on.
     async fn agent(&mut self, name: Option<&str>) -> Result<()> {
-        let agents = self.program.manager.agent_kinds().list();
+        let (folder, manager) = (self.folder().await?, &self.program.manager);
+        // Agents in the files of the project are known once these are read.
+        manager.definitions().of_project(folder.as_deref()).await;
+        let agents = manager.agent_kinds().of_project(folder.as_deref());
         let Some(name) = name else {
             let line = |agent: &AgentKind| {
                 format!("{}  {}\n", agent.name, words::agent_description(agent))
@@ -107,11 +110,11 @@ impl Conversation<'_> {
         Ok(())
     }
 
-    /// Brings the files back to how they were before the last message.
+    /// Brings the files back to how they were before the user's last message.
     async fn undo(&mut self) -> Result<()> {
         let Some(fid) = self.begun() else { return Ok(()) };
         let said = self.program.manager.sessions().transcript(&fid).await?;
-        let Some(last) = said.iter().rev().find(|message| message.role == Role::User) else {
+        let Some(last) = said.iter().rev().find(|message| message.is_of_user()) else {
             return Ok(());
         };
         let restored = self.program.manager.review().restore_files(&fid, last.id).await?;

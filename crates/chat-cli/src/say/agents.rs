@@ -16,6 +16,12 @@ pub fn agent_deleted() -> String {
     gettext("deleted")
 }
 
+/// The remark where a program ends before its agents.
+pub fn agents_interrupted(names: &str) -> String {
+    let text = gettext("Still working when this ended, and interrupted: {names}");
+    fill(&text, &[("names", names)])
+}
+
 /// What an agent has read and written.
 pub fn tokens(count: u64) -> String {
     let count_or_most = u32::try_from(count).unwrap_or(u32::MAX);

@@ -132,6 +132,12 @@ pub fn not_finished() -> String {
     gettext("Nothing was changed.")
 }
 
+/// What was done where the user does not want to merge after all.
+pub fn only_committed(branch: &str) -> String {
+    let text = gettext("The changes were committed to {branch}, but not merged.");
+    fill(&text, &[("branch", branch)])
+}
+
 pub fn worktree_restored(folder: &Path, branch: &str) -> String {
     let text = gettext("Restored in {folder} on the branch {branch}.");
     fill(&text, &[("folder", &folder.display().to_string()), ("branch", branch)])

@@ -78,6 +78,20 @@ fn agents_are_listed_with_what_they_do() {
 }
 
 #[test]
+fn agents_that_still_work_at_the_end_of_ask_are_named() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    let gate = Gate::new();
+    server.when("Look", Script::new().gate_first(&gate).text("It is there."));
+    let task = json!({ "name": "second", "task": "Look", "background": true });
+    server.push(spawn("c1", task));
+    server.push(Script::new().text("It is being looked for."));
+    let run = scene.ask(&[]).ok();
+    let words = "Still working when this ended, and interrupted: second\n";
+    assert!(run.stderr.ends_with(words), "{run:?}");
+}
+
+#[test]
 fn what_agents_of_another_program_do_is_followed() {
     let server = Server::start();
     let scene = Scene::new(&server);

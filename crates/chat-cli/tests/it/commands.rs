@@ -43,7 +43,7 @@ fn a_mistyped_command_is_not_sent_and_two_slashes_send_it() {
     let run = home.run_with(["chat"], input).ok();
     assert!(run.stderr.contains("Did you mean /model?"), "{}", run.stderr);
     assert!(run.stderr.contains("/help takes no arguments."), "{}", run.stderr);
-    assert!(run.stderr.contains("/compact doesn’t know “now”."), "{}", run.stderr);
+    assert!(run.stderr.contains("“now” isn’t valid for /compact."), "{}", run.stderr);
     assert!(run.stderr.contains("these names are taken: /review"), "{}", run.stderr);
     let chats = server.chats();
     let said: Vec<_> = chats.iter().filter_map(|chat| chat.texts_of("user").pop()).collect();
@@ -95,7 +95,7 @@ fn plan_mode_and_agent_hold_from_the_next_message_on() {
     let input = "/agent\n/agent nobody\n/agent code-assistant\n/plan mend it\n";
     let run = scene.home.run_with(["chat", "--project", project], input).ok();
     assert!(run.stdout.contains("just-ask  Chats with the model"), "{}", run.stdout);
-    assert!(run.stderr.contains("/agent doesn’t know “nobody”."), "{}", run.stderr);
+    assert!(run.stderr.contains("“nobody” isn’t valid for /agent."), "{}", run.stderr);
     assert!(run.stdout.contains("I may not."), "{}", run.stdout);
     assert_eq!(server.chats()[0].texts_of("user").pop().as_deref(), Some("mend it"));
     assert_eq!(scene.read("src/add.sh"), WRONG);

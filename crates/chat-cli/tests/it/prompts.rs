@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Write as _;
-use std::process::Child;
+use std::process::{Child, Command};
 use std::sync::mpsc::Receiver;
 
 use chat_testkit::server::{Gate, Script, Server};
@@ -13,7 +13,7 @@ use crate::pipes::{on, screen, terminal, wait_for};
 use crate::tools::{RIGHT, Scene, WRONG, edits, runs};
 
 /// A program whose input and standard error are a terminal.
-struct Seat {
+pub struct Seat {
     /// None once it has ended.
     child: Option<Child>,
     keys: File,
@@ -32,8 +32,11 @@ impl Seat {
     }
 
     fn start(home: &Home, args: &[&str], whole: bool) -> Self {
+        Self::of(home.command(args), whole)
+    }
+
+    pub fn of(mut command: Command, whole: bool) -> Self {
         let (ours, theirs) = terminal();
-        let mut command = home.command(args);
         command.stdin(on(&theirs)).stderr(on(&theirs)).env("TERM", "xterm");
         if whole {
             command.stdout(on(&theirs));
@@ -43,11 +46,11 @@ impl Seat {
         Self { child: Some(child), keys: ours, screen, seen: String::new() }
     }
 
-    fn wait_for(&mut self, wanted: &str) -> String {
+    pub fn wait_for(&mut self, wanted: &str) -> String {
         wait_for(&self.screen, &mut self.seen, wanted)
     }
 
-    fn type_in(&mut self, keys: &str) {
+    pub fn type_in(&mut self, keys: &str) {
         self.keys.write_all(keys.as_bytes()).expect("typed");
     }
 
@@ -65,7 +68,7 @@ impl Seat {
         })
     }
 
-    fn end(mut self) -> Run {
+    pub fn end(mut self) -> Run {
         Run::of(self.child.take().expect("it runs"))
     }
 }
@@ -342,6 +345,9 @@ fn what_a_project_brings_is_used_once_the_user_trusts_it() {
     let asked = seat.wait_for("Trust and use them? [y/N] ");
     assert!(asked.contains("  Agent builder – tools: read_*, at most “Plan”\r\n"), "{asked:?}");
     seat.type_in("y\r");
+    seat.wait_for("> ");
+    seat.type_in("/agent builder\r");
+    seat.wait_for("Now using the agent builder.");
     seat.wait_for("> ");
     seat.type_in("\x04");
     seat.end().ok();

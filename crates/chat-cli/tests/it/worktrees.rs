@@ -7,6 +7,7 @@ use chat_testkit::server::{Script, Server};
 use serde_json::json;
 
 use crate::home::{Home, Run};
+use crate::prompts::Seat;
 
 fn git(folder: &Path, arguments: &[&str]) -> String {
     let output = Command::new("git")
@@ -65,6 +66,7 @@ fn the_work_of_an_agent_is_listed_shown_and_merged() {
     let refused = run(&home, &["worktrees", "finish", "fixer", "merge"]);
     assert_eq!(refused.code, Some(1), "{refused:?}");
     assert!(refused.stderr.contains("--yes"), "{refused:?}");
+    assert_eq!(git(project.path(), &["log", "-1", "--format=%s", "natter/fixer"]), "first");
     assert_eq!(std::fs::read_to_string(project.path().join("a")).expect("a"), "one\n");
     let merged = run(&home, &["worktrees", "finish", "--yes", "fixer", "merge"]).ok();
     assert!(merged.stderr.contains("Merged into main."), "{merged:?}");
@@ -74,6 +76,26 @@ fn the_work_of_an_agent_is_listed_shown_and_merged() {
     let gone = run(&home, &["worktrees", "show", "fixer"]);
     assert_eq!(gone.code, Some(1));
     assert!(gone.stderr.contains("Couldn’t find the worktree “fixer”."), "{gone:?}");
+}
+
+#[test]
+fn who_does_not_want_to_merge_reads_that_the_work_was_committed() {
+    let server = Server::start();
+    let (home, project) = fixed(&server);
+    for (said, work) in [
+        ("The changes were committed to natter/fixer, but not merged.", 1),
+        ("Nothing was changed.", 0),
+    ] {
+        let mut command = home.command(["worktrees", "finish", "fixer", "merge"]);
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        let mut seat = Seat::of(command, false);
+        let shown = seat.wait_for("Merge into main? This changes 1 file. [y/N] ");
+        assert_eq!(shown.matches("Committed as").count(), work, "{shown:?}");
+        seat.type_in("n\r");
+        seat.wait_for(said);
+        assert_eq!(seat.end().code, Some(1));
+    }
+    assert_eq!(std::fs::read_to_string(project.path().join("a")).expect("a"), "one\n");
 }
 
 #[test]

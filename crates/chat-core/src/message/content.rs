@@ -63,6 +63,12 @@ impl Message {
         }
     }
 
+    /// Whether the user wrote it. What an agent says to a chat has the same role, but is not theirs.
+    pub fn is_of_user(&self) -> bool {
+        let is_of_agent = |part: &Part| matches!(part, Part::FromAgent(_));
+        self.role == Role::User && !self.parts.iter().any(is_of_agent)
+    }
+
     /// A tool's answer to a call, made now.
     pub fn tool_result(result: ToolResult) -> Self {
         Self { parts: vec![Part::ToolResult(result)], ..Self::text(Role::Tool, None, "") }

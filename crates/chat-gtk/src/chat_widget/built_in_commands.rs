@@ -160,7 +160,8 @@ impl ChatWidget {
     }
 
     fn agent_named(&mut self, command: BuiltIn, name: &str) -> Result<(), String> {
-        let agents = self.manager.as_ref().map(|manager| manager.agent_kinds().list());
+        let project = self.shown.project();
+        let agents = self.manager.as_ref().map(|it| it.agent_kinds().of_project(project));
         let agents = agents.unwrap_or_default();
         let is_it = |agent: &&AgentKind| {
             agent.name == name || words::agent_title(agent).to_lowercase() == name.to_lowercase()
@@ -204,8 +205,13 @@ impl ChatWidget {
     /// What came of reading commands, and of those that take a while.
     pub(super) fn commands_changed(&mut self, output: Option<command_list::Output>) {
         match output {
-            Some(command_list::Output::Changed(commands)) => {
+            Some(command_list::Output::Changed(commands, definitions)) => {
                 self.composer.field().set_commands(commands);
+                if self.definitions.show(definitions) {
+                    self.composer.field().focus();
+                }
+                // The agents in the same files are known now, too.
+                self.show_state();
             }
             Some(command_list::Output::Model(model)) => self.choose_model(model),
             Some(command_list::Output::NoModel(written, error)) => {

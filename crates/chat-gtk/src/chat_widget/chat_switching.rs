@@ -45,11 +45,12 @@ impl Workplace {
         Some(Self { agent: shown.agent().to_owned(), project })
     }
 
-    /// A new chat that works there. What its tools may do unasked is as ever in a new chat: leave that
-    /// was given to one is not given to the next.
+    /// A new chat that works there. What its tools may do unasked is as ever in a new chat: what was
+    /// allowed in one is not allowed in the next.
     fn taken_by(self, manager: &Manager) -> EmptySession {
         let new = manager.sessions().empty();
-        let is_there = manager.agent_kinds().list().iter().any(|info| info.name == self.agent);
+        let agents = manager.agent_kinds().of_project(Some(&self.project));
+        let is_there = agents.iter().any(|info| info.name == self.agent);
         let agent = if is_there { self.agent } else { new.agent };
         EmptySession { agent, project: Some(self.project), ..new }
     }

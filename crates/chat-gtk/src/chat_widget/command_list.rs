@@ -25,8 +25,8 @@ pub(super) enum Msg {
 /// What became of it.
 #[derive(Debug)]
 pub(super) enum Output {
-    /// There are other commands.
-    Changed(SlashCommands),
+    /// There are other commands: those of these definitions.
+    Changed(SlashCommands, Arc<Definitions>),
     /// This model was chosen.
     Model(ModelRef),
     /// No model has the name that was written.
@@ -64,14 +64,16 @@ impl CommandList {
         self.manager = Some(manager);
     }
 
-    /// A chat of this project is shown.
-    pub(super) fn show(&mut self, project: Option<&Path>) {
+    /// A chat of this project is shown. Whether its commands are to be read first.
+    pub(super) fn show(&mut self, project: Option<&Path>) -> bool {
         let is_known = self.has_shown && self.project.as_deref() == project;
-        if !is_known && self.manager.is_some() {
+        let is_new = !is_known && self.manager.is_some();
+        if is_new {
             self.has_shown = true;
             self.project = project.map(Path::to_owned);
             self.read();
         }
+        is_new
     }
 
     /// Files changed.
@@ -115,7 +117,7 @@ impl CommandList {
                     }
                     self.shadowed = shadowed;
                 }
-                Some(Output::Changed(self.commands.clone()))
+                Some(Output::Changed(self.commands.clone(), definitions))
             }
             Msg::Model { generation, .. } if generation != now => None,
             Msg::Model { result: Ok(model), .. } => Some(Output::Model(model)),

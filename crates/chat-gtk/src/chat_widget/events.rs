@@ -1,5 +1,7 @@
 //! Takes what the engine tells, and has the parts of the chat show it.
 
+use std::sync::Arc;
+
 use chat_core::agent::EDITOR_PANEL;
 use chat_core::error::{Kind, Result};
 use chat_core::event::{Event, SessionEvent, Snapshot};
@@ -212,7 +214,10 @@ impl ChatWidget {
         self.model.show(&self.shown);
         self.project.show(&self.shown);
         if !self.shown.is_opening() {
-            self.commands.show(self.shown.project());
+            // What another project brings is not said of this one.
+            if self.commands.show(self.shown.project()) && self.definitions.show(Arc::default()) {
+                self.composer.field().focus();
+            }
             self.show_chips();
             let settings = self.manager.as_ref().map(|manager| manager.settings().current());
             let searches = settings.is_some_and(|settings| settings.tools.search.is_some());
@@ -261,7 +266,7 @@ impl ChatWidget {
             thinks: self.model.capabilities(self.shown.model()).thinking == Some(true),
             first_run: !self.has_chats,
             codes: self.shown.project().is_some()
-                && panel(self.manager.as_ref(), self.shown.agent()) == Some(EDITOR_PANEL),
+                && panel(self.manager.as_ref(), &self.shown) == Some(EDITOR_PANEL),
         });
         let page = match (&chat, &self.manager) {
             (None, _) => Page::Conversation,

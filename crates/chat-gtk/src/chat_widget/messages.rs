@@ -12,8 +12,9 @@ use super::editor_context::OpenFiles;
 use super::mention_sources::{self, KnownFiles};
 use super::review_bar::{Answered, Restore, Review};
 use super::{
-    agent_bar, background_commands, chat_composer, command_list, context_meter, find_bar, hint_bar,
-    model_bar, plan_bar, project_bar, review_bar, session_changes, session_requests, start_page,
+    agent_bar, background_commands, chat_composer, command_list, context_meter, definitions_bar,
+    find_bar, hint_bar, model_bar, plan_bar, project_bar, review_bar, session_changes,
+    session_requests, start_page,
 };
 use crate::bridge::Arrival;
 use crate::changes::ReviewAction;
@@ -134,6 +135,7 @@ pub(super) enum FrameMsg {
     Start(start_page::Msg),
     Mentions(mention_sources::Msg),
     Commands(command_list::Msg),
+    Definitions(definitions_bar::Msg),
     /// Something that was asked for in a chat could not be done.
     Failed {
         fid: Option<Fid>,

@@ -124,7 +124,8 @@ impl ModelBar {
             self.thinking.show(&shown.thinking());
         }
         if let Some(manager) = &self.manager {
-            choices::set_agents(&self.agents, &manager.agent_kinds().list(), shown.agent());
+            let agents = manager.agent_kinds().of_project(shown.project());
+            choices::set_agents(&self.agents, &agents, shown.agent());
         }
         self.thinking.widget().set_visible(capabilities.thinking != Some(false));
         if let Some(model) = model.filter(|_| capabilities.thinking.is_none())

@@ -250,7 +250,7 @@ impl ChatWidget {
 
     /// Shows the panel that the agent of the shown chat brings, where it brings one.
     pub(super) fn offer_panel(&self) {
-        if let Some(panel) = panel(self.manager.as_ref(), self.shown.agent()) {
+        if let Some(panel) = panel(self.manager.as_ref(), &self.shown) {
             self.handle.output(Output::Panel(panel));
         }
     }
@@ -304,8 +304,8 @@ pub(super) fn copy_last_reply(conversation: &Conversation, handle: &Handle<Frame
     handle.output(Output::Note(words));
 }
 
-/// The panel that an agent brings, where it brings one.
-pub(super) fn panel(manager: Option<&Manager>, agent: &str) -> Option<&'static str> {
-    let agents = manager?.agent_kinds().list();
-    agents.iter().find(|info| info.name == agent).and_then(|info| info.panel)
+/// The panel that the agent of a chat brings, where it brings one.
+pub(super) fn panel(manager: Option<&Manager>, shown: &ShownChat) -> Option<&'static str> {
+    let agents = manager?.agent_kinds().of_project(shown.project());
+    agents.iter().find(|info| info.name == shown.agent()).and_then(|info| info.panel)
 }

@@ -81,6 +81,11 @@ impl ChatWidget {
                 }
                 self.hint.update(msg);
             }
+            FrameMsg::Definitions(msg) => {
+                if self.definitions.update(msg) {
+                    self.composer.field().focus();
+                }
+            }
             FrameMsg::Changes(msg) => self.session_changes.update(msg),
             FrameMsg::Project(msg) => {
                 match self.project.update(msg, &self.shown, self.composer.generation()) {

@@ -51,6 +51,7 @@ pub(super) struct Children<'a> {
     pub(super) agents: &'a gtk::DropDown,
     pub(super) agent_bar: &'a gtk::Box,
     pub(super) hint: &'a gtk::Revealer,
+    pub(super) definitions: &'a gtk::Box,
     pub(super) start: &'a gtk::ScrolledWindow,
     pub(super) background: &'a gtk::Box,
     pub(super) changed: &'a gtk::Button,
@@ -113,6 +114,7 @@ pub(super) fn build(
     column.append(children.changed);
     column.append(children.background);
     column.append(children.plan);
+    column.append(children.definitions);
     column.append(children.hint);
     column.append(children.composer);
     let foot = adw::Clamp::builder()

@@ -114,7 +114,7 @@ pub fn unexpected_words(command: BuiltIn) -> String {
 /// Says which arguments a command takes.
 pub fn invalid_words(command: BuiltIn, argument: &str, valid: &str) -> String {
     fill(
-        &gettext("/{name} doesn’t know “{argument}”. It knows: {valid}."),
+        &gettext("“{argument}” isn’t valid for /{name}. Use one of: {valid}."),
         &[("name", command.name()), ("argument", argument), ("valid", valid)],
     )
 }

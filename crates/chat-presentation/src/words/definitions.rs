@@ -96,7 +96,7 @@ fn of_key(sentence: &str, key: &str) -> String {
 
 fn wrong_type(expected: ValueType) -> String {
     match expected {
-        ValueType::Text => gettext("“{key}” must be a text."),
+        ValueType::Text => gettext("“{key}” must be text."),
         ValueType::Number => gettext("“{key}” must be a number."),
         ValueType::Flag => gettext("“{key}” must be true or false."),
         ValueType::List => gettext("“{key}” must be a list."),

@@ -227,9 +227,9 @@ impl Transcript {
             .find(|text| !text.is_empty())
     }
 
-    /// The last message of the user.
+    /// The last message of the user: what agents say to the chat is none.
     pub fn last_question(&self) -> Option<MessageId> {
-        let said = self.entries.iter().rev().find(|entry| entry.message.role == Role::User);
+        let said = self.entries.iter().rev().find(|entry| entry.message.is_of_user());
         said.map(|entry| entry.message.id)
     }
 

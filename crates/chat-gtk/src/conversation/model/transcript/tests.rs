@@ -2,8 +2,8 @@
 
 use chat_core::event::{Event, SessionEvent, SessionPlaceholder, Status, TextKind};
 use chat_core::message::{
-    ApprovalId, ApprovalKind, Content, Context, Delivery, Ending, ModelRef, Question, SessionMeta,
-    ToolCall, ToolResult,
+    ApprovalId, ApprovalKind, Content, Context, Delivery, Ending, FromAgent, ModelRef, Question,
+    SessionMeta, ToolCall, ToolResult,
 };
 use jiff::Timestamp;
 use serde_json::Value;
@@ -39,6 +39,16 @@ fn round(answer: &str) -> [Message; 2] {
     reply.parts = vec![Part::ToolCall(call)];
     reply.ended = Some(Ending::Complete);
     [reply, result]
+}
+
+#[test]
+fn what_agents_say_is_no_message_of_the_user() {
+    let asked = Message::text(Role::User, None, "Have it done");
+    let mut from_agent = Message::text(Role::User, Some(asked.id), "It is done");
+    let agent = FromAgent::Message { name: "explorer".to_owned() };
+    from_agent.parts.insert(0, Part::FromAgent(agent));
+    let transcript = Transcript::of(&snapshot(vec![asked.clone(), from_agent]));
+    assert_eq!(transcript.last_question(), Some(asked.id));
 }
 
 /// What tools answered, in order.

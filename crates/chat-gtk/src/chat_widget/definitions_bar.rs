@@ -1,0 +1,304 @@
+//! Shows above the composer that a project has agents, commands and skills of its own, asks whether to use them, and
+//! shows what is wrong with such files.
+
+use std::sync::Arc;
+
+use adw::prelude::*;
+use chat_core::definitions::{
+    Definitions, Digest, Problem, ProjectDefinitions, ProjectItem, Severity,
+};
+use chat_core::manager::Manager;
+use chat_presentation::words::{self, fill};
+use gettextrs::{gettext, ngettext};
+use relm4::gtk::{self, pango};
+
+use super::handle::Handle;
+use crate::models::has_keyboard;
+use crate::{accessible, adaptive_pair};
+
+/// The height from which the list in the dialog scrolls, in pixels.
+const HIGHEST: i32 = 280;
+
+/// What the user does with the bar, and with its dialog.
+#[derive(Debug)]
+pub(super) enum Msg {
+    /// Show what the project has.
+    Review,
+    /// Use what was shown.
+    Trust(Arc<ProjectDefinitions>),
+    /// Do not ask about this again for now.
+    Refuse(Digest),
+    /// Close the line about the project.
+    CloseProject,
+    /// Close the line about problems.
+    CloseProblems,
+}
+
+/// A line with words and buttons.
+struct Line {
+    root: gtk::Box,
+    words: gtk::Label,
+}
+
+impl Line {
+    fn new(icon: &str, buttons: &gtk::Box) -> Self {
+        let words = gtk::Label::builder()
+            .xalign(0.0)
+            .use_markup(false)
+            .wrap(true)
+            .wrap_mode(pango::WrapMode::WordChar)
+            .hexpand(true)
+            .build();
+        let root = gtk::Box::builder().spacing(10).css_classes(["problem"]).visible(false).build();
+        root.append(&gtk::Image::builder().icon_name(icon).valign(gtk::Align::Center).build());
+        root.append(&adaptive_pair::words(&words, buttons));
+        Self { root, words }
+    }
+
+    /// Shows these words, or nothing. Whether what had the keyboard is gone.
+    fn show(&self, words: Option<&str>) -> bool {
+        let is_lost = words.is_none() && has_keyboard(&self.root);
+        if let Some(words) = words {
+            self.words.set_label(words);
+        }
+        self.root.set_visible(words.is_some());
+        is_lost
+    }
+}
+
+/// The bar.
+pub(super) struct DefinitionsBar {
+    handle: Handle<Msg>,
+    manager: Option<Manager>,
+    root: gtk::Box,
+    project: Line,
+    problems: Line,
+    /// Those that count in the shown chat, once they are read.
+    definitions: Arc<Definitions>,
+    /// What the user does not want to be asked about again.
+    refused: Vec<Digest>,
+    /// The problems whose line the user closed.
+    closed: Vec<Problem>,
+}
+
+impl DefinitionsBar {
+    pub(super) fn new(handle: Handle<Msg>) -> Self {
+        let review = gtk::Button::with_label(&gettext("Review…"));
+        let told = handle.callback(|()| Msg::Review);
+        review.connect_clicked(move |_| told(()));
+        let close_project = close(&gettext("Close project notice"));
+        let told = handle.callback(|()| Msg::CloseProject);
+        close_project.connect_clicked(move |_| told(()));
+        let close_problems = close(&gettext("Close file notice"));
+        let told = handle.callback(|()| Msg::CloseProblems);
+        close_problems.connect_clicked(move |_| told(()));
+
+        let buttons = || gtk::Box::builder().spacing(6).valign(gtk::Align::Center).build();
+        let of_project = buttons();
+        of_project.append(&review);
+        of_project.append(&close_project);
+        let of_problems = buttons();
+        of_problems.append(&close_problems);
+        let project = Line::new("dialog-question-symbolic", &of_project);
+        let problems = Line::new("dialog-warning-symbolic", &of_problems);
+        let root = gtk::Box::builder()
+            .orientation(gtk::Orientation::Vertical)
+            .spacing(6)
+            .visible(false)
+            .build();
+        root.append(&project.root);
+        root.append(&problems.root);
+        Self {
+            handle,
+            manager: None,
+            root,
+            project,
+            problems,
+            definitions: Arc::default(),
+            refused: Vec::new(),
+            closed: Vec::new(),
+        }
+    }
+
+    pub(super) fn widget(&self) -> &gtk::Box {
+        &self.root
+    }
+
+    pub(super) fn connect(&mut self, manager: Manager) {
+        self.manager = Some(manager);
+    }
+
+    /// Shows what there is to say of these. Whether what had the keyboard is gone.
+    pub(super) fn show(&mut self, definitions: Arc<Definitions>) -> bool {
+        self.definitions = definitions;
+        self.refresh()
+    }
+
+    /// Takes what the user did. Whether the keyboard belongs to the message now.
+    pub(super) fn update(&mut self, msg: Msg) -> bool {
+        match msg {
+            Msg::Review => {
+                if let Some(project) = self.asked() {
+                    self.ask(project);
+                }
+                return false;
+            }
+            Msg::Trust(project) => {
+                if let Some(manager) = self.manager.clone() {
+                    self.handle
+                        .run(None, async move { manager.definitions().trust(&project).await });
+                }
+                return false;
+            }
+            Msg::Refuse(digest) => self.refused.push(digest),
+            Msg::CloseProject => self.refused.extend(self.asked().map(|project| project.digest)),
+            Msg::CloseProblems => self.closed.clone_from(&self.definitions.problems),
+        }
+        self.refresh()
+    }
+
+    /// What the user is asked about.
+    fn asked(&self) -> Option<Arc<ProjectDefinitions>> {
+        let project = self.definitions.project.as_ref();
+        let is_asked = |it: &&Arc<_>| is_asked(it, &self.refused);
+        project.filter(is_asked).cloned()
+    }
+
+    fn refresh(&self) -> bool {
+        let project =
+            self.asked().map(|_| gettext("This project has its own agents, commands, and skills."));
+        let problems = if self.closed == self.definitions.problems {
+            None
+        } else {
+            problem_words(&self.definitions.problems)
+        };
+        let is_lost = self.project.show(project.as_deref());
+        let is_lost = self.problems.show(problems.as_deref()) || is_lost;
+        self.root.set_visible(project.is_some() || problems.is_some());
+        is_lost
+    }
+
+    /// Asks whether to use what a project has.
+    fn ask(&self, project: Arc<ProjectDefinitions>) {
+        let above = self.root.root().and_downcast::<gtk::Window>();
+        let heading = gettext("Trust This Project?");
+        let body = words::trust_explanation();
+        let dialog = adw::MessageDialog::new(above.as_ref(), Some(&heading), Some(&body));
+        dialog.set_extra_child(Some(&list(project.untrusted())));
+        dialog.add_response("refuse", &gettext("_Don’t Use"));
+        dialog.add_response("use", &gettext("_Use Them"));
+        dialog.set_default_response(Some("refuse"));
+        dialog.set_close_response("close");
+        let handle = self.handle.clone();
+        dialog.connect_response(None, move |_, response| match response {
+            "use" => handle.send(Msg::Trust(Arc::clone(&project))),
+            "refuse" => handle.send(Msg::Refuse(project.digest)),
+            _ => {}
+        });
+        dialog.present();
+    }
+}
+
+/// Whether the user is to be asked about a project.
+fn is_asked(project: &ProjectDefinitions, refused: &[Digest]) -> bool {
+    !project.is_trusted() && !refused.contains(&project.digest)
+}
+
+/// The first error, and how many more there are. What is used all the same is not worth a line.
+fn problem_words(problems: &[Problem]) -> Option<String> {
+    let mut errors = problems.iter().filter(|problem| problem.severity() == Severity::Error);
+    let first = words::definition_problem(errors.next()?);
+    let more = u32::try_from(errors.count()).unwrap_or(u32::MAX);
+    if more == 0 {
+        return Some(first);
+    }
+    let text = ngettext(
+        "{problem} And {count} more problem.",
+        "{problem} And {count} more problems.",
+        more,
+    );
+    Some(fill(&text, &[("problem", &first), ("count", &more.to_string())]))
+}
+
+fn close(name: &str) -> gtk::Button {
+    let button = gtk::Button::builder()
+        .icon_name("window-close-symbolic")
+        .css_classes(["flat", "circular"])
+        .tooltip_text(gettext("Close this notice"))
+        .build();
+    accessible::set_label(&button, name);
+    button
+}
+
+/// A line for each, which says what it may do.
+fn list<'a>(items: impl Iterator<Item = &'a ProjectItem>) -> gtk::ScrolledWindow {
+    let lines = gtk::Box::new(gtk::Orientation::Vertical, 6);
+    for item in items {
+        let line = gtk::Label::builder()
+            .label(words::project_item(item))
+            .use_markup(false)
+            .xalign(0.0)
+            .wrap(true)
+            .wrap_mode(pango::WrapMode::WordChar)
+            .build();
+        lines.append(&line);
+    }
+    // Arrow keys scroll it.
+    let list = gtk::ScrolledWindow::builder()
+        .child(&lines)
+        .hscrollbar_policy(gtk::PolicyType::Never)
+        .propagate_natural_height(true)
+        .max_content_height(HIGHEST)
+        .focusable(true)
+        .build();
+    accessible::set_label(&list, &gettext("Agents, commands, and skills"));
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use chat_core::definitions::{Sources, load};
+    use chat_core::permission::path::{PathEnvironment, Project};
+
+    use super::*;
+
+    fn write(folder: &Path, name: &str, text: &str) {
+        let path = folder.join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        fs::write(path, text).expect("written");
+    }
+
+    fn definitions(folder: &Path) -> Definitions {
+        let project = Project::open(folder, &PathEnvironment::default()).expect("a project");
+        load(&Sources { project: Some(project), ..Sources::default() })
+    }
+
+    #[test]
+    fn a_refused_project_is_asked_about_again_once_it_has_changed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert!(!definitions(folder.path()).project.is_some_and(|it| is_asked(&it, &[])));
+        write(folder.path(), ".natter/agents/a.md", "Help.");
+        let before = definitions(folder.path()).project.expect("a project");
+        assert!(is_asked(&before, &[]));
+        assert!(!is_asked(&before, &[before.digest]));
+        write(folder.path(), ".natter/agents/b.md", "Help more.");
+        let after = definitions(folder.path()).project.expect("a project");
+        assert!(is_asked(&after, &[before.digest]));
+    }
+
+    #[test]
+    fn the_first_error_stands_for_all() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert_eq!(problem_words(&definitions(folder.path()).problems), None);
+        for name in ["a", "b", "c"] {
+            let path = format!(".natter/agents/{name}.md");
+            write(folder.path(), &path, "---\nmode: maybe\nunknown: 1\n---\nx");
+        }
+        let words = problem_words(&definitions(folder.path()).problems).expect("words");
+        assert!(words.contains("a.md, line 2: “maybe” isn’t a valid value"), "{words}");
+        assert!(words.ends_with("And 2 more problems."), "{words}");
+    }
+}

@@ -1,0 +1,90 @@
+//! Tests the question whether to use the agents, commands and skills of a project, and what its answer changes.
+
+use anyhow::Result;
+use chat_core::message::SessionMeta;
+use chat_core::store::{NewSession, Store};
+use chat_testkit::ui::{By, Role, containing, named};
+
+use crate::stage::{Stage, Window, chat};
+
+const GARDENER: &str = "---\ndescription: Waters plants\n---\nYou are a gardener.\n";
+
+/// A window with a chat, "Fruit", in a project with these files.
+async fn with_chat(stage: &Stage, files: &[(&str, &str)]) -> Result<Window> {
+    let project = stage.project(files)?;
+    let store = Store::open(&stage.folders())?.store;
+    let meta = SessionMeta { project: Some(project), ..chat("Fruit").meta };
+    store.create(NewSession { meta, ..chat("Fruit") }, Vec::new()).await?;
+    drop(store);
+    let window = stage.ready().await?;
+    window.open("Fruit").await?;
+    Ok(window)
+}
+
+fn question() -> By {
+    named("This project has its own agents, commands, and skills.")
+}
+
+/// What the model was told that it is, last.
+fn system(stage: &Stage) -> String {
+    let asked = stage.server.chats().pop().expect("a request");
+    asked.texts_of("system").concat()
+}
+
+#[tokio::test]
+async fn an_agent_of_a_project_is_chosen_once_the_user_trusts_it() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = with_chat(&stage, &[(".natter/agents/gardener.md", GARDENER)]).await?;
+    window.find(question()).await?;
+    window.find(named("Review…").role(Role::Button)).await?.click_with_mouse().await?;
+    window.find(named("Agent gardener – all tools")).await?;
+    window.click(containing("Use Them").role(Role::Button)).await?;
+    window.gone(question()).await?;
+    window.find(named("Agent")).await?.click_with_mouse().await?;
+    window.find(containing("Waters plants")).await?;
+    window.keys(&["End", "Return"]).await?;
+    window.find(named("gardener").role(Role::Label)).await?;
+    window.say("Apples?").await?;
+    window.shows("You said: Apples?").await?;
+    assert!(system(&stage).starts_with("You are a gardener."), "{}", system(&stage));
+    // The next chat there has the same agent.
+    window.type_text("/clear").await?;
+    window.keys(&["Return"]).await?;
+    window.wait_for_text("Conversation", "a new chat", |text| !text.contains("Apples")).await?;
+    window.say("Pears?").await?;
+    window.shows("You said: Pears?").await?;
+    assert!(system(&stage).starts_with("You are a gardener."), "{}", system(&stage));
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_project_that_is_not_trusted_is_not_asked_about_again() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = with_chat(&stage, &[(".natter/agents/gardener.md", GARDENER)]).await?;
+    window.find(named("Review…").role(Role::Button)).await?.click_with_mouse().await?;
+    window.find(named("Agent gardener – all tools")).await?;
+    // Esc answers nothing.
+    window.keys(&["Escape"]).await?;
+    window.gone(named("Agent gardener – all tools")).await?;
+    window.find(named("Review…").role(Role::Button)).await?.click_with_mouse().await?;
+    window.click(containing("Don’t Use").role(Role::Button)).await?;
+    window.gone(question()).await?;
+    window.find(named("Agent")).await?.click_with_mouse().await?;
+    window.find(containing("Chats with the model")).await?;
+    assert!(!window.has(containing("Waters plants")).await);
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_broken_file_is_named_until_the_line_is_closed() -> Result<()> {
+    let stage = Stage::new().await?;
+    let file = "---\nmode: maybe\n---\nHm.\n";
+    let window = with_chat(&stage, &[(".natter/agents/other.md", file)]).await?;
+    let line = || containing("“maybe” isn’t a valid value of “mode”.");
+    window.find(line()).await?;
+    window.find(named("Close file notice")).await?.click_with_mouse().await?;
+    window.gone(line()).await?;
+    window.type_text("Apples").await?;
+    window.holds("Apples").await?;
+    window.close().await
+}

@@ -3,6 +3,7 @@
 mod faults;
 mod interleavings;
 mod processes;
+mod worktrees;
 
 use std::collections::HashMap;
 use std::path::Path;

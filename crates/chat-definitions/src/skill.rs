@@ -137,7 +137,7 @@ pub(crate) fn load(
         Ok(bytes) => bytes?,
         Err(kind) => return failed(kind),
     };
-    let Files { files, contents, digest } = match files(tree, folder, watched, left) {
+    let Files { paths: files, contents, digest } = match files(tree, folder, watched, left) {
         Ok(found) => found,
         Err(kind) => return failed(kind),
     };
@@ -147,7 +147,7 @@ pub(crate) fn load(
     let Ok(content) = str::from_utf8(&bytes) else { return failed(ProblemKind::NotUtf8) };
     let folder_name = folder.file_name().unwrap_or_default().to_string_lossy();
     let (skill, found) = parse(&folder_name, content, place);
-    Some((skill.map(|skill| Skill { files, contents, text, ..skill }), found))
+    Some((skill.map(|skill| Skill { files, text, contents, ..skill }), found))
 }
 
 /// Parses the text of a `SKILL.md`.
@@ -221,7 +221,7 @@ fn split_tools(text: &str) -> Vec<String> {
 /// The files of a skill's folder other than its own.
 struct Files {
     /// Their paths from there on, sorted.
-    files: Vec<PathBuf>,
+    paths: Vec<PathBuf>,
     /// The hash of each one's contents, in a project.
     contents: BTreeMap<PathBuf, Digest>,
     /// The hash of their names and contents, in a project; also of those that are none of its files.
@@ -236,7 +236,7 @@ fn files(
     left: &mut u64,
 ) -> Result<Files, ProblemKind> {
     let is_project = tree.origin() == Origin::Project;
-    let mut files = Vec::new();
+    let mut paths = Vec::new();
     let mut contents = BTreeMap::new();
     let mut digests = Vec::new();
     let mut of_folder = LARGEST_FOLDER.min(*left);
@@ -267,7 +267,7 @@ fn files(
                 }
                 continue;
             }
-            if files.len().max(digests.len()) >= MOST_FILES {
+            if paths.len().max(digests.len()) >= MOST_FILES {
                 if is_project {
                     return Err(too_many());
                 }
@@ -276,7 +276,7 @@ fn files(
             if !is_project {
                 // Neither a link to a folder, or out of this one, nor a pipe.
                 if tree.holds(folder, &whole) {
-                    files.push(path);
+                    paths.push(path);
                 }
                 continue;
             }
@@ -298,12 +298,12 @@ fn files(
             digests.push(Digest::of([path.as_os_str().as_encoded_bytes(), &bytes]));
             if tree.holds(folder, &whole) {
                 contents.insert(path.clone(), Digest::of([&bytes[..]]));
-                files.push(path);
+                paths.push(path);
             }
         }
     }
-    files.sort_unstable();
-    Ok(Files { files, contents, digest: Digest::of_all(digests) })
+    paths.sort_unstable();
+    Ok(Files { paths, contents, digest: Digest::of_all(digests) })
 }
 
 #[cfg(test)]

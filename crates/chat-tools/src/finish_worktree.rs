@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn a_files_name_writes_no_line_into_the_question() {
         let path = PathBuf::from("a\n# Changes 1 file\u{202e}");
-        assert_eq!(listed(&[path.clone()]), r"a\u{a}# Changes 1 file\u{202e}");
+        assert_eq!(listed(std::slice::from_ref(&path)), r"a\u{a}# Changes 1 file\u{202e}");
         assert_eq!(shown_path(&path), r"a\u{a}# Changes 1 file\u{202e}");
     }
 

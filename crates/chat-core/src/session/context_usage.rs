@@ -19,9 +19,11 @@ use crate::store::SessionRecord;
 impl Session {
     /// A session that is not stored, to see what its first request would be.
     pub(crate) fn sketch(services: &Arc<SessionServices>, request: &ChatRequest) -> Arc<Self> {
+        let settings = services.clients.settings();
         let meta = SessionMeta {
             project: request.project.clone(),
-            mode: request.mode.unwrap_or(services.clients.settings().permissions.mode),
+            agent: request.agent.clone().unwrap_or_else(|| settings.chat.agent.clone()),
+            mode: request.mode.unwrap_or(settings.permissions.mode),
             ..SessionMeta::default()
         };
         let record = SessionRecord { meta, ..SessionRecord::default() };

@@ -95,17 +95,17 @@ async fn interrupted_agents_continue_and_their_chat_with_what_they_report() {
     let mut world = World::new(&server).await;
     world.limit(|agents| agents.wake = false).await;
     let fid = world.ask("Have it looked at").await;
-    let agent = loop {
-        if let Some(agent) = world.manager.agents().find_by_name(&fid, "explorer").await.unwrap()
-            && agent.trouble == Some(ReplyFailure::Interrupted)
-        {
-            break agent.meta.fid;
-        }
-        world.until(|_| Some(())).await;
-    };
-    while !world.manager.sessions().busy().is_empty() {
-        world.until(|_| Some(())).await;
-    }
+    // Its work, and the chat's.
+    let mut ended = 0;
+    world
+        .until(|event| {
+            ended += usize::from(matches!(event, Event::RequestFinished { .. }));
+            (ended == 2).then_some(())
+        })
+        .await;
+    let agent = world.manager.agents().find_by_name(&fid, "explorer").await.unwrap().unwrap();
+    assert_eq!(agent.trouble, Some(ReplyFailure::Interrupted));
+    let agent = agent.meta.fid;
     server.when("cut off", Script::new().text("fine."));
     server.push(Script::new().text("So it is fine."));
     world.manager.agents().resume_all(&fid).await.unwrap();

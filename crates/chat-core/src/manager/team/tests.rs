@@ -1,7 +1,6 @@
 //! Tests how agents are stopped, closed and reported, with a scripted client.
 
 mod faults;
-mod interleavings;
 mod processes;
 mod worktrees;
 

@@ -1,5 +1,6 @@
 //! An engine with all tools in a project, and what the tests of agents ask of it.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use chat_core::agent::AgentRegistry;
@@ -19,6 +20,8 @@ pub struct World {
     pub events: Subscription,
     pub folder: TempDir,
     pub project: TempDir,
+    /// What was told and not looked at yet.
+    pending: VecDeque<Event>,
 }
 
 impl World {
@@ -40,7 +43,7 @@ impl World {
             settings.chat.find_local_servers = false;
         });
         change.await.unwrap();
-        Self { manager, events, folder, project }
+        Self { manager, events, folder, project, pending: VecDeque::new() }
     }
 
     pub async fn limit(&self, change: impl FnOnce(&mut AgentSettings) + Send + 'static) {
@@ -51,7 +54,7 @@ impl World {
         self.manager.shutdown().await;
         let Self { folder, project, .. } = self;
         let (manager, events) = start(&folder).await;
-        Self { manager, events, folder, project }
+        Self { manager, events, folder, project, pending: VecDeque::new() }
     }
 
     pub async fn ask(&self, text: &str) -> Fid {
@@ -75,11 +78,12 @@ impl World {
     pub async fn until<T>(&mut self, mut wanted: impl FnMut(&Event) -> Option<T>) -> T {
         let wait = async {
             loop {
-                for event in self.events.next().await.unwrap() {
+                while let Some(event) = self.pending.pop_front() {
                     if let Some(found) = wanted(&event) {
                         return found;
                     }
                 }
+                self.pending.extend(self.events.next().await.unwrap());
             }
         };
         tokio::time::timeout(PATIENCE, wait).await.unwrap()

@@ -26,6 +26,8 @@ async fn the_list_begins_at_the_mode_of_the_chat_in_sight() -> Result<()> {
     let stage = Stage::new().await?;
     let garden = folder(&stage, "garden")?;
     let window = window_in(&stage, &garden).await?;
+    // The panel moves all when it opens.
+    window.find(named("Find a File")).await?;
     open(&window).await?;
     window.keys(&["End", "Return"]).await?;
     window.click(containing("Work Unattended").role(Role::Button)).await?;

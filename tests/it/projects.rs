@@ -43,6 +43,8 @@ async fn a_chat_begun_in_a_folder_works_there_in_the_mode_that_is_chosen() -> Re
     let garden = folder(&stage, "garden")?;
     let window = window_in(&stage, &garden).await?;
     window.find(named("garden").role(Role::Label)).await?;
+    // The panel moves all when it opens.
+    window.find(named("Find a File")).await?;
     // What tools may do is chosen by keyboard.
     window.find(named("Permissions")).await?.click_with_mouse().await?;
     window.find(containing("read-only commands; changes nothing")).await?;

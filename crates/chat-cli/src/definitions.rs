@@ -40,8 +40,9 @@ pub async fn ask_for_trust(request: &ChatRequest, program: &Program) -> Result<(
         let _ = writeln!(question, "  {}", words::project_item(item));
     }
     question.push_str(&say::ask_trust());
-    terminal::say(&terminal::clean(&question));
+    // Before the question is there: what is typed after it counts.
     let Some(mut reading) = Reading::begin() else { return Ok(()) };
+    terminal::say(&terminal::clean(&question));
     match reading.typed().await {
         Typed::Line(answer) if say::is_yes(&answer) => {
             program.manager.definitions().trust(project).await?;

@@ -70,7 +70,7 @@ fn changes_are_listed_and_undone_and_the_chat_is_exported() {
     let project = scene.project.to_str().expect("a path");
     let file = scene.home.path("chat.md");
     let path = file.to_str().expect("a path");
-    let input = format!("mend it\n/review\n/export {path}\n/export {path}\n");
+    let input = format!("fix it\n/review\n/export {path}\n/export {path}\n");
     let args = ["chat", "--project", project, "--mode", "edits"];
     let run = scene.home.run_with(args, &input);
     assert!(run.stdout.contains("src/add.sh +1 −1"), "{} {}", run.stdout, run.stderr);
@@ -92,11 +92,11 @@ fn plan_mode_and_agent_hold_from_the_next_message_on() {
     server.push(edits("one"));
     server.push(Script::new().text("I may not."));
     let project = scene.project.to_str().expect("a path");
-    let input = "/agent\n/agent nobody\n/agent code-assistant\n/plan mend it\n";
+    let input = "/agent\n/agent nobody\n/agent code-assistant\n/plan fix it\n";
     let run = scene.home.run_with(["chat", "--project", project], input).ok();
     assert!(run.stdout.contains("just-ask  Chats with the model"), "{}", run.stdout);
     assert!(run.stderr.contains("“nobody” isn’t valid for /agent."), "{}", run.stderr);
     assert!(run.stdout.contains("I may not."), "{}", run.stdout);
-    assert_eq!(server.chats()[0].texts_of("user").pop().as_deref(), Some("mend it"));
+    assert_eq!(server.chats()[0].texts_of("user").pop().as_deref(), Some("fix it"));
     assert_eq!(scene.read("src/add.sh"), WRONG);
 }

@@ -143,14 +143,7 @@ pub(super) fn bubble(text: &str, chips: &[(&str, String)]) -> (gtk::Box, Option<
     let mut said = None;
     if !text.is_empty() {
         let shown = &text[..text.floor_char_boundary(LONG)];
-        let label = gtk::Label::builder()
-            .label(shown)
-            .use_markup(false)
-            .wrap(true)
-            .wrap_mode(pango::WrapMode::WordChar)
-            .selectable(true)
-            .xalign(0.0)
-            .build();
+        let label = words(shown);
         let attributes = pango::AttrList::new();
         attributes.insert(pango::AttrFloat::new_line_height(1.45));
         label.set_attributes(Some(&attributes));
@@ -197,6 +190,18 @@ fn command_text(command: &CommandText) -> gtk::Expander {
     fold
 }
 
+/// A text as it was written, which can be selected.
+fn words(text: &str) -> gtk::Label {
+    gtk::Label::builder()
+        .label(text)
+        .use_markup(false)
+        .wrap(true)
+        .wrap_mode(pango::WrapMode::WordChar)
+        .selectable(true)
+        .xalign(0.0)
+        .build()
+}
+
 /// The text of a command, which may be long.
 fn bubble_text(text: &str) -> gtk::Box {
     let column = gtk::Box::builder()
@@ -205,14 +210,7 @@ fn bubble_text(text: &str) -> gtk::Box {
         .margin_top(6)
         .build();
     let shown = &text[..text.floor_char_boundary(LONG)];
-    let label = gtk::Label::builder()
-        .label(shown)
-        .use_markup(false)
-        .wrap(true)
-        .wrap_mode(pango::WrapMode::WordChar)
-        .selectable(true)
-        .xalign(0.0)
-        .build();
+    let label = words(shown);
     column.append(&label);
     if shown.len() < text.len() {
         column.append(&show_all(&label, text.to_owned()));

@@ -46,7 +46,7 @@ impl Desk {
             let (text, usage) = (String::new(), Usage::default());
             return Ok(AgentReport { state, text, error, usage, ..report }.into());
         }
-        self.tell_answer(agent, &given, answered).await
+        self.tell_answer(agent, &given, answered, waits).await
     }
 
     /// The answer is told by this call. What came of other work is still told by a message.
@@ -55,13 +55,16 @@ impl Desk {
         agent: &Arc<Session>,
         given: &Given,
         answered: Answered<'_>,
+        waits: WaitsFor,
     ) -> Result<Answer<AgentReport>, TeamError> {
         if answered.has_owed {
             self.told(&[agent]).await?;
         }
+        // Another call may have had it wait here before this one got it.
+        self.me.withdraw_report(&answered.report).await?;
         let is_own = agent.is_child_of(self.me.fid());
         let told = is_own.then(|| (Arc::clone(agent), Some(given.id)));
-        Ok(Answer { value: answered.report, told: Vec::from_iter(told) })
+        Ok(Answer { value: answered.report, told: Vec::from_iter(told), waits: Some(waits) })
     }
 
     /// The call was stopped: what its agent has is told, and by a message where that takes longer.
@@ -90,10 +93,9 @@ impl Desk {
         }
         let answered = tokio::time::timeout(LAST_WORD, agent.answered(given.id)).await;
         let answer = match answered {
-            Ok(answered) => self.tell_answer(agent, given, answered?).await?,
+            Ok(answered) => self.tell_answer(agent, given, answered?, waits).await?,
             Err(_) => agent.report_so_far().into(),
         };
-        drop(waits);
         self.manager.report_to_parent(Arc::clone(agent), Some(place));
         Ok(answer)
     }
@@ -105,7 +107,7 @@ impl Desk {
         limit: Duration,
         cancel: &CancellationToken,
     ) -> Result<Answer<Vec<AgentReport>>, TeamError> {
-        let (agents, _waits) = match names {
+        let (agents, waits) = match names {
             Some(names) => self.claim_named(names).await?,
             None => self.claim_busy().await?,
         };
@@ -140,7 +142,7 @@ impl Desk {
             self.me.withdraw_report(report).await?;
         }
         let told = self.told(&ended).await?;
-        Ok(Answer { value: reports, told })
+        Ok(Answer { value: reports, told, waits: Some(waits) })
     }
 
     async fn claim_named(

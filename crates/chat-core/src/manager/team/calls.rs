@@ -8,13 +8,15 @@ use tokio_util::sync::CancellationToken;
 use super::super::{Kind, Manager, MessageId, Result};
 use super::{Desk, Member};
 use crate::error::Error;
-use crate::session::{Owed, Session};
+use crate::session::{Owed, Session, WaitsFor};
 use crate::tool::TeamError;
 
 /// What a call gives, and the agents whose reports are in it: they are owed again where nobody gets it.
 pub(super) struct Answer<T> {
     pub(super) value: T,
     pub(super) told: Vec<Told>,
+    /// Until it arrives, the session counts as waiting for them, so that nothing else reports them.
+    pub(super) waits: Option<WaitsFor>,
 }
 
 /// An agent that reported by a call, and the message that the report is about, where it is known.
@@ -22,7 +24,7 @@ pub(super) type Told = (Arc<Session>, Option<MessageId>);
 
 impl<T> From<T> for Answer<T> {
     fn from(value: T) -> Self {
-        Self { value, told: Vec::new() }
+        Self { value, told: Vec::new(), waits: None }
     }
 }
 
@@ -47,16 +49,41 @@ impl Member {
         manager.inner.shared.spawn({
             let manager = manager.clone();
             async move {
-                let unheard = answer.send(work.await);
-                if let Err(Ok(Answer { told, .. })) = unheard {
-                    manager.owe_again(told).await;
-                }
+                let work = work.await;
+                // Nobody may be there any more.
+                let _ = answer.send(Delivery { answer: Some(work), manager });
             }
         });
         match answered.await {
-            Ok(answer) => Ok(answer?.value),
+            Ok(delivery) => Ok(delivery.take()?.value),
             Err(_) => Err(Error::from(Kind::Internal).into()),
         }
+    }
+}
+
+/// An answer on its way. Where its caller goes away before it takes it, the reports in it are owed again.
+struct Delivery<T> {
+    answer: Option<Result<Answer<T>, TeamError>>,
+    manager: Manager,
+}
+
+impl<T> Delivery<T> {
+    fn take(mut self) -> Result<Answer<T>, TeamError> {
+        self.answer.take().unwrap_or_else(|| Err(Error::from(Kind::Internal).into()))
+    }
+}
+
+impl<T> Drop for Delivery<T> {
+    fn drop(&mut self) {
+        let Some(Ok(Answer { told, waits, .. })) = self.answer.take() else { return };
+        if told.is_empty() {
+            return;
+        }
+        let manager = self.manager.clone();
+        self.manager.inner.shared.spawn(async move {
+            manager.owe_again(told).await;
+            drop(waits);
+        });
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tests how agents are stopped, closed and reported, with a scripted client.
 
 mod faults;
+mod interleavings;
 mod processes;
 mod worktrees;
 

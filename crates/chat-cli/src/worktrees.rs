@@ -105,8 +105,8 @@ async fn list(json: bool, program: &Program) -> Result<Outcome> {
 fn line(row: &WorktreeRow) -> String {
     let branch = row.worktree.as_ref().map_or("", Worktree::branch);
     let project = row.worktree.as_ref().map(|it| it.parent_project().display().to_string());
-    let note = say::worktree_state(row.state);
-    let note = note.or_else(|| row.is_left_over().then(say::left_over)).unwrap_or_default();
+    let note = words::worktree_state(row.state);
+    let note = note.or_else(|| row.is_left_over().then(words::left_over)).unwrap_or_default();
     let (name, size) = (name(&row.path), words::bytes(row.size));
     format!("{name}\t{branch}\t{size}\t{}\t{note}\n", project.unwrap_or_default())
 }
@@ -169,7 +169,7 @@ async fn show(name_or_folder: &str, json: bool, program: &Program) -> Result<Out
         };
         line_of(&view)
     } else {
-        remark(&say::work_summary(worktree.branch(), &status));
+        remark(&words::work_summary(worktree.branch(), &status));
         let lines = diff.text.split_inclusive('\n');
         lines.map(|line| program.terminal.clean_output(line).into_owned()).collect()
     };
@@ -222,11 +222,11 @@ async fn merge(
             return Err(CliError::Said(say::conflicts(&target, &files)));
         }
         MergeOutcome::Blocked(files) => return Err(CliError::Said(say::blocked(&files))),
-        MergeOutcome::Merged { .. } | MergeOutcome::UpToDate => remark(&say::merged(&target)),
+        MergeOutcome::Merged { .. } | MergeOutcome::UpToDate => remark(&words::merged(&target)),
     }
     match &merged.removed {
         Some(removed) => remark(&say::discarded(&removed.snapshot.id)),
-        None => remark(&say::stays()),
+        None => remark(&words::merged_worktree_stays()),
     }
     Ok(Outcome::Done)
 }

@@ -37,6 +37,9 @@ pub async fn run(action: Option<Worktrees>, json: bool, program: &Program) -> Re
         Some(Worktrees::Restore { snapshot, project }) => {
             restore(&snapshot, project, program).await
         }
+        Some(Worktrees::DeleteSnapshot { snapshot, yes }) => {
+            delete_snapshot(&snapshot, yes, program).await
+        }
     }
 }
 
@@ -305,6 +308,21 @@ async fn restore(snapshot: &str, project: Option<PathBuf>, program: &Program) ->
     let project = project.map(|given| request::folder(&given)).transpose()?;
     let restored = program.manager.worktrees().restore(snapshot, project).await?;
     remark(&say::worktree_restored(restored.worktree.folder(), restored.worktree.branch()));
+    Ok(Outcome::Done)
+}
+
+async fn delete_snapshot(id: &str, yes: bool, program: &Program) -> Result<Outcome> {
+    let worktrees = program.manager.worktrees();
+    let snapshots = worktrees.snapshots().await?;
+    // If there is none, the engine says so.
+    if let Some(snapshot) = snapshots.iter().find(|snapshot| snapshot.id == id)
+        && !is_wanted(yes, &say::ask_delete_snapshot(snapshot), program).await?
+    {
+        remark(&say::not_finished());
+        return Ok(Outcome::Failed);
+    }
+    worktrees.delete_snapshot(id).await?;
+    remark(&say::snapshot_deleted());
     Ok(Outcome::Done)
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use chat_core::worktree::{MergePreview, RemovalPreview};
+use chat_core::worktree::{MergePreview, RemovalPreview, Snapshot};
 use chat_presentation::words::{
     bytes, commit_count, file_count, fill, merge_blocked, merge_conflicts,
 };
@@ -92,4 +92,16 @@ pub fn only_committed(branch: &str) -> String {
 pub fn worktree_restored(folder: &Path, branch: &str) -> String {
     let text = gettext("Restored in {folder} on the branch {branch}.");
     fill(&text, &[("folder", &folder.display().to_string()), ("branch", branch)])
+}
+
+/// The question before a snapshot is deleted.
+pub fn ask_delete_snapshot(snapshot: &Snapshot) -> String {
+    let (commits, files) = (commit_count(snapshot.commits), file_count(snapshot.files));
+    let text =
+        gettext("Delete the snapshot of “{name}” with {commits} and {files} for good? [y/N]");
+    fill(&text, &[("name", &snapshot.name), ("commits", &commits), ("files", &files)]) + " "
+}
+
+pub fn snapshot_deleted() -> String {
+    gettext("The snapshot was deleted.")
 }

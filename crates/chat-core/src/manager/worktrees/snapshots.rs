@@ -1,4 +1,4 @@
-//! Lists and restores snapshots of removed worktrees.
+//! Lists, restores and deletes snapshots of removed worktrees.
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -37,5 +37,16 @@ impl Worktrees {
             this.git(restore).await
         };
         self.0.run(restore).await
+    }
+
+    /// Deletes a snapshot for good.
+    ///
+    /// # Errors
+    /// `Worktree`: there is none, or the disk fails.
+    pub async fn delete_snapshot(&self, id: &str) -> Result<()> {
+        let (this, id) = (self.0.clone(), id.to_owned());
+        let delete =
+            async move { this.git(move |trees, stop| trees.delete_snapshot(&id, stop)).await };
+        self.0.run(delete).await
     }
 }

@@ -37,6 +37,9 @@ pub async fn run(action: Option<Worktrees>, json: bool, program: &Program) -> Re
         Some(Worktrees::Restore { snapshot, project }) => {
             restore(&snapshot, project, program).await
         }
+        Some(Worktrees::DeleteSnapshot { snapshot, yes }) => {
+            delete_snapshot(&snapshot, yes, program).await
+        }
     }
 }
 
@@ -105,8 +108,8 @@ async fn list(json: bool, program: &Program) -> Result<Outcome> {
 fn line(row: &WorktreeRow) -> String {
     let branch = row.worktree.as_ref().map_or("", Worktree::branch);
     let project = row.worktree.as_ref().map(|it| it.parent_project().display().to_string());
-    let note = say::worktree_state(row.state);
-    let note = note.or_else(|| row.is_left_over().then(say::left_over)).unwrap_or_default();
+    let note = words::worktree_state(row.state);
+    let note = note.or_else(|| row.is_left_over().then(words::left_over)).unwrap_or_default();
     let (name, size) = (name(&row.path), words::bytes(row.size));
     format!("{name}\t{branch}\t{size}\t{}\t{note}\n", project.unwrap_or_default())
 }
@@ -169,7 +172,7 @@ async fn show(name_or_folder: &str, json: bool, program: &Program) -> Result<Out
         };
         line_of(&view)
     } else {
-        remark(&say::work_summary(worktree.branch(), &status));
+        remark(&words::work_summary(worktree.branch(), &status));
         let lines = diff.text.split_inclusive('\n');
         lines.map(|line| program.terminal.clean_output(line).into_owned()).collect()
     };
@@ -222,11 +225,11 @@ async fn merge(
             return Err(CliError::Said(say::conflicts(&target, &files)));
         }
         MergeOutcome::Blocked(files) => return Err(CliError::Said(say::blocked(&files))),
-        MergeOutcome::Merged { .. } | MergeOutcome::UpToDate => remark(&say::merged(&target)),
+        MergeOutcome::Merged { .. } | MergeOutcome::UpToDate => remark(&words::merged(&target)),
     }
     match &merged.removed {
         Some(removed) => remark(&say::discarded(&removed.snapshot.id)),
-        None => remark(&say::stays()),
+        None => remark(&words::merged_worktree_stays()),
     }
     Ok(Outcome::Done)
 }
@@ -305,6 +308,21 @@ async fn restore(snapshot: &str, project: Option<PathBuf>, program: &Program) ->
     let project = project.map(|given| request::folder(&given)).transpose()?;
     let restored = program.manager.worktrees().restore(snapshot, project).await?;
     remark(&say::worktree_restored(restored.worktree.folder(), restored.worktree.branch()));
+    Ok(Outcome::Done)
+}
+
+async fn delete_snapshot(id: &str, yes: bool, program: &Program) -> Result<Outcome> {
+    let worktrees = program.manager.worktrees();
+    let snapshots = worktrees.snapshots().await?;
+    // If there is none, the engine says so.
+    if let Some(snapshot) = snapshots.iter().find(|snapshot| snapshot.id == id)
+        && !is_wanted(yes, &say::ask_delete_snapshot(snapshot), program).await?
+    {
+        remark(&say::not_finished());
+        return Ok(Outcome::Failed);
+    }
+    worktrees.delete_snapshot(id).await?;
+    remark(&say::snapshot_deleted());
     Ok(Outcome::Done)
 }
 

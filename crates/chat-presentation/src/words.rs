@@ -47,6 +47,10 @@ pub use tools::{
     tool_subject, tool_title,
 };
 pub use visible::{hides, one_line, visible, visible_line};
+pub use worktree::{
+    commit_count, file_count, left_over, merge_blocked, merge_conflicts, merged,
+    merged_worktree_stays, work_summary, worktree_state,
+};
 
 #[cfg(test)]
 mod tests;

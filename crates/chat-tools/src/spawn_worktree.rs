@@ -50,6 +50,12 @@ impl Default for SpawnWorktree {
     }
 }
 
+/// A branch that the agent's commands can commit to. Git replaces the file of a branch, so its folder
+/// must be writable, and in a sandbox that of all branches is not.
+fn own_branch(branch: String) -> String {
+    if branch.contains('/') { branch } else { format!("natter/{branch}") }
+}
+
 fn label(tense: Tense, call: CallData<'_>) -> Label {
     let sentence = match tense {
         Tense::ToDo => N_("Start agent {what} in a worktree"),
@@ -69,6 +75,7 @@ impl Tool for SpawnWorktree {
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let Arguments { task, name, branch, base, agent, model, background } = arguments(given)?;
         agents::must_be_allowed(&context, "git worktree add")?;
+        let branch = branch.map(own_branch);
         let worktree = Some(NewWorktree { branch, base, with_changes: false });
         let new =
             AgentTask { task: Some(task), name, path: None, worktree, agent, model, background };

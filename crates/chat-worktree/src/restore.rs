@@ -15,7 +15,7 @@ use crate::git::private::{GitDir, With};
 use crate::git::{Output, run_with};
 use crate::location::Location;
 use crate::record::{Record, Worktree, now};
-use crate::shadow::{REFS, Shadow, copy_objects};
+use crate::shadow::{Shadow, copy_objects, reference};
 use crate::snapshot::Snapshot;
 use crate::worktrees::{Worktrees, hold, make_folder};
 use crate::{Error, names};
@@ -52,9 +52,8 @@ impl Worktrees {
         let shadow = Shadow::open(&self.shadow, git.settings().is_sha256, cancel)?;
         let _stored = shadow.hold()?;
         let no_snapshot = || Error::NoSnapshot(id.to_owned());
-        let is_id = id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
-        let reference = format!("{REFS}{id}");
-        if !is_id || shadow.resolve(&reference, cancel)?.is_none() {
+        let reference = reference(id).ok_or_else(no_snapshot)?;
+        if shadow.resolve(&reference, cancel)?.is_none() {
             return Err(no_snapshot());
         }
         let meta =

@@ -27,6 +27,12 @@ use crate::worktrees::make_folder;
 /// Where the references to snapshots are.
 pub const REFS: &str = "refs/natter/worktrees/";
 
+/// The reference to a snapshot; none if nothing can have this id.
+pub fn reference(id: &str) -> Option<String> {
+    let is_id = id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    is_id.then(|| format!("{REFS}{id}"))
+}
+
 /// A shadow repository for one kind of object names.
 #[derive(Clone, Debug)]
 pub struct Shadow {
@@ -109,6 +115,18 @@ impl Shadow {
         let output = run_with(&mut command, &[], 1 << 16, cancel)?;
         let line = Output::line(&output.bytes);
         Ok((output.code == Some(0) && !line.is_empty()).then_some(line))
+    }
+
+    /// Deletes references, and everything that only they need. The lock must be held.
+    pub fn delete(&self, references: &[String], cancel: &AtomicBool) -> Result<(), Error> {
+        if references.is_empty() {
+            return Ok(());
+        }
+        let text: String = references.iter().map(|name| format!("delete {name}\n")).collect();
+        self.output("update-ref", &["--stdin"], text.as_bytes(), cancel)?;
+        self.output("repack", &["-a", "-d", "-q"], &[], cancel)?;
+        self.output("prune", &["--expire=now"], &[], cancel)?;
+        Ok(())
     }
 
     /// Starts to import a snapshot.

@@ -16,7 +16,7 @@ use crate::git::Output;
 use crate::git::private::{GitDir, With};
 use crate::location::Location;
 use crate::record::{Worktree, now};
-use crate::shadow::{Import, REFS, Shadow, copy_objects};
+use crate::shadow::{Import, REFS, Shadow, copy_objects, reference};
 use crate::work_index::{copy_index, untracked};
 use crate::worktrees::Worktrees;
 use crate::{Error, names, raw, status};
@@ -163,22 +163,35 @@ impl Worktrees {
             let _lock = shadow.hold()?;
             let listed =
                 shadow.output("for-each-ref", &["--format=%(refname)", REFS], &[], cancel)?;
-            let mut text = String::new();
+            let mut old = Vec::new();
             for name in String::from_utf8_lossy(&listed).lines() {
                 // The time is in the name, so that a damaged one goes too.
                 let at = name.strip_prefix(REFS).and_then(|id| id.split('-').next()?.parse().ok());
                 if at.is_some_and(|at: u64| at < oldest) {
-                    text.extend(["delete ", name, "\n"]);
-                    count += 1;
+                    old.push(name.to_owned());
                 }
             }
-            if !text.is_empty() {
-                shadow.output("update-ref", &["--stdin"], text.as_bytes(), cancel)?;
-                shadow.output("repack", &["-a", "-d", "-q"], &[], cancel)?;
-                shadow.output("prune", &["--expire=now"], &[], cancel)?;
-            }
+            shadow.delete(&old, cancel)?;
+            count += old.len();
         }
         Ok(count)
+    }
+
+    /// Deletes a snapshot for good. Takes as long as packing the others.
+    ///
+    /// # Errors
+    /// There is no such snapshot; the shadow repository cannot be written; it was cancelled. Then it
+    /// may be gone, while what only it needed stays on disk until another one is deleted.
+    pub fn delete_snapshot(&self, id: &str, cancel: &AtomicBool) -> Result<(), Error> {
+        let no_snapshot = || Error::NoSnapshot(id.to_owned());
+        let reference = reference(id).ok_or_else(no_snapshot)?;
+        for shadow in Shadow::existing(&self.shadow, cancel)? {
+            let _lock = shadow.hold()?;
+            if shadow.resolve(&reference, cancel)?.is_some() {
+                return shadow.delete(&[reference], cancel);
+            }
+        }
+        Err(no_snapshot())
     }
 }
 

@@ -48,6 +48,14 @@ pub enum Worktrees {
         #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
         project: Option<PathBuf>,
     },
+    /// Delete a snapshot for good
+    DeleteSnapshot {
+        /// The snapshot, as listed by `worktrees snapshots`
+        snapshot: String,
+        /// Delete it without asking
+        #[arg(short, long)]
+        yes: bool,
+    },
 }
 
 /// How to finish a worktree.

@@ -118,4 +118,13 @@ fn a_conflict_is_named_and_a_discarded_worktree_is_restored() {
     run(&home, &["worktrees", "restore", id]).ok();
     let shown = run(&home, &["worktrees", "show", "fixer"]).ok();
     assert!(shown.stdout.contains("+two\n"), "{shown:?}");
+    let refused = run(&home, &["worktrees", "delete-snapshot", id]);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("--yes"), "{refused:?}");
+    let deleted = run(&home, &["worktrees", "delete-snapshot", "--yes", id]).ok();
+    assert!(deleted.stderr.contains("The snapshot was deleted."), "{deleted:?}");
+    let none = run(&home, &["worktrees", "snapshots"]).ok();
+    assert_eq!((none.stdout.as_str(), none.stderr.as_str()), ("", "There are no snapshots.\n"));
+    let missing = run(&home, &["worktrees", "delete-snapshot", "--yes", id]);
+    assert!(missing.stderr.contains("Couldn’t find the snapshot"), "{missing:?}");
 }

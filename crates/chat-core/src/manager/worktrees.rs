@@ -2,6 +2,7 @@
 //! and agents work apart from the user's files.
 
 mod finish;
+mod snapshots;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use chat_worktree::{
     CreateOptions, Created, DiffLimits, Listed, MergePreview, Presence, RemovalPreview, Removed,
-    Restored, Snapshot, Status, WorkDiff, Worktree, Worktrees as Trees,
+    Status, WorkDiff, Worktree, Worktrees as Trees,
 };
 
 use super::{Fid, Kind, Manager, MergedWorktree, NewAgent, NewWorktree, Result};
@@ -229,36 +230,6 @@ impl Worktrees {
     pub async fn forget(&self, worktree: &Worktree) -> Result<()> {
         let (this, worktree) = (self.0.clone(), worktree.clone());
         self.0.run(async move { this.git(move |trees, _| trees.forget(&worktree)).await }).await
-    }
-
-    /// The snapshots of removed worktrees, the latest first.
-    ///
-    /// # Errors
-    /// `Worktree`.
-    pub async fn snapshots(&self) -> Result<Vec<Snapshot>> {
-        let this = self.0.clone();
-        self.0.run(async move { this.git(Trees::snapshots).await }).await
-    }
-
-    /// Makes a snapshot a worktree again. The snapshot stays. Without a project it is made in the one
-    /// that it came from.
-    ///
-    /// # Errors
-    /// `Worktree`.
-    pub async fn restore(&self, id: &str, project: Option<PathBuf>) -> Result<Restored> {
-        let (this, id) = (self.0.clone(), id.to_owned());
-        let restore = async move {
-            let restore = move |trees: &Trees, stop: &AtomicBool| {
-                if let Some(project) = project {
-                    return trees.restore(&id, &project, stop);
-                }
-                let found = trees.snapshots(stop)?.into_iter().find(|snapshot| snapshot.id == id);
-                let found = found.ok_or_else(|| chat_worktree::Error::NoSnapshot(id.clone()))?;
-                trees.restore(&id, &found.project, stop)
-            };
-            this.git(restore).await
-        };
-        self.0.run(restore).await
     }
 }
 

@@ -1,9 +1,11 @@
-//! Words what can go wrong with a worktree.
+//! Words worktrees, and what can go wrong with them.
 
 use std::path::Path;
 
 use chat_core::error::WorktreeFault;
-use gettextrs::gettext;
+use chat_core::manager::WorktreeState;
+use chat_core::worktree::Status;
+use gettextrs::{gettext, ngettext};
 
 use super::{fill, one_line};
 
@@ -84,4 +86,67 @@ fn named(text: &str, name: &str) -> String {
 
 fn at(text: &str, path: &Path) -> String {
     fill(text, &[("path", &one_line(&path.display().to_string()))])
+}
+
+/// What is left of a worktree that is not whole.
+pub fn worktree_state(state: WorktreeState) -> Option<String> {
+    match state {
+        WorktreeState::Whole => None,
+        WorktreeState::Unlinked => Some(gettext("not linked to its repository")),
+        WorktreeState::FolderGone => Some(gettext("its folder is gone")),
+        WorktreeState::RepositoryGone => Some(gettext("its repository is gone")),
+        WorktreeState::Unrecorded => Some(gettext("unknown")),
+        WorktreeState::Removed => Some(gettext("removed, not deleted completely")),
+    }
+}
+
+/// The note on a worktree that no chat uses.
+pub fn left_over() -> String {
+    gettext("no chat uses it")
+}
+
+/// How far the work in a worktree is.
+pub fn work_summary(branch: &str, status: &Status) -> String {
+    let commits = commit_count(status.ahead);
+    let files = file_count(status.changed + status.untracked);
+    let text = gettext("Branch {branch}: {commits}, {files} not committed");
+    fill(&text, &[("branch", branch), ("commits", &commits), ("files", &files)])
+}
+
+/// So many commits.
+pub fn commit_count(count: u64) -> String {
+    let text = ngettext("{count} commit", "{count} commits", small(count));
+    fill(&text, &[("count", &count.to_string())])
+}
+
+/// So many files.
+pub fn file_count(count: u64) -> String {
+    let text = ngettext("{count} file", "{count} files", small(count));
+    fill(&text, &[("count", &count.to_string())])
+}
+
+fn small(count: u64) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// The work in a worktree was merged.
+pub fn merged(target: &str) -> String {
+    fill(&gettext("Merged into {branch}."), &[("branch", target)])
+}
+
+/// A worktree was merged, but is still there.
+pub fn merged_worktree_stays() -> String {
+    gettext("The worktree was merged, but couldn’t be removed.")
+}
+
+/// Why nothing was merged, before the list of the files that both sides changed.
+pub fn merge_conflicts(target: &str) -> String {
+    let text =
+        gettext("Nothing was merged, because {branch} changed the same lines of these files:");
+    fill(&text, &[("branch", target)])
+}
+
+/// Why nothing was merged, before the list of the user's files that are in the way.
+pub fn merge_blocked() -> String {
+    gettext("Nothing was merged, because you have uncommitted changes in these files:")
 }

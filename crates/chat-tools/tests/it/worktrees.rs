@@ -138,7 +138,7 @@ async fn a_worktree_that_cannot_be_created_says_why_and_leaves_no_agent() {
     let mut world = world(&server, Mode::Edits).await;
     let task = json!({ "name": "fixer", "task": "Fix a", "base": "nowhere" });
     server.push(call("c1", "spawn_worktree", task));
-    let task = json!({ "name": "fixer", "task": "Fix a", "branch": "main" });
+    let task = json!({ "name": "fixer", "task": "Fix a", "branch": "main/fix" });
     server.push(call("c2", "spawn_worktree", task));
     server.push(Script::new().text("No."));
     let fid = world.ask("Have it fixed").await;
@@ -175,7 +175,8 @@ async fn commands_in_a_worktree_commit_there_and_nowhere_else() {
         "git config core.fsmonitor evil".to_owned(),
         format!("cat {at}/a"),
     ];
-    server.push(call("c1", "spawn_worktree", json!({ "name": "fixer", "task": "Fix a" })));
+    let task = json!({ "name": "fixer", "task": "Fix a", "branch": "fix" });
+    server.push(call("c1", "spawn_worktree", task));
     for (number, text) in escapes.iter().enumerate() {
         let text = format!("{as_somebody}; {text}");
         server.push(call(&format!("e{number}"), "run_command", json!({ "command": text })));
@@ -202,7 +203,7 @@ async fn commands_in_a_worktree_commit_there_and_nowhere_else() {
     assert_eq!(git(&project, &["status", "--porcelain"]), "");
     assert!(!project.join(".git/hooks/pre-commit").exists());
     let shown = &world.results(&fid).await[1].text;
-    assert!(shown.contains("1 commit, "), "{shown}");
+    assert!(shown.starts_with("Branch natter/fix from main: 1 commit, "), "{shown}");
 }
 
 #[tokio::test]

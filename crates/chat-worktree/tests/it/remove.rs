@@ -137,6 +137,34 @@ fn old_snapshots_are_pruned() {
 }
 
 #[test]
+fn a_deleted_snapshot_is_gone_with_its_files_and_the_others_stay() {
+    let world = World::new();
+    let worktree = worked(&world);
+    let first = world.worktrees.snapshot(&worktree, &NEVER).unwrap();
+    write(worktree.folder(), "only-second", "only in the second\n");
+    let blob = world.git(&["hash-object", worktree.folder().join("only-second").to_str().unwrap()]);
+    let second = world.remove(&worktree).snapshot;
+    let shadow = world.beside("state/worktrees/sha1.git");
+    let has = |name: &str| {
+        let mut command = std::process::Command::new("git");
+        let found = command.args(["cat-file", "-e", name]).current_dir(&shadow).output();
+        found.unwrap().status.success()
+    };
+    assert!(has(&blob));
+    world.worktrees.delete_snapshot(&second.id, &NEVER).unwrap();
+    assert!(!has(&blob));
+    assert_eq!(world.worktrees.snapshots(&NEVER).unwrap(), std::slice::from_ref(&first));
+    assert_eq!(git(&shadow, &["fsck", "--no-dangling"]), "");
+    for missing in [&*second.id, "", "x/../y", "--all"] {
+        let error = world.worktrees.delete_snapshot(missing, &NEVER).unwrap_err();
+        assert!(matches!(error, Error::NoSnapshot(_)), "{missing}: {error}");
+    }
+    world.worktrees.restore(&first.id, &world.project(), &NEVER).unwrap();
+    world.worktrees.delete_snapshot(&first.id, &NEVER).unwrap();
+    assert_eq!(world.worktrees.snapshots(&NEVER).unwrap(), []);
+}
+
+#[test]
 fn a_repository_inside_is_stored_with_its_commits() {
     let world = World::new();
     let worktree = world.create("x");

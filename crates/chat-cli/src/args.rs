@@ -2,6 +2,7 @@
 
 mod connections;
 mod models;
+mod trust;
 mod values;
 mod worktrees;
 
@@ -16,6 +17,7 @@ use clap_complete::Shell;
 
 pub use self::connections::Connections;
 pub use self::models::{ListModels, Models};
+pub use self::trust::Trust;
 use self::values::{mode_parser, parse_boxed_rule, parse_rule, parse_temperature, thinking_parser};
 pub use self::worktrees::{Finish, Worktrees};
 
@@ -123,6 +125,16 @@ pub enum Command {
         /// What to do with the rules; without it they are listed.
         #[command(subcommand)]
         action: Option<Rules>,
+        /// Print one JSON object per line
+        #[arg(long)]
+        json: bool,
+    },
+    /// List trusted projects, and stop trusting one
+    #[command(args_conflicts_with_subcommands = true)]
+    Trust {
+        /// What to do with them; without it they are listed.
+        #[command(subcommand)]
+        action: Option<Trust>,
         /// Print one JSON object per line
         #[arg(long)]
         json: bool,

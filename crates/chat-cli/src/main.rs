@@ -23,6 +23,7 @@ mod sessions;
 mod show;
 mod signals;
 mod terminal;
+mod trust;
 mod turn;
 mod worktrees;
 
@@ -91,6 +92,7 @@ async fn dispatch(command: Command, program: &Program) -> Result<Outcome> {
             models::run(action.unwrap_or(args::Models::List(list)), program).await
         }
         Command::Rules { action, json } => rules::run(action, json, program).await,
+        Command::Trust { action, json } => trust::run(action, json, program).await,
         Command::Worktrees { action, json } => worktrees::run(action, json, program).await,
         // Handled before the engine was started.
         Command::Completions { .. } | Command::Man { .. } => Ok(Outcome::Done),

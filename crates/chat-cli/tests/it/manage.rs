@@ -88,6 +88,7 @@ fn an_empty_list_is_told_of_and_not_in_json() {
         (&["models"], "There are no models yet."),
         (&["models", "--installed"], "No models are installed yet."),
         (&["rules"], "There are no permission rules."),
+        (&["trust"], "You don’t trust any projects yet."),
     ] {
         let run = home.run(list).ok();
         assert!(run.stdout.is_empty() && run.stderr.starts_with(told), "{list:?}: {run:?}");

@@ -318,7 +318,7 @@ impl Session {
             state.answering = Some(resolved.answering(state.record.project.clone()));
             state.agent_ceiling = resolved.agent.ceiling();
             let turn = state.turns.begin(cancel.clone());
-            (state.trouble, state.refused, state.stopped) = (None, None, false);
+            (state.trouble, state.ended, state.refused, state.stopped) = (None, None, None, false);
             state.begun_by = begun_by;
             state.record.updated = reply.time;
             state.begin_reply(reply);

@@ -14,6 +14,7 @@ mod error;
 mod generate;
 mod keyboard;
 mod models;
+mod outgoing;
 mod output;
 mod prompt;
 mod request;

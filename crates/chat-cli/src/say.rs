@@ -3,6 +3,7 @@
 
 mod agents;
 mod approvals;
+mod commands;
 mod context;
 mod worktrees;
 
@@ -24,6 +25,7 @@ pub use approvals::{
     works_in,
 };
 
+pub use commands::{no_command_to_ask, only_in_chat};
 pub use context::{compacted, not_begun, summing_up};
 pub use worktrees::{
     ask_discard, ask_merge, blocked, committed, conflicts, discarded, left_over, merged,

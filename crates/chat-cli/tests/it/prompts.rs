@@ -27,7 +27,7 @@ impl Seat {
     }
 
     /// One whose output is that terminal, too.
-    fn whole(home: &Home, args: &[&str]) -> Self {
+    pub fn whole(home: &Home, args: &[&str]) -> Self {
         Self::start(home, args, true)
     }
 

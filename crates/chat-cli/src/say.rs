@@ -28,9 +28,9 @@ pub use approvals::{
 pub use commands::{no_command_to_ask, only_in_chat};
 pub use context::{compacted, not_begun, summing_up};
 pub use worktrees::{
-    ask_discard, ask_merge, blocked, committed, conflicts, discarded, left_over, merged,
-    no_snapshots, no_worktrees, nobody_to_confirm, not_finished, only_committed, stays,
-    work_summary, worktree_restored, worktree_state,
+    ask_commit_and_merge, ask_discard, ask_merge, blocked, committed, conflicts, discarded,
+    left_over, merged, no_snapshots, no_worktrees, nobody_to_confirm, not_finished, only_committed,
+    stays, work_summary, worktree_restored, worktree_state,
 };
 
 /// Suggests commands that may help with an error, the most promising first.

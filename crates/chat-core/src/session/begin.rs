@@ -173,7 +173,7 @@ impl Session {
         let store = &self.services.store;
         if !waited {
             store.append(&self.fid, messages, reply.id).await?;
-        } else if !store.append_waiting(&self.fid, messages, reply.id, id).await? {
+        } else if !store.append_waiting(&self.fid, messages, reply.id, vec![id]).await? {
             return Ok(false);
         }
         self.start_stored(resolved, Some(&user), &reply, cancel);

@@ -1,5 +1,6 @@
 //! Runs `natter-cli chat`: a conversation, line by line.
 
+mod agents;
 mod background;
 mod built_in;
 mod command;
@@ -216,6 +217,9 @@ impl Conversation<'_> {
                     self.remark(&note);
                 }
             }
+            Command::Agents => self.list_agents().await?,
+            Command::StopAgents(name) => self.stop_agents(&name).await?,
+            Command::CloseAgents(name) => self.close_agents(&name).await?,
             Command::Context => self.context().await?,
             Command::Prompt => self.prompt().await?,
             Command::Unknown(name) => self.remark(&say::no_command(&name)),

@@ -83,7 +83,9 @@ async fn dispatch(command: Command, program: &Program) -> Result<Outcome> {
         Command::Ask(ask) => ask::run(ask, program).await,
         Command::Chat(request) => chat::run(request, program).await,
         Command::Sessions(args) => sessions::list(args, program).await,
-        Command::Agents(args) => agents::run(args, program).await,
+        Command::Agents { action, list } => {
+            agents::run(action.unwrap_or(args::Agents::List(list)), program).await
+        }
         Command::Show(args) => show::show(args, program).await,
         Command::Rename { fid, title } => sessions::rename(&fid, &title, program).await,
         Command::Delete { fid, yes } => sessions::delete(fid, yes, program).await,

@@ -15,7 +15,10 @@ use chat_core::models::display_name;
 use chat_presentation::words::{Action, fill};
 use gettextrs::{gettext, ngettext};
 
-pub use agents::{agent_closed, agent_deleted, agents_interrupted, no_agents, tokens};
+pub use agents::{
+    agent_closed, agent_deleted, agents_interrupted, closed_agent, closed_agents, no_agents,
+    no_such_agent, several_agents, stopped_agent, stopped_agents, tokens,
+};
 pub use approvals::{
     allow_always, allow_in_project, allow_in_session, allow_once, allow_outside_sandbox, ask_trust,
     bounds, command_ended, definitions_untrusted, deny_always, deny_once, everywhere, for_longer,
@@ -381,6 +384,10 @@ pub fn commands() -> Vec<(String, String)> {
         ("/open FID".to_owned(), gettext("Switch to another chat")),
         ("/project [DIR]".to_owned(), gettext("Show the project, or work in another folder")),
         ("/rules [remove RULE]".to_owned(), gettext("List permission rules, or remove one")),
+        (
+            "/agents [stop|close NAME|all]".to_owned(),
+            gettext("List the agents of this chat, or stop or close them"),
+        ),
         ("/context".to_owned(), gettext("Show how full the context window is, and what fills it")),
         ("/prompt".to_owned(), gettext("Show everything that is sent with your next message")),
         ("/commands".to_owned(), gettext("List this chat’s background commands")),

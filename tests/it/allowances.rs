@@ -8,7 +8,7 @@ use chat_testkit::ui::{By, Role, State, Wheel, Widget, containing, named, role, 
 use crate::stage::{Stage, Window};
 
 /// Opens a page of the preferences, which holds this.
-async fn page(window: &Window, name: &str, holds: By) -> Result<()> {
+pub async fn page(window: &Window, name: &str, holds: By) -> Result<()> {
     window.keys(&["ctrl+comma"]).await?;
     window.find(named("Preferences").role(Role::Frame)).await?;
     // The switcher has each page twice: the one below is for windows as narrow as this one.

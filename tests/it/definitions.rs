@@ -5,6 +5,7 @@ use chat_core::message::SessionMeta;
 use chat_core::store::{NewSession, Store};
 use chat_testkit::ui::{By, Role, containing, named};
 
+use crate::allowances;
 use crate::stage::{Stage, Window, chat};
 
 const GARDENER: &str = "---\ndescription: Waters plants\n---\nYou are a gardener.\n";
@@ -86,5 +87,23 @@ async fn a_broken_file_is_named_until_the_line_is_closed() -> Result<()> {
     window.gone(line()).await?;
     window.type_text("Apples").await?;
     window.holds("Apples").await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn trust_is_taken_back_in_the_preferences() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = with_chat(&stage, &[(".natter/agents/gardener.md", GARDENER)]).await?;
+    window.find(named("Review…").role(Role::Button)).await?.click_with_mouse().await?;
+    window.click(containing("Use Them").role(Role::Button)).await?;
+    window.gone(question()).await?;
+    allowances::page(&window, "Permissions", named("Trusted Projects")).await?;
+    let stop = window.find(containing("Stop trusting").role(Role::Button)).await?;
+    assert!(stop.name().ends_with("/garden"), "{}", stop.name());
+    stop.bring_into_sight().await?;
+    stop.click_with_mouse().await?;
+    window.find(named("No trusted projects yet")).await?;
+    window.keys(&["Escape"]).await?;
+    window.find(question()).await?;
     window.close().await
 }

@@ -1,5 +1,6 @@
-//! Runs `natter-cli agents`: lists the agents of chats and what they do, once or as it changes.
+//! Runs `natter-cli agents`: lists the agents of chats and what they do, once or as it changes, and closes them.
 
+mod close;
 mod view;
 
 use std::collections::{BTreeMap, HashSet};
@@ -29,19 +30,40 @@ struct Entry {
     work: Option<Work>,
 }
 
+/// Runs the requested action on agents.
+pub async fn run(action: args::Agents, program: &Program) -> Result<Outcome> {
+    match action {
+        args::Agents::List(args) => list(args, program).await,
+        args::Agents::Close { name, session, all } => {
+            let session = session.as_deref().map(Fid::new);
+            match (name, session) {
+                (Some(name), session) => close::one(&name, session.as_ref(), program).await,
+                (None, Some(session)) if all => close::all(&session, program).await,
+                // The command line has one of both.
+                (None, _) => Ok(Outcome::Usage),
+            }
+        }
+    }
+}
+
 /// Lists agents. With `--watch` follows what they do until a signal comes.
-pub async fn run(args: args::Agents, program: &Program) -> Result<Outcome> {
+async fn list(args: args::ListAgents, program: &Program) -> Result<Outcome> {
     let fid = args.session.as_deref().map(Fid::new);
     if args.watch {
         return watch(fid.as_ref(), args.json, program).await;
     }
-    let entries = entries(fid.as_ref(), program).await?;
-    if entries.is_empty() && !args.json {
+    print(fid.as_ref(), args.json, program).await?;
+    Ok(Outcome::Done)
+}
+
+/// Prints the agents of a chat, or of all.
+pub async fn print(fid: Option<&Fid>, json: bool, program: &Program) -> Result<()> {
+    let entries = entries(fid, program).await?;
+    if entries.is_empty() && !json {
         terminal::say(&format!("{}\n", say::no_agents()));
     }
-    let lines = entries.iter().filter_map(|entry| line(entry, args.json, program));
-    program.output.print(lines.collect()).await?;
-    Ok(Outcome::Done)
+    let lines = entries.iter().filter_map(|entry| line(entry, json, program));
+    program.output.print(lines.collect()).await
 }
 
 async fn watch(fid: Option<&Fid>, json: bool, program: &Program) -> Result<Outcome> {

@@ -1,7 +1,9 @@
 //! Defines the command line and its help.
 
+mod agents;
 mod connections;
 mod models;
+mod trust;
 mod values;
 mod worktrees;
 
@@ -14,8 +16,10 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
+pub use self::agents::{Agents, ListAgents};
 pub use self::connections::Connections;
 pub use self::models::{ListModels, Models};
+pub use self::trust::Trust;
 use self::values::{mode_parser, parse_boxed_rule, parse_rule, parse_temperature, thinking_parser};
 pub use self::worktrees::{Finish, Worktrees};
 
@@ -75,8 +79,15 @@ pub enum Command {
     Chat(Request),
     /// List chats, newest first
     Sessions(Sessions),
-    /// List agents and what they do
-    Agents(Agents),
+    /// List agents and what they do, and close them
+    #[command(args_conflicts_with_subcommands = true)]
+    Agents {
+        /// What to do with them; without it they are listed.
+        #[command(subcommand)]
+        action: Option<Agents>,
+        #[command(flatten)]
+        list: ListAgents,
+    },
     /// Print a chat
     Show(Show),
     /// Rename a chat
@@ -123,6 +134,16 @@ pub enum Command {
         /// What to do with the rules; without it they are listed.
         #[command(subcommand)]
         action: Option<Rules>,
+        /// Print one JSON object per line
+        #[arg(long)]
+        json: bool,
+    },
+    /// List trusted projects, and stop trusting one
+    #[command(args_conflicts_with_subcommands = true)]
+    Trust {
+        /// What to do with them; without it they are listed.
+        #[command(subcommand)]
+        action: Option<Trust>,
         /// Print one JSON object per line
         #[arg(long)]
         json: bool,
@@ -214,20 +235,6 @@ pub struct Sessions {
     /// List agents below the chat that they work for
     #[arg(long, conflicts_with = "search")]
     pub tree: bool,
-    /// Print one JSON object per line
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Which agents to list, and how.
-#[derive(Debug, Args)]
-pub struct Agents {
-    /// Only the agents of this chat
-    #[arg(short, long, value_name = "FID")]
-    pub session: Option<String>,
-    /// Print an agent again each time it changes, until Ctrl+C
-    #[arg(short, long)]
-    pub watch: bool,
     /// Print one JSON object per line
     #[arg(long)]
     pub json: bool,

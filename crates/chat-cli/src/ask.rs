@@ -4,12 +4,14 @@ use std::io::Read as _;
 
 use chat_core::event::{Status, StopReason};
 use chat_core::message::{ChatRequest, Fid};
+use chat_presentation::slash_commands::{self, FrontEnd, SlashCommands, Typed};
 use chat_presentation::words;
 
 use crate::args::Ask;
 use crate::definitions;
 use crate::engine::Program;
 use crate::error::{CliError, Outcome, Result};
+use crate::outgoing::Outgoing;
 use crate::output;
 use crate::request;
 use crate::say;
@@ -63,11 +65,39 @@ async fn report_agents(fid: &Fid, program: &Program) {
 
 async fn make(args: Ask, program: &Program) -> Result<ChatRequest> {
     let mut request = request::make(&args.request, program).await?;
-    definitions::report(&request, program).await?;
-    request.content.text = prompt(args.prompt).await?;
+    let definitions = definitions::report(&request, program).await?;
+    let commands = SlashCommands::new(&definitions, FrontEnd::Terminal);
+    // What comes from a pipe is nothing that somebody has typed.
+    let is_typed = args.prompt != "-";
+    let text = prompt(args.prompt).await?;
+    let outgoing = if is_typed { read(&text, &commands)? } else { Outgoing::text(text) };
+    request.content.text = outgoing.text;
     request.content.attachments = request::attachments(&args.request)?;
     request::point_at(&mut request, program).await?;
+    if let Some((command, arguments)) = outgoing.command {
+        let model = request.model.clone();
+        if model.is_none() && command.names_model() {
+            program.discover();
+        }
+        slash_commands::attach(&program.manager, &command, &arguments, &mut request).await?;
+        // The options of the command line count for more.
+        request.model = model.or(request.model);
+        request.agent = args.request.agent.or(request.agent);
+    }
     Ok(request)
+}
+
+/// Tells a question from a command, as in a conversation.
+fn read(text: &str, commands: &SlashCommands) -> Result<Outgoing> {
+    let wrong = match commands.read(text) {
+        Typed::Message(_) | Typed::Command(..) => return Ok(Outgoing::of(text, commands)),
+        Typed::BuiltIn(command, _) | Typed::Unexpected(command) => {
+            say::only_in_chat(command.name())
+        }
+        Typed::Unknown(name, None) => say::no_command_to_ask(name),
+        Typed::Unknown(name, nearest) => slash_commands::unknown_words(name, nearest),
+    };
+    Err(CliError::Usage(wrong))
 }
 
 /// The question; `-` means all of standard input.

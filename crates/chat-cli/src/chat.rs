@@ -1,21 +1,25 @@
 //! Runs `natter-cli chat`: a conversation, line by line.
 
+mod agents;
 mod background;
 mod built_in;
 mod command;
+mod completion;
 mod context;
 mod lines;
 mod permissions;
 
+use chat_core::definitions::Definitions;
 use chat_core::event::SessionPlaceholder;
 use chat_core::message::{Attachment, ChatRequest, Fid};
 use chat_core::permission::Rule;
-use chat_presentation::slash_commands::{self, FrontEnd, SlashCommand, SlashCommands, Typed};
+use chat_presentation::slash_commands::{self, FrontEnd, SlashCommands, Typed};
 
 use crate::args::Request;
 use crate::definitions;
 use crate::engine::Program;
 use crate::error::{CliError, Outcome, Result};
+use crate::outgoing::Outgoing;
 use crate::output::{self, Sink};
 use crate::request;
 use crate::say;
@@ -55,26 +59,6 @@ struct Conversation<'a> {
     last: Outcome,
 }
 
-/// A message that is to be sent.
-struct Outgoing {
-    text: String,
-    /// The command with which it begins, and its arguments.
-    command: Option<(SlashCommand, String)>,
-}
-
-impl Outgoing {
-    fn of(text: &str, commands: &SlashCommands) -> Self {
-        match commands.read(text) {
-            Typed::Command(command, arguments) => {
-                let command = Some((command.clone(), arguments.to_owned()));
-                Self { text: text.to_owned(), command }
-            }
-            Typed::Message(text) => Self { text: text.into_owned(), command: None },
-            _ => Self { text: text.to_owned(), command: None },
-        }
-    }
-}
-
 impl Conversation<'_> {
     async fn begin(&mut self) -> Result<()> {
         if let Some(fid) = self.request.session.clone() {
@@ -88,8 +72,9 @@ impl Conversation<'_> {
 
     async fn talk(&mut self, mut lines: Lines, signals: &mut Signals) -> Result<Outcome> {
         loop {
+            let names = if lines.completes() { self.command_names().await } else { Vec::new() };
             let line = tokio::select! {
-                line = lines.next() => line?,
+                line = lines.next(names) => line?,
                 () = signals.next() => return Err(CliError::Stopped),
             };
             let text = match line {
@@ -132,7 +117,7 @@ impl Conversation<'_> {
     /// Carries out a line that is a command. Gives back the message that is to be sent, if it is one.
     async fn obey(&mut self, text: String) -> Result<Option<Outgoing>> {
         if !text.starts_with('/') {
-            return Ok(Some(Outgoing { text, command: None }));
+            return Ok(Some(Outgoing::text(text)));
         }
         if let Some(command) = command::read(&text) {
             self.obey_own(command).await?;
@@ -161,6 +146,20 @@ impl Conversation<'_> {
         let folder = self.folder().await?;
         let definitions = self.program.manager.definitions().of_project(folder.as_deref()).await;
         Ok(SlashCommands::new(&definitions, FrontEnd::Terminal))
+    }
+
+    /// The names of all commands, for completion: without those of files where these cannot be read.
+    async fn command_names(&self) -> Vec<String> {
+        let all = self
+            .commands_here()
+            .await
+            .unwrap_or_else(|_| SlashCommands::new(&Definitions::default(), FrontEnd::Terminal));
+        let names = all.all().iter().map(|command| command.name.clone());
+        let own = say::commands().into_iter().filter_map(|(usage, _)| {
+            let name = usage.strip_prefix('/')?.split(' ').next()?;
+            Some(name.to_owned())
+        });
+        names.chain(own).collect()
     }
 
     /// Sends a message and shows the answer.
@@ -218,6 +217,9 @@ impl Conversation<'_> {
                     self.remark(&note);
                 }
             }
+            Command::Agents => self.list_agents().await?,
+            Command::StopAgents(name) => self.stop_agents(&name).await?,
+            Command::CloseAgents(name) => self.close_agents(&name).await?,
             Command::Context => self.context().await?,
             Command::Prompt => self.prompt().await?,
             Command::Unknown(name) => self.remark(&say::no_command(&name)),

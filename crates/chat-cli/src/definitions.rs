@@ -16,14 +16,14 @@ use crate::terminal;
 /// At most this many problems are reported.
 const MOST_PROBLEMS: usize = 3;
 
-/// Reports errors in files, and that the definitions of a project are not in use.
-pub async fn report(request: &ChatRequest, program: &Program) -> Result<()> {
+/// Reports errors in files, and that the definitions of a project are not in use. Gives the definitions that are.
+pub async fn report(request: &ChatRequest, program: &Program) -> Result<Arc<Definitions>> {
     let definitions = of_request(request, program).await?;
     report_problems(&definitions, program);
     if untrusted(&definitions).is_some() {
         remark(&say::definitions_untrusted(), program);
     }
-    Ok(())
+    Ok(definitions)
 }
 
 /// The same, but asks the user whether to trust them, if they can answer. Waits for the answer.

@@ -14,6 +14,7 @@ mod error;
 mod generate;
 mod keyboard;
 mod models;
+mod outgoing;
 mod output;
 mod prompt;
 mod request;
@@ -23,6 +24,7 @@ mod sessions;
 mod show;
 mod signals;
 mod terminal;
+mod trust;
 mod turn;
 mod worktrees;
 
@@ -81,7 +83,9 @@ async fn dispatch(command: Command, program: &Program) -> Result<Outcome> {
         Command::Ask(ask) => ask::run(ask, program).await,
         Command::Chat(request) => chat::run(request, program).await,
         Command::Sessions(args) => sessions::list(args, program).await,
-        Command::Agents(args) => agents::run(args, program).await,
+        Command::Agents { action, list } => {
+            agents::run(action.unwrap_or(args::Agents::List(list)), program).await
+        }
         Command::Show(args) => show::show(args, program).await,
         Command::Rename { fid, title } => sessions::rename(&fid, &title, program).await,
         Command::Delete { fid, yes } => sessions::delete(fid, yes, program).await,
@@ -91,6 +95,7 @@ async fn dispatch(command: Command, program: &Program) -> Result<Outcome> {
             models::run(action.unwrap_or(args::Models::List(list)), program).await
         }
         Command::Rules { action, json } => rules::run(action, json, program).await,
+        Command::Trust { action, json } => trust::run(action, json, program).await,
         Command::Worktrees { action, json } => worktrees::run(action, json, program).await,
         // Handled before the engine was started.
         Command::Completions { .. } | Command::Man { .. } => Ok(Outcome::Done),

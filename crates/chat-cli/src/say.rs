@@ -3,6 +3,7 @@
 
 mod agents;
 mod approvals;
+mod commands;
 mod context;
 mod worktrees;
 
@@ -14,20 +15,25 @@ use chat_core::models::display_name;
 use chat_presentation::words::{Action, fill};
 use gettextrs::{gettext, ngettext};
 
-pub use agents::{agent_closed, agent_deleted, agents_interrupted, no_agents, tokens};
+pub use agents::{
+    agent_closed, agent_deleted, agents_interrupted, closed_agent, closed_agents, no_agents,
+    no_such_agent, several_agents, stopped_agent, stopped_agents, tokens,
+};
 pub use approvals::{
     allow_always, allow_in_project, allow_in_session, allow_once, allow_outside_sandbox, ask_trust,
     bounds, command_ended, definitions_untrusted, deny_always, deny_once, everywhere, for_longer,
     in_this_chat, mode, model_asks, needs, never_for_longer, no_commands, no_folder, no_mode,
-    no_rule, no_rules, no_such_command, nobody, not_a_folder, number_or_words, or_a_word, own_rule,
-    own_words, rule_removed, worked_in, works_in,
+    no_rule, no_rules, no_such_command, nobody, none_trusted, not_a_folder, not_trusted,
+    number_or_words, or_a_word, own_rule, own_words, rule_removed, trust_removed, worked_in,
+    works_in,
 };
 
+pub use commands::{no_command_to_ask, only_in_chat};
 pub use context::{compacted, not_begun, summing_up};
 pub use worktrees::{
-    ask_delete_snapshot, ask_discard, ask_merge, blocked, committed, conflicts, discarded,
-    no_snapshots, no_worktrees, nobody_to_confirm, not_finished, only_committed, snapshot_deleted,
-    worktree_restored,
+    ask_commit_and_merge, ask_delete_snapshot, ask_discard, ask_merge, blocked, committed, conflicts,
+    discarded, no_snapshots, no_worktrees, nobody_to_confirm, not_finished, only_committed,
+    snapshot_deleted, worktree_restored,
 };
 
 /// Suggests commands that may help with an error, the most promising first.
@@ -378,6 +384,10 @@ pub fn commands() -> Vec<(String, String)> {
         ("/open FID".to_owned(), gettext("Switch to another chat")),
         ("/project [DIR]".to_owned(), gettext("Show the project, or work in another folder")),
         ("/rules [remove RULE]".to_owned(), gettext("List permission rules, or remove one")),
+        (
+            "/agents [stop|close NAME|all]".to_owned(),
+            gettext("List the agents of this chat, or stop or close them"),
+        ),
         ("/context".to_owned(), gettext("Show how full the context window is, and what fills it")),
         ("/prompt".to_owned(), gettext("Show everything that is sent with your next message")),
         ("/commands".to_owned(), gettext("List this chat’s background commands")),

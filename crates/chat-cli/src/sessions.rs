@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
+use crate::agents::State;
 use crate::args;
 use crate::engine::Program;
 use crate::error::{CliError, Outcome, Result};
@@ -169,6 +170,8 @@ fn marked(excerpt: &str, marks: &[Range<usize>], terminal: Terminal) -> String {
 fn note(session: &SessionPlaceholder) -> Option<String> {
     if session.in_use || session.status.is_busy() {
         Some(say::in_use())
+    } else if session.parent.is_some() {
+        Some(State::of(session, session.updated > session.created).words())
     } else {
         session.trouble.map(say::last_reply)
     }

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use chat_core::manager::{WorktreeRow, WorktreeState};
 use chat_core::message::Fid;
-use chat_core::worktree::{ChangeKind, ChangedFile, MergeOutcome, Snapshot, Worktree};
+use chat_core::worktree::{
+    ChangeKind, ChangedFile, MergeOutcome, MergePreview, Snapshot, Worktree,
+};
 use chat_presentation::words;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -196,28 +198,28 @@ async fn merge(
     yes: bool,
     program: &Program,
 ) -> Result<Outcome> {
-    if !yes && !program.terminal.input {
-        // Before anything is committed.
-        return Err(CliError::Said(say::nobody_to_confirm()));
-    }
     let worktrees = program.manager.worktrees();
-    let status = worktrees.status(worktree).await?;
-    // Only what is committed can be merged, or be looked at before.
-    let commits = status.changed + status.untracked > 0;
-    if commits {
-        commit(worktree, message, program).await?;
-    }
-    let preview = worktrees.preview_merge(worktree).await?;
+    let mut preview = worktrees.preview_merge(worktree).await?;
     let target = preview.target.clone();
-    if !preview.conflicts.is_empty() {
-        return Err(CliError::Said(say::conflicts(&target, &preview.conflicts)));
-    }
-    if !preview.blocked.is_empty() {
-        return Err(CliError::Said(say::blocked(&preview.blocked)));
-    }
-    if !is_wanted(yes, &say::ask_merge(&preview), program).await? {
-        remark(&if commits { say::only_committed(worktree.branch()) } else { say::not_finished() });
+    refuse_unmergeable(&preview)?;
+    let question = if preview.is_dirty {
+        let work = worktrees.diff(worktree).await?;
+        say::ask_commit_and_merge(&target, (work.files.len() + work.more_files) as u64)
+    } else {
+        say::ask_merge(&target, preview.files.len() as u64)
+    };
+    if !is_wanted(yes, &question, program).await? {
+        remark(&say::not_finished());
         return Ok(Outcome::Failed);
+    }
+    if preview.is_dirty {
+        commit(worktree, message, program).await?;
+        // What was not committed is known only now.
+        preview = worktrees.preview_merge(worktree).await?;
+        if let Err(unmergeable) = refuse_unmergeable(&preview) {
+            remark(&say::only_committed(worktree.branch()));
+            return Err(unmergeable);
+        }
     }
     let merged = worktrees.merge(worktree, preview).await?;
     match merged.outcome {
@@ -232,6 +234,17 @@ async fn merge(
         None => remark(&words::merged_worktree_stays()),
     }
     Ok(Outcome::Done)
+}
+
+/// Refuses a merge that would change nothing, because of conflicts or of files in the way.
+fn refuse_unmergeable(preview: &MergePreview) -> Result<()> {
+    if !preview.conflicts.is_empty() {
+        return Err(CliError::Said(say::conflicts(&preview.target, &preview.conflicts)));
+    }
+    if !preview.blocked.is_empty() {
+        return Err(CliError::Said(say::blocked(&preview.blocked)));
+    }
+    Ok(())
 }
 
 async fn discard(worktree: &Worktree, yes: bool, program: &Program) -> Result<Outcome> {

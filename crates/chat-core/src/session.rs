@@ -266,7 +266,7 @@ impl Session {
         if was.head == state.record.head && !was.in_use && !state.record.in_use {
             return Ok(());
         }
-        state.trouble = state.record.trouble;
+        (state.trouble, state.ended) = (state.record.trouble, state.record.ended);
         if state.transcript.is_stored() {
             state.transcript.unload();
         }

@@ -163,29 +163,6 @@ impl Store {
         self.write(move |db| append(db, &fid, &messages, head)).await
     }
 
-    /// The same with a message that waited and waits no longer. Where it does not wait any more,
-    /// because another process sent it or took it back, nothing is added, and the answer is no.
-    ///
-    /// # Errors
-    /// As [`append`](Self::append).
-    pub async fn append_waiting(
-        &self,
-        fid: &Fid,
-        messages: Vec<Arc<Message>>,
-        head: MessageId,
-        waiting: MessageId,
-    ) -> Result<bool> {
-        let fid = fid.clone();
-        self.write(move |db| {
-            let waited = waiting::remove(db, waiting)?;
-            if waited {
-                append(db, &fid, &messages, head)?;
-            }
-            Ok(waited)
-        })
-        .await
-    }
-
     /// Keeps a message that must wait until its session is free. Durable when it returns.
     pub async fn enqueue(&self, fid: &Fid, queued: Queued) -> Result<()> {
         let fid = fid.clone();

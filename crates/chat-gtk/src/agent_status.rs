@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chat_core::event::{SessionPlaceholder, Status, StopReason};
-use chat_core::message::{ReplyFailure, ToolCall};
+use chat_core::event::{SessionPlaceholder, Status};
+use chat_core::message::{AgentState, ReplyFailure, ToolCall};
 use chat_core::tool::Toolbox;
 use chat_presentation::words::{Progress, fill, tool_line, work_time};
 use gettextrs::gettext;
@@ -34,13 +34,13 @@ pub(crate) enum AgentStatus {
     Interrupted,
     /// It was closed.
     Closed,
-    /// Its work ended before the program was started.
+    /// Its work ended, and nobody knows how.
     Ended,
 }
 
 impl AgentStatus {
-    /// What this agent does. `ended`: how its last work ended, where that was seen.
-    pub(crate) fn of(agent: &SessionPlaceholder, ended: Option<StopReason>) -> Self {
+    /// What this agent does, or how its last work ended.
+    pub(crate) fn of(agent: &SessionPlaceholder) -> Self {
         match agent.status {
             Status::NeedsInput => return Self::NeedsUser,
             Status::Waiting | Status::Answering => {
@@ -49,19 +49,31 @@ impl AgentStatus {
             }
             Status::Idle => {}
         }
-        match (agent.trouble, ended) {
-            _ if agent.in_use => Self::InUse,
-            (Some(ReplyFailure::Interrupted), _) => Self::Interrupted,
-            (Some(ReplyFailure::Failed), Some(StopReason::Limit)) => Self::Limit,
-            (Some(ReplyFailure::Failed), _) => Self::Failed,
-            (None, Some(StopReason::Stopped)) => Self::Stopped,
+        if agent.in_use {
+            return Self::InUse;
+        }
+        match (agent.ended, agent.trouble) {
+            (Some(ended), _) if !ended.is_well() => Self::ended(ended),
+            (None, Some(ReplyFailure::Interrupted)) => Self::Interrupted,
+            (None, Some(ReplyFailure::Failed)) => Self::Failed,
             _ if agent.closed => Self::Closed,
-            (None, Some(StopReason::Complete)) => Self::Done,
-            (None, Some(StopReason::Limit)) => Self::Limit,
-            (None, Some(StopReason::Error)) => Self::Failed,
-            (None, Some(StopReason::Interrupted)) => Self::Interrupted,
+            (Some(ended), _) => Self::ended(ended),
             (None, None) if agent.updated <= agent.created => Self::NoTask,
             (None, None) => Self::Ended,
+        }
+    }
+
+    /// How the work of an agent ended, where nothing else is known of it.
+    pub(crate) fn ended(state: AgentState) -> Self {
+        match state {
+            AgentState::Idle => Self::NoTask,
+            // What it does since nobody knows.
+            AgentState::Working | AgentState::NeedsUser => Self::Ended,
+            AgentState::Done => Self::Done,
+            AgentState::Failed => Self::Failed,
+            AgentState::Stopped => Self::Stopped,
+            AgentState::Limit => Self::Limit,
+            AgentState::Interrupted => Self::Interrupted,
         }
     }
 
@@ -162,7 +174,7 @@ mod tests {
     fn line(agent: &SessionPlaceholder, minutes: i64) -> Option<String> {
         let tools = chat_tools::all().into_iter().collect::<Registry>().toolbox();
         let now = Timestamp::UNIX_EPOCH + minutes.minutes();
-        status_line(agent, &AgentStatus::of(agent, None), &tools, now)
+        status_line(agent, &AgentStatus::of(agent), &tools, now)
     }
 
     #[test]
@@ -183,22 +195,26 @@ mod tests {
 
     #[test]
     fn no_end_that_was_no_success_is_called_one() {
-        let idle = agent(Status::Idle);
-        let of = |agent: &SessionPlaceholder, ended| AgentStatus::of(agent, ended);
-        assert_eq!(of(&idle, Some(StopReason::Complete)), AgentStatus::Done);
-        assert_eq!(of(&idle, Some(StopReason::Stopped)), AgentStatus::Stopped);
-        assert_eq!(of(&idle, Some(StopReason::Limit)), AgentStatus::Limit);
-        assert_eq!(of(&idle, None), AgentStatus::Ended, "nobody knows how");
-        let mut other = idle.clone();
-        other.trouble = Some(ReplyFailure::Interrupted);
-        assert_eq!(of(&other, Some(StopReason::Complete)), AgentStatus::Interrupted);
-        other.trouble = Some(ReplyFailure::Failed);
-        assert_eq!(of(&other, None), AgentStatus::Failed);
-        other.trouble = None;
-        other.closed = true;
-        assert_eq!(of(&other, Some(StopReason::Complete)), AgentStatus::Closed);
-        let mut new = idle;
+        let mut idle = agent(Status::Idle);
+        assert_eq!(AgentStatus::of(&idle), AgentStatus::Ended, "nobody knows how");
+        for (ended, status) in [
+            (AgentState::Done, AgentStatus::Done),
+            (AgentState::Stopped, AgentStatus::Stopped),
+            (AgentState::Limit, AgentStatus::Limit),
+            (AgentState::Failed, AgentStatus::Failed),
+        ] {
+            idle.ended = Some(ended);
+            assert_eq!(AgentStatus::of(&idle), status);
+        }
+        idle.closed = true;
+        assert_eq!(AgentStatus::of(&idle), AgentStatus::Failed);
+        idle.ended = Some(AgentState::Done);
+        assert_eq!(AgentStatus::of(&idle), AgentStatus::Closed);
+        let mut new = agent(Status::Idle);
+        new.trouble = Some(ReplyFailure::Interrupted);
+        assert_eq!(AgentStatus::of(&new), AgentStatus::Interrupted);
+        new.trouble = None;
         new.updated = new.created;
-        assert_eq!(of(&new, None), AgentStatus::NoTask);
+        assert_eq!(AgentStatus::of(&new), AgentStatus::NoTask);
     }
 }

@@ -156,6 +156,11 @@ fn follow(window: &adw::PreferencesWindow, context: &PreferencesContext, pages: 
                     permissions.fill();
                 }
             }
+            if told(|e| matches!(e, Event::DefinitionsChanged { .. }))
+                && let Some(permissions) = pages.permissions.filled()
+            {
+                permissions.fill_trust();
+            }
             let models_changed = told(|e| matches!(e, Event::ModelsChanged));
             if (models_changed || told(|e| matches!(e, Event::ConnectionsChanged)))
                 && let Some(connections) = pages.connections.filled()

@@ -43,8 +43,8 @@ pub use state::{
     short_time, stage, stop_reason, thinking,
 };
 pub use tools::{
-    Progress, changed, command_exit, tool_description, tool_group, tool_line, tool_reason,
-    tool_subject, tool_title,
+    Progress, changed, command_exit, tool_description, tool_group, tool_heading, tool_line,
+    tool_reason, tool_subject, tool_title,
 };
 pub use visible::{hides, one_line, visible, visible_line};
 pub use worktree::{

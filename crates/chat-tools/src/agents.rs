@@ -1,7 +1,6 @@
 //! Defines what the tools for agents have in common.
 
-use chat_core::message::ToolSpec;
-use chat_core::message::{AgentReport, ToolView};
+use chat_core::message::{AgentReport, AgentState, ToolSpec, ToolView};
 use chat_core::tool::{
     Audience, CallData, Denied, Label, Labels, MsgId, OutputForm, Tense, ToolContext, ToolFailure,
     ToolGroup, ToolIcon, ToolInfo, ToolKind, ToolOutput,
@@ -58,6 +57,12 @@ pub fn must_be_allowed(context: &ToolContext, command: &str) -> Result<(), ToolF
         Some(why) => Err(Denied::ByRule { why, allowed_by: Vec::new() }.into()),
         None => Ok(()),
     }
+}
+
+/// Whether the agent that a call started works in the background, or waits for a task.
+pub fn is_begun(call: &CallData<'_>) -> bool {
+    let works = |state: AgentState| state == AgentState::Idle || state.is_at_work();
+    matches!(call.view, Some(ToolView::Agents { agents }) if agents.len() == 1 && works(agents[0].state))
 }
 
 /// The name of the agent that a call is about: its real one, where that is known.

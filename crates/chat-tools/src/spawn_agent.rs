@@ -58,6 +58,7 @@ fn label(tense: Tense, call: CallData<'_>) -> Label {
     let sentence = match tense {
         Tense::ToDo => N_("Start agent {what}"),
         Tense::Doing => N_("Agent {what} is working"),
+        Tense::Done if agents::is_begun(&call) => N_("Started agent {what}"),
         Tense::Done => N_("Agent {what} has worked"),
         Tense::Failed => N_("Agent {what} didn’t finish"),
     };

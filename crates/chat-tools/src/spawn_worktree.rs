@@ -60,6 +60,7 @@ fn label(tense: Tense, call: CallData<'_>) -> Label {
     let sentence = match tense {
         Tense::ToDo => N_("Start agent {what} in a worktree"),
         Tense::Doing => N_("Agent {what} is working in a worktree"),
+        Tense::Done if agents::is_begun(&call) => N_("Started agent {what} in a worktree"),
         Tense::Done => N_("Agent {what} has worked in a worktree"),
         Tense::Failed => N_("Agent {what} didn’t finish in its worktree"),
     };

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use chat_permission::path::{Error as PathError, Kind, Project};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use crate::changes::{open, unreadable};
+use crate::finished::folder_mark;
 use crate::git::Output;
 use crate::git::private::{GitDir, With};
 use crate::location::Location;
@@ -80,10 +80,7 @@ impl Worktrees {
         copy_objects(&|| git.command(With::default()), &|| shadow.command(), &all, cancel)?;
 
         let at = now();
-        let id = {
-            let hash = Sha256::digest(worktree.folder.as_os_str().as_bytes());
-            format!("{at:013}-{:02x}{:02x}{:02x}{:02x}", hash[0], hash[1], hash[2], hash[3])
-        };
+        let id = format!("{at:013}-{}", folder_mark(&worktree.folder));
         let mut snapshot = Snapshot {
             id,
             name: worktree.name().to_owned(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chat_core::event::{SessionPlaceholder, Status};
-use chat_core::message::{AgentState, Ending, Fid, Message, Part, ReplyFailure, Role, Usage};
+use chat_core::message::{AgentState, Fid, Message, Part, ReplyFailure, Role, Usage};
 use chat_core::tool::Toolbox;
 use chat_presentation::words::{self, Progress};
 use jiff::Timestamp;
@@ -47,26 +47,18 @@ impl State {
             Status::Waiting | Status::Answering => Self::Working,
             Status::Idle if session.in_use => Self::Working,
             Status::Idle if session.closed => Self::Closed,
-            Status::Idle => match session.trouble {
-                Some(ReplyFailure::Failed) => Self::Failed,
-                Some(ReplyFailure::Interrupted) => Self::Interrupted,
-                None if has_messages => Self::Done,
-                None => Self::Idle,
+            Status::Idle => match (session.ended, session.trouble) {
+                (Some(ended), _) => ended.into(),
+                (None, Some(ReplyFailure::Failed)) => Self::Failed,
+                (None, Some(ReplyFailure::Interrupted)) => Self::Interrupted,
+                (None, None) if has_messages => Self::Done,
+                (None, None) => Self::Idle,
             },
         }
     }
 
-    /// The same for one that seems to be done, by how its last reply ended.
-    fn ended(self, messages: &[Arc<Message>]) -> Self {
-        let reply = messages.iter().rfind(|message| message.role == Role::Assistant);
-        match (self, reply.and_then(|reply| reply.ended)) {
-            (Self::Done, Some(Ending::Stopped)) => Self::Stopped,
-            (Self::Done, Some(Ending::Length)) => Self::Limit,
-            _ => self,
-        }
-    }
-
-    fn words(self) -> String {
+    /// The same in a word or two.
+    pub fn words(self) -> String {
         match self {
             Self::Idle => words::agent_state(AgentState::Idle),
             Self::Working => words::agent_state(AgentState::Working),
@@ -78,6 +70,21 @@ impl State {
             Self::Interrupted => words::agent_state(AgentState::Interrupted),
             Self::Closed => say::agent_closed(),
             Self::Deleted => say::agent_deleted(),
+        }
+    }
+}
+
+impl From<AgentState> for State {
+    fn from(state: AgentState) -> Self {
+        match state {
+            AgentState::Idle => Self::Idle,
+            AgentState::Working => Self::Working,
+            AgentState::NeedsUser => Self::NeedsUser,
+            AgentState::Done => Self::Done,
+            AgentState::Failed => Self::Failed,
+            AgentState::Stopped => Self::Stopped,
+            AgentState::Limit => Self::Limit,
+            AgentState::Interrupted => Self::Interrupted,
         }
     }
 }
@@ -97,7 +104,7 @@ pub struct Work {
 impl Work {
     /// What can be read of it in its row and its messages.
     pub fn of(session: &SessionPlaceholder, messages: &[Arc<Message>], tools: &Toolbox) -> Self {
-        let state = State::of(session, !messages.is_empty()).ended(messages);
+        let state = State::of(session, !messages.is_empty());
         let works = matches!(state, State::Working | State::NeedsUser);
         let asked = messages.iter().rfind(|message| message.role == Role::User);
         let usage = messages.iter().filter_map(|message| message.usage.as_ref());
@@ -201,13 +208,18 @@ mod tests {
 
     #[test]
     fn an_agent_whose_last_reply_was_cut_off_is_not_done() {
-        let ended = |ending| {
-            let reply = Message { ended: ending, ..Message::text(Role::Assistant, None, "So") };
-            State::Done.ended(&[Arc::new(reply)])
-        };
-        assert_eq!(ended(Some(Ending::Complete)), State::Done);
-        assert_eq!(ended(Some(Ending::Stopped)), State::Stopped);
-        assert_eq!(ended(Some(Ending::Length)), State::Limit);
-        assert_eq!(State::Closed.ended(&[]), State::Closed);
+        let mut agent = SessionPlaceholder::default();
+        assert_eq!(State::of(&agent, false), State::Idle);
+        for (ended, state) in [
+            (AgentState::Done, State::Done),
+            (AgentState::Stopped, State::Stopped),
+            (AgentState::Limit, State::Limit),
+            (AgentState::Failed, State::Failed),
+        ] {
+            agent.ended = Some(ended);
+            assert_eq!(State::of(&agent, true), state);
+        }
+        agent.meta.closed = true;
+        assert_eq!(State::of(&agent, true), State::Closed);
     }
 }

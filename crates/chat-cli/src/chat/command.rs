@@ -13,6 +13,12 @@ pub enum Command {
     Rules,
     /// Remove this rule.
     Forget(String),
+    /// List the agents of this chat.
+    Agents,
+    /// Stop the agent of this name, or all.
+    StopAgents(String),
+    /// Close the agent of this name, or all.
+    CloseAgents(String),
     /// Show how full the context window is.
     Context,
     /// Show what will be sent with the next message.
@@ -42,6 +48,12 @@ pub fn read(line: &str) -> Option<Command> {
             Some(("remove", rule)) => Command::Forget(rule.trim().to_owned()),
             _ => Command::Unknown(format!("{name} {what}")),
         },
+        ("agents", None) => Command::Agents,
+        ("agents", Some(what)) => match what.split_once(char::is_whitespace) {
+            Some(("stop", name)) => Command::StopAgents(name.trim().to_owned()),
+            Some(("close", name)) => Command::CloseAgents(name.trim().to_owned()),
+            _ => Command::Unknown(format!("{name} {what}")),
+        },
         ("context", None) => Command::Context,
         ("prompt", None) => Command::Prompt,
         ("commands", None) => Command::Commands,
@@ -67,6 +79,11 @@ mod tests {
         assert_eq!(read("/rules"), Some(Command::Rules));
         let forget = Command::Forget("run:cargo test *".to_owned());
         assert_eq!(read("/rules remove  run:cargo test *"), Some(forget));
+        assert_eq!(read("/agents"), Some(Command::Agents));
+        let stop = Command::StopAgents("explorer".to_owned());
+        assert_eq!(read("/agents stop explorer"), Some(stop));
+        assert_eq!(read("/agents close all"), Some(Command::CloseAgents("all".to_owned())));
+        assert_eq!(read("/agents stop"), Some(Command::Unknown("agents stop".to_owned())));
         assert_eq!(read("/rules drop x"), Some(Command::Unknown("rules drop x".to_owned())));
         assert_eq!(read("/open"), Some(Command::Unknown("open".to_owned())));
         for message in ["hello /open", "/etc/passwd is what?", "//open", "/ 2", "/model", "/Open"] {

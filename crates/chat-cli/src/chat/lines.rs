@@ -7,9 +7,10 @@ use std::path::PathBuf;
 use chat_core::settings::Folders;
 use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
-use rustyline::{Config, Editor};
+use rustyline::{CompletionType, Config, Editor};
 use tokio::sync::mpsc;
 
+use super::completion::Completion;
 use crate::error::{CliError, Result};
 use crate::say;
 use crate::terminal::{self, RestoreTerminal, Terminal};
@@ -28,10 +29,12 @@ pub enum Line {
 /// Reads the user's messages, one at a time.
 #[derive(Debug)]
 pub struct Lines {
-    ask: std::sync::mpsc::Sender<()>,
+    /// Asks for a message, with the names of the commands that it can begin with.
+    ask: std::sync::mpsc::Sender<Vec<String>>,
     answers: mpsc::Receiver<Result<Line>>,
     /// Whether a message was requested that has not arrived yet.
     asked: bool,
+    completes: bool,
     /// The editor changes the terminal's settings, and a signal may end the program while it reads.
     _terminal: RestoreTerminal,
 }
@@ -46,23 +49,34 @@ const HISTORY: usize = 1_000;
 impl Lines {
     /// Starts the reading thread.
     pub fn start(terminal: Terminal, folders: &Folders) -> Self {
-        let (ask, asked) = std::sync::mpsc::channel();
+        let (ask, asked) = std::sync::mpsc::channel::<Vec<String>>();
         let (answer, answers) = mpsc::channel(1);
         let before = RestoreTerminal::now();
         let history = folders.state.join("chat-history");
         std::thread::spawn(move || {
             let mut source = Source::new(terminal, history);
             // Ends when nobody asks or listens any more.
-            while asked.recv().is_ok() && answer.blocking_send(source.message()).is_ok() {}
+            while let Ok(names) = asked.recv() {
+                source.complete(names);
+                if answer.blocking_send(source.message()).is_err() {
+                    break;
+                }
+            }
         });
-        Self { ask, answers, asked: false, _terminal: before }
+        let completes = is_editor(terminal);
+        Self { ask, answers, asked: false, completes, _terminal: before }
     }
 
-    /// Returns the next message. Cancel-safe: a message that was being typed is returned by the
-    /// next call.
-    pub async fn next(&mut self) -> Result<Line> {
+    /// Whether [`next`](Self::next) is about to ask for a message in which names are completed.
+    pub fn completes(&self) -> bool {
+        self.completes && !self.asked
+    }
+
+    /// Returns the next message, whose commands have these names. Cancel-safe: a message that was being
+    /// typed is returned by the next call.
+    pub async fn next(&mut self, names: Vec<String>) -> Result<Line> {
         if !self.asked {
-            self.asked = self.ask.send(()).is_ok();
+            self.asked = self.ask.send(names).is_ok();
         }
         let line = self.answers.recv().await;
         self.asked = false;
@@ -70,28 +84,44 @@ impl Lines {
     }
 }
 
+/// Whether lines can be edited.
+fn is_editor(terminal: Terminal) -> bool {
+    terminal.input && terminal.output
+}
+
 enum Source {
-    Terminal { editor: Box<Editor<(), FileHistory>>, history: PathBuf },
+    Terminal { editor: Box<Editor<Completion, FileHistory>>, history: PathBuf },
     Plain { prompts: bool },
 }
 
 impl Source {
     fn new(terminal: Terminal, history: PathBuf) -> Self {
         let plain = Self::Plain { prompts: terminal.input && terminal.error };
-        if !terminal.input || !terminal.output {
+        if !is_editor(terminal) {
             return plain;
         }
         let config = Config::builder()
             .auto_add_history(false)
+            .completion_type(CompletionType::List)
             .max_history_size(HISTORY)
             .map(rustyline::config::Builder::build);
         match config.and_then(Editor::with_config) {
             Ok(mut editor) => {
                 // There is no history the first time.
                 let _ = editor.load_history(&history);
+                editor.set_helper(Some(Completion::default()));
                 Self::Terminal { editor: Box::new(editor), history }
             }
             Err(_) => plain,
+        }
+    }
+
+    /// Has Tab complete these names.
+    fn complete(&mut self, names: Vec<String>) {
+        if let Self::Terminal { editor, .. } = self
+            && let Some(completion) = editor.helper_mut()
+        {
+            completion.set_names(names);
         }
     }
 

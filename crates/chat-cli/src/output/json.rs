@@ -343,6 +343,7 @@ fn reason(reason: StopReason) -> &'static str {
 #[cfg(test)]
 mod tests {
     use chat_core::event::Status;
+    use chat_core::message::AgentState;
 
     use super::*;
 
@@ -365,6 +366,7 @@ mod tests {
         below.status = Status::Answering;
         json.agent(&below);
         below.status = Status::Idle;
+        below.ended = Some(AgentState::Stopped);
         json.agent(&below);
         json.text(TextKind::Text, "Ah.");
         let lines = String::from_utf8_lossy(json.take().output()).into_owned();
@@ -381,7 +383,7 @@ mod tests {
                 "chunk a lead ",
                 "agent b explorer idle",
                 "agent b explorer working",
-                "agent b explorer done",
+                "agent b explorer stopped",
                 "chunk a lead ",
             ]
         );

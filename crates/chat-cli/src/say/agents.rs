@@ -16,6 +16,43 @@ pub fn agent_deleted() -> String {
     gettext("deleted")
 }
 
+/// The message about a name that no open agent has.
+pub fn no_such_agent(name: &str) -> String {
+    let text =
+        gettext("There is no open agent named “{name}”. List agents with: natter-cli agents");
+    fill(&text, &[("name", name)])
+}
+
+/// The message about a name that agents of several chats have.
+pub fn several_agents(name: &str) -> String {
+    let text = gettext(
+        "Several chats have an agent named “{name}”. Use --session, or the FID of the agent’s own chat.",
+    );
+    fill(&text, &[("name", name)])
+}
+
+/// Confirms that an agent was closed.
+pub fn closed_agent(name: &str) -> String {
+    fill(&gettext("Closed agent “{name}”."), &[("name", name)])
+}
+
+/// Confirms that the agents of a chat were closed.
+pub fn closed_agents(count: usize) -> String {
+    let number = u32::try_from(count).unwrap_or(u32::MAX);
+    let text = ngettext("Closed {n} agent.", "Closed {n} agents.", number);
+    fill(&text, &[("n", &count.to_string())])
+}
+
+/// Confirms that an agent was stopped.
+pub fn stopped_agent(name: &str) -> String {
+    fill(&gettext("Stopped agent “{name}”."), &[("name", name)])
+}
+
+/// Confirms that the agents of a chat were stopped.
+pub fn stopped_agents() -> String {
+    gettext("Stopped all agents.")
+}
+
 /// The remark where a program ends before its agents.
 pub fn agents_interrupted(names: &str) -> String {
     let text = gettext("Still working when this ended, and interrupted: {names}");

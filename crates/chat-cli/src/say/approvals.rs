@@ -50,6 +50,23 @@ pub fn ask_trust() -> String {
     gettext("Trust and use them? [y/N] ")
 }
 
+/// The message for an empty list of trusted projects.
+pub fn none_trusted() -> String {
+    gettext("You don’t trust any projects yet.")
+}
+
+/// The message about a project that is not trusted in the first place.
+pub fn not_trusted(project: &Path) -> String {
+    let text = gettext("You don’t trust “{folder}”. List trusted projects with: natter-cli trust");
+    fill(&text, &[("folder", &project.display().to_string())])
+}
+
+/// Confirms that a project is no longer trusted.
+pub fn trust_removed(project: &Path) -> String {
+    let text = gettext("“{folder}” is no longer trusted.");
+    fill(&text, &[("folder", &project.display().to_string())])
+}
+
 /// The hint after the possible answers that any other text goes to the model.
 pub fn or_a_word(answers: &str) -> String {
     fill(&gettext("{answers}, or a message to the model: "), &[("answers", answers)])

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use chat_core::worktree::{MergePreview, RemovalPreview, Snapshot};
+use chat_core::worktree::{RemovalPreview, Snapshot};
 use chat_presentation::words::{
     bytes, commit_count, file_count, fill, merge_blocked, merge_conflicts,
 };
@@ -24,11 +24,16 @@ pub fn committed(commit: &str) -> String {
     fill(&gettext("Committed as {commit}."), &[("commit", commit)])
 }
 
-/// The question before a merge.
-pub fn ask_merge(preview: &MergePreview) -> String {
-    let files = file_count(preview.files.len() as u64);
+/// The question before a merge that changes so many files.
+pub fn ask_merge(target: &str, changed: u64) -> String {
     let text = gettext("Merge into {branch}? This changes {files}. [y/N]");
-    fill(&text, &[("branch", &preview.target), ("files", &files)]) + " "
+    fill(&text, &[("branch", target), ("files", &file_count(changed))]) + " "
+}
+
+/// The same where not everything is committed yet.
+pub fn ask_commit_and_merge(target: &str, changed: u64) -> String {
+    let text = gettext("Commit everything and merge it into {branch}? This changes {files}. [y/N]");
+    fill(&text, &[("branch", target), ("files", &file_count(changed))]) + " "
 }
 
 /// Why nothing was merged: both sides changed these files.
@@ -83,7 +88,7 @@ pub fn not_finished() -> String {
     gettext("Nothing was changed.")
 }
 
-/// What was done where the user does not want to merge after all.
+/// What was done where only the commit could be made.
 pub fn only_committed(branch: &str) -> String {
     let text = gettext("The changes were committed to {branch}, but not merged.");
     fill(&text, &[("branch", branch)])

@@ -157,3 +157,73 @@ fn events_of_agents_name_them_and_their_questions_do_not_wait_for_ever() {
     let of_agent = |event: &Value| event["parent"] == *chat && event["agent_name"] == "second";
     assert!(run.events().iter().all(of_agent), "{run:?}");
 }
+
+#[test]
+fn agents_are_closed_by_name_and_all_at_once() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    let home = &scene.home;
+    let calls = ["first", "second", "third"].into_iter().fold(Script::new(), |script, name| {
+        script.tool_call(name, "spawn_agent", json!({ "name": name }))
+    });
+    server.push(calls);
+    server.push(Script::new().text("They are there."));
+    scene.ask(&[]).ok();
+    let chats = home.sessions();
+    let chat = chats.iter().find(|chat| chat.get("parent").is_none()).expect("a chat");
+    let chat = field(chat, "fid");
+    let state = |name: &str| {
+        let agents = home.run(["agents", "--json"]).ok().events();
+        field(agents.iter().find(|agent| agent["name"] == name).expect("it is kept"), "state")
+    };
+    let closed = home.run(["agents", "close", "first"]).ok();
+    assert_eq!(closed.stderr, "Closed agent “first”.\n");
+    assert_eq!((state("first"), state("second")), ("closed".into(), "idle".into()));
+    let unknown = home.run(["agents", "close", "nobody"]);
+    assert_eq!(unknown.code, Some(1), "{unknown:?}");
+    assert!(unknown.stderr.contains("no open agent named “nobody”"), "{unknown:?}");
+    assert_eq!(home.run(["agents", "close"]).code, Some(2));
+    assert_eq!(home.run(["agents", "close", "--all"]).code, Some(2));
+    let closed = home.run(["agents", "close", "--all", "--session", &chat]).ok();
+    assert_eq!(closed.stderr, "Closed 2 agents.\n");
+    assert_eq!((state("second"), state("third")), ("closed".into(), "closed".into()));
+
+    // Another chat has one of the same name.
+    for _ in 0..2 {
+        server.push(spawn("c1", json!({ "name": "twin" })));
+        server.push(Script::new().text("It is there."));
+        scene.ask(&[]).ok();
+    }
+    let several = home.run(["agents", "close", "twin"]);
+    assert!(several.code == Some(1) && several.stderr.contains("Several chats"), "{several:?}");
+    let agents = home.run(["agents", "--json"]).ok().events();
+    let twin = agents.iter().find(|agent| agent["name"] == "twin").expect("a twin");
+    home.run(["agents", "close", &field(twin, "fid")]).ok();
+    home.run(["agents", "close", "twin"]).ok();
+}
+
+#[test]
+fn agents_in_the_background_are_listed_and_stopped_in_a_conversation() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    let gate = Gate::new();
+    server.when("Look", Script::new().gate_first(&gate).text("It is there."));
+    let task = json!({ "name": "second", "task": "Look", "background": true });
+    server.push(spawn("c1", task));
+    server.push(Script::new().text("It is being looked for."));
+    let project = scene.project.to_str().expect("a path");
+    let input = "/agents stop second\nmend it\n/agents\n/agents stop nobody\n/agents stop second\n\
+                 /agents stop all\n/agents close all\n/agents\n";
+    let run = scene.home.run_with(["chat", "--project", project], input);
+    let working = "second · code-assistant · Test/scripted · working";
+    assert!(run.stdout.contains(working), "{run:?}");
+    assert!(run.stdout.contains("second · code-assistant · Test/scripted · closed"), "{run:?}");
+    for told in [
+        "no open agent named “nobody”",
+        "Stopped agent “second”.",
+        "Stopped all agents.",
+        "Closed 1 agent.",
+    ] {
+        assert!(run.stderr.contains(told), "{told}: {run:?}");
+    }
+}

@@ -3,6 +3,7 @@
 use chat_testkit::server::{Model, Script, Server};
 
 use crate::home::Home;
+use crate::prompts::Seat;
 use crate::tools::{RIGHT, Scene, WRONG, edits};
 
 fn write(home: &Home, path: &str, text: &str) {
@@ -99,4 +100,62 @@ fn plan_mode_and_agent_hold_from_the_next_message_on() {
     assert!(run.stdout.contains("I may not."), "{}", run.stdout);
     assert_eq!(server.chats()[0].texts_of("user").pop().as_deref(), Some("fix it"));
     assert_eq!(scene.read("src/add.sh"), WRONG);
+}
+
+#[test]
+fn a_question_can_begin_with_a_command_or_a_skill() {
+    let server = Server::start().with_models([Model::new("scripted"), Model::new("other")]);
+    let home = Home::new(&server);
+    write(&home, "config/natter/commands/fix.md", "---\nmodel: other\n---\nFix issue $1.\n");
+    let skill = "---\nname: pdf\ndescription: PDF files\n---\nUse pypdf.\n";
+    write(&home, "config/natter/skills/pdf/SKILL.md", skill);
+    for question in [
+        &["/fix 12"][..],
+        &["--model", "Test/scripted", "/fix 13"],
+        &["/pdf a report"],
+        &["//fix is a word"],
+        &["/etc/hosts is wrong"],
+    ] {
+        home.run([&["ask"][..], question].concat()).ok();
+    }
+    home.run_with(["ask", "-"], "/fix from a pipe").ok();
+    let chats = server.chats();
+    let last = |at: usize| chats[at].texts_of("user").pop().expect("a message");
+    assert!(last(0).contains("Fix issue 12.") && last(0).ends_with("/fix 12"), "{}", last(0));
+    assert!(last(1).contains("Fix issue 13."), "{}", last(1));
+    assert_eq!((chats[0].model(), chats[1].model()), ("other", "scripted"));
+    assert!(last(2).contains("Use pypdf."), "{}", last(2));
+    assert_eq!(last(3), "/fix is a word");
+    assert_eq!(last(4), "/etc/hosts is wrong");
+    assert_eq!(last(5), "/fix from a pipe");
+
+    for (question, told) in [
+        ("/fxi 12", "There is no command /fxi. Did you mean /fix?"),
+        ("/nothing", "There is no command /nothing. To send it as text, start with //."),
+        ("/compact", "/compact works only in a chat."),
+    ] {
+        let run = home.run(["ask", question]);
+        assert!(run.code == Some(2) && run.stderr.contains(told), "{run:#?}");
+    }
+    assert_eq!(server.chats().len(), 6);
+}
+
+#[test]
+fn tab_completes_the_name_of_a_command() {
+    let server = Server::start();
+    let home = Home::new(&server);
+    write(&home, "config/natter/commands/explain.md", "Explain $1.");
+    server.push(Script::new().text("It is clear."));
+    let mut seat = Seat::whole(&home, &["chat"]);
+    seat.wait_for("> ");
+    seat.type_in("/expl\tit\r");
+    seat.wait_for("It is clear.");
+    seat.wait_for("> ");
+    seat.type_in("/sess\t\r");
+    seat.wait_for("  /explain it");
+    seat.wait_for("> ");
+    seat.type_in("\x04");
+    seat.end().ok();
+    let sent = server.chats().pop().expect("a request").texts_of("user").concat();
+    assert!(sent.contains("Explain it."), "{sent}");
 }

@@ -73,7 +73,7 @@ fn agents_are_listed_below_their_chat_and_deleted_with_it() {
     assert_eq!((&names[..2], agents), (&[None, None][..], vec![Some("first"), Some("second")]));
     assert!(tree[2..].iter().all(|agent| agent["parent"] == tree[1]["fid"]), "{tree:?}");
     let text = home.run(["sessions", "--tree"]).ok().stdout;
-    assert!(text.contains("   first") && text.contains("  Start two"), "{text}");
+    assert!(text.contains("   first  (no task yet)") && text.contains("  Start two\n"), "{text}");
     home.run(["delete", "--yes", tree[1]["fid"].as_str().expect("a fid")]).ok();
     assert_eq!(home.sessions().len(), 1);
 }
@@ -88,6 +88,7 @@ fn an_empty_list_is_told_of_and_not_in_json() {
         (&["models"], "There are no models yet."),
         (&["models", "--installed"], "No models are installed yet."),
         (&["rules"], "There are no permission rules."),
+        (&["trust"], "You don’t trust any projects yet."),
     ] {
         let run = home.run(list).ok();
         assert!(run.stdout.is_empty() && run.stderr.starts_with(told), "{list:?}: {run:?}");

@@ -27,7 +27,7 @@ impl Seat {
     }
 
     /// One whose output is that terminal, too.
-    fn whole(home: &Home, args: &[&str]) -> Self {
+    pub fn whole(home: &Home, args: &[&str]) -> Self {
         Self::start(home, args, true)
     }
 
@@ -357,6 +357,20 @@ fn what_a_project_brings_is_used_once_the_user_trusts_it() {
     assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("Built.\n", ""));
     let sent = server.chats().pop().expect("a request");
     assert!(sent.texts_of("system").concat().starts_with("Build."));
+
+    // The trust can be taken back.
+    let listed = scene.home.run(["trust"]).ok();
+    assert_eq!(listed.stdout, format!("{project}\n"));
+    let listed = scene.home.run(["trust", "list", "--json"]).ok().events();
+    assert_eq!(listed, [json!({ "project": project })]);
+    let elsewhere = scene.home.path("config");
+    let elsewhere = elsewhere.to_str().expect("a path");
+    let run = scene.home.run(["trust", "remove", elsewhere]);
+    assert!(run.code == Some(1) && run.stderr.contains("You don’t trust “"), "{run:#?}");
+    let run = scene.home.run(["trust", "remove", project]).ok();
+    assert_eq!(run.stderr, format!("“{project}” is no longer trusted.\n"));
+    assert_eq!(scene.home.run(["trust"]).ok().stdout, "");
+    assert_eq!(scene.ask(&["--agent", "builder"]).code, Some(1));
 }
 
 #[test]

@@ -79,23 +79,48 @@ fn the_work_of_an_agent_is_listed_shown_and_merged() {
 }
 
 #[test]
-fn who_does_not_want_to_merge_reads_that_the_work_was_committed() {
+fn nothing_is_committed_before_the_user_wants_to_merge() {
     let server = Server::start();
     let (home, project) = fixed(&server);
-    for (said, work) in [
-        ("The changes were committed to natter/fixer, but not merged.", 1),
-        ("Nothing was changed.", 0),
-    ] {
-        let mut command = home.command(["worktrees", "finish", "fixer", "merge"]);
+    let subject = || git(project.path(), &["log", "-1", "--format=%s", "natter/fixer"]);
+    let seat = || {
+        let mut command = home.command(["worktrees", "finish", "fixer", "merge", "-m", "Fix it"]);
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        let mut seat = Seat::of(command, false);
-        let shown = seat.wait_for("Merge into main? This changes 1 file. [y/N] ");
-        assert_eq!(shown.matches("Committed as").count(), work, "{shown:?}");
-        seat.type_in("n\r");
-        seat.wait_for(said);
-        assert_eq!(seat.end().code, Some(1));
-    }
-    assert_eq!(std::fs::read_to_string(project.path().join("a")).expect("a"), "one\n");
+        Seat::of(command, false)
+    };
+    let question = "Commit everything and merge it into main? This changes 1 file. [y/N] ";
+    let mut refuses = seat();
+    let shown = refuses.wait_for(question);
+    assert!(!shown.contains("Committed as"), "{shown:?}");
+    refuses.type_in("n\r");
+    refuses.wait_for("Nothing was changed.");
+    assert_eq!(refuses.end().code, Some(1));
+    assert_eq!(subject(), "first");
+
+    // What is committed is asked about as it is.
+    run(&home, &["worktrees", "finish", "fixer", "commit", "-m", "Fix it"]).ok();
+    let mut agrees = seat();
+    agrees.wait_for("Merge into main? This changes 1 file. [y/N] ");
+    agrees.type_in("y\r");
+    agrees.wait_for("Merged into main.");
+    agrees.end().ok();
+    assert_eq!(git(project.path(), &["log", "-1", "--format=%s"]), "Fix it");
+}
+
+#[test]
+fn who_cannot_merge_reads_that_the_work_was_committed() {
+    let server = Server::start();
+    let (home, project) = fixed(&server);
+    std::fs::write(project.path().join("a"), "mine\n").expect("a file");
+    git(project.path(), &["commit", "-q", "-a", "-m", "mine"]);
+    let conflict = run(&home, &["worktrees", "finish", "--yes", "fixer", "merge"]);
+    assert_eq!(conflict.code, Some(1));
+    let told = &conflict.stderr;
+    assert!(told.contains("committed to natter/fixer, but not merged."), "{told}");
+    assert!(told.contains("these files:\n  a"), "{told}");
+    // Now it is known before.
+    let conflict = run(&home, &["worktrees", "finish", "--yes", "fixer", "merge"]);
+    assert!(!conflict.stderr.contains("committed to"), "{conflict:?}");
 }
 
 #[test]

@@ -188,6 +188,13 @@ impl DefinitionRegistry {
         Ok(())
     }
 
+    /// The projects that the user trusts.
+    pub(super) async fn trusted(&self) -> Vec<PathBuf> {
+        let store = self.shared.trust.clone();
+        let reading = tokio::task::spawn_blocking(move || store.projects());
+        reading.await.unwrap_or_default()
+    }
+
     async fn store(
         &self,
         change: impl FnOnce(&TrustStore) -> io::Result<()> + Send + 'static,

@@ -60,6 +60,13 @@ impl DefinitionFiles {
             .await
     }
 
+    /// The projects that the user trusts, by their real paths, sorted. A file of trust that cannot be read trusts
+    /// none.
+    pub async fn trusted(&self) -> Vec<PathBuf> {
+        let registry = self.0.inner.definitions.clone();
+        self.0.run(async move { Ok(registry.trusted().await) }).await.unwrap_or_default()
+    }
+
     /// Takes back the trust in a project, by its real path ([`ProjectDefinitions::root`]), and waits until its
     /// definitions are out of use.
     ///

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Fid, Usage};
-use crate::error::Error;
+use super::{Ending, Fid, Usage};
+use crate::error::{Error, Kind};
 
 /// What an agent's work has come to. Its parent keeps it with the call, so that it can be read when the
 /// agent is gone.
@@ -31,7 +31,7 @@ pub struct AgentReport {
 }
 
 /// What an agent does, or how its work ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentState {
     /// It waits for its first task.
@@ -53,6 +53,22 @@ pub enum AgentState {
 }
 
 impl AgentState {
+    /// How the work of an agent ended whose last reply ended like this.
+    pub(crate) fn of_reply(ended: Option<Ending>, error: Option<&Error>) -> Self {
+        match ended {
+            Some(Ending::Complete) => Self::Done,
+            Some(Ending::Length) => Self::Limit,
+            Some(Ending::Stopped) => Self::Stopped,
+            Some(Ending::Interrupted) | None => Self::Interrupted,
+            Some(Ending::Failed) => match error.map(|error| &error.kind) {
+                Some(
+                    Kind::RoundLimit { .. } | Kind::RepeatedCalls { .. } | Kind::AgentBudget { .. },
+                ) => Self::Limit,
+                _ => Self::Failed,
+            },
+        }
+    }
+
     /// Whether its work has ended well, or none was given to it.
     pub fn is_well(self) -> bool {
         !matches!(self, Self::Failed | Self::Stopped | Self::Limit | Self::Interrupted)
@@ -126,7 +142,6 @@ impl FromAgent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Kind;
 
     #[test]
     fn an_end_that_is_no_success_is_said_to_be_none() {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use chat_permission::Mode;
 use jiff::Timestamp;
 
-use super::{Fid, ModelRef, Options, ReplyFailure, Thinking};
+use super::{AgentState, Fid, ModelRef, Options, ReplyFailure, Thinking};
 
 /// A session without its messages: what its row in the store says, what the list of chats shows, and
 /// what its next request is made with.
@@ -39,6 +39,8 @@ pub struct SessionMeta {
     pub unread: bool,
     /// What became of the last reply, where it failed or was interrupted.
     pub trouble: Option<ReplyFailure>,
+    /// How the last work ended, where it is an agent that has worked; none while that is not known.
+    pub ended: Option<AgentState>,
     /// When it began.
     pub created: Timestamp,
     /// When it last had a message.

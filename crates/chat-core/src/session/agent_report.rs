@@ -9,8 +9,8 @@ use super::{Owed, Session};
 use crate::error::{Error, Kind, Result};
 use crate::event::Status;
 use crate::message::{
-    AgentReport, AgentState, ChatRequest, Content, Ending, Fid, FromAgent, Message, MessageId,
-    Queued, ReplyFailure, Role, Usage,
+    AgentReport, AgentState, ChatRequest, Content, Fid, FromAgent, Message, MessageId, Queued,
+    ReplyFailure, Role, Usage,
 };
 
 /// The most bytes of an agent's words that its report has.
@@ -340,19 +340,7 @@ fn turn(branch: &[Arc<Message>]) -> &[Arc<Message>] {
 }
 
 fn ended(reply: &Message) -> (AgentState, Option<Error>) {
-    let state = match reply.ended {
-        Some(Ending::Complete) => AgentState::Done,
-        Some(Ending::Length) => AgentState::Limit,
-        Some(Ending::Stopped) => AgentState::Stopped,
-        Some(Ending::Interrupted) | None => AgentState::Interrupted,
-        Some(Ending::Failed) => match reply.error.as_ref().map(|error| &error.kind) {
-            Some(
-                Kind::RoundLimit { .. } | Kind::RepeatedCalls { .. } | Kind::AgentBudget { .. },
-            ) => AgentState::Limit,
-            _ => AgentState::Failed,
-        },
-    };
-    (state, reply.error.clone())
+    (AgentState::of_reply(reply.ended, reply.error.as_ref()), reply.error.clone())
 }
 
 fn cut(text: &str) -> String {

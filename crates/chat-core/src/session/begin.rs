@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio::sync::MutexGuard;
 use tokio_util::sync::CancellationToken;
 
+use super::parts::queue::Waiting;
 use super::resolved_request::{ResolvedRequest, entries};
 use super::review::Rejected;
 use super::tree::budget::Budget;
@@ -88,7 +89,7 @@ impl Session {
             let _gate = self.gate.lock().await;
             waits = self.enqueue_unless_free(id, &request).await?;
             if !waits {
-                self.begin(id, &request, false, cancel.clone()).await?;
+                self.begin(&[Waiting { id, request }], false, cancel.clone()).await?;
             }
         }
         if waits {
@@ -119,16 +120,16 @@ impl Session {
         }
     }
 
-    /// Stores what the person said and starts the work. Does not where it `waited`, and waits no
-    /// longer: says whether it did. The gate must be held.
+    /// Stores what the person said, or what agents report, and starts one work on it, as the first of
+    /// it asks. Does not where any of it `waited`, and waits no longer: says whether it did. The gate
+    /// must be held.
     pub(super) async fn begin(
         self: &Arc<Self>,
-        id: MessageId,
-        request: &ChatRequest,
+        said: &[Waiting],
         waited: bool,
         cancel: CancellationToken,
     ) -> Result<bool> {
-        let begun = self.begin_claimed(id, request, waited, cancel).await;
+        let begun = self.begin_claimed(said, waited, cancel).await;
         self.release_unless(&begun).await;
         if let Ok(false) = begun {
             self.release().await;
@@ -147,36 +148,45 @@ impl Session {
 
     async fn begin_claimed(
         self: &Arc<Self>,
-        id: MessageId,
-        request: &ChatRequest,
+        said: &[Waiting],
         waited: bool,
         cancel: CancellationToken,
     ) -> Result<bool> {
+        let Some(Waiting { request, .. }) = said.first() else { return Ok(false) };
         self.count_turn(request)?;
         let resolved = self.resolve_and_claim(request).await?;
-        let branch = self.load().await?;
-        let parent = branch.last().map(|message| message.id);
+        let mut branch = self.load().await?;
         let project = {
             let mut state = self.lock();
             state.active_file = request.context.active().map(|file| file.path.clone());
             state.record.project.clone()
         };
-        let rejected = self.review().rejected(project.clone(), &branch).await;
-        // This tells the next message what this one said.
-        let time = rejected.until;
-        let builder =
-            UserMessageBuilder::gather(&self.services, request, project, &branch, rejected).await;
-        let user = Message { id, time, ..builder.build(&*resolved.agent, parent) };
-        let reply = Arc::new(Message::reply(Some(id), resolved.model.clone()));
-        let user = Arc::new(user);
-        let messages = self.lock().transcript.with_unsaved([&user, &reply]);
-        let store = &self.services.store;
-        if !waited {
-            store.append(&self.fid, messages, reply.id).await?;
-        } else if !store.append_waiting(&self.fid, messages, reply.id, id).await? {
-            return Ok(false);
+        let known = branch.len();
+        for Waiting { id, request } in said {
+            let rejected = self.review().rejected(project.clone(), &branch).await;
+            // This tells the next message what this one said.
+            let time = rejected.until;
+            let (services, project) = (&self.services, project.clone());
+            let builder =
+                UserMessageBuilder::gather(services, request, project, &branch, rejected).await;
+            let parent = branch.last().map(|message| message.id);
+            let user = Message { id: *id, time, ..builder.build(&*resolved.agent, parent) };
+            branch.push(Arc::new(user));
         }
-        self.start_stored(resolved, Some(&user), &reply, cancel);
+        let users = &branch[known..];
+        let asked = users.last().map(|user| user.id);
+        let reply = Arc::new(Message::reply(asked, resolved.model.clone()));
+        let messages = self.lock().transcript.with_unsaved(users.iter().chain([&reply]));
+        let store = &self.services.store;
+        if waited {
+            let ids = said.iter().map(|waiting| waiting.id).collect();
+            if !store.append_waiting(&self.fid, messages, reply.id, ids).await? {
+                return Ok(false);
+            }
+        } else {
+            store.append(&self.fid, messages, reply.id).await?;
+        }
+        self.start_stored(resolved, users, &reply, cancel);
         Ok(true)
     }
 
@@ -276,7 +286,7 @@ impl Session {
         let user = user.map(Arc::new);
         let messages = self.lock().transcript.with_unsaved(user.iter().chain([&reply]));
         self.services.store.append(&self.fid, messages, reply.id).await?;
-        self.start_stored(resolved, user.as_ref(), &reply, cancel);
+        self.start_stored(resolved, user.as_slice(), &reply, cancel);
         Ok(())
     }
 
@@ -284,21 +294,21 @@ impl Session {
     fn start_stored(
         self: &Arc<Self>,
         resolved: ResolvedRequest,
-        user: Option<&Arc<Message>>,
+        users: &[Arc<Message>],
         reply: &Arc<Message>,
         cancel: CancellationToken,
     ) {
         let other_branch = {
             let mut state = self.lock();
             state.transcript.all_saved();
-            let other_branch = user.is_none() && state.transcript.head() != reply.parent;
-            if let Some(user) = user {
+            let other_branch = users.is_empty() && state.transcript.head() != reply.parent;
+            for user in users {
                 state.transcript.insert(Arc::clone(user));
                 state.tell_added(user);
             }
             other_branch
         };
-        self.start(resolved, user.map(|user| user.id), reply, cancel);
+        self.start(resolved, users.first().map(|user| user.id), reply, cancel);
         if other_branch {
             self.lock().tell_reset();
         }
@@ -318,7 +328,7 @@ impl Session {
             state.answering = Some(resolved.answering(state.record.project.clone()));
             state.agent_ceiling = resolved.agent.ceiling();
             let turn = state.turns.begin(cancel.clone());
-            (state.trouble, state.refused, state.stopped) = (None, None, false);
+            (state.trouble, state.ended, state.refused, state.stopped) = (None, None, None, false);
             state.begun_by = begun_by;
             state.record.updated = reply.time;
             state.begin_reply(reply);

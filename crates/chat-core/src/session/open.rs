@@ -77,7 +77,7 @@ impl Session {
         self.release().await;
         patched?;
         let mut state = self.lock();
-        state.trouble = state.record.trouble;
+        (state.trouble, state.ended) = (state.record.trouble, state.record.ended);
         state.transcript.unload();
         state.tell_reset();
         Ok(true)

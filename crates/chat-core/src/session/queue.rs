@@ -72,8 +72,8 @@ impl Session {
         self.lock().queue.first().cloned()
     }
 
-    /// Begins the first waiting request. Where that fails it goes on waiting, and the person hears
-    /// why. What another process sent or took back is passed over. The gate must be held.
+    /// Begins the first waiting request; reports of agents that wait in a row are one. Where that
+    /// fails it goes on waiting, and the person hears why. What another process sent or took back is passed over. The gate must be held.
     pub(super) async fn begin_next(self: &Arc<Self>, cancel: CancellationToken) -> bool {
         loop {
             let waiting = {
@@ -86,14 +86,21 @@ impl Session {
                 state.tell(event);
                 waiting
             };
-            match self.begin(waiting.id, &waiting.request, true, cancel.clone()).await {
+            match self.begin(&waiting, true, cancel.clone()).await {
                 Ok(true) => return true,
+                // Of several some may wait still.
+                Ok(false) if waiting.len() > 1 => {
+                    if let Err(error) = self.take_waiting().await {
+                        self.notice(error);
+                        return false;
+                    }
+                }
                 Ok(false) => {}
                 Err(error) => {
                     {
                         let mut state = self.lock();
-                        state.refused = Some((waiting.id, error.clone()));
-                        let event = state.queue.put_back(waiting);
+                        state.refused = waiting.first().map(|first| (first.id, error.clone()));
+                        let event = state.queue.push_first(waiting);
                         state.tell(event);
                     }
                     self.notice(error);

@@ -172,7 +172,7 @@ impl Review<'_> {
         patched?;
         {
             let mut state = self.session.lock();
-            state.trouble = None;
+            (state.trouble, state.ended) = (None, None);
             state.transcript.set_head(asked.parent);
             state.tell_reset();
         }

@@ -20,7 +20,9 @@ use crate::error::Error;
 use crate::event::{
     AgentActivity, Mailbox, SessionEvent, SessionPlaceholder, Snapshot, Stage, Status,
 };
-use crate::message::{BackgroundCommand, Message, MessageId, Queued, ReplyFailure, SessionMeta};
+use crate::message::{
+    AgentState, BackgroundCommand, Message, MessageId, Queued, ReplyFailure, Role, SessionMeta,
+};
 use crate::store::SessionRecord;
 
 /// A session's state. Everything in it changes under the session's lock.
@@ -56,6 +58,8 @@ pub(super) struct State {
     pub stopped: bool,
     /// What became of the last reply, where it failed or was interrupted.
     pub trouble: Option<ReplyFailure>,
+    /// How the last work ended, where it is an agent and that is known.
+    pub ended: Option<AgentState>,
     /// The file that the person last worked on when they sent something.
     pub active_file: Option<PathBuf>,
     watchers: Watchers,
@@ -65,6 +69,7 @@ impl State {
     pub(super) fn new(record: SessionRecord, waiting: Vec<Queued>) -> Self {
         Self {
             trouble: record.trouble,
+            ended: record.ended,
             record,
             transcript: Transcript::default(),
             queue: waiting.into_iter().collect(),
@@ -107,8 +112,28 @@ impl State {
     }
 
     pub(super) fn placeholder(&self) -> SessionPlaceholder {
-        let meta = SessionMeta { trouble: self.trouble, ..self.record.meta.clone() };
+        let (trouble, ended) = (self.trouble, self.ended);
+        let meta = SessionMeta { trouble, ended, ..self.record.meta.clone() };
         SessionPlaceholder { meta, status: self.status(), activity: self.activity() }
+    }
+
+    /// Notes how the work of an agent ended, by the last message that is loaded.
+    pub(super) fn note_ending(&mut self) {
+        let mut at = self.transcript.head();
+        let mut last = None;
+        while let Some(message) = at.and_then(|id| self.transcript.get(id)) {
+            if message.role != Role::Ui {
+                last = Some(message);
+                break;
+            }
+            at = message.parent;
+        }
+        self.ended = last.filter(|_| self.is_agent()).map(|last| match (last.role, self.trouble) {
+            (Role::Assistant, _) => AgentState::of_reply(last.ended, last.error.as_ref()),
+            (_, Some(ReplyFailure::Failed)) => AgentState::Failed,
+            (_, Some(ReplyFailure::Interrupted)) => AgentState::Interrupted,
+            (_, None) => AgentState::Stopped,
+        });
     }
 
     /// What it works on, where it is an agent at work.

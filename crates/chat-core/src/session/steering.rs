@@ -77,7 +77,7 @@ impl RunningTurn {
         let ids: Vec<_> = waiting.iter().map(|waiting| waiting.id).collect();
         let all = self.session.lock().transcript.with_unsaved(chained.iter().chain([&reply]));
         let (store, fid) = (&self.session.services.store, &self.session.fid);
-        if !store.append_steered(fid, all, reply.id, ids.clone()).await? {
+        if !store.append_waiting(fid, all, reply.id, ids.clone()).await? {
             self.session.take_waiting().await?;
             return Ok(None);
         }

@@ -173,6 +173,7 @@ impl RunningTurn {
             if !went_well && !stopped {
                 state.trouble.get_or_insert(ReplyFailure::Failed);
             }
+            state.note_ending();
             let troubled = state.trouble.is_some();
             let goes_on = state.turns.is_interrupted() || (went_well && !stopped && !troubled);
             state.end_turn();

@@ -15,7 +15,7 @@ use super::missing;
 use super::owner::Living;
 use super::record::{NewSession, SessionPatch, SessionRecord};
 use crate::error::Kind;
-use crate::message::{Ending, Fid, MessageId, ModelRef, SessionMeta};
+use crate::message::{AgentState, Ending, Fid, MessageId, ModelRef, SessionMeta};
 
 /// Names the columns that are read of a session: each by its name, at no cost for each row.
 macro_rules! columns {
@@ -54,19 +54,29 @@ columns!(
     owner
 );
 
-/// How many columns there are.
-const ENDED: usize = Column::owner as usize + 1;
+/// After those columns: what became of the reply at the head, where it wants the person's attention.
+const TROUBLE: usize = Column::owner as usize + 1;
+/// How the last work of an agent ended.
+const ENDED: usize = TROUBLE + 1;
+/// The error of that.
+const ERROR: usize = ENDED + 1;
 
 /// The columns that [`record`] reads.
 static COLUMNS: LazyLock<String> = LazyLock::new(|| {
     format!(
         "{OF_ROW}(SELECT m.ended FROM messages m INDEXED BY messages_failed \
-         WHERE m.id = sessions.head AND m.ended IN ('failed', 'interrupted'))"
+         WHERE m.id = sessions.head AND m.ended IN ('failed', 'interrupted')), \
+         CASE WHEN parent IS NOT NULL THEN (SELECT CASE \
+         WHEN m.role = 'assistant' THEN m.ended WHEN m.role IN ('user', 'tool') THEN 'stopped' END \
+         FROM messages m WHERE m.id = sessions.head) END, \
+         CASE WHEN parent IS NOT NULL THEN (SELECT m.error FROM messages m \
+         INDEXED BY messages_failed WHERE m.id = sessions.head \
+         AND m.ended IN ('failed', 'interrupted')) END"
     )
 });
 
 /// The same without a look at the messages.
-static ROW_ALONE: LazyLock<String> = LazyLock::new(|| format!("{OF_ROW}NULL"));
+static ROW_ALONE: LazyLock<String> = LazyLock::new(|| format!("{OF_ROW}NULL, NULL, NULL"));
 
 fn record(row: &Row<'_>, living: &mut Living<'_>) -> rusqlite::Result<SessionRecord> {
     let text = |column: Column| -> rusqlite::Result<Option<&str>> {
@@ -74,7 +84,11 @@ fn record(row: &Row<'_>, living: &mut Living<'_>) -> rusqlite::Result<SessionRec
     };
     let connection: Option<String> = row.get(Column::connection as usize)?;
     let model: Option<String> = row.get(Column::model as usize)?;
-    let ended = row.get_ref(ENDED)?.as_str_or_null()?;
+    let word = |column: usize| -> rusqlite::Result<Option<Ending>> {
+        Ok(row.get_ref(column)?.as_str_or_null()?.and_then(columns::read_word))
+    };
+    let error = row.get_ref(ERROR)?.as_str_or_null()?;
+    let error = error.and_then(|json| serde_json::from_str(json).ok());
     let meta = SessionMeta {
         fid: Fid::new(row.get::<_, String>(Column::fid as usize)?),
         title: row.get(Column::title as usize)?,
@@ -89,7 +103,8 @@ fn record(row: &Row<'_>, living: &mut Living<'_>) -> rusqlite::Result<SessionRec
         project: text(Column::project)?.map(PathBuf::from),
         mode: text(Column::mode)?.and_then(columns::read_word).unwrap_or_default(),
         unread: row.get(Column::unread as usize)?,
-        trouble: ended.and_then(columns::read_word).and_then(Ending::trouble),
+        trouble: word(TROUBLE)?.and_then(Ending::trouble),
+        ended: word(ENDED)?.map(|ended| AgentState::of_reply(Some(ended), error.as_ref())),
         created: instant(row.get(Column::created as usize)?),
         updated: instant(row.get(Column::updated as usize)?),
         in_use: text(Column::owner)?.is_some_and(|owner| living.elsewhere(owner)),

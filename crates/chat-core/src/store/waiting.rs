@@ -71,12 +71,13 @@ impl Store {
         self.write(move |db| move_to(db, sessions::key(db, &fid)?, id, place)).await
     }
 
-    /// The same as [`append_waiting`](Self::append_waiting) with several messages that waited. Where
-    /// one of them does not wait any more, nothing is added, and the answer is no.
+    /// The same as [`append`](Self::append) with messages that waited and wait no longer. Where one of
+    /// them does not wait any more, because another process sent it or took it back, nothing is added,
+    /// and the answer is no.
     ///
     /// # Errors
     /// As [`append`](Self::append).
-    pub async fn append_steered(
+    pub async fn append_waiting(
         &self,
         fid: &Fid,
         messages: Vec<Arc<Message>>,

@@ -157,6 +157,15 @@ pub enum TeamError {
         /// The name.
         name: String,
     },
+    /// The worktree of the agent was removed before.
+    Finished {
+        /// The name.
+        name: String,
+        /// The branch that it was merged into; none if it was not merged.
+        merged_into: Option<String>,
+        /// The snapshot of it.
+        snapshot: String,
+    },
     /// Something could not be done with a worktree.
     Worktree {
         /// What, in English.
@@ -214,6 +223,14 @@ impl TeamError {
                 format!("Agent “{name}” is still working. Wait for it, or close it first.")
             }
             Self::NoWorktree { name } => format!("Agent “{name}” has no worktree."),
+            Self::Finished { name, merged_into: Some(target), snapshot } => format!(
+                "The worktree of agent “{name}” is merged into {target} already, and removed. The user can \
+                 restore it: snapshot {snapshot}."
+            ),
+            Self::Finished { name, merged_into: None, snapshot } => format!(
+                "The worktree of agent “{name}” is removed already, and was not merged. The user can restore it: \
+                 snapshot {snapshot}."
+            ),
             Self::Worktree { text } => format!("That is not possible: {text}."),
             Self::Stopped => "You were stopped before the agent began.".to_owned(),
             Self::Ending => "The chat ends.".to_owned(),

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -61,6 +61,15 @@ impl TrustStore {
         let projects = self.read();
         let items = projects.iter().filter(|project| project.root == root);
         items.flat_map(|project| &project.items).filter_map(|item| item.parse().ok()).collect()
+    }
+
+    /// The real paths of the projects of which something is trusted, sorted. Blocks.
+    pub fn projects(&self) -> Vec<PathBuf> {
+        let projects = self.read().into_iter().filter(|project| !project.items.is_empty());
+        let mut roots: Vec<PathBuf> = projects.filter_map(|project| path(&project.root)).collect();
+        roots.sort();
+        roots.dedup();
+        roots
     }
 
     /// Trusts a project's definitions exactly as they are here; earlier versions are not trusted any more. Blocks.
@@ -147,15 +156,27 @@ impl TrustStore {
     }
 }
 
+/// Before the bytes of a path that is not UTF-8. Real paths begin with a slash.
+const BYTES: &str = "bytes:";
+
 /// A path in the file.
 fn key(path: &Path) -> String {
     let path: OsString = path.into();
     path.into_string().unwrap_or_else(|path| {
-        path.as_bytes().iter().fold("bytes:".to_owned(), |mut key, byte| {
+        path.as_bytes().iter().fold(BYTES.to_owned(), |mut key, byte| {
             let _ = write!(key, "{byte:02x}");
             key
         })
     })
+}
+
+/// The path of a [`key`]; none if it is damaged.
+fn path(key: &str) -> Option<PathBuf> {
+    let Some(digits) = key.strip_prefix(BYTES) else { return Some(PathBuf::from(key)) };
+    let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
+    let byte = |pair: &[u8; 2]| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok();
+    let bytes: Option<Vec<u8>> = pairs.iter().map(byte).collect();
+    bytes.filter(|_| rest.is_empty()).map(|bytes| PathBuf::from(OsString::from_vec(bytes)))
 }
 
 #[cfg(test)]
@@ -203,7 +224,9 @@ mod tests {
         assert_eq!(store.trusted(Path::new(odd)), [Digest::of([&b"3"[..]])].into());
         store.trust(&definitions("/a", &[b"2"])).unwrap();
         assert_eq!(store.trusted(Path::new("/a")), [Digest::of([&b"2"[..]])].into());
+        assert_eq!(store.projects(), [Path::new("/a"), Path::new(odd)]);
         store.forget(Path::new("/a")).unwrap();
+        assert_eq!(store.projects(), [Path::new(odd)]);
         assert!(
             store.trusted(Path::new("/a")).is_empty() && !store.trusted(Path::new(odd)).is_empty()
         );
@@ -228,6 +251,10 @@ mod tests {
         fs::write(store.path(), text.replace("\"/a\"", "7")).unwrap();
         assert!(store.trusted(Path::new("/a")).is_empty());
         assert_eq!(store.trusted(Path::new("/b")).len(), 1);
+        for root in ["bytes:2", "bytes:zz"] {
+            fs::write(store.path(), text.replace("/a", root)).unwrap();
+            assert_eq!(store.projects(), [Path::new("/b")], "{root}");
+        }
         for damaged in
             [&text.as_bytes()[..text.len() / 2], b"", b"[]", b"\xff\0", b"{\"projects\":{}}"]
         {

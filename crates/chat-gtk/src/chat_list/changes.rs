@@ -8,11 +8,6 @@ use super::view::{Sight, View};
 impl ChatList {
     /// Shows the state of the chats after these events.
     pub(super) fn apply(&mut self, events: Vec<Event>, view: &View) {
-        for event in &events {
-            if let Event::RequestFinished { fid, reason, .. } = event {
-                self.model.set_ended(fid, *reason);
-            }
-        }
         if !events.iter().any(|event| self.model.is_reordered_by(event)) {
             for event in events {
                 if let Event::SessionAdded(session) | Event::SessionChanged(session) = event {

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use chat_core::event::{SessionPlaceholder, StopReason};
+use chat_core::event::SessionPlaceholder;
 use chat_core::message::Fid;
 use gtk::glib;
 use gtk::glib::subclass::prelude::*;
@@ -18,8 +18,7 @@ mod imp {
     use gtk::glib::subclass::Signal;
 
     use super::{
-        Cell, FoundIn, ObjectImpl, ObjectSubclass, RefCell, SessionPlaceholder, StopReason,
-        TreePlace, glib,
+        Cell, FoundIn, ObjectImpl, ObjectSubclass, RefCell, SessionPlaceholder, TreePlace, glib,
     };
 
     #[derive(Debug, Default)]
@@ -28,7 +27,6 @@ mod imp {
         pub(super) heading: RefCell<Option<String>>,
         pub(super) found: RefCell<Option<FoundIn>>,
         pub(super) tree: Cell<TreePlace>,
-        pub(super) ended: Cell<Option<StopReason>>,
     }
 
     #[glib::object_subclass]
@@ -89,17 +87,6 @@ impl ChatItem {
         let below = self.tree().below;
         let chat = self.with(|session| session.status.is_busy());
         Stoppable { chat, agents: below.working + below.asking > 0 }
-    }
-
-    /// How its last request ended, where that was seen.
-    pub(super) fn ended(&self) -> Option<StopReason> {
-        self.imp().ended.get()
-    }
-
-    pub(super) fn set_ended(&self, reason: StopReason) {
-        if self.imp().ended.replace(Some(reason)) != Some(reason) {
-            self.tell();
-        }
     }
 
     pub(super) fn set_tree(&self, tree: TreePlace) {

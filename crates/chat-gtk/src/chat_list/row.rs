@@ -321,7 +321,7 @@ impl ChatRow {
     fn line_of_agent(&self, item: &ChatItem) -> Line {
         let tools = self.imp().tools.get().map(|tools| tools.borrow());
         item.with(|agent| {
-            let status = AgentStatus::of(agent, item.ended());
+            let status = AgentStatus::of(agent);
             let now = jiff::Timestamp::now();
             let tools = tools.as_deref();
             let line = tools.and_then(|tools| status_line(agent, &status, tools, now));

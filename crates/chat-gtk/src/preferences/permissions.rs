@@ -1,7 +1,9 @@
-//! Shows the page with what tools may do: the mode of new chats, and the stored permission rules.
+//! Shows the page with what tools may do: the mode of new chats, the stored permission rules, and the trusted
+//! projects.
 
 mod rules;
 mod secrets;
+mod trust;
 
 use adw::prelude::*;
 use chat_core::permission::Mode;
@@ -14,6 +16,7 @@ use super::rows::{PreferencesContext, plain_row};
 use crate::unattended;
 use rules::RulesGroup;
 use secrets::SecretsGroup;
+use trust::TrustGroup;
 
 /// Creates the empty page.
 pub(super) fn page() -> adw::PreferencesPage {
@@ -28,6 +31,7 @@ pub(super) fn page() -> adw::PreferencesPage {
 pub(super) struct PermissionsPage {
     rules: RulesGroup,
     secrets: SecretsGroup,
+    trust: TrustGroup,
 }
 
 impl PermissionsPage {
@@ -40,13 +44,20 @@ impl PermissionsPage {
         page.add(secrets.widget());
         let rules = RulesGroup::new(context);
         page.add(rules.widget());
-        Self { rules, secrets }
+        let trust = TrustGroup::new(context);
+        page.add(trust.widget());
+        Self { rules, secrets, trust }
     }
 
     /// Shows the current rules and secret files.
     pub(super) fn fill(&self) {
         self.rules.fill();
         self.secrets.fill();
+    }
+
+    /// Shows which projects are trusted now.
+    pub(super) fn fill_trust(&self) {
+        self.trust.fill();
     }
 }
 

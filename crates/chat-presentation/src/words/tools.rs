@@ -61,7 +61,15 @@ fn translated(text: &Text) -> String {
 /// What a call does, waits for or did: “Run cargo test · waits for its turn”, “Read src/main.rs 1–80”,
 /// “Ran cargo test · exit 101 · 12 s”. One line without control characters, whatever the model wrote.
 pub fn tool_line(tools: &Toolbox, call: &ToolCall, progress: Progress) -> String {
-    let about = About { tool: tools.get(&call.name), call };
+    line_of(&About { tool: tools.get(&call.name), call, is_alone: true }, progress)
+}
+
+/// The same for a card that shows below it what the agents do that the call is about.
+pub fn tool_heading(tools: &Toolbox, call: &ToolCall, progress: Progress) -> String {
+    line_of(&About { tool: tools.get(&call.name), call, is_alone: false }, progress)
+}
+
+fn line_of(about: &About<'_>, progress: Progress) -> String {
     let waits = |what: String| [about.says(Tense::ToDo, None), what].join(BETWEEN);
     let result = match progress {
         Progress::Queued => return waits(gettext("queued")),
@@ -86,7 +94,7 @@ pub fn tool_subject(
     call: &ToolCall,
     result: Option<&ToolResult>,
 ) -> Option<String> {
-    let about = About { tool: tools.get(&call.name), call };
+    let about = About { tool: tools.get(&call.name), call, is_alone: true };
     let label = match result.and_then(|result| result.view.as_ref()) {
         Some(view) => about.label(Tense::Done, Some(view))?,
         None => about.label(Tense::ToDo, None)?,
@@ -98,6 +106,8 @@ pub fn tool_subject(
 struct About<'a> {
     tool: Option<&'a ToolInfo>,
     call: &'a ToolCall,
+    /// Whether nothing else says what the agents do.
+    is_alone: bool,
 }
 
 impl About<'_> {
@@ -187,6 +197,7 @@ impl About<'_> {
                 let counts = counts.each_ref().map(|(name, count)| (*name, count.as_str()));
                 vec![done, fill(&gettext("{done} of {all} done"), &counts)]
             }
+            ToolView::Agents { .. } if !self.is_alone => vec![done],
             ToolView::Agents { agents } if agents.len() == 1 => {
                 vec![done, agent_state(agents[0].state)]
             }

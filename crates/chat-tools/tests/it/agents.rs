@@ -1,6 +1,7 @@
 //! Tests agents that work for a chat, by the tools of models, in a running engine.
 
 mod places;
+mod waiting;
 pub mod world;
 
 use chat_core::error::{BudgetLimit, Error, Kind};

@@ -60,6 +60,13 @@ async fn an_agents_work_is_shown_and_merged_with_what_came_to_the_base_meanwhile
     assert_eq!(snapshots[0].id, snapshot(&results[2]));
     let fixer = world.manager.agents().find_by_name(&fid, "fixer").await.unwrap().unwrap();
     assert!(fixer.closed, "{fixer:?}");
+    // Whoever was not told of the merge, since its call was stopped, reads it here.
+    finish(&server, "c4", "merge");
+    server.push(Script::new().text("It is merged."));
+    world.say(&fid, "Is it merged?").await;
+    world.finished(&fid).await;
+    let result = world.results(&fid).await.pop().unwrap();
+    assert!(result.text.contains("is merged into main already, and removed."), "{result:?}");
     // Its own requests were made in its own folder.
     let chats = server.chats();
     let of_fixer = chats[1].body["messages"].to_string();

@@ -230,3 +230,25 @@ fn packed_references_and_split_indexes_work_too() {
     assert_eq!(world.git(&["branch", "--list", "natter/*"]), "");
     assert_eq!(git(&world.project(), &["fsck"]), "");
 }
+
+#[test]
+fn what_became_of_a_removed_worktree_is_known() {
+    let world = World::new();
+    let worktree = worked(&world);
+    let inside = worktree.folder().join("new");
+    assert_eq!(world.worktrees.finished(&inside, &NEVER).unwrap(), None, "it is there");
+    let snapshot = world.remove(&worktree).snapshot;
+    let finished = world.worktrees.finished(&inside, &NEVER).unwrap().unwrap();
+    assert_eq!((finished.snapshot, finished.merged_into), (snapshot, None));
+
+    // The next one in the same folder.
+    let worktree = worked(&world);
+    assert!(inside.starts_with(worktree.folder()));
+    world.write("b", "theirs\n");
+    world.commit("theirs");
+    world.merge(&worktree).unwrap();
+    let snapshot = world.remove(&worktree).snapshot;
+    let finished = world.worktrees.finished(&inside, &NEVER).unwrap().unwrap();
+    assert_eq!((finished.snapshot, finished.merged_into), (snapshot, Some("main".to_owned())));
+    assert_eq!(world.worktrees.finished(&world.project(), &NEVER).unwrap(), None);
+}

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use chat_worktree::{Committed, MergePreview, RemovalPreview, Removed, Worktree};
+use chat_worktree::{Committed, Finished, MergePreview, RemovalPreview, Removed, Worktree};
 use tokio_util::sync::CancellationToken;
 
 use super::Member;
@@ -22,9 +22,14 @@ impl Desk {
         if self.me.project().as_ref() == Some(&project) {
             return Err(none());
         }
-        let found = self.manager.worktrees().containing(&project).await;
-        let worktree = found.map_err(failed)?.ok_or_else(none)?;
-        Ok((agent, worktree))
+        match self.manager.worktrees().containing(&project).await {
+            Ok(found) => Ok((agent, found.ok_or_else(none)?)),
+            Err(error) => {
+                let finished = self.manager.finished_worktree(project).await.ok().flatten();
+                let name = name.trim().to_owned();
+                Err(finished.map_or_else(|| failed(error), |it| already_finished(name, it)))
+            }
+        }
     }
 
     /// The same, if the agent is not at work.
@@ -108,6 +113,12 @@ impl AgentWorktrees for Member {
         )
         .await
     }
+}
+
+/// Tells of a worktree that was finished by somebody else, or by a call that was stopped.
+fn already_finished(name: String, finished: Finished) -> TeamError {
+    let Finished { snapshot, merged_into } = finished;
+    TeamError::Finished { name, merged_into, snapshot: snapshot.id }
 }
 
 /// What could not be done with a worktree, for the model.

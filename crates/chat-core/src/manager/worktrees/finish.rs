@@ -1,9 +1,9 @@
 //! Finishes worktrees: commits, merges and discards them, once nobody works there.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use chat_worktree::{Committed, Identity, MergeOutcome, MergePreview, Removed, Worktree};
+use chat_worktree::{Committed, Finished, Identity, MergeOutcome, MergePreview, Removed, Worktree};
 
 use super::super::closing::Halted;
 use super::super::{Kind, Manager, MergedWorktree, Result};
@@ -69,6 +69,14 @@ impl Manager {
             }
         }
         Ok(removed)
+    }
+
+    /// What became of a worktree that is gone, by a path that was in it.
+    pub(in crate::manager) async fn finished_worktree(
+        &self,
+        path: PathBuf,
+    ) -> Result<Option<Finished>> {
+        self.git(move |trees, stop| trees.finished(&path, stop)).await
     }
 
     /// The sessions that work in a folder, none of which is at work now.

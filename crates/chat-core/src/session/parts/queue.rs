@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::event::SessionEvent;
-use crate::message::{ChatRequest, Content, Context, Delivery, MessageId, Queued};
+use crate::message::{ChatRequest, Content, Context, Delivery, FromAgent, MessageId, Queued};
 
 /// The messages that wait to be sent, in order.
 #[derive(Default)]
@@ -21,6 +21,11 @@ impl Waiting {
     pub(crate) fn queued(&self) -> Queued {
         let ChatRequest { content, context, .. } = self.request.clone();
         Queued { id: self.id, content, context, delivery: self.delivery() }
+    }
+
+    /// Whether an agent reports the end of its work.
+    fn is_report(&self) -> bool {
+        matches!(self.request.content.agent, Some(FromAgent::Report(_)))
     }
 
     fn delivery(&self) -> Delivery {
@@ -122,16 +127,15 @@ impl Queue {
         self.changed()
     }
 
-    /// Takes the first out, to send it.
-    pub(crate) fn pop(&mut self) -> Option<(Waiting, SessionEvent)> {
-        let waiting = self.0.pop_front()?;
-        Some((waiting, self.changed()))
-    }
-
-    /// The first could not be sent and goes on waiting.
-    pub(crate) fn put_back(&mut self, waiting: Waiting) -> SessionEvent {
-        self.0.push_front(waiting);
-        self.changed()
+    /// Takes the first out, to send it; where it is the report of an agent, with those that follow it.
+    pub(crate) fn pop(&mut self) -> Option<(Vec<Waiting>, SessionEvent)> {
+        let first = self.0.pop_front()?;
+        let is_report = first.is_report();
+        let mut taken = vec![first];
+        while let Some(next) = self.0.pop_front_if(|next| is_report && next.is_report()) {
+            taken.push(next);
+        }
+        Some((taken, self.changed()))
     }
 
     /// Takes one out that is not to be sent.
@@ -182,7 +186,7 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::Content;
+    use crate::message::{AgentReport, AgentState, Fid, Usage};
 
     fn waiting(text: &str) -> Waiting {
         let request = ChatRequest { content: Content::text(text), ..ChatRequest::default() };
@@ -200,12 +204,38 @@ mod tests {
         queue.push(waiting("a"));
         assert_eq!(told(&queue.push(waiting("b"))), ["a", "b"]);
         let (first, event) = queue.pop().unwrap();
-        assert_eq!(
-            (first.request.content.text.as_str(), told(&event)),
-            ("a", vec!["b".to_owned()])
-        );
-        assert_eq!(told(&queue.put_back(first)), ["a", "b"]);
+        let texts: Vec<_> = first.iter().map(|it| it.request.content.text.as_str()).collect();
+        assert_eq!((texts, told(&event)), (vec!["a"], vec!["b".to_owned()]));
+        assert_eq!(told(&queue.push_first(first)), ["a", "b"]);
         assert_eq!(queue.first().unwrap().content.text, "a");
+    }
+
+    #[test]
+    fn reports_in_a_row_go_out_together() {
+        let report = |text: &str| {
+            let report = AgentReport {
+                session: Fid::new(text),
+                name: text.to_owned(),
+                agent: "just-ask".to_owned(),
+                state: AgentState::Done,
+                text: String::new(),
+                error: None,
+                usage: Usage::default(),
+            };
+            let mut waiting = waiting(text);
+            waiting.request.content.agent = Some(FromAgent::Report(Box::new(report)));
+            waiting
+        };
+        let mut queue = Queue::default();
+        for one in [report("a"), report("b"), waiting("c"), report("d")] {
+            queue.push(one);
+        }
+        let mut turns = Vec::new();
+        while let Some((taken, _)) = queue.pop() {
+            let texts = taken.iter().map(|it| it.request.content.text.clone());
+            turns.push(texts.collect::<Vec<_>>().join(" "));
+        }
+        assert_eq!(turns, ["a b", "c", "d"]);
     }
 
     #[test]

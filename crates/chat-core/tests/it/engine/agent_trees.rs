@@ -7,7 +7,7 @@ use chat_core::error::Kind;
 use chat_core::event::{Event, SessionPlaceholder};
 use chat_core::manager::NewAgent;
 use chat_core::manager::SessionChange;
-use chat_core::message::{Answer, ChatRequest, Fid};
+use chat_core::message::{AgentState, Answer, ChatRequest, Fid};
 use chat_core::permission::{Effect, Mode, Scope};
 use chat_core::settings::{Folders, Remembered};
 use chat_testkit::server::{Gate, Script, Server};
@@ -293,4 +293,44 @@ async fn an_agent_whose_chat_is_gone_only_reads() {
     // Nobody is asked, and nothing is touched.
     scene.world.say_and_wait(&below, "Touch").await;
     assert!(scene.results(&below).await.last().unwrap().failed);
+}
+
+#[tokio::test]
+async fn how_the_work_of_an_agent_ended_is_known_after_a_restart() {
+    let server = Server::start();
+    server.push(Script::new().text("Hello."));
+    let mut world = World::new(&server).await;
+    let (fid, _) = world.ask_and_wait("Hi").await;
+    let agents = world.manager.agents();
+    let mut fids = Vec::new();
+    for name in ["done", "idle", "stopped"] {
+        fids.push(agents.create(named(&fid, name)).await.unwrap().meta.fid);
+    }
+    server.push(Script::new().text("All of it."));
+    world.open(&fids[0]).await;
+    world.say_and_wait(&fids[0], "go").await;
+    let gate = Gate::new();
+    server.push(Script::new().text("half").gate(&gate));
+    world.open(&fids[2]).await;
+    world.say(&fids[2], "go").await;
+    world.events.shows(&fids[2], "half").await;
+    agents.interrupt(&fids[2]);
+    world.events.finished(&fids[2]).await;
+
+    let ended = |tree: Vec<SessionPlaceholder>| {
+        let row = |it: SessionPlaceholder| (it.name.clone().unwrap_or_default(), it.ended);
+        tree.into_iter().map(row).collect::<Vec<_>>()
+    };
+    let expected: Vec<_> =
+        [("done", Some(AgentState::Done)), ("idle", None), ("stopped", Some(AgentState::Stopped))]
+            .map(|(name, ended)| (name.to_owned(), ended))
+            .into();
+    let now = ended(agents.list(Some(&fid)).await.unwrap());
+    assert_eq!(now, expected);
+    let world = world.restart().await;
+    let later = ended(world.manager.agents().list(Some(&fid)).await.unwrap());
+    assert_eq!(later, expected);
+    let chats = world.manager.sessions().list().await.unwrap();
+    let chat = chats.iter().find(|row| row.fid == fid).unwrap();
+    assert_eq!(chat.ended, None, "it is no agent");
 }

@@ -104,7 +104,9 @@ async fn a_projects_do_nothing_until_they_are_trusted() {
     .await;
     assert_eq!(names(&changed), ["ship"]);
 
+    assert_eq!(definitions.trusted().await, [project.clone()]);
     definitions.forget(&project).await.unwrap();
+    assert!(definitions.trusted().await.is_empty());
     assert!(names(&definitions.current(Some(&project))).is_empty());
 }
 

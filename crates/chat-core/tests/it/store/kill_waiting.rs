@@ -46,9 +46,9 @@ async fn delivers_until_it_is_killed() {
         let begun = reply(&second);
         let messages = vec![first, second, Arc::new(begun.clone())];
         let ids = vec![one.id, other.id];
-        assert!(store.append_steered(&fid, messages.clone(), begun.id, ids.clone()).await.unwrap());
+        assert!(store.append_waiting(&fid, messages.clone(), begun.id, ids.clone()).await.unwrap());
         // They wait no more: nothing is added a second time.
-        assert!(!store.append_steered(&fid, messages, begun.id, ids).await.unwrap());
+        assert!(!store.append_waiting(&fid, messages, begun.id, ids).await.unwrap());
         let again = Arc::new(Message::reply(Some(head), begun.model.clone().unwrap()));
         let back = vec![one.clone(), other.clone()];
         store.take_back(&fid, &begun, back, Arc::clone(&again)).await.unwrap();
@@ -58,9 +58,9 @@ async fn delivers_until_it_is_killed() {
         assert_eq!(waiting, [at_end(&one), at_end(&other)]);
         store.withdraw(&fid, &again).await.unwrap();
         let first = message(head, &one);
-        assert!(store.append_waiting(&fid, vec![first], one.id, one.id).await.unwrap());
+        assert!(store.append_waiting(&fid, vec![first], one.id, vec![one.id]).await.unwrap());
         let second = message(one.id, &other);
-        assert!(store.append_waiting(&fid, vec![second], other.id, other.id).await.unwrap());
+        assert!(store.append_waiting(&fid, vec![second], other.id, vec![other.id]).await.unwrap());
         head = other.id;
     }
 }

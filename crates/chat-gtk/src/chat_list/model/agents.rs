@@ -1,6 +1,6 @@
 //! The agents in the list: shown below their chat where that is open, and counted in its row.
 
-use chat_core::event::{Status, StopReason};
+use chat_core::event::Status;
 use chat_core::message::{Fid, ReplyFailure};
 use relm4::gtk::prelude::*;
 
@@ -85,13 +85,6 @@ impl Model {
     pub(in super::super) fn reveal(&mut self, fid: &Fid) {
         for above in self.families.above(fid).iter().rev() {
             self.set_open(above, true);
-        }
-    }
-
-    /// A request of a chat ended.
-    pub(in super::super) fn set_ended(&self, fid: &Fid, reason: StopReason) {
-        if let Some(item) = self.items.get(fid) {
-            item.set_ended(reason);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use chat_core::event::{Event, SessionPlaceholder, StopReason};
+use chat_core::event::{Event, SessionPlaceholder};
 use chat_core::message::{AgentReport, AgentState, Fid, ReplyFailure};
 use chat_core::tool::Toolbox;
 use chat_presentation::words::{fill, grouped, one_line};
@@ -16,14 +16,7 @@ use crate::agent_status::{AgentStatus, status_line};
 pub struct AgentBook {
     /// The session whose calls are shown.
     session: Option<Fid>,
-    agents: HashMap<Fid, KnownAgent>,
-}
-
-#[derive(Debug)]
-struct KnownAgent {
-    agent: SessionPlaceholder,
-    /// How its last work ended, where that was seen.
-    ended: Option<StopReason>,
+    agents: HashMap<Fid, SessionPlaceholder>,
 }
 
 /// What a card says of an agent.
@@ -53,16 +46,10 @@ impl AgentBook {
         match event {
             Event::SessionAdded(agent) | Event::SessionChanged(agent) => {
                 agent.parent.as_ref()?;
-                let ended = self.agents.get(&agent.fid).and_then(|known| known.ended);
-                let known = KnownAgent { agent: agent.clone(), ended };
-                self.agents.insert(agent.fid.clone(), known);
+                self.agents.insert(agent.fid.clone(), agent.clone());
                 Some(agent.fid.clone())
             }
             Event::SessionRemoved { fid } => self.agents.remove(fid).map(|_| fid.clone()),
-            Event::RequestFinished { fid, reason, .. } => {
-                self.agents.get_mut(fid)?.ended = Some(*reason);
-                Some(fid.clone())
-            }
             _ => None,
         }
     }
@@ -72,29 +59,27 @@ impl AgentBook {
     pub fn fill(&mut self, session: &Fid, agents: Vec<SessionPlaceholder>) {
         self.session = Some(session.clone());
         for agent in agents.into_iter().filter(|agent| agent.parent.is_some()) {
-            let known = self.agents.entry(agent.fid.clone());
-            known.or_insert(KnownAgent { agent, ended: None });
+            self.agents.entry(agent.fid.clone()).or_insert(agent);
         }
     }
 
     /// The agent of this name that works for the session whose calls are shown.
     pub fn named(&self, name: &str) -> Vec<Fid> {
-        let mine =
-            self.agents.values().map(|known| &known.agent).filter(|agent| {
-                agent.parent == self.session && agent.name.as_deref() == Some(name)
-            });
+        let mine = self
+            .agents
+            .values()
+            .filter(|agent| agent.parent == self.session && agent.name.as_deref() == Some(name));
         mine.map(|agent| agent.fid.clone()).collect()
     }
 
     /// How many agents below a chat were interrupted.
     pub fn interrupted_below(&self, top: &Fid) -> u32 {
         let is_below = |agent: &SessionPlaceholder| {
-            let up = |fid: &Fid| self.agents.get(fid).and_then(|known| known.agent.parent.clone());
+            let up = |fid: &Fid| self.agents.get(fid).and_then(|known| known.parent.clone());
             let mut above = std::iter::successors(agent.parent.clone(), up);
             above.by_ref().take(self.agents.len() + 1).any(|fid| fid == *top)
         };
-        let interrupted = self.agents.values().filter(|known| {
-            let agent = &known.agent;
+        let interrupted = self.agents.values().filter(|agent| {
             !agent.status.is_busy()
                 && agent.trouble == Some(ReplyFailure::Interrupted)
                 && !agent.in_use
@@ -113,7 +98,7 @@ impl AgentBook {
         now: Timestamp,
     ) -> Option<AgentLine> {
         let known = self.agents.get(fid);
-        let status = known.map(|known| AgentStatus::of(&known.agent, known.ended));
+        let status = known.map(AgentStatus::of);
         // What it did for a call that has ended stands with that, whatever it did since.
         let is_over = |report: &AgentReport| {
             !matches!(report.state, AgentState::Idle | AgentState::Working | AgentState::NeedsUser)
@@ -122,13 +107,13 @@ impl AgentBook {
         let past = report.filter(|report| (is_over(report) && !is_at_work) || known.is_none());
         let (name, status, words, tokens) = match (known, status, past) {
             (Some(known), Some(status), None) => {
-                let words = status_line(&known.agent, &status, tools, now);
-                let tokens = known.agent.activity.as_ref().map(|activity| activity.tokens);
-                let name = known.agent.name.as_ref().unwrap_or(&known.agent.title);
+                let words = status_line(known, &status, tools, now);
+                let tokens = known.activity.as_ref().map(|activity| activity.tokens);
+                let name = known.name.as_ref().unwrap_or(&known.title);
                 (name.clone(), status, words, tokens)
             }
             (_, _, Some(report)) => {
-                let status = of_report(report.state);
+                let status = AgentStatus::ended(report.state);
                 let usage = &report.usage;
                 let read = usage.prompt_tokens.unwrap_or_default();
                 let tokens = read + usage.completion_tokens.unwrap_or_default();
@@ -153,20 +138,6 @@ fn spent(tokens: u64) -> String {
     let count = u32::try_from(tokens).unwrap_or(u32::MAX);
     let text = ngettext("{n} token", "{n} tokens", count);
     fill(&text, &[("n", &grouped(tokens))])
-}
-
-/// How the work of an agent ended that is known by its report alone.
-fn of_report(state: AgentState) -> AgentStatus {
-    match state {
-        AgentState::Idle => AgentStatus::NoTask,
-        // What it does since nobody knows.
-        AgentState::Working | AgentState::NeedsUser => AgentStatus::Ended,
-        AgentState::Done => AgentStatus::Done,
-        AgentState::Failed => AgentStatus::Failed,
-        AgentState::Stopped => AgentStatus::Stopped,
-        AgentState::Limit => AgentStatus::Limit,
-        AgentState::Interrupted => AgentStatus::Interrupted,
-    }
 }
 
 #[cfg(test)]
@@ -225,10 +196,9 @@ mod tests {
         // It works in the background: the call that started it has ended.
         let started = report(AgentState::Working);
         assert_eq!(said(&book, Some(&started)), Some(pair("Working…", "1,500 tokens")));
-        book.take(&Event::SessionChanged(agent("a", "chat", Status::Idle)));
-        let reason = StopReason::Stopped;
-        let (usage, error) = (Usage::default(), None);
-        book.take(&Event::RequestFinished { fid: Fid::new("a"), reason, usage, error });
+        let mut stopped = agent("a", "chat", Status::Idle);
+        stopped.ended = Some(AgentState::Stopped);
+        book.take(&Event::SessionChanged(stopped));
         assert_eq!(said(&book, Some(&started)), Some(pair("Stopped", "")));
         let done = report(AgentState::Done);
         assert_eq!(said(&book, Some(&done)), Some(pair("Done", "12,300 tokens")));

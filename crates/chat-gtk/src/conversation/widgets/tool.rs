@@ -16,7 +16,7 @@ use gtk::prelude::*;
 use chat_core::message::{ApprovalId, ApprovalKind, Fid, ToolCall, ToolResult, Verdict};
 use chat_core::tool::{CallData, Labels, Tense, ToolIcon, ToolInfo, Toolbox};
 use chat_presentation::words::{
-    Progress, fill, one_line, short_time, tool_line, tool_reason, tool_subject, tool_title,
+    Progress, fill, one_line, short_time, tool_heading, tool_reason, tool_subject, tool_title,
 };
 
 use super::expander::{Expander, Title};
@@ -214,9 +214,9 @@ fn title(tools: &Toolbox, call: &ToolCall, progress: Progress) -> Title {
     let (line, result) = match progress {
         Progress::Ended(result) => {
             let without_time = ToolResult { text: String::new(), took: None, ..result.clone() };
-            (tool_line(tools, call, Progress::Ended(&without_time)), Some(result))
+            (tool_heading(tools, call, Progress::Ended(&without_time)), Some(result))
         }
-        progress => (tool_line(tools, call, progress), None),
+        progress => (tool_heading(tools, call, progress), None),
     };
     match subject(tools, call, result, &line) {
         Some((subject, is_path)) => Title::about(line, subject, is_path),
@@ -327,7 +327,7 @@ mod tests {
     /// What a call is about, as it stands in its line, and whether it is a path.
     fn about(name: &str, arguments: Value, progress: Progress) -> Option<(String, bool)> {
         let (call, tools) = (call(name, arguments), ours());
-        let line = tool_line(&tools, &call, progress);
+        let line = tool_heading(&tools, &call, progress);
         let result = match progress {
             Progress::Ended(result) => Some(result),
             _ => None,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chat_core::message::{Todo, ToolCallId, ToolSpec};
+use chat_core::message::{AgentReport, AgentState, Fid, Todo, ToolCallId, ToolSpec, Usage};
 use chat_core::tool::Registry;
 use serde_json::{Value, json};
 
@@ -247,4 +247,32 @@ fn a_line_says_what_the_call_is_about() {
     let subject = |result| tool_subject(&ours(), stop, result);
     assert_eq!(subject(None).as_deref(), Some("1"));
     assert_eq!(subject(Some(&stopped)).as_deref(), Some("cargo test"));
+}
+
+#[test]
+fn what_an_agent_does_is_said_once() {
+    let line = |tool: &str, state| {
+        let report = AgentReport {
+            session: Fid::new("a"),
+            name: "explorer".to_owned(),
+            agent: "just-ask".to_owned(),
+            state,
+            text: String::new(),
+            error: None,
+            usage: Usage::default(),
+        };
+        let call = call(tool, json!({ "name": "explorer" }));
+        let result = answered(&call, Some(ToolView::Agents { agents: vec![report] }));
+        let ended = Progress::Ended(&result);
+        [tool_line(&ours(), &call, ended), tool_heading(&ours(), &call, ended)]
+    };
+    assert_eq!(
+        line("spawn_agent", AgentState::Failed),
+        ["Agent explorer has worked · failed", "Agent explorer has worked"]
+    );
+    assert_eq!(
+        line("spawn_worktree", AgentState::Working),
+        ["Started agent explorer in a worktree · working", "Started agent explorer in a worktree"]
+    );
+    assert_eq!(line("spawn_agent", AgentState::Idle)[0], "Started agent explorer · no task yet");
 }

@@ -1,0 +1,63 @@
+//! Runs the commands about the agents of a chat: `/agents`, `/agents stop`, `/agents close`.
+
+use chat_core::message::Fid;
+
+use super::Conversation;
+use crate::agents;
+use crate::error::{CliError, Result};
+use crate::say;
+
+/// Stands for all agents, unless one has this name.
+const ALL: &str = "all";
+
+impl Conversation<'_> {
+    /// Lists the agents of this chat.
+    pub(super) async fn list_agents(&self) -> Result<()> {
+        let Some(fid) = self.begun() else { return Ok(()) };
+        agents::print(Some(&fid), false, self.program).await
+    }
+
+    /// Stops the agent of this name, or all. What they wrote stays.
+    pub(super) async fn stop_agents(&self, name: &str) -> Result<()> {
+        let Some(fid) = self.begun() else { return Ok(()) };
+        let agents = self.program.manager.agents();
+        match self.agent_named(&fid, name).await? {
+            Some(agent) => {
+                agents.interrupt(&agent);
+                self.remark(&say::stopped_agent(name));
+            }
+            None => {
+                agents.interrupt_all(&fid).await?;
+                self.remark(&say::stopped_agents());
+            }
+        }
+        Ok(())
+    }
+
+    /// Closes the agent of this name, or all. Their chats stay.
+    pub(super) async fn close_agents(&self, name: &str) -> Result<()> {
+        let Some(fid) = self.begun() else { return Ok(()) };
+        let agents = self.program.manager.agents();
+        match self.agent_named(&fid, name).await? {
+            Some(agent) => {
+                agents.close(&agent).await?;
+                self.remark(&say::closed_agent(name));
+            }
+            None => {
+                let all = agents.list(Some(&fid)).await?;
+                agents.close_all(&fid).await?;
+                self.remark(&say::closed_agents(all.iter().filter(|it| !it.closed).count()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The agent of this name; none for all.
+    async fn agent_named(&self, fid: &Fid, name: &str) -> Result<Option<Fid>> {
+        match self.program.manager.agents().find_by_name(fid, name).await? {
+            Some(agent) => Ok(Some(agent.meta.fid)),
+            None if name == ALL => Ok(None),
+            None => Err(CliError::Said(say::no_such_agent(name))),
+        }
+    }
+}

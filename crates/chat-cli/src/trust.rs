@@ -1,0 +1,63 @@
+//! Runs `natter-cli trust`: the projects whose agents, commands and skills the user trusts.
+
+use std::path::PathBuf;
+
+use chat_presentation::words;
+use serde::Serialize;
+
+use crate::args::Trust;
+use crate::engine::Program;
+use crate::error::{CliError, Outcome, Result};
+use crate::output::line_of;
+use crate::request;
+use crate::say;
+use crate::terminal;
+
+/// Runs the requested action on the trusted projects.
+pub async fn run(action: Option<Trust>, json: bool, program: &Program) -> Result<Outcome> {
+    match action {
+        None => list(json, program).await,
+        Some(Trust::List { json }) => list(json, program).await,
+        Some(Trust::Remove { project }) => remove(project, program).await,
+    }
+}
+
+/// A trusted project as JSON.
+#[derive(Serialize)]
+struct View {
+    project: String,
+}
+
+async fn list(json: bool, program: &Program) -> Result<Outcome> {
+    let projects = program.manager.definitions().trusted().await;
+    let line = |root: &PathBuf| {
+        let project = root.display().to_string();
+        match (json, program.terminal.output) {
+            (true, _) => line_of(&View { project }),
+            (false, true) => format!("{}\n", words::visible_line(&project)),
+            (false, false) => format!("{project}\n"),
+        }
+    };
+    let lines: String = projects.iter().map(line).collect();
+    if projects.is_empty() && !json {
+        remark(&say::none_trusted());
+    }
+    program.output.print(lines).await?;
+    Ok(Outcome::Done)
+}
+
+async fn remove(given: PathBuf, program: &Program) -> Result<Outcome> {
+    let definitions = program.manager.definitions();
+    // A deleted folder has no real path any more, but may still be trusted.
+    let root = request::folder(&given).unwrap_or(given);
+    if !definitions.trusted().await.contains(&root) {
+        return Err(CliError::Said(say::not_trusted(&root)));
+    }
+    definitions.forget(&root).await?;
+    remark(&say::trust_removed(&root));
+    Ok(Outcome::Done)
+}
+
+fn remark(text: &str) {
+    terminal::say(&format!("{}\n", terminal::clean(text)));
+}

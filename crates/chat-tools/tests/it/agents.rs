@@ -113,17 +113,40 @@ async fn interrupted_agents_continue_and_their_chat_with_what_they_report() {
     assert_eq!(world.finished(&agent).await, StopReason::Complete);
     assert_eq!(world.finished(&fid).await, StopReason::Complete);
     let messages = world.messages(&fid).await;
-    let mut told =
-        messages.iter().flat_map(|message| &message.parts).filter_map(|part| match part {
-            Part::FromAgent(FromAgent::Report(report)) => Some(report.state),
-            _ => None,
-        });
-    assert_eq!(told.next_back(), Some(AgentState::Done));
+    let told = messages.iter().flat_map(|message| &message.parts).filter_map(|part| match part {
+        Part::FromAgent(FromAgent::Report(report)) => Some((report.state, report.text.as_str())),
+        _ => None,
+    });
+    // Not that it was interrupted, and not its last words alone.
+    assert_eq!(told.collect::<Vec<_>>(), [(AgentState::Done, "A is fine.")]);
     // Nobody is left that would.
     world.manager.agents().interrupt_all(&fid).await.unwrap();
     while !world.manager.sessions().busy().is_empty() {
         world.until(|_| Some(())).await;
     }
+}
+
+#[tokio::test]
+async fn a_call_that_nobody_had_approved_is_asked_for_again() {
+    let server = Server::start();
+    let command = json!({ "command": "touch a" });
+    server.when("Look at a", Script::new().text("So:").tool_call("c9", "run_command", command));
+    server.push(spawn("c1", task("explorer", "Look at a")));
+    let mut world = World::new(&server).await;
+    let fid = world.ask("Have it looked at").await;
+    let needs_input = |event: &Event| match event {
+        Event::SessionChanged(row) if row.status == Status::NeedsInput => Some(()),
+        _ => None,
+    };
+    world.until(needs_input).await;
+    let mut world = world.restart().await;
+    world.manager.agents().resume_all(&fid).await.unwrap();
+    world.until(needs_input).await;
+    let asked = server.chats().last().unwrap().body["messages"].to_string();
+    assert!(asked.contains("before it returned a result"), "{asked}");
+    assert!(!asked.contains("cut off"), "its words were whole: {asked}");
+    world.manager.agents().interrupt_all(&fid).await.unwrap();
+    assert_eq!(world.finished(&fid).await, StopReason::Stopped);
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@
 
 pub mod accessible;
 mod adaptive_pair;
+mod agent_color;
 mod agent_status;
 pub mod app;
 mod bridge;

@@ -132,10 +132,9 @@ impl Queue {
         let first = self.0.pop_front()?;
         let mut taken = vec![first];
         if taken[0].is_report() {
-            let (reports, rest) = self.0.drain(..).partition(Waiting::is_report);
-            let reports: Vec<_> = reports;
+            let (reports, rest): (Vec<_>, Vec<_>) = self.0.drain(..).partition(Waiting::is_report);
             taken.extend(reports);
-            self.0 = rest;
+            self.0 = rest.into();
         }
         Some((taken, self.changed()))
     }

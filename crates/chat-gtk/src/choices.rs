@@ -364,7 +364,7 @@ mod tests {
 
     /// How many dots are shown in a widget.
     fn dots(widget: &gtk::Widget) -> usize {
-        let below = std::iter::successors(widget.first_child(), |child| child.next_sibling());
+        let below = std::iter::successors(widget.first_child(), WidgetExt::next_sibling);
         let own = usize::from(widget.has_css_class("agent-dot") && widget.is_visible());
         own + below.map(|child| dots(&child)).sum::<usize>()
     }

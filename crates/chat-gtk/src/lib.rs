@@ -38,6 +38,7 @@ mod stalls;
 mod style;
 mod unattended;
 mod window;
+mod worktrees;
 mod wrap;
 
 use std::sync::Once;

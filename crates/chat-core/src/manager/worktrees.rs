@@ -68,6 +68,13 @@ pub enum WorktreeState {
 }
 
 impl Worktrees {
+    /// Whether a project is in a repository that can have worktrees. Runs no program.
+    pub async fn is_possible(&self, project: &Path) -> bool {
+        let (this, project) = (self.0.clone(), project.to_owned());
+        let look = async move { this.git(move |trees, _| trees.list_of(&project)).await };
+        self.0.run(look).await.is_ok()
+    }
+
     /// Creates a worktree of a project, for a new chat that works there. `name` is what its folder and
     /// branch are called, with a number if there is such a one.
     ///

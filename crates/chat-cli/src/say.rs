@@ -31,9 +31,9 @@ pub use approvals::{
 pub use commands::{no_command_to_ask, only_in_chat};
 pub use context::{compacted, not_begun, summing_up};
 pub use worktrees::{
-    ask_commit_and_merge, ask_delete_snapshot, ask_discard, ask_merge, blocked, committed, conflicts,
-    discarded, no_snapshots, no_worktrees, nobody_to_confirm, not_finished, only_committed,
-    snapshot_deleted, worktree_restored,
+    ask_commit_and_merge, ask_delete_snapshot, ask_discard, ask_merge, blocked, committed,
+    conflicts, discarded, no_snapshots, no_worktrees, nobody_to_confirm, not_finished,
+    only_committed, snapshot_deleted, worktree_restored,
 };
 
 /// Suggests commands that may help with an error, the most promising first.

@@ -185,6 +185,30 @@ async fn agents_that_were_interrupted_continue_by_one_click() -> Result<()> {
 }
 
 #[tokio::test]
+async fn a_restart_keeps_how_work_in_the_background_ended_and_what_it_cost() -> Result<()> {
+    let stage = Stage::new().await?;
+    stage.server.when("Look for", Script::new().text("I see none.").usage(1200, 34));
+    let arguments = json!({ "name": "explorer", "task": "Look for apples", "background": true });
+    stage.server.push(Script::new().tool_call("c1", "spawn_agent", arguments));
+    stage.server.always(Script::new().text("There are none."));
+    let window = with_chat(&stage).await?;
+    window.say("Any apples?").await?;
+    window.find(in_card("Done")).await?;
+    window.find(named("1,234 tokens").under("Conversation")).await?;
+    // It was delivered, and nobody stopped anything.
+    window.gone(containing("You stopped this reply")).await?;
+    window.close().await?;
+
+    let window = stage.ready().await?;
+    window.open("Fruit").await?;
+    window.find(in_card("Done")).await?;
+    window.find(named("1,234 tokens").under("Conversation")).await?;
+    window.find(named("Show agents of “Fruit”")).await?.click_with_mouse().await?;
+    window.find(in_list("Done")).await?;
+    window.close().await
+}
+
+#[tokio::test]
 async fn only_the_chat_notifies_when_it_is_done_and_not_its_agents() -> Result<()> {
     let stage = Stage::new().await?;
     let notifications = Notifications::start(&stage.desktop).await?;

@@ -99,6 +99,12 @@ impl State {
         }
     }
 
+    /// Takes from the messages what agents in the background have spent.
+    pub(super) fn read_reports(&self) {
+        let messages = self.transcript.entries.iter().map(|entry| &*entry.message);
+        self.rows.context.agents.borrow_mut().read_reports(messages);
+    }
+
     /// Shows in the widgets what was found.
     pub(super) fn highlight_matches(&mut self) {
         let Self { transcript, rows, finder, .. } = self;

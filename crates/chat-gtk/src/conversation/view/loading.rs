@@ -153,7 +153,7 @@ impl Inner {
             return false;
         };
         rows.make_near(before + row, &transcript.entries, *last);
-        rows.focus_prompt(before + row)
+        rows.focus_prompt(before + row, transcript.queue.is_empty())
     }
 
     /// Brings the newest call into sight that is about this agent. Whether one is loaded.

@@ -251,12 +251,9 @@ fn a_line_says_what_the_call_is_about() {
 
 #[test]
 fn each_end_of_a_worktree_has_words_of_its_own() {
-    let line = |action: &str, progress| {
-        tool_line(
-            &ours(),
-            &call("finish_worktree", json!({ "name": "fixer", "action": action })),
-            progress,
-        )
+    let line = |action: &str, progress: Progress<'_>| {
+        let arguments = json!({ "name": "fixer", "action": action });
+        tool_line(&ours(), &call("finish_worktree", arguments), progress)
     };
     let lines = |action| {
         let done = ToolResult::to(&call("finish_worktree", json!({})), "…", false);

@@ -113,11 +113,18 @@ async fn an_agent_that_asks_is_said_to_wait_in_list_and_card() -> Result<()> {
     let asks = Script::new().tool_call("c9", "run_command", command).usage(1200, 34);
     stage.server.when("Look for", asks);
     stage.server.push(spawn(Script::new(), "c1", "explorer", "Look for apples"));
+    let notifications = Notifications::start(&stage.desktop).await?;
     let window = with_chat(&stage).await?;
     window.say("Any apples?").await?;
     window.find(in_list("1 agent needs you")).await?;
     window.find(in_card("Waiting for you")).await?;
     window.find(named("1,234 tokens").under("Conversation")).await?;
+    // Elsewhere it is named with the chat that it works for.
+    notifications.titled("explorer · Fruit").await?;
+    window.find(named("1 waiting for you").role(Role::Button)).await?.click_with_mouse().await?;
+    window.find(named("explorer · Fruit").role(Role::Label).under("Waiting for You")).await?;
+    window.keys(&["Escape"]).await?;
+    window.gone(named("Waiting for You")).await?;
     window.close().await
 }
 

@@ -13,7 +13,7 @@ use chat_presentation::words::from_agent;
 use super::user;
 use crate::accessible;
 use crate::conversation::widgets::context::Output;
-use crate::wrap::wrap;
+use crate::wrap::wrap_at_end;
 
 /// The name of a row's action group, and its actions.
 const GROUP: &str = "waiting";
@@ -97,8 +97,7 @@ impl WaitingMessages {
         let up = above.map(|above| send(Output::MoveWaiting { id, before: Some(above) }));
         let down = below.map(|_| send(Output::MoveWaiting { id, before: after_below }));
 
-        let line = wrap();
-        line.set_halign(gtk::Align::End);
+        let line = wrap_at_end();
         let words = match (held, queued.delivery) {
             (true, _) => gettext("Not sent"),
             (false, Delivery::Steer) => gettext("Sent after this step"),
@@ -146,9 +145,15 @@ impl WaitingMessages {
                 Some(Rc::new(send(Output::RemoveWaiting(id)))),
             ),
         ];
-        for button in &buttons {
+        // Those that belong together stay on one line.
+        let pictures = gtk::Box::builder().spacing(4).build();
+        for button in &buttons[..2] {
             line.append(button);
         }
+        for button in &buttons[2..] {
+            pictures.append(button);
+        }
+        line.append(&pictures);
         // What an agent says is not the user's to change.
         buttons[0].set_visible(queued.content.agent.is_none());
         // One message alone has no place to move to.

@@ -1,4 +1,4 @@
-//! Draws a model's question as Markdown, by the widgets that show its replies.
+//! Draws a text that does not change as Markdown, by the widgets that show replies.
 
 use std::rc::Rc;
 

@@ -44,7 +44,7 @@ pub(super) struct Inner {
     /// Whether the session has a project.
     pub(super) has_project: Rc<Cell<bool>>,
     pub(super) bounds: Rc<OneTimeNote>,
-    tail: Tail,
+    pub(super) tail: Tail,
     pub(super) output: Rc<dyn Fn(Output)>,
     /// The session that is shown, for what is told.
     pub(super) session: Rc<RefCell<Option<Fid>>>,
@@ -194,7 +194,7 @@ impl Inner {
             copy: Rc::new(copy),
             spare: Rc::default(),
         };
-        let tail = Tail::new(Rc::clone(&output));
+        let tail = Tail::new(&context);
         column.set_tail(tail.widget().upcast_ref());
         let rows = Rows::new(column.clone(), context);
         let state = State {

@@ -111,6 +111,11 @@ impl RichText {
     }
 }
 
+/// A text without the signs of Markdown, in one line.
+pub fn plain(text: &str) -> String {
+    spoken(&read(text))
+}
+
 /// The whole text, read as Markdown.
 fn read(text: &str) -> ReplyText {
     let mut reply = ReplyText::default();

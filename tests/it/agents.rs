@@ -113,11 +113,18 @@ async fn an_agent_that_asks_is_said_to_wait_in_list_and_card() -> Result<()> {
     let asks = Script::new().tool_call("c9", "run_command", command).usage(1200, 34);
     stage.server.when("Look for", asks);
     stage.server.push(spawn(Script::new(), "c1", "explorer", "Look for apples"));
+    let notifications = Notifications::start(&stage.desktop).await?;
     let window = with_chat(&stage).await?;
     window.say("Any apples?").await?;
     window.find(in_list("1 agent needs you")).await?;
     window.find(in_card("Waiting for you")).await?;
     window.find(named("1,234 tokens").under("Conversation")).await?;
+    // Elsewhere it is named with the chat that it works for.
+    notifications.titled("explorer · Fruit").await?;
+    window.find(named("1 waiting for you").role(Role::Button)).await?.click_with_mouse().await?;
+    window.find(named("explorer · Fruit").role(Role::Label).under("Waiting for You")).await?;
+    window.keys(&["Escape"]).await?;
+    window.gone(named("Waiting for You")).await?;
     window.close().await
 }
 
@@ -181,6 +188,31 @@ async fn agents_that_were_interrupted_continue_by_one_click() -> Result<()> {
     window.find(in_list("Done")).await?;
     window.gone(named("1 agent was interrupted")).await?;
     window.shows("There are none.").await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_restart_keeps_how_work_in_the_background_ended_and_what_it_cost() -> Result<()> {
+    let stage = Stage::new().await?;
+    stage.server.when("Look for", Script::new().text("I see none.").usage(1200, 34));
+    let arguments = json!({ "name": "explorer", "task": "Look for apples", "background": true });
+    stage.server.push(Script::new().tool_call("c1", "spawn_agent", arguments));
+    stage.server.always(Script::new().text("There are none."));
+    let window = with_chat(&stage).await?;
+    window.say("Any apples?").await?;
+    window.find(in_card("Done")).await?;
+    window.find(named("1,234 tokens").under("Conversation")).await?;
+    window.find(named("Report from explorer, done").role(Role::Button)).await?;
+    // It was delivered, and nobody stopped anything.
+    window.gone(containing("You stopped this reply")).await?;
+    window.close().await?;
+
+    let window = stage.ready().await?;
+    window.open("Fruit").await?;
+    window.find(in_card("Done")).await?;
+    window.find(named("1,234 tokens").under("Conversation")).await?;
+    window.find(named("Show agents of “Fruit”")).await?.click_with_mouse().await?;
+    window.find(in_list("Done")).await?;
     window.close().await
 }
 

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use chat_core::message::SessionMeta;
 use chat_core::permission::Mode;
-use chat_core::store::{SessionRecord, Store};
+use chat_core::store::{NewSession, SessionRecord, Store};
 use chat_testkit::server::{Model, Protocol};
 use chat_testkit::ui::{Role, containing, named, until};
 
-use crate::stage::{Stage, Window, program};
+use crate::stage::{Stage, Window, chat, program};
 
 /// A folder to work in, on the stage's desktop.
 pub fn folder(stage: &Stage, name: &str) -> Result<PathBuf> {
@@ -269,5 +270,33 @@ async fn a_project_opens_with_the_code_assistant_or_who_worked_there_last() -> R
     window.keys(&["ctrl+o"]).await?;
     window.click(named("No Folder")).await?;
     window.find(named("Just Ask").role(Role::Label)).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_new_chat_from_an_agents_chat_works_where_the_chat_at_the_top_does() -> Result<()> {
+    let stage = Stage::new().await?;
+    let garden = stage.project(&[("a.txt", "one\n")])?;
+    let store = Store::open(&stage.folders())?.store;
+    let meta = SessionMeta { project: Some(garden.clone()), ..chat("Fruit").meta };
+    let top = store.create(NewSession { meta, ..chat("Fruit") }, Vec::new()).await?;
+    let meta = SessionMeta {
+        parent: Some(top.meta.fid),
+        name: Some("fixer".to_owned()),
+        // Its worktree is gone by now.
+        project: Some(garden.with_file_name("fixer")),
+        ..chat("fixer").meta
+    };
+    store.create(NewSession { meta, ..chat("fixer") }, Vec::new()).await?;
+    drop(store);
+    let window = stage.ready().await?;
+    window.find(named("Show agents of “Fruit”")).await?.click_with_mouse().await?;
+    window.open("fixer").await?;
+    window.find(named("Works for “Fruit”")).await?;
+    window.new_chat().await?;
+    window.say("What grows here?").await?;
+    window.shows("You said: What grows here?").await?;
+    let session = stored(&stage, "What grows here?").await?;
+    assert_eq!((&session.project, &session.parent), (&Some(garden), &None));
     window.close().await
 }

@@ -323,6 +323,11 @@ impl ChatList {
         self.model.session(fid)
     }
 
+    /// The title of a chat; that of an agent with its chat's.
+    pub(crate) fn full_title(&self, fid: &Fid) -> Option<String> {
+        self.model.full_title_of(fid)
+    }
+
     /// The title of a chat.
     pub(crate) fn title(&self, fid: &Fid) -> Option<String> {
         self.model.title(fid)

@@ -56,7 +56,6 @@ pub use crate::editor::{At, Outline, TextPosition};
 use agent_bar::AgentBar;
 use background_commands::BackgroundCommands;
 use chat_composer::ChatComposer;
-use chat_switching::Workplace;
 use command_list::CommandList;
 use context_meter::ContextMeter;
 use definitions_bar::DefinitionsBar;
@@ -251,7 +250,7 @@ impl Component for ChatWidget {
             }
             Input::ShowBeside => {
                 self.recalled = None;
-                self.show(None, Workplace::of(&self.shown));
+                self.show(None, self.agents.next_workplace(&self.shown));
             }
             Input::ShowAgain(fid) => {
                 self.recalled = Some(fid.clone());

@@ -219,7 +219,7 @@ fn general_page(context: &PreferencesContext) -> adw::PreferencesPage {
         context,
         &gettext("Notifications"),
         &gettext(
-            "When a reply is ready or a tool needs your answer while you’re in another window",
+            "When a reply is ready or a tool needs your answer in a chat that you’re not looking at",
         ),
         |settings| settings.ui.notifications,
         |settings, on| settings.ui.notifications = on,

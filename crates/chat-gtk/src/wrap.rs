@@ -7,7 +7,10 @@ use crate::layout::{self, Layout, place, width_of};
 /// The gap between two widgets, in pixels.
 const GAP: i32 = 4;
 
-struct Wrap;
+struct Wrap {
+    /// Whether each line stands at the end of the width.
+    at_end: bool,
+}
 
 impl Layout for Wrap {
     fn measure(
@@ -30,7 +33,8 @@ impl Layout for Wrap {
     fn allocate(&self, widget: &gtk::Widget, width: i32, _height: i32) {
         let mut y = 0;
         for line in lines(widget, width) {
-            let mut x = 0;
+            let wide: i32 = line.widgets.iter().map(|(_, wide)| wide + GAP).sum();
+            let mut x = if self.at_end { (width - wide + GAP).max(0) } else { 0 };
             for (child, wide) in line.widgets {
                 place(&child, width, x, y, (wide, line.height));
                 x += wide + GAP;
@@ -42,8 +46,17 @@ impl Layout for Wrap {
 
 /// Creates an empty box with this layout.
 pub(crate) fn wrap() -> gtk::Box {
+    with(Wrap { at_end: false })
+}
+
+/// Creates one whose lines stand at the end of its width.
+pub(crate) fn wrap_at_end() -> gtk::Box {
+    with(Wrap { at_end: true })
+}
+
+fn with(wrap: Wrap) -> gtk::Box {
     let root = gtk::Box::default();
-    root.set_layout_manager(Some(layout::manager(Wrap)));
+    root.set_layout_manager(Some(layout::manager(wrap)));
     root
 }
 
@@ -74,6 +87,27 @@ fn lines(widget: &gtk::Widget, width: i32) -> Vec<Line> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[gtk::test]
+    fn lines_stand_at_the_end_where_that_is_wanted() {
+        let all = wrap_at_end();
+        let parts = [100, 80, 60]
+            .map(|width| gtk::Box::builder().width_request(width).height_request(20).build());
+        for part in &parts {
+            all.append(part);
+        }
+        let high = all.measure(gtk::Orientation::Vertical, 200).1;
+        all.allocate(200, high, -1, None);
+        let places = parts.each_ref().map(|part| {
+            part.compute_bounds(&all).map(|place| (place.x() as i32, place.y() as i32))
+        });
+        let first = 200 - 100 - GAP - 80;
+        let second = 20 + GAP;
+        assert_eq!(
+            places,
+            [Some((first, 0)), Some((first + 100 + GAP, 0)), Some((200 - 60, second))]
+        );
+    }
 
     #[gtk::test]
     fn what_has_no_room_begins_a_line() {

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use chat_core::definitions::visible;
 use chat_core::message::{Preview, ToolView};
 use chat_core::tool::{
-    AgentWorktrees, Audience, CallData, Label, N_, Tense, Tool, ToolContext, ToolFailure, ToolInfo,
-    ToolKind, ToolOutput, WorktreeWork,
+    AgentWorktrees, Audience, CallData, Label, N_, OutputForm, Tense, Tool, ToolContext,
+    ToolFailure, ToolInfo, ToolKind, ToolOutput, WorktreeWork,
 };
 use chat_core::worktree::{ChangedFile, MergeKind, MergeOutcome, MergePreview, Removed, Worktree};
 use chat_permission::{Action, Request, Run};
@@ -54,16 +54,38 @@ impl Default for FinishWorktree {
             N_("Shows, commits, merges or discards what an agent did on its branch"),
         );
         let info = agents::info(spec, title, summary, Audience::Leaders, label);
-        Self(ToolInfo { kind: ToolKind::Runs, permissions: &[Action::Run], ..info })
+        Self(ToolInfo {
+            kind: ToolKind::Runs,
+            permissions: &[Action::Run],
+            output: OutputForm::Diff,
+            ..info
+        })
     }
 }
 
 fn label(tense: Tense, call: CallData<'_>) -> Label {
-    let sentence = match tense {
-        Tense::ToDo => N_("Finish the worktree of {what}"),
-        Tense::Doing => N_("Finishing the worktree of {what}"),
-        Tense::Done => N_("Finished the worktree of {what}"),
-        Tense::Failed => N_("Couldn’t finish the worktree of {what}"),
+    let action = call.arguments.get("action").and_then(|action| Finish::deserialize(action).ok());
+    let sentence = match (action, tense) {
+        (Some(Finish::Show), Tense::ToDo) => N_("Show the changes of {what}"),
+        (Some(Finish::Show), Tense::Doing) => N_("Showing the changes of {what}"),
+        (Some(Finish::Show), Tense::Done) => N_("Showed the changes of {what}"),
+        (Some(Finish::Show), Tense::Failed) => N_("Couldn’t show the changes of {what}"),
+        (Some(Finish::Commit), Tense::ToDo) => N_("Commit the changes of {what}"),
+        (Some(Finish::Commit), Tense::Doing) => N_("Committing the changes of {what}"),
+        (Some(Finish::Commit), Tense::Done) => N_("Committed the changes of {what}"),
+        (Some(Finish::Commit), Tense::Failed) => N_("Couldn’t commit the changes of {what}"),
+        (Some(Finish::Merge), Tense::ToDo) => N_("Merge the work of {what}"),
+        (Some(Finish::Merge), Tense::Doing) => N_("Merging the work of {what}"),
+        (Some(Finish::Merge), Tense::Done) => N_("Merged the work of {what}"),
+        (Some(Finish::Merge), Tense::Failed) => N_("Couldn’t merge the work of {what}"),
+        (Some(Finish::Discard), Tense::ToDo) => N_("Discard the work of {what}"),
+        (Some(Finish::Discard), Tense::Doing) => N_("Discarding the work of {what}"),
+        (Some(Finish::Discard), Tense::Done) => N_("Discarded the work of {what}"),
+        (Some(Finish::Discard), Tense::Failed) => N_("Couldn’t discard the work of {what}"),
+        (None, Tense::ToDo) => N_("Finish the worktree of {what}"),
+        (None, Tense::Doing) => N_("Finishing the worktree of {what}"),
+        (None, Tense::Done) => N_("Finished the worktree of {what}"),
+        (None, Tense::Failed) => N_("Couldn’t finish the worktree of {what}"),
     };
     Label::what(sentence, agents::name(&call))
 }

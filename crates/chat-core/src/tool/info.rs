@@ -178,6 +178,8 @@ pub enum OutputForm {
     Text,
     /// A terminal: it may have colours.
     Terminal,
+    /// Plain text that may end with a diff, as git writes it.
+    Diff,
 }
 
 /// The file that a call is about.

@@ -9,6 +9,7 @@ use gettextrs::{gettext, ngettext};
 use relm4::gtk::pango;
 use relm4::gtk::prelude::*;
 
+use super::chat_switching::Workplace;
 use super::handle::Handle;
 use super::shown_chat::ShownChat;
 use crate::conversation::Conversation;
@@ -21,7 +22,31 @@ pub(super) enum Msg {
     /// Have the interrupted agents continue.
     Continue,
     /// The agents of a chat's tree, and the chat that this one works for, with its title.
-    Found { of: Fid, agents: Vec<SessionPlaceholder>, parent: Option<(Fid, String)> },
+    Found { of: Fid, agents: Vec<SessionPlaceholder>, above: Above },
+}
+
+/// The chats that one works for.
+#[derive(Debug, Default)]
+pub(super) struct Above {
+    /// The next one, with its title.
+    parent: Option<(Fid, String)>,
+    /// Where the one at the top works.
+    top: Option<Workplace>,
+}
+
+impl Above {
+    /// The chats above one that works for this parent.
+    fn of(parent: &Fid, chats: &[SessionPlaceholder]) -> Self {
+        let find = |fid: &Fid| chats.iter().find(|chat| chat.fid == *fid);
+        let up = |chat: &&SessionPlaceholder| chat.parent.as_ref().and_then(find);
+        let next = find(parent);
+        // What is stored could lead round and round.
+        let top = std::iter::successors(next, up).take(chats.len()).last();
+        Self {
+            parent: next.map(|parent| (parent.fid.clone(), parent.title.clone())),
+            top: top.filter(|top| top.parent.is_none()).and_then(Workplace::of_chat),
+        }
+    }
 }
 
 /// The bar.
@@ -38,6 +63,8 @@ pub(super) struct AgentBar {
     shown: Option<Fid>,
     /// The chat that it works for, with its title once that is known.
     parent: Option<(Fid, Option<String>)>,
+    /// Where the chat works that is above all, once that is known.
+    top: Option<Workplace>,
 }
 
 impl AgentBar {
@@ -94,6 +121,7 @@ impl AgentBar {
             interrupted_words,
             shown: None,
             parent: None,
+            top: None,
         }
     }
 
@@ -111,30 +139,26 @@ impl AgentBar {
         let (of, parent) = (session.fid.clone(), session.parent.clone());
         self.handle.spawn(async move {
             let agents = manager.agents().list(Some(&of)).await.unwrap_or_default();
-            let chats = match &parent {
-                Some(_) => manager.sessions().list().await.unwrap_or_default(),
-                None => Vec::new(),
+            let above = match &parent {
+                Some(parent) => {
+                    Above::of(parent, &manager.sessions().list().await.unwrap_or_default())
+                }
+                None => Above::default(),
             };
-            let parent = chats.into_iter().find(|chat| Some(&chat.fid) == parent.as_ref());
-            let parent = parent.map(|parent| (parent.meta.fid, parent.meta.title));
-            Msg::Found { of, agents, parent }
+            Msg::Found { of, agents, above }
         });
     }
 
     /// Takes what was found, if it still is about the chat that is shown.
-    pub(super) fn found(
-        &mut self,
-        of: &Fid,
-        agents: Vec<SessionPlaceholder>,
-        parent: Option<(Fid, String)>,
-    ) {
+    pub(super) fn found(&mut self, of: &Fid, agents: Vec<SessionPlaceholder>, above: Above) {
         if self.shown.as_ref() != Some(of) {
             return;
         }
         self.conversation.fill_agents(of, agents);
-        if let Some((fid, title)) = parent {
+        if let Some((fid, title)) = above.parent {
             self.parent = Some((fid, Some(title)));
         }
+        self.top = above.top;
         self.show_words();
     }
 
@@ -173,6 +197,7 @@ impl AgentBar {
         self.shown = shown.fid().cloned();
         if self.parent.as_ref().map(|(fid, _)| fid) != parent.as_ref() {
             self.parent = parent.map(|fid| (fid, None));
+            self.top = None;
         }
         self.show_words();
     }
@@ -180,6 +205,12 @@ impl AgentBar {
     /// The chat that the shown one works for.
     pub(super) fn parent(&self) -> Option<&Fid> {
         self.parent.as_ref().map(|(fid, _)| fid)
+    }
+
+    /// Where a new chat works that is begun from the shown one. An agent may have a worktree, in which
+    /// nobody else is to work: from there it is where the chat at the top works.
+    pub(super) fn next_workplace(&self, shown: &ShownChat) -> Option<Workplace> {
+        if self.parent.is_some() { self.top.clone() } else { Workplace::of(shown) }
     }
 
     /// Whether agents of the shown chat were interrupted.
@@ -201,5 +232,47 @@ impl AgentBar {
             self.interrupted_words.set_label(&fill(&text, &[("n", &count.to_string())]));
         }
         self.interrupted.set_visible(count > 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use chat_core::event::Status;
+    use chat_core::message::SessionMeta;
+
+    use super::*;
+
+    fn chat(fid: &str, parent: Option<&str>, project: &str) -> SessionPlaceholder {
+        let meta = SessionMeta {
+            fid: Fid::new(fid),
+            parent: parent.map(Fid::new),
+            title: fid.to_owned(),
+            project: Some(project.into()),
+            ..SessionMeta::default()
+        };
+        SessionPlaceholder { meta, status: Status::Idle, activity: None }
+    }
+
+    #[test]
+    fn a_new_chat_works_where_the_chat_at_the_top_does() {
+        let chats = [
+            chat("fixer", Some("chat"), "/worktrees/fixer"),
+            chat("helper", Some("fixer"), "/worktrees/fixer"),
+            chat("chat", None, "/project"),
+            chat("round", Some("about"), "/a"),
+            chat("about", Some("round"), "/a"),
+        ];
+        let above = |parent: &str| {
+            let above = Above::of(&Fid::new(parent), &chats);
+            let top = above.top.map(|top| top.project);
+            (above.parent.map(|(_, title)| title), top)
+        };
+        let project = Some(Path::new("/project").to_owned());
+        assert_eq!(above("chat"), (Some("chat".to_owned()), project.clone()));
+        assert_eq!(above("fixer"), (Some("fixer".to_owned()), project));
+        assert_eq!(above("round").1, None);
+        assert_eq!(above("gone"), (None, None));
     }
 }

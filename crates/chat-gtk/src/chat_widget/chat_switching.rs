@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 
+use chat_core::event::SessionPlaceholder;
 use chat_core::manager::Manager;
 use chat_core::message::Fid;
 use chat_core::session::EmptySession;
@@ -33,9 +34,10 @@ pub(super) fn add_leave(root: &gtk::Box, composer: &Composer, handle: Handle<cha
 }
 
 /// Where a chat works, and who does.
+#[derive(Clone, Debug)]
 pub(super) struct Workplace {
     agent: String,
-    project: PathBuf,
+    pub(super) project: PathBuf,
 }
 
 impl Workplace {
@@ -43,6 +45,11 @@ impl Workplace {
     pub(super) fn of(shown: &ShownChat) -> Option<Self> {
         let project = shown.project()?.to_owned();
         Some(Self { agent: shown.agent().to_owned(), project })
+    }
+
+    /// The same of one that is not shown.
+    pub(super) fn of_chat(chat: &SessionPlaceholder) -> Option<Self> {
+        Some(Self { agent: chat.agent.clone(), project: chat.project.clone()? })
     }
 
     /// A new chat that works there. What its tools may do unasked is as ever in a new chat: what was

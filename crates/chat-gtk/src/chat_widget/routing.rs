@@ -14,8 +14,8 @@ use crate::bridge::Arrival;
 impl ChatWidget {
     pub(super) fn receive(&mut self, msg: FrameMsg) {
         match msg {
-            FrameMsg::Agents(agent_bar::Msg::Found { of, agents, parent }) => {
-                self.agents.found(&of, agents, parent);
+            FrameMsg::Agents(agent_bar::Msg::Found { of, agents, above }) => {
+                self.agents.found(&of, agents, above);
             }
             FrameMsg::Agents(agent_bar::Msg::ToParent) => self.show_parent(),
             FrameMsg::Agents(agent_bar::Msg::Continue) => {

@@ -27,6 +27,8 @@ const SIDE_NARROW: i32 = 14;
 const NARROW: i32 = 500;
 /// How near to the end, in pixels, the reader counts as being at it.
 const NEAR_END: f64 = 3.0;
+/// As much of the sight is most of it.
+const MOST: f64 = 0.8;
 
 glib::wrapper! {
     /// The column. Rows are widgets; see [`Column::insert`].
@@ -231,6 +233,16 @@ impl Column {
     /// How tall a row is, in pixels.
     pub fn height_of(&self, index: usize) -> Option<i32> {
         self.imp().rows.borrow().get(index).map(|row| row.height)
+    }
+
+    /// Whether a row is in sight, or most of the sight where it is taller; none where that is not known
+    /// yet.
+    pub fn shows(&self, index: usize) -> Option<bool> {
+        let (_, page, _) = self.extent();
+        let tall = f64::from(self.height_of(index).filter(|tall| *tall > 0)?);
+        let top = self.top_of(index)?;
+        let seen = (top + tall).min(page) - top.max(0.0);
+        Some(seen >= tall.min(page * MOST))
     }
 
     /// The row that a widget is, or stands in.

@@ -141,9 +141,9 @@ impl Rows {
         }
     }
 
-    /// Gives what waits for the person in a row the keyboard, and brings that into sight if it is
-    /// not. Whether it took it.
-    pub fn focus_prompt(&self, index: usize) -> bool {
+    /// Gives what waits for the person in a row the keyboard, and brings all of that into sight if it is
+    /// not. `is_last`: nothing else waits below it. Whether it took the keyboard.
+    pub fn focus_prompt(&self, index: usize, is_last: bool) -> bool {
         let Some(widget) = self.all.get(index).and_then(|row| row.widget.as_ref()) else {
             return false;
         };
@@ -151,9 +151,11 @@ impl Rows {
         // What is not mapped cannot have the keyboard. It gets its place before the next frame.
         row.set_child_visible(true);
         let took = widget.focus_prompt();
-        if took && !(self.column.follows() && self.reach_end()) {
+        let at = index - self.made.start;
+        let stays = self.column.follows() && self.reach_end();
+        if took && !(stays && self.column.shows(at).unwrap_or(is_last)) {
             let focus = row.root().and_then(|root| root.focus()).unwrap_or_else(|| row.clone());
-            self.column.reveal(index - self.made.start, RowPosition::of_focus(&focus, &row), true);
+            self.column.reveal(at, RowPosition::card(&focus, &row), true);
         }
         took
     }

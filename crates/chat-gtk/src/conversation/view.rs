@@ -44,7 +44,7 @@ pub(super) struct Inner {
     /// Whether the session has a project.
     pub(super) has_project: Rc<Cell<bool>>,
     pub(super) bounds: Rc<OneTimeNote>,
-    tail: Tail,
+    pub(super) tail: Tail,
     pub(super) output: Rc<dyn Fn(Output)>,
     /// The session that is shown, for what is told.
     pub(super) session: Rc<RefCell<Option<Fid>>>,
@@ -97,6 +97,12 @@ impl State {
                 entry.forget_pieces();
             }
         }
+    }
+
+    /// Takes from the messages what agents in the background have spent.
+    pub(super) fn read_reports(&self) {
+        let messages = self.transcript.entries.iter().map(|entry| &*entry.message);
+        self.rows.context.agents.borrow_mut().read_reports(messages);
     }
 
     /// Shows in the widgets what was found.
@@ -188,7 +194,7 @@ impl Inner {
             copy: Rc::new(copy),
             spare: Rc::default(),
         };
-        let tail = Tail::new(Rc::clone(&output));
+        let tail = Tail::new(&context);
         column.set_tail(tail.widget().upcast_ref());
         let rows = Rows::new(column.clone(), context);
         let state = State {

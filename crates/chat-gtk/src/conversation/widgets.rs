@@ -14,6 +14,8 @@ pub mod laid_out;
 pub mod link;
 pub mod position;
 pub mod prose;
+pub mod report;
+pub mod rich_text;
 pub mod style_tags;
 pub mod table;
 pub mod tags;

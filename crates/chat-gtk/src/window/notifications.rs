@@ -60,8 +60,8 @@ impl Notifications {
     }
 
     /// Notifies about the first ask that waits in a chat, once for each ask.
-    fn tell_ask(&mut self, session: &SessionPlaceholder, ask: &ApprovalRequest) {
-        let (fid, title) = (&session.fid, &session.title);
+    fn tell_ask(&mut self, session: &SessionPlaceholder, title: &str, ask: &ApprovalRequest) {
+        let fid = &session.fid;
         let Ok(id) = serde_json::to_string(&ask.id) else { return };
         let body::Asking { words, whole, permission } =
             body::asking(ask, session.project.as_deref());
@@ -233,7 +233,11 @@ impl Window {
             let tells = self.may_tell(fid, view, root) && !self.sees_waiting(root);
             let session = self.list.model().session(fid).filter(|_| tells);
             match session {
-                Some(session) => self.notifications.tell_ask(&session, ask),
+                Some(session) => {
+                    let title = self.list.model().full_title(fid);
+                    let title = title.unwrap_or_else(|| session.title.clone());
+                    self.notifications.tell_ask(&session, &title, ask);
+                }
                 // It was seen, so it needs no notification later.
                 None => drop(self.notifications.asks.insert(fid.clone(), (ask.id, false))),
             }

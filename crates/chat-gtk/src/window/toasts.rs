@@ -222,19 +222,32 @@ impl Ground {
                 top = top.min(buttons.y());
             }
         }
-        let right = overlay.width() as f32 - chat.x() - chat.width();
-        Margins {
-            left: (chat.x() as i32).max(0) + SPACE,
-            right: (right as i32).max(0) + SPACE,
-            below: (height - top) as i32 + SPACE,
-        }
+        let (left, right) = beside_chat(chat.x(), chat.width(), overlay.width());
+        Margins { left: left + SPACE, right: right + SPACE, below: (height - top) as i32 + SPACE }
     }
+}
+
+/// How much of the window is to the left and to the right of the chat. A chat that slides out of the
+/// window leaves no room for a toast: there the edges of the window count.
+fn beside_chat(x: f32, width: f32, window: i32) -> (i32, i32) {
+    let (left, right) = (x as i32, window - (x + width) as i32);
+    if left < 0 || right < 0 { (0, 0) } else { (left, right) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::main_loop::until;
+
+    #[test]
+    fn a_chat_that_slides_away_makes_no_toast_wider_than_the_window() {
+        assert_eq!(beside_chat(260.0, 940.0, 1200), (260, 0));
+        assert_eq!(beside_chat(260.0, 410.0, 1200), (260, 530));
+        assert_eq!(beside_chat(0.0, 420.0, 420), (0, 0));
+        for x in [300.0, -150.0] {
+            assert_eq!(beside_chat(x, 420.0, 420), (0, 0), "at {x}");
+        }
+    }
 
     /// The children of this widget.
     fn parts(widget: &gtk::Widget) -> Vec<gtk::Widget> {

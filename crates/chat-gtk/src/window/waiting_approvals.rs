@@ -88,6 +88,8 @@ struct Button {
     place: Place,
     widget: gtk::MenuButton,
     count: gtk::Label,
+    /// The count on the icon, where there is no room next to it.
+    badge: gtk::Label,
 }
 
 impl WaitingApprovals {
@@ -126,7 +128,16 @@ impl WaitingApprovals {
     /// Creates the button for a header bar. It is visible while something waits.
     pub(super) fn button(&self, place: Place) -> gtk::MenuButton {
         let face = gtk::Box::builder().spacing(6).build();
-        face.append(&gtk::Image::from_icon_name("dialog-question-symbolic"));
+        let icon = gtk::Image::from_icon_name("dialog-question-symbolic");
+        let badge = gtk::Label::builder()
+            .halign(gtk::Align::End)
+            .valign(gtk::Align::Start)
+            .visible(false)
+            .css_classes(["numeric", "waiting-badge"])
+            .build();
+        let marked = gtk::Overlay::builder().child(&icon).build();
+        marked.add_overlay(&badge);
+        face.append(&marked);
         let count = gtk::Label::builder().css_classes(["numeric"]).build();
         face.append(&count);
         let widget = gtk::MenuButton::builder()
@@ -149,7 +160,8 @@ impl WaitingApprovals {
             }
             false
         });
-        self.inner.buttons.borrow_mut().push(Button { place, widget: widget.clone(), count });
+        let button = Button { place, widget: widget.clone(), count, badge };
+        self.inner.buttons.borrow_mut().push(button);
         widget
     }
 
@@ -294,6 +306,7 @@ impl Inner {
             }
             let is_tight = folded && button.place == Place::Chat;
             button.count.set_visible(!is_tight);
+            button.badge.set_visible(is_tight);
             if let Some(yielding) = &*self.yielding.borrow()
                 && button.place == Place::Chat
             {
@@ -314,6 +327,7 @@ impl Button {
         );
         let name = fill(&text, &[("n", &n)]);
         self.count.set_label(&n);
+        self.badge.set_label(&n);
         accessible::set_label(&self.widget, &name);
         let tooltip = fill(&gettext("{waiting}. Ctrl+. goes to the next."), &[("waiting", &name)]);
         self.widget.set_tooltip_text(Some(&tooltip));

@@ -6,5 +6,6 @@ mod finding;
 mod keyboard;
 mod loading;
 mod prompts;
+mod reports;
 mod scene;
 mod tools;

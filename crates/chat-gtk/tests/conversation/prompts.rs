@@ -1,13 +1,17 @@
 //! What tools ask in a conversation, and how a person answers.
 
-use chat_core::message::{Answer, ApprovalKind, AskReason, Preview, Question};
+use chat_core::event::SessionEvent;
+use chat_core::message::{
+    Answer, ApprovalKind, AskReason, Content, Context, Delivery, MessageId, Preview, Question,
+    Queued,
+};
 use chat_core::permission::{Effect, Scope, Why};
 use chat_gtk::conversation::Output;
 use gtk::prelude::*;
 use serde_json::json;
 use sourceview5::prelude::*;
 
-use crate::scene::{until, walk};
+use crate::scene::{in_session, until, walk};
 use crate::tools::{calling, command, run};
 
 #[gtk::test]
@@ -272,4 +276,34 @@ fn a_prompt_takes_the_keyboard_only_when_it_is_asked_to() {
     // Who had the keyboard in it hears that it is gone.
     scene.asks(Vec::new());
     assert!(scene.told.borrow().contains(&Output::KeyboardLost));
+}
+
+#[gtk::test]
+fn all_of_a_question_is_in_sight_though_a_long_message_waits_below_it() {
+    let (scene, _) = calling("run_command", run("cargo test"), 60);
+    scene.ask(command("cargo test"));
+    scene.conversation.go_to_end();
+    let content = Content::text("A report of many lines.\n".repeat(60));
+    let (id, context) = (MessageId::new(), Context::default());
+    let queue = vec![Queued { id, content, context, delivery: Delivery::Steer }];
+    let event = SessionEvent::QueueChanged { queue };
+    scene.conversation.apply(&[in_session(6, event)]);
+    scene.settle();
+    until("the message to cover the question", || {
+        scene.place_of("Run this command?").is_none_or(|y| y < 0.0)
+    });
+
+    assert!(scene.conversation.focus_ask(None));
+    let tall = f64::from(scene.conversation.widget().height());
+    let focus = || gtk::prelude::GtkWindowExt::focus(&scene.window);
+    let button_end = || {
+        let button = focus()?;
+        let root = scene.conversation.widget();
+        let (_, y) = button.translate_coordinates(root, 0.0, f64::from(button.height()))?;
+        Some(y)
+    };
+    until("all of the question", || {
+        let title = scene.place_of("Run this command?");
+        title.is_some_and(|y| y >= 0.0) && button_end().is_some_and(|y| y <= tall)
+    });
 }

@@ -30,6 +30,11 @@ impl Model {
         }
     }
 
+    /// The same of the chat with this id.
+    pub(in super::super) fn full_title_of(&self, fid: &Fid) -> Option<String> {
+        self.items.get(fid).map(|item| self.full_title(item))
+    }
+
     /// Whether a row is that of a chat, not of an agent below one.
     pub(super) fn is_top(&self, item: &ChatItem) -> bool {
         self.families.parent(&item.fid()).is_none()

@@ -12,12 +12,7 @@ use gtk::prelude::*;
 
 use super::{END_SPACE, NARROW, NEAR_END, SIDE, SIDE_NARROW, WIDEST};
 use crate::conversation::widgets::laid_out;
-use crate::conversation::widgets::position::RowPosition;
-
-/// Where a place is put that was not in sight, as a part of the sight's height from its top.
-const ABOVE_TARGET: f64 = 0.35;
-/// What is left free round a place that is in sight, in pixels; nearer to the edge it is moved.
-const ROUND_TARGET: f64 = 24.0;
+use crate::conversation::widgets::position::{ABOVE_TARGET, RowPosition, scrolled_to};
 
 /// A row, and where it stands.
 pub struct Row {
@@ -244,11 +239,11 @@ impl Column {
         }
         place_rows(&rows, adjustment.value() as i32, (x, inner), height);
         if let (Some(target), Some((y, _))) = (target, wanted)
-            && let Some((at, tall)) = target.position.find()
+            && let Some((at, tall)) = target.position.find(page)
         {
-            let (top, value) = (f64::from(y) + at, adjustment.value());
-            if top < value + ROUND_TARGET || top + tall > value + page - ROUND_TARGET {
-                adjustment.set_value(top - page * ABOVE_TARGET);
+            let place = (f64::from(y) + at, tall);
+            if let Some(value) = scrolled_to((adjustment.value(), page), place) {
+                adjustment.set_value(value);
                 place_rows(&rows, adjustment.value() as i32, (x, inner), height);
             }
             let left = adjustment.upper() - page - adjustment.value();

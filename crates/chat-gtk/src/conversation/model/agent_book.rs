@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 
 use chat_core::definitions::Color;
-use chat_core::event::{Event, SessionPlaceholder};
-use chat_core::message::{AgentReport, AgentState, Fid, ReplyFailure};
+use chat_core::event::{Event, SessionEvent, SessionPlaceholder};
+use chat_core::message::{
+    AgentReport, AgentState, Fid, FromAgent, Message, Part, ReplyFailure, Usage,
+};
 use chat_core::tool::Toolbox;
 use chat_presentation::words::{fill, grouped, one_line};
 use gettextrs::ngettext;
@@ -20,6 +22,8 @@ pub struct AgentBook {
     agents: HashMap<Fid, SessionPlaceholder>,
     /// The colors of kinds of agents, by their names.
     colors: HashMap<String, Color>,
+    /// The tokens that each has spent on its last work, as far as that was heard of.
+    spent: HashMap<Fid, u64>,
 }
 
 /// What a card says of an agent.
@@ -51,11 +55,28 @@ impl AgentBook {
         match event {
             Event::SessionAdded(agent) | Event::SessionChanged(agent) => {
                 agent.parent.as_ref()?;
+                if let Some(activity) = &agent.activity {
+                    self.spent.insert(agent.fid.clone(), activity.tokens);
+                }
                 self.agents.insert(agent.fid.clone(), agent.clone());
                 Some(agent.fid.clone())
             }
             Event::SessionRemoved { fid } => self.agents.remove(fid).map(|_| fid.clone()),
+            Event::Session { event: SessionEvent::MessageAdded { message }, .. } => {
+                let report = reported(message)?;
+                self.spent.insert(report.session.clone(), tokens_of(&report.usage));
+                Some(report.session.clone())
+            }
             _ => None,
+        }
+    }
+
+    /// Takes what agents that worked in the background reported in these messages, the oldest first.
+    /// What events told of them is newer.
+    pub fn read_reports<'a>(&mut self, messages: impl DoubleEndedIterator<Item = &'a Message>) {
+        for report in messages.rev().filter_map(reported) {
+            let tokens = || tokens_of(&report.usage);
+            self.spent.entry(report.session.clone()).or_insert_with(tokens);
         }
     }
 
@@ -126,15 +147,14 @@ impl AgentBook {
             (Some(known), Some(status), None) => {
                 let words = status_line(known, &status, tools, now);
                 let tokens = known.activity.as_ref().map(|activity| activity.tokens);
+                let tokens = tokens.or_else(|| self.spent.get(fid).copied());
                 let name = known.name.as_ref().unwrap_or(&known.title);
                 (name.clone(), status, words, tokens)
             }
             (_, _, Some(report)) => {
                 let status = AgentStatus::ended(report.state);
-                let usage = &report.usage;
-                let read = usage.prompt_tokens.unwrap_or_default();
-                let tokens = read + usage.completion_tokens.unwrap_or_default();
-                (report.name.clone(), status.clone(), status.words(tools), Some(tokens))
+                let tokens = Some(tokens_of(&report.usage));
+                (report.name.clone(), status.clone(), status.words(tools), tokens)
             }
             _ => return None,
         };
@@ -152,6 +172,20 @@ impl AgentBook {
     }
 }
 
+/// What an agent reports in a message, if one does.
+fn reported(message: &Message) -> Option<&AgentReport> {
+    message.parts.iter().find_map(|part| match part {
+        Part::FromAgent(FromAgent::Report(report)) => Some(&**report),
+        _ => None,
+    })
+}
+
+/// The tokens that were read and written.
+fn tokens_of(usage: &Usage) -> u64 {
+    let read = usage.prompt_tokens.unwrap_or_default();
+    read.saturating_add(usage.completion_tokens.unwrap_or_default())
+}
+
 fn spent(tokens: u64) -> String {
     let count = u32::try_from(tokens).unwrap_or(u32::MAX);
     let text = ngettext("{n} token", "{n} tokens", count);
@@ -161,7 +195,7 @@ fn spent(tokens: u64) -> String {
 #[cfg(test)]
 mod tests {
     use chat_core::event::{AgentActivity, Status};
-    use chat_core::message::{SessionMeta, Usage};
+    use chat_core::message::{Role, SessionMeta};
 
     use super::*;
 
@@ -217,7 +251,7 @@ mod tests {
         let mut stopped = agent("a", "chat", Status::Idle);
         stopped.ended = Some(AgentState::Stopped);
         book.take(&Event::SessionChanged(stopped));
-        assert_eq!(said(&book, Some(&started)), Some(pair("Stopped", "")));
+        assert_eq!(said(&book, Some(&started)), Some(pair("Stopped", "1,500 tokens")));
         let done = report(AgentState::Done);
         assert_eq!(said(&book, Some(&done)), Some(pair("Done", "12,300 tokens")));
         book.take(&Event::SessionRemoved { fid: Fid::new("a") });
@@ -245,6 +279,29 @@ mod tests {
         // Of one that is deleted the report tells the kind.
         book.take(&Event::SessionRemoved { fid: Fid::new("a") });
         assert_eq!(color(&book, Some(&report(AgentState::Done))), Some(red));
+    }
+
+    #[test]
+    fn the_tokens_of_work_in_the_background_stay_on_its_card() {
+        let mut message = Message::text(Role::User, None, "It is done");
+        let done = FromAgent::Report(Box::new(report(AgentState::Done)));
+        message.parts.insert(0, Part::FromAgent(done));
+        let mut idle = agent("a", "chat", Status::Idle);
+        idle.ended = Some(AgentState::Done);
+        let started = report(AgentState::Working);
+        // After a restart nobody heard of it but in what it reported.
+        let mut book = AgentBook::default();
+        book.fill(&Fid::new("chat"), vec![idle.clone()]);
+        assert_eq!(said(&book, Some(&started)), Some(pair("Done", "")));
+        book.read_reports([&message].into_iter());
+        assert_eq!(said(&book, Some(&started)), Some(pair("Done", "12,300 tokens")));
+        // The report comes in as a message of the chat.
+        let mut book = AgentBook::default();
+        book.take(&Event::SessionAdded(idle));
+        let event = SessionEvent::MessageAdded { message: message.into() };
+        let told = book.take(&Event::Session { fid: Fid::new("chat"), seq: 1, event });
+        assert_eq!(told, Some(Fid::new("a")));
+        assert_eq!(said(&book, Some(&started)), Some(pair("Done", "12,300 tokens")));
     }
 
     #[test]

@@ -45,6 +45,31 @@ pub fn styled(diff: &str) -> StyledText {
     out
 }
 
+/// What the part of a diff begins with that is about one file.
+const FILE: &str = "diff --git ";
+
+/// A text that may end with a diff of several files, as git writes it.
+pub fn styled_git(text: &str) -> StyledText {
+    let mut out = StyledText::default();
+    let start = match text.find(FILE) {
+        Some(0) => 0,
+        _ => text.find(&format!("\n{FILE}")).map_or(text.len(), |before| before + 1),
+    };
+    let (before, mut rest) = text.split_at(start);
+    out.push(&visible(before), TextStyle::Plain);
+    while !rest.is_empty() {
+        // The names of the file begin with signs, too, but are no lines of it.
+        let head = rest.find("\n@@").map_or(rest.len(), |end| end + 1);
+        let next = rest[1..].find(&format!("\n{FILE}")).map_or(rest.len(), |end| end + 2);
+        let (file, others) = rest.split_at(next);
+        let (head, changes) = file.split_at(head.min(file.len()));
+        out.push(&visible(head), TextStyle::Dim);
+        out.append(&styled(changes));
+        rest = others;
+    }
+    out
+}
+
 /// How many lines from here on begin with this sign.
 fn count(lines: &[&str], sign: char) -> usize {
     lines.iter().take_while(|line| line.starts_with(sign)).count()
@@ -144,6 +169,20 @@ mod tests {
                 piece(";\n", TextStyle::Added),
             ]
         );
+    }
+
+    #[test]
+    fn the_names_of_files_are_no_changes() {
+        let diff = "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +0,0 @@\n-one\ndiff --git a/b b/c\nrename from b\nrename to c\n";
+        let shown = styled_git(&format!("Two files:\n-1\n{diff}"));
+        assert_eq!(shown.text(), format!("Two files:\n-1\n{diff}"));
+        let changed = |(_, style): &&(Range<usize>, TextStyle)| *style != TextStyle::Dim;
+        let changed: Vec<_> = shown.spans().iter().filter(changed).collect();
+        let letters: Vec<char> = shown.text().chars().collect();
+        assert_eq!(changed.len(), 1, "{changed:?}");
+        assert_eq!(letters[changed[0].0.clone()].iter().collect::<String>(), "-one\n");
+        assert_eq!(styled_git("-no diff\n").spans(), []);
+        assert_eq!(styled_git("").text(), "");
     }
 
     #[test]

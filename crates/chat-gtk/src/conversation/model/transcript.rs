@@ -169,22 +169,19 @@ impl Transcript {
         changed
     }
 
-    /// Finds the replies that were stopped behind their calls of tools. The store has them as complete,
-    /// since they are: what is missing is the reply to the results.
+    /// Finds the reply that was stopped behind its calls of tools. The store has it as complete, since it
+    /// is: what is missing is the reply to the results. Messages that are delivered between the results
+    /// and that reply are no stop.
     pub fn find_stopped(&mut self) {
-        // What comes next. Nothing does where a request is at work or went wrong, which is told elsewhere.
-        let mut next = (self.is_busy() || self.error.is_some()).then_some(Role::Assistant);
+        // Where a request is at work or went wrong, that is shown elsewhere.
+        let mut has_reply = self.is_busy() || self.error.is_some();
         for entry in self.entries.iter_mut().rev() {
-            let role = entry.message.role;
-            if matches!(role, Role::Tool | Role::Ui) {
-                continue;
-            }
-            let stopped = next != Some(Role::Assistant) && entry.is_answered();
+            let stopped = !has_reply && entry.is_answered();
             if entry.stopped != stopped {
                 entry.stopped = stopped;
                 entry.dirty = true;
             }
-            next = Some(role);
+            has_reply |= entry.message.role == Role::Assistant;
         }
     }
 

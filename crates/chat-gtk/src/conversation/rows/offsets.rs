@@ -53,6 +53,7 @@ impl Rows {
                 Some(RowWidget::Prose(prose)) => prose.mark_files(),
                 Some(RowWidget::Table(table)) => table.mark_files(),
                 Some(RowWidget::Tool(card)) => card.mark_file(),
+                Some(RowWidget::User(said)) => said.mark_files(),
                 _ => {}
             }
         }

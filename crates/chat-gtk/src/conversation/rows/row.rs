@@ -261,6 +261,7 @@ impl RowWidget {
             Self::Code(code) => code.recolour(),
             Self::Prose(prose) => prose.recolour(tags),
             Self::Tool(card) => card.recolour(tags),
+            Self::User(said) => said.recolour(tags),
             _ => {}
         }
     }

@@ -150,6 +150,7 @@ impl Inner {
     fn restyle(&self) {
         self.tags.recolour(self.column.upcast_ref());
         self.style_tags.recolour(self.column.upcast_ref());
+        self.tail.recolour(&self.tags);
         if let Ok(mut state) = self.state.try_borrow_mut() {
             state.rows.recolour();
             if state.finder.is_some() {

@@ -41,6 +41,7 @@ impl Inner {
         *last = None;
         *asked = None;
         *failed = None;
+        state.read_reports();
         let placed = place.is_some_and(|place| go_to_position(&mut state, place));
         drop(state);
         self.give_back();
@@ -86,6 +87,7 @@ impl Inner {
             *asked = None;
             *failed = None;
         }
+        state.read_reports();
         drop(state);
         self.give_back();
         if renewed.changed {
@@ -151,7 +153,7 @@ impl Inner {
             return false;
         };
         rows.make_near(before + row, &transcript.entries, *last);
-        rows.focus_prompt(before + row)
+        rows.focus_prompt(before + row, transcript.queue.is_empty())
     }
 
     /// Brings the newest call into sight that is about this agent. Whether one is loaded.

@@ -17,7 +17,8 @@ use super::card;
 use super::waiting::WaitingMessages;
 use crate::conversation::model::notice::Notice;
 use crate::conversation::model::transcript::Transcript;
-use crate::conversation::widgets::context::Output;
+use crate::conversation::widgets::context::{Output, WidgetContext};
+use crate::conversation::widgets::tags::Tags;
 
 /// The widgets below the last message.
 pub struct Tail {
@@ -33,7 +34,8 @@ pub struct Tail {
 
 impl Tail {
     /// Nothing yet.
-    pub fn new(output: Rc<dyn Fn(Output)>) -> Self {
+    pub fn new(context: &WidgetContext) -> Self {
+        let output = Rc::clone(&context.output);
         let stage = gtk::Label::builder()
             .xalign(0.0)
             .wrap(true)
@@ -52,7 +54,7 @@ impl Tail {
         line.append(&stage);
         line.append(&stop);
         let failure = gtk::Box::new(gtk::Orientation::Vertical, 0);
-        let queue = WaitingMessages::new(Rc::clone(&output));
+        let queue = WaitingMessages::new(context);
         let root = gtk::Box::new(gtk::Orientation::Vertical, 12);
         root.add_css_class("tail");
         for child in [&line, &failure, queue.widget()] {
@@ -65,6 +67,11 @@ impl Tail {
     /// The widget.
     pub fn widget(&self) -> &gtk::Box {
         &self.root
+    }
+
+    /// Takes the theme's colours.
+    pub fn recolour(&self, tags: &Tags) {
+        self.queue.recolour(tags);
     }
 
     /// Shows how things are. `visible`: whether the last message is there to stand below.

@@ -6,10 +6,12 @@ use gettextrs::gettext;
 use gtk::pango;
 use gtk::prelude::*;
 
-use chat_core::message::{CommandText, FromAgent, Message, MessageId, Part};
+use chat_core::message::{AgentReport, CommandText, FromAgent, Message, MessageId, Part};
 use chat_presentation::words::{fill, from_agent, one_line};
 
 use crate::conversation::widgets::context::{Output, WidgetContext};
+use crate::conversation::widgets::report::ReportCard;
+use crate::conversation::widgets::tags::Tags;
 use crate::wrap::wrap;
 use crate::{accessible, adaptive_pair};
 
@@ -19,13 +21,12 @@ const LONG: usize = 10_000;
 /// The icon of an agent that speaks in place of the user.
 pub(super) const AGENT: &str = "system-users-symbolic";
 
-/// What a message says: the user's words, or those of the agent that speaks.
-fn said_in(message: &Message) -> String {
-    let report = message.parts.iter().find_map(|part| match part {
-        Part::FromAgent(FromAgent::Report(report)) => Some(report.text.clone()),
+/// What an agent reports in a message, if one does.
+fn report_in(message: &Message) -> Option<&AgentReport> {
+    message.parts.iter().find_map(|part| match part {
+        Part::FromAgent(FromAgent::Report(report)) => Some(&**report),
         _ => None,
-    });
-    report.unwrap_or_else(|| message.plain_text())
+    })
 }
 
 /// What a person said.
@@ -33,6 +34,8 @@ pub struct UserMessage {
     root: gtk::Widget,
     text: Option<Text>,
     restore: Option<Restore>,
+    /// What an agent reports in place of the person.
+    report: Option<ReportCard>,
 }
 
 /// The button that brings the files back, and what stands beside it.
@@ -50,6 +53,11 @@ pub(super) struct Text {
 impl UserMessage {
     /// The box of a message.
     pub fn new(message: &Message, context: &WidgetContext) -> Self {
+        if let Some(report) = report_in(message) {
+            let card = ReportCard::new(report, context);
+            let root = card.widget().clone().upcast();
+            return Self { root, text: None, restore: None, report: Some(card) };
+        }
         let mut chips = Vec::new();
         let mut commands = Vec::new();
         for part in &message.parts {
@@ -61,16 +69,16 @@ impl UserMessage {
                 _ => {}
             }
         }
-        let text = said_in(message);
+        let text = message.plain_text();
         if text.is_empty() && chips.is_empty() {
-            return Self { root: asked_to_go_on(), text: None, restore: None };
+            return Self { root: asked_to_go_on(), text: None, restore: None, report: None };
         }
         let (root, text) = bubble(&text, &chips);
         for command in commands {
             root.append(&command_text(command));
         }
         let (root, restore) = with_restore(&root, message.id, context);
-        let said = Self { root, text, restore: Some(restore) };
+        let said = Self { root, text, restore: Some(restore), report: None };
         said.set_project(context.has_project.get());
         said
     }
@@ -94,8 +102,25 @@ impl UserMessage {
         self.text.as_ref().map(|text| &text.label)
     }
 
+    /// Takes the theme's colours.
+    pub fn recolour(&self, tags: &Tags) {
+        if let Some(report) = &self.report {
+            report.recolour(tags);
+        }
+    }
+
+    /// The project has other files.
+    pub fn mark_files(&self) {
+        if let Some(report) = &self.report {
+            report.mark_files();
+        }
+    }
+
     /// Shows all of a long text.
     pub fn show_all(&self) {
+        if let Some(report) = &self.report {
+            report.open();
+        }
         let button = self.text.as_ref().and_then(|text| text.button.as_ref());
         if let Some(button) = button.filter(|button| button.is_visible()) {
             button.emit_clicked();

@@ -12,8 +12,10 @@ use chat_presentation::words::from_agent;
 
 use super::user;
 use crate::accessible;
-use crate::conversation::widgets::context::Output;
-use crate::wrap::wrap;
+use crate::conversation::widgets::context::{Output, WidgetContext};
+use crate::conversation::widgets::report::ReportCard;
+use crate::conversation::widgets::tags::Tags;
+use crate::wrap::wrap_at_end;
 
 /// The name of a row's action group, and its actions.
 const GROUP: &str = "waiting";
@@ -30,6 +32,7 @@ pub fn move_focused(root: &impl IsA<gtk::Root>, up: bool) -> bool {
 pub struct WaitingMessages {
     root: gtk::Box,
     output: Rc<dyn Fn(Output)>,
+    context: WidgetContext,
     rows: RefCell<Vec<Row>>,
     /// What is shown, and whether it goes out only when the person sends it.
     shown: RefCell<(Vec<Queued>, bool)>,
@@ -38,13 +41,24 @@ pub struct WaitingMessages {
 struct Row {
     id: MessageId,
     buttons: Vec<gtk::Button>,
+    /// What an agent reports.
+    report: Option<ReportCard>,
 }
 
 impl WaitingMessages {
     /// Nothing yet.
-    pub fn new(output: Rc<dyn Fn(Output)>) -> Self {
+    pub fn new(context: &WidgetContext) -> Self {
         let root = gtk::Box::new(gtk::Orientation::Vertical, 6);
-        Self { root, output, rows: RefCell::default(), shown: RefCell::default() }
+        let (output, context) = (Rc::clone(&context.output), context.clone());
+        Self { root, output, context, rows: RefCell::default(), shown: RefCell::default() }
+    }
+
+    /// Takes the theme's colours.
+    pub fn recolour(&self, tags: &Tags) {
+        let rows = self.rows.borrow();
+        for report in rows.iter().filter_map(|row| row.report.as_ref()) {
+            report.recolour(tags);
+        }
     }
 
     /// The widget.
@@ -97,8 +111,7 @@ impl WaitingMessages {
         let up = above.map(|above| send(Output::MoveWaiting { id, before: Some(above) }));
         let down = below.map(|_| send(Output::MoveWaiting { id, before: after_below }));
 
-        let line = wrap();
-        line.set_halign(gtk::Align::End);
+        let line = wrap_at_end();
         let words = match (held, queued.delivery) {
             (true, _) => gettext("Not sent"),
             (false, Delivery::Steer) => gettext("Sent after this step"),
@@ -146,9 +159,15 @@ impl WaitingMessages {
                 Some(Rc::new(send(Output::RemoveWaiting(id)))),
             ),
         ];
-        for button in &buttons {
+        // Those that belong together stay on one line.
+        let pictures = gtk::Box::builder().spacing(4).build();
+        for button in &buttons[..2] {
             line.append(button);
         }
+        for button in &buttons[2..] {
+            pictures.append(button);
+        }
+        line.append(&pictures);
         // What an agent says is not the user's to change.
         buttons[0].set_visible(queued.content.agent.is_none());
         // One message alone has no place to move to.
@@ -160,11 +179,22 @@ impl WaitingMessages {
             .halign(gtk::Align::End)
             .css_classes(["queued"])
             .build();
-        root.append(&user::bubble(&said_in(queued), &chips(queued)).0);
+        let report = match &queued.content.agent {
+            Some(FromAgent::Report(report)) => {
+                let card = ReportCard::new(report, &self.context);
+                root.set_halign(gtk::Align::Fill);
+                root.append(card.widget());
+                Some(card)
+            }
+            _ => {
+                root.append(&user::bubble(&queued.content.text, &chips(queued)).0);
+                None
+            }
+        };
         root.append(&line);
         root.insert_action_group(GROUP, Some(&moves(up, down)));
         self.root.append(&root);
-        Row { id, buttons }
+        Row { id, buttons, report }
     }
 }
 
@@ -203,12 +233,4 @@ fn chips(queued: &Queued) -> Vec<(&'static str, String)> {
     let attached = queued.content.attachments.iter().filter_map(chip);
     let agent = queued.content.agent.iter().map(|agent| (user::AGENT, from_agent(agent)));
     attached.chain(agent).collect()
-}
-
-/// What the message says: the user's words, or those of the agent that speaks.
-fn said_in(queued: &Queued) -> String {
-    match &queued.content.agent {
-        Some(FromAgent::Report(report)) => report.text.clone(),
-        _ => queued.content.text.clone(),
-    }
 }

@@ -23,19 +23,19 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    /// An approval request of a session. A session that is not in the list yet is a new one.
-    pub(super) fn new(approval: &SessionApproval, session: Option<&SessionPlaceholder>) -> Self {
+    /// An approval request of a session, and the title by which that is known. A session that is not in
+    /// the list yet is a new one.
+    pub(super) fn new(
+        approval: &SessionApproval,
+        session: Option<&SessionPlaceholder>,
+        title: Option<String>,
+    ) -> Self {
         Self {
             approval: approval.clone(),
-            asker: asker(session),
+            asker: title.unwrap_or_else(|| gettext("New Chat")),
             folder: session.and_then(|session| session.project.clone()),
         }
     }
-}
-
-/// Says who asks.
-fn asker(session: Option<&SessionPlaceholder>) -> String {
-    session.map_or_else(|| gettext("New Chat"), |session| session.title.clone())
 }
 
 /// Whether an item still waits.

@@ -38,7 +38,10 @@ impl Window {
     /// Shows what waits by the titles and folders that its chats have now.
     pub(in crate::window) fn show_waiting(&self) {
         let list = self.list.model();
-        self.waiting.show(|approval| Waiting::new(approval, list.session(&approval.fid).as_ref()));
+        self.waiting.show(|approval| {
+            let fid = &approval.fid;
+            Waiting::new(approval, list.session(fid).as_ref(), list.full_title(fid))
+        });
     }
 
     /// Whether the user sees all that waits.

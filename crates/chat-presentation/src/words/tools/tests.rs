@@ -250,6 +250,38 @@ fn a_line_says_what_the_call_is_about() {
 }
 
 #[test]
+fn each_end_of_a_worktree_has_words_of_its_own() {
+    let line = |action: &str, progress: Progress<'_>| {
+        let arguments = json!({ "name": "fixer", "action": action });
+        tool_line(&ours(), &call("finish_worktree", arguments), progress)
+    };
+    let lines = |action| {
+        let done = ToolResult::to(&call("finish_worktree", json!({})), "…", false);
+        let failed = ToolResult { failed: true, ..done.clone() };
+        [
+            line(action, Progress::Asking),
+            line(action, Progress::Running),
+            line(action, Progress::Ended(&done)),
+            line(action, Progress::Ended(&failed)),
+        ]
+    };
+    assert_eq!(
+        lines("merge"),
+        [
+            "Merge the work of fixer · waiting for your answer",
+            "Merging the work of fixer",
+            "Merged the work of fixer",
+            "Couldn’t merge the work of fixer",
+        ]
+    );
+    assert_eq!(lines("show")[2], "Showed the changes of fixer");
+    assert_eq!(lines("commit")[2], "Committed the changes of fixer");
+    assert_eq!(lines("discard")[0], "Discard the work of fixer · waiting for your answer");
+    // A model may write anything.
+    assert_eq!(lines("burn")[1], "Finishing the worktree of fixer");
+}
+
+#[test]
 fn what_an_agent_does_is_said_once() {
     let line = |tool: &str, state| {
         let report = AgentReport {

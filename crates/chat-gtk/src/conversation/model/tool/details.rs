@@ -45,10 +45,10 @@ pub fn details(
     if let Some(result) = result.filter(|result| !result.text.is_empty()) {
         label(&mut out, &gettext("Output"));
         let text = answer(result);
-        if tool.is_some_and(|tool| tool.output == OutputForm::Terminal) {
-            out.append(&ansi::styled(text));
-        } else {
-            out.push(&visible(text), TextStyle::Plain);
+        match tool.map_or(OutputForm::Text, |tool| tool.output) {
+            OutputForm::Terminal => out.append(&ansi::styled(text)),
+            OutputForm::Diff => out.append(&diff::styled_git(text)),
+            OutputForm::Text => out.push(&visible(text), TextStyle::Plain),
         }
         out.trim();
     }
@@ -159,6 +159,23 @@ mod tests {
         };
         assert_eq!(of("run_command"), "Output\nred");
         assert_eq!(of("read_file"), "Output\n␛[31mred␛[0m");
+    }
+
+    #[test]
+    fn the_diff_of_a_worktree_has_colours() {
+        let call = call("finish_worktree", json!({ "name": "fixer", "action": "show" }));
+        let text = "Branch fixer from main\n-x +1 -1\n\ndiff --git a/-x b/-x\n--- a/-x\n+++ b/-x\n@@ -1 +1 @@\n-old\n+new\n";
+        let shown = ToolResult::to(&call, text, false);
+        let shown = details(ours().get("finish_worktree"), &call, Some(&shown));
+        assert!(shown.text().ends_with("\n@@ -1 +1 @@\n-old\n+new"), "{}", shown.text());
+        let letters: Vec<char> = shown.text().chars().collect();
+        let lines = |wanted: TextStyle| {
+            let spans = shown.spans().iter().filter(move |(_, style)| *style == wanted);
+            let text = |span: &std::ops::Range<usize>| letters[span.clone()].iter().collect();
+            spans.map(|(span, _)| text(span)).collect::<Vec<String>>()
+        };
+        assert_eq!(lines(TextStyle::Removed), ["-old\n"]);
+        assert_eq!(lines(TextStyle::Added), ["+new"]);
     }
 
     #[test]

@@ -120,8 +120,13 @@ fn a_reply_was_stopped_where_none_came_of_its_results() {
     // Another program may be at work on it.
     assert_eq!(stopped(&[reply], Stage::Idle), []);
     let [reply, result] = both;
-    assert_eq!(stopped(&[reply.clone(), result.clone(), said], Stage::Idle), [Ending::Stopped]);
-    assert_eq!(stopped(&[reply, result, answer], Stage::Idle), []);
+    let unanswered = [reply.clone(), result.clone(), said.clone()];
+    assert_eq!(stopped(&unanswered, Stage::Idle), [Ending::Stopped]);
+    assert_eq!(stopped(&[reply.clone(), result.clone(), answer.clone()], Stage::Idle), []);
+    // What was said meanwhile is delivered after the results, and the reply is to both.
+    let at_work = Stage::Waiting { since: Timestamp::UNIX_EPOCH };
+    assert_eq!(stopped(&unanswered, at_work), []);
+    assert_eq!(stopped(&[reply, result, said, answer], Stage::Idle), []);
 }
 
 #[test]

@@ -93,8 +93,8 @@ impl AgentLines {
             }
         }
         for (line, agent) in lines.iter_mut().zip(agents) {
-            // The line of the call names the only one.
-            line.name.set_visible(agents.len() > 1);
+            // The line of the call names the only one, but an icon alone says nothing.
+            line.name.set_visible(agents.len() > 1 || agent.status.is_empty());
             if line.shown != *agent {
                 line.show(agent);
             }

@@ -5,7 +5,6 @@ mod go_on;
 mod permission;
 mod preview;
 mod question;
-mod rich_text;
 
 use std::rc::Rc;
 
@@ -14,11 +13,10 @@ use gtk::prelude::*;
 use chat_core::message::{Answer, ApprovalId, ApprovalKind, ApprovalRequest, Preview};
 
 use super::super::tags::Tags;
+use crate::accessible;
 use crate::conversation::model::answer_drafts::AnswerDrafts;
 use crate::conversation::widgets::context::{Output, WidgetContext};
-use rich_text::RichText;
-
-use crate::accessible;
+use crate::conversation::widgets::rich_text::RichText;
 use crate::models::has_keyboard;
 
 /// What a person answers.

@@ -8,8 +8,8 @@ use gtk::prelude::*;
 use chat_core::message::{Answer, ApprovalId, Question};
 use chat_presentation::words::visible;
 
-use super::rich_text::RichText;
 use super::{AnswerDrafts, Answered, WidgetContext, head, keep_draft, label};
+use crate::conversation::widgets::rich_text::RichText;
 use crate::{accessible, adaptive_pair};
 
 /// Fills a card with it. Gives the card's name, what has the keyboard first, and the question's text.

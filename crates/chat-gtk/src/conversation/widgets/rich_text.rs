@@ -1,4 +1,4 @@
-//! Draws a model's question as Markdown, by the widgets that show its replies.
+//! Draws a text that does not change as Markdown, by the widgets that show replies.
 
 use std::rc::Rc;
 
@@ -109,6 +109,11 @@ impl RichText {
             }
         }
     }
+}
+
+/// A text without the signs of Markdown, in one line.
+pub fn plain(text: &str) -> String {
+    spoken(&read(text))
 }
 
 /// The whole text, read as Markdown.

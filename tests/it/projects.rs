@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use chat_core::message::SessionMeta;
 use chat_core::permission::Mode;
-use chat_core::store::{SessionRecord, Store};
+use chat_core::store::{NewSession, SessionRecord, Store};
 use chat_testkit::server::{Model, Protocol};
 use chat_testkit::ui::{Role, containing, named, until};
 
-use crate::stage::{Stage, Window, program};
+use crate::stage::{Stage, Window, chat, program};
 
 /// A folder to work in, on the stage's desktop.
 pub fn folder(stage: &Stage, name: &str) -> Result<PathBuf> {
@@ -269,5 +270,26 @@ async fn a_project_opens_with_the_code_assistant_or_who_worked_there_last() -> R
     window.keys(&["ctrl+o"]).await?;
     window.click(named("No Folder")).await?;
     window.find(named("Just Ask").role(Role::Label)).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_chat_whose_worktree_is_gone_says_so() -> Result<()> {
+    let stage = Stage::new().await?;
+    let store = Store::open(&stage.folders())?.store;
+    let data = stage.desktop.data().canonicalize()?;
+    let gone = data.join("natter-worktrees/garden-0123456789abcdef/fixer-a1b2c3");
+    let fixer =
+        NewSession { meta: SessionMeta { project: Some(gone), ..chat("Fix").meta }, ..chat("Fix") };
+    store.create(fixer, Vec::new()).await?;
+    drop(store);
+    let window = stage.ready().await?;
+    window.open("Fix").await?;
+    window.keys(&["F8"]).await?;
+    let said = containing("The worktree of this chat was removed.").role(Role::Label);
+    window.find(said).await?;
+    window.keys(&["F8"]).await?;
+    window.say("Go on").await?;
+    window.shows("The worktree of this chat was removed. Restore it from its snapshot, or start a new chat.").await?;
     window.close().await
 }

@@ -172,6 +172,7 @@ impl Window {
                 });
                 self.chat.emit(chat_widget::Input::KnownFiles(known.unwrap_or_default()));
             }
+            Told::Gone(folder) => self.explain_gone(folder),
             Told::DraftsRestored(words) => {
                 view.side.offer_panel();
                 view.note(&words);

@@ -127,29 +127,6 @@ async fn interrupted_agents_continue_and_their_chat_with_what_they_report() {
 }
 
 #[tokio::test]
-async fn a_call_that_nobody_had_approved_is_asked_for_again() {
-    let server = Server::start();
-    let command = json!({ "command": "touch a" });
-    server.when("Look at a", Script::new().text("So:").tool_call("c9", "run_command", command));
-    server.push(spawn("c1", task("explorer", "Look at a")));
-    let mut world = World::new(&server).await;
-    let fid = world.ask("Have it looked at").await;
-    let needs_input = |event: &Event| match event {
-        Event::SessionChanged(row) if row.status == Status::NeedsInput => Some(()),
-        _ => None,
-    };
-    world.until(needs_input).await;
-    let mut world = world.restart().await;
-    world.manager.agents().resume_all(&fid).await.unwrap();
-    world.until(needs_input).await;
-    let asked = server.chats().last().unwrap().body["messages"].to_string();
-    assert!(asked.contains("before it returned a result"), "{asked}");
-    assert!(!asked.contains("cut off"), "its words were whole: {asked}");
-    world.manager.agents().interrupt_all(&fid).await.unwrap();
-    assert_eq!(world.finished(&fid).await, StopReason::Stopped);
-}
-
-#[tokio::test]
 async fn an_agent_in_the_background_reports_by_a_message_once() {
     let server = Server::start();
     let gate = Gate::new();

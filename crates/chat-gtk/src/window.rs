@@ -226,8 +226,8 @@ impl Component for Window {
                     view.note(&words::sentence(&error));
                 }
             }
-            Command::Repository(project, is_possible) => {
-                self.repository_found(project, is_possible);
+            Command::Repository(project, whole) => {
+                self.repository_found(project, whole);
             }
             Command::LeftOver(found) => self.tell_left_over(found, view, &sender),
             Command::Ended => self.app.quit(),

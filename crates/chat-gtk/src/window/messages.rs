@@ -120,8 +120,8 @@ pub(crate) enum Command {
         ask: ApprovalId,
         result: Result<bool>,
     },
-    /// Whether this project can have worktrees.
-    Repository(PathBuf, bool),
+    /// The project that worktrees of this folder are made of, if it can have some.
+    Repository(PathBuf, Option<PathBuf>),
     /// The worktrees that no chat uses.
     LeftOver(LeftOver),
     Ended,

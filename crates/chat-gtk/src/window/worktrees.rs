@@ -25,7 +25,7 @@ pub(crate) struct LeftOver {
 /// What the window knows about worktrees.
 #[derive(Debug, Default)]
 pub(super) struct WorktreeInfo {
-    /// The shown chat's project, if it can have worktrees.
+    /// The project that a new worktree is made of, if the shown chat's can have some.
     project: Option<PathBuf>,
     /// What the user was last told of.
     told: LeftOver,
@@ -45,16 +45,20 @@ impl Window {
         let project = self.panel.project().map(|project| project.folder().to_owned());
         let (Some(manager), Some(project)) = (self.manager.clone(), project) else { return };
         sender.oneshot_command(async move {
-            let is_possible = manager.worktrees().is_possible(&project).await;
-            Command::Repository(project, is_possible)
+            let worktrees = manager.worktrees();
+            let worktree = worktrees.containing(&project).await.ok().flatten();
+            // A worktree's chat gets another worktree of the same project.
+            let whole = worktree.map_or(project.clone(), |it| it.parent_project().to_owned());
+            let is_possible = worktrees.is_possible(&whole).await;
+            Command::Repository(project, is_possible.then_some(whole))
         });
     }
 
-    pub(super) fn repository_found(&mut self, project: PathBuf, is_possible: bool) {
+    pub(super) fn repository_found(&mut self, project: PathBuf, whole: Option<PathBuf>) {
         // Another one may be shown by now.
         let is_shown = self.panel.project().is_some_and(|shown| *shown.folder() == *project);
         if is_shown {
-            self.worktrees.project = Some(project).filter(|_| is_possible);
+            self.worktrees.project = whole;
         }
     }
 

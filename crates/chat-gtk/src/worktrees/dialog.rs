@@ -10,14 +10,13 @@ use chat_core::error::{Error, Result};
 use chat_core::manager::{Manager, WorktreeRow};
 use chat_core::message::Fid;
 use chat_core::worktree::Snapshot;
-use chat_presentation::words::{self, one_line};
+use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
 
 use super::details::Details;
 use super::list::ListPage;
 use crate::preferences::icon_button;
-use crate::projects;
 
 /// The window's size, in pixels at the default font.
 const SIZE: (i32, i32) = (600, 640);
@@ -262,7 +261,7 @@ impl Dialog {
 
     fn show_details(self: &Rc<Self>, row: WorktreeRow) -> Rc<Details> {
         let shown = self.details.take();
-        self.set_title(&one_line(&projects::name(&row.path)));
+        self.set_title(&sentences::name(&row));
         let details = Rc::new(Details::new(row, &self.overview.borrow().titles, self));
         self.stack.add_child(&details.page);
         self.stack.set_visible_child(&details.page);

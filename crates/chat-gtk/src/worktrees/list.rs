@@ -12,8 +12,8 @@ use gettextrs::gettext;
 
 use super::dialog::{Dialog, Overview};
 use super::sentences;
+use crate::accessible;
 use crate::preferences::{icon_button, plain_row};
-use crate::{accessible, projects};
 
 /// The page with both lists.
 pub(super) struct ListPage {
@@ -81,7 +81,7 @@ impl ListPage {
 }
 
 fn worktree_row(worktree: &WorktreeRow, dialog: &Rc<Dialog>) -> adw::ActionRow {
-    let name = one_line(&projects::name(&worktree.path));
+    let name = sentences::name(worktree);
     let row = plain_row(&name, &sentences::below(worktree));
     row.set_activatable(true);
     if worktree.state != WorktreeState::Whole {

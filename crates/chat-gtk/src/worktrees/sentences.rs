@@ -38,6 +38,12 @@ pub(super) fn name_in_line(path: &Path) -> String {
     one_line(&path.display().to_string())
 }
 
+/// What a worktree is called; of one without a record the name of its folder.
+pub(super) fn name(row: &WorktreeRow) -> String {
+    let recorded = row.worktree.as_ref().map(|worktree| worktree.name().to_owned());
+    one_line(&recorded.unwrap_or_else(|| projects::name(&row.path)))
+}
+
 /// The line below a worktree's name in the list.
 pub(super) fn below(row: &WorktreeRow) -> String {
     let mut parts = Vec::new();

@@ -229,7 +229,7 @@ pub struct Sessions {
     /// Only chats whose title or messages contain this text
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub search: Option<String>,
-    /// Maximum number of chats
+    /// Maximum number of chats; with --tree, without counting agents
     #[arg(short = 'n', long, value_name = "NUMBER")]
     pub limit: Option<usize>,
     /// List agents below the chat that they work for

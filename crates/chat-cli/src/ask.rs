@@ -2,10 +2,9 @@
 
 use std::io::Read as _;
 
-use chat_core::event::{Status, StopReason};
-use chat_core::message::{ChatRequest, Fid};
+use chat_core::event::StopReason;
+use chat_core::message::ChatRequest;
 use chat_presentation::slash_commands::{self, FrontEnd, SlashCommands, Typed};
-use chat_presentation::words;
 
 use crate::args::Ask;
 use crate::definitions;
@@ -16,15 +15,14 @@ use crate::output;
 use crate::request;
 use crate::say;
 use crate::signals::Signals;
-use crate::terminal;
-use crate::turn::Turns;
+use crate::turn::{Turns, report_agents};
 
 /// Asks, shows the answer as it arrives, and returns how it ended.
 pub async fn run(args: Ask, program: &Program) -> Result<Outcome> {
     let mut signals = Signals::new()?;
     let mut sink = output::sink(args.request.json, program.terminal, program.manager.tools());
-    let mut turns =
-        Turns { program, subscription: program.manager.subscribe(), signals: &mut signals };
+    let subscription = program.manager.subscribe();
+    let mut turns = Turns { program, subscription, signals: &mut signals, awaits_agents: true };
     let request = tokio::select! {
         request = make(args, program) => request,
         () = turns.signals.next() => Err(CliError::Stopped),
@@ -32,6 +30,7 @@ pub async fn run(args: Ask, program: &Program) -> Result<Outcome> {
     let asked = match request {
         Ok(request) => match turns.run(request, sink.as_mut()).await {
             Ok((fid, done)) => {
+                // Those that it waited for are stopped with it.
                 if let Some(fid) = fid.filter(|_| done.reason != StopReason::Stopped) {
                     report_agents(&fid, program).await;
                 }
@@ -48,18 +47,6 @@ pub async fn run(args: Ask, program: &Program) -> Result<Outcome> {
         // The request was stopped because nobody reads its answer.
         Err(CliError::BrokenPipe) => Ok(Outcome::Stopped),
         Err(trouble) => Err(trouble),
-    }
-}
-
-/// Names the agents of a chat that still work: they end with the program.
-async fn report_agents(fid: &Fid, program: &Program) {
-    let agents = program.manager.agents().list(Some(fid)).await.unwrap_or_default();
-    let at_work = agents.into_iter().filter(|agent| agent.status != Status::Idle);
-    let names: Vec<_> =
-        at_work.filter_map(|agent| agent.name.as_deref().map(words::one_line)).collect();
-    if !names.is_empty() {
-        let text = say::agents_interrupted(&names.join(", "));
-        terminal::say(&format!("{}\n", program.terminal.dim(&terminal::clean(&text))));
     }
 }
 

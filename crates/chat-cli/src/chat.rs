@@ -181,6 +181,7 @@ impl Conversation<'_> {
             program: self.program,
             subscription: self.program.manager.subscribe(),
             signals,
+            awaits_agents: false,
         };
         let (fid, done) = turns.run(self.request.clone(), self.sink.as_mut()).await?;
         // These settings now belong to the session; files were only for that message.

@@ -53,6 +53,8 @@ pub trait Sink {
     fn message(&mut self, message: &Message);
     /// What the request does while no text arrives.
     fn stage(&mut self, stage: &Stage);
+    /// The reply has ended, and the request goes on until these agents are done.
+    fn awaits_agents(&mut self, _: &str) {}
     /// Something that belongs to no request.
     fn notice(&mut self, failure: &Failure);
     /// The request ended. This is always the last call.

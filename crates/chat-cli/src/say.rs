@@ -16,8 +16,8 @@ use chat_presentation::words::{Action, fill};
 use gettextrs::{gettext, ngettext};
 
 pub use agents::{
-    agent_closed, agent_deleted, agents_interrupted, closed_agent, closed_agents, no_agents,
-    no_such_agent, several_agents, stopped_agent, stopped_agents, tokens,
+    agent_closed, agent_deleted, agents_interrupted, awaits_agents, closed_agent, closed_agents,
+    no_agents, no_such_agent, several_agents, stopped_agent, stopped_agents, tokens,
 };
 pub use approvals::{
     allow_always, allow_in_project, allow_in_session, allow_once, allow_outside_sandbox, ask_trust,

@@ -93,9 +93,11 @@ impl<'a> View<'a> {
 
 /// Lists chats.
 pub async fn list(args: args::Sessions, program: &Program) -> Result<Outcome> {
-    let mut listing = listing(args.search.as_deref(), args.limit, program).await?;
+    // A tree counts as one.
+    let limit = args.limit.filter(|_| !args.tree);
+    let mut listing = listing(args.search.as_deref(), limit, program).await?;
     if args.tree {
-        listing.rows = below_each_other(listing.rows);
+        listing.rows = first_trees(below_each_other(listing.rows), args.limit.unwrap_or(ALL));
     }
     let text = if args.json { json_lines(&listing) } else { lines_of(&listing, program.terminal) };
     // In JSON, each chat itself says whether messages were skipped.
@@ -206,6 +208,16 @@ fn below_each_other(rows: Vec<Row>) -> Vec<Row> {
     // A damaged list may have agents that work for each other.
     ordered.extend(agents);
     ordered
+}
+
+/// The first trees, each with all its rows.
+fn first_trees(rows: Vec<Row>, limit: usize) -> Vec<Row> {
+    let mut trees = 0;
+    let is_wanted = |row: &Row| {
+        trees += usize::from(row.depth == 0);
+        trees <= limit
+    };
+    rows.into_iter().take_while(is_wanted).collect()
 }
 
 /// Chats with each agent below the one that it works for, and how many it stands below.

@@ -5,11 +5,12 @@ mod approvals;
 mod asks;
 mod bounds;
 mod follower;
+mod rest;
 
 use std::time::Duration;
 
 use chat_core::error::{Error, Kind};
-use chat_core::event::{Snapshot, StopReason, Subscription};
+use chat_core::event::{Event, Snapshot, StopReason, Subscription};
 use chat_core::manager::Sent;
 use chat_core::message::{ChatRequest, Fid, Usage};
 use chat_presentation::diagnostics::Moment;
@@ -23,6 +24,9 @@ use crate::signals::Signals;
 
 use approvals::Approvals;
 use follower::{Followed, Follower};
+use rest::Rest;
+
+pub use rest::report_agents;
 
 /// How many messages to read when a session is opened: more than one request creates.
 const MESSAGES: usize = 200;
@@ -39,6 +43,8 @@ pub struct Turns<'a> {
     /// Created before the request is sent, so that it hears of its end in any case.
     pub subscription: Subscription,
     pub signals: &'a mut Signals,
+    /// Whether to go on until agents in the background are done, and the chat has answered their reports.
+    pub awaits_agents: bool,
 }
 
 impl Turns<'_> {
@@ -131,6 +137,24 @@ impl Turns<'_> {
         }
     }
 
+    /// Shows events.
+    async fn hear(
+        &mut self,
+        events: Vec<Event>,
+        fid: &Fid,
+        follower: &mut Follower,
+        sink: &mut dyn Sink,
+    ) -> Result<()> {
+        for event in events {
+            if follower.event(fid, event, sink) == Followed::Lost {
+                let sessions = self.program.manager.sessions();
+                let snapshot = sessions.open(fid, MESSAGES, &self.subscription).await?;
+                follower.open(&snapshot, sink);
+            }
+        }
+        Ok(())
+    }
+
     async fn follow(
         &mut self,
         mut approvals: Approvals<'_>,
@@ -140,6 +164,7 @@ impl Turns<'_> {
     ) -> Result<Done> {
         let fid = approvals.fid().clone();
         let fid = &fid;
+        let mut rest = Rest::new(self.program, fid);
         let mut writing = None;
         let mut broken = None;
         let mut deadline: Option<Instant> = None;
@@ -159,8 +184,13 @@ impl Turns<'_> {
                 if let Some(done) = follower.finished() {
                     // An output error is reported by the next write.
                     let _ = self.program.output.write(sink.take()).await;
-                    let done = self.as_stored(fid, done).await;
-                    follower.end(done, sink);
+                    let done = rest.with_earlier(self.as_stored(fid, done).await);
+                    if self.awaits_agents && done.reason == StopReason::Complete {
+                        follower.show_last(sink);
+                        rest.begin(done, sink).await;
+                    } else {
+                        follower.end(done, sink);
+                    }
                 }
                 let pieces = sink.take();
                 if !pieces.is_empty() && broken.is_none() {
@@ -183,18 +213,15 @@ impl Turns<'_> {
                         // Nobody reads any more, so the rest is of no use.
                         self.program.manager.sessions().stop(fid);
                         broken = Some(trouble);
+                        if let Some(done) = rest.give_up() {
+                            follower.end(done, sink);
+                        }
                     }
                 }
                 events = self.subscription.next(), if writing.is_none() && follower.done.is_none() => {
                     let Some(events) = events else { return Err(CliError::Stopped) };
                     let had = follower.text_bytes;
-                    for event in events {
-                        if follower.event(fid, event, sink) == Followed::Lost {
-                            let snapshot =
-                                self.program.manager.sessions().open(fid, MESSAGES, &self.subscription).await?;
-                            follower.open(&snapshot, sink);
-                        }
-                    }
+                    self.hear(events, fid, &mut follower, sink).await?;
                     if follower.text_bytes > had {
                         self.program.diagnostics.reply(name, Moment::FirstByte);
                         self.program.diagnostics.reply(name, Moment::LastByte);
@@ -204,7 +231,23 @@ impl Turns<'_> {
                 typed = approvals.typed(), if writing.is_none() && approvals.waits() => {
                     approvals.answer(typed, &mut follower.asks, sink).await;
                 }
+                () = rest.reached(), if rest.is_awaited() && writing.is_none() => {
+                    // All that was said until now is here.
+                    let events = self.subscription.take();
+                    self.hear(events, fid, &mut follower, sink).await?;
+                    if let Some(done) = rest.end_unless(follower.is_finished()) {
+                        follower.end(done, sink);
+                    }
+                }
                 () = self.signals.next() => {
+                    if !follower.is_at_work
+                        && let Some(done) = rest.give_up()
+                    {
+                        // The agents end with the program.
+                        report_agents(fid, self.program).await;
+                        follower.end(Done { reason: StopReason::Stopped, ..done }, sink);
+                        continue;
+                    }
                     if deadline.is_some() {
                         return Err(CliError::Stopped);
                     }

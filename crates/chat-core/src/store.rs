@@ -142,6 +142,20 @@ impl Store {
         self.write(move |db| sessions::own(db, &fid, false).map(|_| ())).await
     }
 
+    /// Notes for other processes whether a claimed session waits for the user: what `asks` says of it when
+    /// it is stored.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn note_asks(
+        &self,
+        fid: &Fid,
+        asks: impl Fn(&Fid) -> bool + Send + 'static,
+    ) -> Result<()> {
+        let fid = fid.clone();
+        self.write(move |db| sessions::set_asks(db, &fid, asks(&fid))).await
+    }
+
     /// Gives a claimed session up.
     pub async fn release(&self, fid: &Fid) -> Result<()> {
         let fid = fid.clone();

@@ -45,7 +45,9 @@ impl State {
         match session.status {
             Status::NeedsInput => Self::NeedsUser,
             Status::Waiting | Status::Answering => Self::Working,
-            Status::Idle if session.in_use => Self::Working,
+            Status::Idle if session.in_use && session.asks => Self::NeedsUser,
+            // One that is being made has no task yet.
+            Status::Idle if session.in_use && has_messages => Self::Working,
             Status::Idle if session.closed => Self::Closed,
             Status::Idle => match (session.ended, session.trouble) {
                 (Some(ended), _) => ended.into(),
@@ -110,7 +112,7 @@ impl Work {
         let usage = messages.iter().filter_map(|message| message.usage.as_ref());
         Self {
             state,
-            doing: if works { doing(messages, tools) } else { None },
+            doing: if works { doing(messages, state, tools) } else { None },
             since: asked.map(|asked| asked.time).filter(|_| works),
             usage: usage.fold(Usage::default(), |all, usage| all.and(usage)),
         }
@@ -149,7 +151,7 @@ impl Work {
 }
 
 /// The last of the calls that have no result yet.
-fn doing(messages: &[Arc<Message>], tools: &Toolbox) -> Option<String> {
+fn doing(messages: &[Arc<Message>], state: State, tools: &Toolbox) -> Option<String> {
     let reply = messages.iter().rposition(|message| message.role == Role::Assistant)?;
     let results = messages[reply..].iter().flat_map(|message| &message.parts);
     let ended: HashSet<_> = results
@@ -159,7 +161,8 @@ fn doing(messages: &[Arc<Message>], tools: &Toolbox) -> Option<String> {
         })
         .collect();
     let running = messages[reply].tool_calls().filter(|call| !ended.contains(&call.id)).last()?;
-    Some(words::tool_line(tools, running, Progress::Running))
+    let waits = state == State::NeedsUser;
+    Some(words::tool_line(tools, running, if waits { Progress::Asking } else { Progress::Running }))
 }
 
 /// An agent as JSON.
@@ -205,6 +208,16 @@ impl<'a> AgentView<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_agent_of_another_program_works_once_it_has_a_task_and_may_wait_for_the_user() {
+        let mut agent = SessionPlaceholder::default();
+        agent.meta.in_use = true;
+        assert_eq!(State::of(&agent, false), State::Idle);
+        assert_eq!(State::of(&agent, true), State::Working);
+        agent.meta.asks = true;
+        assert_eq!(State::of(&agent, true), State::NeedsUser);
+    }
 
     #[test]
     fn an_agent_whose_last_reply_was_cut_off_is_not_done() {

@@ -215,6 +215,10 @@ impl Sink for Text {
         }
     }
 
+    fn awaits_agents(&mut self, names: &str) {
+        self.remark(&say::awaits_agents(names));
+    }
+
     fn notice(&mut self, failure: &Failure) {
         self.end_line();
         let text = explain(&failure.error, self.terminal);

@@ -53,6 +53,16 @@ fn a_command_is_shown_whole_with_what_always_would_allow() {
 }
 
 #[test]
+fn what_runs_without_a_sandbox_is_not_said_to_lack_the_network() {
+    let mut ask = command(&[]);
+    let ApprovalKind::Permission(asked) = &mut ask.kind else { panic!() };
+    let Preview::Command { sandboxed, .. } = &mut asked.preview else { panic!() };
+    *sandboxed = false;
+    let text = shown(&ask, true);
+    assert!(text.contains("\nIn /home/ada/work, without a sandbox\n"), "{text}");
+}
+
+#[test]
 fn only_answers_are_there_that_store_what_they_say() {
     let answers = |rules: &[&str], in_project| {
         let ask = command(rules);

@@ -53,6 +53,12 @@ pub fn stopped_agents() -> String {
     gettext("Stopped all agents.")
 }
 
+/// The remark where a program goes on until its agents are done.
+pub fn awaits_agents(names: &str) -> String {
+    let text = gettext("Waiting for agents: {names}. Press Ctrl+C to end without them.");
+    fill(&text, &[("names", names)])
+}
+
 /// The remark where a program ends before its agents.
 pub fn agents_interrupted(names: &str) -> String {
     let text = gettext("Still working when this ended, and interrupted: {names}");

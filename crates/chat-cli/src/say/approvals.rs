@@ -96,7 +96,11 @@ pub fn never_for_longer() -> String {
 pub fn bounds(folder: &Path, sandboxed: bool, network: bool) -> String {
     let place =
         fill(&gettext("In {folder}"), &[("folder", &one_line(&folder.display().to_string()))]);
-    let bounds = if sandboxed { gettext("in the sandbox") } else { gettext("without a sandbox") };
+    if !sandboxed {
+        // Then nothing keeps it from the network either.
+        return format!("{place}, {}", gettext("without a sandbox"));
+    }
+    let bounds = gettext("in the sandbox");
     let reach =
         if network { gettext("with network access") } else { gettext("without network access") };
     format!("{place}, {bounds}, {reach}")

@@ -40,6 +40,8 @@ pub(super) struct Follower {
     /// How much text was shown in total.
     pub(super) text_bytes: usize,
     pub(super) done: Option<Done>,
+    /// Whether the session itself is at work: it may only wait for its agents.
+    pub(super) is_at_work: bool,
     finished: Option<Done>,
     /// A reply that ended but is not reported yet: the end of the request says whether all of it is
     /// stored.
@@ -58,6 +60,7 @@ impl Follower {
             runs_commands: false,
             text_bytes: 0,
             done: None,
+            is_at_work: true,
             finished: None,
             last: None,
         }
@@ -86,9 +89,13 @@ impl Follower {
             Event::Session { fid: of, event, .. } if of == *fid => {
                 return self.hear_session(event, sink);
             }
+            Event::SessionChanged(row) if row.fid == *fid => {
+                self.is_at_work = row.status.is_busy();
+            }
             Event::SessionAdded(row) | Event::SessionChanged(row) => self.show_row(&row, sink),
             Event::ApprovalsChanged { asks } => self.asks.set_all(asks),
             Event::RequestFinished { fid: of, reason, usage, error } if of == *fid => {
+                self.is_at_work = false;
                 self.finished = Some(Done { reason, usage, error });
             }
             Event::SessionRemoved { fid: of } if of == *fid => {
@@ -177,6 +184,18 @@ impl Follower {
                 self.last = Some(message.clone());
             }
         }
+    }
+
+    /// Shows the reply that ended last, while its request goes on.
+    pub(super) fn show_last(&mut self, sink: &mut dyn Sink) {
+        if let Some(last) = self.last.take() {
+            sink.message(&last);
+        }
+    }
+
+    /// Whether the end of a request was not taken yet.
+    pub(super) fn is_finished(&self) -> bool {
+        self.finished.is_some()
     }
 
     /// Reports the end of the request, and its last reply as it is stored.

@@ -1,13 +1,14 @@
 //! Tests agents in a terminal: listed, watched, and named in the events of their chat.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::Child;
 use std::sync::mpsc::{Receiver, channel};
+use std::thread::JoinHandle;
 
 use chat_testkit::server::{Gate, PATIENCE, Script, Server};
 use serde_json::{Value, json};
 
-use crate::home::{end_of, kill};
+use crate::home::{Run, end_of, kill};
 use crate::tools::{Scene, edits};
 
 fn spawn(id: &str, arguments: Value) -> Script {
@@ -77,18 +78,64 @@ fn agents_are_listed_with_what_they_do() {
     assert_eq!(closed["state"], "closed");
 }
 
-#[test]
-fn agents_that_still_work_at_the_end_of_ask_are_named() {
-    let server = Server::start();
-    let scene = Scene::new(&server);
+/// Waits until a program has said this on standard error, and gives what it says after that.
+fn until_said(child: &mut Child, words: &str) -> JoinHandle<String> {
+    let (told, heard) = channel();
+    let mut errors = BufReader::new(child.stderr.take().expect("its errors"));
+    let words = words.to_owned();
+    let rest = std::thread::spawn(move || {
+        let mut line = String::new();
+        while !line.contains(&words) {
+            line.clear();
+            assert_ne!(errors.read_line(&mut line).expect("a line"), 0, "it ended");
+        }
+        let _ = told.send(());
+        let mut rest = String::new();
+        errors.read_to_string(&mut rest).expect("the rest");
+        rest
+    });
+    heard.recv_timeout(PATIENCE).expect("it is said");
+    rest
+}
+
+/// Begins a chat with the agent “second” in the background, which works until the gate is opened.
+fn in_background(server: &Server, scene: &Scene) -> (Child, Gate) {
     let gate = Gate::new();
     server.when("Look", Script::new().gate_first(&gate).text("It is there."));
     let task = json!({ "name": "second", "task": "Look", "background": true });
     server.push(spawn("c1", task));
     server.push(Script::new().text("It is being looked for."));
-    let run = scene.ask(&[]).ok();
+    (scene.home.command(scene.args(&[])).spawn().expect("started"), gate)
+}
+
+const WAITS: &str = "Waiting for agents: second. Press Ctrl+C to end without them.";
+
+#[test]
+fn ask_waits_for_agents_in_the_background_and_for_what_the_chat_makes_of_their_reports() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    let (mut asks, gate) = in_background(&server, &scene);
+    let rest = until_said(&mut asks, WAITS);
+    server.push(Script::new().text("It was found."));
+    gate.open();
+    let run = Run::of(asks).ok();
+    assert_eq!(run.stdout, "It is being looked for.\nIt was found.\n");
+    assert_eq!(rest.join().expect("the rest"), "");
+    let agents = scene.home.run(["agents", "--json"]).ok().events();
+    assert_eq!(agents[0]["state"], "done", "{agents:?}");
+}
+
+#[test]
+fn ctrl_c_ends_ask_without_its_agents_and_names_them() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    let (mut asks, _gate) = in_background(&server, &scene);
+    let rest = until_said(&mut asks, WAITS);
+    kill(asks.id(), "INT");
+    let run = Run::of(asks);
+    assert_eq!((run.code, run.stdout.as_str()), (Some(130), "It is being looked for.\n"));
     let words = "Still working when this ended, and interrupted: second\n";
-    assert!(run.stderr.ends_with(words), "{run:?}");
+    assert!(rest.join().expect("the rest").starts_with(words));
 }
 
 #[test]

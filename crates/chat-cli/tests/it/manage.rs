@@ -72,6 +72,10 @@ fn agents_are_listed_below_their_chat_and_deleted_with_it() {
     agents.sort_unstable();
     assert_eq!((&names[..2], agents), (&[None, None][..], vec![Some("first"), Some("second")]));
     assert!(tree[2..].iter().all(|agent| agent["parent"] == tree[1]["fid"]), "{tree:?}");
+    let first = home.run(["sessions", "--tree", "-n", "1", "--json"]).ok().events();
+    assert_eq!(first, tree[..1]);
+    // Agents do not count.
+    assert_eq!(home.run(["sessions", "--tree", "-n", "2", "--json"]).ok().events(), tree);
     let text = home.run(["sessions", "--tree"]).ok().stdout;
     assert!(text.contains("   first  (no task yet)") && text.contains("  Start two\n"), "{text}");
     home.run(["delete", "--yes", tree[1]["fid"].as_str().expect("a fid")]).ok();

@@ -141,6 +141,36 @@ impl Agents {
             .await
     }
 
+    /// Waits until a session is not at work and nothing in its tree will have it go on by itself: no agent
+    /// works for it in the background, and all reports have been answered, where the settings say so.
+    ///
+    /// # Errors
+    /// `SessionNotFound`, also where it is deleted meanwhile, and the store's.
+    pub async fn at_rest(&self, fid: &Fid) -> Result<()> {
+        let (this, fid) = (self.0.clone(), fid.clone());
+        self.0
+            .run(async move {
+                let session = this.session(&fid).await?;
+                loop {
+                    let changed = session.tree().changed();
+                    tokio::pin!(changed);
+                    // From here on no change is missed.
+                    changed.as_mut().enable();
+                    session.idle().await;
+                    if session.tree().awaits_ends() {
+                        changed.await;
+                        continue;
+                    }
+                    // Behind the gate the end of its last request has been told.
+                    drop(session.gate_of_living().await?);
+                    if !session.is_busy_or_begins_next() {
+                        return Ok(());
+                    }
+                }
+            })
+            .await
+    }
+
     /// Stops an agent and all that work for it, waits until they have ended, and closes them. Their
     /// transcripts stay.
     ///

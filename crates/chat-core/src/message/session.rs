@@ -47,6 +47,8 @@ pub struct SessionMeta {
     pub updated: Timestamp,
     /// Whether another program is writing it: it can be read, not continued.
     pub in_use: bool,
+    /// Whether it waits for the user in that program.
+    pub asks: bool,
 }
 
 /// What the user may change about a session. Unset fields stay.

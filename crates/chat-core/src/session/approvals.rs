@@ -262,6 +262,20 @@ impl Approvals<'_> {
             what
         };
         self.session.tell_changed();
+        self.store_whether_asks();
         Some(what)
+    }
+
+    /// Lets other processes know whether something waits. Not awaited: what is stored last is what is so
+    /// then.
+    fn store_whether_asks(&self) {
+        let services = &self.session.services;
+        let (fid, asks) = (self.session.fid.clone(), services.asks.clone());
+        let store = services.store.clone();
+        services.spawn(async move {
+            if let Err(error) = store.note_asks(&fid, move |fid| asks.has(fid)).await {
+                tracing::warn!(%error, "other programs do not see that something waits");
+            }
+        });
     }
 }

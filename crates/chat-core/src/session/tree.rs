@@ -20,7 +20,8 @@ pub(crate) struct Tree {
     state: Mutex<TreeState>,
     /// Rung when a place is given back.
     freed: Notify,
-    /// Rung when a session waits no more for another, when a halt is taken back, and when one is deleted.
+    /// Rung when a session waits no more for another, when a halt is taken back, when one is deleted, and
+    /// when the end of an agent is no longer awaited.
     changed: Notify,
     /// Held while an agent is made, so that those that are there can be counted.
     pub(crate) making: tokio::sync::Mutex<()>,
@@ -34,6 +35,8 @@ struct TreeState {
     budget: Budget,
     /// The reports that agents owe, where more is known of them than the store keeps.
     owed: HashMap<Fid, Owed>,
+    /// How many ends of agents are waited for, each until whoever hears of it has gone on.
+    awaited: usize,
 }
 
 /// A report that an agent owes. Without one that is known the agent owes its parent one on its last work.
@@ -88,6 +91,17 @@ impl Tree {
             Some(owed) => state.owed.insert(fid.clone(), owed),
             None => state.owed.remove(fid),
         };
+    }
+
+    /// Notes that the end of an agent is waited for, until the guard is dropped.
+    pub(crate) fn await_end(self: &Arc<Self>) -> AwaitsEnd {
+        self.lock().awaited += 1;
+        AwaitsEnd(Arc::clone(self))
+    }
+
+    /// Whether the end of an agent is waited for, by which a session goes on.
+    pub(crate) fn awaits_ends(&self) -> bool {
+        self.lock().awaited > 0
     }
 
     /// Resolves once a session waits no more, is no longer halted, or is deleted.
@@ -157,6 +171,17 @@ impl Drop for WaitsFor {
         }
         drop(state);
         self.tree.tell_changed();
+    }
+}
+
+/// The end of an agent is waited for while this lives.
+#[derive(Debug)]
+pub(crate) struct AwaitsEnd(Arc<Tree>);
+
+impl Drop for AwaitsEnd {
+    fn drop(&mut self) {
+        self.0.lock().awaited -= 1;
+        self.0.tell_changed();
     }
 }
 

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::event::{Event, Hub, SessionApproval};
 use crate::message::{ApprovalRequest, Fid};
 
-/// What waits for the person, by session.
-#[derive(Debug, Default)]
-pub(crate) struct WaitingApprovals(Mutex<BTreeMap<Fid, Vec<Arc<ApprovalRequest>>>>);
+/// What waits for the person, by session. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WaitingApprovals(Arc<Mutex<BTreeMap<Fid, Vec<Arc<ApprovalRequest>>>>>);
 
 impl WaitingApprovals {
     /// These wait in this session from now on, and no others of it. Tells all subscribers.
@@ -21,6 +21,11 @@ impl WaitingApprovals {
         }
         // Under the lock, so that the last event has the latest state.
         hub.tell(&Event::ApprovalsChanged { asks: listed(&all) });
+    }
+
+    /// Whether something waits in this session.
+    pub(crate) fn has(&self, fid: &Fid) -> bool {
+        self.lock().contains_key(fid)
     }
 
     /// All that waits, by session and in the order in which it was asked.

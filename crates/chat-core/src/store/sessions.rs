@@ -51,6 +51,7 @@ columns!(
     name,
     folder,
     closed,
+    asks,
     owner
 );
 
@@ -89,6 +90,7 @@ fn record(row: &Row<'_>, living: &mut Living<'_>) -> rusqlite::Result<SessionRec
     };
     let error = row.get_ref(ERROR)?.as_str_or_null()?;
     let error = error.and_then(|json| serde_json::from_str(json).ok());
+    let in_use = text(Column::owner)?.is_some_and(|owner| living.elsewhere(owner));
     let meta = SessionMeta {
         fid: Fid::new(row.get::<_, String>(Column::fid as usize)?),
         title: row.get(Column::title as usize)?,
@@ -107,7 +109,9 @@ fn record(row: &Row<'_>, living: &mut Living<'_>) -> rusqlite::Result<SessionRec
         ended: word(ENDED)?.map(|ended| AgentState::of_reply(Some(ended), error.as_ref())),
         created: instant(row.get(Column::created as usize)?),
         updated: instant(row.get(Column::updated as usize)?),
-        in_use: text(Column::owner)?.is_some_and(|owner| living.elsewhere(owner)),
+        in_use,
+        // What a killed process waited for, it waits for no more.
+        asks: in_use && row.get::<_, Option<bool>>(Column::asks as usize)?.unwrap_or_default(),
     };
     Ok(SessionRecord {
         meta,
@@ -291,7 +295,10 @@ pub(super) fn own(db: &DbHandle, fid: &Fid, even_deleted: bool) -> Outcome<i64> 
         None => {}
     }
     journal::interrupt(db, key)?;
-    db.run("UPDATE sessions SET owner = ?2 WHERE key = ?1", params![key, owners.id()])?;
+    db.run(
+        "UPDATE sessions SET owner = ?2, asks = NULL WHERE key = ?1",
+        params![key, owners.id()],
+    )?;
     Ok(key)
 }
 
@@ -310,10 +317,19 @@ pub(super) fn touch(db: &DbHandle, key: i64, time: Timestamp) -> Outcome<()> {
     Ok(())
 }
 
+/// Notes whether a session of this process waits for the user.
+pub(super) fn set_asks(db: &DbHandle, fid: &Fid, asks: bool) -> Outcome<()> {
+    db.run(
+        "UPDATE sessions SET asks = ?3 WHERE fid = ?1 AND owner = ?2 AND asks IS NOT ?3",
+        params![fid.as_str(), db.paths.owners.id(), asks.then_some(1)],
+    )?;
+    Ok(())
+}
+
 /// Gives a session up.
 pub(super) fn release(db: &DbHandle, fid: &Fid) -> Outcome<()> {
     db.run(
-        "UPDATE sessions SET owner = NULL WHERE fid = ?1 AND owner = ?2",
+        "UPDATE sessions SET owner = NULL, asks = NULL WHERE fid = ?1 AND owner = ?2",
         [fid.as_str(), db.paths.owners.id()],
     )?;
     Ok(())
@@ -321,7 +337,8 @@ pub(super) fn release(db: &DbHandle, fid: &Fid) -> Outcome<()> {
 
 /// Gives all sessions up, at the end.
 pub(super) fn release_all(db: &DbHandle) -> Outcome<()> {
-    db.run("UPDATE sessions SET owner = NULL WHERE owner = ?1", [db.paths.owners.id()])?;
+    let sql = "UPDATE sessions SET owner = NULL, asks = NULL WHERE owner = ?1";
+    db.run(sql, [db.paths.owners.id()])?;
     Ok(())
 }
 

@@ -69,7 +69,10 @@ struct Watch {
 impl Watch {
     fn start(mut self, place: Option<Place>) {
         let (services, closing) = (Arc::clone(&self.services), self.closing.clone());
+        // With what an earlier start left the user decides when it goes on.
+        let awaits = (!self.left_over).then(|| self.agent.tree().await_end());
         services.spawn(async move {
+            let _awaits = awaits;
             if let Some(Err(error)) = closing.run_until_cancelled(self.report(place)).await {
                 tracing::warn!(%error, "the report of an agent waits for the next start");
             }

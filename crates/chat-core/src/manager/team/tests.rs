@@ -144,6 +144,10 @@ impl World {
         self.manager.agents().create(new).await.unwrap().meta.fid
     }
 
+    async fn agent_of(&self, chat: &Fid, name: &str) -> Fid {
+        self.manager.agents().find_by_name(chat, name).await.unwrap().unwrap().meta.fid
+    }
+
     async fn session(&self, fid: &Fid) -> Arc<Session> {
         self.manager.session(fid).await.unwrap()
     }

@@ -87,7 +87,7 @@ impl AgentWorktrees for Member {
         let (agent, worktree) = desk.worktree(name).await?;
         let status = desk.manager.worktree_status(worktree.clone()).await.map_err(failed)?;
         let diff = desk.manager.worktree_diff(worktree.clone()).await.map_err(failed)?;
-        Ok(WorktreeWork { agent: agent.short_report(), worktree, status, diff })
+        Ok(WorktreeWork { agent: agent.state_report().await?, worktree, status, diff })
     }
 
     async fn commit(&self, name: &str) -> Result<Committed, TeamError> {

@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use chat_core::error::Kind;
-use chat_core::message::Role;
+use chat_core::event::SessionPlaceholder;
+use chat_core::message::{Answer, Role};
+use chat_core::permission::Mode;
 use chat_testkit::server::{Gate, Script, Server};
 
+use super::permissions::{Scene, touches};
 use super::world::{World, request};
 
 #[tokio::test]
@@ -43,6 +46,22 @@ async fn a_session_being_written_is_read_live_by_others_and_written_by_none() {
     writer.events.until(|mirror| mirror.resets.contains(&fid)).await;
     writer.open(&fid).await;
     assert_eq!(writer.events.texts(&fid)[2], (Role::User, "mine".to_owned()));
+}
+
+#[tokio::test]
+async fn what_waits_for_the_user_in_one_program_is_known_to_the_other() {
+    let server = Server::start();
+    server.push(touches("c1", "new.txt"));
+    server.push(Script::new().text("Done."));
+    let mut scene = Scene::new(&server).await;
+    let mut other = World::start(Arc::clone(&scene.world.folder)).await;
+    let fid = scene.ask(Mode::Ask).await;
+    scene.waits(&fid, 1).await;
+    let waits = |row: &SessionPlaceholder| row.in_use && row.asks;
+    other.events.until(|mirror| mirror.rows.get(&fid).is_some_and(waits)).await;
+    scene.answer(&fid, Answer::Allow(None)).await;
+    scene.world.events.finished(&fid).await;
+    other.events.until(|mirror| !mirror.rows[&fid].in_use && !mirror.rows[&fid].asks).await;
 }
 
 #[tokio::test]

@@ -3,12 +3,13 @@
 use chat_core::error::{Kind, WorktreeFault};
 use chat_core::event::Event;
 use chat_core::manager::NewWorktree;
-use chat_core::message::Answer;
+use chat_core::message::{AgentState, Answer};
 use chat_core::permission::Mode;
-use chat_testkit::server::{Script, Server};
+use chat_testkit::server::{Gate, Script, Server};
 use serde_json::json;
 
 use super::world::{answer, asked, call, finish, fixed, read, world};
+use crate::agents::world::reports;
 
 #[tokio::test]
 async fn an_agent_never_works_in_a_worktree_of_another_chat() {
@@ -66,6 +67,31 @@ async fn an_agent_never_works_in_a_worktree_of_another_chat() {
     let fault = WorktreeFault::Removed { merged_into: None };
     assert_eq!(why.kind, Kind::Worktree { fault });
     assert_eq!(worktrees.why_missing(world.project.path()).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn the_work_of_an_agent_that_was_stopped_is_not_shown_as_done() {
+    let server = Server::start();
+    let mut world = world(&server, Mode::Edits).await;
+    let gate = Gate::new();
+    server.when("Fix a", Script::new().text("I begin").gate(&gate));
+    let task = json!({ "name": "fixer", "task": "Fix a", "background": true });
+    server.push(call("c1", "spawn_worktree", task));
+    server.push(Script::new().text("It works."));
+    let fid = world.ask("Have it fixed").await;
+    world.finished(&fid).await;
+    let fixer = world.agent(&fid, "fixer").await;
+    gate.reached().await;
+    // The chat answers the report before it is asked again.
+    server.push(Script::new().text("It was stopped."));
+    world.manager.agents().interrupt(&fixer);
+    world.finished(&fid).await;
+    finish(&server, "c2", "show");
+    server.push(Script::new().text("Nothing."));
+    world.say(&fid, "What has it done?").await;
+    world.finished(&fid).await;
+    let result = world.results(&fid).await.pop().unwrap();
+    assert_eq!(reports(&result)[0].state, AgentState::Stopped, "{result:?}");
 }
 
 #[tokio::test]

@@ -9,6 +9,28 @@ use crate::session::Owed;
 const LONG: Duration = Duration::from_hours(1);
 
 #[tokio::test]
+async fn a_chat_is_at_rest_once_it_has_answered_the_reports_of_its_agents() {
+    let (_folder, world) = world().await;
+    let gate = world.client.hold("Look at a");
+    let chat = world.chat("test").await;
+    let team = world.team(&chat);
+    team.start(background("a", "Look at a"), &CancellationToken::new()).await.unwrap();
+    let rests = tokio::spawn({
+        let (agents, chat) = (world.manager.agents(), chat.clone());
+        async move { agents.at_rest(&chat).await }
+    });
+    let a = world.agent_of(&chat, "a").await;
+    world.begins(&a).await;
+    assert!(!rests.is_finished());
+    gate.close();
+    tokio::time::timeout(PATIENCE, rests).await.expect("it hangs").unwrap().unwrap();
+    let session = world.session(&chat).await;
+    assert!(!session.is_busy_or_begins_next());
+    let said = session.transcript().await.unwrap();
+    assert!(said.last().unwrap().plain_text().starts_with("reply"), "it answered the report");
+}
+
+#[tokio::test]
 async fn a_question_of_another_agent_takes_no_report_from_the_chat() {
     let (_folder, world) = world().await;
     let gate = world.client.hold("Look at a");

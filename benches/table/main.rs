@@ -2,6 +2,7 @@
 //!
 //! `scripts/bench [ROW…] [--rounds N]`: prints a table in Markdown, and keeps the raw samples.
 
+mod agents;
 mod code;
 mod conversation;
 mod drafts;
@@ -9,6 +10,7 @@ mod editor;
 mod engine;
 mod growth;
 mod idle;
+mod loaded;
 mod process;
 mod report;
 mod review;
@@ -36,13 +38,14 @@ pub struct Plan {
 }
 
 /// The names of the groups of rows.
-const GROUPS: [&str; 11] = [
+const GROUPS: [&str; 12] = [
     "window",
     "conversation",
     "stored-chat",
     "terminal",
     "idle",
     "sessions",
+    "agents",
     "engine",
     "drafts",
     "growth",
@@ -92,6 +95,12 @@ impl Plan {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
+    let mut arguments = std::env::args().skip(1);
+    if let (Some(first), Some(count)) = (arguments.next(), arguments.next())
+        && first == loaded::HOLD
+    {
+        return loaded::hold(count.parse()?).await;
+    }
     let plan = Plan::from_arguments()?;
     let mut rows: Vec<Row> = Vec::new();
     let kept = plan.programs.parent().context("no target folder")?.join("bench");
@@ -103,6 +112,7 @@ async fn main() -> Result<()> {
             "stored-chat" => start::stored_chat(&plan).await,
             "terminal" => terminal::ask(&plan).await,
             "idle" => idle::window(&plan).await,
+            "agents" => agents::agents(&plan).await,
             "engine" => engine::built_in(&plan).await,
             "drafts" => drafts::drafts(&plan).await,
             "growth" => growth::window(&plan).await,

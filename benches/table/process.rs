@@ -50,6 +50,12 @@ pub fn cpu(child: &Child) -> Result<Duration> {
     Ok(all)
 }
 
+/// The same of its main thread alone.
+pub fn main_thread_cpu(child: &Child) -> Result<Duration> {
+    let id = child.id();
+    on_cpu(&fs::read_to_string(format!("/proc/{id}/task/{id}/schedstat"))?)
+}
+
 fn on_cpu(schedstat: &str) -> Result<Duration> {
     let first = schedstat.split_whitespace().next().context("no CPU time in schedstat")?;
     Ok(Duration::from_nanos(first.parse()?))

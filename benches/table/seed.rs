@@ -43,6 +43,15 @@ url = "{url}"
     Ok(())
 }
 
+/// Has the configured server answer so many requests at once.
+pub fn answer_at_once(desktop: &Desktop, requests: usize) -> Result<()> {
+    let config = folders(desktop).config.join("config.toml");
+    let told = fs::read_to_string(&config)?;
+    // Its connection stands at the end.
+    fs::write(&config, format!("{told}requests = {requests}\n"))?;
+    Ok(())
+}
+
 /// Has commands run in the sandbox with nobody asked.
 pub fn unattended(desktop: &Desktop) -> Result<()> {
     let config = folders(desktop).config.join("config.toml");
@@ -71,6 +80,23 @@ pub async fn chats(desktop: &Desktop, count: usize) -> Result<()> {
 /// Stores one chat of this many messages.
 pub async fn long_chat(desktop: &Desktop, messages: usize) -> Result<Fid> {
     let store = Store::open(&folders(desktop))?.store;
+    let fid = store_long(&store, messages).await?;
+    store.flush().await?;
+    Ok(fid)
+}
+
+/// Stores so many chats of this many messages.
+pub async fn long_chats(desktop: &Desktop, count: usize, messages: usize) -> Result<()> {
+    let store = Store::open(&folders(desktop))?.store;
+    for from in (0..count).step_by(TOGETHER) {
+        let some = from..count.min(from + TOGETHER);
+        try_join_all(some.map(|_| store_long(&store, messages))).await?;
+    }
+    store.flush().await?;
+    Ok(())
+}
+
+async fn store_long(store: &Store, messages: usize) -> Result<Fid> {
     let title = format!("A chat of {messages} messages");
     let first = exchange(0);
     let mut parent = first.last().map(|message| message.id);
@@ -90,7 +116,6 @@ pub async fn long_chat(desktop: &Desktop, messages: usize) -> Result<Fid> {
         }
     }
     store.release(&made.fid).await?;
-    store.flush().await?;
     Ok(made.meta.fid)
 }
 

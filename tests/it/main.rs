@@ -44,3 +44,4 @@ mod waiting_approvals;
 mod wayland;
 mod wheel;
 mod whole;
+mod worktrees;

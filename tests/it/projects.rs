@@ -300,3 +300,24 @@ async fn a_new_chat_from_an_agents_chat_works_where_the_chat_at_the_top_does() -
     assert_eq!((&session.project, &session.parent), (&Some(garden), &None));
     window.close().await
 }
+
+#[tokio::test]
+async fn a_chat_whose_worktree_is_gone_says_so() -> Result<()> {
+    let stage = Stage::new().await?;
+    let store = Store::open(&stage.folders())?.store;
+    let data = stage.desktop.data().canonicalize()?;
+    let gone = data.join("natter-worktrees/garden-0123456789abcdef/fixer-a1b2c3");
+    let fixer =
+        NewSession { meta: SessionMeta { project: Some(gone), ..chat("Fix").meta }, ..chat("Fix") };
+    store.create(fixer, Vec::new()).await?;
+    drop(store);
+    let window = stage.ready().await?;
+    window.open("Fix").await?;
+    window.keys(&["F8"]).await?;
+    let said = containing("The worktree of this chat was removed.").role(Role::Label);
+    window.find(said).await?;
+    window.keys(&["F8"]).await?;
+    window.say("Go on").await?;
+    window.shows("The worktree of this chat was removed. Restore it from its snapshot, or start a new chat.").await?;
+    window.close().await
+}

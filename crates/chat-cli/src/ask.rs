@@ -75,13 +75,12 @@ async fn make(args: Ask, program: &Program) -> Result<ChatRequest> {
     request.content.attachments = request::attachments(&args.request)?;
     request::point_at(&mut request, program).await?;
     if let Some((command, arguments)) = outgoing.command {
-        let model = request.model.clone();
-        if model.is_none() && command.names_model() {
+        // The options of the command line count for more.
+        let command = if request.model.is_some() { command.without_model() } else { command };
+        if command.names_model() {
             program.discover();
         }
         slash_commands::attach(&program.manager, &command, &arguments, &mut request).await?;
-        // The options of the command line count for more.
-        request.model = model.or(request.model);
         request.agent = args.request.agent.or(request.agent);
     }
     Ok(request)

@@ -65,7 +65,7 @@ impl<'a> View<'a> {
     fn new(row: &'a WorktreeRow) -> Self {
         let worktree = row.worktree.as_ref();
         Self {
-            name: name(&row.path),
+            name: row_name(row),
             path: row.path.clone(),
             branch: worktree.map(Worktree::branch),
             base: worktree.map(Worktree::base),
@@ -112,7 +112,7 @@ fn line(row: &WorktreeRow) -> String {
     let project = row.worktree.as_ref().map(|it| it.parent_project().display().to_string());
     let note = words::worktree_state(row.state);
     let note = note.or_else(|| row.is_left_over().then(words::left_over)).unwrap_or_default();
-    let (name, size) = (name(&row.path), words::bytes(row.size));
+    let (name, size) = (row_name(row), words::bytes(row.size));
     format!("{name}\t{branch}\t{size}\t{}\t{note}\n", project.unwrap_or_default())
 }
 
@@ -162,7 +162,7 @@ async fn show(name_or_folder: &str, json: bool, program: &Program) -> Result<Out
     let diff = worktrees.diff(&worktree).await?;
     let text = if json {
         let view = WorkView {
-            name: name(worktree.folder()),
+            name: worktree.short_name(),
             branch: worktree.branch(),
             commit: &status.commit,
             commits: status.ahead,
@@ -339,9 +339,10 @@ async fn delete_snapshot(id: &str, yes: bool, program: &Program) -> Result<Outco
     Ok(Outcome::Done)
 }
 
-/// What a worktree is called: as its folder.
-fn name(folder: &Path) -> String {
-    folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
+/// What a worktree is called; one without a record, as its folder.
+fn row_name(row: &WorktreeRow) -> String {
+    let folder = || row.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    row.worktree.as_ref().map_or_else(folder, Worktree::short_name)
 }
 
 /// A time in milliseconds since 1970.

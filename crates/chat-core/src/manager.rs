@@ -28,7 +28,7 @@ mod waiting_messages;
 mod web_search;
 mod worktrees;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -97,6 +97,8 @@ struct Inner {
     library: Library,
     downloads: Arc<Downloader>,
     definitions: DefinitionRegistry,
+    /// The projects in which left-overs of commands were looked for.
+    cleared: Mutex<HashSet<PathBuf>>,
     /// The sessions that are open or at work.
     sessions: Mutex<HashMap<Fid, Arc<Session>>>,
     /// Held while sessions are deleted or restored, which takes the gates of several.

@@ -30,7 +30,7 @@ pub use journals::Journals;
 pub use label::{CallData, Label, Labels, MsgId, N_, Tense, Text};
 pub use memory::{Background, Busy, Memory};
 pub use registry::{Registry, Toolbox};
-pub use services::{BoundsReport, PageReader, ToolServices};
+pub use services::{BoundsReport, LeftOvers, PageReader, ToolServices};
 pub use team::{AgentTask, Audience, MAIN, Team, TeamError};
 pub use worktrees::{AgentWorktrees, MergedWorktree, NewWorktree, WorktreeWork};
 

@@ -4,6 +4,7 @@
 //! [`listing`] holds the data, [`item`] decides which row shows what, and [`list`] shows the rows.
 //! The page owns the view state; answers are reported to its parent.
 
+mod actions;
 mod heads;
 mod item;
 mod line;
@@ -16,19 +17,18 @@ mod words;
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::{Rc, Weak};
-use std::sync::Arc;
 
 use chat_core::message::Fid;
 use chat_core::review::{ReviewOutcome, ReviewScope};
 use chat_presentation::words::fill;
 use gettextrs::gettext;
-use gtk::{gdk, glib};
+use gtk::glib;
 use relm4::gtk::prelude::*;
 
 use crate::models::has_keyboard;
 use crate::{accessible, adaptive_pair};
 pub(crate) use heads::counted;
-use item::{Gap, Item, ListOptions, items};
+use item::{Item, ListOptions, items};
 use list::List;
 pub(crate) use listing::{Listing, ReviewAction, Verdict};
 use row::Act;
@@ -323,78 +323,6 @@ impl Inner {
             list,
             state,
             output,
-        }
-    }
-
-    fn act(&self, item: &Item, act: Act) {
-        let file = item.file();
-        let path = file.change.path.clone();
-        match act {
-            Act::Toggle => {
-                let mut state = self.state.borrow_mut();
-                let open = state.options.open.entry(path).or_default();
-                *open = !*open;
-                drop(state);
-                self.renew();
-            }
-            Act::Answer(verdict) => {
-                if self.list.begin_answer() {
-                    self.leave_gap(item, verdict);
-                }
-                let action = match item.hunk() {
-                    Some(hunk) => ReviewAction::hunk(verdict, path, hunk),
-                    None => ReviewAction::file(verdict, path),
-                };
-                (self.output)(Output::Answer(action));
-            }
-            Act::Open => {
-                let number = match item {
-                    Item::Hunk { number, .. } => Some(*number),
-                    _ => None,
-                };
-                let line = file.line_on_disk(number);
-                (self.output)(Output::Open { path, line });
-            }
-        }
-    }
-
-    /// Ctrl+Z undoes the last answer.
-    fn connect_undo(self: &Rc<Self>) {
-        let keys = gtk::EventControllerKey::new();
-        let weak = Rc::downgrade(self);
-        keys.connect_key_pressed(move |_, key, _, modifiers| {
-            let modifiers = modifiers & gtk::accelerator_get_default_mod_mask();
-            let is_undo = key == gdk::Key::z && modifiers == gdk::ModifierType::CONTROL_MASK;
-            match weak.upgrade().filter(|_| is_undo) {
-                Some(inner) => {
-                    (inner.output)(Output::Undo);
-                    glib::Propagation::Stop
-                }
-                None => glib::Propagation::Proceed,
-            }
-        });
-        self.root.add_controller(keys);
-    }
-
-    /// Leaves a gap where answered rows disappear, since the user may click again at the same
-    /// position.
-    fn leave_gap(&self, item: &Item, verdict: Verdict) {
-        let (height, head) = self.list.heights(item);
-        let (file, hunk) = (Arc::clone(item.file()), item.hunk());
-        let mut state = self.state.borrow_mut();
-        let ids = file.change.hunks.iter().map(|one| one.id);
-        let hunks = ids.skip_while(|id| Some(*id) != hunk).skip(1).collect();
-        let paths = state.listing.files().iter().map(|file| &file.change.path);
-        let files = paths.skip_while(|path| **path != file.change.path).skip(1).cloned().collect();
-        let head = if hunk.is_some() { head } else { 0 };
-        state.options.leave_gap(Gap { file, hunk, verdict, height, head, hunks, files });
-    }
-
-    /// Closes the gaps when no click is expected any more.
-    fn close_gaps(&self) {
-        let closed = std::mem::take(&mut self.state.borrow_mut().options.gaps);
-        if !closed.is_empty() {
-            self.renew();
         }
     }
 

@@ -4,6 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use chat_core::definitions::Color;
 use chat_core::manager::AgentKind;
 use chat_core::message::Thinking;
 use chat_core::permission::Mode;
@@ -12,6 +13,7 @@ use gettextrs::gettext;
 use gtk::glib;
 use relm4::gtk::prelude::*;
 
+use crate::agent_color::AgentDot;
 use crate::{accessible, popover};
 
 /// A choice up to this length is never cut off; longer ones show at least this many letters.
@@ -24,6 +26,8 @@ struct Entry {
     /// What the closed dropdown shows.
     closed: String,
     icon: Option<&'static str>,
+    /// The color of an agent, where its author chose one.
+    color: Option<Color>,
     /// A line that says what it does.
     description: String,
     /// Whether it is shown as a warning.
@@ -122,8 +126,9 @@ pub(crate) fn set_agents(choices: &Choices<String>, agents: &[AgentKind], chosen
         .map(|agent| {
             let title = words::agent_title(agent);
             let description = words::agent_description(agent);
-            let entry =
-                Entry { closed: title.clone(), title, icon: None, description, warns: false };
+            let closed = title.clone();
+            let color = agent.color;
+            let entry = Entry { closed, title, icon: None, color, description, warns: false };
             (agent.name.clone(), entry)
         })
         .collect();
@@ -132,7 +137,7 @@ pub(crate) fn set_agents(choices: &Choices<String>, agents: &[AgentKind], chosen
         let (title, closed) = (chosen.to_owned(), chosen.to_owned());
         entries.push((
             chosen.to_owned(),
-            Entry { title, closed, icon: None, description, warns: false },
+            Entry { title, closed, icon: None, color: None, description, warns: false },
         ));
     }
     choices.set(entries);
@@ -157,6 +162,7 @@ pub(crate) fn thinking(output: impl Fn(Thinking) + 'static) -> Choices<Thinking>
         title: words::thinking(level),
         closed: closed(level),
         icon: Some("natter-thinking-symbolic"),
+        color: None,
         description: describe(level),
         warns: false,
     };
@@ -178,6 +184,7 @@ pub(crate) fn modes(output: impl Fn(Mode) + 'static) -> Choices<Mode> {
         title: words::mode_choice(mode),
         closed: words::mode_title(mode),
         icon: Some(icon(mode)),
+        color: None,
         description: words::mode_meaning(mode),
         warns: mode == Mode::Unattended,
     };
@@ -191,6 +198,9 @@ fn title_factory() -> gtk::SignalListItemFactory {
         let line = gtk::Box::new(gtk::Orientation::Horizontal, 6);
         if let Some(icon) = entry.icon {
             line.append(&gtk::Image::from_icon_name(icon));
+        }
+        if entry.color.is_some() {
+            line.append(AgentDot::new(entry.color).widget());
         }
         if !entry.closed.is_empty() {
             line.append(&closed_label(&entry.closed));
@@ -226,7 +236,15 @@ fn entry_factory(dropdown: &gtk::DropDown, rows: &Rows) -> gtk::SignalListItemFa
             .valign(gtk::Align::Center)
             .build();
         let title = gtk::Label::builder().label(&entry.title).xalign(0.0).build();
-        lines.append(&title);
+        match entry.color {
+            Some(_) => {
+                let line = gtk::Box::builder().spacing(8).build();
+                line.append(AgentDot::new(entry.color).widget());
+                line.append(&title);
+                lines.append(&line);
+            }
+            None => lines.append(&title),
+        }
         if !entry.description.is_empty() {
             let description = gtk::Label::builder()
                 .label(&entry.description)
@@ -341,6 +359,37 @@ mod tests {
         }
         let (least, wanted) = widths("An agent of a rather long name");
         assert!(least + 30 <= wanted, "{least} of {wanted}");
+        window.destroy();
+    }
+
+    /// How many dots are shown in a widget.
+    fn dots(widget: &gtk::Widget) -> usize {
+        let below = std::iter::successors(widget.first_child(), WidgetExt::next_sibling);
+        let own = usize::from(widget.has_css_class("agent-dot") && widget.is_visible());
+        own + below.map(|child| dots(&child)).sum::<usize>()
+    }
+
+    #[gtk::test]
+    fn an_agent_has_a_dot_of_its_color() {
+        crate::init();
+        let choices = agents(|_| {});
+        let window = gtk::Window::builder().child(choices.widget()).build();
+        window.present();
+        let kind = |name: &str, color| AgentKind {
+            name: name.to_owned(),
+            title: name.to_owned(),
+            description: String::new(),
+            panel: None,
+            origin: None,
+            color,
+            ceiling: None,
+            model: None,
+        };
+        let kinds = [kind("plain", None), kind("reviewer", "blue".parse().ok())];
+        set_agents(&choices, &kinds[..1], "plain");
+        assert_eq!(dots(choices.widget().upcast_ref()), 0);
+        set_agents(&choices, &kinds, "reviewer");
+        assert!(dots(choices.widget().upcast_ref()) > 0);
         window.destroy();
     }
 }

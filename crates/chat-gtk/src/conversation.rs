@@ -14,11 +14,13 @@ mod view;
 mod widgets;
 
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 
 use gtk::gdk;
 use gtk::prelude::*;
 
+use chat_core::definitions::Color;
 use chat_core::error::Error;
 use chat_core::event::{Event, SessionEvent, SessionPlaceholder, Snapshot};
 use chat_core::message::{ApprovalId, BackgroundCommand, Fid, MessageId, Todo};
@@ -187,6 +189,20 @@ impl Conversation {
         let fids: Vec<_> = agents.iter().map(|agent| agent.fid.clone()).collect();
         state.rows.context.agents.borrow_mut().fill(session, agents);
         for fid in &fids {
+            state.transcript.touch_calls_about(fid);
+        }
+        drop(state);
+        self.inner.schedule();
+    }
+
+    /// Takes the colors of kinds of agents, by their names.
+    pub fn set_agent_colors(&self, colors: HashMap<String, Color>) {
+        let mut state = self.inner.state.borrow_mut();
+        let changed = state.rows.context.agents.borrow_mut().set_colors(colors);
+        if changed.is_empty() {
+            return;
+        }
+        for fid in &changed {
             state.transcript.touch_calls_about(fid);
         }
         drop(state);

@@ -5,6 +5,7 @@
 
 pub mod accessible;
 mod adaptive_pair;
+mod agent_color;
 mod agent_status;
 pub mod app;
 mod bridge;
@@ -37,6 +38,7 @@ mod stalls;
 mod style;
 mod unattended;
 mod window;
+mod worktrees;
 mod wrap;
 
 use std::sync::Once;

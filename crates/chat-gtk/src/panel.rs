@@ -8,7 +8,7 @@ pub(crate) mod project;
 mod switcher;
 
 use std::cell::RefCell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use gettextrs::gettext;
@@ -47,6 +47,8 @@ pub(crate) enum Output {
     Note(String),
     /// The project's files have changed, or another project is shown.
     Files,
+    /// The project's folder cannot be read: where more is known, [`Panel::say_gone`] says it.
+    Gone(PathBuf),
     /// The user answers changes.
     Answer(changes::ReviewAction),
     /// The user undoes their last answer.
@@ -178,11 +180,11 @@ impl Panel {
         }
         let project = folder.map(|folder| Rc::new(ProjectFiles::open(folder)));
         if let Some(project) = &project {
-            let told = Rc::clone(&inner.output);
-            project.connect(move |news| {
-                if news == News::Files {
-                    told(Output::Files);
-                }
+            let (told, folder) = (Rc::clone(&inner.output), project.folder().to_owned());
+            project.connect(move |news| match news {
+                News::Files => told(Output::Files),
+                News::Gone => told(Output::Gone(folder.clone())),
+                News::Git => {}
             });
         }
         inner.project.replace(project.clone());
@@ -193,6 +195,13 @@ impl Panel {
         inner.switcher.widget().set_visible(folder.is_some());
         if folder.is_some() && inner.editor.is_empty() {
             self.show_page("files");
+        }
+    }
+
+    /// Says why this project's folder is gone, if it is still the current one.
+    pub(crate) fn say_gone(&self, folder: &Path, why: &str) {
+        if self.project().is_some_and(|project| project.folder() == folder) {
+            self.inner.files.say_gone(why);
         }
     }
 

@@ -4,6 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use chat_core::worktree::Worktree;
+use chat_presentation::words::{fill, one_line};
 use gettextrs::gettext;
 use gtk::glib;
 use relm4::gtk::prelude::*;
@@ -32,6 +34,8 @@ struct Inner {
     none: gtk::Button,
     recent: RefCell<Vec<PathBuf>>,
     chosen: RefCell<Option<PathBuf>>,
+    /// The worktree that the chosen folder is in.
+    worktree: RefCell<Option<Worktree>>,
     /// Counts how often the list was opened: late results for an earlier opening are ignored.
     opened: Cell<u64>,
 }
@@ -74,6 +78,7 @@ impl ProjectPicker {
             none,
             recent: RefCell::default(),
             chosen: RefCell::default(),
+            worktree: RefCell::default(),
             opened: Cell::default(),
         });
         inner.connect(&open, &output);
@@ -94,6 +99,15 @@ impl ProjectPicker {
     pub(crate) fn show(&self, folder: Option<&Path>) {
         if self.inner.chosen.borrow().as_deref() != folder {
             self.inner.chosen.replace(folder.map(Path::to_owned));
+            self.inner.worktree.take();
+            self.inner.show_label();
+        }
+    }
+
+    /// Shows the worktree that a folder is in, if that is the current one.
+    pub(crate) fn show_worktree(&self, folder: &Path, worktree: Option<Worktree>) {
+        if self.inner.chosen.borrow().as_deref() == Some(folder) {
+            self.inner.worktree.replace(worktree);
             self.inner.show_label();
         }
     }
@@ -177,9 +191,11 @@ impl Inner {
 
     fn show_label(&self) {
         let chosen = self.chosen.borrow();
-        let (name, hint) = match &*chosen {
-            Some(folder) => (projects::name(folder), folder.display().to_string()),
-            None => (String::new(), gettext("Choose a folder to work in")),
+        let worktree = self.worktree.borrow();
+        let (name, hint) = match (&*chosen, &*worktree) {
+            (Some(folder), Some(worktree)) => in_worktree(folder, worktree),
+            (Some(folder), None) => (projects::name(folder), folder.display().to_string()),
+            (None, _) => (String::new(), gettext("Choose a folder to work in")),
         };
         self.label.set_visible(!name.is_empty());
         self.label.set_label(&name);
@@ -212,6 +228,19 @@ impl Inner {
         });
         chooser.show();
     }
+}
+
+/// How a worktree is called on the button, and its tooltip.
+fn in_worktree(folder: &Path, worktree: &Worktree) -> (String, String) {
+    let project = projects::name(worktree.parent_project());
+    let branch = one_line(worktree.branch());
+    let text = gettext("Worktree of {project} on the branch {branch}: {folder}");
+    let values = [
+        ("project", project.as_str()),
+        ("branch", branch.as_str()),
+        ("folder", &folder.display().to_string()),
+    ];
+    (format!("{project} · {branch}"), fill(&text, &values))
 }
 
 fn flat_button(words: &str) -> gtk::Button {

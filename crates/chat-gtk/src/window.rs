@@ -18,6 +18,7 @@ mod title_buttons;
 mod toasts;
 mod view;
 mod waiting_approvals;
+mod worktrees;
 
 use adw::prelude::*;
 use chat_core::error::Error;
@@ -40,6 +41,7 @@ use panel_memory::PanelMemory;
 use state::{StateWriter, WindowState};
 use view::View;
 use waiting_approvals::WaitingApprovals;
+use worktrees::WorktreeInfo;
 
 /// The window's state.
 #[derive(Debug)]
@@ -65,6 +67,7 @@ pub(crate) struct Window {
     seeks_ask: bool,
     /// What was last gone to of all that waits.
     sought: Option<ApprovalId>,
+    worktrees: WorktreeInfo,
 }
 
 impl Component for Window {
@@ -133,6 +136,7 @@ impl Component for Window {
             waiting,
             seeks_ask: false,
             sought: None,
+            worktrees: WorktreeInfo::default(),
         };
         ComponentParts { model, widgets: view }
     }
@@ -175,6 +179,7 @@ impl Component for Window {
             Input::Located(target, located) => self.located(&target, located, view),
             Input::Reply(reply) => self.reply(reply, &sender, root),
             Input::Note(words) => view.note(&words),
+            Input::WorktreeCreated(created) => self.worktree_created(&created, view),
             Input::List(output) => self.hear_list(output, view, &sender, root),
             Input::Chat(output) => self.hear_chat(output, view, &sender, root),
             Input::Panel(output) => self.hear_panel(output, view),
@@ -205,7 +210,9 @@ impl Component for Window {
                 self.chat.emit(chat_widget::Input::Connect(manager.clone()));
                 self.panel.editor().connect(&manager);
                 view.tell_start(&manager);
+                Self::look_for_left_over(manager.clone(), &sender);
                 self.manager = Some(manager);
+                self.look_for_repository(&sender);
             }
             Command::Started(Err(error)) => view.show_failure(&words::sentence(&error), &sender),
             Command::Finished(finished) => self.tell_finished(&finished, view, root),
@@ -219,8 +226,13 @@ impl Component for Window {
                     view.note(&words::sentence(&error));
                 }
             }
+            Command::Repository(project, is_possible) => {
+                self.repository_found(project, is_possible);
+            }
+            Command::LeftOver(found) => self.tell_left_over(found, view, &sender),
             Command::Ended => self.app.quit(),
         }
+        self.show_actions(root);
     }
 }
 
@@ -288,5 +300,7 @@ impl Window {
             enable(action, self.shown.is_some());
         }
         enable(Action::SaveAs, !self.panel.editor().is_empty());
+        enable(Action::NewWorktreeChat, self.worktrees.is_possible());
+        enable(Action::Worktrees, self.manager.is_some());
     }
 }

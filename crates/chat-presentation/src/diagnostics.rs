@@ -57,6 +57,7 @@ struct State {
     replies: Vec<Reply>,
     /// The session's latest reply.
     latest: HashMap<String, usize>,
+    switches: Vec<Switch>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -70,6 +71,14 @@ struct Reply {
     session: String,
     moments: [Option<f64>; MOMENTS],
     stalls: Stalls,
+}
+
+/// The user switches from one chat to another.
+#[derive(Clone, Debug, Serialize)]
+struct Switch {
+    session: String,
+    began_ms: f64,
+    painted_ms: Option<f64>,
 }
 
 impl Diagnostics {
@@ -137,6 +146,24 @@ impl Diagnostics {
         });
     }
 
+    /// The user switches to this session.
+    pub fn switch_began(&self, session: &str) {
+        self.with(|state, now| {
+            let session = session.to_owned();
+            state.switches.push(Switch { session, began_ms: now, painted_ms: None });
+        });
+    }
+
+    /// The session to which the user switched was painted. One that they have left again counts, too.
+    pub fn switch_painted(&self, session: &str) {
+        self.with(|state, now| {
+            let switch = state.switches.iter_mut().rfind(|switch| switch.session == session);
+            if let Some(switch) = switch {
+                switch.painted_ms.get_or_insert(now);
+            }
+        });
+    }
+
     /// Writes what was measured. May be called again: the last one counts.
     pub fn write(&self) {
         let Some(recorder) = &self.0 else { return };
@@ -172,6 +199,7 @@ impl Recorder {
             times_ms: state.marks.iter().copied().collect(),
             stalls: StallsReport::new(&state.stalls),
             replies: state.replies.iter().map(ReplyReport::new).collect(),
+            switches: state.switches.clone(),
             cpu_ms: ms(process::cpu()),
             peak_memory_kib: process::memory_kib("VmHWM"),
             memory_kib: process::memory_kib("VmRSS"),
@@ -201,6 +229,7 @@ struct Report {
     times_ms: BTreeMap<&'static str, f64>,
     stalls: StallsReport,
     replies: Vec<ReplyReport>,
+    switches: Vec<Switch>,
     cpu_ms: f64,
     peak_memory_kib: Option<u64>,
     memory_kib: Option<u64>,
@@ -295,6 +324,24 @@ mod tests {
         assert_eq!(report["times_ms"]["ready"].as_f64(), first);
         assert!(report["times_ms"]["main"].as_f64() <= first);
         assert!(report["peak_memory_kib"].as_u64() > Some(100));
+    }
+
+    #[test]
+    fn each_switch_ends_when_its_chat_was_painted_first() {
+        let (diagnostics, file) = recorder();
+        diagnostics.switch_painted("a");
+        for session in ["a", "b", "a"] {
+            diagnostics.switch_began(session);
+        }
+        diagnostics.switch_painted("a");
+        let first = written(&diagnostics, &file);
+        diagnostics.switch_painted("a");
+        let report = written(&diagnostics, &file);
+        assert_eq!(report["switches"], first["switches"]);
+        let switches = report["switches"].as_array().expect("switches");
+        let painted: Vec<_> = switches.iter().map(|it| it["painted_ms"].as_f64()).collect();
+        assert!(painted.len() == 3 && painted[..2] == [None, None], "{painted:?}");
+        assert!(switches[2]["began_ms"].as_f64() <= painted[2]);
     }
 
     #[test]

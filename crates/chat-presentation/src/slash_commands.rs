@@ -56,6 +56,15 @@ impl SlashCommand {
         matches!(&self.kind, CommandKind::File(command) if command.model.is_some())
     }
 
+    /// The same, but answered by the model that its message names.
+    #[must_use]
+    pub fn without_model(mut self) -> Self {
+        if let CommandKind::File(command) = &mut self.kind {
+            Arc::make_mut(command).model = None;
+        }
+        self
+    }
+
     fn built_in(command: BuiltIn, front_end: FrontEnd) -> Self {
         Self {
             kind: CommandKind::BuiltIn(command),

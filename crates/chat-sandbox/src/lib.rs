@@ -46,3 +46,4 @@ pub use probe::UnavailableReason;
 pub use processes::end_orphans;
 pub use running::{Ended, Exit, Limit, Running};
 pub use sandbox::{Enforcement, Gap, Preference, Sandbox};
+pub use view::clear_left_over;

@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 pub(crate) use caches::Caches;
 pub(crate) use etc::Etc;
 pub(crate) use guard::Guard;
+pub use guard::clear_left_over;
 pub(crate) use nested::LARGE;
 pub(crate) use project::Protection;
 

@@ -10,7 +10,7 @@ use chat_core::tool::{
     AgentWorktrees, Audience, CallData, Label, N_, OutputForm, Tense, Tool, ToolContext,
     ToolFailure, ToolInfo, ToolKind, ToolOutput, WorktreeWork,
 };
-use chat_core::worktree::{ChangedFile, MergeKind, MergeOutcome, MergePreview, Removed, Worktree};
+use chat_core::worktree::{ChangedFile, MergeKind, MergeOutcome, MergePreview, Removed};
 use chat_permission::{Action, Request, Run};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -164,7 +164,7 @@ async fn discard(
     if plan.ignored > 0 {
         let _ = write!(note, "\n# Not kept: {}.", counted(plan.ignored, "ignored file or folder"));
     }
-    let command = format!("git worktree remove --force {}", quoted(&folder_name(&worktree)));
+    let command = format!("git worktree remove --force {}", quoted(&worktree.short_name()));
     permit(context, &command, note).await?;
     let removed = worktrees.discard(name).await?;
     Ok(ToolOutput::text(format!("Discarded. {}", gone(&removed))))
@@ -294,10 +294,6 @@ fn changed(file: &ChangedFile) -> String {
 /// A path in one line, with nothing hidden: agents choose the names of files.
 fn shown_path(path: &Path) -> String {
     visible(&path.to_string_lossy()).into_owned()
-}
-
-fn folder_name(worktree: &Worktree) -> String {
-    worktree.folder().file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// The beginning of a commit's name.

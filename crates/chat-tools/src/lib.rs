@@ -110,5 +110,6 @@ pub fn services() -> ToolServices {
     ToolServices {
         pages: Some(Arc::new(Pages::default())),
         bounds: Some(Arc::new(command::CommandBounds(Preference::Best))),
+        left_overs: Some(Arc::new(command::CommandLeftOvers)),
     }
 }

@@ -1,7 +1,7 @@
 //! `list_agents`: lists the other agents of the tree.
 
 use async_trait::async_trait;
-use chat_core::message::{AgentReport, ToolView};
+use chat_core::message::ToolView;
 use chat_core::tool::{
     Audience, CallData, Label, N_, Tense, Tool, ToolContext, ToolFailure, ToolInfo, ToolOutput,
 };
@@ -49,7 +49,9 @@ impl Tool for ListAgents {
         if all.is_empty() {
             return Ok(ToolOutput::text("There are no other agents."));
         }
-        let text: Vec<_> = all.iter().map(AgentReport::for_model).collect();
-        Ok(ToolOutput::text(text.join("\n")).view(ToolView::Agents { agents: all }))
+        let text: Vec<_> =
+            all.iter().map(|(report, is_closed)| report.for_list(*is_closed)).collect();
+        let agents = all.into_iter().map(|(report, _)| report).collect();
+        Ok(ToolOutput::text(text.join("\n")).view(ToolView::Agents { agents }))
     }
 }

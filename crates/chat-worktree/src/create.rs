@@ -23,7 +23,8 @@ const MOST_NAMES: u32 = 1000;
 /// How to create a worktree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CreateOptions {
-    /// Its name, for people. Its folder and branch are named after it.
+    /// Its name, for people. Its branch is named after it, and so is its folder, with a mark that no
+    /// other one has.
     pub name: String,
     /// Its branch; by default `natter/` and the name, with a number if there is such a branch.
     pub branch: Option<String>,
@@ -77,8 +78,9 @@ impl Worktrees {
         make_folder(&folder)?;
         let _lock = hold(&folder)?;
         let name = names::folder_name(&options.name);
-        let (branch, folder) = free_name(&git, &folder, &name, options.branch.as_deref(), cancel)?;
-        let own = free_own(&parent.common, &folder)?;
+        let (branch, name) = free_branch(&git, &name, options.branch.as_deref(), cancel)?;
+        let folder = new_folder(&folder, &name)?;
+        let own = free_own(&parent.common, &folder, &name)?;
         let record = Record {
             version: Record::VERSION,
             name: options.name.clone(),
@@ -154,46 +156,53 @@ fn base(
     Ok((commit, None))
 }
 
-/// A branch and a folder that nothing has yet.
-pub fn free_name(
+/// A branch that there is not yet, and the name that goes with it.
+pub fn free_branch(
     git: &GitDir,
-    folder: &Path,
     name: &str,
     branch: Option<&str>,
     cancel: &AtomicBool,
-) -> Result<(String, PathBuf), Error> {
-    let is_free = |folder: &Path| {
-        let stem = folder.to_owned();
-        let is_missing = |path: &Path| path.symlink_metadata().is_err();
-        is_missing(&stem)
-            && ["json", "index", "removing", "removed"]
-                .iter()
-                .all(|end| is_missing(&stem.with_extension(end)))
-    };
+) -> Result<(String, String), Error> {
     if let Some(branch) = branch {
         if !is_branch_name(git, branch, cancel)? {
             return Err(Error::InvalidBranch(branch.to_owned()));
         }
-        if let Some(other) = in_the_way(git, branch, cancel)? {
-            return Err(Error::BranchExists(other));
-        }
-        let folder = folder.join(name);
-        return if is_free(&folder) {
-            Ok((branch.to_owned(), folder))
-        } else {
-            Err(Error::PathInUse(folder))
+        return match in_the_way(git, branch, cancel)? {
+            Some(other) => Err(Error::BranchExists(other)),
+            None => Ok((branch.to_owned(), name.to_owned())),
         };
     }
     for number in 1..MOST_NAMES {
         let name = if number == 1 { name.to_owned() } else { format!("{name}-{number}") };
-        let (branch, folder) = (format!("natter/{name}"), folder.join(&name));
+        let branch = format!("natter/{name}");
         match in_the_way(git, &branch, cancel)? {
-            None if is_free(&folder) => return Ok((branch, folder)),
+            None => return Ok((branch, name)),
             Some(other) if other == "natter" => return Err(Error::BranchExists(other)),
-            _ => {}
+            Some(_) => {}
+        }
+    }
+    Err(Error::BranchExists(format!("natter/{name}")))
+}
+
+/// A folder that no worktree has or ever had: chats and snapshots know theirs by its folder, also when
+/// it is gone.
+pub fn new_folder(folder: &Path, name: &str) -> Result<PathBuf, Error> {
+    for _ in 1..MOST_NAMES {
+        let new = folder.join(format!("{name}-{}", names::unique_mark()));
+        if is_free(&new) {
+            return Ok(new);
         }
     }
     Err(Error::PathInUse(folder.join(name)))
+}
+
+/// Whether nothing is left of a worktree with this folder.
+pub fn is_free(folder: &Path) -> bool {
+    let is_missing = |path: &Path| path.symlink_metadata().is_err();
+    is_missing(folder)
+        && ["json", "index", "removing", "removed"]
+            .iter()
+            .all(|end| is_missing(&folder.with_extension(end)))
 }
 
 pub fn is_branch_name(git: &GitDir, branch: &str, cancel: &AtomicBool) -> Result<bool, Error> {
@@ -218,16 +227,15 @@ fn in_the_way(git: &GitDir, branch: &str, cancel: &AtomicBool) -> Result<Option<
 }
 
 /// A name in the repository's list of worktrees that nothing has yet.
-pub fn free_own(common: &Path, folder: &Path) -> Result<PathBuf, Error> {
+pub fn free_own(common: &Path, folder: &Path, name: &str) -> Result<PathBuf, Error> {
     if folder.to_str().is_none() || common.to_str().is_none() {
         // Git's files would have to be compared as bytes; no such home is known.
         return Err(Error::Unsupported);
     }
     let worktrees = common.join("worktrees");
-    let name = folder.file_name().unwrap_or_default().to_string_lossy();
     for number in 1..MOST_NAMES {
         let own =
-            worktrees.join(if number == 1 { name.to_string() } else { format!("{name}{number}") });
+            worktrees.join(if number == 1 { name.to_owned() } else { format!("{name}{number}") });
         if own.symlink_metadata().is_err() {
             return Ok(own);
         }

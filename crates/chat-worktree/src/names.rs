@@ -2,13 +2,18 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serializer};
 
-/// The maximum length of a worktree's folder name.
+/// The maximum length of a worktree's folder name, without its mark.
 const LONGEST_NAME: usize = 60;
+/// The length of a mark.
+const MARK: usize = 6;
+/// What a mark is made of.
+const MARKS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
 /// A path as text: invalid UTF-8, and `%` itself, is written as `%` and two digits.
 fn encode(path: &Path) -> String {
@@ -128,6 +133,24 @@ pub fn folder_name(name: &str) -> String {
     if text.is_empty() { "work".to_owned() } else { text.to_owned() }
 }
 
+/// Whether it can be the name of a worktree's folder.
+pub fn is_folder_name(name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    !name.is_empty() && name.bytes().all(is_plain)
+}
+
+/// A few random letters and digits, so many that no two are the same.
+pub fn unique_mark() -> String {
+    let mut rest = RandomState::new().build_hasher().finish();
+    let mut mark = String::with_capacity(MARK);
+    for _ in 0..MARK {
+        let index = usize::try_from(rest % MARKS.len() as u64).unwrap_or_default();
+        mark.push(char::from(MARKS[index]));
+        rest /= MARKS.len() as u64;
+    }
+    mark
+}
+
 /// The paths in a list that git ends with NUL bytes.
 pub fn listed(output: &[u8]) -> impl Iterator<Item = &Path> {
     output
@@ -154,6 +177,13 @@ mod tests {
             assert_eq!(folder_name(name), folder);
         }
         assert_eq!(folder_name(&"a".repeat(200)).len(), LONGEST_NAME);
+    }
+
+    #[test]
+    fn marks_are_plain_and_differ() {
+        let marks: std::collections::HashSet<_> = (0..100).map(|_| unique_mark()).collect();
+        assert_eq!(marks.len(), 100);
+        assert!(marks.iter().all(|mark| mark.len() == MARK && folder_name(mark) == **mark));
     }
 
     #[test]

@@ -56,6 +56,11 @@ impl Worktree {
         &self.record.name
     }
 
+    /// Its name as one word: letters, digits, `-` and `_`. Others may have the same.
+    pub fn short_name(&self) -> String {
+        names::folder_name(&self.record.name)
+    }
+
     /// Its own branch, without `refs/heads/`.
     pub fn branch(&self) -> &str {
         &self.record.branch

@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::changes::{write_file, write_link};
 use crate::commit::{Identity, commit_tree};
-use crate::create::{Made, Undo, free_name, free_own, make};
+use crate::create::{Made, Undo, free_branch, free_own, is_free, make, new_folder};
+use crate::finished::folder_mark;
 use crate::git::private::{GitDir, With};
 use crate::git::{Output, run_with};
 use crate::location::Location;
@@ -35,7 +36,9 @@ pub struct Restored {
 impl Worktrees {
     /// Restores a snapshot as a new worktree of the repository that `project` is in, with all files
     /// as they were, uncommitted ones too. The branch is called as before, with a number if there is
-    /// such a branch. The snapshot stays. If it fails or is cancelled, nothing is left of it.
+    /// such a branch. The folder is the same as before, so that chats can go on there, unless another
+    /// worktree has it: then it is one that none ever had. The snapshot stays. If it fails or is
+    /// cancelled, nothing is left of it.
     ///
     /// # Errors
     /// There is no such snapshot; the same as when a worktree is created; git or the disk fails.
@@ -59,6 +62,7 @@ impl Worktrees {
         let meta =
             shadow.output("cat-file", &["blob", &format!("{reference}:meta.json")], &[], cancel)?;
         let snapshot: Snapshot = serde_json::from_slice(&meta).map_err(|_| no_snapshot())?;
+        let snapshot = Snapshot { id: id.to_owned(), ..snapshot };
 
         let head = commits(&git, &shadow, &reference, &snapshot, cancel)?;
         let (head, is_flattened) = (head.commit, head.is_flattened);
@@ -69,19 +73,17 @@ impl Worktrees {
         make_folder(&folder)?;
         let _lock = hold(&folder)?;
         let name = names::folder_name(&snapshot.name);
-        let (mut branch, folder) = free_name(&git, &folder, &name, None, cancel)?;
+        let (mut branch, name) = free_branch(&git, &name, None, cancel)?;
         // A branch of the user's own choice keeps its name, if it is free.
         if !snapshot.branch.starts_with("natter/")
-            && let Ok((own, _)) = free_name(
-                &git,
-                folder.parent().unwrap_or(&folder),
-                &name,
-                Some(&snapshot.branch),
-                cancel,
-            )
+            && let Ok((own, _)) = free_branch(&git, &name, Some(&snapshot.branch), cancel)
         {
             branch = own;
         }
+        let folder = match old_folder(&folder, &snapshot) {
+            Some(folder) => folder,
+            None => new_folder(&folder, &name)?,
+        };
         let checkout = parent.work_tree.clone();
         let record = Record {
             version: Record::VERSION,
@@ -90,7 +92,7 @@ impl Worktrees {
             base: head.clone(),
             target: snapshot.target.clone(),
             common: parent.common.clone(),
-            own: free_own(&parent.common, &folder)?,
+            own: free_own(&parent.common, &folder, &name)?,
             checkout,
             project,
             created: now(),
@@ -108,6 +110,16 @@ impl Worktrees {
         let other_tip = snapshot.tip.filter(|tip| *tip != snapshot.head && !is_flattened);
         Ok(Restored { worktree: restored, is_flattened, other_tip })
     }
+}
+
+/// The folder that a stored worktree had, if it is here and free.
+fn old_folder(folder: &Path, snapshot: &Snapshot) -> Option<PathBuf> {
+    let name = &snapshot.folder;
+    // The id has the mark of the whole path.
+    let folder = folder.join(name);
+    let is_it = names::is_folder_name(name)
+        && snapshot.id.split_once('-').is_some_and(|(_, mark)| mark == folder_mark(&folder));
+    (is_it && is_free(&folder)).then_some(folder)
 }
 
 struct RestoredHead {

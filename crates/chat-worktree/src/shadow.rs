@@ -122,7 +122,7 @@ impl Shadow {
         if references.is_empty() {
             return Ok(());
         }
-        let text: String = references.iter().map(|name| format!("delete {name}\n")).collect();
+        let text: String = references.iter().flat_map(|name| ["delete ", name, "\n"]).collect();
         self.output("update-ref", &["--stdin"], text.as_bytes(), cancel)?;
         self.output("repack", &["-a", "-d", "-q"], &[], cancel)?;
         self.output("prune", &["--expire=now"], &[], cancel)?;

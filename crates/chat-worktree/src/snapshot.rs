@@ -33,6 +33,9 @@ pub struct Snapshot {
     pub at: u64,
     /// The worktree's branch.
     pub branch: String,
+    /// The name of the worktree's folder; empty where it is not known.
+    #[serde(default)]
+    pub folder: String,
     /// The commit of that branch, in hexadecimal; none if the branch was gone.
     pub tip: Option<String>,
     /// The commit that the worktree was on, in hexadecimal: the same, unless a command switched.
@@ -86,6 +89,7 @@ impl Worktrees {
             name: worktree.name().to_owned(),
             at,
             branch: worktree.branch().to_owned(),
+            folder: folder_name(&worktree.folder),
             tip,
             head: head.clone(),
             base: worktree.base().to_owned(),
@@ -190,6 +194,10 @@ impl Worktrees {
         }
         Err(no_snapshot())
     }
+}
+
+fn folder_name(folder: &Path) -> String {
+    folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// The commits that the base does not have, parents first.

@@ -15,7 +15,7 @@ pub enum Worktrees {
     },
     /// Print what a worktree changes
     Show {
-        /// The worktree’s name or folder, as listed by `worktrees`
+        /// The worktree’s name, branch or folder, as listed by `worktrees`
         name: String,
         /// Print one JSON object
         #[arg(long)]
@@ -23,7 +23,7 @@ pub enum Worktrees {
     },
     /// Commit, merge, or discard the work in a worktree
     Finish {
-        /// The worktree’s name or folder, as listed by `worktrees`
+        /// The worktree’s name, branch or folder, as listed by `worktrees`
         name: String,
         /// What to do
         action: Finish,

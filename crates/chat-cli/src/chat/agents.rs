@@ -21,15 +21,12 @@ impl Conversation<'_> {
     pub(super) async fn stop_agents(&self, name: &str) -> Result<()> {
         let Some(fid) = self.begun() else { return Ok(()) };
         let agents = self.program.manager.agents();
-        match self.agent_named(&fid, name).await? {
-            Some(agent) => {
-                agents.interrupt(&agent);
-                self.remark(&say::stopped_agent(name));
-            }
-            None => {
-                agents.interrupt_all(&fid).await?;
-                self.remark(&say::stopped_agents());
-            }
+        if let Some(agent) = self.agent_named(&fid, name).await? {
+            agents.interrupt(&agent);
+            self.remark(&say::stopped_agent(name));
+        } else {
+            agents.interrupt_all(&fid).await?;
+            self.remark(&say::stopped_agents());
         }
         Ok(())
     }
@@ -38,16 +35,13 @@ impl Conversation<'_> {
     pub(super) async fn close_agents(&self, name: &str) -> Result<()> {
         let Some(fid) = self.begun() else { return Ok(()) };
         let agents = self.program.manager.agents();
-        match self.agent_named(&fid, name).await? {
-            Some(agent) => {
-                agents.close(&agent).await?;
-                self.remark(&say::closed_agent(name));
-            }
-            None => {
-                let all = agents.list(Some(&fid)).await?;
-                agents.close_all(&fid).await?;
-                self.remark(&say::closed_agents(all.iter().filter(|it| !it.closed).count()));
-            }
+        if let Some(agent) = self.agent_named(&fid, name).await? {
+            agents.close(&agent).await?;
+            self.remark(&say::closed_agent(name));
+        } else {
+            let all = agents.list(Some(&fid)).await?;
+            agents.close_all(&fid).await?;
+            self.remark(&say::closed_agents(all.iter().filter(|it| !it.closed).count()));
         }
         Ok(())
     }

@@ -1,17 +1,18 @@
 //! Writes a conversation as JSON: one object per line for each event. The fields are documented in
 //! `docs/user/terminal.md` and stay compatible.
 
+mod names;
 mod owner;
 mod views;
 
 use std::collections::HashMap;
 
 use chat_core::client::Preparing;
-use chat_core::event::{Failure, SessionPlaceholder, Stage, StopReason, TextKind};
+use chat_core::event::{Failure, SessionPlaceholder, Stage, TextKind};
 use chat_core::message::{
     Answer, ApprovalKind, ApprovalRequest, Fid, Message, Preview, Todo, ToolCall, ToolResult, Usage,
 };
-use chat_core::permission::{Action, Effect, Rule, Scope};
+use chat_core::permission::{Action, Rule};
 use chat_core::tool::Toolbox;
 use chat_presentation::words;
 use jiff::Timestamp;
@@ -24,6 +25,7 @@ use crate::error::explain;
 use crate::say;
 use crate::terminal::{self, Terminal};
 
+use names::{answer_name, reason};
 use owner::Owner;
 use views::ResultView;
 pub use views::{ErrorView, MessageView};
@@ -306,37 +308,6 @@ impl Sink for Json {
     fn take(&mut self) -> Pieces {
         self.end_chunk();
         std::mem::take(&mut self.pieces)
-    }
-}
-
-/// The name of an answer to a permission request.
-fn answer_name(answer: Option<&Answer>) -> &'static str {
-    let allow = |scope: &Scope| match scope {
-        Scope::Session => "allow_session",
-        Scope::Project => "allow_project",
-        Scope::Everywhere => "allow_always",
-    };
-    match answer {
-        Some(Answer::Allow(None)) => "allow",
-        Some(Answer::AllowOutsideSandbox) => "allow_outside_sandbox",
-        Some(
-            Answer::Allow(Some(scope)) | Answer::Remember { effect: Effect::Allow, scope, .. },
-        ) => allow(scope),
-        Some(Answer::Deny { scope: None, .. }) => "deny",
-        Some(Answer::Deny { scope: Some(_), .. } | Answer::Remember { .. }) => "deny_always",
-        Some(Answer::Nobody | Answer::Text(_)) => "nobody",
-        // A rule, another mode or the end of the request settled it.
-        None => "settled",
-    }
-}
-
-fn reason(reason: StopReason) -> &'static str {
-    match reason {
-        StopReason::Complete => "complete",
-        StopReason::Stopped => "stopped",
-        StopReason::Error => "error",
-        StopReason::Limit => "limit",
-        StopReason::Interrupted => "interrupted",
     }
 }
 

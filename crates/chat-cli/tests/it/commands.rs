@@ -152,7 +152,7 @@ fn tab_completes_the_name_of_a_command() {
     seat.wait_for("It is clear.");
     seat.wait_for("> ");
     seat.type_in("/sess\t\r");
-    seat.wait_for("  /explain it");
+    seat.wait_for("explain it");
     seat.wait_for("> ");
     seat.type_in("\x04");
     seat.end().ok();

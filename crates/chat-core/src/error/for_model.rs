@@ -1,7 +1,7 @@
 //! Words each kind of error in one English sentence for models. They get facts only: the advice for
 //! people is in the front ends.
 
-use super::{BudgetLimit, Error, Feature, FileFault, Kind, NoReview, PageFault};
+use super::{BudgetLimit, Error, Feature, FileFault, Kind, NoReview, PageFault, WorktreeFault};
 
 impl Error {
     /// What happened, in English, as the models that tools report to read it: a sentence, followed by
@@ -106,6 +106,12 @@ fn sentence(kind: &Kind, server: &str) -> String {
         Kind::AgentMissing { name } => return format!("There is no kind of agent “{name}”."),
         Kind::OutsideParent { path } => {
             return format!("“{}” is not a folder in the project.", path.display());
+        }
+        Kind::Worktree { fault: WorktreeFault::Removed { merged_into: Some(branch) } } => {
+            return format!("Its worktree was merged into {branch} and removed.");
+        }
+        Kind::Worktree { fault: WorktreeFault::Removed { merged_into: None } } => {
+            "Its worktree was removed."
         }
         Kind::Worktree { .. } => "That was not possible with the worktree.",
         Kind::SkillUnreadable { name } => {

@@ -1,8 +1,9 @@
 //! Defines what can go wrong with a worktree.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
-use chat_worktree as worktree;
+use chat_worktree::{self as worktree, Worktrees};
 use serde::{Deserialize, Serialize};
 
 use super::{Error, Kind};
@@ -42,6 +43,18 @@ pub enum WorktreeFault {
         /// Its name or path.
         name: String,
     },
+    /// Several worktrees have this name.
+    Several {
+        /// The name.
+        name: String,
+        /// Their folders.
+        paths: Vec<PathBuf>,
+    },
+    /// The worktree that a chat worked in was removed.
+    Removed {
+        /// The branch that it was merged into; none if it was not, or nobody knows.
+        merged_into: Option<String>,
+    },
     /// Nothing was changed since the last commit.
     NothingToCommit,
     /// It has changes that are not committed.
@@ -74,6 +87,18 @@ pub enum WorktreeFault {
     },
     /// Git or the disk failed.
     Failed,
+}
+
+impl WorktreeFault {
+    /// What became of the worktree that a project was in, where that was removed. Blocks.
+    pub(crate) fn of_removed(worktrees: &Worktrees, project: &Path) -> Option<Self> {
+        // Without a record it is removed; with a damaged one its folder is still there.
+        if worktrees.containing(project).is_ok() || project.exists() {
+            return None;
+        }
+        let finished = worktrees.finished(project, &AtomicBool::new(false)).ok().flatten();
+        Some(Self::Removed { merged_into: finished.and_then(|it| it.merged_into) })
+    }
 }
 
 impl From<worktree::Error> for Error {

@@ -78,6 +78,8 @@ impl Manager {
             for agent in &below {
                 // So that it is told, even where the program ends before.
                 self.inner.shared.store.set_reports(agent.fid(), true).await?;
+                // What is to come of it replaces that.
+                session.withdraw_interrupted(agent.fid()).await?;
             }
             let all = agents.into_iter().map(|agent| self.resume_with_reports(agent, true));
             let ended = futures_util::future::join_all(all).await;

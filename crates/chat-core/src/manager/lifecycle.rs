@@ -128,6 +128,7 @@ impl Manager {
                 library,
                 downloads,
                 definitions,
+                cleared: Mutex::default(),
                 sessions: Mutex::default(),
                 deleting: tokio::sync::Mutex::default(),
                 owed_by_deleted: Mutex::default(),

@@ -1,6 +1,7 @@
 //! Loads sessions, and keeps those that are open or at work.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use super::{Fid, Kind, Manager, Result, Session};
@@ -45,7 +46,33 @@ impl Manager {
                 known.or_insert_with(|| Session::new(Arc::clone(shared), above, record, waiting)),
             ));
         }
-        session.ok_or_else(|| Kind::SessionNotFound { fid: fid.to_string() }.into())
+        drop(sessions);
+        let session = session.ok_or_else(|| Kind::SessionNotFound { fid: fid.to_string() })?;
+        self.clear_left_overs(&session);
+        Ok(session)
+    }
+
+    /// Removes what the commands of a killed program left in the projects of a session's tree. Once in
+    /// each, and in the background.
+    fn clear_left_overs(&self, session: &Session) {
+        let Some(left_overs) = self.inner.services.left_overs.clone() else { return };
+        let Some(project) = session.project().filter(|it| self.is_new_project(it)) else { return };
+        let (this, fid) = (self.clone(), session.fid().clone());
+        self.inner.shared.spawn(async move {
+            let shared = &this.inner.shared;
+            let tree = shared.store.agent_tree(&fid).await.unwrap_or_default();
+            let others = tree.into_iter().filter_map(|member| member.meta.project);
+            let others = others.filter(|project| this.is_new_project(project));
+            let projects: Vec<_> = std::iter::once(project).chain(others).collect();
+            let clear = move || projects.iter().for_each(|project| left_overs.clear(project));
+            shared.tasks.spawn_blocking_on(clear, &shared.runtime);
+        });
+    }
+
+    /// Whether nobody asked this for the project before.
+    fn is_new_project(&self, project: &Path) -> bool {
+        let mut cleared = self.inner.cleared.lock().unwrap_or_else(PoisonError::into_inner);
+        cleared.insert(project.to_owned())
     }
 
     pub(super) fn loaded(&self, fid: &Fid) -> Option<Arc<Session>> {
@@ -54,6 +81,7 @@ impl Manager {
 
     pub(super) fn register(&self, session: &Arc<Session>) {
         self.sessions_lock().insert(session.fid().clone(), Arc::clone(session));
+        self.clear_left_overs(session);
     }
 
     pub(super) fn sessions_lock(&self) -> MutexGuard<'_, HashMap<Fid, Arc<Session>>> {

@@ -84,6 +84,7 @@ impl Team for Member {
         let (name, message) = (name.to_owned(), message.to_owned());
         self.carry_out(cancel, move |desk: Desk, cancel| async move {
             let agent = desk.find_not_above(&name).await?;
+            desk.must_have_its_worktree(&name, &agent).await?;
             (desk.at_work)(vec![agent.fid().clone()]);
             desk.have_answer(&agent, &message, &cancel).await
         })
@@ -116,11 +117,12 @@ impl Team for Member {
         .await
     }
 
-    async fn list(&self) -> Result<Vec<AgentReport>, TeamError> {
+    async fn list(&self) -> Result<Vec<(AgentReport, bool)>, TeamError> {
         let desk = self.desk().await?;
         let mut reports = Vec::new();
         for (_, fid) in desk.others().await? {
-            reports.push(desk.manager.session(&fid).await?.state_report().await?);
+            let session = desk.manager.session(&fid).await?;
+            reports.push((session.state_report().await?, session.is_closed()));
         }
         Ok(reports)
     }

@@ -14,7 +14,7 @@ use chat_worktree::{
 };
 
 use super::{Fid, Kind, Manager, MergedWorktree, NewAgent, NewWorktree, Result};
-use crate::error::WorktreeFault;
+use crate::error::{Error, WorktreeFault};
 
 /// What a worktree is called that nobody gave a name.
 const UNNAMED: &str = "chat";
@@ -68,8 +68,15 @@ pub enum WorktreeState {
 }
 
 impl Worktrees {
-    /// Creates a worktree of a project, for a new chat that works there. `name` is what its folder and
-    /// branch are called, with a number if there is such a one.
+    /// Whether a project is in a repository that can have worktrees. Runs no program.
+    pub async fn is_possible(&self, project: &Path) -> bool {
+        let (this, project) = (self.0.clone(), project.to_owned());
+        let look = async move { this.git(move |trees, _| trees.list_of(&project)).await };
+        self.0.run(look).await.is_ok()
+    }
+
+    /// Creates a worktree of a project, for a new chat that works there. `name` is what its branch is
+    /// called, with a number if there is such a one.
     ///
     /// # Errors
     /// `Worktree`. Then nothing is left of it.
@@ -98,10 +105,10 @@ impl Worktrees {
         self.0.run(async move { this.list_worktrees(WorktreeRow::is_left_over).await }).await
     }
 
-    /// The worktree of this name, or with this folder.
+    /// The worktree of this name, or with this branch or folder. Several may have the same name.
     ///
     /// # Errors
-    /// `Worktree`: there is none, or there are several. Then the error's details name their folders.
+    /// `Worktree`: there is none, or there are several.
     pub async fn find(&self, name: &str) -> Result<Worktree> {
         let (this, name) = (self.0.clone(), name.to_owned());
         let listed = self.0.run(async move { this.git(|trees, _| trees.list()).await }).await?;
@@ -110,17 +117,16 @@ impl Worktrees {
             Listed::Unrecorded(_) | Listed::Removed(_) => None,
         });
         let is_it = |it: &Worktree| {
-            it.folder() == Path::new(&name) || it.folder().file_name() == Some(name.as_ref())
+            it.folder() == Path::new(&name)
+                || it.folder().file_name() == Some(name.as_ref())
+                || [it.name(), &*it.short_name(), it.branch()].contains(&&*name)
         };
         let mut found: Vec<_> = worktrees.filter(is_it).collect();
-        if found.len() == 1
-            && let Some(worktree) = found.pop()
-        {
-            return Ok(worktree);
+        if found.len() > 1 {
+            let paths = found.iter().map(|it| it.folder().to_owned()).collect();
+            return Err(Kind::Worktree { fault: WorktreeFault::Several { name, paths } }.into());
         }
-        let folders: Vec<_> = found.iter().map(|it| it.folder().display().to_string()).collect();
-        let error = not_found(&name);
-        Err(if folders.is_empty() { error } else { error.with_detail(folders.join("\n")) })
+        found.pop().ok_or_else(|| not_found(&name))
     }
 
     /// The worktree that a path is in, such as a chat's project; none if it is in none.
@@ -130,6 +136,16 @@ impl Worktrees {
     pub async fn containing(&self, path: &Path) -> Result<Option<Worktree>> {
         let (this, path) = (self.0.clone(), path.to_owned());
         self.0.run(async move { this.git(move |trees, _| trees.containing(&path)).await }).await
+    }
+
+    /// Why there is no such project, where it was in a worktree that was removed: `Worktree`.
+    ///
+    /// # Errors
+    /// The program ends.
+    pub async fn why_missing(&self, project: &Path) -> Result<Option<Error>> {
+        let (this, project) = (self.0.clone(), project.to_owned());
+        let removed = self.0.run(async move { this.removed_worktree(project).await }).await?;
+        Ok(removed.map(|fault| Kind::Worktree { fault }.into()))
     }
 
     /// The state of a worktree.

@@ -114,6 +114,17 @@ impl AgentReport {
         }
         out
     }
+
+    /// The same in a list of all agents, where it may be closed.
+    pub fn for_list(&self, is_closed: bool) -> String {
+        match (is_closed, self.state.is_well()) {
+            (false, _) => self.for_model(),
+            (true, true) => format!("Agent “{}” is closed.", self.name),
+            (true, false) => {
+                format!("Agent “{}” is closed. It {}.", self.name, self.state.for_model())
+            }
+        }
+    }
 }
 
 /// Who speaks in a message in place of the user.
@@ -165,7 +176,12 @@ mod tests {
         );
         let silent = report(AgentState::Failed, "", Some(Kind::EmptyReply.into())).for_model();
         assert_eq!(silent, "Agent “explorer” failed. The reply was empty.");
-        let stopped = report(AgentState::Stopped, "", None).for_model();
-        assert_eq!(stopped, "Agent “explorer” was stopped before it was done.");
+        let stopped = report(AgentState::Stopped, "", None);
+        assert_eq!(stopped.for_model(), "Agent “explorer” was stopped before it was done.");
+        assert_eq!(stopped.for_list(false), stopped.for_model());
+        let closed = "Agent “explorer” is closed. It was stopped before it was done.";
+        assert_eq!(stopped.for_list(true), closed);
+        let done = report(AgentState::Done, "", None).for_list(true);
+        assert_eq!(done, "Agent “explorer” is closed.");
     }
 }

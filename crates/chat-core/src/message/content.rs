@@ -69,6 +69,12 @@ impl Message {
         self.role == Role::User && !self.parts.iter().any(is_of_agent)
     }
 
+    /// Whether it says nothing of its own, but has the model continue its last reply.
+    pub(crate) fn continues_reply(&self) -> bool {
+        let is_context = |part: &Part| matches!(part, Part::Context { .. });
+        self.role == Role::User && !self.parts.is_empty() && self.parts.iter().all(is_context)
+    }
+
     /// A tool's answer to a call, made now.
     pub fn tool_result(result: ToolResult) -> Self {
         Self { parts: vec![Part::ToolResult(result)], ..Self::text(Role::Tool, None, "") }

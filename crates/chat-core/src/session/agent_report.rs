@@ -263,9 +263,22 @@ impl Session {
     /// # Errors
     /// The store's: it waits on.
     pub(crate) async fn withdraw_report(&self, report: &AgentReport) -> Result<()> {
-        let same = |queued: &Queued| matches!(&queued.content.agent, Some(FromAgent::Report(it)) if **it == *report);
+        self.withdraw_reports(|it| it == report).await
+    }
+
+    /// The same for all that say that this agent was interrupted: it continues.
+    ///
+    /// # Errors
+    /// As [`withdraw_report`](Self::withdraw_report).
+    pub(crate) async fn withdraw_interrupted(&self, agent: &Fid) -> Result<()> {
+        let is_old = |it: &AgentReport| it.session == *agent && it.state == AgentState::Interrupted;
+        self.withdraw_reports(is_old).await
+    }
+
+    async fn withdraw_reports(&self, which: impl Fn(&AgentReport) -> bool) -> Result<()> {
+        let is_one = |queued: &Queued| matches!(&queued.content.agent, Some(FromAgent::Report(it)) if which(it));
         let waiting = self.lock().queue.queued();
-        for queued in waiting.iter().filter(|queued| same(queued)) {
+        for queued in waiting.iter().filter(|queued| is_one(queued)) {
             self.unqueue(queued.id).await?;
         }
         Ok(())
@@ -319,9 +332,24 @@ fn of_branch(
     };
     let texts = replies.clone().map(|reply| reply.plain_text());
     let text = texts.rev().find(|text| !text.trim().is_empty()).unwrap_or_default();
+    let text = cut_off(branch, at) + &text;
     let usage = replies.filter_map(|reply| reply.usage.as_ref());
     let usage = usage.fold(Usage::default(), |all, usage| all.and(usage));
     AgentReport { state, error, usage, text: cut(text.trim()), ..report }
+}
+
+/// What had been said of a reply that was cut off, where a message has the model continue it.
+fn cut_off(branch: &[Arc<Message>], mut at: usize) -> String {
+    let mut said = String::new();
+    while branch[at].continues_reply() {
+        let Some(reply) = branch[..at].iter().rfind(|it| it.role == Role::Assistant) else { break };
+        said = reply.plain_text() + &said;
+        match branch[..at].iter().rposition(|message| message.role == Role::User) {
+            Some(before) => at = before,
+            None => break,
+        }
+    }
+    said
 }
 
 /// The messages up to the one that began the next turn. Those that came between the rounds of this one

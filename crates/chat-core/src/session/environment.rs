@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use chat_permission::Mode;
 use chat_permission::path::{Error as PathError, Project};
+use chat_worktree::Worktrees;
 use jiff::Zoned;
 
 use super::{Session, SessionServices};
 use crate::agent::{Agent, ProjectStart, RuleFile, Surroundings, system_name};
 use crate::client::Capabilities;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Result, WorktreeFault};
 use crate::message::{ChatRequest, ModelRef};
 use crate::settings::ToolSettings;
 use crate::tool::Registry;
@@ -104,16 +105,18 @@ impl Session {
         let about = active.or_else(|| Some(folder.as_ref()?.join(part.as_ref()?)));
         let folder = match folder {
             Some(folder) => {
-                let (path, kept) = (folder.clone(), self.services.path_environment.clone());
+                let kept = self.services.path_environment.clone();
+                let worktrees = self.services.worktrees.clone();
                 let secrets = self.services.clients.settings().permissions.secrets.clone();
                 let first = Arc::clone(&self.project_start);
                 let looking = tokio::task::spawn_blocking(move || {
-                    let project = Project::open(&path, &kept)?.with_secrets(secrets);
+                    let project = Project::open(&folder, &kept);
+                    let project = project.map_err(|error| refused(error, folder, &worktrees))?;
+                    let project = project.with_secrets(secrets);
                     let start = first.at(&project);
-                    Ok(read_folder(project, about.as_deref(), start))
+                    Ok::<_, Error>(read_folder(project, about.as_deref(), start))
                 });
-                let looked = looking.await.map_err(|_| Kind::Internal)?;
-                Some(looked.map_err(|error| refused(error, folder))?)
+                Some(looking.await.map_err(|_| Kind::Internal)??)
             }
             None => None,
         };
@@ -212,9 +215,12 @@ fn read_folder(project: Project, active: Option<&Path>, start: Arc<ProjectStart>
 }
 
 /// Why a folder cannot be worked in, for people.
-fn refused(error: PathError, path: PathBuf) -> Error {
-    match error {
-        PathError::Own(_) => Kind::ProjectRefused { path }.into(),
-        error => Error::new(Kind::ProjectMissing { path }).with_detail(error.to_string()),
+fn refused(error: PathError, path: PathBuf, worktrees: &Worktrees) -> Error {
+    if let PathError::Own(_) = error {
+        return Kind::ProjectRefused { path }.into();
+    }
+    match WorktreeFault::of_removed(worktrees, &path) {
+        Some(fault) => Kind::Worktree { fault }.into(),
+        None => Error::new(Kind::ProjectMissing { path }).with_detail(error.to_string()),
     }
 }

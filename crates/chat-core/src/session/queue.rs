@@ -72,8 +72,9 @@ impl Session {
         self.lock().queue.first().cloned()
     }
 
-    /// Begins the first waiting request; reports of agents that wait in a row are one. Where that
-    /// fails it goes on waiting, and the person hears why. What another process sent or took back is passed over. The gate must be held.
+    /// Begins the first waiting request; all reports of agents that wait are one. Where that fails it
+    /// goes on waiting, and the person hears why. What another process sent or took back is passed over.
+    /// The gate must be held.
     pub(super) async fn begin_next(self: &Arc<Self>, cancel: CancellationToken) -> bool {
         loop {
             let waiting = {

@@ -1,5 +1,6 @@
 //! Defines what the tools' code does for the user directly, without a model and without a call.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -15,6 +16,8 @@ pub struct ToolServices {
     pub pages: Option<Arc<dyn PageReader>>,
     /// Tells what keeps commands in bounds.
     pub bounds: Option<Arc<dyn BoundsReport>>,
+    /// Removes what commands left behind.
+    pub left_overs: Option<Arc<dyn LeftOvers>>,
 }
 
 impl std::fmt::Debug for ToolServices {
@@ -22,6 +25,7 @@ impl std::fmt::Debug for ToolServices {
         f.debug_struct("ToolServices")
             .field("pages", &self.pages.is_some())
             .field("bounds", &self.bounds.is_some())
+            .field("left_overs", &self.left_overs.is_some())
             .finish()
     }
 }
@@ -41,4 +45,10 @@ pub trait PageReader: Send + Sync {
 pub trait BoundsReport: Send + Sync {
     /// What does, found out once.
     async fn bounds(&self) -> Bounds;
+}
+
+/// Removes what commands of tools leave in a project where the program is killed.
+pub trait LeftOvers: Send + Sync {
+    /// Removes it, and nothing that may be the user's or that a command still needs. Blocks.
+    fn clear(&self, project: &Path);
 }

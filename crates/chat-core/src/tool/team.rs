@@ -64,8 +64,8 @@ pub trait Team: Send + Sync {
         cancel: &CancellationToken,
     ) -> Result<Vec<AgentReport>, TeamError>;
 
-    /// The other agents of the tree, without what they said.
-    async fn list(&self) -> Result<Vec<AgentReport>, TeamError>;
+    /// The other agents of the tree, without what they said, each with whether it is closed.
+    async fn list(&self) -> Result<Vec<(AgentReport, bool)>, TeamError>;
 
     /// Stops an agent that works for the session, with all that work for it, and closes it.
     async fn close(&self, name: &str) -> Result<AgentReport, TeamError>;

@@ -8,3 +8,4 @@ mod mamba;
 mod recurrent;
 mod shapes;
 mod stage;
+mod tools;

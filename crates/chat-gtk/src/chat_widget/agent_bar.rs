@@ -189,6 +189,11 @@ impl AgentBar {
             ShownChat::Open(session) => session.parent.clone(),
             _ => None,
         };
+        if let Some(manager) = &self.manager {
+            let kinds = manager.agent_kinds().of_project(shown.project()).into_iter();
+            let colors = kinds.filter_map(|kind| Some((kind.name, kind.color?))).collect();
+            self.conversation.set_agent_colors(colors);
+        }
         self.shown = shown.fid().cloned();
         if self.parent.as_ref().map(|(fid, _)| fid) != parent.as_ref() {
             self.parent = parent.map(|fid| (fid, None));

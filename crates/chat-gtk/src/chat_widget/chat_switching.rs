@@ -109,6 +109,9 @@ impl ChatWidget {
         if std::mem::take(&mut self.noted) {
             self.handle.output(Output::ChatNoteOver);
         }
+        if let Some(fid) = &fid {
+            self.diagnostics.switch_began(fid.as_str());
+        }
         self.composer.switch_to(fid.clone());
         self.escape_key.forget();
         if self.remember_position() {

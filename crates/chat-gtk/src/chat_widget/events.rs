@@ -58,6 +58,9 @@ impl ChatWidget {
                 self.review.look();
                 self.requests.find_siblings(fid.clone());
                 self.diagnostics.mark("chat");
+                if !open {
+                    measure_switch(&self.diagnostics, fid, self.layout.root());
+                }
                 if let Some(folder) = self.project.take_wanted(fid) {
                     self.set_project(Some(folder));
                 }
@@ -278,6 +281,15 @@ impl ChatWidget {
         }
         self.layout.show_page(page);
     }
+}
+
+/// Notes when a chat to which the user switched was painted.
+fn measure_switch(diagnostics: &Diagnostics, fid: &Fid, painted: &gtk::Box) {
+    if !diagnostics.is_on() {
+        return;
+    }
+    let (diagnostics, fid) = (diagnostics.clone(), fid.clone());
+    paint::after_next(painted, move || diagnostics.switch_painted(fid.as_str()));
 }
 
 /// Notes when text came and when it was painted.

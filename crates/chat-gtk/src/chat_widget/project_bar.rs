@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use chat_core::manager::Manager;
 use chat_core::message::Fid;
 use chat_core::permission::Mode;
+use chat_core::worktree::Worktree;
 use chat_presentation::words;
 use relm4::gtk::prelude::*;
 
@@ -40,6 +41,8 @@ pub(super) enum Msg {
     },
     /// Why commands are not held as well as they could be; none where they are.
     Bounds(Option<String>),
+    /// The worktree that this folder is in, if it is in one.
+    Worktree(PathBuf, Option<Worktree>),
 }
 
 /// What folder and mode want of others.
@@ -111,6 +114,7 @@ impl ProjectBar {
 
     pub(super) fn connect(&mut self, manager: Manager) {
         self.manager = Some(manager);
+        self.find_worktree();
     }
 
     /// Opens the list of folders.
@@ -138,7 +142,19 @@ impl ProjectBar {
         if self.told.as_deref() != project {
             self.told = project.map(Path::to_owned);
             self.handle.output(messages::Output::Project(self.told.clone()));
+            self.find_worktree();
         }
+    }
+
+    /// Finds out whether the folder is in a worktree.
+    fn find_worktree(&self) {
+        let (Some(manager), Some(folder)) = (self.manager.clone(), self.told.clone()) else {
+            return;
+        };
+        self.handle.spawn(async move {
+            let worktree = manager.worktrees().containing(&folder).await.ok().flatten();
+            Msg::Worktree(folder, worktree)
+        });
     }
 
     /// Finds out where this folder really is, for this chat.
@@ -195,6 +211,10 @@ impl ProjectBar {
                     .then_some(Output::Agent(agent))
             }
             Msg::Bounds(words) => Some(Output::Bounds(words)),
+            Msg::Worktree(folder, worktree) => {
+                self.picker.show_worktree(&folder, worktree);
+                None
+            }
         }
     }
 

@@ -90,6 +90,11 @@ impl FilesPage {
         inner.show_git();
     }
 
+    /// Says why the project's folder is gone.
+    pub(super) fn say_gone(&self, why: &str) {
+        self.inner.tree.say_gone(why);
+    }
+
     /// Focuses the search field.
     pub(super) fn find(&self) {
         self.inner.entry.grab_focus();

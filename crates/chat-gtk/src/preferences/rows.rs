@@ -206,7 +206,7 @@ pub(super) fn spin_row(
 }
 
 /// A row with plain text, without markup.
-pub(super) fn plain_row(title: &str, subtitle: &str) -> adw::ActionRow {
+pub(crate) fn plain_row(title: &str, subtitle: &str) -> adw::ActionRow {
     adw::ActionRow::builder()
         .use_markup(false)
         .title(title)
@@ -217,7 +217,7 @@ pub(super) fn plain_row(title: &str, subtitle: &str) -> adw::ActionRow {
 }
 
 /// A button with only an icon.
-pub(super) fn icon_button(icon: &str, name: &str) -> gtk::Button {
+pub(crate) fn icon_button(icon: &str, name: &str) -> gtk::Button {
     let button = gtk::Button::builder()
         .icon_name(icon)
         .tooltip_text(name)

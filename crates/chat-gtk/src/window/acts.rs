@@ -106,6 +106,8 @@ impl Window {
                     self.list.emit(List::Delete(fid));
                 }
             }
+            Action::NewWorktreeChat => self.ask_for_worktree(sender, root),
+            Action::Worktrees => self.open_worktrees(sender, root),
             Action::Preferences => self.open_preferences(preferences::Page::General, root),
             Action::Shortcuts => keys::show_window(root),
             Action::About => about::show(root, self.launch.version, self.launch.id),
@@ -170,6 +172,7 @@ impl Window {
                 });
                 self.chat.emit(chat_widget::Input::KnownFiles(known.unwrap_or_default()));
             }
+            Told::Gone(folder) => self.explain_gone(folder),
             Told::DraftsRestored(words) => {
                 view.side.offer_panel();
                 view.note(&words);
@@ -302,6 +305,7 @@ impl Window {
             Told::Stored(fid) => self.panel_memory.store(fid, view.side.has_panel()),
             Told::Project(folder) => {
                 self.panel.set_project(folder.as_deref());
+                self.look_for_repository(sender);
                 if let Some(shown) = self.panel_memory.change_folder(folder.is_some()) {
                     view.side.set_panel(shown);
                 }

@@ -1,9 +1,10 @@
 //! Finds the project and the line of files that were named on the command line or opened from
-//! elsewhere.
+//! elsewhere, and why a project is gone.
 
 use std::path::{Path, PathBuf};
 
 use adw::prelude::*;
+use chat_presentation::words;
 use gtk::{gio, glib};
 use relm4::{ComponentController, ComponentSender};
 
@@ -96,6 +97,17 @@ fn parted(path: &Path) -> (PathBuf, Option<TextPosition>) {
 }
 
 impl Window {
+    /// Says in the panel why a project is gone, where it was a removed worktree.
+    pub(super) fn explain_gone(&self, folder: PathBuf) {
+        let Some(manager) = self.manager.clone() else { return };
+        let panel = self.panel.clone();
+        glib::spawn_future_local(async move {
+            if let Ok(Some(why)) = manager.worktrees().why_missing(&folder).await {
+                panel.say_gone(&folder, &words::sentence(&why));
+            }
+        });
+    }
+
     /// Locates the requested files. Done in the background, since a disk may be slow.
     pub(super) fn locate(arrival: Arrival, sender: &ComponentSender<Self>) {
         let input = sender.input_sender().clone();

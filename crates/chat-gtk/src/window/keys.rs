@@ -16,6 +16,8 @@ use super::{Input, Window};
 #[strum(serialize_all = "kebab-case")]
 pub(crate) enum Action {
     NewChat,
+    NewWorktreeChat,
+    Worktrees,
     Switcher,
     Search,
     Find,
@@ -55,6 +57,7 @@ impl Action {
     fn keys(self) -> &'static [&'static str] {
         match self {
             Self::NewChat => &["<Control>n"],
+            Self::NewWorktreeChat => &["<Control><Shift>n"],
             Self::Switcher => &["<Control>k"],
             Self::Search => &["<Control><Shift>f"],
             Self::Find => &["<Control>f"],
@@ -78,7 +81,7 @@ impl Action {
             Self::Quit => &["<Control>q"],
             Self::Back => &["<Alt>Left"],
             Self::Rename => &["F2"],
-            Self::Export | Self::Delete | Self::About => &[],
+            Self::Worktrees | Self::Export | Self::Delete | Self::About => &[],
         }
     }
 }
@@ -120,6 +123,7 @@ pub(super) fn show_window(parent: &adw::ApplicationWindow) {
 fn groups() -> [(String, Vec<(&'static str, String)>); 5] {
     let chats = vec![
         ("<Control>n", gettext("New chat")),
+        ("<Control><Shift>n", gettext("New chat in a worktree")),
         ("<Control>k", gettext("Go to a chat")),
         ("<Alt>Up", gettext("Previous chat")),
         ("<Alt>Down", gettext("Next chat")),

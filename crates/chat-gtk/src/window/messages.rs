@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use chat_core::error::Result;
 use chat_core::manager::Manager;
 use chat_core::message::{ApprovalId, Fid};
+use chat_core::worktree::Created;
 
 use super::files::Located;
 use super::keys::Action;
 use super::notifications::{Finished, Reply};
 use super::quit::Answer;
 use super::waiting_approvals;
+use super::worktrees::LeftOver;
 use crate::app::Launch;
 use crate::{chat_list, chat_widget, panel};
 
@@ -94,6 +96,8 @@ pub(crate) enum Input {
     Reply(Reply),
     /// Show this message briefly.
     Note(String),
+    /// A worktree was created for a new chat.
+    WorktreeCreated(Box<Created>),
     List(chat_list::Output),
     Chat(chat_widget::Output),
     Panel(panel::Output),
@@ -116,5 +120,9 @@ pub(crate) enum Command {
         ask: ApprovalId,
         result: Result<bool>,
     },
+    /// Whether this project can have worktrees.
+    Repository(PathBuf, bool),
+    /// The worktrees that no chat uses.
+    LeftOver(LeftOver),
     Ended,
 }

@@ -37,11 +37,15 @@ pub(super) fn main_menu() -> gtk::MenuButton {
     let menu = gio::Menu::new();
     for section in [
         &[
+            (gettext("_New Chat in a Worktree…"), "win.new-worktree-chat"),
+            (gettext("_Worktrees…"), "win.worktrees"),
+        ][..],
+        &[
             (gettext("_Find in Chat"), "win.find"),
             (gettext("_Rename Chat…"), "win.rename"),
             (gettext("_Export as Markdown…"), "win.export"),
             (gettext("_Delete Chat"), "win.delete"),
-        ][..],
+        ],
         &[
             (gettext("Files and Ed_itor"), "win.toggle-panel"),
             (gettext("_Save File As…"), "win.save-as"),

@@ -1,13 +1,18 @@
 //! Words each kind of error in one plain sentence: what happened, and what to do about it.
 
+mod abilities;
+mod repair;
+
 use std::path::Path;
 
-use chat_core::error::{BudgetLimit, Error, Feature, Kind, MissingMessages, NoReview};
+use chat_core::error::{BudgetLimit, Error, Kind, NoReview};
 use chat_core::models::CONNECTION;
 use gettextrs::{gettext, ngettext};
 
 use super::model::is_engine_name;
 use super::{fill, grouped, page, seconds, worktree};
+use abilities::{too_long, unsupported};
+use repair::repaired;
 
 /// Says what happened and what to do, in the language of the person.
 pub fn sentence(error: &Error) -> String {
@@ -347,47 +352,6 @@ pub fn sentence(error: &Error) -> String {
     }
 }
 
-/// How many chats are named one by one.
-const NAMED: usize = 5;
-
-fn repaired(kept_as: &Path, missing: &[MissingMessages], from_backup: bool) -> String {
-    let path = kept_as.display().to_string();
-    let fill_path = |sentence: &str| fill(sentence, &[("path", &path)]);
-    if missing.is_empty() {
-        return fill_path(&if from_backup {
-            gettext(
-                "Your stored chats were damaged and have been repaired. Lost messages were restored from a backup. The damaged file is kept as “{path}”.",
-            )
-        } else {
-            gettext(
-                "Your stored chats were damaged and have been repaired. Nothing is missing. The damaged file is kept as “{path}”.",
-            )
-        });
-    }
-    let mut chats: Vec<String> = missing
-        .iter()
-        .take(NAMED)
-        .map(|chat| {
-            fill(
-                "“{title}” ({count})",
-                &[("title", &chat.title), ("count", &chat.count.to_string())],
-            )
-        })
-        .collect();
-    if missing.len() > NAMED {
-        chats.push("…".to_owned());
-    }
-    let count: u32 = missing.iter().fold(0, |all, chat| all.saturating_add(chat.count));
-    let sentence = ngettext(
-        "Your stored chats were damaged and have been repaired, but {count} message is missing: {chats}. The damaged file is kept as “{path}”.",
-        "Your stored chats were damaged and have been repaired, but {count} messages are missing: {chats}. The damaged file is kept as “{path}”.",
-        count,
-    );
-    let values = [("count", count.to_string()), ("chats", chats.join(", ")), ("path", path)];
-    let values: Vec<_> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    fill(&sentence, &values)
-}
-
 /// The first sentence with the name in it, or the second where there is no name.
 fn on(connection: Option<&str>, named: &str, unnamed: &str) -> String {
     match connection {
@@ -406,40 +370,4 @@ fn on_with(connection: Option<&str>, value: (&str, &str), named: &str, unnamed: 
 
 fn in_file(path: &Path, sentence: &str) -> String {
     fill(sentence, &[("path", &path.display().to_string())])
-}
-
-fn too_long(window: Option<u32>, largest: Option<u32>) -> String {
-    let window_text = window.map(|tokens| tokens.to_string()).unwrap_or_default();
-    let largest_text = largest.map(|tokens| tokens.to_string()).unwrap_or_default();
-    let values = [("window", window_text.as_str()), ("largest", largest_text.as_str())];
-    let sentence = match (window, largest) {
-        (Some(window), Some(largest)) if largest > window => gettext(
-            "This chat is too long for a context window of {window} tokens. Try a larger one, up to {largest}, or start a new chat.",
-        ),
-        (Some(_), None) => gettext(
-            "This chat is too long for a context window of {window} tokens. Try a larger one, or start a new chat.",
-        ),
-        (_, Some(_)) => gettext(
-            "This chat is too long for the model’s context window of {largest} tokens. Start a new chat, or choose another model.",
-        ),
-        (None, None) => gettext(
-            "This chat is too long for the model. Start a new chat, or choose a model with a larger context window.",
-        ),
-    };
-    fill(&sentence, &values)
-}
-
-fn unsupported(feature: Feature) -> String {
-    match feature {
-        Feature::Chat => gettext("This model can’t chat. Choose another one."),
-        Feature::Tools => {
-            gettext("This model can’t use tools. Choose another model, or an agent without tools.")
-        }
-        Feature::Thinking => gettext(
-            "This model doesn’t support thinking. Set thinking to Default, or choose another model.",
-        ),
-        Feature::Images => {
-            gettext("This model can’t read images. Remove them, or choose another model.")
-        }
-    }
 }

@@ -40,6 +40,23 @@ pub(super) fn fault(fault: &WorktreeFault) -> String {
             &gettext("Couldn’t find the worktree “{name}”. Check the list of worktrees."),
             name,
         ),
+        WorktreeFault::Several { name, paths } => {
+            let paths: Vec<_> =
+                paths.iter().map(|path| one_line(&path.display().to_string())).collect();
+            let text = gettext(
+                "Several worktrees are called “{name}”: {paths}. Give the branch or the folder of one.",
+            );
+            fill(&text, &[("name", &one_line(name)), ("paths", &paths.join(", "))])
+        }
+        WorktreeFault::Removed { merged_into: Some(branch) } => fill(
+            &gettext(
+                "The worktree of this chat was merged into {branch} and removed. Start a new chat to go on.",
+            ),
+            &[("branch", &one_line(branch))],
+        ),
+        WorktreeFault::Removed { merged_into: None } => gettext(
+            "The worktree of this chat was removed. Restore it from its snapshot, or start a new chat.",
+        ),
         WorktreeFault::NothingToCommit => gettext("There is nothing to commit."),
         WorktreeFault::Uncommitted => {
             gettext("The worktree has uncommitted changes. Commit them, then try again.")

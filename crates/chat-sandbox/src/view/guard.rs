@@ -13,7 +13,7 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 
 use super::placeholder::Placeholder;
-use super::{Protection, View, nested};
+use super::{Protection, View, nested, project};
 use crate::error::Error;
 use crate::git::{QuarantineReason, QuarantinedFile};
 
@@ -132,6 +132,21 @@ impl Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         self.take_away();
+    }
+}
+
+/// Removes the placeholders that a killed program left in a project, unless a command still needs them.
+/// Nothing of the user's is touched: folders are empty and marked, files have the very text. Blocks.
+pub fn clear_left_over(project: &Path) {
+    for (path, placeholder) in project::placeholders(project) {
+        if !placeholder.is_at(&path) {
+            continue;
+        }
+        let how = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let Ok(file) = open(&path, how, Mode::empty()).map(File::from) else { continue };
+        if alone(&file) && is_the_same(&file, &path) {
+            placeholder.take_away(&path);
+        }
     }
 }
 

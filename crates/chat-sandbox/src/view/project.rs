@@ -92,6 +92,17 @@ const GIT: &[(&str, Placeholder)] = &[
 /// The maximum size of git's settings that are read, in bytes.
 const LONGEST: u64 = 1 << 20;
 
+/// Where placeholders may be in a project whose commands were killed with their program.
+pub(super) fn placeholders(project: &Path) -> impl Iterator<Item = (PathBuf, Placeholder)> {
+    let own = OWN.iter().map(|name| (project.join(name), Placeholder::Folder));
+    let git = project.join(".git");
+    // A link leads elsewhere.
+    let is_folder = git.symlink_metadata().is_ok_and(|found| found.is_dir());
+    let of_git = GIT.iter().filter(move |_| is_folder);
+    let of_git: Vec<_> = of_git.map(|(name, kind)| (git.join(name), *kind)).collect();
+    own.chain(of_git).chain([(git, Placeholder::Folder)])
+}
+
 /// Adds the project's protections, and git's data if it is outside.
 pub(super) fn add(view: &mut View) -> Result<(), Error> {
     for name in OWN {

@@ -4,6 +4,7 @@
 
 mod data;
 mod files;
+mod left_over;
 mod limits;
 mod meanwhile;
 mod nested;

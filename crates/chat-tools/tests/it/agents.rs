@@ -113,12 +113,12 @@ async fn interrupted_agents_continue_and_their_chat_with_what_they_report() {
     assert_eq!(world.finished(&agent).await, StopReason::Complete);
     assert_eq!(world.finished(&fid).await, StopReason::Complete);
     let messages = world.messages(&fid).await;
-    let mut told =
-        messages.iter().flat_map(|message| &message.parts).filter_map(|part| match part {
-            Part::FromAgent(FromAgent::Report(report)) => Some(report.state),
-            _ => None,
-        });
-    assert_eq!(told.next_back(), Some(AgentState::Done));
+    let told = messages.iter().flat_map(|message| &message.parts).filter_map(|part| match part {
+        Part::FromAgent(FromAgent::Report(report)) => Some((report.state, report.text.as_str())),
+        _ => None,
+    });
+    // Not that it was interrupted, and not its last words alone.
+    assert_eq!(told.collect::<Vec<_>>(), [(AgentState::Done, "A is fine.")]);
     // Nobody is left that would.
     world.manager.agents().interrupt_all(&fid).await.unwrap();
     while !world.manager.sessions().busy().is_empty() {

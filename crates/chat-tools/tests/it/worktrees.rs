@@ -1,5 +1,6 @@
 //! Tests agents that work in worktrees of their own, on a real repository in a running engine.
 
+mod removed;
 mod world;
 
 use chat_core::event::StopReason;
@@ -116,6 +117,7 @@ async fn a_conflict_is_named_and_a_discarded_worktree_comes_back() {
     let rows = worktrees.list().await.unwrap();
     // Its folder is that of the agent again.
     assert_eq!((rows.len(), rows[0].state), (1, WorktreeState::Whole));
+    assert_eq!(rows[0].sessions, [world.agent(&fid, "fixer").await]);
     let unknown = worktrees.restore("1-2", None).await.unwrap_err();
     assert_eq!(unknown.kind.name(), "worktree");
 }

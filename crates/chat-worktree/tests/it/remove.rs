@@ -78,6 +78,22 @@ fn a_removed_worktree_can_be_restored_even_if_its_commits_are_gone() {
 }
 
 #[test]
+fn a_worktree_is_restored_to_its_own_folder_unless_it_is_there() {
+    let world = World::new();
+    let first = world.create("fixer");
+    let stored = world.remove(&first).snapshot;
+    let other = world.create("fixer");
+    let restore =
+        |id: &str| world.worktrees.restore(id, &world.project(), &NEVER).unwrap().worktree;
+    let restored = restore(&stored.id);
+    assert_eq!((restored.folder(), restored.branch()), (first.folder(), "natter/fixer-2"));
+    let again = restore(&stored.id);
+    assert!(![first.folder(), other.folder()].contains(&again.folder()));
+    let stored = world.remove(&again).snapshot;
+    assert_eq!(restore(&stored.id).folder(), again.folder());
+}
+
+#[test]
 fn snapshots_stand_alone() {
     let world = World::new();
     let worktree = worked(&world);

@@ -231,6 +231,7 @@ impl Desk {
         interrupt: bool,
     ) -> Result<AgentReport, TeamError> {
         let agent = self.find(name).await?;
+        self.must_have_its_worktree(name, &agent).await?;
         let is_above = self.me.works_for(agent.fid());
         let works = agent.works_for(self.me.fid());
         if interrupt && works {

@@ -1,5 +1,6 @@
 //! Tests how agents are stopped, closed and reported, with a scripted client.
 
+mod continuing;
 mod faults;
 mod interleavings;
 mod processes;

@@ -40,6 +40,23 @@ impl Desk {
         }
         Ok(worktree)
     }
+
+    /// Refuses an agent whose worktree is gone: it has nowhere to work.
+    pub(super) async fn must_have_its_worktree(
+        &self,
+        name: &str,
+        agent: &Session,
+    ) -> Result<(), TeamError> {
+        let Some(project) = agent.project() else { return Ok(()) };
+        let removed = self.manager.removed_worktree(project.clone()).await.map_err(failed)?;
+        if removed.is_none() {
+            return Ok(());
+        }
+        let name = name.trim().to_owned();
+        let finished = self.manager.finished_worktree(project).await.map_err(failed)?;
+        let gone = || TeamError::Worktree { text: format!("the worktree of “{name}” is gone") };
+        Err(finished.map_or_else(gone, |it| already_finished(name.clone(), it)))
+    }
 }
 
 impl Member {

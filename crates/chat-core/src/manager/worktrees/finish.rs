@@ -7,6 +7,7 @@ use chat_worktree::{Committed, Finished, Identity, MergeOutcome, MergePreview, R
 
 use super::super::closing::Halted;
 use super::super::{Kind, Manager, MergedWorktree, Result};
+use crate::error::WorktreeFault;
 use crate::session::Session;
 
 impl Manager {
@@ -77,6 +78,14 @@ impl Manager {
         path: PathBuf,
     ) -> Result<Option<Finished>> {
         self.git(move |trees, stop| trees.finished(&path, stop)).await
+    }
+
+    /// Whether the worktree that a project was in is gone, and what is to be said of that.
+    pub(in crate::manager) async fn removed_worktree(
+        &self,
+        project: PathBuf,
+    ) -> Result<Option<WorktreeFault>> {
+        self.git(move |trees, _| Ok(WorktreeFault::of_removed(trees, &project))).await
     }
 
     /// The sessions that work in a folder, none of which is at work now.

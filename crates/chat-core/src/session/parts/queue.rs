@@ -127,13 +127,14 @@ impl Queue {
         self.changed()
     }
 
-    /// Takes the first out, to send it; where it is the report of an agent, with those that follow it.
+    /// Takes the first out, to send it; where it is the report of an agent, with all others.
     pub(crate) fn pop(&mut self) -> Option<(Vec<Waiting>, SessionEvent)> {
         let first = self.0.pop_front()?;
-        let is_report = first.is_report();
         let mut taken = vec![first];
-        while let Some(next) = self.0.pop_front_if(|next| is_report && next.is_report()) {
-            taken.push(next);
+        if taken[0].is_report() {
+            let (reports, rest): (Vec<_>, Vec<_>) = self.0.drain(..).partition(Waiting::is_report);
+            taken.extend(reports);
+            self.0 = rest.into();
         }
         Some((taken, self.changed()))
     }
@@ -211,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_in_a_row_go_out_together() {
+    fn all_reports_go_out_together() {
         let report = |text: &str| {
             let report = AgentReport {
                 session: Fid::new(text),
@@ -235,7 +236,7 @@ mod tests {
             let texts = taken.iter().map(|it| it.request.content.text.clone());
             turns.push(texts.collect::<Vec<_>>().join(" "));
         }
-        assert_eq!(turns, ["a b", "c", "d"]);
+        assert_eq!(turns, ["a b d", "c"]);
     }
 
     #[test]

@@ -104,7 +104,7 @@ async fn a_projects_do_nothing_until_they_are_trusted() {
     .await;
     assert_eq!(names(&changed), ["ship"]);
 
-    assert_eq!(definitions.trusted().await, [project.clone()]);
+    assert_eq!(definitions.trusted().await, std::slice::from_ref(&project));
     definitions.forget(&project).await.unwrap();
     assert!(definitions.trusted().await.is_empty());
     assert!(names(&definitions.current(Some(&project))).is_empty());

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use chat_core::definitions::Color;
 use chat_core::event::{Event, SessionEvent, SessionPlaceholder};
 use chat_core::message::{
     AgentReport, AgentState, Fid, FromAgent, Message, Part, ReplyFailure, Usage,
@@ -19,6 +20,8 @@ pub struct AgentBook {
     /// The session whose calls are shown.
     session: Option<Fid>,
     agents: HashMap<Fid, SessionPlaceholder>,
+    /// The colors of kinds of agents, by their names.
+    colors: HashMap<String, Color>,
     /// The tokens that each has spent on its last work, as far as that was heard of.
     spent: HashMap<Fid, u64>,
 }
@@ -38,6 +41,8 @@ pub struct AgentLine {
     pub icon: Option<&'static str>,
     /// The CSS class of that.
     pub class: &'static str,
+    /// The color of its kind.
+    pub color: Option<Color>,
     /// Whether its chat can be shown.
     pub is_there: bool,
     /// Whether it can be stopped.
@@ -84,6 +89,16 @@ impl AgentBook {
         }
     }
 
+    /// Takes the colors of kinds of agents, by their names. Gives the agents that are known, if any color is
+    /// another.
+    pub fn set_colors(&mut self, colors: HashMap<String, Color>) -> Vec<Fid> {
+        if self.colors == colors {
+            return Vec::new();
+        }
+        self.colors = colors;
+        self.agents.keys().cloned().collect()
+    }
+
     /// The agent of this name that works for the session whose calls are shown.
     pub fn named(&self, name: &str) -> Vec<Fid> {
         let mine = self
@@ -126,6 +141,8 @@ impl AgentBook {
         };
         let is_at_work = status.as_ref().is_some_and(AgentStatus::is_at_work);
         let past = report.filter(|report| (is_over(report) && !is_at_work) || known.is_none());
+        let kind = known.map(|known| &known.agent).or_else(|| report.map(|report| &report.agent));
+        let color = kind.and_then(|kind| self.colors.get(kind)).copied();
         let (name, status, words, tokens) = match (known, status, past) {
             (Some(known), Some(status), None) => {
                 let words = status_line(known, &status, tools, now);
@@ -148,6 +165,7 @@ impl AgentBook {
             spent: tokens.filter(|tokens| *tokens > 0).map(spent).unwrap_or_default(),
             icon: status.icon(),
             class: status.class(),
+            color,
             is_there: known.is_some(),
             is_at_work,
         })
@@ -240,6 +258,27 @@ mod tests {
         assert_eq!(said(&book, Some(&done)), Some(pair("Done", "12,300 tokens")));
         let line = book.line(&Fid::new("a"), Some(&done), &Toolbox::default(), since).unwrap();
         assert!(!line.is_there && !line.is_at_work);
+    }
+
+    #[test]
+    fn an_agent_has_the_color_of_its_kind() {
+        let mut book = AgentBook::default();
+        let mut reviewer = agent("a", "chat", Status::Answering);
+        reviewer.agent = "reviewer".to_owned();
+        book.take(&Event::SessionAdded(reviewer));
+        let color = |book: &AgentBook, report: Option<&AgentReport>| {
+            let now = Timestamp::UNIX_EPOCH;
+            book.line(&Fid::new("a"), report, &Toolbox::default(), now).unwrap().color
+        };
+        assert_eq!(color(&book, None), None);
+        let [blue, red] = ["blue", "red"].map(|word| word.parse::<Color>().unwrap());
+        let colors = HashMap::from([("reviewer".to_owned(), blue), ("code".to_owned(), red)]);
+        assert_eq!(book.set_colors(colors.clone()), [Fid::new("a")]);
+        assert!(book.set_colors(colors).is_empty());
+        assert_eq!(color(&book, None), Some(blue));
+        // Of one that is deleted the report tells the kind.
+        book.take(&Event::SessionRemoved { fid: Fid::new("a") });
+        assert_eq!(color(&book, Some(&report(AgentState::Done))), Some(red));
     }
 
     #[test]

@@ -103,7 +103,12 @@ impl TreeView {
     }
 
     pub(super) fn show_gone(&self) {
-        self.inner.problem.set_label(&gettext("Can’t read this folder."));
+        self.say_gone(&gettext("Can’t read this folder."));
+    }
+
+    /// Says why the folder is gone.
+    pub(super) fn say_gone(&self, why: &str) {
+        self.inner.problem.set_label(why);
         self.inner.stack.set_visible_child_name("problem");
     }
 

@@ -80,6 +80,8 @@ async fn reports_that_come_during_a_reply_are_one_turn_after_it() {
     server.push(Script::new().text("Both are fine."));
     let mut world = World::new(&server).await;
     let fid = world.ask("Have both looked at").await;
+    // No more results of tools follow, after which they could be told.
+    replies.reached().await;
     gate.open();
     until_two_wait(&mut world, &fid).await;
     replies.open();

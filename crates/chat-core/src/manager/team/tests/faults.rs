@@ -289,17 +289,17 @@ async fn a_list_says_that_an_agent_was_stopped() {
     let chat = world.chat("test").await;
     let a = world.agent(&chat, "a").await;
     let team = world.team(&chat);
-    assert_eq!(team.list().await.unwrap()[0].state, AgentState::Idle);
+    assert_eq!(team.list().await.unwrap()[0].0.state, AgentState::Idle);
     world.say(&a, "Look at a").await;
     world.begins(&a).await;
-    assert_eq!(team.list().await.unwrap()[0].state, AgentState::Working);
+    assert_eq!(team.list().await.unwrap()[0].0.state, AgentState::Working);
     world.manager.agents().interrupt(&a);
     world.session(&a).await.idle().await;
     let listed = team.list().await.unwrap();
-    assert_eq!((listed[0].state, listed[0].text.as_str()), (AgentState::Stopped, ""));
+    assert_eq!((listed[0].0.state, listed[0].0.text.as_str()), (AgentState::Stopped, ""));
     world.say(&a, "Go on").await;
     world.session(&a).await.idle().await;
-    assert_eq!(team.list().await.unwrap()[0].state, AgentState::Done);
+    assert_eq!(team.list().await.unwrap()[0].0.state, AgentState::Done);
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ use gtk::prelude::*;
 use gtk::{gdk, gio, glib};
 
 use crate::accessible;
+use crate::agent_color::AgentDot;
 use crate::agent_status;
 use crate::conversation::model::agent_book::AgentLine;
 use crate::conversation::model::tool::state::ToolState;
@@ -28,6 +29,7 @@ struct Line {
     root: gtk::Box,
     button: gtk::Button,
     icon: gtk::Image,
+    dot: AgentDot,
     name: gtk::Label,
     status: gtk::Label,
     spent: gtk::Label,
@@ -121,7 +123,9 @@ impl Line {
         ellipsized(&status);
         let spent = gtk::Label::builder().css_classes(["expander-aside"]).build();
         let all = gtk::Box::builder().spacing(8).build();
+        let dot = AgentDot::new(agent.color);
         all.append(&icon);
+        all.append(dot.widget());
         all.append(&name);
         all.append(&status);
         all.append(&spent);
@@ -143,7 +147,8 @@ impl Line {
         let (told, fid) = (Rc::clone(output), agent.fid.clone());
         stop.connect_clicked(move |_| told(Output::StopAgent(fid.clone())));
         connect_menu(&root, &button, &agent.fid, output);
-        let line = Self { root, button, icon, name, status, spent, stop, shown: agent.clone() };
+        let line =
+            Self { root, button, icon, dot, name, status, spent, stop, shown: agent.clone() };
         line.set(agent);
         line
     }
@@ -156,6 +161,7 @@ impl Line {
     fn set(&self, agent: &AgentLine) {
         self.icon.set_icon_name(Some(agent.icon.unwrap_or("avatar-default-symbolic")));
         self.icon.set_css_classes(&["chat-mark", agent.class]);
+        self.dot.show(agent.color);
         self.name.set_label(&agent.name);
         self.status.set_label(&agent.status);
         self.spent.set_label(&agent.spent);

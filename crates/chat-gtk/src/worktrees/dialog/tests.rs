@@ -1,0 +1,42 @@
+//! Tests how narrow the list of worktrees and the page of one can be.
+
+use super::super::test_project::TestProject;
+use super::*;
+use crate::main_loop::until;
+
+/// The narrowest window that must still be usable, in pixels.
+const NARROWEST: i32 = 360;
+
+#[gtk::test]
+fn list_and_page_fit_into_the_narrowest_window() {
+    let project = TestProject::new();
+    let worktree = project.worktree("A worktree whose name is longer than a narrow window is wide");
+    let file = worktree.folder().join("a-file-whose-name-is-longer-than-a-narrow-window-is-wide");
+    std::fs::write(file, "x\n").unwrap();
+    let parent = adw::ApplicationWindow::builder().build();
+    let manager = project.manager.clone();
+    let dialog = Rc::new(Dialog::new(&parent, manager, Box::new(|_| {})));
+    dialog.connect();
+    dialog.window.present();
+    until("the dialog", || dialog.window.is_mapped());
+    let context = glib::MainContext::default();
+    context.block_on(dialog.refresh()).unwrap();
+    let width = || {
+        let content = dialog.window.content().unwrap();
+        content.measure(gtk::Orientation::Horizontal, -1).0
+    };
+    assert!(width() <= NARROWEST, "the list is {} wide", width());
+    let row = dialog.overview.borrow().worktrees[0].clone();
+    let details = dialog.show_details(row);
+    context.block_on(details.load(&dialog)).unwrap();
+    assert!(width() <= NARROWEST, "the page is {} wide", width());
+    // A page that was left is gone.
+    let page = details.page.downgrade();
+    drop(details);
+    dialog.show_list();
+    until("the page to be gone", || page.upgrade().is_none());
+    let weak = Rc::downgrade(&dialog);
+    dialog.window.close();
+    drop(dialog);
+    until("the dialog to be gone", || weak.upgrade().is_none());
+}

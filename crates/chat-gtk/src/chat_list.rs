@@ -328,11 +328,6 @@ impl ChatList {
         self.model.full_title_of(fid)
     }
 
-    /// The title of a chat.
-    pub(crate) fn title(&self, fid: &Fid) -> Option<String> {
-        self.model.title(fid)
-    }
-
     fn connect(&mut self, manager: Manager, sender: &ComponentSender<Self>) {
         self.bridge = Some(Bridge::new(&manager, sender, Command::Arrived));
         self.manager = Some(manager.clone());

@@ -10,7 +10,6 @@ use chat_presentation::words;
 use gettextrs::gettext;
 
 use super::chat_composer::Outgoing;
-use super::chat_switching::Workplace;
 use super::context_meter::MeterAction;
 use super::{ChatWidget, FrameMsg, Output, command_list, context_meter, project_bar};
 use crate::composer::Written;
@@ -111,7 +110,7 @@ impl ChatWidget {
         match command {
             BuiltIn::Clear => {
                 self.recalled = None;
-                self.show(None, Workplace::of(&self.shown));
+                self.show(None, self.agents.next_workplace(&self.shown));
                 self.composer.field().focus();
             }
             BuiltIn::Compact => {

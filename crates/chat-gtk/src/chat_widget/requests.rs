@@ -12,7 +12,6 @@ use chat_presentation::words;
 use gettextrs::gettext;
 use relm4::gtk::prelude::*;
 
-use super::chat_switching::Workplace;
 use super::handle::Handle;
 use super::shown_chat::ShownChat;
 use super::{ChatWidget, FrameMsg, Output, find_bar, session_requests};
@@ -109,7 +108,7 @@ impl ChatWidget {
             Used::ChooseAgent => self.model.open_agents(),
             Used::NewChat => {
                 self.recalled = None;
-                self.show(None, Workplace::of(&self.shown));
+                self.show(None, self.agents.next_workplace(&self.shown));
             }
             Used::OpenSettings => {
                 let name = self.shown.model().map(|model| model.connection.clone());

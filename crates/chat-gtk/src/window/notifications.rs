@@ -205,7 +205,7 @@ impl Window {
     ) {
         let Finished { fid, reason, error, last } = finished;
         if self.may_tell(fid, view, root)
-            && let Some(title) = self.list.model().title(fid)
+            && let Some(title) = self.list.model().full_title(fid)
         {
             let body = body::finished(*reason, error.as_ref(), last.as_deref());
             self.notifications.tell_reply(fid.clone(), &title, &body);

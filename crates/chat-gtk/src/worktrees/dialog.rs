@@ -16,6 +16,7 @@ use gtk::glib;
 
 use super::details::Details;
 use super::list::ListPage;
+use super::sentences;
 use crate::preferences::icon_button;
 
 /// The window's size, in pixels at the default font.

@@ -13,7 +13,7 @@ use chat_presentation::words::from_agent;
 use super::user;
 use crate::accessible;
 use crate::conversation::widgets::context::{Output, WidgetContext};
-use crate::conversation::widgets::report::ReportCard;
+use crate::conversation::widgets::report::{AGENT, ReportCard};
 use crate::conversation::widgets::tags::Tags;
 use crate::wrap::wrap_at_end;
 
@@ -256,6 +256,6 @@ fn chips(queued: &Queued) -> Vec<(&'static str, String)> {
         Attachment::Command(_) => None,
     };
     let attached = queued.content.attachments.iter().filter_map(chip);
-    let agent = queued.content.agent.iter().map(|agent| (user::AGENT, from_agent(agent)));
+    let agent = queued.content.agent.iter().map(|agent| (AGENT, from_agent(agent)));
     attached.chain(agent).collect()
 }

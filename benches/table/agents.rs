@@ -113,6 +113,11 @@ impl AskedWindow {
         Ok(Self { server, desktop, child, started, diagnostics, begin, ends })
     }
 
+    /// The time as the program's own measurements have it, in milliseconds.
+    fn now(&self) -> f64 {
+        self.started.elapsed().as_secs_f64() * 1e3
+    }
+
     /// Waits until all chunks were sent and taken.
     async fn streamed(&self) {
         for end in &self.ends {
@@ -138,7 +143,7 @@ impl AskedWindow {
 async fn streaming(plan: &Plan, sessions: usize) -> Result<Cost> {
     let window = AskedWindow::start(plan, sessions).await?;
     let before = (main_thread_cpu(&window.child)?, cpu(&window.child)?);
-    let from = window.started.elapsed().as_secs_f64() * 1e3;
+    let from = window.now();
     window.begin.open();
     window.streamed().await;
     let after = (main_thread_cpu(&window.child)?, cpu(&window.child)?);
@@ -159,6 +164,7 @@ async fn streaming(plan: &Plan, sessions: usize) -> Result<Cost> {
 /// painted.
 async fn switching(plan: &Plan) -> Result<Vec<f64>> {
     let window = AskedWindow::start(plan, SESSIONS).await?;
+    let from = window.now();
     window.begin.open();
     for _ in 0..SWITCHES {
         tokio::time::sleep(LOOK).await;
@@ -166,13 +172,17 @@ async fn switching(plan: &Plan) -> Result<Vec<f64>> {
     }
     window.streamed().await;
     let told = window.end().await?;
-    let switches = told["switches"].as_array().context("no switches were measured")?;
-    ensure!(switches.len() == SWITCHES, "there were {} switches", switches.len());
-    let took = |switch: &Value| {
-        let (began, painted) = (switch["began_ms"].as_f64(), switch["painted_ms"].as_f64());
-        Ok(painted.context("a chat was never painted")? - began.context("no time")?)
-    };
-    switches.iter().map(took).collect()
+    let mut took = Vec::new();
+    for switch in told["switches"].as_array().context("no switches were measured")? {
+        let began = switch["began_ms"].as_f64().context("a switch without a time")?;
+        // Each new chat is switched to, too.
+        if began >= from {
+            let painted = switch["painted_ms"].as_f64().context("a chat was never painted")?;
+            took.push(painted - began);
+        }
+    }
+    ensure!(took.len() == SWITCHES, "there were {} switches", took.len());
+    Ok(took)
 }
 
 /// Checks that the answer to each question is stored as the server sent it.

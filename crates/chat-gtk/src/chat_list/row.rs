@@ -43,6 +43,8 @@ mod imp {
         /// For how long an agent is at work. It stays in sight where what it does is cut.
         pub(super) time: OnceCell<gtk::Label>,
         pub(super) mark: OnceCell<gtk::Image>,
+        /// What the mark stands for.
+        pub(super) word: RefCell<Option<String>>,
         /// Shows the agents, or hides them.
         pub(super) disclosure: OnceCell<gtk::Button>,
         pub(super) bound: RefCell<Option<(ChatItem, glib::SignalHandlerId)>>,
@@ -162,6 +164,14 @@ impl ChatRow {
     fn mark(&self) -> &gtk::Image {
         self.imp().mark.get_or_init(|| {
             let mark = gtk::Image::new();
+            // Each time that a tooltip's text is set, GTK asks the X server several times where the pointer is.
+            mark.set_has_tooltip(true);
+            let weak = self.downgrade();
+            mark.connect_query_tooltip(move |_, _, _, _, tooltip| {
+                let word = weak.upgrade().and_then(|row| row.imp().word.borrow().clone());
+                tooltip.set_text(word.as_deref());
+                word.is_some()
+            });
             self.imp().body.append(&mark);
             mark
         })
@@ -271,7 +281,7 @@ impl ChatRow {
                 let mark = self.mark();
                 mark.set_icon_name(Some(icon));
                 mark.set_css_classes(&["chat-mark", line.class]);
-                mark.set_tooltip_text(word.as_deref());
+                imp.word.replace(word);
                 mark.set_visible(true);
             }
             None => hide(&imp.mark),
@@ -360,5 +370,26 @@ fn bold(places: &[Range<usize>]) -> Option<pango::AttrList> {
 fn hide(part: &OnceCell<impl IsA<gtk::Widget>>) {
     if let Some(part) = part.get() {
         part.set_visible(false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chat_core::event::{SessionPlaceholder, Status};
+
+    use super::*;
+
+    #[gtk::test]
+    fn a_row_that_changes_sets_the_text_of_no_tooltip() {
+        crate::init();
+        let row = ChatRow::new(Rc::default(), |_, _| {});
+        let at = |status| SessionPlaceholder { status, ..SessionPlaceholder::default() };
+        let item = ChatItem::new(at(Status::Waiting));
+        row.bind(&item);
+        for (status, word) in [(Status::Waiting, "Waiting"), (Status::Answering, "Replying…")] {
+            item.set_session(at(status));
+            assert!(row.mark().has_tooltip() && row.mark().tooltip_text().is_none());
+            assert_eq!(row.imp().word.borrow().as_deref(), Some(word));
+        }
     }
 }

@@ -80,7 +80,7 @@ impl Worktrees {
         let name = names::folder_name(&options.name);
         let (branch, name) = free_branch(&git, &name, options.branch.as_deref(), cancel)?;
         let folder = new_folder(&folder, &name)?;
-        let own = free_own(&parent.common, &folder, &name)?;
+        let own = free_own(&parent.common, &folder)?;
         let record = Record {
             version: Record::VERSION,
             name: options.name.clone(),
@@ -226,16 +226,18 @@ fn in_the_way(git: &GitDir, branch: &str, cancel: &AtomicBool) -> Result<Option<
     Ok(names.find(|name| below(name, branch) || below(branch, name)).map(str::to_owned))
 }
 
-/// A name in the repository's list of worktrees that nothing has yet.
-pub fn free_own(common: &Path, folder: &Path, name: &str) -> Result<PathBuf, Error> {
+/// A git folder that nothing has yet, named after the worktree's folder: no other record names it,
+/// also when it is gone.
+pub fn free_own(common: &Path, folder: &Path) -> Result<PathBuf, Error> {
     if folder.to_str().is_none() || common.to_str().is_none() {
         // Git's files would have to be compared as bytes; no such home is known.
         return Err(Error::Unsupported);
     }
     let worktrees = common.join("worktrees");
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
     for number in 1..MOST_NAMES {
         let own =
-            worktrees.join(if number == 1 { name.to_owned() } else { format!("{name}{number}") });
+            worktrees.join(if number == 1 { name.to_string() } else { format!("{name}{number}") });
         if own.symlink_metadata().is_err() {
             return Ok(own);
         }

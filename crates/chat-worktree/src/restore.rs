@@ -92,7 +92,7 @@ impl Worktrees {
             base: head.clone(),
             target: snapshot.target.clone(),
             common: parent.common.clone(),
-            own: free_own(&parent.common, &folder, &name)?,
+            own: free_own(&parent.common, &folder)?,
             checkout,
             project,
             created: now(),

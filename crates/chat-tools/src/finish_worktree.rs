@@ -164,7 +164,10 @@ async fn discard(
     if plan.ignored > 0 {
         let _ = write!(note, "\n# Not kept: {}.", counted(plan.ignored, "ignored file or folder"));
     }
-    let command = format!("git worktree remove --force {}", quoted(&worktree.short_name()));
+    // Whatever the user allows for good is allowed for this worktree alone: names come again, and so
+    // do branches. Its folder does not, and Git takes its last part for the whole.
+    let folder = worktree.folder().file_name().unwrap_or_default().to_string_lossy();
+    let command = format!("git worktree remove --force {}", quoted(&folder));
     permit(context, &command, note).await?;
     let removed = worktrees.discard(name).await?;
     Ok(ToolOutput::text(format!("Discarded. {}", gone(&removed))))

@@ -4,12 +4,14 @@
 //! and settings. The files that it would write are few, and their format is documented in
 //! gitrepository-layout(5).
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::changes::Uncommitted;
+use crate::finished::folder_mark;
 use crate::git::private::{GitDir, With};
 use crate::git::run;
 use crate::location::{Head, Location};
@@ -23,8 +25,8 @@ const MOST_NAMES: u32 = 1000;
 /// How to create a worktree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CreateOptions {
-    /// Its name, for people. Its branch is named after it, and so is its folder, with a mark that no
-    /// other one has.
+    /// Its name, for people. Its branch is named after it, and so is its folder, with a mark that keeps
+    /// it apart from others of that name.
     pub name: String,
     /// Its branch; by default `natter/` and the name, with a number if there is such a branch.
     pub branch: Option<String>,
@@ -79,8 +81,8 @@ impl Worktrees {
         let _lock = hold(&folder)?;
         let name = names::folder_name(&options.name);
         let (branch, name) = free_branch(&git, &name, options.branch.as_deref(), cancel)?;
-        let folder = new_folder(&folder, &name)?;
-        let own = free_own(&parent.common, &folder, &name)?;
+        let folder = new_folder(&folder, &name, &self.stored_marks(cancel), names::unique_mark)?;
+        let own = free_own(&parent.common, &folder)?;
         let record = Record {
             version: Record::VERSION,
             name: options.name.clone(),
@@ -184,12 +186,18 @@ pub fn free_branch(
     Err(Error::BranchExists(format!("natter/{name}")))
 }
 
-/// A folder that no worktree has or ever had: chats and snapshots know theirs by its folder, also when
-/// it is gone.
-pub fn new_folder(folder: &Path, name: &str) -> Result<PathBuf, Error> {
+/// A folder that no worktree has and no snapshot names, marked by `mark` until one is found. Chats
+/// know theirs by its folder, also when it is gone without a snapshot: that none of them names the new
+/// one is only very likely.
+pub fn new_folder(
+    folder: &Path,
+    name: &str,
+    stored: &HashSet<String>,
+    mut mark: impl FnMut() -> String,
+) -> Result<PathBuf, Error> {
     for _ in 1..MOST_NAMES {
-        let new = folder.join(format!("{name}-{}", names::unique_mark()));
-        if is_free(&new) {
+        let new = folder.join(format!("{name}-{}", mark()));
+        if is_free(&new) && !stored.contains(&folder_mark(&new)) {
             return Ok(new);
         }
     }
@@ -226,16 +234,18 @@ fn in_the_way(git: &GitDir, branch: &str, cancel: &AtomicBool) -> Result<Option<
     Ok(names.find(|name| below(name, branch) || below(branch, name)).map(str::to_owned))
 }
 
-/// A name in the repository's list of worktrees that nothing has yet.
-pub fn free_own(common: &Path, folder: &Path, name: &str) -> Result<PathBuf, Error> {
+/// A git folder that nothing has yet, named after the worktree's folder: no other record names it,
+/// also when it is gone.
+pub fn free_own(common: &Path, folder: &Path) -> Result<PathBuf, Error> {
     if folder.to_str().is_none() || common.to_str().is_none() {
         // Git's files would have to be compared as bytes; no such home is known.
         return Err(Error::Unsupported);
     }
     let worktrees = common.join("worktrees");
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
     for number in 1..MOST_NAMES {
         let own =
-            worktrees.join(if number == 1 { name.to_owned() } else { format!("{name}{number}") });
+            worktrees.join(if number == 1 { name.to_string() } else { format!("{name}{number}") });
         if own.symlink_metadata().is_err() {
             return Ok(own);
         }
@@ -317,4 +327,32 @@ fn submodules(git: &GitDir, index: &Path, cancel: &AtomicBool) -> Result<Vec<Pat
     let with = With { index: Some(index), objects: None };
     let listed = git.output(with, "ls-files", ["-z", "--stage"], cancel)?;
     Ok(raw::staged(&listed).filter_map(|(is_one, path)| is_one.then_some(path)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shadow::{REFS, Shadow};
+
+    #[test]
+    fn a_folder_that_a_snapshot_names_is_not_used_again() {
+        let never = AtomicBool::new(false);
+        let folder = tempfile::tempdir().unwrap();
+        let (root, state) = (folder.path().join("worktrees"), folder.path().join("state"));
+        let worktrees = Worktrees::new(&root, &state);
+        assert_eq!(worktrees.stored_marks(&never), HashSet::new());
+        let shadow = Shadow::open(&state, false, &never).unwrap();
+        let mut import = shadow.import().unwrap();
+        let mark = folder_mark(&root.join("fixer-aaaaaa"));
+        import.begin(&format!("{REFS}1000000000000-{mark}"), 1);
+        import.bytes("100644", Path::new("meta.json"), b"{}");
+        import.finish().unwrap();
+
+        // It is also asked while another operation holds the snapshots.
+        let _held = shadow.hold().unwrap();
+        let stored = worktrees.stored_marks(&never);
+        let mut marks = ["aaaaaa", "bbbbbb"].into_iter().map(str::to_owned);
+        let new = new_folder(&root, "fixer", &stored, || marks.next().unwrap()).unwrap();
+        assert_eq!(new, root.join("fixer-bbbbbb"));
+    }
 }

@@ -1,17 +1,18 @@
 //! Finds out what became of a worktree that was removed.
 
+use std::collections::HashSet;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use sha2::{Digest, Sha256};
 
-use crate::Error;
 use crate::git::private::GitDir;
 use crate::location::Location;
 use crate::snapshot::Snapshot;
 use crate::status::ahead;
 use crate::worktrees::Worktrees;
+use crate::{Error, shadow};
 
 /// A worktree that was removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +43,16 @@ impl Worktrees {
             Finished { snapshot, merged_into }
         };
         Ok(found.map(finished))
+    }
+
+    /// The marks of the folders that snapshots name; none where they cannot be read. Waits for nobody
+    /// who holds them.
+    pub(crate) fn stored_marks(&self, cancel: &AtomicBool) -> HashSet<String> {
+        let ids = shadow::ids(&self.shadow, cancel).unwrap_or_else(|error| {
+            tracing::warn!(%error, "the snapshots of worktrees cannot be listed");
+            Vec::new()
+        });
+        ids.iter().filter_map(|id| id.split_once('-')).map(|(_, mark)| mark.to_owned()).collect()
     }
 }
 

@@ -139,7 +139,7 @@ pub fn is_folder_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(is_plain)
 }
 
-/// A few random letters and digits, so many that no two are the same.
+/// A few random letters and digits, so many that two are hardly ever the same.
 pub fn unique_mark() -> String {
     let mut rest = RandomState::new().build_hasher().finish();
     let mut mark = String::with_capacity(MARK);

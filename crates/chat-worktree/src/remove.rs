@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use sha2::{Digest, Sha256};
 
 use crate::git::private::{GitDir, With};
+use crate::link::checkout_of;
 use crate::location::{Head, head};
 use crate::record::Worktree;
 use crate::snapshot::Snapshot;
@@ -174,10 +175,12 @@ fn delete_branch(git: &GitDir, worktree: &Worktree, snapshot: &Snapshot) -> bool
     }
 }
 
-/// Removes a worktree from the repository's list and ours.
+/// Removes a worktree from the repository's list and ours. A git folder that names another folder
+/// stays: a worktree that was created later may have it.
 fn forget(worktree: &Worktree) {
     let own = &worktree.record.own;
     if own.symlink_metadata().is_ok_and(|found| found.is_dir())
+        && checkout_of(own).as_ref() == Some(&worktree.folder)
         && let Err(error) = delete_folder(own)
     {
         tracing::warn!(%error, "the git data of a removed worktree could not be deleted");

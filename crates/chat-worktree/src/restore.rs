@@ -37,7 +37,7 @@ impl Worktrees {
     /// Restores a snapshot as a new worktree of the repository that `project` is in, with all files
     /// as they were, uncommitted ones too. The branch is called as before, with a number if there is
     /// such a branch. The folder is the same as before, so that chats can go on there, unless another
-    /// worktree has it: then it is one that none ever had. The snapshot stays. If it fails or is
+    /// worktree has it: then it is a new one. The snapshot stays. If it fails or is
     /// cancelled, nothing is left of it.
     ///
     /// # Errors
@@ -82,7 +82,7 @@ impl Worktrees {
         }
         let folder = match old_folder(&folder, &snapshot) {
             Some(folder) => folder,
-            None => new_folder(&folder, &name)?,
+            None => new_folder(&folder, &name, &self.stored_marks(cancel), names::unique_mark)?,
         };
         let checkout = parent.work_tree.clone();
         let record = Record {
@@ -92,7 +92,7 @@ impl Worktrees {
             base: head.clone(),
             target: snapshot.target.clone(),
             common: parent.common.clone(),
-            own: free_own(&parent.common, &folder, &name)?,
+            own: free_own(&parent.common, &folder)?,
             checkout,
             project,
             created: now(),

@@ -33,6 +33,27 @@ pub fn reference(id: &str) -> Option<String> {
     is_id.then(|| format!("{REFS}{id}"))
 }
 
+/// The names of the shadow repositories in their folder, and whether they have long object names.
+const REPOSITORIES: [(&str, bool); 2] = [("sha1.git", false), ("sha256.git", true)];
+
+/// The ids of all snapshots in `folder`. Only references are read, so the lock need not be held.
+pub fn ids(folder: &Path, cancel: &AtomicBool) -> Result<Vec<String>, Error> {
+    let mut ids = Vec::new();
+    for (name, _) in REPOSITORIES {
+        let place = folder.join(name);
+        if !place.is_dir() {
+            continue;
+        }
+        let mut command = Git::find(folder)?.command();
+        command.arg("--git-dir").arg(&place);
+        command.args(["for-each-ref", "--format=%(refname)", REFS]);
+        let listed = run_with(&mut command, &[], usize::MAX, cancel)?.success("for-each-ref")?;
+        let listed = String::from_utf8_lossy(&listed);
+        ids.extend(listed.lines().filter_map(|name| name.strip_prefix(REFS)).map(str::to_owned));
+    }
+    Ok(ids)
+}
+
 /// A shadow repository for one kind of object names.
 #[derive(Clone, Debug)]
 pub struct Shadow {
@@ -67,7 +88,7 @@ impl Shadow {
 
     /// Those that exist in `folder`.
     pub fn existing(folder: &Path, cancel: &AtomicBool) -> Result<Vec<Self>, Error> {
-        [("sha1.git", false), ("sha256.git", true)]
+        REPOSITORIES
             .into_iter()
             .filter(|(name, _)| folder.join(name).is_dir())
             .map(|(_, is_sha256)| Self::open(folder, is_sha256, cancel))

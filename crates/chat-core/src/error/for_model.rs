@@ -107,10 +107,10 @@ fn sentence(kind: &Kind, server: &str) -> String {
         Kind::OutsideParent { path } => {
             return format!("“{}” is not a folder in the project.", path.display());
         }
-        Kind::Worktree { fault: WorktreeFault::Removed { merged_into: Some(branch) } } => {
+        Kind::Worktree { fault: WorktreeFault::Removed { merged_into: Some(branch), .. } } => {
             return format!("Its worktree was merged into {branch} and removed.");
         }
-        Kind::Worktree { fault: WorktreeFault::Removed { merged_into: None } } => {
+        Kind::Worktree { fault: WorktreeFault::Removed { merged_into: None, .. } } => {
             "Its worktree was removed."
         }
         Kind::Worktree { .. } => "That was not possible with the worktree.",

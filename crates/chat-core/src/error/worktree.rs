@@ -54,6 +54,9 @@ pub enum WorktreeFault {
     Removed {
         /// The branch that it was merged into; none if it was not, or nobody knows.
         merged_into: Option<String>,
+        /// Whether a snapshot is left, from which it can be restored.
+        #[serde(default)]
+        has_snapshot: bool,
     },
     /// Nothing was changed since the last commit.
     NothingToCommit,
@@ -97,7 +100,8 @@ impl WorktreeFault {
             return None;
         }
         let finished = worktrees.finished(project, &AtomicBool::new(false)).ok().flatten();
-        Some(Self::Removed { merged_into: finished.and_then(|it| it.merged_into) })
+        let has_snapshot = finished.is_some();
+        Some(Self::Removed { merged_into: finished.and_then(|it| it.merged_into), has_snapshot })
     }
 }
 

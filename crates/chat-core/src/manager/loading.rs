@@ -53,17 +53,21 @@ impl Manager {
     }
 
     /// Removes what the commands of a killed program left in the projects of a session's tree. Once in
-    /// each, and in the background.
+    /// each, and in the background. The tree is always read: other chats work in the same project, with
+    /// agents in other ones.
     fn clear_left_overs(&self, session: &Session) {
         let Some(left_overs) = self.inner.services.left_overs.clone() else { return };
-        let Some(project) = session.project().filter(|it| self.is_new_project(it)) else { return };
-        let (this, fid) = (self.clone(), session.fid().clone());
+        let (this, fid, own) = (self.clone(), session.fid().clone(), session.project());
         self.inner.shared.spawn(async move {
             let shared = &this.inner.shared;
             let tree = shared.store.agent_tree(&fid).await.unwrap_or_default();
             let others = tree.into_iter().filter_map(|member| member.meta.project);
-            let others = others.filter(|project| this.is_new_project(project));
-            let projects: Vec<_> = std::iter::once(project).chain(others).collect();
+            let projects = own.into_iter().chain(others);
+            let projects: Vec<_> =
+                projects.filter(|project| this.is_new_project(project)).collect();
+            if projects.is_empty() {
+                return;
+            }
             let clear = move || projects.iter().for_each(|project| left_overs.clear(project));
             shared.tasks.spawn_blocking_on(clear, &shared.runtime);
         });

@@ -76,8 +76,11 @@ fn all_kinds() -> Vec<Kind> {
         Kind::Worktree { fault: WorktreeFault::NoCommits },
         Kind::Worktree { fault: WorktreeFault::BranchExists { name: name() } },
         Kind::Worktree { fault: WorktreeFault::CheckedOut { path: path() } },
-        Kind::Worktree { fault: WorktreeFault::Removed { merged_into: Some(name()) } },
-        Kind::Worktree { fault: WorktreeFault::Removed { merged_into: None } },
+        Kind::Worktree {
+            fault: WorktreeFault::Removed { merged_into: Some(name()), has_snapshot: true },
+        },
+        Kind::Worktree { fault: WorktreeFault::Removed { merged_into: None, has_snapshot: true } },
+        Kind::Worktree { fault: WorktreeFault::Removed { merged_into: None, has_snapshot: false } },
         Kind::Worktree { fault: WorktreeFault::Several { name: name(), paths: vec![path()] } },
         Kind::ProjectMissing { path: path() },
         Kind::ProjectRefused { path: path() },

@@ -48,15 +48,18 @@ pub(super) fn fault(fault: &WorktreeFault) -> String {
             );
             fill(&text, &[("name", &one_line(name)), ("paths", &paths.join(", "))])
         }
-        WorktreeFault::Removed { merged_into: Some(branch) } => fill(
+        WorktreeFault::Removed { merged_into: Some(branch), .. } => fill(
             &gettext(
                 "The worktree of this chat was merged into {branch} and removed. Start a new chat to go on.",
             ),
             &[("branch", &one_line(branch))],
         ),
-        WorktreeFault::Removed { merged_into: None } => gettext(
+        WorktreeFault::Removed { merged_into: None, has_snapshot: true } => gettext(
             "The worktree of this chat was removed. Restore it from its snapshot, or start a new chat.",
         ),
+        WorktreeFault::Removed { merged_into: None, has_snapshot: false } => {
+            gettext("The worktree of this chat was removed. Start a new chat to go on.")
+        }
         WorktreeFault::NothingToCommit => gettext("There is nothing to commit."),
         WorktreeFault::Uncommitted => {
             gettext("The worktree has uncommitted changes. Commit them, then try again.")

@@ -89,6 +89,15 @@ const GIT: &[(&str, Placeholder)] = &[
     ("info", Placeholder::Folder),
 ];
 
+/// The same in the part of git's data that is a linked work tree's own. Submodules belong to a work
+/// tree, with settings and hooks.
+const GIT_OWN: &[(&str, Placeholder)] = &[
+    ("commondir", Placeholder::Settings),
+    ("gitdir", Placeholder::Settings),
+    ("config.worktree", Placeholder::Settings),
+    ("modules", Placeholder::Folder),
+];
+
 /// The maximum size of git's settings that are read, in bytes.
 const LONGEST: u64 = 1 << 20;
 
@@ -96,11 +105,25 @@ const LONGEST: u64 = 1 << 20;
 pub(super) fn placeholders(project: &Path) -> impl Iterator<Item = (PathBuf, Placeholder)> {
     let own = OWN.iter().map(|name| (project.join(name), Placeholder::Folder));
     let git = project.join(".git");
-    // A link leads elsewhere.
-    let is_folder = git.symlink_metadata().is_ok_and(|found| found.is_dir());
-    let of_git = GIT.iter().filter(move |_| is_folder);
-    let of_git: Vec<_> = of_git.map(|(name, kind)| (git.join(name), *kind)).collect();
+    let of_git: Vec<_> = match git.symlink_metadata() {
+        Ok(found) if found.is_dir() => below(&git, GIT).collect(),
+        Ok(found) if found.is_file() => linked(&git).map_or_else(Vec::new, |(own, common)| {
+            // A command that may write objects must not borrow those of another repository.
+            let info = (common.join("objects/info"), Placeholder::Folder);
+            below(&own, GIT_OWN).chain(below(&common, GIT)).chain([info]).collect()
+        }),
+        // A link leads elsewhere.
+        _ => Vec::new(),
+    };
     own.chain(of_git).chain([(git, Placeholder::Folder)])
+}
+
+/// The paths in a folder that are protected there.
+fn below(
+    folder: &Path,
+    names: &'static [(&'static str, Placeholder)],
+) -> impl Iterator<Item = (PathBuf, Placeholder)> {
+    names.iter().map(move |(name, placeholder)| (folder.join(name), *placeholder))
 }
 
 /// Adds the project's protections, and git's data if it is outside.
@@ -130,11 +153,9 @@ pub(super) fn add(view: &mut View) -> Result<(), Error> {
                 }
                 // Its own part is writable, inside the shared data that is not.
                 view.protected.push(Protection::Pinned(own.clone()));
-                for name in ["commondir", "gitdir", "config.worktree"] {
-                    view.protected.push(protect(own.join(name), Placeholder::Settings)?);
+                for (path, placeholder) in below(&own, GIT_OWN) {
+                    view.protected.push(protect(path, placeholder)?);
                 }
-                // Submodules belong to a work tree, with settings and hooks.
-                view.protected.push(protect(own.join("modules"), Placeholder::Folder)?);
             }
             view.protected.push(Protection::ReadOnly(git));
         }
@@ -183,8 +204,8 @@ pub(super) fn repository(view: &mut View, git: PathBuf) {
 }
 
 fn inside(view: &mut View, git: &Path) {
-    let of = |(name, placeholder): &(&str, Placeholder)| protect(git.join(name), *placeholder);
-    match GIT.iter().map(of).collect::<Result<Vec<_>, _>>() {
+    let protections = below(git, GIT).map(|(path, placeholder)| protect(path, placeholder));
+    match protections.collect::<Result<Vec<_>, _>>() {
         Ok(protections) if bears_placeholders(git) => view.protected.extend(protections),
         // For example, hooks in another place: then nothing of git's may be changed.
         _ => view.protected.push(Protection::ReadOnly(git.to_owned())),
@@ -232,13 +253,20 @@ fn protect(path: PathBuf, placeholder: Placeholder) -> Result<Protection, Error>
 /// command to make any folder visible.
 fn linked(file: &Path) -> Option<(PathBuf, PathBuf)> {
     let base = file.parent()?;
-    let text = std::fs::read_to_string(file).ok()?;
+    let text = short(file)?;
     let own = base.join(text.strip_prefix("gitdir:")?.trim()).canonicalize().ok()?;
-    let back = std::fs::read_to_string(own.join("gitdir")).ok()?;
+    let back = short(&own.join("gitdir"))?;
     if own.join(back.trim()).canonicalize().ok()? != file.canonicalize().ok()? {
         return None;
     }
-    let common = std::fs::read_to_string(own.join("commondir")).ok()?;
+    let common = short(&own.join("commondir"))?;
     let common = own.join(common.trim()).canonicalize().ok()?;
     (own.starts_with(&common) && common.join("objects").is_dir()).then_some((own, common))
+}
+
+/// The text of a small file. Reading a pipe would block.
+fn short(file: &Path) -> Option<String> {
+    let found = file.metadata().ok()?;
+    let is_short = found.is_file() && found.len() <= LONGEST;
+    if is_short { std::fs::read_to_string(file).ok() } else { None }
 }

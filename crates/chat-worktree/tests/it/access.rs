@@ -12,7 +12,7 @@ fn a_command_reaches_only_what_its_git_needs() {
     let (worktree, other) = (world.create("x"), world.create("y"));
     let access = world.worktrees.access(&worktree).unwrap();
     let at = |name: &str| world.path(".git").join(name);
-    let own = at("worktrees/x");
+    let (own, others) = (world.own(&worktree), world.own(&other));
     for allowed in [
         own.join("index"),
         own.join("HEAD.lock"),
@@ -49,11 +49,7 @@ fn a_command_reaches_only_what_its_git_needs() {
         "MERGE_HEAD",
         "modules",
         "worktrees",
-        "worktrees/y/HEAD",
         "worktrees/z",
-        "worktrees/x/gitdir",
-        "worktrees/x/commondir",
-        "worktrees/x/config.worktree",
         "objects/info/alternates",
         "description",
         "commondir",
@@ -61,6 +57,10 @@ fn a_command_reaches_only_what_its_git_needs() {
     ] {
         assert!(!access.may_write(&at(name)), "{name}");
     }
+    for name in ["gitdir", "commondir", "config.worktree"] {
+        assert!(!access.may_write(&own.join(name)), "{name}");
+    }
+    assert!(!access.may_write(&others.join("HEAD")));
     assert!(!access.may_write(&world.path("a")) && !access.may_write(other.folder()));
     assert_eq!(access.hidden, [at("worktrees")]);
 }

@@ -37,7 +37,7 @@ fn attempt(evil: impl Fn(&World, &Path, &Path)) -> (World, Vec<Result<(), Error>
     git(&other, &["-c", "user.name=a", "-c", "user.email=a@b", "add", "."]);
     git(&other, &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "other"]);
     write(worktree.folder(), "a", "work\n");
-    let own = world.path(".git/worktrees/x");
+    let own = world.own(&worktree);
     evil(&world, worktree.folder(), &own);
     let before = (world.parent_state(), files(&other));
     let results = operate(&world, &worktree);

@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use chat_worktree::{Error, Listed, Worktree};
+use chat_worktree::{CreateOptions, Error, Listed, Worktree};
 
 use crate::world::{NEVER, World, contents, files, git, write};
 
@@ -75,6 +75,38 @@ fn a_removed_worktree_can_be_restored_even_if_its_commits_are_gone() {
     // It can be restored again, next to the first.
     let again = world.worktrees.restore(&snapshot.id, &world.project(), &NEVER).unwrap().worktree;
     assert_eq!(again.branch(), "natter/some-work-2");
+}
+
+#[test]
+fn a_worktree_that_is_gone_takes_no_other_with_it() {
+    let world = World::new();
+    let branch = CreateOptions {
+        name: "fixer".to_owned(),
+        branch: Some("fix".to_owned()),
+        ..CreateOptions::default()
+    };
+    let gone = world.create_with(&branch).worktree;
+    fs::remove_dir_all(gone.folder()).unwrap();
+    world.git(&["worktree", "prune"]);
+    let other = world.create("fixer");
+    assert_ne!(world.own(&gone), world.own(&other));
+    assert!(world.own(&other).is_dir());
+    world.worktrees.forget(&gone).unwrap();
+    let status = world.status(&other);
+    assert_eq!((status.changed, status.untracked), (0, 0));
+
+    // Nor where its record names the git folder of the other.
+    let gone = world.create("gone");
+    let record = gone.folder().with_extension("json");
+    let name = |worktree: &Worktree| world.own(worktree).to_str().unwrap().to_owned();
+    let text = fs::read_to_string(&record).unwrap().replace(&name(&gone), &name(&other));
+    fs::write(&record, text).unwrap();
+    fs::remove_dir_all(gone.folder()).unwrap();
+    let gone = world.worktrees.open(gone.folder()).unwrap();
+    world.worktrees.forget(&gone).unwrap();
+    assert!(!record.exists());
+    world.status(&other);
+    git(other.folder(), &["status"]);
 }
 
 #[test]

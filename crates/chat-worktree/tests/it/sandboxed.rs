@@ -71,6 +71,8 @@ fn a_sandboxed_command_changes_neither_links_nor_what_git_trusts() {
     let project = world.project();
     let (parent, folder) = (project.to_str().unwrap(), worktree.folder());
     let above = folder.parent().unwrap().to_str().unwrap();
+    let [x, y] = [&worktree, &other].map(|it| world.own(it));
+    let [x, y] = [x, y].map(|it| it.to_str().unwrap().to_owned());
     let [own, others] = [&worktree, &other].map(|it| it.folder().to_str().unwrap());
     let as_somebody = "export GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=A \
         GIT_COMMITTER_EMAIL=a";
@@ -81,13 +83,13 @@ fn a_sandboxed_command_changes_neither_links_nor_what_git_trusts() {
         "git config core.fsmonitor evil".to_owned(),
         format!("echo evil > {parent}/.git/hooks/pre-commit"),
         format!("echo '* filter=x' > {parent}/.git/info/attributes"),
-        format!("rm -r {parent}/.git/worktrees/y"),
-        format!("echo evil > {parent}/.git/worktrees/y/HEAD"),
-        format!("cat {parent}/.git/worktrees/y/HEAD"),
+        format!("rm -r {y}"),
+        format!("echo evil > {y}/HEAD"),
+        format!("cat {y}/HEAD"),
         format!("mkdir {parent}/.git/worktrees/z"),
-        format!("echo {parent}/.git > {parent}/.git/worktrees/x/commondir"),
-        format!("echo {parent}/.git > {parent}/.git/worktrees/x/gitdir"),
-        format!("echo evil > {parent}/.git/worktrees/x/config.worktree"),
+        format!("echo {parent}/.git > {x}/commondir"),
+        format!("echo {parent}/.git > {x}/gitdir"),
+        format!("echo evil > {x}/config.worktree"),
         format!("echo gitdir: {parent}/.git > .git"),
         "rm .git".to_owned(),
         "mv .git elsewhere".to_owned(),
@@ -128,7 +130,11 @@ fn a_sandboxed_command_changes_neither_links_nor_what_git_trusts() {
     let state = || {
         let mut all = files(&project);
         // Nothing of these leads to anything, and they are the command's.
-        let own = [".git/objects", ".git/worktrees/x", ".git/logs/refs/heads/natter"];
+        let own = [
+            Path::new(".git/objects"),
+            Path::new(&x).strip_prefix(&project).unwrap(),
+            Path::new(".git/logs/refs/heads/natter"),
+        ];
         all.retain(|path, _| !own.iter().any(|own| path.starts_with(own)));
         (all, records(), world.path(".git/objects/info/alternates").exists())
     };

@@ -96,6 +96,11 @@ impl World {
         self.worktrees.remove(worktree, true, &NEVER).unwrap()
     }
 
+    /// The git folder of a worktree in the repository.
+    pub fn own(&self, worktree: &Worktree) -> PathBuf {
+        self.path(".git/worktrees").join(worktree.folder().file_name().unwrap())
+    }
+
     /// What must not change by an operation on a worktree: the user's files, and git's data except
     /// for objects and what is the worktrees' own.
     pub fn parent_state(&self) -> BTreeMap<PathBuf, String> {

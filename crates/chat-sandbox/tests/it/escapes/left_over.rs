@@ -7,6 +7,7 @@ use std::path::Path;
 use chat_sandbox::{Preference, clear_left_over};
 
 use super::meanwhile::waiting;
+use super::project::git;
 use crate::support::{Scene, write};
 use crate::unprivileged;
 
@@ -48,6 +49,40 @@ fn only_empty_marked_folders_and_the_very_files_are_removed() {
     drop(held);
     clear_left_over(project.path());
     assert!(!at(".git/modules").exists());
+}
+
+#[test]
+fn what_is_left_in_the_git_data_of_a_linked_work_tree_is_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (main, tree) = (folder.path().join("main"), folder.path().join("tree"));
+    fs::create_dir(&main).unwrap();
+    git(&main, &["init", "-q"]);
+    git(&main, &["commit", "-q", "--allow-empty", "-m", "one"]);
+    git(&main, &["worktree", "add", "-q", tree.to_str().unwrap()]);
+    let common = main.join(".git");
+    let own = common.join("worktrees/tree");
+    let settings = "# Natter keeps this place free while a command runs.\n";
+    let left = [own.join("config.worktree"), common.join("config.worktree")];
+    left.iter().for_each(|path| write(path, settings));
+    let left_folders = [own.join("modules"), common.join("modules"), tree.join(".natter")];
+    left_folders.iter().for_each(|path| placeholder(path));
+    // What another folder leads to is not looked at.
+    let other = folder.path().join("other");
+    fs::create_dir(&other).unwrap();
+    fs::copy(tree.join(".git"), other.join(".git")).unwrap();
+    clear_left_over(&other);
+    assert!(left.iter().chain(&left_folders).all(|path| path.exists()));
+
+    clear_left_over(&tree);
+    for path in left.iter().chain(&left_folders) {
+        assert!(!path.exists(), "{}", path.display());
+    }
+    for kept in
+        [own.join("gitdir"), own.join("commondir"), common.join("config"), tree.join(".git")]
+    {
+        assert!(kept.exists(), "{}", kept.display());
+    }
+    git(&tree, &["status"]);
 }
 
 #[test]

@@ -58,14 +58,21 @@ async fn an_agent_never_works_in_a_worktree_of_another_chat() {
             _ => None,
         })
         .await;
-    let fault = WorktreeFault::Removed { merged_into: Some("main".to_owned()) };
+    let fault = WorktreeFault::Removed { merged_into: Some("main".to_owned()), has_snapshot: true };
     assert_eq!(error.unwrap().kind, Kind::Worktree { fault });
     // When that of the other chat goes, only that chat's agent is closed.
     let worktrees = world.manager.worktrees();
-    worktrees.discard(rows[0].worktree.as_ref().unwrap()).await.unwrap();
+    let removed = worktrees.discard(rows[0].worktree.as_ref().unwrap()).await.unwrap();
+    let gone = |has_snapshot| {
+        let fault = WorktreeFault::Removed { merged_into: None, has_snapshot };
+        Kind::Worktree { fault }
+    };
     let why = worktrees.why_missing(&rows[0].path).await.unwrap().unwrap();
-    let fault = WorktreeFault::Removed { merged_into: None };
-    assert_eq!(why.kind, Kind::Worktree { fault });
+    assert_eq!(why.kind, gone(true));
+    // Nobody is sent to a snapshot that was deleted.
+    worktrees.delete_snapshot(&removed.snapshot.id).await.unwrap();
+    let why = worktrees.why_missing(&rows[0].path).await.unwrap().unwrap();
+    assert_eq!(why.kind, gone(false));
     assert_eq!(worktrees.why_missing(world.project.path()).await.unwrap(), None);
 }
 

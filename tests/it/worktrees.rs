@@ -55,12 +55,8 @@ async fn fruit(stage: &Stage, folder: &Path) -> Result<()> {
     Ok(())
 }
 
+/// A button: the title of its row, or a mnemonic, is part of its name.
 fn button(label: &str) -> By {
-    named(label).role(Role::Button)
-}
-
-/// A button of a question, whose name has a mnemonic.
-fn answer(label: &str) -> By {
     containing(label).role(Role::Button)
 }
 
@@ -114,7 +110,7 @@ async fn a_new_chat_works_in_a_worktree_with_what_is_not_committed() -> Result<(
         .await?
         .click_with_mouse()
         .await?;
-    window.click(answer("reate")).await?;
+    window.click(button("reate")).await?;
     window.gone(named(NEW).role(Role::Frame)).await?;
     window.find(named("garden · natter/fix-notes").role(Role::Label)).await?;
     window.say("What grows here?").await?;
@@ -182,13 +178,13 @@ async fn a_worktree_is_merged_once_its_changes_were_seen_and_restored_from_its_s
     window.find(named("+1 −0").role(Role::Label)).await?;
     window.find(button("Merge…")).await?.click_with_mouse().await?;
     window.find(named("Commit Before Merging?")).await?;
-    window.click(answer("_Commit")).await?;
+    window.click(button("_Commit")).await?;
     window.find(named("Merge Into main?")).await?;
     window.find(containing("1 commit, 1 file changed.")).await?;
     window.find(containing("Add the work of Fix notes").role(Role::Label)).await?;
     window.find(named("notes.txt +1 −0").role(Role::Label)).await?;
     assert_eq!(fs::read_to_string(garden.join("notes.txt"))?, "milk\n", "it is not merged yet");
-    window.click(answer("_Merge")).await?;
+    window.click(button("_Merge")).await?;
     window.find(named("Merged into main.")).await?;
     window.find(named("No worktrees yet")).await?;
     assert_eq!(fs::read_to_string(garden.join("notes.txt"))?, "milk\npears\n");
@@ -199,7 +195,7 @@ async fn a_worktree_is_merged_once_its_changes_were_seen_and_restored_from_its_s
     window.gone(named("No worktrees yet")).await?;
     assert_eq!(fs::read_to_string(folder.join("notes.txt"))?, "milk\npears\n");
     window.find(named("Delete the snapshot of Fix notes")).await?.click_with_mouse().await?;
-    window.click(answer("_Delete")).await?;
+    window.click(button("_Delete")).await?;
     window.gone(named("Restore the snapshot of Fix notes")).await?;
     // Its chat is opened from its page.
     open_page(&window).await?;
@@ -251,7 +247,7 @@ async fn a_conflict_is_named_and_a_worktree_is_committed_and_discarded_by_keyboa
     window.gone(named("Discard “Fix notes”?")).await?;
     assert!(folder.exists());
     window.find(button("Discard…")).await?.click_with_mouse().await?;
-    window.click(answer("_Discard")).await?;
+    window.click(button("_Discard")).await?;
     window.find(named("No worktrees yet")).await?;
     assert!(!folder.exists());
     assert_eq!(git(&garden, &["branch", "--format=%(refname:short)"])?, "main");

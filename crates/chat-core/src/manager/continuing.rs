@@ -79,7 +79,9 @@ impl Manager {
                 // So that it is told, even where the program ends before.
                 self.inner.shared.store.set_reports(agent.fid(), true).await?;
                 // What is to come of it replaces that.
-                session.withdraw_interrupted(agent.fid()).await?;
+                if let Err(error) = session.withdraw_interrupted(agent.fid()).await {
+                    tracing::warn!(%error, "it is also told that an agent was interrupted");
+                }
             }
             let all = agents.into_iter().map(|agent| self.resume_with_reports(agent, true));
             let ended = futures_util::future::join_all(all).await;

@@ -9,6 +9,7 @@ use super::{AgentState, Fid, ModelRef, Options, ReplyFailure, Thinking};
 
 /// A session without its messages: what its row in the store says, what the list of chats shows, and
 /// what its next request is made with.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about a row")]
 #[derive(Clone, Debug, Default, PartialEq, Hash)]
 pub struct SessionMeta {
     /// Its id.

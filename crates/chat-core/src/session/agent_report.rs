@@ -330,19 +330,28 @@ fn of_branch(
         _ if interrupted => (AgentState::Interrupted, None),
         _ => (AgentState::Stopped, None),
     };
-    let texts = replies.clone().map(|reply| reply.plain_text());
-    let text = texts.rev().find(|text| !text.trim().is_empty()).unwrap_or_default();
-    let text = cut_off(branch, at) + &text;
+    let texts: Vec<_> = replies.clone().map(|reply| reply.plain_text()).collect();
+    let round = texts.iter().rposition(|text| !text.trim().is_empty());
+    let text = match round {
+        // Later rounds say something of their own.
+        Some(round) if round > 0 => texts[round].clone(),
+        _ => cut_off(branch, at) + &texts.concat(),
+    };
     let usage = replies.filter_map(|reply| reply.usage.as_ref());
     let usage = usage.fold(Usage::default(), |all, usage| all.and(usage));
     AgentReport { state, error, usage, text: cut(text.trim()), ..report }
 }
 
-/// What had been said of a reply that was cut off, where a message has the model continue it.
+/// What had been said of a reply that was cut off, where a message has the model continue it. What went
+/// round in circles is left out.
 fn cut_off(branch: &[Arc<Message>], mut at: usize) -> String {
     let mut said = String::new();
     while branch[at].continues_reply() {
         let Some(reply) = branch[..at].iter().rfind(|it| it.role == Role::Assistant) else { break };
+        let error = reply.error.as_ref().map(|error| &error.kind);
+        if matches!(error, Some(Kind::Repetition { .. })) {
+            break;
+        }
         said = reply.plain_text() + &said;
         match branch[..at].iter().rposition(|message| message.role == Role::User) {
             Some(before) => at = before,

@@ -111,7 +111,7 @@ impl Session {
                 let first = Arc::clone(&self.project_start);
                 let looking = tokio::task::spawn_blocking(move || {
                     let project = Project::open(&folder, &kept);
-                    let project = project.map_err(|error| refused(error, folder, &worktrees))?;
+                    let project = project.map_err(|error| refused(&error, folder, &worktrees))?;
                     let project = project.with_secrets(secrets);
                     let start = first.at(&project);
                     Ok::<_, Error>(read_folder(project, about.as_deref(), start))
@@ -215,7 +215,7 @@ fn read_folder(project: Project, active: Option<&Path>, start: Arc<ProjectStart>
 }
 
 /// Why a folder cannot be worked in, for people.
-fn refused(error: PathError, path: PathBuf, worktrees: &Worktrees) -> Error {
+fn refused(error: &PathError, path: PathBuf, worktrees: &Worktrees) -> Error {
     if let PathError::Own(_) = error {
         return Kind::ProjectRefused { path }.into();
     }

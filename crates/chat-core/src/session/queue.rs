@@ -92,23 +92,31 @@ impl Session {
                 // Of several some may wait still.
                 Ok(false) if waiting.len() > 1 => {
                     if let Err(error) = self.take_waiting().await {
+                        self.put_back(waiting);
                         self.notice(error);
                         return false;
                     }
                 }
                 Ok(false) => {}
                 Err(error) => {
-                    {
-                        let mut state = self.lock();
-                        state.refused = waiting.first().map(|first| (first.id, error.clone()));
-                        let event = state.queue.push_first(waiting);
-                        state.tell(event);
+                    let refused = waiting.first().map(|first| (first.id, error.clone()));
+                    self.lock().refused = refused;
+                    self.put_back(waiting);
+                    // Reports were taken from between other messages.
+                    if let Err(error) = self.take_waiting().await {
+                        tracing::warn!(%error, "what waits is in another order than it is stored in");
                     }
                     self.notice(error);
                     return false;
                 }
             }
         }
+    }
+
+    fn put_back(&self, waiting: Vec<Waiting>) {
+        let mut state = self.lock();
+        let event = state.queue.push_first(waiting);
+        state.tell(event);
     }
 
     /// Takes a waiting message back.

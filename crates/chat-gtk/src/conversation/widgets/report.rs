@@ -13,9 +13,10 @@ use chat_presentation::words::{agent_state, fill, one_line, sentence, visible};
 use super::context::WidgetContext;
 use super::rich_text::{RichText, plain};
 use super::tags::Tags;
-use super::user::AGENT;
 use crate::accessible;
 
+/// The icon of an agent that speaks in place of the user.
+pub const AGENT: &str = "system-users-symbolic";
 /// How many lines of a closed card are shown.
 const LINES: i32 = 3;
 /// More than these lines hold, in bytes.

@@ -10,16 +10,13 @@ use chat_core::message::{AgentReport, CommandText, FromAgent, Message, MessageId
 use chat_presentation::words::{fill, from_agent, one_line};
 
 use crate::conversation::widgets::context::{Output, WidgetContext};
-use crate::conversation::widgets::report::ReportCard;
+use crate::conversation::widgets::report::{AGENT, ReportCard};
 use crate::conversation::widgets::tags::Tags;
 use crate::wrap::wrap;
 use crate::{accessible, adaptive_pair};
 
 /// Longer texts are shown in part until the person asks for all, in bytes.
 const LONG: usize = 10_000;
-
-/// The icon of an agent that speaks in place of the user.
-pub(super) const AGENT: &str = "system-users-symbolic";
 
 /// What an agent reports in a message, if one does.
 fn report_in(message: &Message) -> Option<&AgentReport> {

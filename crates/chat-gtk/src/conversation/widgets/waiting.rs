@@ -13,7 +13,7 @@ use chat_presentation::words::from_agent;
 use super::user;
 use crate::accessible;
 use crate::conversation::widgets::context::{Output, WidgetContext};
-use crate::conversation::widgets::report::ReportCard;
+use crate::conversation::widgets::report::{AGENT, ReportCard};
 use crate::conversation::widgets::tags::Tags;
 use crate::wrap::wrap_at_end;
 
@@ -124,17 +124,14 @@ impl WaitingMessages {
             .halign(gtk::Align::End)
             .css_classes(["queued"])
             .build();
-        let report = match &queued.content.agent {
-            Some(FromAgent::Report(report)) => {
-                let card = ReportCard::new(report, &self.context);
-                root.set_halign(gtk::Align::Fill);
-                root.append(card.widget());
-                Some(card)
-            }
-            _ => {
-                root.append(&user::bubble(&queued.content.text, &chips(queued)).0);
-                None
-            }
+        let report = if let Some(FromAgent::Report(report)) = &queued.content.agent {
+            let card = ReportCard::new(report, &self.context);
+            root.set_halign(gtk::Align::Fill);
+            root.append(card.widget());
+            Some(card)
+        } else {
+            root.append(&user::bubble(&queued.content.text, &chips(queued)).0);
+            None
         };
         let line = wrap_at_end();
         root.append(&line);
@@ -259,6 +256,6 @@ fn chips(queued: &Queued) -> Vec<(&'static str, String)> {
         Attachment::Command(_) => None,
     };
     let attached = queued.content.attachments.iter().filter_map(chip);
-    let agent = queued.content.agent.iter().map(|agent| (user::AGENT, from_agent(agent)));
+    let agent = queued.content.agent.iter().map(|agent| (AGENT, from_agent(agent)));
     attached.chain(agent).collect()
 }

@@ -13,7 +13,7 @@ use super::*;
 const SCHEDULES: u64 = 500;
 
 /// How many of them run at once: they share the commits of the store.
-const AT_ONCE: u64 = 100;
+const AT_ONCE: usize = 100;
 
 /// What a call told the chat.
 type Told = JoinHandle<Vec<AgentReport>>;
@@ -231,7 +231,8 @@ async fn whatever_comes_in_between_each_report_is_told_once() {
     };
     world.manager.settings().change(many).await.unwrap();
     let schedules = std::env::var("NATTER_SCHEDULES").map_or(SCHEDULES, |it| it.parse().unwrap());
-    for group in 0..schedules / AT_ONCE {
+    assert!(schedules > 0);
+    for first in (0..schedules).step_by(AT_ONCE) {
         let run = async |seed| {
             let mut schedule = Schedule::new(&world, seed).await;
             for _ in 0..schedule.random.random_range(3..10) {
@@ -239,6 +240,7 @@ async fn whatever_comes_in_between_each_report_is_told_once() {
             }
             schedule.end(seed).await;
         };
-        join_all((group * AT_ONCE..(group + 1) * AT_ONCE).map(run)).await;
+        let group = first..schedules.min(first + AT_ONCE as u64);
+        join_all(group.map(run)).await;
     }
 }

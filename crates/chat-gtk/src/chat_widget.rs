@@ -248,10 +248,7 @@ impl Component for ChatWidget {
                 self.recalled = None;
                 self.show(fid, None);
             }
-            Input::ShowBeside => {
-                self.recalled = None;
-                self.show(None, self.agents.next_workplace(&self.shown));
-            }
+            Input::ShowBeside => self.show_next(),
             Input::ShowAgain(fid) => {
                 self.recalled = Some(fid.clone());
                 if self.manager.is_none() || !self.composer.were_typed() {

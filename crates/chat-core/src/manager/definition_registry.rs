@@ -48,6 +48,8 @@ struct Shared {
 struct Known {
     /// By the project's folder; without one the user's own alone.
     watchers: BTreeMap<Option<PathBuf>, Watched>,
+    /// The projects that worktrees were made from, as far as somebody asked for their definitions.
+    made_from: BTreeMap<PathBuf, PathBuf>,
     /// Counts how often they were asked for.
     clock: u64,
 }
@@ -73,6 +75,7 @@ impl Known {
         if projects().count() > MOST_PROJECTS {
             let oldest = projects().min_by_key(|(_, watched)| watched.used);
             if let Some(oldest) = oldest.map(|(project, _)| project.clone()) {
+                self.made_from.retain(|_, project| Some(&*project) != oldest.as_ref());
                 self.watchers.remove(&oldest);
             }
         }
@@ -116,20 +119,31 @@ impl DefinitionRegistry {
     /// The definitions of a project, or of chats without one, which are watched from now on. In a
     /// worktree those of the project that it was made from count: that is what the user trusts.
     pub(super) async fn load(&self, project: Option<PathBuf>) -> Arc<Definitions> {
-        let project = self.made_from(project.as_deref());
-        if let Some(known) = self.lock().get(project.as_deref()) {
-            return known;
+        let made_from = self.made_from(project.as_deref());
+        {
+            let mut known = self.lock();
+            if let (Some(project), Some(parent)) = (project, &made_from) {
+                if project == *parent {
+                    known.made_from.remove(&project);
+                } else {
+                    known.made_from.insert(project, parent.clone());
+                }
+            }
+            if let Some(known) = known.get(made_from.as_deref()) {
+                return known;
+            }
         }
         let this = self.clone();
-        let reading = tokio::task::spawn_blocking(move || this.read(project.as_deref()));
+        let reading = tokio::task::spawn_blocking(move || this.read(made_from.as_deref()));
         reading.await.unwrap_or_default()
     }
 
-    /// The same without waiting: the user's own alone where the project was not read yet.
+    /// The same without waiting, and without a look at the disk: the user's own alone where they were not
+    /// loaded for this folder yet.
     pub(super) fn current(&self, project: Option<&Path>) -> Arc<Definitions> {
-        let project = self.made_from(project);
         let mut known = self.lock();
-        let found = known.get(project.as_deref()).or_else(|| known.get(None));
+        let made_from = project.and_then(|project| known.made_from.get(project).cloned());
+        let found = known.get(made_from.as_deref().or(project)).or_else(|| known.get(None));
         found.unwrap_or_default()
     }
 

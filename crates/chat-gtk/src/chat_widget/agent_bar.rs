@@ -23,6 +23,16 @@ pub(super) enum Msg {
     Continue,
     /// The agents of a chat's tree, and the chat that this one works for, with its title.
     Found { of: Fid, agents: Vec<SessionPlaceholder>, above: Above },
+    /// Where a new chat works that was asked for in this one.
+    Next { from: Fid, place: Option<Workplace> },
+}
+
+/// Where a new chat works.
+pub(super) enum Next {
+    /// Here, if it works in a folder.
+    At(Option<Workplace>),
+    /// [`Msg::Next`] says it.
+    Unknown,
 }
 
 /// The chats that one works for.
@@ -37,16 +47,21 @@ pub(super) struct Above {
 impl Above {
     /// The chats above one that works for this parent.
     fn of(parent: &Fid, chats: &[SessionPlaceholder]) -> Self {
-        let find = |fid: &Fid| chats.iter().find(|chat| chat.fid == *fid);
-        let up = |chat: &&SessionPlaceholder| chat.parent.as_ref().and_then(find);
-        let next = find(parent);
-        // What is stored could lead round and round.
-        let top = std::iter::successors(next, up).take(chats.len()).last();
+        let next = chats.iter().find(|chat| chat.fid == *parent);
         Self {
             parent: next.map(|parent| (parent.fid.clone(), parent.title.clone())),
-            top: top.filter(|top| top.parent.is_none()).and_then(Workplace::of_chat),
+            top: top_of(parent, chats),
         }
     }
+}
+
+/// Where the chat works that is above all others of this one, or is this one itself.
+fn top_of(fid: &Fid, chats: &[SessionPlaceholder]) -> Option<Workplace> {
+    let find = |fid: &Fid| chats.iter().find(|chat| chat.fid == *fid);
+    let up = |chat: &&SessionPlaceholder| chat.parent.as_ref().and_then(find);
+    // What is stored could lead round and round.
+    let top = std::iter::successors(find(fid), up).take(chats.len()).last();
+    top.filter(|top| top.parent.is_none()).and_then(Workplace::of_chat)
 }
 
 /// The bar.
@@ -65,6 +80,8 @@ pub(super) struct AgentBar {
     parent: Option<(Fid, Option<String>)>,
     /// Where the chat works that is above all, once that is known.
     top: Option<Workplace>,
+    /// The chat in which a new one was asked for, until it is known where that works.
+    next: Option<Fid>,
 }
 
 impl AgentBar {
@@ -122,6 +139,7 @@ impl AgentBar {
             shown: None,
             parent: None,
             top: None,
+            next: None,
         }
     }
 
@@ -209,8 +227,28 @@ impl AgentBar {
 
     /// Where a new chat works that is begun from the shown one. An agent may have a worktree, in which
     /// nobody else is to work: from there it is where the chat at the top works.
-    pub(super) fn next_workplace(&self, shown: &ShownChat) -> Option<Workplace> {
-        if self.parent.is_some() { self.top.clone() } else { Workplace::of(shown) }
+    pub(super) fn next_workplace(&mut self, shown: &ShownChat) -> Next {
+        let is_unknown = shown.is_opening() || (self.parent.is_some() && self.top.is_none());
+        if let (true, Some(manager), Some(from)) = (is_unknown, self.manager.clone(), shown.fid()) {
+            let from = from.clone();
+            self.next = Some(from.clone());
+            self.handle.spawn(async move {
+                let place = top_of(&from, &manager.sessions().list().await.unwrap_or_default());
+                Msg::Next { from, place }
+            });
+            return Next::Unknown;
+        }
+        Next::At(if self.parent.is_some() { self.top.clone() } else { Workplace::of(shown) })
+    }
+
+    /// Something else is shown than the new chat that was asked for.
+    pub(super) fn forget_next(&mut self) {
+        self.next = None;
+    }
+
+    /// Whether the new chat that was asked for in this one is still wanted.
+    pub(super) fn wants_next(&self, from: &Fid) -> bool {
+        self.next.as_ref() == Some(from)
     }
 
     /// Whether agents of the shown chat were interrupted.
@@ -240,9 +278,16 @@ mod tests {
     use std::path::Path;
 
     use chat_core::event::Status;
+    use chat_core::manager::StartOptions;
     use chat_core::message::SessionMeta;
+    use chat_core::settings::Folders;
+    use chat_core::store::{NewSession, Store};
+    use relm4::ComponentController;
+    use tokio::runtime::Runtime;
 
+    use super::super::{Init, Input, launch};
     use super::*;
+    use crate::main_loop::until;
 
     fn chat(fid: &str, parent: Option<&str>, project: &str) -> SessionPlaceholder {
         let meta = SessionMeta {
@@ -274,5 +319,33 @@ mod tests {
         assert_eq!(above("fixer"), (Some("fixer".to_owned()), project));
         assert_eq!(above("round").1, None);
         assert_eq!(above("gone"), (None, None));
+        // The same of one that was not read yet.
+        let top = |fid: &str| top_of(&Fid::new(fid), &chats).map(|top| top.project);
+        assert_eq!(top("helper"), Some("/project".into()));
+        assert_eq!(top("chat"), Some("/project".into()));
+    }
+
+    #[gtk::test]
+    fn a_new_chat_that_is_asked_for_at_once_keeps_the_project() {
+        crate::init();
+        let folder = tempfile::tempdir().unwrap();
+        let folders = Folders::below(folder.path().to_owned());
+        let runtime = Runtime::new().unwrap();
+        let stored = |parent: Option<&Fid>, project: &str| {
+            let meta = SessionMeta { parent: parent.cloned(), ..chat("", None, project).meta };
+            let new = NewSession { meta, ..NewSession::default() };
+            let store = Store::open(&folders).unwrap().store;
+            runtime.block_on(store.create(new, Vec::new())).unwrap().fid.clone()
+        };
+        let top = stored(None, "/project");
+        let agent = stored(Some(&top), "/worktrees/fixer");
+        let manager = runtime.block_on(Manager::start(StartOptions::new(folders.clone()))).unwrap();
+        let init = Init { manager: Some(manager), ..Init::default() };
+        let widget = launch(init).detach();
+        widget.emit(Input::Show(Some(agent.clone())));
+        until("the agent's chat", || widget.model().shown.fid() == Some(&agent));
+        widget.emit(Input::ShowBeside);
+        until("a new chat", || widget.model().shown.fid().is_none());
+        assert_eq!(widget.model().shown.project(), Some(Path::new("/project")));
     }
 }

@@ -109,8 +109,7 @@ impl ChatWidget {
     ) -> Result<(), String> {
         match command {
             BuiltIn::Clear => {
-                self.recalled = None;
-                self.show(None, self.agents.next_workplace(&self.shown));
+                self.show_next();
                 self.composer.field().focus();
             }
             BuiltIn::Compact => {

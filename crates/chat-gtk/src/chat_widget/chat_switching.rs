@@ -12,6 +12,7 @@ use chat_core::session::EmptySession;
 use relm4::gtk::gio;
 use relm4::gtk::prelude::*;
 
+use super::agent_bar::Next;
 use super::chat_composer;
 use super::find_bar;
 use super::handle::Handle;
@@ -91,8 +92,17 @@ impl ChatWidget {
         is_known && self.reading.set(&session.fid, place)
     }
 
+    /// Shows a new chat that works where the shown one does, as soon as that is known.
+    pub(super) fn show_next(&mut self) {
+        self.recalled = None;
+        if let Next::At(place) = self.agents.next_workplace(&self.shown) {
+            self.show(None, place);
+        }
+    }
+
     /// Shows a chat: at once where it is new, otherwise as soon as it is read. A new one may work at this place.
     pub(super) fn show(&mut self, fid: Option<Fid>, place: Option<Workplace>) {
+        self.agents.forget_next();
         let Some(manager) = self.manager.clone() else {
             self.wanted = fid;
             if self.composer.is_switching() {

@@ -106,10 +106,7 @@ impl ChatWidget {
             Used::ThinkAsModel => self.requests.retry_without_thinking(fid),
             Used::ChooseModel => self.model.open_models(),
             Used::ChooseAgent => self.model.open_agents(),
-            Used::NewChat => {
-                self.recalled = None;
-                self.show(None, self.agents.next_workplace(&self.shown));
-            }
+            Used::NewChat => self.show_next(),
             Used::OpenSettings => {
                 let name = self.shown.model().map(|model| model.connection.clone());
                 self.handle.output(Output::Connections(name));

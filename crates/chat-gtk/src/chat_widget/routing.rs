@@ -17,6 +17,11 @@ impl ChatWidget {
             FrameMsg::Agents(agent_bar::Msg::Found { of, agents, above }) => {
                 self.agents.found(&of, agents, above);
             }
+            FrameMsg::Agents(agent_bar::Msg::Next { from, place }) => {
+                if self.agents.wants_next(&from) {
+                    self.show(None, place);
+                }
+            }
             FrameMsg::Agents(agent_bar::Msg::ToParent) => self.show_parent(),
             FrameMsg::Agents(agent_bar::Msg::Continue) => {
                 // The button goes away with its line.

@@ -54,7 +54,7 @@ impl Details {
         let changes = adw::PreferencesGroup::builder().title(gettext("Changes")).build();
         match (&row.worktree, row.state) {
             (Some(worktree), WorktreeState::Whole) => {
-                page.add(&commit_group(&message, &commit));
+                page.add(&commit_group(&message, &commit, dialog));
                 page.add(&finish_group(worktree, dialog));
                 page.add(&changes);
             }
@@ -66,6 +66,7 @@ impl Details {
                     &gettext("Repair"),
                     &gettext("Links the folder and its repository again"),
                     &repair,
+                    dialog,
                 )]));
             }
             (Some(_), WorktreeState::FolderGone | WorktreeState::RepositoryGone) => {
@@ -76,6 +77,7 @@ impl Details {
                     &gettext("Remove From List"),
                     &gettext("What is left of it is kept"),
                     &remove,
+                    dialog,
                 )]));
             }
             _ => {}
@@ -134,6 +136,11 @@ impl Details {
         Some(text.trim().to_owned()).filter(|text| !text.is_empty())
     }
 
+    /// Focuses the message of the commit.
+    pub(super) fn focus_message(&self) {
+        self.message.grab_focus();
+    }
+
     /// The message was used.
     pub(super) fn clear_message(&self) {
         self.message.set_text("");
@@ -179,7 +186,11 @@ fn chats(
     group
 }
 
-fn commit_group(message: &adw::EntryRow, commit: &gtk::Button) -> adw::PreferencesGroup {
+fn commit_group(
+    message: &adw::EntryRow,
+    commit: &gtk::Button,
+    dialog: &Dialog,
+) -> adw::PreferencesGroup {
     let entered = commit.downgrade();
     message.connect_entry_activated(move |_| {
         if let Some(commit) = entered.upgrade().filter(WidgetExt::is_sensitive) {
@@ -192,6 +203,7 @@ fn commit_group(message: &adw::EntryRow, commit: &gtk::Button) -> adw::Preferenc
         &gettext("Commit"),
         &gettext("Commits all files on the worktree’s own branch"),
         commit,
+        dialog,
     ));
     group
 }
@@ -205,11 +217,13 @@ fn finish_group(worktree: &Worktree, dialog: &Rc<Dialog>) -> adw::PreferencesGro
             &sentences::merge_into(worktree),
             &gettext("Shows first what changes. The worktree is removed afterwards."),
             &merge,
+            dialog,
         ),
         action_row(
             &gettext("Discard"),
             &gettext("Removes the folder and the branch. A snapshot is kept."),
             &discard,
+            dialog,
         ),
     ])
 }
@@ -232,10 +246,16 @@ fn group(rows: &[adw::ActionRow]) -> adw::PreferencesGroup {
     group
 }
 
-fn action_row(title: &str, subtitle: &str, button: &gtk::Button) -> adw::ActionRow {
+fn action_row(
+    title: &str,
+    subtitle: &str,
+    button: &gtk::Button,
+    dialog: &Dialog,
+) -> adw::ActionRow {
     let row = plain_row(title, subtitle);
     row.add_suffix(button);
     row.set_activatable_widget(Some(button));
+    dialog.add_actions(&row);
     row
 }
 

@@ -17,6 +17,7 @@ use gtk::glib;
 use super::details::Details;
 use super::list::ListPage;
 use super::sentences;
+use crate::accessible;
 use crate::preferences::icon_button;
 
 /// The window's size, in pixels at the default font.
@@ -32,6 +33,12 @@ pub(super) struct Overview {
     pub(super) snapshots: Vec<Snapshot>,
     /// The titles of all chats.
     titles: HashMap<Fid, String>,
+}
+
+/// What had the keyboard, and what has it in its place.
+struct Stand {
+    action: glib::WeakRef<gtk::Widget>,
+    stand_in: Option<gtk::Widget>,
 }
 
 /// The window.
@@ -52,6 +59,10 @@ pub(super) struct Dialog {
     details: RefCell<Option<Rc<Details>>>,
     /// Whether something is being done.
     is_busy: Cell<bool>,
+    /// The rows with actions, which cannot be used meanwhile.
+    actions: RefCell<Vec<glib::WeakRef<gtk::Widget>>>,
+    /// The action that had the keyboard, and what has it meanwhile.
+    focused: RefCell<Option<Stand>>,
     /// How much is waited for.
     waits: Cell<usize>,
     show_chat: Box<dyn Fn(Fid)>,
@@ -80,9 +91,11 @@ impl Dialog {
         let back = icon_button("go-previous-symbolic", &gettext("Back to the List"));
         back.set_visible(false);
         let spinner = gtk::Spinner::new();
+        accessible::set_label(&spinner, &gettext("Working…"));
         header.pack_start(&back);
         header.pack_end(&spinner);
         let error = gtk::Label::builder()
+            .accessible_role(gtk::AccessibleRole::Alert)
             .xalign(0.0)
             .wrap(true)
             .wrap_mode(gtk::pango::WrapMode::WordChar)
@@ -130,6 +143,8 @@ impl Dialog {
             overview: RefCell::default(),
             details: RefCell::default(),
             is_busy: Cell::default(),
+            actions: RefCell::default(),
+            focused: RefCell::default(),
             waits: Cell::default(),
             show_chat,
         }
@@ -166,17 +181,58 @@ impl Dialog {
         self: &Rc<Self>,
         action: impl FnOnce(Rc<Self>) -> F,
     ) {
-        if self.is_busy.replace(true) {
+        if self.is_busy.get() {
             return;
         }
+        self.set_busy(true);
         self.show_error(None);
         let (this, work) = (Rc::clone(self), action(Rc::clone(self)));
         glib::spawn_future_local(async move {
             if let Err(error) = work.await {
                 this.show_error(Some(&error));
             }
-            this.is_busy.set(false);
+            this.set_busy(false);
         });
+    }
+
+    /// Adds a row with actions, which cannot be used while something is being done.
+    pub(super) fn add_actions(&self, row: &impl IsA<gtk::Widget>) {
+        row.set_sensitive(!self.is_busy.get());
+        let mut actions = self.actions.borrow_mut();
+        actions.retain(|row| row.upgrade().is_some());
+        actions.push(row.upcast_ref().downgrade());
+    }
+
+    /// The keyboard leaves an action that cannot be used for a while, and comes back to it.
+    fn set_busy(&self, is_busy: bool) {
+        self.is_busy.set(is_busy);
+        let rows: Vec<_> =
+            self.actions.borrow().iter().filter_map(glib::WeakRef::upgrade).collect();
+        let is_in_row =
+            |focus: &gtk::Widget| rows.iter().any(|row| focus == row || focus.is_ancestor(row));
+        let focus = GtkWindowExt::focus(&self.window);
+        if let Some(action) = focus.as_ref().filter(|focus| is_busy && is_in_row(focus)) {
+            if self.details.borrow().is_some() {
+                self.back.grab_focus();
+            } else {
+                self.list.focus(None);
+            }
+            let stand_in = GtkWindowExt::focus(&self.window);
+            self.focused.replace(Some(Stand { action: action.downgrade(), stand_in }));
+        }
+        for row in &rows {
+            row.set_sensitive(!is_busy);
+        }
+        let stand = if is_busy { None } else { self.focused.take() };
+        let Some(stand) = stand.filter(|stand| stand.stand_in == focus) else { return };
+        // Neither where the user has moved it since, nor where the action is gone.
+        match (stand.action.upgrade().filter(WidgetExt::is_mapped), self.details()) {
+            (Some(action), _) if action.is_sensitive() => {
+                action.grab_focus();
+            }
+            (Some(_), Some(details)) => details.focus_message(),
+            _ => {}
+        }
     }
 
     /// Waits for the engine, and shows that.

@@ -120,6 +120,7 @@ fn snapshot_row(snapshot: &Snapshot, dialog: &Rc<Dialog>) -> adw::ActionRow {
         run(&weak, |dialog| dialog.run(|this| this.delete_snapshot(snapshot)));
     });
     row.add_suffix(&delete);
+    dialog.add_actions(&row);
     row
 }
 

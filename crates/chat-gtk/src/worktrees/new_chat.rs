@@ -87,6 +87,8 @@ impl NewChat {
         more.add(&expander);
 
         let result = gtk::Label::builder()
+            .accessible_role(gtk::AccessibleRole::Alert)
+            .visible(false)
             .xalign(0.0)
             .wrap(true)
             .wrap_mode(gtk::pango::WrapMode::WordChar)
@@ -252,8 +254,11 @@ impl NewChat {
     }
 
     fn say(&self, words: &str, well: bool) {
+        // A screen reader reads an alert when it appears.
+        self.result.set_visible(false);
         self.result.set_label(words);
         self.result.set_css_classes(if well { &[] } else { &["error"] });
+        self.result.set_visible(true);
     }
 }
 

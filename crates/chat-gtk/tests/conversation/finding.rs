@@ -8,6 +8,7 @@ use chat_core::store::Page;
 use chat_gtk::conversation::{Output, SearchStatus};
 use gtk::prelude::*;
 
+use crate::reports::report;
 use crate::scene::{Scene, added, chat, reply, snapshot, until, walk};
 
 impl Scene {
@@ -241,4 +242,18 @@ fn a_long_message_is_shown_whole_where_the_place_is_in_what_was_left_out() {
     scene.settle();
     assert_eq!(scene.find("needle").current, Some(1));
     assert_eq!(scene.current(), "needle");
+}
+
+#[gtk::test]
+fn words_below_a_report_are_found_and_those_of_the_report_are_not_counted() {
+    let scene = Scene::new();
+    let mut message = Message::text(Role::User, None, "It is here, too");
+    message.parts.insert(0, Part::FromAgent(report()));
+    scene.conversation.show(&snapshot(vec![message], false));
+    scene.settle();
+    let status = scene.find("it is");
+    assert_eq!((status.current, status.total), (Some(1), 1));
+    let marked = scene.marked();
+    assert_eq!(marked.len(), 1, "{marked:?}");
+    assert!(marked[0].0 == "It is" && marked[0].1, "{marked:?}");
 }

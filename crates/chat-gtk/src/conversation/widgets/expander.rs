@@ -103,6 +103,7 @@ impl Expander {
             body: RefCell::default(),
             highlights: RefCell::default(),
         });
+        accessible::set_expanded(&parts.button, false);
         let weak = Rc::downgrade(&parts);
         parts.button.connect_clicked(move |_| {
             if let Some(parts) = weak.upgrade() {
@@ -157,6 +158,7 @@ impl Expander {
         // What is inside stands right below the line.
         self.parts.root.insert_child_after(&frame, Some(&self.parts.head));
         self.parts.arrow.set_icon_name(Some("pan-down-symbolic"));
+        accessible::set_expanded(&self.parts.button, true);
         let BodyHighlights { hits, current, colours } = &*self.parts.highlights.borrow();
         highlight_buffer(&view.buffer(), hits, *current, *colours);
         body.replace((frame, view));
@@ -167,6 +169,7 @@ impl Expander {
         if let Some((frame, _)) = self.parts.body.take() {
             self.parts.root.remove(&frame);
             self.parts.arrow.set_icon_name(Some("pan-end-symbolic"));
+            accessible::set_expanded(&self.parts.button, false);
         }
     }
 

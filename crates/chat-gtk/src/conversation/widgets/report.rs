@@ -30,6 +30,7 @@ pub struct ReportCard {
 
 struct Parts {
     root: gtk::Box,
+    button: gtk::Button,
     arrow: gtk::Image,
     beginning: gtk::Label,
     name: String,
@@ -84,9 +85,12 @@ impl ReportCard {
         button.set_focusable(!text.is_empty());
         let context = context.clone();
         let body = RefCell::default();
-        let parts = Rc::new(Parts { root, arrow, beginning, name, text, context, body });
+        if !text.is_empty() {
+            accessible::set_expanded(&button, false);
+        }
+        let parts = Rc::new(Parts { root, button, arrow, beginning, name, text, context, body });
         let weak = Rc::downgrade(&parts);
-        button.connect_clicked(move |_| {
+        parts.button.connect_clicked(move |_| {
             if let Some(parts) = weak.upgrade() {
                 (parts.context.hold)();
                 let card = Self { parts };
@@ -114,6 +118,7 @@ impl ReportCard {
         parts.root.append(body.widget());
         parts.beginning.set_visible(false);
         parts.arrow.set_icon_name(Some("pan-down-symbolic"));
+        accessible::set_expanded(&parts.button, true);
         parts.body.replace(Some(body));
         true
     }
@@ -124,6 +129,7 @@ impl ReportCard {
             parts.root.remove(body.widget());
             parts.beginning.set_visible(true);
             parts.arrow.set_icon_name(Some("pan-end-symbolic"));
+            accessible::set_expanded(&parts.button, false);
         }
     }
 

@@ -35,10 +35,11 @@ pub struct UserMessage {
     report: Option<ReportCard>,
 }
 
-/// The button that brings the files back, and what stands beside it.
+/// The button that brings the files back.
 struct Restore {
     button: gtk::Button,
-    said: gtk::Box,
+    /// The box next to it, where that keeps its distance from the edge.
+    said: Option<gtk::Box>,
 }
 
 /// The text of a message, and the button that shows all of a long one.
@@ -50,11 +51,7 @@ pub(super) struct Text {
 impl UserMessage {
     /// The box of a message.
     pub fn new(message: &Message, context: &WidgetContext) -> Self {
-        if let Some(report) = report_in(message) {
-            let card = ReportCard::new(report, context);
-            let root = card.widget().clone().upcast();
-            return Self { root, text: None, restore: None, report: Some(card) };
-        }
+        let report = report_in(message).map(|report| ReportCard::new(report, context));
         let mut chips = Vec::new();
         let mut commands = Vec::new();
         for part in &message.parts {
@@ -62,20 +59,37 @@ impl UserMessage {
                 Part::Image { .. } => chips.push(("image-x-generic-symbolic", gettext("Image"))),
                 Part::File { name, .. } => chips.push(("text-x-generic-symbolic", name.clone())),
                 Part::Command(command) => commands.push(command),
+                // A report has its card.
+                Part::FromAgent(FromAgent::Report(_)) => {}
                 Part::FromAgent(agent) => chips.push((AGENT, from_agent(agent))),
                 _ => {}
             }
         }
         let text = message.plain_text();
-        if text.is_empty() && chips.is_empty() {
+        let says_nothing = text.is_empty() && chips.is_empty();
+        if says_nothing && report.is_none() {
             return Self { root: asked_to_go_on(), text: None, restore: None, report: None };
         }
-        let (root, text) = bubble(&text, &chips);
+        let (said, text) = bubble(&text, &chips);
+        let is_empty = says_nothing && commands.is_empty();
         for command in commands {
-            root.append(&command_text(command));
+            said.append(&command_text(command));
         }
-        let (root, restore) = with_restore(&root, message.id, context);
-        let said = Self { root, text, restore: Some(restore), report: None };
+        let (root, restore) = match &report {
+            Some(card) => {
+                let column = gtk::Box::new(gtk::Orientation::Vertical, 8);
+                column.append(card.widget());
+                if !is_empty {
+                    column.append(&said);
+                }
+                let button = restore_button(message.id, context);
+                let root = adaptive_pair::words(&column, &button);
+                (root, Restore { button, said: None })
+            }
+            None => with_restore(&said, message.id, context),
+        };
+        root.add_css_class("said");
+        let said = Self { root: root.upcast(), text, restore: Some(restore), report };
         said.set_project(context.has_project.get());
         said
     }
@@ -84,8 +98,10 @@ impl UserMessage {
     pub fn set_project(&self, has_project: bool) {
         if let Some(Restore { button, said }) = &self.restore {
             button.set_visible(has_project);
-            // As far from the edge as without the button.
-            said.set_margin_start(if has_project { 2 } else { 42 });
+            if let Some(said) = said {
+                // As far from the edge as without the button.
+                said.set_margin_start(if has_project { 2 } else { 42 });
+            }
         }
     }
 
@@ -125,9 +141,16 @@ impl UserMessage {
     }
 }
 
-/// The box with a button beside it, seen on hover and focus, that brings the files back to how they
-/// were then. The same is in the menu of the message.
-fn with_restore(said: &gtk::Box, id: MessageId, context: &WidgetContext) -> (gtk::Widget, Restore) {
+/// The box with a button beside it, seen on hover and focus.
+fn with_restore(said: &gtk::Box, id: MessageId, context: &WidgetContext) -> (gtk::Box, Restore) {
+    let button = restore_button(id, context);
+    // A box of the toolkit would ask the text how narrow it can be at a great height, and take the answer ill.
+    let root = adaptive_pair::at_end(&button, said);
+    (root, Restore { button, said: Some(said.clone()) })
+}
+
+/// The button that brings the files back to how they were then. The same is in the menu of the message.
+fn restore_button(id: MessageId, context: &WidgetContext) -> gtk::Button {
     let words = gettext("Restore Files to This Point…");
     let button = gtk::Button::builder()
         .icon_name("edit-undo-symbolic")
@@ -138,10 +161,7 @@ fn with_restore(said: &gtk::Box, id: MessageId, context: &WidgetContext) -> (gtk
     accessible::set_label(&button, &words);
     let output = Rc::clone(&context.output);
     button.connect_clicked(move |_| output(Output::Restore(id)));
-    // A box of the toolkit would ask the text how narrow it can be at a great height, and take the answer ill.
-    let root = adaptive_pair::at_end(&button, said);
-    root.add_css_class("said");
-    (root.upcast(), Restore { button, said: said.clone() })
+    button
 }
 
 /// The model was asked to go on: the person pressed a button and wrote nothing.

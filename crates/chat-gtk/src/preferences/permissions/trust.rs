@@ -10,6 +10,7 @@ use gettextrs::gettext;
 use gtk::glib;
 
 use super::super::rows::{PreferencesContext, icon_button, plain_row};
+use crate::models::has_keyboard;
 use crate::{accessible, projects};
 
 /// The group. Cheap to clone.
@@ -19,7 +20,8 @@ pub(super) struct TrustGroup(Rc<Inner>);
 #[derive(Debug)]
 struct Inner {
     group: adw::PreferencesGroup,
-    rows: RefCell<Vec<adw::ActionRow>>,
+    /// The rows, each with its button if it has one.
+    rows: RefCell<Vec<(adw::ActionRow, Option<gtk::Button>)>>,
     shown: RefCell<Option<Vec<PathBuf>>>,
     context: PreferencesContext,
 }
@@ -63,26 +65,36 @@ impl Inner {
         if self.shown.borrow().as_ref() == Some(&trusted) {
             return;
         }
-        for row in self.rows.take() {
+        let before = self.rows.take();
+        let focused = before.iter().position(|(row, _)| has_keyboard(row));
+        for (row, _) in before {
             self.group.remove(&row);
         }
         let mut rows: Vec<_> = trusted.iter().map(|root| self.row(root)).collect();
         if rows.is_empty() {
-            rows.push(plain_row(
+            let none = plain_row(
                 &gettext("No trusted projects yet"),
                 &gettext(
                     "To trust a project, choose “Review…” above the message in one of its chats",
                 ),
-            ));
+            );
+            rows.push((none, None));
         }
-        for row in &rows {
+        for (row, _) in &rows {
             self.group.add(row);
+        }
+        // The row with the keyboard is gone: the one in its place has it now.
+        if let Some((row, button)) = focused.and_then(|at| rows.get(at).or(rows.last())) {
+            match button {
+                Some(button) => button.grab_focus(),
+                None => row.grab_focus(),
+            };
         }
         self.rows.replace(rows);
         self.shown.replace(Some(trusted));
     }
 
-    fn row(self: &Rc<Self>, root: &Path) -> adw::ActionRow {
+    fn row(self: &Rc<Self>, root: &Path) -> (adw::ActionRow, Option<gtk::Button>) {
         let folder = words::visible(&projects::display_path(root)).into_owned();
         let row = plain_row(&folder, "");
         let stop = icon_button("user-trash-symbolic", &gettext("Stop Trusting"));
@@ -95,7 +107,7 @@ impl Inner {
             }
         });
         row.add_suffix(&stop);
-        row
+        (row, Some(stop))
     }
 
     fn forget(self: Rc<Self>, root: PathBuf) {
@@ -106,5 +118,42 @@ impl Inner {
             let trusted = definitions.trusted().await;
             self.show(trusted);
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chat_core::manager::{Manager, StartOptions};
+    use chat_core::settings::Folders;
+
+    use super::*;
+    use crate::main_loop::until;
+
+    #[gtk::test]
+    fn the_keyboard_goes_to_the_next_project_when_one_is_not_trusted_any_more() {
+        crate::init();
+        let folder = tempfile::tempdir().unwrap();
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let options = StartOptions::new(Folders::below(folder.path()));
+        let manager = runtime.block_on(Manager::start(options)).unwrap();
+        let window = adw::PreferencesWindow::new();
+        let trust = TrustGroup::new(&PreferencesContext::new(&window, &manager));
+        let page = adw::PreferencesPage::new();
+        page.add(trust.widget());
+        window.add(&page);
+        window.present();
+        until("the group", || trust.widget().is_mapped() && trust.0.shown.borrow().is_some());
+        let show = |names: &[&str]| trust.0.show(names.iter().map(PathBuf::from).collect());
+        let row = |at: usize| trust.0.rows.borrow()[at].clone();
+
+        show(&["/a", "/b", "/c"]);
+        row(1).1.unwrap().grab_focus();
+        show(&["/a", "/c"]);
+        assert!(has_keyboard(&row(1).1.unwrap()), "the next one");
+        show(&["/a"]);
+        assert!(has_keyboard(&row(0).1.unwrap()), "the last one");
+        show(&[]);
+        assert!(has_keyboard(&row(0).0), "what says that there is none");
+        window.destroy();
     }
 }

@@ -33,6 +33,9 @@ fn nothing_is_left_of_a_worktree_that_was_given_up_while_it_was_created() {
     let new = dialog(&project, |created| panic!("{created:?}"));
     new.run();
     assert!(!new.create.is_sensitive());
+    assert!(new.result.is_visible());
+    let role: gtk::AccessibleRole = new.result.property("accessible-role");
+    assert_eq!(role, gtk::AccessibleRole::Alert);
     new.window.close();
     until("the end", || Rc::strong_count(&new) == 1);
     let worktrees = project.manager.worktrees();

@@ -11,5 +11,5 @@ mod sentences;
 mod test_project;
 
 pub(crate) use dialog::open;
-pub(crate) use new_chat::ask as ask_for_new_chat;
+pub(crate) use new_chat::{Outcome as NewChatOutcome, ask as ask_for_new_chat};
 pub(crate) use sentences::{left_out, left_over};

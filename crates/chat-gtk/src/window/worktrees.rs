@@ -12,6 +12,7 @@ use super::keys::Action;
 use super::messages::Command;
 use super::view::View;
 use super::{Input, Window};
+use crate::worktrees::NewChatOutcome;
 use crate::{chat_list, chat_widget, worktrees};
 
 /// Worktrees that no chat uses.
@@ -70,8 +71,11 @@ impl Window {
     ) {
         if let (Some(manager), Some(project)) = (&self.manager, &self.worktrees.project) {
             let input = sender.input_sender().clone();
-            worktrees::ask_for_new_chat(root, manager, project.clone(), move |created| {
-                input.emit(Input::WorktreeCreated(Box::new(created)));
+            worktrees::ask_for_new_chat(root, manager, project.clone(), move |outcome| {
+                input.emit(match outcome {
+                    NewChatOutcome::Created(created) => Input::WorktreeCreated(Box::new(created)),
+                    NewChatOutcome::Stays(words) => Input::Note(words),
+                });
             });
         }
     }

@@ -35,17 +35,27 @@ struct NewChat {
     is_creating: Cell<bool>,
     /// Whether the user closed the window.
     is_closed: Cell<bool>,
-    created: Box<dyn Fn(Created)>,
+    done: Box<dyn Fn(Outcome)>,
 }
 
-/// Asks above a window for a worktree of a project. `created` is called once there is one.
+/// What came of the question.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// There is a new worktree.
+    Created(Created),
+    /// The user gave up, but the worktree is still there. These words say so.
+    Stays(String),
+}
+
+/// Asks above a window for a worktree of a project. `done` is called once there is one; not if the
+/// user gives up and nothing is left of it.
 pub(crate) fn ask(
     parent: &adw::ApplicationWindow,
     manager: &Manager,
     project: PathBuf,
-    created: impl Fn(Created) + 'static,
+    done: impl Fn(Outcome) + 'static,
 ) {
-    let new = Rc::new(NewChat::new(parent, manager.clone(), project, Box::new(created)));
+    let new = Rc::new(NewChat::new(parent, manager.clone(), project, Box::new(done)));
     new.connect();
     new.window.present();
     new.name.grab_focus();
@@ -57,7 +67,7 @@ impl NewChat {
         parent: &adw::ApplicationWindow,
         manager: Manager,
         project: PathBuf,
-        created: Box<dyn Fn(Created)>,
+        done: Box<dyn Fn(Outcome)>,
     ) -> Self {
         let name = entry(&gettext("Name"));
         name.set_text(NAME);
@@ -152,7 +162,7 @@ impl NewChat {
             manager,
             is_creating: Cell::default(),
             is_closed: Cell::default(),
-            created,
+            done,
         }
     }
 
@@ -210,7 +220,7 @@ impl NewChat {
                 Ok(created) if this.is_closed.get() => this.undo(&created.worktree).await,
                 Ok(created) => {
                     this.window.close();
-                    (this.created)(created);
+                    (this.done)(Outcome::Created(created));
                 }
                 Err(error) => {
                     this.say(&words::sentence(&error), false);
@@ -244,12 +254,19 @@ impl NewChat {
     /// The user gave up while it was created. Only copies of files are in it.
     async fn undo(&self, worktree: &Worktree) {
         let worktrees = self.manager.worktrees();
-        let undone = async {
-            let removed = worktrees.discard(worktree).await?;
-            worktrees.delete_snapshot(&removed.snapshot.id).await
-        };
-        if let Err(error) = undone.await {
-            tracing::warn!(%error, "a worktree that nobody wants any more stays");
+        match worktrees.discard(worktree).await {
+            Ok(removed) => {
+                if let Err(error) = worktrees.delete_snapshot(&removed.snapshot.id).await {
+                    tracing::warn!(%error, "the snapshot of a worktree that nobody wants stays");
+                }
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a worktree that nobody wants any more stays");
+                let words = gettext(
+                    "Couldn’t remove the worktree “{name}”. Discard it in the list of worktrees.",
+                );
+                (self.done)(Outcome::Stays(fill(&words, &[("name", &one_line(worktree.name()))])));
+            }
         }
     }
 

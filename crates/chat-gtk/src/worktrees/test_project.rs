@@ -33,6 +33,11 @@ impl TestProject {
         self.folder.path().join("garden")
     }
 
+    /// Where snapshots of worktrees are stored.
+    pub(super) fn snapshots(&self) -> PathBuf {
+        Folders::below(self.folder.path().join("natter")).state.join("worktrees")
+    }
+
     pub(super) fn worktree(&self, name: &str) -> Worktree {
         let (worktrees, path) = (self.manager.worktrees(), self.path());
         let create = worktrees.create(&path, name, NewWorktree::default());

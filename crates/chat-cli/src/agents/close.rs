@@ -35,13 +35,16 @@ pub async fn all(session: &Fid, program: &Program) -> Result<Outcome> {
 
 /// The agent that is meant by a name or a FID.
 fn among(agents: Vec<SessionPlaceholder>, name: &str) -> Result<SessionPlaceholder> {
+    let is_named = |agent: &SessionPlaceholder| agent.name.as_deref() == Some(name);
+    let is_known = agents.iter().any(is_named);
     let is_meant = |agent: &SessionPlaceholder| {
-        agent.fid.as_str() == name || (agent.name.as_deref() == Some(name) && !agent.closed)
+        agent.fid.as_str() == name || (is_named(agent) && !agent.closed)
     };
     let mut meant: Vec<_> = agents.into_iter().filter(is_meant).collect();
     match (meant.pop(), meant.is_empty()) {
         (Some(agent), true) => Ok(agent),
         (Some(_), false) => Err(CliError::Said(say::several_agents(name))),
+        (None, _) if is_known => Err(CliError::Said(say::closed_already(name))),
         (None, _) => Err(CliError::Said(say::no_such_agent(name))),
     }
 }

@@ -51,7 +51,7 @@ impl Conversation<'_> {
         match self.program.manager.agents().find_by_name(fid, name).await? {
             Some(agent) => Ok(Some(agent.meta.fid)),
             None if name == ALL => Ok(None),
-            None => Err(CliError::Said(say::no_such_agent(name))),
+            None => Err(CliError::Said(say::no_such_agent_here(name))),
         }
     }
 }

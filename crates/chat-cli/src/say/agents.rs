@@ -16,11 +16,21 @@ pub fn agent_deleted() -> String {
     gettext("deleted")
 }
 
-/// The message about a name that no open agent has.
+/// The message about a name that no agent has.
 pub fn no_such_agent(name: &str) -> String {
-    let text =
-        gettext("There is no open agent named “{name}”. List agents with: natter-cli agents");
+    let text = gettext("There is no agent named “{name}”. List agents with: natter-cli agents");
     fill(&text, &[("name", name)])
+}
+
+/// The same in a conversation, about its own agents.
+pub fn no_such_agent_here(name: &str) -> String {
+    let text = gettext("This chat has no agent named “{name}”. List its agents with: /agents");
+    fill(&text, &[("name", name)])
+}
+
+/// The message about a name that only closed agents have.
+pub fn closed_already(name: &str) -> String {
+    fill(&gettext("Agent “{name}” is closed already."), &[("name", name)])
 }
 
 /// The message about a name that agents of several chats have.

@@ -228,7 +228,7 @@ fn agents_are_closed_by_name_and_all_at_once() {
     assert_eq!((state("first"), state("second")), ("closed".into(), "idle".into()));
     let unknown = home.run(["agents", "close", "nobody"]);
     assert_eq!(unknown.code, Some(1), "{unknown:?}");
-    assert!(unknown.stderr.contains("no open agent named “nobody”"), "{unknown:?}");
+    assert!(unknown.stderr.contains("There is no agent named “nobody”"), "{unknown:?}");
     assert_eq!(home.run(["agents", "close"]).code, Some(2));
     assert_eq!(home.run(["agents", "close", "--all"]).code, Some(2));
     let closed = home.run(["agents", "close", "--all", "--session", &chat]).ok();
@@ -247,6 +247,8 @@ fn agents_are_closed_by_name_and_all_at_once() {
     let twin = agents.iter().find(|agent| agent["name"] == "twin").expect("a twin");
     home.run(["agents", "close", &field(twin, "fid")]).ok();
     home.run(["agents", "close", "twin"]).ok();
+    let closed = home.run(["agents", "close", "twin"]);
+    assert!(closed.code == Some(1) && closed.stderr.contains("closed already"), "{closed:?}");
 }
 
 #[test]
@@ -266,7 +268,7 @@ fn agents_in_the_background_are_listed_and_stopped_in_a_conversation() {
     assert!(run.stdout.contains(working), "{run:?}");
     assert!(run.stdout.contains("second · code-assistant · Test/scripted · closed"), "{run:?}");
     for told in [
-        "no open agent named “nobody”",
+        "This chat has no agent named “nobody”. List its agents with: /agents",
         "Stopped agent “second”.",
         "Stopped all agents.",
         "Closed 1 agent.",

@@ -172,10 +172,11 @@ impl Review<'_> {
         patched?;
         {
             let mut state = self.session.lock();
-            (state.trouble, state.ended) = (None, None);
+            (state.trouble, state.ended) = (None, state.record.ended);
             state.transcript.set_head(asked.parent);
             state.tell_reset();
         }
+        self.session.tell_changed();
         let text = asked.parts.iter().filter_map(|part| match part {
             Part::Text(text) => Some(text.as_str()),
             _ => None,

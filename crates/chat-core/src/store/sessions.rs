@@ -67,14 +67,20 @@ static COLUMNS: LazyLock<String> = LazyLock::new(|| {
     format!(
         "{OF_ROW}(SELECT m.ended FROM messages m INDEXED BY messages_failed \
          WHERE m.id = sessions.head AND m.ended IN ('failed', 'interrupted')), \
-         CASE WHEN parent IS NOT NULL THEN (SELECT CASE \
-         WHEN m.role = 'assistant' THEN m.ended WHEN m.role IN ('user', 'tool') THEN 'stopped' END \
-         FROM messages m WHERE m.id = sessions.head) END, \
-         CASE WHEN parent IS NOT NULL THEN (SELECT m.error FROM messages m \
-         INDEXED BY messages_failed WHERE m.id = sessions.head \
+         CASE WHEN parent IS NOT NULL THEN ({LAST} SELECT CASE \
+         WHEN role = 'assistant' THEN ended WHEN role IN ('user', 'tool') THEN 'stopped' END \
+         FROM last WHERE role <> 'ui') END, \
+         CASE WHEN parent IS NOT NULL THEN ({LAST} SELECT m.error FROM last, messages m \
+         INDEXED BY messages_failed WHERE last.role = 'assistant' AND m.id = last.id \
          AND m.ended IN ('failed', 'interrupted')) END"
     )
 });
+
+/// The messages from the head of a session up to the last one that is not the program's own.
+const LAST: &str = "WITH RECURSIVE last(id, role, ended, above) AS (\
+    SELECT m.id, m.role, m.ended, m.parent FROM messages m WHERE m.id = sessions.head UNION ALL \
+    SELECT m.id, m.role, m.ended, m.parent FROM last JOIN messages m ON m.id = last.above \
+    WHERE last.role = 'ui')";
 
 /// The same without a look at the messages.
 static ROW_ALONE: LazyLock<String> = LazyLock::new(|| format!("{OF_ROW}NULL, NULL, NULL"));

@@ -2,14 +2,18 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use chat_core::error::Kind;
 use chat_core::event::{Event, SessionPlaceholder};
 use chat_core::manager::NewAgent;
 use chat_core::manager::SessionChange;
-use chat_core::message::{AgentState, Answer, ChatRequest, Fid};
+use chat_core::message::{
+    AgentState, Answer, ChatRequest, Ending, Fid, Message, Role, SessionMeta,
+};
 use chat_core::permission::{Effect, Mode, Scope};
 use chat_core::settings::{Folders, Remembered};
+use chat_core::store::{NewSession, Store};
 use chat_testkit::server::{Gate, Script, Server};
 
 use super::permissions::{Scene, touches};
@@ -333,4 +337,55 @@ async fn how_the_work_of_an_agent_ended_is_known_after_a_restart() {
     let chats = world.manager.sessions().list().await.unwrap();
     let chat = chats.iter().find(|row| row.fid == fid).unwrap();
     assert_eq!(chat.ended, None, "it is no agent");
+}
+
+#[tokio::test]
+async fn the_work_of_an_agent_ended_as_before_once_what_came_later_is_taken_back() {
+    let server = Server::start();
+    server.push(Script::new().text("Hello."));
+    let mut world = World::new(&server).await;
+    let (fid, _) = world.ask_and_wait("Hi").await;
+    let agent = world.manager.agents().create(named(&fid, "fixer")).await.unwrap().meta.fid;
+    world.open(&agent).await;
+    server.push(Script::new().text("All of it."));
+    world.say_and_wait(&agent, "go").await;
+    let gate = Gate::new();
+    server.push(Script::new().text("half").gate(&gate));
+    world.say(&agent, "again").await;
+    world.events.shows(&agent, "half").await;
+    world.manager.agents().interrupt(&agent);
+    world.events.finished(&agent).await;
+
+    let transcript = world.manager.sessions().transcript(&agent).await.unwrap();
+    let again = transcript.iter().rfind(|message| message.role == Role::User).unwrap().id;
+    world.manager.review().rewind(&agent, again).await.unwrap();
+    let ended = async |world: &World| {
+        world.manager.agents().list(Some(&fid)).await.unwrap().pop().unwrap().meta.ended
+    };
+    assert_eq!(ended(&world).await, Some(AgentState::Done));
+    let world = world.restart().await;
+    assert_eq!(ended(&world).await, Some(AgentState::Done));
+}
+
+#[tokio::test]
+async fn what_the_program_says_last_does_not_hide_how_an_agent_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&Folders::below(folder.path())).unwrap().store;
+    let new = |parent: Option<&Fid>| {
+        let meta = SessionMeta { parent: parent.cloned(), ..SessionMeta::default() };
+        NewSession { meta, ..NewSession::default() }
+    };
+    let chat = store.create(new(None), Vec::new()).await.unwrap();
+    for (ended, expected) in
+        [(Ending::Complete, AgentState::Done), (Ending::Failed, AgentState::Failed)]
+    {
+        let task = Message::text(Role::User, None, "go");
+        let reply = Message::text(Role::Assistant, Some(task.id), "All of it.");
+        let reply = Message { ended: Some(ended), ..reply };
+        let remark = Message::text(Role::Ui, Some(reply.id), "shorter");
+        let last = Message::text(Role::Ui, Some(remark.id), "shorter again");
+        let messages = [task, reply, remark, last].map(Arc::new).into();
+        let agent = store.create(new(Some(&chat.meta.fid)), messages).await.unwrap();
+        assert_eq!(agent.meta.ended, Some(expected));
+    }
 }

@@ -15,6 +15,7 @@ use chat_testkit::server::{Script, Server};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::definitions::write;
 use super::world::{World, request, timeouts};
 
 /// Says whether a file may be read with nobody asked.
@@ -114,4 +115,29 @@ async fn what_a_project_allows_is_not_allowed_in_its_worktree_once_the_agents_ch
     drop(database);
     let mut world = world.restart_with(tools()).await;
     assert_eq!(look(&mut world, &server, &below, &outside).await, "asks");
+}
+
+#[tokio::test]
+async fn definitions_of_a_worktree_that_were_loaded_are_given_without_a_look_at_the_disk() {
+    let world = World::empty(timeouts()).await;
+    let folder = TempDir::new().unwrap();
+    let project = folder.path().canonicalize().unwrap();
+    write(&project, ".natter/agents/builder.md", "---\nmode: auto\n---\nBuild.");
+    git(&project, &["init", "-q", "-b", "main"]);
+    git(&project, &["commit", "-q", "--allow-empty", "-m", "first"]);
+    let definitions = world.manager.definitions();
+    let seen = definitions.of_project(Some(&project)).await.project.clone().unwrap();
+    definitions.trust(&seen).await.unwrap();
+    let worktrees = world.manager.worktrees();
+    let created = worktrees.create(&project, "one", NewWorktree::default()).await.unwrap().worktree;
+    let in_worktree = created.project();
+    definitions.of_project(Some(&in_worktree)).await;
+    let has_builder = || {
+        let kinds = world.manager.agent_kinds().of_project(Some(&in_worktree));
+        kinds.iter().any(|kind| kind.name == "builder")
+    };
+    assert!(has_builder());
+    // Its record is gone with it.
+    fs::remove_dir_all(created.folder().parent().unwrap()).unwrap();
+    assert!(has_builder());
 }

@@ -227,7 +227,7 @@ impl Component for Window {
                 }
             }
             Command::Repository(project, whole) => {
-                self.repository_found(project, whole);
+                self.repository_found(&project, whole);
             }
             Command::LeftOver(found) => self.tell_left_over(found, view, &sender),
             Command::Ended => self.app.quit(),

@@ -1,7 +1,7 @@
 //! Creates worktrees for new chats, opens the list of them, and tells at the start which ones no chat
 //! uses.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use chat_core::manager::{Manager, WorktreeState};
 use chat_core::worktree::Created;
@@ -55,9 +55,9 @@ impl Window {
         });
     }
 
-    pub(super) fn repository_found(&mut self, project: PathBuf, whole: Option<PathBuf>) {
+    pub(super) fn repository_found(&mut self, project: &Path, whole: Option<PathBuf>) {
         // Another one may be shown by now.
-        let is_shown = self.panel.project().is_some_and(|shown| *shown.folder() == *project);
+        let is_shown = self.panel.project().is_some_and(|shown| shown.folder() == project);
         if is_shown {
             self.worktrees.project = whole;
         }

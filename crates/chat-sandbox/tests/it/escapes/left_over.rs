@@ -63,9 +63,13 @@ fn what_is_left_in_the_git_data_of_a_linked_work_tree_is_removed() {
     let own = common.join("worktrees/tree");
     let settings = "# Natter keeps this place free while a command runs.\n";
     let left = [own.join("config.worktree"), common.join("config.worktree")];
-    left.iter().for_each(|path| write(path, settings));
+    for path in &left {
+        write(path, settings);
+    }
     let left_folders = [own.join("modules"), common.join("modules"), tree.join(".natter")];
-    left_folders.iter().for_each(|path| placeholder(path));
+    for path in &left_folders {
+        placeholder(path);
+    }
     // What another folder leads to is not looked at.
     let other = folder.path().join("other");
     fs::create_dir(&other).unwrap();

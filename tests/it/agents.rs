@@ -202,7 +202,9 @@ async fn a_restart_keeps_how_work_in_the_background_ended_and_what_it_cost() -> 
     window.say("Any apples?").await?;
     window.find(in_card("Done")).await?;
     window.find(named("1,234 tokens").under("Conversation")).await?;
-    window.find(named("Report from explorer, done").role(Role::Button)).await?;
+    let report = || named("Report from explorer, done").role(Role::Button);
+    window.find(report().state(State::Expandable)).await?.click_with_mouse().await?;
+    window.find(report().state(State::Expanded)).await?;
     // It was delivered, and nobody stopped anything.
     window.gone(containing("You stopped this reply")).await?;
     window.close().await?;

@@ -318,6 +318,6 @@ async fn a_chat_whose_worktree_is_gone_says_so() -> Result<()> {
     window.find(said).await?;
     window.keys(&["F8"]).await?;
     window.say("Go on").await?;
-    window.shows("The worktree of this chat was removed. Restore it from its snapshot, or start a new chat.").await?;
+    window.shows("The worktree of this chat was removed. Start a new chat to go on.").await?;
     window.close().await
 }

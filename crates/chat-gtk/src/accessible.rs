@@ -23,12 +23,6 @@ unsafe extern "C" {
         states: *mut i32,
         values: *const GValue,
     );
-    #[cfg(test)]
-    fn gtk_test_accessible_check_state(
-        accessible: *mut GtkAccessible,
-        state: i32,
-        ...
-    ) -> *mut std::ffi::c_char;
 }
 
 /// Names a widget for screen readers and tests.
@@ -73,34 +67,5 @@ fn set_text(widget: &impl IsA<gtk::Widget>, property: AccessibleProperty, text: 
             properties.as_mut_ptr(),
             value.to_glib_none().0,
         );
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Whether a screen reader hears this of a button.
-    fn is_expanded(button: &gtk::Button, is_expanded: bool) -> bool {
-        let accessible: *mut gtk::ffi::GtkWidget =
-            button.upcast_ref::<gtk::Widget>().to_glib_none().0;
-        let state = AccessibleState::Expanded.into_glib();
-        // SAFETY: the button is alive during the call, and the state takes one integer. What is
-        // given is null where the state is this one, and otherwise belongs to the caller, who
-        // leaks a few bytes in a test.
-        let other = unsafe {
-            gtk_test_accessible_check_state(accessible.cast(), state, i32::from(is_expanded))
-        };
-        other.is_null()
-    }
-
-    #[gtk::test]
-    fn a_button_says_whether_what_it_opens_is_open() {
-        let button = gtk::Button::new();
-        assert!(!is_expanded(&button, true) && !is_expanded(&button, false));
-        set_expanded(&button, false);
-        assert!(is_expanded(&button, false) && !is_expanded(&button, true));
-        set_expanded(&button, true);
-        assert!(is_expanded(&button, true));
     }
 }

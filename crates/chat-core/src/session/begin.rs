@@ -15,7 +15,7 @@ use super::{Session, SessionServices};
 use crate::agent::says_something;
 use crate::error::{Kind, Result};
 use crate::event::Event;
-use crate::message::{ChatRequest, Ending, Fid, Message, MessageId, Part, Role, SessionMeta};
+use crate::message::{ChatRequest, Fid, Message, MessageId, Part, Role, SessionMeta};
 use crate::store::NewSession;
 
 /// Asks a model to finish its last answer. English: models read it best.
@@ -235,10 +235,8 @@ impl Session {
         while branch.pop_if(said_nothing).is_some() {}
         let end = branch.last().map(|message| message.id);
         let last = branch.iter().rfind(|message| message.role != Role::Ui);
-        let has_called = last.is_some_and(|last| {
-            let calls = last.ended == Some(Ending::Complete) && last.tool_calls().next().is_some();
-            calls || last.role == Role::Tool
-        });
+        let has_called =
+            last.is_some_and(|last| last.role == Role::Tool || last.tool_calls().next().is_some());
         if let (Some(end), true) = (end, has_called) {
             // It ended before the model had anything to say about these calls.
             let resolved = self.resolve_and_claim(&ChatRequest::default()).await?;

@@ -5,8 +5,12 @@ use serde_json::json;
 use super::*;
 use crate::message::{Ending, Message, ToolCall, ToolCallId};
 
+#[rstest::rstest]
+// A program that is killed leaves a reply as interrupted, also where its words were whole.
+#[case(Ending::Interrupted)]
+#[case(Ending::Complete)]
 #[tokio::test]
-async fn a_reply_whose_calls_got_no_result_is_not_said_to_be_cut_off() {
+async fn a_reply_whose_calls_got_no_result_is_not_said_to_be_cut_off(#[case] ended: Ending) {
     let (_folder, world) = world().await;
     let chat = world.chat("test").await;
     let asked = Arc::new(Message::text(Role::User, None, "Look at a"));
@@ -15,7 +19,7 @@ async fn a_reply_whose_calls_got_no_result_is_not_said_to_be_cut_off() {
     // Nobody had approved it when the program was killed.
     let reply = Arc::new(Message {
         parts: vec![Part::Text("I look.".to_owned()), Part::ToolCall(call)],
-        ended: Some(Ending::Complete),
+        ended: Some(ended),
         ..Message::reply(Some(asked.id), model)
     });
     let store = &world.manager.inner.shared.store;

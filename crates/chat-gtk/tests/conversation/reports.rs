@@ -24,12 +24,6 @@ pub fn report() -> FromAgent {
     }))
 }
 
-/// A message that waits.
-fn waiting(text: &str) -> Queued {
-    let (id, context) = (MessageId::new(), Context::default());
-    Queued { id, content: Content::text(text), context, delivery: Delivery::Queue }
-}
-
 /// The cards of reports.
 fn cards(scene: &Scene) -> Vec<gtk::Widget> {
     let mut found = Vec::new();
@@ -96,29 +90,10 @@ fn a_report_that_waits_is_folded_too() {
     let scene = Scene::new();
     scene.conversation.show(&snapshot(vec![Message::text(Role::User, None, "Look")], false));
     let content = Content::default().from_agent(report());
-    let queue = vec![Queued { content, ..waiting("") }];
-    let event = SessionEvent::QueueChanged { queue: queue.clone() };
-    scene.conversation.apply(&[in_session(6, event)]);
+    let (id, context) = (MessageId::new(), Context::default());
+    let queue = vec![Queued { id, content, context, delivery: Delivery::Queue }];
+    scene.conversation.apply(&[in_session(6, SessionEvent::QueueChanged { queue })]);
     scene.settle();
     let card = cards(&scene).pop().expect("the card");
     assert!(card.is_mapped() && card.height() < 160, "{}", card.height());
-
-    // It stays open, and is not made again, when other messages come and go.
-    card.first_child().and_downcast::<gtk::Button>().expect("its line").emit_clicked();
-    let mut first = waiting("Once more");
-    for queue in [vec![first.clone(), queue[0].clone()], queue.clone(), Vec::new()] {
-        let is_there = !queue.is_empty();
-        scene.conversation.apply(&[in_session(7, SessionEvent::QueueChanged { queue })]);
-        scene.settle();
-        assert_eq!(card.is_mapped(), is_there);
-        assert!(!is_there || card.height() > 600, "{}", card.height());
-    }
-    // Another text has another widget.
-    for text in ["One", "Two"] {
-        first.content = Content::text(text);
-        let queue = vec![first.clone()];
-        scene.conversation.apply(&[in_session(8, SessionEvent::QueueChanged { queue })]);
-        scene.settle();
-        assert!(scene.texts().iter().any(|shown| shown == text), "{:?}", scene.texts());
-    }
 }

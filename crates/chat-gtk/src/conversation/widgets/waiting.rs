@@ -39,9 +39,7 @@ pub struct WaitingMessages {
 }
 
 struct Row {
-    queued: Queued,
-    root: gtk::Box,
-    line: gtk::Box,
+    id: MessageId,
     buttons: Vec<gtk::Button>,
     /// What an agent reports.
     report: Option<ReportCard>,
@@ -79,28 +77,10 @@ impl WaitingMessages {
             return;
         }
         let focused = self.focused();
-        let mut before = self.rows.take();
-        let mut rows: Vec<Row> = Vec::new();
-        for at in 0..queue.len() {
-            let is_it = |row: &Row| {
-                row.queued.id == queue[at].id && row.queued.content == queue[at].content
-            };
-            // A message that stays keeps its widget: a menu of it or a card may be open.
-            let row = match before.iter().position(is_it) {
-                Some(place) => before.remove(place),
-                None => self.row(&queue[at]),
-            };
-            let above = rows.last().map(|row| &row.root);
-            if row.root.parent().is_some() {
-                self.root.reorder_child_after(&row.root, above);
-            } else {
-                self.root.insert_child_after(&row.root, above);
-            }
-            rows.push(self.with_buttons(row, queue, at, held));
+        while let Some(row) = self.root.first_child() {
+            self.root.remove(&row);
         }
-        for gone in before {
-            self.root.remove(&gone.root);
-        }
+        let rows: Vec<Row> = (0..queue.len()).map(|at| self.row(queue, at, held)).collect();
         if let Some((id, button)) = focused {
             focus_again(&rows, id, button, &self.output);
         }
@@ -113,33 +93,11 @@ impl WaitingMessages {
         let rows = self.rows.borrow();
         rows.iter().find_map(|row| {
             let at = row.buttons.iter().position(gtk::prelude::WidgetExt::has_focus)?;
-            Some((row.queued.id, at))
+            Some((row.id, at))
         })
     }
 
-    /// What a message says, without its buttons yet.
-    fn row(&self, queued: &Queued) -> Row {
-        let root = gtk::Box::builder()
-            .orientation(gtk::Orientation::Vertical)
-            .halign(gtk::Align::End)
-            .css_classes(["queued"])
-            .build();
-        let report = if let Some(FromAgent::Report(report)) = &queued.content.agent {
-            let card = ReportCard::new(report, &self.context);
-            root.set_halign(gtk::Align::Fill);
-            root.append(card.widget());
-            Some(card)
-        } else {
-            root.append(&user::bubble(&queued.content.text, &chips(queued)).0);
-            None
-        };
-        let line = wrap_at_end();
-        root.append(&line);
-        Row { queued: queued.clone(), root, line, buttons: Vec::new(), report }
-    }
-
-    /// The same with the buttons that it has at this place.
-    fn with_buttons(&self, row: Row, queue: &[Queued], at: usize, held: bool) -> Row {
+    fn row(&self, queue: &[Queued], at: usize, held: bool) -> Row {
         let queued = &queue[at];
         let id = queued.id;
         let at_or_none = |at: Option<usize>| at.and_then(|at| queue.get(at)).map(|it| it.id);
@@ -216,10 +174,27 @@ impl WaitingMessages {
         for button in &buttons[2..4] {
             button.set_visible(queue.len() > 1);
         }
-        row.root.remove(&row.line);
-        row.root.append(&line);
-        row.root.insert_action_group(GROUP, Some(&moves(up, down)));
-        Row { queued: queued.clone(), line, buttons, ..row }
+        let root = gtk::Box::builder()
+            .orientation(gtk::Orientation::Vertical)
+            .halign(gtk::Align::End)
+            .css_classes(["queued"])
+            .build();
+        let report = match &queued.content.agent {
+            Some(FromAgent::Report(report)) => {
+                let card = ReportCard::new(report, &self.context);
+                root.set_halign(gtk::Align::Fill);
+                root.append(card.widget());
+                Some(card)
+            }
+            _ => {
+                root.append(&user::bubble(&queued.content.text, &chips(queued)).0);
+                None
+            }
+        };
+        root.append(&line);
+        root.insert_action_group(GROUP, Some(&moves(up, down)));
+        self.root.append(&root);
+        Row { id, buttons, report }
     }
 }
 
@@ -236,7 +211,7 @@ fn moves(up: Option<Rc<dyn Fn()>>, down: Option<Rc<dyn Fn()>>) -> gio::SimpleAct
 /// The keyboard stays on the same button of the same message. Where that is gone, or cannot be
 /// pressed any more, it is on the next one.
 fn focus_again(rows: &[Row], id: MessageId, button: usize, output: &Rc<dyn Fn(Output)>) {
-    let row = rows.iter().find(|row| row.queued.id == id);
+    let row = rows.iter().find(|row| row.id == id);
     let buttons = || row.into_iter().flat_map(|row| &row.buttons);
     let usable = |it: &&gtk::Button| it.is_sensitive() && it.is_visible();
     let next = buttons().skip(button).find(usable).or_else(|| buttons().find(usable));

@@ -179,17 +179,14 @@ impl WaitingMessages {
             .halign(gtk::Align::End)
             .css_classes(["queued"])
             .build();
-        let report = match &queued.content.agent {
-            Some(FromAgent::Report(report)) => {
-                let card = ReportCard::new(report, &self.context);
-                root.set_halign(gtk::Align::Fill);
-                root.append(card.widget());
-                Some(card)
-            }
-            _ => {
-                root.append(&user::bubble(&queued.content.text, &chips(queued)).0);
-                None
-            }
+        let report = if let Some(FromAgent::Report(report)) = &queued.content.agent {
+            let card = ReportCard::new(report, &self.context);
+            root.set_halign(gtk::Align::Fill);
+            root.append(card.widget());
+            Some(card)
+        } else {
+            root.append(&user::bubble(&queued.content.text, &chips(queued)).0);
+            None
         };
         root.append(&line);
         root.insert_action_group(GROUP, Some(&moves(up, down)));

@@ -4,6 +4,7 @@ mod agents;
 mod ask;
 mod chat;
 mod commands;
+mod connections;
 mod disk;
 mod faults;
 mod home;

@@ -29,7 +29,7 @@ use lazy::Lazy;
 use models::ModelsPage;
 use permissions::PermissionsPage;
 use rows::{PreferencesContext, switch_row};
-pub(crate) use rows::{icon_button, plain_row};
+pub(crate) use rows::{close_with_escape, icon_button, plain_row};
 
 use crate::models::adding;
 use crate::models::words::name_among;

@@ -19,6 +19,7 @@ use gtk::glib;
 
 use self::requests::Requests;
 use super::naming;
+use super::rows::close_with_escape;
 use crate::accessible;
 
 /// The protocols of a connection, in the order of the row; the first one means automatic detection.
@@ -232,18 +233,7 @@ impl Editor {
                 }
             });
         }
-        let keys = gtk::EventControllerKey::new();
-        let window = self.window.downgrade();
-        keys.connect_key_pressed(move |_, key, _, _| {
-            if key == gtk::gdk::Key::Escape {
-                if let Some(window) = window.upgrade() {
-                    window.close();
-                }
-                return glib::Propagation::Stop;
-            }
-            glib::Propagation::Proceed
-        });
-        self.window.add_controller(keys);
+        close_with_escape(&self.window);
     }
 
     /// A connection can be tested or saved only with a valid address, and saved only under a name

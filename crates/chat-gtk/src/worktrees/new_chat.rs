@@ -12,7 +12,7 @@ use chat_presentation::words::{self, fill, one_line};
 use gettextrs::gettext;
 use gtk::glib;
 
-use crate::preferences::plain_row;
+use crate::preferences::{close_with_escape, plain_row};
 use crate::{accessible, projects};
 
 /// The dialog's size, in pixels at the default font.
@@ -191,18 +191,7 @@ impl NewChat {
                 }
             });
         }
-        let keys = gtk::EventControllerKey::new();
-        let window = self.window.downgrade();
-        keys.connect_key_pressed(move |_, key, _, _| {
-            if key == gtk::gdk::Key::Escape {
-                if let Some(window) = window.upgrade() {
-                    window.close();
-                }
-                return glib::Propagation::Stop;
-            }
-            glib::Propagation::Proceed
-        });
-        self.window.add_controller(keys);
+        close_with_escape(&self.window);
     }
 
     fn run(self: &Rc<Self>) {

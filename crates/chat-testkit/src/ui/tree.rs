@@ -5,11 +5,12 @@ use std::sync::Arc;
 use anyhow::Result;
 use atspi::proxy::accessible::ObjectRefExt;
 use atspi::zbus::Connection;
-use atspi::{ObjectRefOwned, Role, State};
+use atspi::{ObjectRefOwned, Role, State, StateSet};
 use futures_util::future::{BoxFuture, FutureExt, join_all};
 
 use super::Widget;
 use super::input::Input;
+use super::widget::extents;
 
 /// All visible widgets below an object, parents before children and in reading order.
 ///
@@ -25,12 +26,9 @@ fn walk<'a>(
     above: Arc<[String]>,
 ) -> BoxFuture<'a, Vec<Widget>> {
     async move {
-        let Ok((widget, children)) = look(bus, input, object, above).await else {
+        let Ok(Some((widget, children))) = look(bus, input, object, above).await else {
             return Vec::new();
         };
-        if !is_shown(&widget).await {
-            return Vec::new();
-        }
         let here: Arc<[String]> =
             widget.above.iter().cloned().chain([widget.name.clone()]).collect();
         let below = children.into_iter().map(|child| walk(bus, input, child, Arc::clone(&here)));
@@ -44,34 +42,35 @@ fn walk<'a>(
 
 /// Whether it is on the screen. GTK also reports widgets as visible that a stack or a revealer
 /// hides, but these have no size.
-async fn is_shown(widget: &Widget) -> bool {
-    // The program itself and its windows do not report this.
-    if widget.depth() < 2 {
-        return true;
-    }
-    let (visible, place) = (widget.is(State::Visible), widget.place().await);
-    visible && place.is_ok_and(|(_, _, width, height)| width > 0 && height > 0)
+async fn is_shown(bus: &Connection, object: &ObjectRefOwned, states: StateSet) -> bool {
+    states.contains(State::Visible)
+        && extents(bus, object).await.is_ok_and(|(_, _, width, height)| width > 0 && height > 0)
 }
 
+/// A widget and its children, or nothing if it is hidden: most are, and each question costs both programs time.
 async fn look(
     bus: &Connection,
     input: &Input,
     object: ObjectRefOwned,
     above: Arc<[String]>,
-) -> Result<(Widget, Vec<ObjectRefOwned>)> {
+) -> Result<Option<(Widget, Vec<ObjectRefOwned>)>> {
     let proxy = object.clone().into_accessible_proxy(bus).await?;
-    let (role, name, states, children) =
-        tokio::join!(proxy.get_role(), proxy.name(), proxy.get_state(), proxy.get_children());
+    let states = proxy.get_state().await?;
+    // The program itself and its windows do not report whether they are shown.
+    if above.len() >= 2 && !is_shown(bus, &object, states).await {
+        return Ok(None);
+    }
+    let (role, name, children) = tokio::join!(proxy.get_role(), proxy.name(), proxy.get_children());
     let widget = Widget {
         bus: bus.clone(),
         input: input.clone(),
         object,
         role: role.unwrap_or(Role::Invalid),
         name: name.unwrap_or_default(),
-        states: states?,
+        states,
         above,
     };
-    Ok((widget, children.unwrap_or_default()))
+    Ok(Some((widget, children.unwrap_or_default())))
 }
 
 /// The widgets as indented lines, for debugging.

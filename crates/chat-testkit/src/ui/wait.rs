@@ -10,7 +10,8 @@ use tokio::time::Instant;
 /// happens fails.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How often to check: every frame or two.
+/// The shortest pause between two checks: a frame or two. A check that took longer is followed by a pause as long as
+/// itself, so that the program that it waits for has the time to get on.
 const BEAT: Duration = Duration::from_millis(25);
 
 /// Repeats a question until it has an answer, and returns that.
@@ -25,6 +26,7 @@ where
 {
     let deadline = Instant::now() + PATIENCE;
     loop {
+        let asked = Instant::now();
         let answer = question().await;
         if let Ok(Some(found)) = answer {
             return Ok(found);
@@ -33,6 +35,6 @@ where
             answer.with_context(|| format!("waited in vain for {what}"))?;
             bail!("waited in vain for {what}");
         }
-        tokio::time::sleep(BEAT).await;
+        tokio::time::sleep(asked.elapsed().max(BEAT)).await;
     }
 }

@@ -124,8 +124,7 @@ impl Widget {
 
     /// Its position in its window, and its size: x, y, width, height.
     pub async fn place(&self) -> Result<(i32, i32, i32, i32)> {
-        let component: ComponentProxy<'_> = self.interface().await?;
-        Ok(component.get_extents(CoordType::Window).await?)
+        extents(&self.bus, &self.object).await
     }
 
     /// The position of its centre in its window.
@@ -204,6 +203,15 @@ async fn press(action: &ActionProxy<'_>) -> Option<i32> {
         }
     }
     None
+}
+
+/// An object's position in its window, and its size: x, y, width, height.
+pub(super) async fn extents(
+    bus: &Connection,
+    object: &ObjectRefOwned,
+) -> Result<(i32, i32, i32, i32)> {
+    let component: ComponentProxy<'_> = interface(bus, object).await?;
+    Ok(component.get_extents(CoordType::Window).await?)
 }
 
 async fn interface<'a, P>(bus: &'a Connection, object: &'a ObjectRefOwned) -> Result<P>

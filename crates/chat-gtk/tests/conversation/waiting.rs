@@ -95,7 +95,7 @@ fn a_message_is_removed_from_its_place_and_the_keyboard_is_given_back() {
     let remove = button(&scene.rows()[0], "Remove Message");
     assert!(remove.grab_focus());
     remove.emit_clicked();
-    let removes = Output::RemoveWaiting(a.id);
+    let removes = Output::RemoveWaiting { id: a.id, before: Some(b.id) };
     assert_eq!(scene.told.borrow().last(), Some(&removes));
     scene.wait(std::slice::from_ref(&b));
     assert!(scene.told.borrow().contains(&Output::KeyboardLost));

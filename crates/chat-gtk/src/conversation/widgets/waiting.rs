@@ -153,7 +153,7 @@ impl WaitingMessages {
         let down = act(|id, place| {
             place.below.map(|_| Output::MoveWaiting { id, before: place.after_below })
         });
-        let remove = act(|id, _| Some(Output::RemoveWaiting(id)));
+        let remove = act(|id, place| Some(Output::RemoveWaiting { id, before: place.below }));
         let moves = moves(Rc::clone(&up), Rc::clone(&down));
 
         let buttons = vec![

@@ -351,7 +351,7 @@ impl Window {
             }
             Told::NothingAsked => {
                 let Some(fid) = self.list.model().asking(self.shown.as_ref()) else {
-                    return view.note(&gettext("Nothing is waiting for your answer"));
+                    return view.toasts.nothing_waits(true);
                 };
                 (self.seeks_ask, self.sought) = (true, None);
                 self.chat.emit(chat_widget::Input::Show(Some(fid)));

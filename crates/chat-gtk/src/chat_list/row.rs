@@ -1,5 +1,7 @@
 //! Shows a row of the chat list: a heading where a new group begins, the title, and the state.
 
+mod line;
+
 use std::cell::{OnceCell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
@@ -7,7 +9,7 @@ use std::rc::Rc;
 use chat_core::message::Fid;
 use chat_core::tool::Toolbox;
 use chat_presentation::words::fill;
-use gettextrs::{gettext, ngettext};
+use gettextrs::gettext;
 use gtk::glib;
 use gtk::glib::subclass::prelude::*;
 use gtk::pango;
@@ -16,9 +18,7 @@ use relm4::gtk::prelude::*;
 
 use super::item::ChatItem;
 use super::menu;
-use super::status::ChatStatus;
 use crate::accessible;
-use crate::agent_status::{self, AgentStatus, status_line, time_at_work};
 
 /// How far an agent stands in from the one that it works for, in pixels.
 const INDENT: i32 = 18;
@@ -307,52 +307,6 @@ impl ChatRow {
             accessible::set_label(&row, &spoken);
         }
     }
-}
-
-/// What a row says of its chat besides the title.
-struct Line {
-    word: Option<String>,
-    /// For how long an agent is at work.
-    time: Option<String>,
-    icon: Option<&'static str>,
-    class: &'static str,
-    /// What it is called for screen readers.
-    spoken: String,
-}
-
-impl ChatRow {
-    fn line_of(&self, item: &ChatItem) -> Line {
-        let is_agent = item.with(|session| session.parent.is_some());
-        let line = if is_agent { self.line_of_agent(item) } else { line_of_chat(item) };
-        self.count_minutes(is_agent && item.with(|agent| agent.activity.is_some()));
-        line
-    }
-
-    fn line_of_agent(&self, item: &ChatItem) -> Line {
-        let tools = self.imp().tools.get().map(|tools| tools.borrow());
-        item.with(|agent| {
-            let status = AgentStatus::of(agent);
-            let now = jiff::Timestamp::now();
-            let tools = tools.as_deref();
-            let line = tools.and_then(|tools| status_line(agent, &status, tools, now));
-            let spoken = agent_status::spoken(&agent.title, line.as_deref());
-            let word = tools.and_then(|tools| status.words(tools));
-            let time = time_at_work(agent, &status, now);
-            Line { word, time, icon: status.icon(), class: status.class(), spoken }
-        })
-    }
-}
-
-fn line_of_chat(item: &ChatItem) -> Line {
-    let below = item.tree().below;
-    let (title, shown) = item.with(|session| (session.title.clone(), ChatStatus::of(session)));
-    let shown = shown.with_agents(below);
-    let mut spoken = shown.spoken(&title);
-    if below.count > 0 {
-        let agents = ngettext("{n} agent", "{n} agents", below.count);
-        spoken = [spoken, fill(&agents, &[("n", &below.count.to_string())])].join(", ");
-    }
-    Line { word: shown.word(), time: None, icon: shown.icon(), class: shown.class(), spoken }
 }
 
 /// Makes these byte ranges of a label bold.

@@ -2,6 +2,9 @@
 //! below them, or search results.
 
 mod agents;
+mod rearranging;
+#[cfg(test)]
+mod tests;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -179,11 +182,15 @@ impl Model {
     }
 
     pub(super) fn remove(&mut self, fid: &Fid) {
-        if !self.items.contains_key(fid) {
-            return;
+        if self.items.contains_key(fid) {
+            self.remove_row(fid);
+            self.forget(fid);
         }
+    }
+
+    /// Removes a chat, but not its row.
+    fn forget(&mut self, fid: &Fid) {
         let above = self.families.above(fid);
-        self.remove_row(fid);
         let Some(item) = self.items.remove(fid) else { return };
         if let Some(position) = self.found.find(&item) {
             self.found.remove(position);

@@ -3,6 +3,7 @@
 
 mod agents;
 mod changes;
+mod colors;
 mod deletion;
 mod excerpt;
 mod families;
@@ -132,6 +133,7 @@ impl Component for ChatList {
                 self.restore(fid, &sender);
             }
             Input::FillRest => self.model.fill_rest(),
+            Input::FindColors(project) => self.find_colors(project, &sender),
             Input::Regroup => self.model.regroup_if_day_changed(),
             Input::Chosen { position, forward } => {
                 if let Some(item) = self.model.item_at(position) {
@@ -206,6 +208,11 @@ impl Component for ChatList {
                 tell(&sender, Output::Deleted(DeletedChat { fid, title, agents }));
             }
             Command::Restored { fid, result: Ok(()) } => self.reopen(fid, &sender),
+            Command::Colors(project, colors) => {
+                if view.colors().set(project, colors) {
+                    self.model.show_agents_again();
+                }
+            }
             // The list watches no session, and an outdated search reports nothing.
             Command::Arrived(Arrival::Opened { .. })
             | Command::Found { .. }

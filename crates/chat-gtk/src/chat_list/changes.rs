@@ -8,6 +8,9 @@ use super::view::{Sight, View};
 impl ChatList {
     /// Shows the state of the chats after these events.
     pub(super) fn apply(&mut self, events: Vec<Event>, view: &View) {
+        if events.iter().any(|event| matches!(event, Event::AgentKindsChanged)) {
+            view.colors().ask_again();
+        }
         let reordering = events.iter().filter(|event| self.model.is_reordered_by(event)).count();
         if reordering == 0 {
             for event in events {

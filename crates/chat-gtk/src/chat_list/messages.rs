@@ -1,11 +1,14 @@
 //! Defines what the chat list is told, what it tells, and what its work in the background brings.
 
+use std::path::PathBuf;
+
 use chat_core::error::Result;
 use chat_core::event::{Event, SessionPlaceholder};
 use chat_core::manager::Manager;
 use chat_core::message::Fid;
 use chat_core::store::SearchResults;
 
+use super::colors::KindColors;
 use super::{DeletedChat, FoundIn};
 use crate::bridge::Arrival;
 
@@ -39,6 +42,8 @@ pub(crate) enum Input {
     Delete(Fid),
     /// Undoes a deletion.
     Restore(Fid),
+    /// The colors of agents in this project are needed.
+    FindColors(Option<PathBuf>),
     /// The first frame with chats was painted.
     FillRest,
     /// The window became active again: the day may have changed.
@@ -96,5 +101,7 @@ pub(crate) enum Command {
         fid: Fid,
         result: Result<()>,
     },
+    /// The colors of agents in a project.
+    Colors(Option<PathBuf>, KindColors),
     Done(Result<()>),
 }

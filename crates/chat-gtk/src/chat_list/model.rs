@@ -268,6 +268,12 @@ impl Model {
         }
     }
 
+    /// Has the rows of all agents shown again.
+    pub(super) fn show_agents_again(&self) {
+        let is_agent = |item: &&ChatItem| item.with(|session| session.parent.is_some());
+        self.items.values().filter(is_agent).for_each(ChatItem::tell);
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.selection.n_items() == 0
     }

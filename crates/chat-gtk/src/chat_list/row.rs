@@ -1,5 +1,6 @@
 //! Shows a row of the chat list: a heading where a new group begins, the title, and the state.
 
+mod color;
 mod line;
 
 use std::cell::{OnceCell, RefCell};
@@ -16,9 +17,11 @@ use gtk::pango;
 use gtk::subclass::prelude::{BoxImpl, WidgetImpl};
 use relm4::gtk::prelude::*;
 
+use super::colors::AgentColors;
 use super::item::ChatItem;
 use super::menu;
 use crate::accessible;
+use crate::agent_color::AgentDot;
 
 /// How far an agent stands in from the one that it works for, in pixels.
 const INDENT: i32 = 18;
@@ -28,8 +31,8 @@ const MINUTES_EVERY: u32 = 20;
 
 mod imp {
     use super::{
-        BoxImpl, ChatItem, Fid, ObjectImpl, ObjectImplExt, ObjectSubclass, ObjectSubclassExt,
-        OnceCell, Rc, RefCell, Toolbox, WidgetImpl, build, glib,
+        AgentColors, AgentDot, BoxImpl, ChatItem, Fid, ObjectImpl, ObjectImplExt, ObjectSubclass,
+        ObjectSubclassExt, OnceCell, Rc, RefCell, Toolbox, WidgetImpl, build, glib,
     };
 
     #[derive(Default)]
@@ -43,12 +46,15 @@ mod imp {
         /// For how long an agent is at work. It stays in sight where what it does is cut.
         pub(super) time: OnceCell<gtk::Label>,
         pub(super) mark: OnceCell<gtk::Image>,
+        /// The color of an agent, before its title.
+        pub(super) dot: OnceCell<AgentDot>,
         /// What the mark stands for.
         pub(super) word: RefCell<Option<String>>,
         /// Shows the agents, or hides them.
         pub(super) disclosure: OnceCell<gtk::Button>,
         pub(super) bound: RefCell<Option<(ChatItem, glib::SignalHandlerId)>>,
         pub(super) tools: OnceCell<Rc<RefCell<Toolbox>>>,
+        pub(super) colors: OnceCell<Rc<AgentColors>>,
         pub(super) open: OnceCell<Box<dyn Fn(Fid, bool)>>,
         /// Counts the minutes of an agent at work.
         pub(super) clock: RefCell<Option<glib::SourceId>>,
@@ -109,10 +115,15 @@ fn keep_to_the_pane(label: &gtk::Label) {
 
 impl ChatRow {
     /// A row that calls `open` where the agents of its chat are to be shown or hidden.
-    pub(super) fn new(tools: Rc<RefCell<Toolbox>>, open: impl Fn(Fid, bool) + 'static) -> Self {
+    pub(super) fn new(
+        tools: Rc<RefCell<Toolbox>>,
+        colors: Rc<AgentColors>,
+        open: impl Fn(Fid, bool) + 'static,
+    ) -> Self {
         let row: Self = glib::Object::new();
-        // It is set once.
+        // They are set once.
         let _ = row.imp().tools.set(tools);
+        let _ = row.imp().colors.set(colors);
         let _ = row.imp().open.set(Box::new(open));
         row
     }
@@ -257,6 +268,7 @@ impl ChatRow {
         let tree = item.tree();
         let title = item.title();
         imp.title.set_label(&title);
+        self.show_color(item);
         imp.body.set_margin_start(INDENT * i32::try_from(tree.depth.min(4)).unwrap_or_default());
         let line = self.line_of(item);
         let word = line.word.clone();
@@ -336,7 +348,7 @@ mod tests {
     #[gtk::test]
     fn a_row_that_changes_sets_the_text_of_no_tooltip() {
         crate::init();
-        let row = ChatRow::new(Rc::default(), |_, _| {});
+        let row = ChatRow::new(Rc::default(), Rc::default(), |_, _| {});
         let at = |status| SessionPlaceholder { status, ..SessionPlaceholder::default() };
         let item = ChatItem::new(at(Status::Waiting));
         row.bind(&item);

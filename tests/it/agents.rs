@@ -83,6 +83,20 @@ async fn agents_are_folded_below_their_chat_and_opened_by_mouse_and_keyboard() -
     window.close().await
 }
 
+#[tokio::test]
+async fn an_agent_that_is_refused_is_said_not_to_have_started_and_why() -> Result<()> {
+    let stage = Stage::new().await?;
+    let of_no_kind = json!({ "name": "explorer", "task": "Look", "agent": "nobody" });
+    stage.server.push(Script::new().tool_call("c1", "spawn_agent", of_no_kind));
+    stage.server.push(Script::new().text("Nobody can."));
+    let window = with_chat(&stage).await?;
+    window.say("Any apples?").await?;
+    window.find(containing("Agent explorer wasn’t started").under("Conversation")).await?;
+    let why = "There is no kind of agent “nobody”";
+    window.find(containing(why).role(Role::Label).under("Conversation")).await?;
+    window.close().await
+}
+
 /// The line of the agent "explorer" in the card of its call.
 fn in_card(status: &str) -> By {
     named(&format!("Agent explorer: {status}")).role(Role::Button).under("Conversation")

@@ -1,5 +1,6 @@
 //! Tests a chat that works in a folder: how the folder is chosen, and what is shown about it.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -66,6 +67,19 @@ async fn a_chat_begun_in_a_folder_works_there_in_the_mode_that_is_chosen() -> Re
     window.gone(named("Permissions")).await?;
     window.open("What grows here?").await?;
     window.find(named("Permissions")).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn what_a_killed_command_left_in_the_folder_of_a_new_chat_is_removed() -> Result<()> {
+    let stage = Stage::new().await?;
+    let garden = folder(&stage, "garden")?;
+    let left = garden.join(".natter");
+    std::fs::create_dir(&left)?;
+    std::fs::set_permissions(&left, std::fs::Permissions::from_mode(0o1755))?;
+    let window = window_in(&stage, &garden).await?;
+    until("the folder that was left to go", || async { Ok((!left.exists()).then_some(())) })
+        .await?;
     window.close().await
 }
 

@@ -10,6 +10,7 @@ use chat_testkit::server::Script;
 use chat_testkit::ui::{Role, State, containing, named, until};
 use serde_json::json;
 
+use crate::projects::stored;
 use crate::stage::{Stage, Window, chat};
 
 /// Lines of one word each.
@@ -212,12 +213,12 @@ async fn a_plan_is_started_with_one_click_in_the_mode_that_asks() -> Result<()> 
     };
     store.create(work, Vec::new()).await?;
     drop(store);
-    stage.server.push(Script::new().text("First this, then that."));
+    stage.server.push(Script::new().text("1. First this.\n2. Then that."));
     stage.server.push(Script::new().text("All is done."));
     let window = stage.ready().await?;
     window.open("Work").await?;
     window.say("How would you do it?").await?;
-    window.shows("First this, then that.").await?;
+    window.shows("First this.").await?;
     window.find(named("The plan is ready")).await?;
     window.click(named("Start").role(Role::Button)).await?;
     window.shows("All is done.").await?;
@@ -225,6 +226,45 @@ async fn a_plan_is_started_with_one_click_in_the_mode_that_asks() -> Result<()> 
     window.gone(named("The plan is ready")).await?;
     let sent = stage.server.wait_for_end(1).await;
     ensure!(sent.texts_of("user").iter().any(|text| text.contains("Implement the plan.")));
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_reply_from_before_the_plan_mode_is_not_offered_as_a_plan() -> Result<()> {
+    let stage = Stage::new().await?;
+    let project = stage.desktop.folder().canonicalize()?.join("project");
+    fs::create_dir(&project)?;
+    let store = Store::open(&stage.folders())?.store;
+    let work = NewSession {
+        meta: SessionMeta { project: Some(project), mode: Mode::Ask, ..chat("Work").meta },
+        ..chat("Work")
+    };
+    store.create(work, Vec::new()).await?;
+    drop(store);
+    for reply in ["1. Apples\n2. Pears", "Which fruit?", "1. Plant them."] {
+        stage.server.push(Script::new().text(reply));
+    }
+    let window = stage.ready().await?;
+    window.open("Work").await?;
+    window.say("What grows here?").await?;
+    window.shows("Pears").await?;
+    window.writes().await?;
+    window.type_text("/plan").await?;
+    window.keys(&["Return"]).await?;
+    window.find(named("Plan").role(Role::Label).under("Permissions")).await?;
+    until("the mode to be stored", || async {
+        Ok((stored(&stage, "Work").await?.mode == Mode::Plan).then_some(()))
+    })
+    .await?;
+    ensure!(!window.has(named("The plan is ready")).await);
+    // A question is no plan either.
+    window.say("Plant something").await?;
+    window.shows("Which fruit?").await?;
+    window.writes().await?;
+    ensure!(!window.has(named("The plan is ready")).await);
+    window.say("Pears").await?;
+    window.shows("Plant them.").await?;
+    window.find(named("The plan is ready")).await?;
     window.close().await
 }
 

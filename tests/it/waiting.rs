@@ -77,3 +77,25 @@ async fn messages_that_wait_are_moved_edited_removed_and_sent_now() -> Result<()
     assert_eq!(chats[2].texts_of("user"), ["a long story", "beta", "alpha!"]);
     window.close().await
 }
+
+#[tokio::test]
+async fn a_message_that_was_removed_is_put_back_at_its_place() -> Result<()> {
+    let stage = Stage::new().await?;
+    let (window, gate) = stage.telling().await?;
+    window.say("alpha").await?;
+    window.say("beta").await?;
+    in_order(&window, &["alpha", "beta"]).await?;
+    press(&window, "Remove Message", 0).await?;
+    let gone = |all: &str| !all.contains("alpha");
+    window.wait_for_text("Conversation", "alpha to be gone", gone).await?;
+    window.find(named("Message removed")).await?;
+    window.click(named("Undo").role(Role::Button)).await?;
+    in_order(&window, &["alpha", "beta"]).await?;
+    // It goes out as if nothing had happened.
+    gate.open();
+    window.shows("You said: beta").await?;
+    let chats = stage.server.chats();
+    let said = chats.last().map(|chat| chat.texts_of("user")).unwrap_or_default();
+    assert_eq!(said, ["a long story", "alpha", "beta"]);
+    window.close().await
+}

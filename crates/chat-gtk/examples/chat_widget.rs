@@ -56,6 +56,7 @@ fn main() -> anyhow::Result<glib::ExitCode> {
             | Output::Export
             | Output::Restored(_)
             | Output::Panel(_)
+            | Output::MessageRemoved(_)
             | Output::NothingAsked
             | Output::ChatNoteOver
             | Output::OpenFile { .. } => {}

@@ -76,6 +76,7 @@ use project_bar::ProjectBar;
 use review_bar::ReviewBar;
 pub use review_bar::{Answered, Restore, Review};
 use session_changes::SessionChanges;
+pub use session_requests::RemovedMessage;
 use session_requests::SessionRequests;
 use shown_chat::ShownChat;
 use start_page::StartPage;
@@ -286,6 +287,7 @@ impl Component for ChatWidget {
             Input::Answer(wish) => self.review.answer(wish.0),
             Input::UndoRestore(fid, seq) => self.review.undo_restore(fid, seq),
             Input::UndoAnswer(which) => self.review.undo_answer(which),
+            Input::PutBack(removed) => self.requests.put_back(removed),
             Input::Escape => self.escape(),
             Input::Stop => self.stop(),
             Input::SaveDrafts(saved) => {

@@ -283,9 +283,9 @@ impl Conversation {
         self.inner.state.borrow().transcript.last_question()
     }
 
-    /// Whether it ends with a reply that was finished and has text.
-    pub fn ends_with_reply(&self) -> bool {
-        self.inner.state.borrow().transcript.ends_with_reply()
+    /// The reply at its end, if that was finished and may be a plan.
+    pub fn last_plan(&self) -> Option<MessageId> {
+        self.inner.state.borrow().transcript.last_plan()
     }
 
     /// The session that is shown; none is a new one.

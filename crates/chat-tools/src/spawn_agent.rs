@@ -60,7 +60,7 @@ fn label(tense: Tense, call: CallData<'_>) -> Label {
         Tense::Doing => N_("Agent {what} is working"),
         Tense::Done if agents::is_begun(&call) => N_("Started agent {what}"),
         Tense::Done => N_("Agent {what} has worked"),
-        Tense::Failed => N_("Agent {what} didn’t finish"),
+        Tense::Failed => N_("Agent {what} wasn’t started"),
     };
     Label::what(sentence, agents::name(&call))
 }

@@ -62,7 +62,7 @@ fn label(tense: Tense, call: CallData<'_>) -> Label {
         Tense::Doing => N_("Agent {what} is working in a worktree"),
         Tense::Done if agents::is_begun(&call) => N_("Started agent {what} in a worktree"),
         Tense::Done => N_("Agent {what} has worked in a worktree"),
-        Tense::Failed => N_("Agent {what} didn’t finish in its worktree"),
+        Tense::Failed => N_("Agent {what} wasn’t started in a worktree"),
     };
     Label::what(sentence, agents::name(&call))
 }

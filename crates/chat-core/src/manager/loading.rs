@@ -1,10 +1,19 @@
 //! Loads sessions, and keeps those that are open or at work.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, MutexGuard, PoisonError};
 
-use super::{Fid, Kind, Manager, Result, Session};
+use super::{Fid, Kind, Manager, Result, Session, Sessions};
+
+impl Sessions {
+    /// Removes what the commands of a killed program left in a project, in which a chat may be begun
+    /// now. Once in each, and in the background; a project whose stored chats are opened is cleared
+    /// without it. What a running command needs stays.
+    pub fn clear_left_overs(&self, project: &Path) {
+        self.0.clear_projects(std::iter::once(project.to_owned()));
+    }
+}
 
 impl Manager {
     /// A session, loaded where it is not, with those that it works for.
@@ -56,21 +65,28 @@ impl Manager {
     /// each, and in the background. The tree is always read: other chats work in the same project, with
     /// agents in other ones.
     fn clear_left_overs(&self, session: &Session) {
-        let Some(left_overs) = self.inner.services.left_overs.clone() else { return };
+        if self.inner.services.left_overs.is_none() {
+            return;
+        }
         let (this, fid, own) = (self.clone(), session.fid().clone(), session.project());
         self.inner.shared.spawn(async move {
             let shared = &this.inner.shared;
             let tree = shared.store.agent_tree(&fid).await.unwrap_or_default();
             let others = tree.into_iter().filter_map(|member| member.meta.project);
-            let projects = own.into_iter().chain(others);
-            let projects: Vec<_> =
-                projects.filter(|project| this.is_new_project(project)).collect();
-            if projects.is_empty() {
-                return;
-            }
-            let clear = move || projects.iter().for_each(|project| left_overs.clear(project));
-            shared.tasks.spawn_blocking_on(clear, &shared.runtime);
+            this.clear_projects(own.into_iter().chain(others));
         });
+    }
+
+    /// The same in these projects.
+    fn clear_projects(&self, projects: impl Iterator<Item = PathBuf>) {
+        let Some(left_overs) = self.inner.services.left_overs.clone() else { return };
+        let projects: Vec<_> = projects.filter(|project| self.is_new_project(project)).collect();
+        if projects.is_empty() {
+            return;
+        }
+        let shared = &self.inner.shared;
+        let clear = move || projects.iter().for_each(|project| left_overs.clear(project));
+        shared.tasks.spawn_blocking_on(clear, &shared.runtime);
     }
 
     /// Whether nobody asked this for the project before.

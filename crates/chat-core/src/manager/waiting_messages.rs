@@ -24,6 +24,23 @@ impl Sessions {
         self.0.run(async move { this.session(&fid).await?.unqueue(id).await }).await
     }
 
+    /// Has a message wait again that [`unqueue`](Self::unqueue) gave, before another one or after
+    /// all. Where the other one does not wait any more, it waits after all. It goes out as it would
+    /// have; where nothing is at work, not before the user sends it.
+    ///
+    /// # Errors
+    /// `SessionNotFound`, and the store's: it does not wait.
+    pub async fn requeue(
+        &self,
+        fid: &Fid,
+        queued: Queued,
+        before: Option<MessageId>,
+    ) -> Result<()> {
+        let place = before.map_or(WaitingPlace::Last, WaitingPlace::Before);
+        let (this, fid) = (self.0.clone(), fid.clone());
+        self.0.run(async move { this.session(&fid).await?.requeue(queued, place).await }).await
+    }
+
     /// Changes what a waiting message says and what goes with it. Returns whether it waited still: it
     /// may have gone out, or another process took it back.
     ///

@@ -133,6 +133,18 @@ impl Session {
         Ok(waited.then(|| waiting.queued()))
     }
 
+    /// Has a message that was taken back wait again, at this place. One that waits already stays where
+    /// it is.
+    pub(crate) async fn requeue(&self, queued: Queued, place: WaitingPlace) -> Result<()> {
+        let _gate = self.gate.lock().await;
+        self.take_waiting().await?;
+        if self.lock().queue.contains(queued.id) {
+            return Ok(());
+        }
+        self.services.store.enqueue_at(&self.fid, queued, place).await?;
+        self.take_waiting().await
+    }
+
     /// Changes what a waiting message says. Says whether it waited still.
     pub(crate) async fn edit_waiting(
         &self,

@@ -41,11 +41,17 @@ pub enum WaitingPlace {
 impl Store {
     /// Keeps a message that must wait, before all others. Durable when it returns.
     pub async fn enqueue_first(&self, fid: &Fid, queued: Queued) -> Result<()> {
+        self.enqueue_at(fid, queued, WaitingPlace::First).await
+    }
+
+    /// Keeps a message that must wait, at this place; last where that is before one that does not
+    /// wait. Durable when it returns.
+    pub async fn enqueue_at(&self, fid: &Fid, queued: Queued, place: WaitingPlace) -> Result<()> {
         let fid = fid.clone();
         self.write(move |db| {
             let session = sessions::key(db, &fid)?;
             put(db, session, &queued)?;
-            move_to(db, session, queued.id, WaitingPlace::First).map(drop)
+            move_to(db, session, queued.id, place).map(drop)
         })
         .await
     }

@@ -8,7 +8,11 @@ use super::view::{Sight, View};
 impl ChatList {
     /// Shows the state of the chats after these events.
     pub(super) fn apply(&mut self, events: Vec<Event>, view: &View) {
-        if !events.iter().any(|event| self.model.is_reordered_by(event)) {
+        if events.iter().any(|event| matches!(event, Event::AgentKindsChanged)) {
+            view.colors().ask_again();
+        }
+        let reordering = events.iter().filter(|event| self.model.is_reordered_by(event)).count();
+        if reordering == 0 {
             for event in events {
                 if let Event::SessionAdded(session) | Event::SessionChanged(session) = event {
                     self.model.put(session);
@@ -23,6 +27,22 @@ impl ChatList {
             view.scroll_to(position);
         }
         let had_row = self.model.selected().is_some();
+        let moved = if reordering == 1 {
+            self.take_one_by_one(events)
+        } else {
+            let moved = self.model.rearrange(events);
+            self.shown.as_ref().is_some_and(|shown| moved.contains(shown))
+        };
+        self.model.regroup();
+        self.model.select(self.shown.as_ref());
+        if self.query.is_empty() {
+            self.keep_in_sight(&before, moved, had_row, view);
+        }
+    }
+
+    /// Takes events of which at most one moves a row: no other row is touched. Returns whether the row
+    /// of the current chat is new or has another place.
+    fn take_one_by_one(&mut self, events: Vec<Event>) -> bool {
         let mut moved = false;
         for event in events {
             match event {
@@ -34,11 +54,7 @@ impl ChatList {
                 _ => {}
             }
         }
-        self.model.regroup();
-        self.model.select(self.shown.as_ref());
-        if self.query.is_empty() {
-            self.keep_in_sight(&before, moved, had_row, view);
-        }
+        moved
     }
 
     /// Keeps what the user looks at in place after rows have come, gone or moved. GTK does so by

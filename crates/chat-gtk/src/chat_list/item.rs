@@ -123,7 +123,8 @@ impl ChatItem {
         )
     }
 
-    fn tell(&self) {
+    /// Has its row show it again.
+    pub(super) fn tell(&self) {
         self.emit_by_name::<()>("changed", &[]);
     }
 }

@@ -2,6 +2,9 @@
 //! below them, or search results.
 
 mod agents;
+mod rearranging;
+#[cfg(test)]
+mod tests;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -179,11 +182,15 @@ impl Model {
     }
 
     pub(super) fn remove(&mut self, fid: &Fid) {
-        if !self.items.contains_key(fid) {
-            return;
+        if self.items.contains_key(fid) {
+            self.remove_row(fid);
+            self.forget(fid);
         }
+    }
+
+    /// Removes a chat, but not its row.
+    fn forget(&mut self, fid: &Fid) {
         let above = self.families.above(fid);
-        self.remove_row(fid);
         let Some(item) = self.items.remove(fid) else { return };
         if let Some(position) = self.found.find(&item) {
             self.found.remove(position);
@@ -259,6 +266,12 @@ impl Model {
             self.found.splice(same as u32, after, &found[same..]);
             self.select(chosen.as_ref());
         }
+    }
+
+    /// Has the rows of all agents shown again.
+    pub(super) fn show_agents_again(&self) {
+        let is_agent = |item: &&ChatItem| item.with(|session| session.parent.is_some());
+        self.items.values().filter(is_agent).for_each(ChatItem::tell);
     }
 
     pub(super) fn is_empty(&self) -> bool {

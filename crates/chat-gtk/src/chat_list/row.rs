@@ -1,5 +1,8 @@
 //! Shows a row of the chat list: a heading where a new group begins, the title, and the state.
 
+mod color;
+mod line;
+
 use std::cell::{OnceCell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
@@ -7,18 +10,18 @@ use std::rc::Rc;
 use chat_core::message::Fid;
 use chat_core::tool::Toolbox;
 use chat_presentation::words::fill;
-use gettextrs::{gettext, ngettext};
+use gettextrs::gettext;
 use gtk::glib;
 use gtk::glib::subclass::prelude::*;
 use gtk::pango;
 use gtk::subclass::prelude::{BoxImpl, WidgetImpl};
 use relm4::gtk::prelude::*;
 
+use super::colors::AgentColors;
 use super::item::ChatItem;
 use super::menu;
-use super::status::ChatStatus;
 use crate::accessible;
-use crate::agent_status::{self, AgentStatus, status_line, time_at_work};
+use crate::agent_color::AgentDot;
 
 /// How far an agent stands in from the one that it works for, in pixels.
 const INDENT: i32 = 18;
@@ -28,8 +31,8 @@ const MINUTES_EVERY: u32 = 20;
 
 mod imp {
     use super::{
-        BoxImpl, ChatItem, Fid, ObjectImpl, ObjectImplExt, ObjectSubclass, ObjectSubclassExt,
-        OnceCell, Rc, RefCell, Toolbox, WidgetImpl, build, glib,
+        AgentColors, AgentDot, BoxImpl, ChatItem, Fid, ObjectImpl, ObjectImplExt, ObjectSubclass,
+        ObjectSubclassExt, OnceCell, Rc, RefCell, Toolbox, WidgetImpl, build, glib,
     };
 
     #[derive(Default)]
@@ -43,12 +46,15 @@ mod imp {
         /// For how long an agent is at work. It stays in sight where what it does is cut.
         pub(super) time: OnceCell<gtk::Label>,
         pub(super) mark: OnceCell<gtk::Image>,
+        /// The color of an agent, before its title.
+        pub(super) dot: OnceCell<AgentDot>,
         /// What the mark stands for.
         pub(super) word: RefCell<Option<String>>,
         /// Shows the agents, or hides them.
         pub(super) disclosure: OnceCell<gtk::Button>,
         pub(super) bound: RefCell<Option<(ChatItem, glib::SignalHandlerId)>>,
         pub(super) tools: OnceCell<Rc<RefCell<Toolbox>>>,
+        pub(super) colors: OnceCell<Rc<AgentColors>>,
         pub(super) open: OnceCell<Box<dyn Fn(Fid, bool)>>,
         /// Counts the minutes of an agent at work.
         pub(super) clock: RefCell<Option<glib::SourceId>>,
@@ -109,10 +115,15 @@ fn keep_to_the_pane(label: &gtk::Label) {
 
 impl ChatRow {
     /// A row that calls `open` where the agents of its chat are to be shown or hidden.
-    pub(super) fn new(tools: Rc<RefCell<Toolbox>>, open: impl Fn(Fid, bool) + 'static) -> Self {
+    pub(super) fn new(
+        tools: Rc<RefCell<Toolbox>>,
+        colors: Rc<AgentColors>,
+        open: impl Fn(Fid, bool) + 'static,
+    ) -> Self {
         let row: Self = glib::Object::new();
-        // It is set once.
+        // They are set once.
         let _ = row.imp().tools.set(tools);
+        let _ = row.imp().colors.set(colors);
         let _ = row.imp().open.set(Box::new(open));
         row
     }
@@ -257,6 +268,7 @@ impl ChatRow {
         let tree = item.tree();
         let title = item.title();
         imp.title.set_label(&title);
+        self.show_color(item);
         imp.body.set_margin_start(INDENT * i32::try_from(tree.depth.min(4)).unwrap_or_default());
         let line = self.line_of(item);
         let word = line.word.clone();
@@ -309,52 +321,6 @@ impl ChatRow {
     }
 }
 
-/// What a row says of its chat besides the title.
-struct Line {
-    word: Option<String>,
-    /// For how long an agent is at work.
-    time: Option<String>,
-    icon: Option<&'static str>,
-    class: &'static str,
-    /// What it is called for screen readers.
-    spoken: String,
-}
-
-impl ChatRow {
-    fn line_of(&self, item: &ChatItem) -> Line {
-        let is_agent = item.with(|session| session.parent.is_some());
-        let line = if is_agent { self.line_of_agent(item) } else { line_of_chat(item) };
-        self.count_minutes(is_agent && item.with(|agent| agent.activity.is_some()));
-        line
-    }
-
-    fn line_of_agent(&self, item: &ChatItem) -> Line {
-        let tools = self.imp().tools.get().map(|tools| tools.borrow());
-        item.with(|agent| {
-            let status = AgentStatus::of(agent);
-            let now = jiff::Timestamp::now();
-            let tools = tools.as_deref();
-            let line = tools.and_then(|tools| status_line(agent, &status, tools, now));
-            let spoken = agent_status::spoken(&agent.title, line.as_deref());
-            let word = tools.and_then(|tools| status.words(tools));
-            let time = time_at_work(agent, &status, now);
-            Line { word, time, icon: status.icon(), class: status.class(), spoken }
-        })
-    }
-}
-
-fn line_of_chat(item: &ChatItem) -> Line {
-    let below = item.tree().below;
-    let (title, shown) = item.with(|session| (session.title.clone(), ChatStatus::of(session)));
-    let shown = shown.with_agents(below);
-    let mut spoken = shown.spoken(&title);
-    if below.count > 0 {
-        let agents = ngettext("{n} agent", "{n} agents", below.count);
-        spoken = [spoken, fill(&agents, &[("n", &below.count.to_string())])].join(", ");
-    }
-    Line { word: shown.word(), time: None, icon: shown.icon(), class: shown.class(), spoken }
-}
-
 /// Makes these byte ranges of a label bold.
 fn bold(places: &[Range<usize>]) -> Option<pango::AttrList> {
     let attributes = pango::AttrList::new();
@@ -382,7 +348,7 @@ mod tests {
     #[gtk::test]
     fn a_row_that_changes_sets_the_text_of_no_tooltip() {
         crate::init();
-        let row = ChatRow::new(Rc::default(), |_, _| {});
+        let row = ChatRow::new(Rc::default(), Rc::default(), |_, _| {});
         let at = |status| SessionPlaceholder { status, ..SessionPlaceholder::default() };
         let item = ChatItem::new(at(Status::Waiting));
         row.bind(&item);

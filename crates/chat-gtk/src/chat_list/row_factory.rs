@@ -8,24 +8,27 @@ use gtk::gdk;
 use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
+use super::colors::AgentColors;
 use super::item::ChatItem;
 use super::menu;
 use super::row::ChatRow;
 use super::{ChatList, Input};
 
-/// Makes rows as the list needs them. `tools`: what is known of the tools that agents run.
+/// Makes rows as the list needs them. `tools`: what is known of the tools that agents run. `colors`: those of
+/// agents.
 pub(super) fn factory(
     root: &gtk::Box,
     tools: &Rc<RefCell<Toolbox>>,
+    colors: &Rc<AgentColors>,
     sender: &ComponentSender<ChatList>,
 ) -> gtk::SignalListItemFactory {
     let factory = gtk::SignalListItemFactory::new();
     let input = sender.input_sender().clone();
-    let (root, tools) = (root.clone(), Rc::clone(tools));
+    let (root, tools, colors) = (root.clone(), Rc::clone(tools), Rc::clone(colors));
     factory.connect_setup(move |_, item| {
         let Some(item) = item.downcast_ref::<gtk::ListItem>() else { return };
         let input_of_row = input.clone();
-        let row = ChatRow::new(Rc::clone(&tools), move |fid, is_open| {
+        let row = ChatRow::new(Rc::clone(&tools), Rc::clone(&colors), move |fid, is_open| {
             input_of_row.emit(Input::SetOpen { fid, is_open });
         });
         connect_pointer(&row, item, &root, &input);

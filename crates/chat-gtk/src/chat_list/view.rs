@@ -10,6 +10,7 @@ use gtk::{gdk, glib};
 use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
+use super::colors::{self, AgentColors};
 use super::item::ChatItem;
 use super::menu;
 use super::model::Model;
@@ -33,6 +34,7 @@ pub(crate) struct View {
     note: gtk::Label,
     /// What is known of the tools that agents run.
     tools: Rc<RefCell<Toolbox>>,
+    colors: Rc<AgentColors>,
 }
 
 /// What the user has of the list before them.
@@ -70,7 +72,8 @@ impl View {
             .build();
 
         let tools = Rc::default();
-        let factory = factory(root, &tools, sender);
+        let colors = Rc::new(colors::asking(sender));
+        let factory = factory(root, &tools, &colors, sender);
         let list = gtk::ListView::new(Some(model.selection.clone()), Some(factory));
         list.add_css_class("chats");
         accessible::set_label(&list, &gettext("Chats"));
@@ -114,6 +117,7 @@ impl View {
             placeholder,
             note,
             tools,
+            colors,
         };
         view.connect_list(model, sender);
         view.connect_search(sender);
@@ -232,6 +236,11 @@ impl View {
     /// Takes what is known of the tools that agents run.
     pub(super) fn set_tools(&self, tools: Toolbox) {
         self.tools.replace(tools);
+    }
+
+    /// The colors of agents.
+    pub(super) fn colors(&self) -> &AgentColors {
+        &self.colors
     }
 
     pub(super) fn start_search(&self) {

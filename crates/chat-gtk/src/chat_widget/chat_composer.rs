@@ -1,6 +1,7 @@
 //! Keeps what is typed: by chat, written when typing rests and when the program ends. What was sent is kept
 //! until it is on disk, and what is typed while the person switches to another chat goes to that one.
 
+mod ending;
 mod outbox;
 
 use std::collections::{HashMap, VecDeque};
@@ -11,20 +12,16 @@ use chat_core::error::{Error, Result};
 use chat_core::manager::{Manager, Sent};
 use chat_core::message::Fid;
 use gtk::glib;
-use tokio::sync::oneshot;
 
 use super::handle::Handle;
-use super::reading_positions::ReadingPositions;
 use crate::composer::{Along, Composer, Written};
 use crate::drafts::{self, Drafts, Unwritten};
+use ending::Ending;
 use outbox::Outbox;
 pub(super) use outbox::Outgoing;
 
 /// How long typing must rest before a draft is written.
 const REST: Duration = Duration::from_millis(500);
-
-/// How long the end waits for what is on its way to the engine.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What the person does, and what the work about it brings.
 #[derive(Debug)]
@@ -71,17 +68,6 @@ enum PendingInput {
     Sent(Written),
     /// They switched to yet another one, and left this behind.
     Left(Written),
-}
-
-/// The end of the program.
-#[derive(Debug, Default)]
-enum Ending {
-    #[default]
-    No,
-    /// Somebody waits until all is written.
-    Waits(oneshot::Sender<()>),
-    /// All was written.
-    Done,
 }
 
 /// The composer with the drafts of all chats, and what was sent.
@@ -247,52 +233,6 @@ impl ChatComposer {
         None
     }
 
-    /// The program ends: nothing is sent any more, and all that was typed is kept. What is on its way
-    /// to the engine is waited for, since it may come back.
-    pub(super) fn end(&mut self, saved: oneshot::Sender<()>) {
-        self.ending = Ending::Waits(saved);
-        let handle = self.handle.clone();
-        glib::timeout_add_local_once(PATIENCE, move || handle.send(Msg::NothingComes));
-    }
-
-    /// Whether the program ends and nothing is on its way, so that all can be written for the last time.
-    pub(super) fn can_end(&self) -> bool {
-        let is_waited_for = self.is_reading || self.outbox.is_any_on_its_way();
-        !is_waited_for && matches!(self.ending, Ending::Waits(_))
-    }
-
-    /// Writes all drafts for the last time, with what was typed for answers, and where chats are read.
-    pub(super) fn write_last(
-        &mut self,
-        answers: Vec<(Option<Fid>, String)>,
-        reading: ReadingPositions,
-    ) {
-        let Ending::Waits(saved) = std::mem::replace(&mut self.ending, Ending::Done) else {
-            return;
-        };
-        let shown = self.fid.clone();
-        let typed = self.field.content();
-        if self.is_switching {
-            self.keep_pending(typed);
-        } else {
-            self.drafts.set(shown.as_ref(), &typed);
-        }
-        self.give_back_waiting(shown.as_ref());
-        for (session, text) in answers {
-            self.drafts.give_back(session.as_ref(), &Written::text(text));
-        }
-        let unwritten = self.drafts.unwritten();
-        let folder = self.folder.clone();
-        self.handle.run_blocking(move || {
-            if let Some(folder) = folder {
-                write(&unwritten, &folder);
-            }
-            reading.write();
-            // Who asked may have gone away meanwhile.
-            let _ = saved.send(());
-        });
-    }
-
     /// The person switched to another chat, which is shown next. `written` is what they leave behind.
     fn leave(&mut self, written: Written) {
         if self.is_switching {
@@ -332,35 +272,6 @@ impl ChatComposer {
         }
         self.handle.run_blocking(move || write(&unwritten, &folder));
     }
-
-    /// What is on its way takes too long: it is kept, though it may have been sent.
-    fn nothing_comes(&mut self) {
-        for (fid, written) in self.outbox.take_on_its_way() {
-            self.drafts.give_back(fid.as_ref(), &written);
-        }
-    }
-
-    /// Whether the program ends, or has ended.
-    fn is_ending(&self) -> bool {
-        !matches!(self.ending, Ending::No)
-    }
-
-    /// What was typed for the new chat that the person switched to, and that will not be shown any more,
-    /// is its draft.
-    fn keep_pending(&mut self, typed: Written) {
-        let mut draft = self.drafts.get(None).clone();
-        let mut unsent = Vec::new();
-        for next in self.pending.drain(..) {
-            match next {
-                PendingInput::Left(written) => draft = draft.followed_by(written, ""),
-                PendingInput::Sent(written) => unsent.push(written),
-            }
-        }
-        self.drafts.set(None, &draft.followed_by(typed, ""));
-        for written in unsent.iter().rev() {
-            self.drafts.give_back(None, written);
-        }
-    }
 }
 
 fn write(unwritten: &Unwritten, folder: &Path) {
@@ -375,6 +286,7 @@ mod tests {
 
     use relm4::gtk::prelude::*;
     use relm4::{ComponentController, Controller};
+    use tokio::sync::oneshot;
 
     use super::super::{ChatWidget, Init, Input, launch};
     use super::*;

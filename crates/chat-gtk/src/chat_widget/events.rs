@@ -237,8 +237,7 @@ impl ChatWidget {
         };
         self.composer.field().set_hindrance(hindrance);
         self.hint.show(&self.shown, self.conversation.last_error().as_ref());
-        let is_ready = self.shown.is_planning() && self.conversation.ends_with_reply();
-        if self.plan.show_ready(is_ready) {
+        if self.plan.show_ready(&self.shown, self.conversation.last_plan()) {
             self.composer.field().focus();
         }
         self.show_review();

@@ -11,6 +11,7 @@ use chat_presentation::diagnostics::Diagnostics;
 use super::editor_context::OpenFiles;
 use super::mention_sources::{self, KnownFiles};
 use super::review_bar::{Answered, Restore, Review};
+use super::session_requests::RemovedMessage;
 use super::{
     agent_bar, background_commands, chat_composer, command_list, context_meter, definitions_bar,
     find_bar, hint_bar, model_bar, plan_bar, project_bar, review_bar, session_changes,
@@ -87,6 +88,8 @@ pub enum Input {
     UndoRestore(Fid, Seq),
     /// An answer to changes is to be taken back; with none, the newest of the chat that is shown.
     UndoAnswer(Option<(Fid, Seq)>),
+    /// A message that waited and was removed is to wait again.
+    PutBack(RemovedMessage),
     /// Esc was pressed and nothing else wanted it.
     Escape,
     /// Stop the reply.
@@ -187,6 +190,8 @@ pub enum Output {
     Export,
     /// Files were restored: this offers to take it back.
     Restored(Restore),
+    /// A message that waited was removed: this offers to put it back.
+    MessageRemoved(RemovedMessage),
     /// Nothing waits for an answer in the chat that is shown, though the person asks for it.
     NothingAsked,
     /// Something to say in passing.

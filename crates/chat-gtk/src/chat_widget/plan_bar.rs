@@ -2,9 +2,10 @@
 //! that starts a plan which is ready.
 
 mod ready;
+mod replies;
 
 use chat_core::manager::{Manager, SessionChange};
-use chat_core::message::{ChatRequest, Content, Context, Fid, Todo, TodoState};
+use chat_core::message::{ChatRequest, Content, Context, Fid, MessageId, Todo, TodoState};
 use chat_core::permission::Mode;
 use chat_presentation::words::{fill, one_line, visible};
 use gettextrs::gettext;
@@ -13,8 +14,10 @@ use relm4::gtk::prelude::*;
 
 use super::folding_line::FoldingLine;
 use super::handle::Handle;
+use super::shown_chat::ShownChat;
 use crate::accessible;
 use ready::PlanReady;
+use replies::PlanReplies;
 
 /// What the person does with a plan.
 #[derive(Debug)]
@@ -32,6 +35,7 @@ pub(super) struct PlanBar {
     steps: gtk::Box,
     shown: Vec<Todo>,
     ready: PlanReady,
+    replies: PlanReplies,
 }
 
 impl PlanBar {
@@ -46,8 +50,8 @@ impl PlanBar {
             .build();
         let line = FoldingLine::new(&[&title, &count], &steps);
         let ready = PlanReady::new(handle.callback(Msg::Start));
-        let (manager, shown) = (None, Vec::new());
-        Self { handle, manager, line, count, steps, shown, ready }
+        let (manager, shown, replies) = (None, Vec::new(), PlanReplies::default());
+        Self { handle, manager, line, count, steps, shown, ready, replies }
     }
 
     pub(super) fn widget(&self) -> &gtk::Box {
@@ -84,9 +88,15 @@ impl PlanBar {
         self.name();
     }
 
-    /// Offers to start the plan, or not. Whether what had the keyboard is gone with the offer.
-    pub(super) fn show_ready(&self, ready: bool) -> bool {
-        self.ready.show(ready)
+    /// Offers to start the plan at the end of a chat, which may be in this reply, or not. Whether what
+    /// had the keyboard is gone with the offer.
+    pub(super) fn show_ready(&mut self, chat: &ShownChat, reply: Option<MessageId>) -> bool {
+        let plans = chat.mode() == Mode::Plan;
+        let reply = reply.filter(|_| !chat.is_busy());
+        // Of one that is being read the mode is not known.
+        let fid = chat.fid().filter(|_| !chat.is_opening());
+        let is_plan = fid.is_some_and(|fid| self.replies.is_plan(fid, plans, reply));
+        self.ready.show(is_plan && chat.is_planning())
     }
 
     /// Has the plan of this chat carried out, in this mode from now on.

@@ -114,7 +114,7 @@ impl ProjectBar {
 
     pub(super) fn connect(&mut self, manager: Manager) {
         self.manager = Some(manager);
-        self.find_worktree();
+        self.enter();
     }
 
     /// Opens the list of folders.
@@ -142,15 +142,17 @@ impl ProjectBar {
         if self.told.as_deref() != project {
             self.told = project.map(Path::to_owned);
             self.handle.output(messages::Output::Project(self.told.clone()));
-            self.find_worktree();
+            self.enter();
         }
     }
 
+    /// Removes what killed commands left in the folder: of a new chat the engine knows nothing yet.
     /// Finds out whether the folder is in a worktree.
-    fn find_worktree(&self) {
+    fn enter(&self) {
         let (Some(manager), Some(folder)) = (self.manager.clone(), self.told.clone()) else {
             return;
         };
+        manager.sessions().clear_left_overs(&folder);
         self.handle.spawn(async move {
             let worktree = manager.worktrees().containing(&folder).await.ok().flatten();
             Msg::Worktree(folder, worktree)

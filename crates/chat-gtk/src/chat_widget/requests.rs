@@ -117,7 +117,7 @@ impl ChatWidget {
             Used::CopyText(text) => self.layout.root().clipboard().set_text(&text),
             Used::DeliverNow(id) => self.requests.deliver_now(fid, id),
             Used::MoveWaiting { id, before } => self.requests.move_waiting(fid, id, before),
-            Used::RemoveWaiting(id) => self.requests.remove_waiting(fid, id),
+            Used::RemoveWaiting { id, before } => self.requests.remove_waiting(fid, id, before),
             Used::Unqueue { id, before } => {
                 let project = self.shown.project().map(Path::to_owned);
                 self.requests.unqueue(fid, id, before, project);

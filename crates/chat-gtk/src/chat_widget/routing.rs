@@ -101,7 +101,7 @@ impl ChatWidget {
                     }
                     Some(project_bar::Output::Mode(mode)) => {
                         self.choose(SessionChange { mode: Some(mode), ..SessionChange::default() });
-                        self.project.show(&self.shown);
+                        self.show_state();
                         self.composer.field().focus();
                     }
                     Some(project_bar::Output::Agent(agent)) => {

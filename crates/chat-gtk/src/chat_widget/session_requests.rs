@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use chat_core::error::{Error, Kind, Result};
 use chat_core::manager::{Manager, SessionChange};
-use chat_core::message::{Answer, ApprovalId, Fid, MessageId, Options, Thinking};
+use chat_core::message::{Answer, ApprovalId, Fid, MessageId, Options, Queued, Thinking};
 use chat_core::store::Page;
 use chat_presentation::words;
 
@@ -26,6 +26,17 @@ pub(super) enum Msg {
     Answered { fid: Fid, ask: ApprovalId, result: Result<bool> },
     /// A message that waited was taken out of the chat; none was sent meanwhile.
     Unqueued { fid: Fid, before: Option<MessageId>, result: Result<Option<Written>> },
+    /// The same of one that is not to be edited.
+    Removed { fid: Fid, before: Option<MessageId>, result: Result<Option<Queued>> },
+}
+
+/// A message that waited, and was taken out of its chat.
+#[derive(Clone, Debug)]
+pub struct RemovedMessage {
+    fid: Fid,
+    queued: Queued,
+    /// What waited after it.
+    before: Option<MessageId>,
 }
 
 /// What goes back to the composer.
@@ -116,10 +127,21 @@ impl SessionRequests {
         });
     }
 
-    /// Takes a message that waits out of the chat, for good.
-    pub(super) fn remove_waiting(&self, fid: Fid, id: MessageId) {
+    /// Takes a message that waits out of the chat, and tells so that it can be put back. `before` waits
+    /// after it.
+    pub(super) fn remove_waiting(&self, fid: Fid, id: MessageId, before: Option<MessageId>) {
+        let Some(manager) = self.manager.clone() else { return };
+        self.handle.spawn(async move {
+            let result = manager.sessions().unqueue(&fid, id).await;
+            Msg::Removed { fid, before, result }
+        });
+    }
+
+    /// Has a message wait again that was taken out of its chat.
+    pub(super) fn put_back(&self, removed: RemovedMessage) {
+        let RemovedMessage { fid, queued, before } = removed;
         self.run(fid, async move |manager, fid| {
-            manager.sessions().unqueue(&fid, id).await.map(drop)
+            manager.sessions().requeue(&fid, queued, before).await
         });
     }
 
@@ -226,7 +248,16 @@ impl SessionRequests {
             Msg::Unqueued { fid, before, result: Ok(written) } => {
                 written.map(|written| Output::Waiting { fid, written, before })
             }
-            Msg::Unqueued { fid, result: Err(error), .. } => {
+            Msg::Removed { fid, before, result: Ok(queued) } => {
+                // Where it was sent meanwhile, nothing was removed.
+                if let Some(queued) = queued {
+                    let removed = RemovedMessage { fid, queued, before };
+                    self.handle.output(messages::Output::MessageRemoved(removed));
+                }
+                None
+            }
+            Msg::Unqueued { fid, result: Err(error), .. }
+            | Msg::Removed { fid, result: Err(error), .. } => {
                 self.handle.fail(Some(&fid), error);
                 None
             }

@@ -15,6 +15,7 @@ pub mod reply;
 pub mod row_kind;
 pub mod sgr;
 pub mod shown_line;
+pub mod steps;
 pub mod styled_text;
 pub mod tool;
 pub mod transcript;

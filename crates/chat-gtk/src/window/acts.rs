@@ -343,9 +343,15 @@ impl Window {
                     chat.emit(chat_widget::Input::UndoRestore(it.fid.clone(), it.seq));
                 });
             }
+            Told::MessageRemoved(removed) => {
+                let chat = self.chat.sender().clone();
+                view.offer(&gettext("Message removed"), &gettext("Undo"), move || {
+                    chat.emit(chat_widget::Input::PutBack(removed.clone()));
+                });
+            }
             Told::NothingAsked => {
                 let Some(fid) = self.list.model().asking(self.shown.as_ref()) else {
-                    return view.note(&gettext("Nothing is waiting for your answer"));
+                    return view.toasts.nothing_waits(true);
                 };
                 (self.seeks_ask, self.sought) = (true, None);
                 self.chat.emit(chat_widget::Input::Show(Some(fid)));

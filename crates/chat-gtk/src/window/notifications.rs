@@ -142,6 +142,9 @@ impl Window {
                 }
                 Event::ApprovalsChanged { asks } => {
                     self.waiting.set_asks(asks);
+                    if !asks.is_empty() {
+                        view.toasts.nothing_waits(false);
+                    }
                     self.hear_asks(asks, view, root);
                 }
                 Event::SessionRemoved { fid } => {

@@ -17,6 +17,9 @@ const SPACE: i32 = 12;
 /// How long something is offered, in seconds.
 const OFFER: u32 = 10;
 
+/// How long it is said that nothing waits, in seconds.
+const NOTHING_WAITS: u32 = 2;
+
 /// The widgets that toasts are shown above, and centred over.
 pub(super) struct Ground {
     foot: glib::WeakRef<gtk::Widget>,
@@ -39,6 +42,8 @@ pub(super) struct Toasts {
     answered: RefCell<Option<(u64, adw::Toast)>>,
     /// The toast that asks for another Esc, while that would stop the reply.
     escape: RefCell<Option<adw::Toast>>,
+    /// The toast that says that nothing waits for the user.
+    nothing_waits: RefCell<Option<adw::Toast>>,
     /// Reports the toasts' widgets as long as it is kept.
     _children: gio::ListModel,
 }
@@ -64,6 +69,7 @@ impl Toasts {
             overlay,
             answered: RefCell::default(),
             escape: RefCell::default(),
+            nothing_waits: RefCell::default(),
             _children: children,
         }
     }
@@ -101,14 +107,21 @@ impl Toasts {
     /// Shows or removes the hint that another Esc stops the reply. It is about the current chat:
     /// over another one it would be wrong.
     pub(super) fn ask_escape(&self, asked: bool) {
-        let toast = asked.then(|| {
-            let toast = toast(&gettext("Press Esc again to stop the reply"));
-            toast.set_priority(adw::ToastPriority::High);
-            // Only as long as a second Esc counts.
-            toast.set_timeout(ESCAPE_TWICE);
-            toast
-        });
-        if let Some(former) = self.escape.replace(toast.clone()) {
+        // Only as long as a second Esc counts.
+        let words = || gettext("Press Esc again to stop the reply");
+        self.replace(&self.escape, asked.then(|| brief(&words(), ESCAPE_TWICE)));
+    }
+
+    /// Shows briefly that nothing waits for the user, once however often they ask. Something that
+    /// does wait takes it back.
+    pub(super) fn nothing_waits(&self, nothing: bool) {
+        let words = || gettext("Nothing is waiting for your answer");
+        self.replace(&self.nothing_waits, nothing.then(|| brief(&words(), NOTHING_WAITS)));
+    }
+
+    /// Shows a toast in place of the former one of its kind.
+    fn replace(&self, kind: &RefCell<Option<adw::Toast>>, toast: Option<adw::Toast>) {
+        if let Some(former) = kind.replace(toast.clone()) {
             former.dismiss();
         }
         if let Some(toast) = toast {
@@ -141,12 +154,18 @@ fn toast(words: &str) -> adw::Toast {
     adw::Toast::builder().custom_title(&adw::Clamp::builder().child(&label).build()).build()
 }
 
-/// A toast with a button, shown for this many seconds.
-pub(super) fn offer(words: &str, button: &str, seconds: u32) -> adw::Toast {
+/// A toast that is shown at once, for this many seconds.
+fn brief(words: &str, seconds: u32) -> adw::Toast {
     let toast = toast(words);
-    toast.set_button_label(Some(button));
     toast.set_priority(adw::ToastPriority::High);
     toast.set_timeout(seconds);
+    toast
+}
+
+/// A toast with a button, shown for this many seconds.
+pub(super) fn offer(words: &str, button: &str, seconds: u32) -> adw::Toast {
+    let toast = brief(words, seconds);
+    toast.set_button_label(Some(button));
     toast
 }
 
@@ -252,6 +271,38 @@ mod tests {
     /// The children of this widget.
     fn parts(widget: &gtk::Widget) -> Vec<gtk::Widget> {
         std::iter::successors(widget.first_child(), gtk::Widget::next_sibling).collect()
+    }
+
+    #[gtk::test]
+    fn that_nothing_waits_is_said_once_and_no_longer_than_it_is_true() {
+        crate::init();
+        let page = gtk::Box::new(gtk::Orientation::Vertical, 0);
+        let ground = Ground::new(&page, &Conversation::new(|_, _| {}));
+        let toasts = Toasts::new(&page, ground);
+        let window = gtk::Window::builder().child(toasts.widget()).build();
+        window.present();
+        until("the page in the window", || page.is_mapped());
+        let count = || parts(toasts.widget().upcast_ref()).len();
+        let before = count();
+        toasts.say("Something else");
+        for _ in 0..3 {
+            toasts.nothing_waits(true);
+        }
+        toasts.nothing_waits(false);
+        let words = |widget: &gtk::Widget| {
+            let mut found = Vec::new();
+            let mut next = vec![widget.clone()];
+            while let Some(widget) = next.pop() {
+                found.extend(widget.downcast_ref::<gtk::Label>().map(gtk::Label::label));
+                next.extend(parts(&widget));
+            }
+            found
+        };
+        until("the other toast alone", || {
+            let shown = words(toasts.widget().upcast_ref());
+            count() == before + 1 && shown.iter().any(|text| text == "Something else")
+        });
+        window.destroy();
     }
 
     #[gtk::test]

@@ -41,7 +41,7 @@ pub(crate) struct View {
     pages: gtk::Stack,
     /// Created when it is needed: its picture alone takes megabytes.
     failure: OnceCell<adw::StatusPage>,
-    toasts: Toasts,
+    pub(super) toasts: Toasts,
     leaflet: adw::Leaflet,
     list_pane: gtk::Box,
     chat_pane: gtk::Box,

@@ -9,3 +9,4 @@ mod prompts;
 mod reports;
 mod scene;
 mod tools;
+mod waiting;

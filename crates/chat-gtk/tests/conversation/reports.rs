@@ -25,7 +25,7 @@ pub fn report() -> FromAgent {
 }
 
 /// The cards of reports.
-fn cards(scene: &Scene) -> Vec<gtk::Widget> {
+pub fn cards(scene: &Scene) -> Vec<gtk::Widget> {
     let mut found = Vec::new();
     walk(scene.conversation.widget(), &mut |widget| {
         if widget.has_css_class("report") {

@@ -5,9 +5,13 @@ use std::collections::VecDeque;
 use crate::event::SessionEvent;
 use crate::message::{ChatRequest, Content, Context, Delivery, FromAgent, MessageId, Queued};
 
-/// The messages that wait to be sent, in order.
+/// How many messages that were taken out are remembered.
+const REMEMBERED: usize = 8;
+
+/// The messages that wait to be sent, in order, and those that were taken out last: one that is put
+/// back goes out in the mode and by the agent that it was written for, which the store does not keep.
 #[derive(Default)]
-pub(crate) struct Queue(VecDeque<Waiting>);
+pub(crate) struct Queue(VecDeque<Waiting>, VecDeque<Waiting>);
 
 /// A request that waits. Its delivery says when it goes out; it interrupts nothing any more.
 #[derive(Clone, Debug)]
@@ -49,7 +53,7 @@ impl From<Queued> for Waiting {
 
 impl FromIterator<Queued> for Queue {
     fn from_iter<I: IntoIterator<Item = Queued>>(queued: I) -> Self {
-        Self(queued.into_iter().map(Waiting::from).collect())
+        Self(queued.into_iter().map(Waiting::from).collect(), VecDeque::new())
     }
 }
 
@@ -143,6 +147,10 @@ impl Queue {
     pub(crate) fn remove(&mut self, id: MessageId) -> Option<(Waiting, SessionEvent)> {
         let place = self.0.iter().position(|waiting| waiting.id == id)?;
         let waiting = self.0.remove(place)?;
+        self.1.push_back(waiting.clone());
+        if self.1.len() > REMEMBERED {
+            self.1.pop_front();
+        }
         Some((waiting, self.changed()))
     }
 
@@ -158,6 +166,10 @@ impl Queue {
             return None;
         }
         let mut known: Vec<_> = self.0.drain(..).collect();
+        let is_back = |removed: &Waiting| stored.iter().any(|queued| queued.id == removed.id);
+        let (back, removed): (VecDeque<_>, _) = self.1.drain(..).partition(is_back);
+        self.1 = removed;
+        known.extend(back);
         for queued in stored {
             let place = known.iter().position(|waiting| waiting.id == queued.id);
             let waiting = match place.map(|place| known.swap_remove(place)) {
@@ -322,6 +334,30 @@ mod tests {
         assert_eq!(queue.get(stored[1].id).unwrap().delivery, Delivery::Queue);
         queue.pop();
         assert_eq!(queue.first().unwrap().agent.as_deref(), Some("coder"));
+    }
+
+    #[test]
+    fn one_that_was_taken_out_and_is_put_back_is_what_it_was() {
+        let mut queue = Queue::default();
+        let mut plans = steering("plans");
+        plans.request.mode = Some(chat_permission::Mode::Plan);
+        let id = plans.id;
+        queue.push(plans);
+        queue.push(steering("other"));
+        let stored = queue.queued();
+        queue.remove(id).unwrap();
+        assert_eq!(told(&queue.take_stored(stored.clone()).unwrap()), ["plans", "other"]);
+        assert_eq!(queue.first().unwrap().mode, Some(chat_permission::Mode::Plan));
+        // Only the last few are remembered.
+        queue.remove(id).unwrap();
+        for _ in 0..REMEMBERED {
+            let next = steering("next");
+            let next_id = next.id;
+            queue.push(next);
+            queue.remove(next_id).unwrap();
+        }
+        queue.take_stored(stored).unwrap();
+        assert_eq!(queue.first().unwrap().mode, None);
     }
 
     #[test]

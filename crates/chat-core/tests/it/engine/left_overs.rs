@@ -67,6 +67,24 @@ async fn agents_of_a_second_chat_in_a_project_are_not_forgotten() {
     manager.shutdown().await;
 }
 
+#[tokio::test]
+async fn a_project_in_which_no_chat_is_open_is_cleared_once_when_it_is_asked_for() {
+    let (server, mut world) = world().await;
+    let folders = Folder::new();
+    let project = folders.make("project");
+    let chat = begin(&server, &mut world, &project).await;
+    world.manager.shutdown().await;
+
+    let (manager, mut told) = start(&world).await;
+    manager.sessions().clear_left_overs(&project);
+    assert_eq!(told.recv().await.unwrap(), project);
+    manager.sessions().clear_left_overs(&project);
+    let events = manager.subscribe();
+    manager.sessions().open(&chat, 10, &events).await.unwrap();
+    manager.shutdown().await;
+    assert!(told.try_recv().is_err(), "once");
+}
+
 /// A folder for projects.
 struct Folder(TempDir);
 

@@ -87,6 +87,47 @@ async fn a_waiting_message_can_be_taken_back() {
 }
 
 #[tokio::test]
+async fn a_message_that_was_taken_back_can_wait_again_at_its_place() {
+    let (server, gate, mut world, fid) = busy().await;
+    let two = world.say(&fid, "two").await.message;
+    let three = world.say(&fid, "three").await.message;
+    let texts = |world: &World| -> Vec<String> {
+        world.events.queues[&fid].iter().map(|queued| queued.content.text.clone()).collect()
+    };
+    let sessions = world.manager.sessions();
+    world.events.until(|mirror| mirror.queues[&fid].len() == 2).await;
+    let taken = sessions.unqueue(&fid, two).await.unwrap().unwrap();
+    world.events.until(|mirror| mirror.queues[&fid].len() == 1).await;
+    sessions.requeue(&fid, taken.clone(), Some(three)).await.unwrap();
+    world.events.until(|mirror| mirror.queues[&fid].len() == 2).await;
+    assert_eq!(texts(&world), ["two", "three"]);
+    // Twice is once, and without the other it is the last.
+    sessions.requeue(&fid, taken, None).await.unwrap();
+    let [first, second] = [two, three].map(|id| sessions.unqueue(&fid, id));
+    let (first, second) = (first.await.unwrap().unwrap(), second.await.unwrap().unwrap());
+    assert!(sessions.unqueue(&fid, two).await.unwrap().is_none());
+    sessions.requeue(&fid, second, None).await.unwrap();
+    sessions.requeue(&fid, first, Some(MessageId::new())).await.unwrap();
+    gate.open();
+    world.events.until(|mirror| mirror.last_text(&fid) == "You said: two").await;
+    assert_eq!(server.chats()[2].texts_of("user"), ["one", "three", "two"]);
+}
+
+#[tokio::test]
+async fn a_message_that_is_put_back_after_the_reply_waits_until_it_is_sent() {
+    let (server, gate, mut world, fid) = busy().await;
+    let two = world.say(&fid, "two").await.message;
+    let taken = world.manager.sessions().unqueue(&fid, two).await.unwrap().unwrap();
+    gate.open();
+    world.events.finished(&fid).await;
+    world.manager.sessions().requeue(&fid, taken, None).await.unwrap();
+    assert_eq!(world.open(&fid).await.queue[0].id, two);
+    assert_eq!(server.chats().len(), 1, "nobody sent it");
+    world.manager.sessions().send_waiting(&fid).await.unwrap();
+    world.events.until(|mirror| mirror.last_text(&fid) == "You said: two").await;
+}
+
+#[tokio::test]
 async fn what_waits_behind_a_failure_waits_on_and_goes_with_the_next() {
     let server = Server::start();
     let gate = Gate::new();

@@ -177,29 +177,8 @@ impl Model {
 
 #[cfg(test)]
 mod tests {
-    use chat_core::event::SessionPlaceholder;
-    use chat_core::message::SessionMeta;
-    use jiff::{Timestamp, ToSpan};
-
+    use super::super::tests::{rows, session};
     use super::*;
-
-    /// A chat or an agent that was last active this long after the epoch.
-    fn session(name: &str, parent: Option<&str>, minutes: i64) -> SessionPlaceholder {
-        let time = Timestamp::UNIX_EPOCH + minutes.minutes();
-        SessionMeta {
-            fid: Fid::new(name),
-            title: name.to_owned(),
-            parent: parent.map(Fid::new),
-            created: time,
-            updated: time,
-            ..SessionMeta::default()
-        }
-        .into()
-    }
-
-    fn rows(model: &Model) -> Vec<String> {
-        items(model.all()).map(|item| item.title()).collect()
-    }
 
     /// The chats "new" and "old", of which the second has two agents, and the first of these has one.
     fn model() -> Model {

@@ -9,11 +9,12 @@ use chat_core::error::Error;
 use chat_core::event::{OpenCall, Snapshot, Stage};
 use chat_core::message::{
     ApprovalId, ApprovalRequest, BackgroundCommand, Ending, Fid, Message, MessageId, Part, Queued,
-    Role, Todo, ToolCallId,
+    Role, Todo, TodoState, ToolCallId,
 };
 use chat_core::store::Page;
 
 use super::entry::{Entry, Siblings};
+use super::steps::has_steps;
 use super::tool::state::ToolState;
 pub use events::Change;
 
@@ -230,15 +231,19 @@ impl Transcript {
         said.map(|entry| entry.message.id)
     }
 
-    /// Whether it ends with a reply that was finished and has text.
-    pub fn ends_with_reply(&self) -> bool {
-        self.entries.last().is_some_and(|entry| {
-            let message = &entry.message;
+    /// The reply at its end, if that was finished and may be a plan: it has steps, or the session's
+    /// plan has some left.
+    pub fn last_plan(&self) -> Option<MessageId> {
+        let has_steps_left = self.todos.iter().any(|todo| todo.state != TodoState::Done);
+        let last = self.entries.last().filter(|entry| {
+            let (message, text) = (&entry.message, entry.text());
             message.role == Role::Assistant
                 && message.ended == Some(Ending::Complete)
                 && message.error.is_none()
-                && !entry.text().is_empty()
-        })
+                && !text.is_empty()
+                && (has_steps_left || has_steps(&text))
+        })?;
+        Some(last.id())
     }
 
     /// What the end of the conversation says went wrong.

@@ -126,8 +126,13 @@ pub enum Output {
         /// Before which.
         before: Option<MessageId>,
     },
-    /// Take a waiting message back and forget it.
-    RemoveWaiting(MessageId),
+    /// Take a waiting message back, and offer to put it back.
+    RemoveWaiting {
+        /// Which.
+        id: MessageId,
+        /// What waits after it.
+        before: Option<MessageId>,
+    },
     /// Send a waiting message now.
     DeliverNow(MessageId),
     /// Open this address, which is one of http, https or mailto.

@@ -1,6 +1,6 @@
 //! Draws the messages that wait to be sent, each with buttons that edit, move, remove and send it.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use gettextrs::gettext;
@@ -39,10 +39,30 @@ pub struct WaitingMessages {
 }
 
 struct Row {
-    id: MessageId,
+    queued: Queued,
+    root: gtk::Box,
+    /// When it is sent.
+    words: gtk::Label,
     buttons: Vec<gtk::Button>,
+    place: Rc<Cell<Place>>,
     /// What an agent reports.
     report: Option<ReportCard>,
+}
+
+/// What waits next to a message.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    above: Option<MessageId>,
+    below: Option<MessageId>,
+    after_below: Option<MessageId>,
+}
+
+impl Place {
+    fn of(queue: &[Queued], at: usize) -> Self {
+        let id = |at: usize| queue.get(at).map(|queued| queued.id);
+        let above = at.checked_sub(1).and_then(id);
+        Self { above, below: id(at + 1), after_below: id(at + 2) }
+    }
 }
 
 impl WaitingMessages {
@@ -77,12 +97,32 @@ impl WaitingMessages {
             return;
         }
         let focused = self.focused();
-        while let Some(row) = self.root.first_child() {
-            self.root.remove(&row);
+        let mut before = self.rows.take();
+        let mut rows: Vec<Row> = Vec::with_capacity(queue.len());
+        for (at, queued) in queue.iter().enumerate() {
+            let is_it =
+                |row: &Row| row.queued.id == queued.id && row.queued.content == queued.content;
+            // A message that stays keeps its widgets: one of them may have the keyboard, or a menu.
+            let row = match before.iter().position(is_it) {
+                Some(place) => before.remove(place),
+                None => self.row(queued),
+            };
+            let above = rows.last().map(|row| &row.root);
+            if row.root.parent().is_some() {
+                self.root.reorder_child_after(&row.root, above);
+            } else {
+                self.root.insert_child_after(&row.root, above);
+            }
+            row.set(queued, Place::of(queue, at), held);
+            rows.push(row);
         }
-        let rows: Vec<Row> = (0..queue.len()).map(|at| self.row(queue, at, held)).collect();
         if let Some((id, button)) = focused {
-            focus_again(&rows, id, button, &self.output);
+            focus_again(&rows, id, button);
+        }
+        for gone in before {
+            if gone.remove_from(&self.root) {
+                (self.output)(Output::KeyboardLost);
+            }
         }
         self.rows.replace(rows);
         self.shown.replace((queue.to_vec(), held));
@@ -92,73 +132,44 @@ impl WaitingMessages {
     fn focused(&self) -> Option<(MessageId, usize)> {
         let rows = self.rows.borrow();
         rows.iter().find_map(|row| {
-            let at = row.buttons.iter().position(gtk::prelude::WidgetExt::has_focus)?;
-            Some((row.id, at))
+            let at = row.buttons.iter().position(gtk::prelude::WidgetExt::is_focus)?;
+            Some((row.queued.id, at))
         })
     }
 
-    fn row(&self, queue: &[Queued], at: usize, held: bool) -> Row {
-        let queued = &queue[at];
+    /// The widgets of a message, which has no place yet.
+    fn row(&self, queued: &Queued) -> Row {
         let id = queued.id;
-        let at_or_none = |at: Option<usize>| at.and_then(|at| queue.get(at)).map(|it| it.id);
-        let (above, below) = (at_or_none(at.checked_sub(1)), at_or_none(Some(at + 1)));
-        let after_below = at_or_none(Some(at + 2));
-        let send = |output: Output| {
-            let to = Rc::clone(&self.output);
-            move || to(output.clone())
+        let place: Rc<Cell<Place>> = Rc::default();
+        let act = |wanted: fn(MessageId, Place) -> Option<Output>| -> Rc<dyn Fn()> {
+            let (told, place) = (Rc::clone(&self.output), Rc::clone(&place));
+            Rc::new(move || wanted(id, place.get()).into_iter().for_each(|output| told(output)))
         };
-        let edit = send(Output::Unqueue { id, before: below });
-        let up = above.map(|above| send(Output::MoveWaiting { id, before: Some(above) }));
-        let down = below.map(|_| send(Output::MoveWaiting { id, before: after_below }));
+        let edit = act(|id, place| Some(Output::Unqueue { id, before: place.below }));
+        let now = act(|id, _| Some(Output::DeliverNow(id)));
+        let up = act(|id, place| {
+            place.above.map(|above| Output::MoveWaiting { id, before: Some(above) })
+        });
+        let down = act(|id, place| {
+            place.below.map(|_| Output::MoveWaiting { id, before: place.after_below })
+        });
+        let remove = act(|id, place| Some(Output::RemoveWaiting { id, before: place.below }));
+        let moves = moves(Rc::clone(&up), Rc::clone(&down));
 
-        let line = wrap_at_end();
-        let words = match (held, queued.delivery) {
-            (true, _) => gettext("Not sent"),
-            (false, Delivery::Steer) => gettext("Sent after this step"),
-            (false, Delivery::Queue | Delivery::Interrupt) => gettext("Sent after this reply"),
-        };
-        let label = gtk::Label::builder().label(words).css_classes(["caption"]).build();
-        line.append(&label);
-        let worded = |label: String, hint: &str, act: Rc<dyn Fn()>| {
-            let button = gtk::Button::builder()
-                .label(label)
-                .tooltip_text(hint)
-                .css_classes(["flat", "caption"])
-                .build();
-            button.connect_clicked(move |_| act());
-            button
-        };
-        let pictured = |icon: &str, name: String, act: Option<Rc<dyn Fn()>>| {
-            let button = gtk::Button::builder()
-                .icon_name(icon)
-                .tooltip_text(&name)
-                .sensitive(act.is_some())
-                .valign(gtk::Align::Center)
-                .css_classes(["flat", "caption"])
-                .build();
-            accessible::set_label(&button, &name);
-            button.connect_clicked(move |_| act.iter().for_each(|act| act()));
-            button
-        };
-        let up = up.map(|act| Rc::new(act) as Rc<dyn Fn()>);
-        let down = down.map(|act| Rc::new(act) as Rc<dyn Fn()>);
-        let now = if held {
-            gettext("Send this message before the others")
-        } else {
-            gettext("Stop the reply and send this message")
-        };
-        let hint = gettext("Move this message back to the message field");
         let buttons = vec![
-            worded(gettext("Edit Message"), &hint, Rc::new(edit)),
-            worded(gettext("Send Now"), &now, Rc::new(send(Output::DeliverNow(id)))),
-            pictured("go-up-symbolic", gettext("Move Up (Alt+Up)"), up.clone()),
-            pictured("go-down-symbolic", gettext("Move Down (Alt+Down)"), down.clone()),
-            pictured(
-                "window-close-symbolic",
-                gettext("Remove Message"),
-                Some(Rc::new(send(Output::RemoveWaiting(id)))),
-            ),
+            worded(&gettext("Edit Message"), edit),
+            worded(&gettext("Send Now"), now),
+            pictured("go-up-symbolic", &gettext("Move Up (Alt+Up)"), up),
+            pictured("go-down-symbolic", &gettext("Move Down (Alt+Down)"), down),
+            pictured("window-close-symbolic", &gettext("Remove Message"), remove),
         ];
+        let hint = gettext("Move this message back to the message field");
+        buttons[0].set_tooltip_text(Some(&hint));
+        // What an agent says is not the user's to change.
+        buttons[0].set_visible(queued.content.agent.is_none());
+        let words = gtk::Label::builder().css_classes(["caption"]).build();
+        let line = wrap_at_end();
+        line.append(&words);
         // Those that belong together stay on one line.
         let pictures = gtk::Box::builder().spacing(4).build();
         for button in &buttons[..2] {
@@ -168,12 +179,7 @@ impl WaitingMessages {
             pictures.append(button);
         }
         line.append(&pictures);
-        // What an agent says is not the user's to change.
-        buttons[0].set_visible(queued.content.agent.is_none());
-        // One message alone has no place to move to.
-        for button in &buttons[2..4] {
-            button.set_visible(queue.len() > 1);
-        }
+
         let root = gtk::Box::builder()
             .orientation(gtk::Orientation::Vertical)
             .halign(gtk::Align::End)
@@ -189,34 +195,89 @@ impl WaitingMessages {
             None
         };
         root.append(&line);
-        root.insert_action_group(GROUP, Some(&moves(up, down)));
-        self.root.append(&root);
-        Row { id, buttons, report }
+        root.insert_action_group(GROUP, Some(&moves));
+        Row { queued: queued.clone(), root, words, buttons, place, report }
     }
 }
 
-fn moves(up: Option<Rc<dyn Fn()>>, down: Option<Rc<dyn Fn()>>) -> gio::SimpleActionGroup {
+impl Row {
+    /// Shows how the message waits now. `held`: it goes out only when the person sends it.
+    fn set(&self, queued: &Queued, place: Place, held: bool) {
+        self.place.set(place);
+        let words = match (held, queued.delivery) {
+            (true, _) => gettext("Not sent"),
+            (false, Delivery::Steer) => gettext("Sent after this step"),
+            (false, Delivery::Queue | Delivery::Interrupt) => gettext("Sent after this reply"),
+        };
+        self.words.set_label(&words);
+        let now = if held {
+            gettext("Send this message before the others")
+        } else {
+            gettext("Stop the reply and send this message")
+        };
+        self.buttons[1].set_tooltip_text(Some(&now));
+        let (up, down) = (&self.buttons[2], &self.buttons[3]);
+        up.set_sensitive(place.above.is_some());
+        down.set_sensitive(place.below.is_some());
+        // One message alone has no place to move to.
+        let moves = place.above.is_some() || place.below.is_some();
+        up.set_visible(moves);
+        down.set_visible(moves);
+    }
+
+    /// Removes the message's widgets. Returns whether one of them had the keyboard.
+    fn remove_from(self, list: &gtk::Box) -> bool {
+        let has_keyboard = |root: &gtk::Root| {
+            RootExt::focus(root).is_some_and(|focus| focus.is_ancestor(&self.root))
+        };
+        let root = self.root.root().filter(has_keyboard);
+        if let Some(root) = &root {
+            // GTK would look for another place for the keyboard from a widget that is gone by then.
+            RootExt::set_focus(root, None::<&gtk::Widget>);
+        }
+        list.remove(&self.root);
+        root.is_some()
+    }
+}
+
+fn worded(label: &str, act: Rc<dyn Fn()>) -> gtk::Button {
+    let button = gtk::Button::builder().label(label).css_classes(["flat", "caption"]).build();
+    button.connect_clicked(move |_| act());
+    button
+}
+
+fn pictured(icon: &str, name: &str, act: Rc<dyn Fn()>) -> gtk::Button {
+    let button = gtk::Button::builder()
+        .icon_name(icon)
+        .tooltip_text(name)
+        .valign(gtk::Align::Center)
+        .css_classes(["flat", "caption"])
+        .build();
+    accessible::set_label(&button, name);
+    button.connect_clicked(move |_| act());
+    button
+}
+
+/// The actions of the keys that move a message.
+fn moves(up: Rc<dyn Fn()>, down: Rc<dyn Fn()>) -> gio::SimpleActionGroup {
     let group = gio::SimpleActionGroup::new();
     for (name, act) in [(UP, up), (DOWN, down)] {
         let action = gio::SimpleAction::new(name, None);
-        action.connect_activate(move |_, _| act.iter().for_each(|act| act()));
+        action.connect_activate(move |_, _| act());
         group.add_action(&action);
     }
     group
 }
 
-/// The keyboard stays on the same button of the same message. Where that is gone, or cannot be
-/// pressed any more, it is on the next one.
-fn focus_again(rows: &[Row], id: MessageId, button: usize, output: &Rc<dyn Fn(Output)>) {
-    let row = rows.iter().find(|row| row.id == id);
+/// The keyboard stays on the same button of the same message. Where that cannot be pressed any more,
+/// it is on the next one.
+fn focus_again(rows: &[Row], id: MessageId, button: usize) {
+    let row = rows.iter().find(|row| row.queued.id == id);
     let buttons = || row.into_iter().flat_map(|row| &row.buttons);
     let usable = |it: &&gtk::Button| it.is_sensitive() && it.is_visible();
     let next = buttons().skip(button).find(usable).or_else(|| buttons().find(usable));
-    match next {
-        Some(button) => {
-            button.grab_focus();
-        }
-        None => output(Output::KeyboardLost),
+    if let Some(button) = next {
+        button.grab_focus();
     }
 }
 

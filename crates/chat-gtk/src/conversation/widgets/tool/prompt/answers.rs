@@ -1,16 +1,19 @@
 //! Draws the answers to a permission request that hold for longer, each with the rules that it stores.
 
+mod row;
+
 use std::rc::Rc;
 
 use chat_core::message::Answer;
 use chat_core::permission::{Effect, InvalidRule, Rule, Scope};
 use chat_presentation::words::{self, visible};
 use gettextrs::gettext;
+use gtk::pango;
 use gtk::prelude::*;
-use gtk::{glib, pango};
 
 use super::Answered;
 use crate::accessible;
+use row::Row;
 
 /// An answer that holds for longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -278,61 +281,6 @@ fn wider_button(wider: &Rule, field: &gtk::Entry) -> gtk::Button {
         }
     });
     button
-}
-
-/// A button that says what it does, and below that what follows from it.
-#[derive(Debug)]
-struct Row {
-    button: gtk::Button,
-    name: gtk::Label,
-    below: gtk::Label,
-}
-
-/// A row, as long as it is there.
-struct WeakRow {
-    button: glib::WeakRef<gtk::Button>,
-    name: glib::WeakRef<gtk::Label>,
-    below: glib::WeakRef<gtk::Label>,
-}
-
-impl WeakRow {
-    fn upgrade(&self) -> Option<Row> {
-        let (button, name) = (self.button.upgrade()?, self.name.upgrade()?);
-        Some(Row { button, name, below: self.below.upgrade()? })
-    }
-}
-
-impl Row {
-    fn new(title: &str, below: &str) -> Self {
-        let name = gtk::Label::builder().use_markup(false).xalign(0.0).build();
-        let second = gtk::Label::builder()
-            .use_markup(false)
-            .xalign(0.0)
-            .wrap(true)
-            .wrap_mode(pango::WrapMode::Char)
-            .max_width_chars(38)
-            .css_classes(["answer-rules"])
-            .build();
-        let both = gtk::Box::new(gtk::Orientation::Vertical, 1);
-        both.append(&name);
-        both.append(&second);
-        let button = gtk::Button::builder().child(&both).css_classes(["flat", "answer"]).build();
-        let row = Self { button, name, below: second };
-        row.set(title, below);
-        row
-    }
-
-    fn downgrade(&self) -> WeakRow {
-        let Self { button, name, below } = self;
-        WeakRow { button: button.downgrade(), name: name.downgrade(), below: below.downgrade() }
-    }
-
-    fn set(&self, title: &str, below: &str) {
-        self.name.set_label(title);
-        self.below.set_label(below);
-        accessible::set_label(&self.button, title);
-        accessible::set_description(&self.button, below);
-    }
 }
 
 #[cfg(test)]

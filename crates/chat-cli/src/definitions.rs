@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use chat_core::definitions::{Definitions, ProjectDefinitions, Severity};
+use chat_core::definitions::{Definitions, Problem, ProjectDefinitions};
 use chat_core::message::ChatRequest;
 use chat_presentation::words;
 
@@ -16,7 +16,7 @@ use crate::terminal;
 /// At most this many problems are reported.
 const MOST_PROBLEMS: usize = 3;
 
-/// Reports errors in files, and that the definitions of a project are not in use. Gives the definitions that are.
+/// Reports what is wrong with files, and that the definitions of a project are not in use. Gives the definitions that are.
 pub async fn report(request: &ChatRequest, program: &Program) -> Result<Arc<Definitions>> {
     let definitions = of_request(request, program).await?;
     report_problems(&definitions, program);
@@ -66,9 +66,28 @@ fn untrusted(definitions: &Definitions) -> Option<&Arc<ProjectDefinitions>> {
 }
 
 fn report_problems(definitions: &Definitions, program: &Program) {
-    let errors = definitions.problems.iter().filter(|it| it.severity() == Severity::Error);
-    for problem in errors.take(MOST_PROBLEMS) {
+    for problem in words::problems_to_show(&definitions.problems).into_iter().take(MOST_PROBLEMS) {
         remark(&words::definition_problem(problem), program);
+    }
+}
+
+/// The problems that the user of a conversation has seen.
+#[derive(Default)]
+pub struct Reported(Option<Vec<Problem>>);
+
+impl Reported {
+    /// Reports the problems that are new since the last time. The first time only remembers them: they were
+    /// reported when the conversation began.
+    pub async fn report_new(&mut self, request: &ChatRequest, program: &Program) {
+        // What is wrong with the chat is said when it is used.
+        let Ok(definitions) = of_request(request, program).await else { return };
+        if let Some(known) = &self.0 {
+            let shown = words::problems_to_show(&definitions.problems).into_iter();
+            for problem in shown.filter(|problem| !known.contains(problem)).take(MOST_PROBLEMS) {
+                remark(&words::definition_problem(problem), program);
+            }
+        }
+        self.0 = Some(definitions.problems.clone());
     }
 }
 

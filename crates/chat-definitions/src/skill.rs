@@ -179,7 +179,7 @@ fn parse(folder: &str, text: &str, place: Place) -> (Option<Skill>, Vec<Found>) 
         let kind = ProblemKind::HiddenCharacters { key: None };
         document.fields.complain(Some(document.body_line + line), kind);
     }
-    let found = document.fields.finish();
+    let found = document.fields.finish_shared();
     let (Some((_, name)), Some(description), false) = (name, description, has_error(&found)) else {
         return (None, found);
     };

@@ -26,7 +26,9 @@ pub use advice::{Action, Advice, advice};
 pub use agents::{agent_line, agent_state, from_agent, work_time};
 pub use bounds::{bounds, enforcement, why_not_full};
 pub use context::{compaction, context_category, cost, fullness, grouped, prompt_size, share};
-pub use definitions::{definition_problem, problem_sentence, project_item, trust_explanation};
+pub use definitions::{
+    definition_problem, problem_sentence, problems_to_show, project_item, trust_explanation,
+};
 pub use fault::sentence;
 pub use fill::fill;
 pub use level::{OLD_DEFAULT_THINKING, thinking_from_name, thinking_levels, thinking_name};

@@ -17,6 +17,7 @@ use crate::error::{Kind, Result};
 use crate::event::{Event, Hub};
 use crate::session::DefinitionSource;
 use crate::settings::{Folders, disk};
+use crate::tool::Registry;
 
 /// How many projects are watched at once. The one that nobody asked for the longest gives way.
 const MOST_PROJECTS: usize = 16;
@@ -89,6 +90,7 @@ impl DefinitionRegistry {
         folders: &Folders,
         home: Option<PathBuf>,
         agents: &AgentRegistry,
+        tools: &Registry,
         path_environment: PathEnvironment,
         worktrees: Worktrees,
     ) -> Self {
@@ -98,6 +100,7 @@ impl DefinitionRegistry {
             home,
             project: None,
             built_in: agents.iter().map(|agent| agent.name().to_owned()).collect(),
+            tools: tools.names().map(str::to_owned).collect(),
             trust: Some(trust.clone()),
         };
         let registry = Self {

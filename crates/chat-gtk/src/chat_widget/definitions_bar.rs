@@ -4,9 +4,7 @@
 use std::sync::Arc;
 
 use adw::prelude::*;
-use chat_core::definitions::{
-    Definitions, Digest, Problem, ProjectDefinitions, ProjectItem, Severity,
-};
+use chat_core::definitions::{Definitions, Digest, Problem, ProjectDefinitions, ProjectItem};
 use chat_core::manager::Manager;
 use chat_presentation::words::{self, fill};
 use gettextrs::{gettext, ngettext};
@@ -204,11 +202,12 @@ fn is_asked(project: &ProjectDefinitions, refused: &[Digest]) -> bool {
     !project.is_trusted() && !refused.contains(&project.digest)
 }
 
-/// The first error, and how many more there are. What is used all the same is not worth a line.
+/// The first problem, and how many more there are. Errors come before warnings.
 fn problem_words(problems: &[Problem]) -> Option<String> {
-    let mut errors = problems.iter().filter(|problem| problem.severity() == Severity::Error);
-    let first = words::definition_problem(errors.next()?);
-    let more = u32::try_from(errors.count()).unwrap_or(u32::MAX);
+    let shown = words::problems_to_show(problems);
+    let (first, more) = shown.split_first()?;
+    let first = words::definition_problem(first);
+    let more = u32::try_from(more.len()).unwrap_or(u32::MAX);
     if more == 0 {
         return Some(first);
     }
@@ -290,6 +289,17 @@ mod tests {
     }
 
     #[test]
+    fn a_warning_is_shown_and_a_note_is_not() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let skill = "---\nname: s\ndescription: y\nhooks: x\n---\nz";
+        write(folder.path(), ".agents/skills/s/SKILL.md", skill);
+        assert_eq!(problem_words(&definitions(folder.path()).problems), None);
+        write(folder.path(), ".natter/agents/a.md", "---\nhooks: x\n---\nz");
+        let words = problem_words(&definitions(folder.path()).problems).expect("words");
+        assert!(words.ends_with("a.md, line 2: “hooks” is unknown and ignored."), "{words}");
+    }
+
+    #[test]
     fn the_first_error_stands_for_all() {
         let folder = tempfile::tempdir().expect("a folder");
         assert_eq!(problem_words(&definitions(folder.path()).problems), None);
@@ -299,6 +309,6 @@ mod tests {
         }
         let words = problem_words(&definitions(folder.path()).problems).expect("words");
         assert!(words.contains("a.md, line 2: “maybe” isn’t a valid value"), "{words}");
-        assert!(words.ends_with("And 2 more problems."), "{words}");
+        assert!(words.ends_with("And 5 more problems."), "{words}");
     }
 }

@@ -1,6 +1,6 @@
 //! Words what is wrong with agents, commands and skills in files, and what those of a project may do.
 
-use chat_core::definitions::{ItemKind, Problem, ProblemKind, ProjectItem, ValueType};
+use chat_core::definitions::{ItemKind, Problem, ProblemKind, ProjectItem, Severity, ValueType};
 use gettextrs::{gettext, ngettext};
 
 use super::{bytes, fill, mode_title, one_line, visible_line};
@@ -16,6 +16,12 @@ pub fn definition_problem(problem: &Problem) -> String {
         ),
         None => fill(&gettext("{file}: {problem}"), &[("file", &file), ("problem", &sentence)]),
     }
+}
+
+/// The problems that are worth showing, errors before warnings.
+pub fn problems_to_show(problems: &[Problem]) -> Vec<&Problem> {
+    let of = |severity| problems.iter().filter(move |problem| problem.severity() == severity);
+    of(Severity::Error).chain(of(Severity::Warning)).collect()
 }
 
 /// What is wrong with a file of an agent, a command or a skill.
@@ -37,7 +43,16 @@ pub fn problem_sentence(problem: &ProblemKind) -> String {
         ProblemKind::NotAMap => gettext("The front matter must be a list of keys and values."),
         ProblemKind::Unsupported => gettext("YAML anchors, aliases, and tags aren’t supported."),
         ProblemKind::DuplicateKey { key } => of_key(&gettext("“{key}” is set twice."), key),
-        ProblemKind::UnknownKey { key } => of_key(&gettext("“{key}” is unknown and ignored."), key),
+        ProblemKind::UnknownKey { key } | ProblemKind::ForeignKey { key } => {
+            of_key(&gettext("“{key}” is unknown and ignored."), key)
+        }
+        ProblemKind::MisspeltKey { key, meant } => fill(
+            &gettext("“{key}” is unknown. Did you mean “{other}”?"),
+            &[("key", key), ("other", meant)],
+        ),
+        ProblemKind::NoSuchTool { glob } => {
+            fill(&gettext("“{pattern}” matches no tool."), &[("pattern", glob)])
+        }
         ProblemKind::EmptyValue { key } => of_key(&gettext("“{key}” has no value."), key),
         ProblemKind::Missing { key } => of_key(&gettext("“{key}” is missing."), key),
         ProblemKind::WrongType { key, expected } => of_key(&wrong_type(*expected), key),
@@ -179,6 +194,27 @@ mod tests {
             [
                 format!("{}, line 2: “maybe” isn’t a valid value of “mode”.", file("agents/a.md")),
                 format!("{}: The file has no text below the front matter.", file("agents/b.md")),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_misspelt_key_names_the_right_one_and_errors_come_first() {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), "agents/a.md", "---\nhooks: x\ntools: [red_*]\n---\nx");
+        write(folder.path(), "agents/b.md", "---\ntols: read_*\n---\nx");
+        let skill = "---\nname: s\ndescription: y\nhooks: x\n---\nz";
+        write(folder.path(), "skills/s/SKILL.md", skill);
+        let config = Some(folder.path().to_owned());
+        let tools = vec!["read_file".to_owned()];
+        let problems = load(&Sources { config, tools, ..Sources::default() }).problems;
+        let shown = problems_to_show(&problems).into_iter().map(|it| problem_sentence(&it.kind));
+        assert_eq!(
+            shown.collect::<Vec<_>>(),
+            [
+                "“tols” is unknown. Did you mean “tools”?",
+                "“hooks” is unknown and ignored.",
+                "“red_*” matches no tool.",
             ]
         );
     }

@@ -139,6 +139,10 @@ impl Conversation<'_> {
                 self.remark(&slash_commands::unknown_words(name, nearest));
                 Ok(None)
             }
+            Typed::Unusable(words) => {
+                self.remark(&words);
+                Ok(None)
+            }
             Typed::Unexpected(command) => {
                 self.remark(&slash_commands::unexpected_words(command));
                 Ok(None)

@@ -232,7 +232,7 @@ impl Fields {
     }
 
     /// A number in a range.
-    pub fn number(&mut self, key: &'static str, range: RangeInclusive<f64>) -> Option<f64> {
+    pub fn number(&mut self, key: &'static str, range: RangeInclusive<u8>) -> Option<f64> {
         let (line, value) = self.take(key)?;
         let number = match value {
             Value::Text(text) => {
@@ -245,8 +245,8 @@ impl Fields {
             self.complain(Some(line), kind);
             return None;
         };
-        if !range.contains(&number) {
-            let (lowest, highest) = range.into_inner();
+        let (lowest, highest) = range.into_inner();
+        if !(f64::from(lowest)..=f64::from(highest)).contains(&number) {
             self.complain(Some(line), ProblemKind::OutOfRange { key, lowest, highest });
             return None;
         }
@@ -382,12 +382,12 @@ mod tests {
     #[test]
     fn numbers_have_a_range_and_an_end() {
         let mut fields = fields("a: 0.5\nb: 3\nc: .inf\nd: much\ne: nan\n");
-        assert_eq!(fields.number("a", 0.0..=2.0), Some(0.5));
+        assert_eq!(fields.number("a", 0..=2), Some(0.5));
         for key in ["b", "c", "d", "e"] {
-            assert_eq!(fields.number(key, 0.0..=2.0), None);
+            assert_eq!(fields.number(key, 0..=2), None);
         }
         let found = fields.finish();
-        let range = ProblemKind::OutOfRange { key: "b", lowest: 0.0, highest: 2.0 };
+        let range = ProblemKind::OutOfRange { key: "b", lowest: 0, highest: 2 };
         assert_eq!(found[0], Found::at(2, range));
         assert_eq!(found.len(), 4);
     }

@@ -51,7 +51,7 @@ pub enum ValueType {
 }
 
 /// The kinds of problems. Texts from files in them have no hidden characters and are at most 80 characters long.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProblemKind {
     /// It cannot be read, or is not a file.
     Unreadable,
@@ -126,9 +126,9 @@ pub enum ProblemKind {
         /// The key.
         key: &'static str,
         /// The lowest allowed value.
-        lowest: f64,
+        lowest: u8,
         /// The highest allowed value.
-        highest: f64,
+        highest: u8,
     },
     /// A text that is too long, or a list with too many entries.
     TooLong {

@@ -27,7 +27,8 @@ pub use agents::{agent_line, agent_state, from_agent, work_time};
 pub use bounds::{bounds, enforcement, why_not_full};
 pub use context::{compaction, context_category, cost, fullness, grouped, prompt_size, share};
 pub use definitions::{
-    definition_problem, problem_sentence, problems_to_show, project_item, trust_explanation,
+    definition_problem, no_agent, problem_sentence, problems_to_show, project_item,
+    trust_explanation, unusable_agent, unusable_command,
 };
 pub use fault::sentence;
 pub use fill::fill;

@@ -6,6 +6,7 @@ use chat_testkit::server::Server;
 
 use crate::home::Home;
 use crate::prompts::Seat;
+use crate::tools::Scene;
 
 fn write(home: &Home, path: &str, text: &str) -> PathBuf {
     let path = home.path(path);
@@ -35,4 +36,40 @@ fn a_chat_says_that_a_file_broke_while_it_runs() {
     assert!(!shown.contains("pirate.md"), "only once: {shown:?}");
     seat.type_in("\x04");
     seat.end().ok();
+}
+
+#[test]
+fn why_an_agent_cannot_be_used_is_said() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    let home = &scene.home;
+    write(home, "config/natter/agents/reviewer.md", "Review.");
+    let path = write(home, "config/natter/agents/planner.md", "---\nmode: maybe\n---\nPlan.");
+    write(home, "work/.natter/agents/builder.md", "Build.");
+    write(home, "work/.natter/commands/deploy.md", "Deploy.");
+    let broken = format!(
+        "The agent “planner” can’t be used. {}, line 2: “maybe” isn’t a valid value of “mode”.",
+        path.display()
+    );
+    for (agent, words) in [
+        ("reveiwer", "There is no agent “reveiwer”. Did you mean “reviewer”?"),
+        ("nobody", "There is no agent “nobody”. Choose another one."),
+        ("builder", "The agent “builder” belongs to this project, which you don’t trust yet."),
+        ("planner", &broken),
+    ] {
+        let run = scene.ask(&["--agent", agent]);
+        assert!(run.code == Some(1) && run.stderr.contains(words), "{run:#?}");
+    }
+    let project = scene.project.to_str().expect("a path");
+    let run = home.run_with(["chat", "--project", project], "/deploy\n/agent builder\n");
+    for words in [
+        "The command /deploy belongs to this project, which you don’t trust yet.",
+        "The agent “builder” belongs to this project",
+        "start natter-cli chat in its folder",
+    ] {
+        assert!(run.stderr.contains(words), "{words}: {run:#?}");
+    }
+    let run = home.run(["ask", "--project", project, "/deploy"]);
+    assert!(run.code == Some(2) && run.stderr.contains("The command /deploy belongs"), "{run:#?}");
+    assert!(server.chats().is_empty());
 }

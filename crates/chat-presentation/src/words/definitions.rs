@@ -1,21 +1,84 @@
 //! Words what is wrong with agents, commands and skills in files, and what those of a project may do.
 
-use chat_core::definitions::{ItemKind, Problem, ProblemKind, ProjectItem, Severity, ValueType};
+use std::path::Path;
+
+use chat_core::definitions::{
+    Definitions, ItemKind, Problem, ProblemKind, ProjectItem, Severity, Unusable, ValueType,
+};
+use chat_core::error::NoAgent;
 use gettextrs::{gettext, ngettext};
 
 use super::{bytes, fill, mode_title, one_line, visible_line};
 
 /// What is wrong, with its file and line.
 pub fn definition_problem(problem: &Problem) -> String {
-    let sentence = problem_sentence(&problem.kind);
-    let file = visible_line(&problem.path.to_string_lossy());
-    match problem.line {
+    in_file(&problem.path, problem.line, &problem_sentence(&problem.kind))
+}
+
+fn in_file(path: &Path, line: Option<usize>, sentence: &str) -> String {
+    let file = visible_line(&path.to_string_lossy());
+    match line {
         Some(line) => fill(
             &gettext("{file}, line {line}: {problem}"),
-            &[("file", &file), ("line", &line.to_string()), ("problem", &sentence)],
+            &[("file", &file), ("line", &line.to_string()), ("problem", sentence)],
         ),
-        None => fill(&gettext("{file}: {problem}"), &[("file", &file), ("problem", &sentence)]),
+        None => fill(&gettext("{file}: {problem}"), &[("file", &file), ("problem", sentence)]),
     }
+}
+
+/// Why there is no agent of this name, and what to do.
+pub fn no_agent(name: &str, why: &NoAgent) -> String {
+    let shown = one_line(name);
+    match why {
+        NoAgent::Unknown { nearest: Some(other) } => fill(
+            &gettext("There is no agent “{name}”. Did you mean “{other}”?"),
+            &[("name", &shown), ("other", other)],
+        ),
+        NoAgent::Unknown { nearest: None } => {
+            fill(&gettext("There is no agent “{name}”. Choose another one."), &[("name", &shown)])
+        }
+        NoAgent::Untrusted => {
+            let text =
+                gettext("The agent “{name}” belongs to this project, which you don’t trust yet.");
+            format!("{} {}", fill(&text, &[("name", &shown)]), how_to_trust())
+        }
+        NoAgent::Broken { path, line, problem } => {
+            let text = gettext("The agent “{name}” can’t be used. {problem}");
+            let problem = match problem {
+                Some(kind) => in_file(path, *line, &problem_sentence(kind)),
+                None => in_file(path, *line, &gettext("There is a mistake.")),
+            };
+            fill(&text, &[("name", &shown), ("problem", &problem)])
+        }
+    }
+}
+
+/// Why an agent with a file is not in use, where it is not.
+pub fn unusable_agent(name: &str, definitions: &Definitions) -> Option<String> {
+    let why = definitions.unusable(ItemKind::Agent, name)?;
+    Some(no_agent(name, &why.into()))
+}
+
+/// Why a command or a skill with a file is not in use, where it is not.
+pub fn unusable_command(name: &str, definitions: &Definitions) -> Option<String> {
+    let of = |kind| definitions.unusable(kind, name);
+    Some(match of(ItemKind::Command).or_else(|| of(ItemKind::Skill))? {
+        Unusable::Untrusted => {
+            let text =
+                gettext("The command /{name} belongs to this project, which you don’t trust yet.");
+            format!("{} {}", fill(&text, &[("name", name)]), how_to_trust())
+        }
+        Unusable::Broken(problem) => fill(
+            &gettext("The command /{name} can’t be used. {problem}"),
+            &[("name", name), ("problem", &definition_problem(&problem))],
+        ),
+    })
+}
+
+fn how_to_trust() -> String {
+    gettext(
+        "To decide, choose “Review…” above the message, or start natter-cli chat in its folder.",
+    )
 }
 
 /// The problems that are worth showing, errors before warnings.

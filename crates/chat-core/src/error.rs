@@ -16,7 +16,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
-pub use self::agent::NoAgent;
+pub use self::agent::{BrokenAgent, NoAgent};
 pub use self::budget::BudgetLimit;
 pub use self::feature::Feature;
 pub use self::missing::MissingMessages;

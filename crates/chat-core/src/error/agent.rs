@@ -18,15 +18,19 @@ pub enum NoAgent {
     /// It belongs to the project, which the user does not trust yet.
     Untrusted,
     /// Its file is wrong.
-    Broken {
-        /// The file.
-        path: PathBuf,
-        /// The line, counted from 1, if the mistake is in one.
-        line: Option<usize>,
-        /// What is wrong. It is not stored.
-        #[serde(skip)]
-        problem: Option<ProblemKind>,
-    },
+    Broken(Box<BrokenAgent>),
+}
+
+/// A mistake in an agent's file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BrokenAgent {
+    /// The file.
+    pub path: PathBuf,
+    /// The line, counted from 1, if the mistake is in one.
+    pub line: Option<usize>,
+    /// What is wrong. It is not stored.
+    #[serde(skip)]
+    pub problem: Option<ProblemKind>,
 }
 
 impl Default for NoAgent {
@@ -48,15 +52,16 @@ impl NoAgent {
             Self::Untrusted => format!(
                 "The agent “{name}” belongs to this project, and the user does not trust the project’s agents yet."
             ),
-            Self::Broken { path, line: Some(line), .. } => format!(
-                "The agent “{name}” cannot be used: its file “{}” has a mistake in line {line}.",
-                path.display()
-            ),
-            Self::Broken { path, line: None, .. } => {
-                format!(
-                    "The agent “{name}” cannot be used: its file “{}” is wrong.",
-                    path.display()
-                )
+            Self::Broken(broken) => {
+                let file = broken.path.display();
+                match broken.line {
+                    Some(line) => format!(
+                        "The agent “{name}” cannot be used: its file “{file}” has a mistake in line {line}."
+                    ),
+                    None => {
+                        format!("The agent “{name}” cannot be used: its file “{file}” is wrong.")
+                    }
+                }
             }
         }
     }
@@ -66,9 +71,11 @@ impl From<Unusable> for NoAgent {
     fn from(unusable: Unusable) -> Self {
         match unusable {
             Unusable::Untrusted => Self::Untrusted,
-            Unusable::Broken(problem) => {
-                Self::Broken { path: problem.path, line: problem.line, problem: Some(problem.kind) }
-            }
+            Unusable::Broken(problem) => Self::Broken(Box::new(BrokenAgent {
+                path: problem.path,
+                line: problem.line,
+                problem: Some(problem.kind),
+            })),
         }
     }
 }

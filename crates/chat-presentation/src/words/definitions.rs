@@ -42,12 +42,11 @@ pub fn no_agent(name: &str, why: &NoAgent) -> String {
                 gettext("The agent “{name}” belongs to this project, which you don’t trust yet.");
             format!("{} {}", fill(&text, &[("name", &shown)]), how_to_trust())
         }
-        NoAgent::Broken { path, line, problem } => {
+        NoAgent::Broken(broken) => {
             let text = gettext("The agent “{name}” can’t be used. {problem}");
-            let problem = match problem {
-                Some(kind) => in_file(path, *line, &problem_sentence(kind)),
-                None => in_file(path, *line, &gettext("There is a mistake.")),
-            };
+            let mistake = || gettext("There is a mistake.");
+            let problem = broken.problem.as_ref().map_or_else(mistake, problem_sentence);
+            let problem = in_file(&broken.path, broken.line, &problem);
             fill(&text, &[("name", &shown), ("problem", &problem)])
         }
     }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use chat_core::error::{
-    BudgetLimit, Error, Feature, FileFault, Kind, MissingMessages, NoAgent, NoReview, PageFault,
-    WorktreeFault,
+    BrokenAgent, BudgetLimit, Error, Feature, FileFault, Kind, MissingMessages, NoAgent, NoReview,
+    PageFault, WorktreeFault,
 };
 
 use super::{advice, sentence};
@@ -72,7 +72,11 @@ fn all_kinds() -> Vec<Kind> {
         Kind::AgentMissing { name: name(), why: NoAgent::Untrusted },
         Kind::AgentMissing {
             name: name(),
-            why: NoAgent::Broken { path: path(), line: Some(2), problem: None },
+            why: NoAgent::Broken(Box::new(BrokenAgent {
+                path: path(),
+                line: Some(2),
+                problem: None,
+            })),
         },
         Kind::SkillUnreadable { name: name() },
         Kind::OutsideParent { path: path() },

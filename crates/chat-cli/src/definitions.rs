@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::keyboard::{Reading, Typed};
 use crate::say;
 use crate::terminal;
+use crate::trust;
 
 /// At most this many problems are reported.
 const MOST_PROBLEMS: usize = 3;
@@ -38,19 +39,26 @@ pub async fn ask_for_trust(request: &ChatRequest, program: &Program) -> Result<(
     let mut question = format!("{}\n", words::trust_explanation());
     for item in project.untrusted() {
         let _ = writeln!(question, "  {}", words::project_item(item));
+        let _ = writeln!(question, "    {}", words::project_item_state(item));
     }
-    question.push_str(&say::ask_trust());
-    // Before the question is there: what is typed after it counts.
-    let Some(mut reading) = Reading::begin() else { return Ok(()) };
-    terminal::say(&terminal::clean(&question));
-    match reading.typed().await {
-        Typed::Line(answer) if say::is_yes(&answer) => {
-            program.manager.definitions().trust(project).await?;
+    loop {
+        question.push_str(&say::ask_trust());
+        // Before the question is there: what is typed after it counts.
+        let Some(mut reading) = Reading::begin() else { return Ok(()) };
+        terminal::say(&terminal::clean(&question));
+        match reading.typed().await {
+            Typed::Line(answer) if say::is_yes(&answer) => {
+                program.manager.definitions().trust(project).await?;
+            }
+            Typed::Line(answer) if say::is_show(&answer) => {
+                question = project.untrusted().map(trust::whole).collect();
+                continue;
+            }
+            Typed::Line(_) => {}
+            Typed::End => terminal::say("\n"),
         }
-        Typed::Line(_) => {}
-        Typed::End => terminal::say("\n"),
+        return Ok(());
     }
-    Ok(())
 }
 
 async fn of_request(request: &ChatRequest, program: &Program) -> Result<Arc<Definitions>> {

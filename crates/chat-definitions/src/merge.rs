@@ -130,7 +130,10 @@ impl Loader {
                 }
             }
             let items = items(&agents).chain(items(&commands)).chain(items(&skills));
-            definitions = Some(ProjectDefinitions::new(project.root(), items.collect(), &trusted));
+            let before = self.sources.trust.as_ref().map(|store| store.files(project.root()));
+            let before = |path: &Path| before.as_ref()?.get(path).cloned();
+            let items = items.collect();
+            definitions = Some(ProjectDefinitions::new(project.root(), items, &trusted, before));
         }
         problems.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
         let snapshot = Definitions {
@@ -219,8 +222,12 @@ impl Same for Skill {
 }
 
 fn items<T: Definition>(definitions: &[Arc<T>]) -> impl Iterator<Item = ProjectItem> {
-    let of_project = |definition: &&Arc<T>| definition.place().origin == Origin::Project;
-    definitions.iter().filter(of_project).map(|definition| definition.item())
+    let of = |origin| definitions.iter().filter(move |it| it.place().origin == origin);
+    let own: BTreeSet<_> = of(Origin::User).map(|it| it.name()).collect();
+    of(Origin::Project).map(move |definition| {
+        let replaces_own = own.contains(definition.name());
+        ProjectItem { replaces_own, ..definition.item() }
+    })
 }
 
 /// The user's, and the project's that are trusted in place of those, by name.

@@ -47,7 +47,20 @@ pub fn definitions_untrusted() -> String {
 
 /// Asks whether to use what a project brings.
 pub fn ask_trust() -> String {
-    gettext("Trust and use them? [y/N] ")
+    gettext("Trust and use them? [y/N, s shows them] ")
+}
+
+/// Whether an answer asks to see what is to be trusted.
+pub fn is_show(answer: &str) -> bool {
+    let answer = answer.trim().to_lowercase();
+    let show = gettext("show");
+    !answer.is_empty() && ("show".starts_with(&answer) || show.starts_with(&answer))
+}
+
+/// The message for a project that has nothing of its own.
+pub fn nothing_to_trust(project: &Path) -> String {
+    let text = gettext("“{folder}” has no agents, commands, or skills of its own.");
+    fill(&text, &[("folder", &project.display().to_string())])
 }
 
 /// The message for an empty list of trusted projects.

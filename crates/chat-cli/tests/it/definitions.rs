@@ -73,3 +73,48 @@ fn why_an_agent_cannot_be_used_is_said() {
     assert!(run.code == Some(2) && run.stderr.contains("The command /deploy belongs"), "{run:#?}");
     assert!(server.chats().is_empty());
 }
+
+#[test]
+fn what_is_to_be_trusted_can_be_read_and_changes_are_shown() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    let home = &scene.home;
+    let file = "work/.natter/agents/builder.md";
+    write(home, "config/natter/agents/builder.md", "Mine.");
+    write(home, file, "---\ntools: [read_*]\n---\nBuild.\nTest.\n");
+    let project = scene.project.to_str().expect("a path");
+    let question = "Trust and use them? [y/N, s shows them] ";
+    let trust = |told: &[&str]| {
+        let mut seat = Seat::of(home.command(["chat", "--project", project]), false);
+        seat.wait_for(question);
+        seat.type_in("s\r");
+        let shown = seat.wait_for(question);
+        for told in told {
+            assert!(shown.contains(told), "{told:?}: {shown:?}");
+        }
+        seat.type_in("y\r");
+        seat.wait_for("> ");
+        seat.type_in("\x04");
+        seat.end().ok();
+    };
+    trust(&[
+        "Agent builder – tools: read_*\r\n  New, replaces your own agent of this name\r\n",
+        "builder.md\r\n    ---\r\n    tools: [read_*]\r\n    ---\r\n    Build.\r\n    Test.\r\n",
+    ]);
+    write(home, file, "---\nmode: auto\n---\nBuild.\nTest.\n");
+    let shown = home.run(["trust", "show", project]).ok().stdout;
+    let told = [
+        "Agent builder – all tools, at most “Auto”\n",
+        "  Changed since you trusted it, replaces your own agent of this name\n",
+        "    -tools: [read_*]\n    +mode: auto\n",
+    ];
+    for told in told {
+        assert!(shown.contains(told), "{told:?}: {shown:?}");
+    }
+    trust(&["    -tools: [read_*]\r\n    +mode: auto\r\n"]);
+    let shown = home.run(["trust", "show", project]).ok().stdout;
+    assert!(shown.contains("  Trusted, replaces"), "{shown:?}");
+    let elsewhere = home.path("config");
+    let run = home.run(["trust", "show", elsewhere.to_str().expect("a path")]).ok();
+    assert!(run.stderr.contains("has no agents, commands, or skills of its own."), "{run:#?}");
+}

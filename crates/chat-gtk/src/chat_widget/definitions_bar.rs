@@ -1,10 +1,12 @@
 //! Shows above the composer that a project has agents, commands and skills of its own, asks whether to use them, and
 //! shows what is wrong with such files.
 
+mod items;
+
 use std::sync::Arc;
 
 use adw::prelude::*;
-use chat_core::definitions::{Definitions, Digest, Problem, ProjectDefinitions, ProjectItem};
+use chat_core::definitions::{Definitions, Digest, Problem, ProjectDefinitions};
 use chat_core::manager::Manager;
 use chat_presentation::words::{self, fill};
 use gettextrs::{gettext, ngettext};
@@ -13,9 +15,6 @@ use relm4::gtk::{self, pango};
 use super::handle::Handle;
 use crate::models::has_keyboard;
 use crate::{accessible, adaptive_pair};
-
-/// The height from which the list in the dialog scrolls, in pixels.
-const HIGHEST: i32 = 280;
 
 /// What the user does with the bar, and with its dialog.
 #[derive(Debug)]
@@ -182,7 +181,7 @@ impl DefinitionsBar {
         let heading = gettext("Trust This Project?");
         let body = words::trust_explanation();
         let dialog = adw::MessageDialog::new(above.as_ref(), Some(&heading), Some(&body));
-        dialog.set_extra_child(Some(&list(project.untrusted())));
+        dialog.set_extra_child(Some(&items::list(project.untrusted())));
         dialog.add_response("refuse", &gettext("_Don’t Use"));
         dialog.add_response("use", &gettext("_Use Them"));
         dialog.set_default_response(Some("refuse"));
@@ -227,31 +226,6 @@ fn close(name: &str) -> gtk::Button {
         .build();
     accessible::set_label(&button, name);
     button
-}
-
-/// A line for each, which says what it may do.
-fn list<'a>(items: impl Iterator<Item = &'a ProjectItem>) -> gtk::ScrolledWindow {
-    let lines = gtk::Box::new(gtk::Orientation::Vertical, 6);
-    for item in items {
-        let line = gtk::Label::builder()
-            .label(words::project_item(item))
-            .use_markup(false)
-            .xalign(0.0)
-            .wrap(true)
-            .wrap_mode(pango::WrapMode::WordChar)
-            .build();
-        lines.append(&line);
-    }
-    // Arrow keys scroll it.
-    let list = gtk::ScrolledWindow::builder()
-        .child(&lines)
-        .hscrollbar_policy(gtk::PolicyType::Never)
-        .propagate_natural_height(true)
-        .max_content_height(HIGHEST)
-        .focusable(true)
-        .build();
-    accessible::set_label(&list, &gettext("Agents, commands, and skills"));
-    list
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use chat_core::message::{ApprovalKind, ApprovalRequest};
+use chat_core::message::{ApprovalKind, ApprovalRequest, FromAgent};
 use chat_core::permission::{Mode, Rule};
 use chat_presentation::words::{self, fill, one_line};
 use gettextrs::{gettext, ngettext};
@@ -131,8 +131,19 @@ pub fn own_words() -> String {
     gettext("Your answer: ")
 }
 
-/// What could not be asked, and what would have allowed it.
-pub fn nobody(ask: &ApprovalRequest) -> String {
+/// What could not be asked, for which agent below the chat, and what would have allowed it.
+pub fn nobody(ask: &ApprovalRequest, agent: Option<&str>) -> String {
+    let text = denied(ask);
+    match agent {
+        Some(agent) => {
+            let from = words::from_agent(&FromAgent::Message { name: agent.to_owned() });
+            format!("{from}: {text}")
+        }
+        None => text,
+    }
+}
+
+fn denied(ask: &ApprovalRequest) -> String {
     match &ask.kind {
         ApprovalKind::Question(question) => fill(
             &gettext("The model asked a question, but Natter can’t ask you here: {question}"),

@@ -77,6 +77,22 @@ async fn a_project_that_is_not_trusted_is_not_asked_about_again() -> Result<()> 
 }
 
 #[tokio::test]
+async fn the_text_of_what_is_to_be_trusted_can_be_read() -> Result<()> {
+    let stage = Stage::new().await?;
+    let own = stage.folders().config.join("agents");
+    std::fs::create_dir_all(&own)?;
+    std::fs::write(own.join("gardener.md"), "Mine.")?;
+    let window = with_chat(&stage, &[(".natter/agents/gardener.md", GARDENER)]).await?;
+    window.find(named("Review…").role(Role::Button)).await?.click_with_mouse().await?;
+    window.find(named("Agent gardener – all tools")).await?;
+    window.find(named("New, replaces your own agent of this name")).await?;
+    window.find(named("Show text of gardener")).await?.click_with_mouse().await?;
+    let text = window.find(named("Text of gardener").role(Role::Text)).await?.text().await?;
+    assert_eq!(text, GARDENER);
+    window.close().await
+}
+
+#[tokio::test]
 async fn a_broken_file_is_named_until_the_line_is_closed() -> Result<()> {
     let stage = Stage::new().await?;
     let file = "---\nmode: maybe\n---\nHm.\n";
@@ -100,6 +116,13 @@ async fn trust_is_taken_back_in_the_preferences() -> Result<()> {
     allowances::page(&window, "Permissions", named("Trusted Projects")).await?;
     let stop = window.find(containing("Stop trusting").role(Role::Button)).await?;
     assert!(stop.name().ends_with("/garden"), "{}", stop.name());
+    stop.bring_into_sight().await?;
+    stop.click_with_mouse().await?;
+    window.find(named("No trusted projects yet")).await?;
+    // It can be undone.
+    window.find(named("Undo").role(Role::Button)).await?.click_with_mouse().await?;
+    let stop = window.find(containing("Stop trusting").role(Role::Button)).await?;
+    window.gone(named("No trusted projects yet")).await?;
     stop.bring_into_sight().await?;
     stop.click_with_mouse().await?;
     window.find(named("No trusted projects yet")).await?;

@@ -205,7 +205,7 @@ pub struct Request {
     /// What tools may do without asking
     #[arg(long, value_parser = mode_parser())]
     pub mode: Option<Mode>,
-    /// Allow this in this chat without asking: `run:cargo *`, `write:src/**`, `read:/etc/hosts`,
+    /// Allow this to this chat and its agents without asking: `run:cargo *`, `write:src/**`, `read:/etc/hosts`,
     /// `network:*.example.org`; can be used several times
     #[arg(long, value_name = "RULE", value_parser = parse_rule)]
     pub allow: Vec<Rule>,

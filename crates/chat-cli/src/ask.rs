@@ -80,6 +80,7 @@ fn read(text: &str, commands: &SlashCommands) -> Result<Outgoing> {
         Typed::BuiltIn(command, _) | Typed::Unexpected(command) => {
             say::only_in_chat(command.name())
         }
+        Typed::Unusable(words) => words,
         Typed::Unknown(name, None) => say::no_command_to_ask(name),
         Typed::Unknown(name, nearest) => slash_commands::unknown_words(name, nearest),
     };

@@ -40,7 +40,9 @@ pub async fn run(args: Request, program: &Program) -> Result<Outcome> {
     request.content.attachments = request::attachments(&args)?;
     let sink = output::sink(args.json, program.terminal, program.manager.tools());
     let allow = args.allow.clone();
-    let mut conversation = Conversation { program, request, allow, sink, last: Outcome::Done };
+    let problems = definitions::Reported::default();
+    let last = Outcome::Done;
+    let mut conversation = Conversation { program, request, allow, sink, last, problems };
     tokio::select! {
         begun = conversation.begin() => begun?,
         () = signals.next() => return Err(CliError::Stopped),
@@ -57,6 +59,8 @@ struct Conversation<'a> {
     allow: Vec<Rule>,
     sink: Box<dyn Sink>,
     last: Outcome,
+    /// What is wrong with the files of agents, commands and skills, as far as it was said.
+    problems: definitions::Reported,
 }
 
 impl Conversation<'_> {
@@ -72,6 +76,7 @@ impl Conversation<'_> {
 
     async fn talk(&mut self, mut lines: Lines, signals: &mut Signals) -> Result<Outcome> {
         loop {
+            self.problems.report_new(&self.request, self.program).await;
             let names = if lines.completes() { self.command_names().await } else { Vec::new() };
             let line = tokio::select! {
                 line = lines.next(names) => line?,
@@ -88,6 +93,7 @@ impl Conversation<'_> {
                 Line::End if self.program.terminal.input => return Ok(Outcome::Done),
                 Line::End => return Ok(self.last),
             };
+            self.problems.report_new(&self.request, self.program).await;
             if command::read(&text) == Some(Command::Quit) {
                 return Ok(Outcome::Done);
             }
@@ -131,6 +137,10 @@ impl Conversation<'_> {
             }
             Typed::Unknown(name, nearest) => {
                 self.remark(&slash_commands::unknown_words(name, nearest));
+                Ok(None)
+            }
+            Typed::Unusable(words) => {
+                self.remark(&words);
                 Ok(None)
             }
             Typed::Unexpected(command) => {

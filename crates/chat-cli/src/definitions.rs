@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use chat_core::definitions::{Definitions, ProjectDefinitions, Severity};
+use chat_core::definitions::{Definitions, Problem, ProjectDefinitions};
 use chat_core::message::ChatRequest;
 use chat_presentation::words;
 
@@ -12,11 +12,12 @@ use crate::error::Result;
 use crate::keyboard::{Reading, Typed};
 use crate::say;
 use crate::terminal;
+use crate::trust;
 
 /// At most this many problems are reported.
 const MOST_PROBLEMS: usize = 3;
 
-/// Reports errors in files, and that the definitions of a project are not in use. Gives the definitions that are.
+/// Reports what is wrong with files, and that the definitions of a project are not in use. Gives the definitions that are.
 pub async fn report(request: &ChatRequest, program: &Program) -> Result<Arc<Definitions>> {
     let definitions = of_request(request, program).await?;
     report_problems(&definitions, program);
@@ -38,19 +39,26 @@ pub async fn ask_for_trust(request: &ChatRequest, program: &Program) -> Result<(
     let mut question = format!("{}\n", words::trust_explanation());
     for item in project.untrusted() {
         let _ = writeln!(question, "  {}", words::project_item(item));
+        let _ = writeln!(question, "    {}", words::project_item_state(item));
     }
-    question.push_str(&say::ask_trust());
-    // Before the question is there: what is typed after it counts.
-    let Some(mut reading) = Reading::begin() else { return Ok(()) };
-    terminal::say(&terminal::clean(&question));
-    match reading.typed().await {
-        Typed::Line(answer) if say::is_yes(&answer) => {
-            program.manager.definitions().trust(project).await?;
+    loop {
+        question.push_str(&say::ask_trust());
+        // Before the question is there: what is typed after it counts.
+        let Some(mut reading) = Reading::begin() else { return Ok(()) };
+        terminal::say(&terminal::clean(&question));
+        match reading.typed().await {
+            Typed::Line(answer) if say::is_yes(&answer) => {
+                program.manager.definitions().trust(project).await?;
+            }
+            Typed::Line(answer) if say::is_show(&answer) => {
+                question = project.untrusted().map(trust::whole).collect();
+                continue;
+            }
+            Typed::Line(_) => {}
+            Typed::End => terminal::say("\n"),
         }
-        Typed::Line(_) => {}
-        Typed::End => terminal::say("\n"),
+        return Ok(());
     }
-    Ok(())
 }
 
 async fn of_request(request: &ChatRequest, program: &Program) -> Result<Arc<Definitions>> {
@@ -66,9 +74,28 @@ fn untrusted(definitions: &Definitions) -> Option<&Arc<ProjectDefinitions>> {
 }
 
 fn report_problems(definitions: &Definitions, program: &Program) {
-    let errors = definitions.problems.iter().filter(|it| it.severity() == Severity::Error);
-    for problem in errors.take(MOST_PROBLEMS) {
+    for problem in words::problems_to_show(&definitions.problems).into_iter().take(MOST_PROBLEMS) {
         remark(&words::definition_problem(problem), program);
+    }
+}
+
+/// The problems that the user of a conversation has seen.
+#[derive(Default)]
+pub struct Reported(Option<Vec<Problem>>);
+
+impl Reported {
+    /// Reports the problems that are new since the last time. The first time only remembers them: they were
+    /// reported when the conversation began.
+    pub async fn report_new(&mut self, request: &ChatRequest, program: &Program) {
+        // What is wrong with the chat is said when it is used.
+        let Ok(definitions) = of_request(request, program).await else { return };
+        if let Some(known) = &self.0 {
+            let shown = words::problems_to_show(&definitions.problems).into_iter();
+            for problem in shown.filter(|problem| !known.contains(problem)).take(MOST_PROBLEMS) {
+                remark(&words::definition_problem(problem), program);
+            }
+        }
+        self.0 = Some(definitions.problems.clone());
     }
 }
 

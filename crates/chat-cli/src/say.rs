@@ -23,10 +23,10 @@ pub use agents::{
 pub use approvals::{
     allow_always, allow_in_project, allow_in_session, allow_once, allow_outside_sandbox, ask_trust,
     bounds, command_ended, definitions_untrusted, deny_always, deny_once, everywhere, for_longer,
-    in_this_chat, mode, model_asks, needs, never_for_longer, no_commands, no_folder, no_mode,
-    no_rule, no_rules, no_such_command, nobody, none_trusted, not_a_folder, not_trusted,
-    number_or_words, or_a_word, own_rule, own_words, rule_removed, trust_removed, worked_in,
-    works_in,
+    in_this_chat, is_show, mode, model_asks, needs, never_for_longer, no_commands, no_folder,
+    no_mode, no_rule, no_rules, no_such_command, nobody, none_trusted, not_a_folder, not_trusted,
+    nothing_to_trust, number_or_words, or_a_word, own_rule, own_words, rule_removed, trust_removed,
+    worked_in, works_in,
 };
 
 pub use commands::{

@@ -1,7 +1,9 @@
 //! Runs `natter-cli trust`: the projects whose agents, commands and skills the user trusts.
 
-use std::path::PathBuf;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
+use chat_core::definitions::ProjectItem;
 use chat_presentation::words;
 use serde::Serialize;
 
@@ -18,6 +20,7 @@ pub async fn run(action: Option<Trust>, json: bool, program: &Program) -> Result
     match action {
         None => list(json, program).await,
         Some(Trust::List { json }) => list(json, program).await,
+        Some(Trust::Show { project }) => show(&project, program).await,
         Some(Trust::Remove { project }) => remove(project, program).await,
     }
 }
@@ -44,6 +47,34 @@ async fn list(json: bool, program: &Program) -> Result<Outcome> {
     }
     program.output.print(lines).await?;
     Ok(Outcome::Done)
+}
+
+/// Shows what a project's agents, commands and skills may do, what they say, and what changed since they were trusted.
+async fn show(given: &Path, program: &Program) -> Result<Outcome> {
+    let root = request::folder(given)?;
+    let definitions = program.manager.definitions().of_project(Some(&root)).await;
+    let items = definitions.project.as_deref().map(|project| &project.items[..]);
+    let items = items.unwrap_or_default();
+    if items.is_empty() {
+        remark(&say::nothing_to_trust(&root));
+    }
+    let text: String = items.iter().map(whole).collect();
+    program.output.print(program.terminal.clean_output(&text).into_owned()).await?;
+    Ok(Outcome::Done)
+}
+
+/// A definition with all that the user should know before trusting it: its text, or what changed in it.
+pub fn whole(item: &ProjectItem) -> String {
+    let mut text = format!("{}\n", words::project_item(item));
+    let path = words::visible_line(&item.path.display().to_string());
+    for line in [words::project_item_state(item), path] {
+        let _ = writeln!(text, "  {line}");
+    }
+    let content = words::project_item_diff(item).unwrap_or_else(|| words::project_item_text(item));
+    for line in content.lines() {
+        let _ = writeln!(text, "    {line}");
+    }
+    text
 }
 
 async fn remove(given: PathBuf, program: &Program) -> Result<Outcome> {

@@ -1,5 +1,6 @@
 //! Defines what can go wrong, as kinds. Front ends word it for people, `for_model` for models.
 
+mod agent;
 mod budget;
 mod feature;
 mod for_model;
@@ -15,6 +16,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
+pub use self::agent::{BrokenAgent, NoAgent};
 pub use self::budget::BudgetLimit;
 pub use self::feature::Feature;
 pub use self::missing::MissingMessages;
@@ -270,10 +272,13 @@ pub enum Kind {
     SessionInUse,
     /// A reply of this session runs or waits: what was asked has to wait until it is done.
     SessionAtWork,
-    /// The session's agent is not registered.
+    /// The session's agent is not there, or cannot be used.
     AgentMissing {
         /// Its name.
         name: String,
+        /// Why.
+        #[serde(default, skip_serializing_if = "NoAgent::is_plain")]
+        why: NoAgent,
     },
     /// The text of a skill is gone, or is not what the user trusted.
     SkillUnreadable {

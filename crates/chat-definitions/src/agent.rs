@@ -43,7 +43,7 @@ pub(crate) fn parse(stem: &str, text: &str, place: Place) -> (Option<AgentDefini
     let model = fields.word("model").map(|(_, model)| model);
     let tools = ToolPatterns::read(fields);
     let mode = fields.parsed("mode", |word| word.parse().ok());
-    let temperature = fields.number("temperature", 0.0..=2.0);
+    let temperature = fields.number("temperature", 0..=2);
     let color = fields.word_of_either("color", "colour").and_then(|(key, (line, word))| {
         let color = word.parse().ok();
         if color.is_none() {
@@ -147,10 +147,7 @@ mod tests {
             [
                 (Some(2), ProblemKind::InvalidName { name: "Two Words".to_owned() }),
                 (Some(3), ProblemKind::UnknownWord { key: "mode", word: "Ask".to_owned() }),
-                (
-                    Some(4),
-                    ProblemKind::OutOfRange { key: "temperature", lowest: 0.0, highest: 2.0 }
-                ),
+                (Some(4), ProblemKind::OutOfRange { key: "temperature", lowest: 0, highest: 2 }),
                 (Some(5), ProblemKind::UnknownWord { key: "color", word: "mauve".to_owned() }),
                 (Some(8), ProblemKind::InvalidGlob { glob: "[".to_owned() }),
                 (

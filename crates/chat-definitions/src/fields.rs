@@ -1,9 +1,10 @@
 //! Reads typed values from a front matter, and collects what is wrong with them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 use crate::front;
+use crate::nearest::nearest;
 use crate::problem::{Found, ProblemKind, ValueType, has_error};
 use crate::visible::{is_hidden, one_line, quoted, visible};
 use crate::yaml::{self, Entry, Node, Value};
@@ -19,9 +20,14 @@ pub(crate) const LONGEST_TEXT: usize = 256;
 /// Entries of a list.
 const MOST_ENTRIES: usize = 256;
 
+/// Keys of other programs that look like ours and are none. Their agents have `hooks`.
+const NEVER_MEANT: [&str; 1] = ["hooks"];
+
 /// The keys of a front matter. Each is taken out by its reader; what is left at the end is unknown.
 pub(crate) struct Fields {
     entries: BTreeMap<String, (usize, Node)>,
+    /// The keys that a reader asked for.
+    known: BTreeSet<&'static str>,
     found: Vec<Found>,
 }
 
@@ -52,7 +58,7 @@ pub(crate) fn document(text: &str) -> Result<Document<'_>, Found> {
 impl Fields {
     fn new(entries: Vec<Entry>) -> Self {
         let entries = entries.into_iter().map(|entry| (entry.key, (entry.line, entry.node)));
-        Self { entries: entries.collect(), found: Vec::new() }
+        Self { entries: entries.collect(), known: BTreeSet::new(), found: Vec::new() }
     }
 
     /// Notes a problem.
@@ -76,16 +82,41 @@ impl Fields {
         value
     }
 
-    /// Everything that is wrong, with the keys that nobody took.
-    pub fn finish(mut self) -> Vec<Found> {
+    /// Everything that is wrong, with the keys that nobody took: one that resembles a known key is an error.
+    pub fn finish(self) -> Vec<Found> {
+        self.finish_with(|key, meant| match meant {
+            Some(meant) => ProblemKind::MisspeltKey { key, meant },
+            None => ProblemKind::UnknownKey { key },
+        })
+    }
+
+    /// The same for a format that other programs share and extend.
+    pub fn finish_shared(self) -> Vec<Found> {
+        self.finish_with(|key, _| ProblemKind::ForeignKey { key })
+    }
+
+    fn finish_with(
+        mut self,
+        problem: impl Fn(String, Option<&'static str>) -> ProblemKind,
+    ) -> Vec<Found> {
         for (key, (line, _)) in std::mem::take(&mut self.entries) {
-            self.complain(Some(line), ProblemKind::UnknownKey { key: quoted(&key) });
+            let meant = self.meant(&key);
+            self.complain(Some(line), problem(quoted(&key), meant));
         }
         self.found.sort_by_key(|found| found.line);
         self.found
     }
 
+    /// The known key that was probably meant.
+    fn meant(&self, key: &str) -> Option<&'static str> {
+        if NEVER_MEANT.contains(&key) {
+            return None;
+        }
+        nearest(&key.to_lowercase(), self.known.iter().copied())
+    }
+
     fn take(&mut self, key: &'static str) -> Option<Lined<Value>> {
+        self.known.insert(key);
         let (line, node) = self.entries.remove(key)?;
         if node.value == Value::Null {
             self.complain(Some(line), ProblemKind::EmptyValue { key });
@@ -96,6 +127,7 @@ impl Fields {
 
     /// Takes the value of a key that has two spellings.
     fn either(&mut self, key: &'static str, other: &'static str) -> Option<(&'static str, usize)> {
+        self.known.extend([key, other]);
         match (self.entries.get(key), self.entries.get(other)) {
             (Some(_), Some((line, _))) => {
                 let line = *line;
@@ -200,7 +232,7 @@ impl Fields {
     }
 
     /// A number in a range.
-    pub fn number(&mut self, key: &'static str, range: RangeInclusive<f64>) -> Option<f64> {
+    pub fn number(&mut self, key: &'static str, range: RangeInclusive<u8>) -> Option<f64> {
         let (line, value) = self.take(key)?;
         let number = match value {
             Value::Text(text) => {
@@ -213,8 +245,8 @@ impl Fields {
             self.complain(Some(line), kind);
             return None;
         };
-        if !range.contains(&number) {
-            let (lowest, highest) = range.into_inner();
+        let (lowest, highest) = range.into_inner();
+        if !(f64::from(lowest)..=f64::from(highest)).contains(&number) {
             self.complain(Some(line), ProblemKind::OutOfRange { key, lowest, highest });
             return None;
         }
@@ -242,6 +274,7 @@ impl Fields {
         key: &'static str,
         split: impl FnOnce(&str) -> Vec<String>,
     ) -> Option<Vec<Lined<String>>> {
+        self.known.insert(key);
         let (line, node) = self.entries.remove(key)?;
         let entries: Option<Vec<Lined<String>>> = match node.value {
             Value::Null => {
@@ -349,12 +382,12 @@ mod tests {
     #[test]
     fn numbers_have_a_range_and_an_end() {
         let mut fields = fields("a: 0.5\nb: 3\nc: .inf\nd: much\ne: nan\n");
-        assert_eq!(fields.number("a", 0.0..=2.0), Some(0.5));
+        assert_eq!(fields.number("a", 0..=2), Some(0.5));
         for key in ["b", "c", "d", "e"] {
-            assert_eq!(fields.number(key, 0.0..=2.0), None);
+            assert_eq!(fields.number(key, 0..=2), None);
         }
         let found = fields.finish();
-        let range = ProblemKind::OutOfRange { key: "b", lowest: 0.0, highest: 2.0 };
+        let range = ProblemKind::OutOfRange { key: "b", lowest: 0, highest: 2 };
         assert_eq!(found[0], Found::at(2, range));
         assert_eq!(found.len(), 4);
     }

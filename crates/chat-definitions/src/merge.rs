@@ -9,10 +9,11 @@ use chat_permission::path::Project;
 
 use crate::scan::{Memory, Scan};
 use crate::tree::Tree;
+use crate::visible::quoted;
 use crate::watch_list::WatchList;
 use crate::{
     AgentDefinition, CommandDefinition, Digest, Origin, Place, Problem, ProblemKind,
-    ProjectDefinitions, ProjectItem, Skill, TrustStore, agent, command,
+    ProjectDefinitions, ProjectItem, Severity, Skill, TrustStore, agent, command,
 };
 
 /// Where definitions are looked for.
@@ -26,6 +27,9 @@ pub struct Sources {
     pub project: Option<Project>,
     /// The names of the built-in agents, which no file may take.
     pub built_in: Vec<String>,
+    /// The names of all tools. A pattern of an agent that matches none of them is a problem; with no names here nothing
+    /// is checked.
+    pub tools: Vec<String>,
     /// Remembers what is trusted. Without it nothing of a project is.
     pub trust: Option<TrustStore>,
 }
@@ -109,6 +113,7 @@ impl Loader {
         let Scan { mut problems, mut watched, .. } = scan;
 
         agents.retain(|agent| !self.takes_built_in(agent, &mut problems));
+        self.check_tools(&agents, &mut problems);
         unique(&mut agents, &mut problems);
         unique(&mut commands, &mut problems);
         unique(&mut skills, &mut problems);
@@ -125,7 +130,10 @@ impl Loader {
                 }
             }
             let items = items(&agents).chain(items(&commands)).chain(items(&skills));
-            definitions = Some(ProjectDefinitions::new(project.root(), items.collect(), &trusted));
+            let before = self.sources.trust.as_ref().map(|store| store.files(project.root()));
+            let before = |path: &Path| before.as_ref()?.get(path).cloned();
+            let items = items.collect();
+            definitions = Some(ProjectDefinitions::new(project.root(), items, &trusted, before));
         }
         problems.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
         let snapshot = Definitions {
@@ -144,6 +152,26 @@ impl Loader {
             self.sources.project.as_ref().is_some_and(|project| path.starts_with(project.root()));
         let origin = if is_project { Origin::Project } else { Origin::User };
         Problem { path: path.to_owned(), line: None, origin, kind: ProblemKind::Unwatched }
+    }
+
+    /// Complains of patterns that no tool matches.
+    fn check_tools(&self, agents: &[Arc<AgentDefinition>], problems: &mut Vec<Problem>) {
+        if self.sources.tools.is_empty() {
+            return;
+        }
+        for agent in agents {
+            let Place { origin, path, .. } = &agent.place;
+            // The lines of an earlier version are not those of the file as it is now.
+            let is_old = |it: &Problem| it.path == *path && it.kind.severity() == Severity::Error;
+            let Some(tools) = agent.tools.as_ref().filter(|_| !problems.iter().any(is_old)) else {
+                continue;
+            };
+            for (line, glob) in tools.without_tool(&self.sources.tools) {
+                let kind = ProblemKind::NoSuchTool { glob: quoted(glob) };
+                let (path, origin) = (path.clone(), *origin);
+                problems.push(Problem { path, line: Some(line), origin, kind });
+            }
+        }
     }
 
     /// Whether an agent has the name of a built-in one.
@@ -194,8 +222,12 @@ impl Same for Skill {
 }
 
 fn items<T: Definition>(definitions: &[Arc<T>]) -> impl Iterator<Item = ProjectItem> {
-    let of_project = |definition: &&Arc<T>| definition.place().origin == Origin::Project;
-    definitions.iter().filter(of_project).map(|definition| definition.item())
+    let of = |origin| definitions.iter().filter(move |it| it.place().origin == origin);
+    let own: BTreeSet<_> = of(Origin::User).map(|it| it.name()).collect();
+    of(Origin::Project).map(move |definition| {
+        let replaces_own = own.contains(definition.name());
+        ProjectItem { replaces_own, ..definition.item() }
+    })
 }
 
 /// The user's, and the project's that are trusted in place of those, by name.

@@ -27,6 +27,8 @@ pub struct Place {
     pub(crate) tree: Arc<Tree>,
     /// Its path from there on.
     pub(crate) relative: PathBuf,
+    /// Its text, in a project: what the user is asked about.
+    pub(crate) text: Option<Arc<str>>,
 }
 
 impl Place {
@@ -37,7 +39,14 @@ impl Place {
             digest,
             tree: Arc::clone(tree),
             relative: relative.to_owned(),
+            text: None,
         }
+    }
+
+    /// The same with the file's text, which is kept in a project.
+    pub(crate) fn with_text(self, text: &str) -> Self {
+        let text = (self.origin == Origin::Project).then(|| text.into());
+        Self { text, ..self }
     }
 
     #[cfg(test)]

@@ -27,6 +27,8 @@ impl Problem {
 /// How bad a problem is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
+    /// Nothing is wrong: the file says something that only other programs understand.
+    Note,
     /// The definition is used all the same.
     Warning,
     /// The file is not used as it is now. If it was right before, that version is still used.
@@ -49,7 +51,7 @@ pub enum ValueType {
 }
 
 /// The kinds of problems. Texts from files in them have no hidden characters and are at most 80 characters long.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProblemKind {
     /// It cannot be read, or is not a file.
     Unreadable,
@@ -85,6 +87,23 @@ pub enum ProblemKind {
         /// The key.
         key: String,
     },
+    /// A key that is probably meant to be another one. An error: without `tools`, an agent has all of them.
+    MisspeltKey {
+        /// The key.
+        key: String,
+        /// The key that it resembles.
+        meant: &'static str,
+    },
+    /// A key of a skill that is for other programs, which share its format. A note.
+    ForeignKey {
+        /// The key.
+        key: String,
+    },
+    /// A pattern in `tools` that no tool has a name of. A warning: such a tool may come with another version.
+    NoSuchTool {
+        /// The pattern.
+        glob: String,
+    },
     /// A key without a value, which counts as absent. A warning, except where it must have one.
     EmptyValue {
         /// The key.
@@ -107,9 +126,9 @@ pub enum ProblemKind {
         /// The key.
         key: &'static str,
         /// The lowest allowed value.
-        lowest: f64,
+        lowest: u8,
         /// The highest allowed value.
-        highest: f64,
+        highest: u8,
     },
     /// A text that is too long, or a list with too many entries.
     TooLong {
@@ -175,7 +194,9 @@ impl ProblemKind {
     /// How bad it is.
     pub fn severity(&self) -> Severity {
         match self {
+            Self::ForeignKey { .. } => Severity::Note,
             Self::UnknownKey { .. }
+            | Self::NoSuchTool { .. }
             | Self::EmptyValue { .. }
             | Self::HiddenCharacters { .. }
             | Self::Unwatched => Severity::Warning,

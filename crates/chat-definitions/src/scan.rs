@@ -155,5 +155,5 @@ fn parsed<T>(
         return (None, vec![Found { line: None, kind: ProblemKind::NotUtf8 }]);
     };
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    parse(&stem, &text, Place::new(tree, path, digest))
+    parse(&stem, &text, Place::new(tree, path, digest).with_text(&text))
 }

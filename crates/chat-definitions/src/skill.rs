@@ -142,9 +142,9 @@ pub(crate) fn load(
         Err(kind) => return failed(kind),
     };
     let own = [folder.as_os_str().as_encoded_bytes(), &bytes, digest.bytes()];
-    let place = Place::new(tree, &path, Digest::of(own));
     let text = Digest::of([&bytes[..]]);
     let Ok(content) = str::from_utf8(&bytes) else { return failed(ProblemKind::NotUtf8) };
+    let place = Place::new(tree, &path, Digest::of(own)).with_text(content);
     let folder_name = folder.file_name().unwrap_or_default().to_string_lossy();
     let (skill, found) = parse(&folder_name, content, place);
     Some((skill.map(|skill| Skill { files, text, contents, ..skill }), found))
@@ -179,7 +179,7 @@ fn parse(folder: &str, text: &str, place: Place) -> (Option<Skill>, Vec<Found>) 
         let kind = ProblemKind::HiddenCharacters { key: None };
         document.fields.complain(Some(document.body_line + line), kind);
     }
-    let found = document.fields.finish();
+    let found = document.fields.finish_shared();
     let (Some((_, name)), Some(description), false) = (name, description, has_error(&found)) else {
         return (None, found);
     };

@@ -13,6 +13,8 @@ const LONGEST: usize = 128;
 #[derive(Clone, Debug)]
 pub struct ToolPatterns {
     patterns: Vec<String>,
+    /// The line of each.
+    lines: Vec<usize>,
     set: GlobSet,
 }
 
@@ -33,9 +35,24 @@ impl ToolPatterns {
         &self.patterns
     }
 
+    /// The patterns that none of these tools has a name of, with their lines.
+    pub(crate) fn without_tool<'a>(
+        &'a self,
+        tools: &'a [String],
+    ) -> impl Iterator<Item = Lined<&'a str>> {
+        let matches_none = |pattern: &str| {
+            let glob = GlobBuilder::new(pattern).build().map(|glob| glob.compile_matcher());
+            glob.is_ok_and(|glob| !tools.iter().any(|tool| glob.is_match(tool)))
+        };
+        let all = self.lines.iter().zip(&self.patterns);
+        all.filter(move |(_, pattern)| matches_none(pattern))
+            .map(|(line, pattern)| (*line, pattern.as_str()))
+    }
+
     fn new(entries: Vec<Lined<String>>) -> Result<Self, Found> {
         let mut set = GlobSetBuilder::new();
         let mut patterns = Vec::new();
+        let mut lines = Vec::new();
         for (line, pattern) in entries {
             let bad = || Found::at(line, ProblemKind::InvalidGlob { glob: quoted(&pattern) });
             if pattern.is_empty()
@@ -46,9 +63,10 @@ impl ToolPatterns {
             }
             set.add(GlobBuilder::new(&pattern).build().map_err(|_| bad())?);
             patterns.push(pattern);
+            lines.push(line);
         }
         let bad = |_| Found { line: None, kind: ProblemKind::InvalidGlob { glob: String::new() } };
-        Ok(Self { set: set.build().map_err(bad)?, patterns })
+        Ok(Self { set: set.build().map_err(bad)?, patterns, lines })
     }
 
     /// Reads the key `tools`: a list, or patterns between commas.

@@ -1,16 +1,19 @@
 //! Says what a project's definitions may do, and remembers which of them the user trusts.
 
 mod store;
+mod texts;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use chat_permission::Mode;
 
 use crate::merge::Definition;
 use crate::{AgentDefinition, CommandDefinition, Digest, Place, Skill};
 
-pub use store::TrustStore;
+pub use store::{ForgottenTrust, TrustStore};
+use texts::Before;
 
 /// All definitions of a project, for the question whether to trust them.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,6 +52,14 @@ pub struct ProjectItem {
     pub files: usize,
     /// Whether the user trusts it as it is. If not, it is not in use.
     pub is_trusted: bool,
+    /// Whether the user trusted an earlier version of its file.
+    pub was_trusted: bool,
+    /// The text of its file, as it was hashed.
+    pub text: Arc<str>,
+    /// The text that the user trusted before, if it is known and this one is not trusted.
+    pub text_before: Option<Arc<str>>,
+    /// Whether the user has one of this kind and name, in place of which it is used.
+    pub replaces_own: bool,
 }
 
 /// The kinds of definitions.
@@ -67,9 +78,14 @@ impl ProjectDefinitions {
         root: &Path,
         mut items: Vec<ProjectItem>,
         trusted: &BTreeSet<Digest>,
+        before: impl Fn(&Path) -> Option<Before>,
     ) -> Self {
         for item in &mut items {
             item.is_trusted = trusted.contains(&item.digest);
+            let before = before(&item.path);
+            item.was_trusted = before.is_some();
+            let before = before.filter(|_| !item.is_trusted);
+            item.text_before = before.and_then(|before| before.text());
         }
         items.sort_by(|a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
         let digest = Digest::of_all(items.iter().map(|item| item.digest));
@@ -100,6 +116,10 @@ fn item(kind: ItemKind, name: &str, place: &Place) -> ProjectItem {
         agent: None,
         files: 0,
         is_trusted: false,
+        was_trusted: false,
+        text: place.text.clone().unwrap_or_default(),
+        text_before: None,
+        replaces_own: false,
     }
 }
 

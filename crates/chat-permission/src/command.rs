@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use interpreters::reads_code;
 pub use reading::Reads;
-pub(crate) use reading::{folders, reads};
+pub(crate) use reading::{folders, only_goes, reads};
 pub(crate) use runners::{changes_folder, hands_over};
 
 /// The longest command that is parsed, in bytes: nobody reads a longer one before allowing it.

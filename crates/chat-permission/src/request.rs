@@ -85,16 +85,20 @@ impl Run {
     ) -> Self {
         let parts = command::parse(command);
         let found = parts.as_deref().unwrap_or_default();
+        let resolve = |from: Option<&ResolvedPath>, path: &str| match path {
+            "" => project.resolve(".").ok(),
+            path => project.resolve_in(from.unwrap_or(&folder), path).ok(),
+        };
+        // A variable such as CDPATH may change where `cd` leads.
+        let is_plain = found.iter().all(|part| part.assignments.is_empty());
         let moves = found.iter().any(command::changes_folder);
+        let folders = if is_plain || !moves { command::folders(found, &resolve) } else { None };
         let redirected = found
             .iter()
             .flat_map(|part| &part.redirects)
-            .filter_map(|redirect| redirected(project, &folder, redirect, moves))
+            .flat_map(|redirect| redirected(project, &folder, folders.as_deref(), redirect))
             .collect();
-        let reads = command::reads(found, |from, path| match path {
-            "" => project.resolve(".").ok(),
-            path => project.resolve_in(from.unwrap_or(&folder), path).ok(),
-        });
+        let reads = command::reads(found, resolve);
         let command = command.to_owned();
         let background = false;
         Self { command, folder, sandboxed, network, background, parts, redirected, reads }
@@ -137,26 +141,33 @@ impl Run {
     }
 }
 
-/// The file of a redirect, if it has one. `moves` says that the command may change its folder
-/// before.
+/// The file of a redirect, if it has one: one for each of the `folders` in which the shell may open it, since whether
+/// a `cd` before it succeeds is known only when it runs. `folders` is none if they are unknown; in it, none is `folder`,
+/// where the command starts.
 fn redirected(
     project: &Project,
     folder: &ResolvedPath,
+    folders: Option<&[Option<ResolvedPath>]>,
     redirect: &Redirect,
-    moves: bool,
-) -> Option<Redirected> {
+) -> Vec<Redirected> {
     if redirect.kind == RedirectKind::Text {
-        return None;
+        return Vec::new();
     }
-    let target = match &redirect.target {
-        Word::Literal(path) if NOBODYS.contains(&path.as_str()) => return None,
-        Word::Literal(path) if !moves || path.starts_with('/') => {
-            // In quotes, the shell takes a tilde literally.
-            let path = if path.starts_with('~') { format!("./{path}") } else { path.clone() };
-            project.resolve_in(folder, &path).map_or(Target::Unknown, Target::Path)
-        }
-        Word::Literal(_) | Word::Other(_) => Target::Unknown,
+    let in_folder = |from: &ResolvedPath, path: &str| {
+        // In quotes, the shell takes a tilde literally.
+        let path = if path.starts_with('~') { format!("./{path}") } else { path.to_owned() };
+        project.resolve_in(from, &path).map_or(Target::Unknown, Target::Path)
     };
-    let written = redirect.target.as_written().to_owned();
-    Some(Redirected { writes: redirect.kind == RedirectKind::Write, written, target })
+    let targets = match (&redirect.target, folders) {
+        (Word::Literal(path), _) if NOBODYS.contains(&path.as_str()) => Vec::new(),
+        (Word::Literal(path), _) if path.starts_with('/') => vec![in_folder(folder, path)],
+        (Word::Literal(path), Some(folders)) => {
+            folders.iter().map(|from| in_folder(from.as_ref().unwrap_or(folder), path)).collect()
+        }
+        (Word::Literal(_), None) | (Word::Other(_), _) => vec![Target::Unknown],
+    };
+    let writes = redirect.kind == RedirectKind::Write;
+    let written = redirect.target.as_written();
+    let redirected = |target| Redirected { writes, written: written.to_owned(), target };
+    targets.into_iter().map(redirected).collect()
 }

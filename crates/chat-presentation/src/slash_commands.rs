@@ -48,6 +48,8 @@ pub struct SlashCommands {
     /// Built-in ones, those from files, then skills.
     list: Vec<SlashCommand>,
     shadowed: Vec<String>,
+    /// Where those from files come from, which know why others are not in use.
+    definitions: Definitions,
 }
 
 impl SlashCommand {
@@ -140,7 +142,7 @@ impl SlashCommands {
                 list.push(command);
             }
         }
-        Self { list, shadowed }
+        Self { list, shadowed, definitions: definitions.clone() }
     }
 
     /// All of them.

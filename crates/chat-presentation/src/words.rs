@@ -19,6 +19,7 @@ mod permission;
 mod protocol;
 mod state;
 mod tools;
+mod trust;
 mod visible;
 mod worktree;
 
@@ -26,7 +27,10 @@ pub use advice::{Action, Advice, advice};
 pub use agents::{agent_line, agent_state, from_agent, work_time};
 pub use bounds::{bounds, enforcement, why_not_full};
 pub use context::{compaction, context_category, cost, fullness, grouped, prompt_size, share};
-pub use definitions::{definition_problem, problem_sentence, project_item, trust_explanation};
+pub use definitions::{
+    definition_problem, no_agent, problem_sentence, problems_to_show, project_item,
+    trust_explanation, unusable_agent, unusable_command,
+};
 pub use fault::sentence;
 pub use fill::fill;
 pub use level::{OLD_DEFAULT_THINKING, thinking_from_name, thinking_levels, thinking_name};
@@ -46,6 +50,7 @@ pub use tools::{
     Progress, changed, command_exit, tool_description, tool_group, tool_heading, tool_line,
     tool_reason, tool_subject, tool_title,
 };
+pub use trust::{project_item_diff, project_item_state, project_item_text};
 pub use visible::{hides, one_line, visible, visible_line};
 pub use worktree::{
     commit_count, file_count, left_over, merge_blocked, merge_conflicts, merged,

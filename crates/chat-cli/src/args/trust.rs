@@ -13,6 +13,12 @@ pub enum Trust {
         #[arg(long)]
         json: bool,
     },
+    /// Show what a project’s agents, commands, and skills may do, what they say, and what has changed
+    Show {
+        /// The project folder
+        #[arg(value_name = "DIR", value_hint = ValueHint::DirPath, default_value = ".")]
+        project: PathBuf,
+    },
     /// Stop trusting a project, so that its agents, commands, and skills are no longer used
     Remove {
         /// The project folder, as listed by `trust`

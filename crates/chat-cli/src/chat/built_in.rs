@@ -68,7 +68,7 @@ impl Conversation<'_> {
     async fn agent(&mut self, name: Option<&str>) -> Result<()> {
         let (folder, manager) = (self.folder().await?, &self.program.manager);
         // Agents in the files of the project are known once these are read.
-        manager.definitions().of_project(folder.as_deref()).await;
+        let definitions = manager.definitions().of_project(folder.as_deref()).await;
         let agents = manager.agent_kinds().of_project(folder.as_deref());
         let Some(name) = name else {
             let line = |agent: &AgentKind| {
@@ -78,7 +78,8 @@ impl Conversation<'_> {
         };
         let Some(agent) = agents.iter().find(|agent| agent.name == name) else {
             let names: Vec<_> = agents.iter().map(|agent| agent.name.as_str()).collect();
-            let words = invalid_words(BuiltIn::Agent, name, &names.join(", "));
+            let invalid = || invalid_words(BuiltIn::Agent, name, &names.join(", "));
+            let words = words::unusable_agent(name, &definitions).unwrap_or_else(invalid);
             return Err(CliError::Usage(words));
         };
         self.remark(&say::uses_agent(&words::agent_title(agent)));

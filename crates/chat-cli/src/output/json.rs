@@ -226,7 +226,8 @@ impl Sink for Json {
     fn answered(&mut self, ask: &ApprovalRequest, answer: Option<&Answer>) {
         match (answer, self.terminal.error) {
             (Some(Answer::Nobody), _) => {
-                let line = self.terminal.dim(&terminal::clean(&say::nobody(ask)));
+                let agent = self.speaker.as_ref().and_then(Owner::agent_name);
+                let line = self.terminal.dim(&terminal::clean(&say::nobody(ask, agent)));
                 self.pieces.error().extend_from_slice(format!("{line}\n").as_bytes());
             }
             // The question is still without its line break.

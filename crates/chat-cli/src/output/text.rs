@@ -31,6 +31,8 @@ pub struct Text {
     held: Vec<String>,
     /// The calls that were denied because nobody could be asked, which was already reported.
     denied: HashSet<ToolCallId>,
+    /// The agent below the session that what follows comes from.
+    speaker: Option<String>,
     /// Whether the terminal shows a status line that must be erased.
     status: bool,
 }
@@ -54,6 +56,7 @@ impl Text {
             stage: Stage::Idle,
             held: Vec::new(),
             denied: HashSet::new(),
+            speaker: None,
             status: false,
         }
     }
@@ -106,6 +109,10 @@ impl Text {
 
 impl Sink for Text {
     fn session(&mut self, _: &SessionPlaceholder) {}
+
+    fn speaker(&mut self, agent: Option<&SessionPlaceholder>) {
+        self.speaker = agent.and_then(|agent| agent.name.clone());
+    }
 
     fn text(&mut self, kind: TextKind, text: &str) {
         if text.is_empty() {
@@ -177,7 +184,7 @@ impl Sink for Text {
             self.at = At::LineStart;
         } else if answer == Some(&Answer::Nobody) {
             self.denied.insert(ask.call.clone());
-            self.remark(&say::nobody(ask));
+            self.remark(&say::nobody(ask, self.speaker.as_deref()));
         } else {
             self.end_line();
         }

@@ -156,10 +156,10 @@ fn where_the_rule_holds_that_may_deny_it_is_told() {
             )),
             "{text}"
         );
-        let nobody = say::nobody(&ask);
+        let nobody = say::nobody(&ask, None);
         assert!(nobody.ends_with(told), "{nobody}");
     }
-    let nobody = say::nobody(&command(&["run:cargo test"]));
+    let nobody = say::nobody(&command(&["run:cargo test"]), None);
     assert!(
         nobody.ends_with("To allow it in this chat, use: --allow 'run:cargo test'"),
         "{nobody}"

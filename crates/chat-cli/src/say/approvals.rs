@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use chat_core::message::{ApprovalKind, ApprovalRequest};
+use chat_core::message::{ApprovalKind, ApprovalRequest, FromAgent};
 use chat_core::permission::{Mode, Rule};
 use chat_presentation::words::{self, fill, one_line};
 use gettextrs::{gettext, ngettext};
@@ -47,7 +47,20 @@ pub fn definitions_untrusted() -> String {
 
 /// Asks whether to use what a project brings.
 pub fn ask_trust() -> String {
-    gettext("Trust and use them? [y/N] ")
+    gettext("Trust and use them? [y/N, s shows them] ")
+}
+
+/// Whether an answer asks to see what is to be trusted.
+pub fn is_show(answer: &str) -> bool {
+    let answer = answer.trim().to_lowercase();
+    let show = gettext("show");
+    !answer.is_empty() && ("show".starts_with(&answer) || show.starts_with(&answer))
+}
+
+/// The message for a project that has nothing of its own.
+pub fn nothing_to_trust(project: &Path) -> String {
+    let text = gettext("“{folder}” has no agents, commands, or skills of its own.");
+    fill(&text, &[("folder", &project.display().to_string())])
 }
 
 /// The message for an empty list of trusted projects.
@@ -118,8 +131,19 @@ pub fn own_words() -> String {
     gettext("Your answer: ")
 }
 
-/// What could not be asked, and what would have allowed it.
-pub fn nobody(ask: &ApprovalRequest) -> String {
+/// What could not be asked, for which agent below the chat, and what would have allowed it.
+pub fn nobody(ask: &ApprovalRequest, agent: Option<&str>) -> String {
+    let text = denied(ask);
+    match agent {
+        Some(agent) => {
+            let from = words::from_agent(&FromAgent::Message { name: agent.to_owned() });
+            format!("{from}: {text}")
+        }
+        None => text,
+    }
+}
+
+fn denied(ask: &ApprovalRequest) -> String {
     match &ask.kind {
         ApprovalKind::Question(question) => fill(
             &gettext("The model asked a question, but Natter can’t ask you here: {question}"),

@@ -117,7 +117,7 @@ fn a_message_that_cannot_be_sent_is_an_event_and_the_conversation_goes_on() {
     );
     assert_eq!((&events[1]["type"], &events[1]["reason"]), (&"done".into(), &"error".into()));
     assert_eq!(chunks(&events, false), "You said: two");
-    assert!(run.stderr.contains("The agent “nobody” no longer exists."), "{}", run.stderr);
+    assert!(run.stderr.contains("There is no agent “nobody”."), "{}", run.stderr);
 }
 
 #[test]

@@ -58,7 +58,12 @@ fn what_a_project_brings_is_no_command_before_it_is_trusted() {
     write(&scene.home, "work/.natter/commands/deploy.md", "Deploy it.");
     let project = scene.project.to_str().expect("a path");
     let run = scene.home.run_with(["chat", "--project", project], "/deploy\n").ok();
-    assert!(run.stderr.contains("There is no command /deploy."), "{}", run.stderr);
+    assert!(
+        run.stderr
+            .contains("The command /deploy belongs to this project, which you don’t trust yet."),
+        "{}",
+        run.stderr
+    );
     assert!(server.chats().is_empty());
 }
 

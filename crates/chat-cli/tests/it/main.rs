@@ -5,6 +5,7 @@ mod ask;
 mod chat;
 mod commands;
 mod connections;
+mod definitions;
 mod disk;
 mod faults;
 mod home;

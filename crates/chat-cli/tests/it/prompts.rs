@@ -342,8 +342,11 @@ fn what_a_project_brings_is_used_once_the_user_trusts_it() {
 
     let project = scene.project.to_str().expect("a path");
     let mut seat = Seat::new(&scene.home, &["chat", "--project", project]);
-    let asked = seat.wait_for("Trust and use them? [y/N] ");
-    assert!(asked.contains("  Agent builder – tools: read_*, at most “Plan”\r\n"), "{asked:?}");
+    let asked = seat.wait_for("Trust and use them? [y/N, s shows them] ");
+    assert!(
+        asked.contains("  Agent builder – tools: read_*, at most “Plan”\r\n    New\r\n"),
+        "{asked:?}"
+    );
     seat.type_in("y\r");
     seat.wait_for("> ");
     seat.type_in("/agent builder\r");

@@ -103,7 +103,7 @@ fn sentence(kind: &Kind, server: &str) -> String {
         Kind::SessionNotFound { fid } => return format!("There is no chat “{fid}”."),
         Kind::SessionInUse => "Another program is writing in this chat.",
         Kind::SessionAtWork => "A reply is still being written in this chat.",
-        Kind::AgentMissing { name } => return format!("There is no kind of agent “{name}”."),
+        Kind::AgentMissing { name, why } => return why.for_model(name),
         Kind::OutsideParent { path } => {
             return format!("“{}” is not a folder in the project.", path.display());
         }

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use chat_definitions::{DefinitionWatcher, Definitions, ProjectDefinitions, Sources, TrustStore};
+use chat_definitions::{
+    DefinitionWatcher, Definitions, ForgottenTrust, ProjectDefinitions, Sources, TrustStore,
+};
 use chat_permission::path::{PathEnvironment, Project};
 use chat_worktree::Worktrees;
 use tokio::sync::Notify;
@@ -17,6 +19,7 @@ use crate::error::{Kind, Result};
 use crate::event::{Event, Hub};
 use crate::session::DefinitionSource;
 use crate::settings::{Folders, disk};
+use crate::tool::Registry;
 
 /// How many projects are watched at once. The one that nobody asked for the longest gives way.
 const MOST_PROJECTS: usize = 16;
@@ -89,6 +92,7 @@ impl DefinitionRegistry {
         folders: &Folders,
         home: Option<PathBuf>,
         agents: &AgentRegistry,
+        tools: &Registry,
         path_environment: PathEnvironment,
         worktrees: Worktrees,
     ) -> Self {
@@ -98,6 +102,7 @@ impl DefinitionRegistry {
             home,
             project: None,
             built_in: agents.iter().map(|agent| agent.name().to_owned()).collect(),
+            tools: tools.names().map(str::to_owned).collect(),
             trust: Some(trust.clone()),
         };
         let registry = Self {
@@ -195,10 +200,23 @@ impl DefinitionRegistry {
     }
 
     /// Forgets a project, and waits until its definitions are out of use.
-    pub(super) async fn forget(&self, root: PathBuf) -> Result<()> {
+    pub(super) async fn forget(&self, root: PathBuf) -> Result<Option<ForgottenTrust>> {
         let folder = root.clone();
-        self.store(move |store| store.forget(&folder)).await?;
+        let forgotten = self.store(move |store| store.forget(&folder)).await?;
         self.read_again(&root, |now| now.items.iter().all(|item| !item.is_trusted)).await;
+        Ok(forgotten)
+    }
+
+    /// Trusts again what was forgotten, and waits until it is in use.
+    pub(super) async fn restore(&self, forgotten: ForgottenTrust) -> Result<()> {
+        let again = forgotten.clone();
+        self.store(move |store| store.restore(&again)).await?;
+        if let Some(root) = forgotten.root() {
+            let is_back = |now: &ProjectDefinitions| {
+                now.items.iter().all(|item| item.is_trusted || !forgotten.has(item))
+            };
+            self.read_again(&root, is_back).await;
+        }
         Ok(())
     }
 
@@ -209,10 +227,10 @@ impl DefinitionRegistry {
         reading.await.unwrap_or_default()
     }
 
-    async fn store(
+    async fn store<T: Send + 'static>(
         &self,
-        change: impl FnOnce(&TrustStore) -> io::Result<()> + Send + 'static,
-    ) -> Result<()> {
+        change: impl FnOnce(&TrustStore) -> io::Result<T> + Send + 'static,
+    ) -> Result<T> {
         let store = self.shared.trust.clone();
         let stored = tokio::task::spawn_blocking(move || {
             change(&store).map_err(|error| disk::fault(store.path(), &error))

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use chat_definitions::{Definitions, ProjectDefinitions};
+use chat_definitions::{Definitions, ForgottenTrust, ProjectDefinitions};
 
 use super::{Fid, Manager, Result};
 
@@ -68,16 +68,34 @@ impl DefinitionFiles {
     }
 
     /// Takes back the trust in a project, by its real path ([`ProjectDefinitions::root`]), and waits until its
-    /// definitions are out of use.
+    /// definitions are out of use. Gives what [`restore`](Self::restore) takes, if anything was trusted.
     ///
     /// # Errors
     /// `ReadOnly`, `DiskFull`, `Storage`: it stays trusted then.
-    pub async fn forget(&self, root: &Path) -> Result<()> {
+    pub async fn forget(&self, root: &Path) -> Result<Option<ForgottenTrust>> {
         let (this, root) = (self.0.clone(), PathBuf::from(root));
         self.0
             .run(async move {
-                this.inner.definitions.forget(root.clone()).await?;
+                let forgotten = this.inner.definitions.forget(root.clone()).await?;
                 this.list_skills_again(&root);
+                Ok(forgotten)
+            })
+            .await
+    }
+
+    /// Trusts a project again as it was trusted before, and waits until that counts. What has been trusted there since
+    /// stays.
+    ///
+    /// # Errors
+    /// `ReadOnly`, `DiskFull`, `Storage`: nothing is trusted then.
+    pub async fn restore(&self, forgotten: &ForgottenTrust) -> Result<()> {
+        let (this, forgotten) = (self.0.clone(), forgotten.clone());
+        self.0
+            .run(async move {
+                this.inner.definitions.restore(forgotten.clone()).await?;
+                if let Some(root) = forgotten.root() {
+                    this.list_skills_again(&root);
+                }
                 Ok(())
             })
             .await

@@ -84,12 +84,14 @@ impl Manager {
             let worktrees = worktrees.clone();
             let (hub, environment) = (Arc::clone(&hub), path_environment.clone());
             let (folders, agents) = (options.folders.clone(), options.agents.clone());
+            let tools = options.tools.clone();
             let reading = tokio::task::spawn_blocking(move || {
                 DefinitionRegistry::open(
                     hub,
                     &folders,
                     options.home,
                     &agents,
+                    &tools,
                     environment,
                     worktrees,
                 )

@@ -86,15 +86,28 @@ impl Session {
                 }
             }
         }
+        let parent_project = match &worktree {
+            Ok(Some(Some(worktree))) => Some(worktree.parent_project()),
+            _ => None,
+        };
         for ancestor in self.ancestors() {
-            let (denied, folder) = {
+            let (theirs, folder) = {
                 let state = ancestor.lock();
                 (state.record.rules.clone(), state.record.project.clone())
             };
+            // What the user gave for this run holds for the agents, too; what they answered in a chat does not. Names
+            // of files are those of another project elsewhere.
+            let is_here = folder.is_some() && [root, parent_project].contains(&folder.as_deref());
+            for entry in theirs.iter().filter(|entry| entry.effect == Effect::Allow && !unread) {
+                let counts = is_here || !entry.rule.is_of_project();
+                if counts && self.tree.is_given(&entry.rule) && !rules.contains(entry) {
+                    rules.push(entry.clone());
+                }
+            }
             // Those of the same folder are known.
             let elsewhere = folder.as_deref().filter(|folder| Some(*folder) != root);
             let of_folder = elsewhere.map(|folder| settings.permissions.entries(Some(folder)));
-            let denied = denied.into_iter().chain(of_folder.into_iter().flatten());
+            let denied = theirs.into_iter().chain(of_folder.into_iter().flatten());
             for entry in denied.filter(|entry| entry.effect == Effect::Deny) {
                 if !rules.contains(&entry) {
                     rules.push(entry);

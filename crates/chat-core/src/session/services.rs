@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use chat_definitions::Definitions;
+use chat_definitions::{Definitions, ItemKind, nearest};
 use chat_permission::path::{PathEnvironment, Project};
 use chat_worktree::Worktrees;
 use tokio_util::task::TaskTracker;
@@ -15,7 +15,7 @@ use super::WaitingApprovals;
 use super::parts::steering::Unsteerable;
 use crate::agent::{Agent, AgentRegistry, FileAgent};
 use crate::client::{Capabilities, Client, ContextWindow, Price, Requester};
-use crate::error::{Kind, Result};
+use crate::error::{Kind, NoAgent, Result};
 use crate::event::Hub;
 use crate::message::{Fid, ModelRef, Options};
 use crate::settings::{ModelUsage, Settings};
@@ -58,11 +58,19 @@ impl SessionServices {
         if let Some(agent) = agents.get(name) {
             return Ok(Arc::clone(agent));
         }
-        drop(agents);
         let definitions = self.definitions.current(project);
-        let agent = definitions.agents.iter().find(|agent| agent.name == name);
-        let agent = agent.ok_or_else(|| Kind::AgentMissing { name: name.to_owned() })?;
-        Ok(Arc::new(FileAgent::new(agent)))
+        if let Some(agent) = definitions.agents.iter().find(|agent| agent.name == name) {
+            return Ok(Arc::new(FileAgent::new(agent)));
+        }
+        let why = definitions.unusable(ItemKind::Agent, name).map_or_else(
+            || {
+                let in_files = definitions.agents.iter().map(|agent| agent.name.as_str());
+                let names = agents.iter().map(|agent| agent.name()).chain(in_files);
+                NoAgent::Unknown { nearest: nearest(name, names).map(str::to_owned) }
+            },
+            NoAgent::from,
+        );
+        Err(Kind::AgentMissing { name: name.to_owned(), why }.into())
     }
 
     /// A model by its name, with its connection or on that of another model.

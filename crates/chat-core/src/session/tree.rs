@@ -4,9 +4,10 @@
 pub(crate) mod budget;
 mod waits;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use chat_permission::Rule;
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
@@ -37,6 +38,8 @@ struct TreeState {
     owed: HashMap<Fid, Owed>,
     /// How many ends of agents are waited for, each until whoever hears of it has gone on.
     awaited: usize,
+    /// The rules that the user gave with a message since the program started.
+    given: HashSet<Rule>,
 }
 
 /// A report that an agent owes. Without one that is known the agent owes its parent one on its last work.
@@ -51,6 +54,17 @@ pub(crate) struct Owed {
 impl Tree {
     fn lock(&self) -> MutexGuard<'_, TreeState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes rules that the user gave with a message. They hold for the agents below the session, too, until the program
+    /// ends.
+    pub(super) fn give(&self, rules: &[Rule]) {
+        self.lock().given.extend(rules.iter().cloned());
+    }
+
+    /// Whether the user gave a rule with a message.
+    pub(super) fn is_given(&self, rule: &Rule) -> bool {
+        self.lock().given.contains(rule)
     }
 
     /// Notes that a session waits for others, until the guard is dropped.

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
 use super::{AgentWorktrees, NewWorktree, ToolFailure};
-use crate::error::Error;
+use crate::error::{Error, NoAgent};
 use crate::message::AgentReport;
 
 /// What the session at the top of a tree is called among its agents.
@@ -139,6 +139,8 @@ pub enum TeamError {
     NoKind {
         /// The name.
         name: String,
+        /// Why.
+        why: NoAgent,
         /// Those that there are.
         known: Vec<String>,
     },
@@ -213,8 +215,8 @@ impl TeamError {
             Self::AllBusy { most } => format!(
                 "{most} agents are working, which is the limit. Try again when one of them is done."
             ),
-            Self::NoKind { name, known } => {
-                format!("There is no kind of agent “{name}”. There are: {}.", known.join(", "))
+            Self::NoKind { name, why, known } => {
+                format!("{} There are: {}.", why.for_model(name), known.join(", "))
             }
             Self::NoFolder { path } => {
                 format!("“{}” is not a folder in the project.", path.display())

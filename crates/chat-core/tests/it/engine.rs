@@ -10,6 +10,7 @@ mod definitions;
 mod faults;
 mod folders;
 mod full_disk;
+mod given_rules;
 mod keys;
 mod left_overs;
 mod many;

@@ -1,6 +1,6 @@
 //! Remembers in a file which definitions of which projects are trusted.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::ProjectDefinitions;
+use super::texts::{self, Before};
+use super::{ProjectDefinitions, ProjectItem};
 use crate::Digest;
 
 /// Bytes of the file that are read.
@@ -36,6 +37,34 @@ struct Trusted {
     hash: String,
     /// The hashes of its definitions.
     items: Vec<String>,
+    /// Their files. Earlier versions of the program wrote none.
+    #[serde(default)]
+    files: Vec<TrustedFile>,
+}
+
+/// A file of a definition.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct TrustedFile {
+    /// Its absolute path, as that of the project.
+    path: String,
+    /// The hash of the definition.
+    hash: String,
+}
+
+/// The trust in a project that was taken back, so that it can be given again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForgottenTrust(Trusted);
+
+impl ForgottenTrust {
+    /// The project's real path.
+    pub fn root(&self) -> Option<PathBuf> {
+        path(&self.0.root)
+    }
+
+    /// Whether a definition was trusted as it is.
+    pub fn has(&self, item: &ProjectItem) -> bool {
+        self.0.items.contains(&item.digest.to_string())
+    }
 }
 
 #[derive(Serialize)]
@@ -63,6 +92,24 @@ impl TrustStore {
         items.flat_map(|project| &project.items).filter_map(|item| item.parse().ok()).collect()
     }
 
+    /// The files of what is trusted in the project of this real path, by their absolute paths. Blocks.
+    pub(crate) fn files(&self, root: &Path) -> BTreeMap<PathBuf, Before> {
+        let root = key(root);
+        let projects = self.read().into_iter().filter(|project| project.root == root);
+        let files = projects.flat_map(|project| project.files);
+        let file = |file: TrustedFile| {
+            // A hash is a name of a file, and nothing else.
+            let hash: Digest = file.hash.parse().ok()?;
+            Some((path(&file.path)?, Before::new(&self.texts(), hash)))
+        };
+        files.filter_map(file).collect()
+    }
+
+    /// The folder with the texts that were trusted, by their hashes.
+    fn texts(&self) -> PathBuf {
+        self.path.with_extension("texts")
+    }
+
     /// The real paths of the projects of which something is trusted, sorted. Blocks.
     pub fn projects(&self) -> Vec<PathBuf> {
         let projects = self.read().into_iter().filter(|project| !project.items.is_empty());
@@ -72,7 +119,8 @@ impl TrustStore {
         roots
     }
 
-    /// Trusts a project's definitions exactly as they are here; earlier versions are not trusted any more. Blocks.
+    /// Trusts a project's definitions exactly as they are here; earlier versions are not trusted any more. Their texts
+    /// are kept next to the file where that is possible, so that changes can be shown later. Blocks.
     ///
     /// # Errors
     /// The file cannot be written; it stays as it was.
@@ -81,22 +129,46 @@ impl TrustStore {
             root: key(&definitions.root),
             hash: definitions.digest.to_string(),
             items: definitions.items.iter().map(|item| item.digest.to_string()).collect(),
+            files: definitions.items.iter().map(file).collect(),
         };
+        let texts = self.texts();
         self.change(|projects| {
             projects.retain(|known| known.root != project.root);
             projects.push(project);
             let surplus = projects.len().saturating_sub(MOST);
             projects.drain(..surplus);
+            let hashes = projects.iter().flat_map(|it| &it.items).map(String::as_str).collect();
+            if let Err(error) = texts::keep(&texts, &definitions.items, &hashes) {
+                tracing::warn!("{}: {error}", texts.display());
+            }
         })
     }
 
-    /// Forgets a project, so that its definitions are not trusted. Blocks.
+    /// Forgets a project, so that its definitions are not trusted. Gives what [`restore`](Self::restore) takes, if
+    /// anything was trusted. Blocks.
     ///
     /// # Errors
     /// The file cannot be written; it stays as it was.
-    pub fn forget(&self, root: &Path) -> io::Result<()> {
+    pub fn forget(&self, root: &Path) -> io::Result<Option<ForgottenTrust>> {
         let root = key(root);
-        self.change(|projects| projects.retain(|known| known.root != root))
+        let mut forgotten = None;
+        self.change(|projects| {
+            let gone = projects.extract_if(.., |known| known.root == root);
+            forgotten = gone.last().map(ForgottenTrust);
+        })?;
+        Ok(forgotten)
+    }
+
+    /// Trusts again what was forgotten, as it was then. What has been trusted in that project since stays. Blocks.
+    ///
+    /// # Errors
+    /// The file cannot be written; it stays as it was.
+    pub fn restore(&self, forgotten: &ForgottenTrust) -> io::Result<()> {
+        self.change(|projects| {
+            if projects.iter().all(|known| known.root != forgotten.0.root) {
+                projects.push(forgotten.0.clone());
+            }
+        })
     }
 
     /// Changes the file under its lock.
@@ -156,6 +228,11 @@ impl TrustStore {
     }
 }
 
+/// An item's file, as it is remembered.
+fn file(item: &ProjectItem) -> TrustedFile {
+    TrustedFile { path: key(&item.path), hash: item.digest.to_string() }
+}
+
 /// Before the bytes of a path that is not UTF-8. Real paths begin with a slash.
 const BYTES: &str = "bytes:";
 
@@ -200,8 +277,12 @@ mod tests {
             agent: None,
             files: 0,
             is_trusted: false,
+            was_trusted: false,
+            text: String::from_utf8_lossy(bytes).into(),
+            text_before: None,
+            replaces_own: false,
         });
-        ProjectDefinitions::new(Path::new(&root), items.collect(), &BTreeSet::new())
+        ProjectDefinitions::new(Path::new(&root), items.collect(), &BTreeSet::new(), |_| None)
     }
 
     fn store() -> (tempfile::TempDir, TrustStore) {

@@ -91,6 +91,44 @@ fn a_problem_names_file_and_line() {
 }
 
 #[test]
+fn a_misspelt_key_is_an_error_and_keeps_the_last_good_version() {
+    let good = "---\ntools: read_file\n---\nRead.";
+    let world = World::new(&[("config/agents/a.md", good)]);
+    let opened = world.open();
+    assert_eq!(names(&opened.watcher.snapshot())[0], ["a"]);
+    world.replace("config/agents/a.md", "---\ndescription: x\ntols: read_file\n---\nAll.");
+    let snapshot = opened.wait(|snapshot| !snapshot.problems.is_empty());
+    let kind = ProblemKind::MisspeltKey { key: "tols".to_owned(), meant: "tools" };
+    assert_eq!(kind.severity(), Severity::Error);
+    assert_eq!(world.problems(&snapshot), [("config/agents/a.md".to_owned(), Some(3), kind)]);
+    assert_eq!(prompt(&snapshot, "a"), Some("Read."), "and not with all tools");
+}
+
+#[test]
+fn a_pattern_that_no_tool_matches_is_a_warning_with_its_line() {
+    let agent = "---\ntools:\n  - read_*\n  - mcp__files__*\n  - red_file\n---\nRead.";
+    let world = World::new(&[("config/agents/a.md", agent)]);
+    let snapshot = world.load();
+    assert_eq!(names(&snapshot)[0], ["a"]);
+    let problem = |line, glob: &str| {
+        let kind = ProblemKind::NoSuchTool { glob: glob.to_owned() };
+        assert_eq!(kind.severity(), Severity::Warning);
+        ("config/agents/a.md".to_owned(), Some(line), kind)
+    };
+    assert_eq!(world.problems(&snapshot), [problem(4, "mcp__files__*"), problem(5, "red_file")]);
+}
+
+#[test]
+fn keys_of_other_programs_are_only_a_note_in_skills() {
+    let skill = "---\nname: a\ndescription: b\nhooks: x\nlicence: MIT\n---\nDo it.\n";
+    let world = World::new(&[("config/skills/a/SKILL.md", skill)]);
+    let snapshot = world.load();
+    assert_eq!(names(&snapshot)[2], ["a"]);
+    assert_eq!(snapshot.problems.len(), 2);
+    assert!(snapshot.problems.iter().all(|it| it.severity() == Severity::Note));
+}
+
+#[test]
 fn a_pipe_is_not_waited_for() {
     let world = World::new(&[("config/agents/a.md", "x")]);
     let made = std::process::Command::new("mkfifo").arg(world.path("config/agents/b.md")).status();

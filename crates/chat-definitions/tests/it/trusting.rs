@@ -36,6 +36,66 @@ fn what_is_asked_says_what_each_may_do() {
 }
 
 #[test]
+fn what_is_asked_says_what_is_new_what_changed_and_what_it_replaces() {
+    let world = world();
+    world.write("config/agents/builder.md", "My own.");
+    let item = |name: &str| {
+        let items = world.load().project.unwrap().items.clone();
+        items.into_iter().find(|item| item.name == name).unwrap()
+    };
+    let (builder, ship) = (item("builder"), item("ship"));
+    assert!(builder.replaces_own && !ship.replaces_own);
+    assert!(!builder.was_trusted && builder.text_before.is_none());
+    assert_eq!(&*ship.text, "---\nagent: builder\n---\nShip.");
+    world.trust();
+    let trusted = item("ship");
+    assert!(trusted.is_trusted && trusted.was_trusted && trusted.text_before.is_none());
+
+    world.write("project/.natter/commands/ship.md", "Ship it.");
+    world.write("project/.natter/commands/other.md", "Other.");
+    world.write("project/.agents/skills/x/run.sh", "rm -r /");
+    let (changed, new, skill) = (item("ship"), item("other"), item("x"));
+    assert!(changed.was_trusted && !changed.is_trusted && !new.was_trusted);
+    assert_eq!(&*changed.text, "Ship it.");
+    assert_eq!(changed.text_before.as_deref(), Some("---\nagent: builder\n---\nShip."));
+    assert_eq!(skill.text_before.as_ref(), Some(&skill.text), "only a file next to it changed");
+
+    // What is trusted no more is not kept.
+    let texts = || std::fs::read_dir(world.path("state/trust.texts")).unwrap().count();
+    assert_eq!(texts(), 3);
+    world.trust();
+    assert_eq!(texts(), 4);
+    // A file that an earlier version wrote says nothing of files.
+    let store = world.path("state/trust.json");
+    let old = std::fs::read_to_string(&store).unwrap().replace("\"files\"", "\"unknown\"");
+    std::fs::write(&store, old).unwrap();
+    assert!(item("ship").is_trusted);
+    world.write("project/.natter/commands/ship.md", "Ship it now.");
+    assert!(!item("ship").is_trusted && item("ship").text_before.is_none());
+}
+
+#[test]
+fn what_was_forgotten_can_be_trusted_again() {
+    let world = world();
+    let store = TrustStore::new(world.path("state/trust.json"));
+    let root = world.path("project");
+    assert_eq!(store.forget(&root).unwrap(), None);
+    world.trust();
+    let forgotten = store.forget(&root).unwrap().unwrap();
+    assert_eq!(forgotten.root().as_deref(), Some(&*root));
+    let project = world.load().project.unwrap();
+    assert!(project.untrusted().count() == 3 && project.items.iter().all(|it| forgotten.has(it)));
+    store.restore(&forgotten).unwrap();
+    assert!(world.load().project.unwrap().is_trusted());
+    // What was trusted since is not undone.
+    let forgotten = store.forget(&root).unwrap().unwrap();
+    world.write("project/.natter/commands/ship.md", "Ship it.");
+    world.trust();
+    store.restore(&forgotten).unwrap();
+    assert!(world.load().project.unwrap().is_trusted());
+}
+
+#[test]
 fn what_changes_asks_again_and_what_goes_does_not() {
     let world = world();
     world.trust();

@@ -58,6 +58,7 @@ impl World {
             home: Some(self.path("home")),
             project: Some(project),
             built_in: vec!["just-ask".to_owned(), "code-assistant".to_owned()],
+            tools: ["read_file", "run_command"].map(str::to_owned).to_vec(),
             trust: Some(TrustStore::new(self.path("state/trust.json"))),
         }
     }

@@ -34,6 +34,7 @@ impl ChatWidget {
             Some(Typed::Message(_) | Typed::Command(..)) => Order::Send,
             Some(Typed::BuiltIn(command, arguments)) => Order::Do(command, arguments.to_owned()),
             Some(Typed::Unknown(name, nearest)) => Order::Refuse(unknown_words(name, nearest)),
+            Some(Typed::Unusable(words)) => Order::Refuse(words),
             Some(Typed::Unexpected(command)) => Order::Refuse(unexpected_words(command)),
         };
         match order {
@@ -165,8 +166,10 @@ impl ChatWidget {
             agent.name == name || words::agent_title(agent).to_lowercase() == name.to_lowercase()
         };
         let Some(agent) = agents.iter().find(is_it) else {
+            let definitions = self.manager.as_ref().map(|it| it.definitions().current(project));
+            let unusable = definitions.and_then(|it| words::unusable_agent(name, &it));
             let names: Vec<_> = agents.iter().map(|agent| agent.name.as_str()).collect();
-            return Err(invalid_words(command, name, &names.join(", ")));
+            return Err(unusable.unwrap_or_else(|| invalid_words(command, name, &names.join(", "))));
         };
         self.choose_agent(agent.name.clone());
         self.show_state();

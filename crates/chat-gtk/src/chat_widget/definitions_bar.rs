@@ -1,12 +1,12 @@
 //! Shows above the composer that a project has agents, commands and skills of its own, asks whether to use them, and
 //! shows what is wrong with such files.
 
+mod items;
+
 use std::sync::Arc;
 
 use adw::prelude::*;
-use chat_core::definitions::{
-    Definitions, Digest, Problem, ProjectDefinitions, ProjectItem, Severity,
-};
+use chat_core::definitions::{Definitions, Digest, Problem, ProjectDefinitions};
 use chat_core::manager::Manager;
 use chat_presentation::words::{self, fill};
 use gettextrs::{gettext, ngettext};
@@ -15,9 +15,6 @@ use relm4::gtk::{self, pango};
 use super::handle::Handle;
 use crate::models::has_keyboard;
 use crate::{accessible, adaptive_pair};
-
-/// The height from which the list in the dialog scrolls, in pixels.
-const HIGHEST: i32 = 280;
 
 /// What the user does with the bar, and with its dialog.
 #[derive(Debug)]
@@ -184,7 +181,7 @@ impl DefinitionsBar {
         let heading = gettext("Trust This Project?");
         let body = words::trust_explanation();
         let dialog = adw::MessageDialog::new(above.as_ref(), Some(&heading), Some(&body));
-        dialog.set_extra_child(Some(&list(project.untrusted())));
+        dialog.set_extra_child(Some(&items::list(project.untrusted())));
         dialog.add_response("refuse", &gettext("_Don’t Use"));
         dialog.add_response("use", &gettext("_Use Them"));
         dialog.set_default_response(Some("refuse"));
@@ -204,11 +201,12 @@ fn is_asked(project: &ProjectDefinitions, refused: &[Digest]) -> bool {
     !project.is_trusted() && !refused.contains(&project.digest)
 }
 
-/// The first error, and how many more there are. What is used all the same is not worth a line.
+/// The first problem, and how many more there are. Errors come before warnings.
 fn problem_words(problems: &[Problem]) -> Option<String> {
-    let mut errors = problems.iter().filter(|problem| problem.severity() == Severity::Error);
-    let first = words::definition_problem(errors.next()?);
-    let more = u32::try_from(errors.count()).unwrap_or(u32::MAX);
+    let shown = words::problems_to_show(problems);
+    let (first, more) = shown.split_first()?;
+    let first = words::definition_problem(first);
+    let more = u32::try_from(more.len()).unwrap_or(u32::MAX);
     if more == 0 {
         return Some(first);
     }
@@ -228,31 +226,6 @@ fn close(name: &str) -> gtk::Button {
         .build();
     accessible::set_label(&button, name);
     button
-}
-
-/// A line for each, which says what it may do.
-fn list<'a>(items: impl Iterator<Item = &'a ProjectItem>) -> gtk::ScrolledWindow {
-    let lines = gtk::Box::new(gtk::Orientation::Vertical, 6);
-    for item in items {
-        let line = gtk::Label::builder()
-            .label(words::project_item(item))
-            .use_markup(false)
-            .xalign(0.0)
-            .wrap(true)
-            .wrap_mode(pango::WrapMode::WordChar)
-            .build();
-        lines.append(&line);
-    }
-    // Arrow keys scroll it.
-    let list = gtk::ScrolledWindow::builder()
-        .child(&lines)
-        .hscrollbar_policy(gtk::PolicyType::Never)
-        .propagate_natural_height(true)
-        .max_content_height(HIGHEST)
-        .focusable(true)
-        .build();
-    accessible::set_label(&list, &gettext("Agents, commands, and skills"));
-    list
 }
 
 #[cfg(test)]
@@ -290,6 +263,17 @@ mod tests {
     }
 
     #[test]
+    fn a_warning_is_shown_and_a_note_is_not() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let skill = "---\nname: s\ndescription: y\nhooks: x\n---\nz";
+        write(folder.path(), ".agents/skills/s/SKILL.md", skill);
+        assert_eq!(problem_words(&definitions(folder.path()).problems), None);
+        write(folder.path(), ".natter/agents/a.md", "---\nhooks: x\n---\nz");
+        let words = problem_words(&definitions(folder.path()).problems).expect("words");
+        assert!(words.ends_with("a.md, line 2: “hooks” is unknown and ignored."), "{words}");
+    }
+
+    #[test]
     fn the_first_error_stands_for_all() {
         let folder = tempfile::tempdir().expect("a folder");
         assert_eq!(problem_words(&definitions(folder.path()).problems), None);
@@ -299,6 +283,6 @@ mod tests {
         }
         let words = problem_words(&definitions(folder.path()).problems).expect("words");
         assert!(words.contains("a.md, line 2: “maybe” isn’t a valid value"), "{words}");
-        assert!(words.ends_with("And 2 more problems."), "{words}");
+        assert!(words.ends_with("And 5 more problems."), "{words}");
     }
 }

@@ -93,7 +93,9 @@ impl Inner {
     pub(super) fn is_for_the_window(&self) -> bool {
         match self.commands.borrow().read(&self.read.borrow().text) {
             Typed::BuiltIn(BuiltIn::Plan, message) => message.is_empty(),
-            Typed::BuiltIn(..) | Typed::Unknown(..) | Typed::Unexpected(_) => true,
+            Typed::BuiltIn(..) | Typed::Unknown(..) | Typed::Unusable(_) | Typed::Unexpected(_) => {
+                true
+            }
             Typed::Message(_) | Typed::Command(..) => false,
         }
     }

@@ -83,6 +83,11 @@ pub(crate) fn folders(
     Some(folders)
 }
 
+/// Whether a command is a plain `cd`, which only changes the folder.
+pub(crate) fn only_goes(part: &Simple) -> bool {
+    changed_to(part).is_some()
+}
+
 /// The folder of a plain `cd`.
 fn changed_to(part: &Simple) -> Option<&str> {
     let words = part.literal().filter(|_| part.assignments.is_empty())?;

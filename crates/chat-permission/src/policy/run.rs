@@ -2,14 +2,15 @@
 //! directory, its sandbox, its network.
 
 use super::{Findings, Rules, Why, paths};
-use crate::command::{Reads, Simple, Word, changes_folder, hands_over, reads_code};
+use crate::command::{Reads, Simple, Word, changes_folder, hands_over, only_goes, reads_code};
 use crate::path::{Guard, Kind};
 use crate::pattern::{CommandPattern, Fit, HostPattern, Pattern};
 use crate::{Action, Effect, Mode, Rule, Run, Target};
 
 /// Judges a command.
 pub(super) fn judge(rules: Rules<'_>, mode: Mode, run: &Run, found: &mut Findings) {
-    let may_read = run.sandboxed && !run.network && run.folder.is_inside();
+    let may_go = run.sandboxed && run.folder.is_inside();
+    let may_read = may_go && !run.network;
     if mode == Mode::Plan && !(may_read && run.parts.is_ok()) {
         found.refuse(Why::Mode);
     }
@@ -39,7 +40,9 @@ pub(super) fn judge(rules: Rules<'_>, mode: Mode, run: &Run, found: &mut Finding
             let is_root = run.folder.relative().is_some_and(|it| it.as_os_str().is_empty());
             let moves = !is_root || parts.iter().any(changes_folder);
             for (at, part) in parts.iter().enumerate() {
-                let reads = run.reads.get(at).and_then(Option::as_ref).filter(|_| may_read);
+                // Changing to a folder of the project reveals nothing, even with the network.
+                let counts = may_read || may_go && only_goes(part);
+                let reads = run.reads.get(at).and_then(Option::as_ref).filter(|_| counts);
                 let (network, background) = (run.network, run.background);
                 let around = CommandContext { network, background, moves, reads };
                 judge_part(rules, mode, part, around, found);

@@ -66,11 +66,19 @@ fn a_redirect_is_judged_by_where_it_leads() {
         ("echo < ../home/.config/natter/x", ".", Some(Why::Own)),
         ("echo > src", ".", None),
         ("echo > src/none/", ".", Some(Why::UnknownFile("src/none/".to_owned()))),
-        (
-            "cd src && echo > ../../project2/new",
-            ".",
-            Some(Why::UnknownFile("../../project2/new".to_owned())),
-        ),
+        ("cd src && echo > ../../project2/new", ".", Some(Why::Outside)),
+        // It is judged from both folders, since `cd` may fail.
+        ("cd src && echo > log", ".", None),
+        ("cd src && echo > ../log", ".", Some(Why::Outside)),
+        ("cd src && echo > linked", ".", Some(Why::SeveralLinks)),
+        ("cd .. && echo > log", "src", None),
+        ("cd scripts && echo > pre-commit", ".", Some(Why::Protected)),
+        // Where it leads is unknown.
+        ("cd out && echo > new", ".", Some(Why::UnknownFile("new".to_owned()))),
+        ("cd none && echo > new", ".", Some(Why::UnknownFile("new".to_owned()))),
+        ("cd src && cd .. && echo > new", ".", Some(Why::UnknownFile("new".to_owned()))),
+        ("cd $x && echo > new", ".", Some(Why::NotLiteral("$x".to_owned()))),
+        ("CDPATH=.git; cd src && echo > new", ".", Some(Why::UnknownFile("new".to_owned()))),
         ("echo", "../project2", Some(Why::Outside)),
     ] {
         let decision = run(&project, command, at);

@@ -108,6 +108,14 @@ fn an_unknown_name_is_not_sent_and_the_nearest_is_named() {
 }
 
 #[test]
+fn a_command_with_a_broken_file_says_where_it_is_wrong() {
+    let (_folder, commands) = with(&[("commands/ship.md", "---\nagent: ../x\n---\nx")]);
+    let Typed::Unusable(words) = commands.read("/ship it") else { panic!("it is not in use") };
+    assert!(words.starts_with("The command /ship can’t be used. "), "{words}");
+    assert!(words.contains("ship.md, line 2: "), "{words}");
+}
+
+#[test]
 fn what_takes_arguments_waits_for_them() {
     let (_folder, commands) = some();
     let waits = |name: &str| {

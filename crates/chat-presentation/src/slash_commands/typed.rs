@@ -11,7 +11,7 @@ use chat_core::message::{Attachment, Content};
 use gettextrs::gettext;
 
 use super::{BuiltIn, CommandKind, SlashCommand, SlashCommands};
-use crate::words::fill;
+use crate::words::{fill, unusable_command};
 
 /// Names have at most so many letters.
 const LONGEST: usize = 64;
@@ -27,6 +27,8 @@ pub enum Typed<'a> {
     Command(&'a SlashCommand, &'a str),
     /// No command has this name. The nearest one has another.
     Unknown(&'a str, Option<&'a str>),
+    /// There is a file of this command that is not in use. The words say why.
+    Unusable(String),
     /// This built-in command takes no arguments, but has some.
     Unexpected(BuiltIn),
 }
@@ -53,7 +55,10 @@ impl SlashCommands {
             }
             Some((_, command)) => Typed::Command(command, arguments),
             None if name.starts_with(|c: char| c.is_ascii_digit()) => Typed::Message(text.into()),
-            None => Typed::Unknown(name, self.nearest(name)),
+            None => match unusable_command(name, &self.definitions) {
+                Some(words) => Typed::Unusable(words),
+                None => Typed::Unknown(name, self.nearest(name)),
+            },
         }
     }
 

@@ -1,21 +1,89 @@
 //! Words what is wrong with agents, commands and skills in files, and what those of a project may do.
 
-use chat_core::definitions::{ItemKind, Problem, ProblemKind, ProjectItem, ValueType};
+use std::path::Path;
+
+use chat_core::definitions::{
+    Definitions, ItemKind, Problem, ProblemKind, ProjectItem, Severity, Unusable, ValueType,
+};
+use chat_core::error::NoAgent;
 use gettextrs::{gettext, ngettext};
 
 use super::{bytes, fill, mode_title, one_line, visible_line};
 
 /// What is wrong, with its file and line.
 pub fn definition_problem(problem: &Problem) -> String {
-    let sentence = problem_sentence(&problem.kind);
-    let file = visible_line(&problem.path.to_string_lossy());
-    match problem.line {
+    in_file(&problem.path, problem.line, &problem_sentence(&problem.kind))
+}
+
+fn in_file(path: &Path, line: Option<usize>, sentence: &str) -> String {
+    let file = visible_line(&path.to_string_lossy());
+    match line {
         Some(line) => fill(
             &gettext("{file}, line {line}: {problem}"),
-            &[("file", &file), ("line", &line.to_string()), ("problem", &sentence)],
+            &[("file", &file), ("line", &line.to_string()), ("problem", sentence)],
         ),
-        None => fill(&gettext("{file}: {problem}"), &[("file", &file), ("problem", &sentence)]),
+        None => fill(&gettext("{file}: {problem}"), &[("file", &file), ("problem", sentence)]),
     }
+}
+
+/// Why there is no agent of this name, and what to do.
+pub fn no_agent(name: &str, why: &NoAgent) -> String {
+    let shown = one_line(name);
+    match why {
+        NoAgent::Unknown { nearest: Some(other) } => fill(
+            &gettext("There is no agent “{name}”. Did you mean “{other}”?"),
+            &[("name", &shown), ("other", other)],
+        ),
+        NoAgent::Unknown { nearest: None } => {
+            fill(&gettext("There is no agent “{name}”. Choose another one."), &[("name", &shown)])
+        }
+        NoAgent::Untrusted => {
+            let text =
+                gettext("The agent “{name}” belongs to this project, which you don’t trust yet.");
+            format!("{} {}", fill(&text, &[("name", &shown)]), how_to_trust())
+        }
+        NoAgent::Broken(broken) => {
+            let text = gettext("The agent “{name}” can’t be used. {problem}");
+            let mistake = || gettext("There is a mistake.");
+            let problem = broken.problem.as_ref().map_or_else(mistake, problem_sentence);
+            let problem = in_file(&broken.path, broken.line, &problem);
+            fill(&text, &[("name", &shown), ("problem", &problem)])
+        }
+    }
+}
+
+/// Why an agent with a file is not in use, where it is not.
+pub fn unusable_agent(name: &str, definitions: &Definitions) -> Option<String> {
+    let why = definitions.unusable(ItemKind::Agent, name)?;
+    Some(no_agent(name, &why.into()))
+}
+
+/// Why a command or a skill with a file is not in use, where it is not.
+pub fn unusable_command(name: &str, definitions: &Definitions) -> Option<String> {
+    let of = |kind| definitions.unusable(kind, name);
+    Some(match of(ItemKind::Command).or_else(|| of(ItemKind::Skill))? {
+        Unusable::Untrusted => {
+            let text =
+                gettext("The command /{name} belongs to this project, which you don’t trust yet.");
+            format!("{} {}", fill(&text, &[("name", name)]), how_to_trust())
+        }
+        Unusable::Broken(problem) => fill(
+            &gettext("The command /{name} can’t be used. {problem}"),
+            &[("name", name), ("problem", &definition_problem(&problem))],
+        ),
+    })
+}
+
+fn how_to_trust() -> String {
+    gettext(
+        "To decide, choose “Review…” above the message, or start natter-cli chat in its folder.",
+    )
+}
+
+/// The problems that are worth showing, errors before warnings.
+pub fn problems_to_show(problems: &[Problem]) -> Vec<&Problem> {
+    let of = |severity| problems.iter().filter(move |problem| problem.severity() == severity);
+    of(Severity::Error).chain(of(Severity::Warning)).collect()
 }
 
 /// What is wrong with a file of an agent, a command or a skill.
@@ -37,7 +105,16 @@ pub fn problem_sentence(problem: &ProblemKind) -> String {
         ProblemKind::NotAMap => gettext("The front matter must be a list of keys and values."),
         ProblemKind::Unsupported => gettext("YAML anchors, aliases, and tags aren’t supported."),
         ProblemKind::DuplicateKey { key } => of_key(&gettext("“{key}” is set twice."), key),
-        ProblemKind::UnknownKey { key } => of_key(&gettext("“{key}” is unknown and ignored."), key),
+        ProblemKind::UnknownKey { key } | ProblemKind::ForeignKey { key } => {
+            of_key(&gettext("“{key}” is unknown and ignored."), key)
+        }
+        ProblemKind::MisspeltKey { key, meant } => fill(
+            &gettext("“{key}” is unknown. Did you mean “{other}”?"),
+            &[("key", key), ("other", meant)],
+        ),
+        ProblemKind::NoSuchTool { glob } => {
+            fill(&gettext("“{pattern}” matches no tool."), &[("pattern", glob)])
+        }
         ProblemKind::EmptyValue { key } => of_key(&gettext("“{key}” has no value."), key),
         ProblemKind::Missing { key } => of_key(&gettext("“{key}” is missing."), key),
         ProblemKind::WrongType { key, expected } => of_key(&wrong_type(*expected), key),
@@ -179,6 +256,27 @@ mod tests {
             [
                 format!("{}, line 2: “maybe” isn’t a valid value of “mode”.", file("agents/a.md")),
                 format!("{}: The file has no text below the front matter.", file("agents/b.md")),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_misspelt_key_names_the_right_one_and_errors_come_first() {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), "agents/a.md", "---\nhooks: x\ntools: [red_*]\n---\nx");
+        write(folder.path(), "agents/b.md", "---\ntols: read_*\n---\nx");
+        let skill = "---\nname: s\ndescription: y\nhooks: x\n---\nz";
+        write(folder.path(), "skills/s/SKILL.md", skill);
+        let config = Some(folder.path().to_owned());
+        let tools = vec!["read_file".to_owned()];
+        let problems = load(&Sources { config, tools, ..Sources::default() }).problems;
+        let shown = problems_to_show(&problems).into_iter().map(|it| problem_sentence(&it.kind));
+        assert_eq!(
+            shown.collect::<Vec<_>>(),
+            [
+                "“tols” is unknown. Did you mean “tools”?",
+                "“hooks” is unknown and ignored.",
+                "“red_*” matches no tool.",
             ]
         );
     }

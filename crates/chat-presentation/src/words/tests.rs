@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use chat_core::error::{
-    BudgetLimit, Error, Feature, FileFault, Kind, MissingMessages, NoReview, PageFault,
-    WorktreeFault,
+    BrokenAgent, BudgetLimit, Error, Feature, FileFault, Kind, MissingMessages, NoAgent, NoReview,
+    PageFault, WorktreeFault,
 };
 
 use super::{advice, sentence};
@@ -67,7 +67,17 @@ fn all_kinds() -> Vec<Kind> {
         Kind::SessionNotFound { fid: "2026-01-15-14-30-45".to_owned() },
         Kind::SessionInUse,
         Kind::SessionAtWork,
-        Kind::AgentMissing { name: name() },
+        Kind::AgentMissing { name: name(), why: NoAgent::default() },
+        Kind::AgentMissing { name: name(), why: NoAgent::Unknown { nearest: Some(name()) } },
+        Kind::AgentMissing { name: name(), why: NoAgent::Untrusted },
+        Kind::AgentMissing {
+            name: name(),
+            why: NoAgent::Broken(Box::new(BrokenAgent {
+                path: path(),
+                line: Some(2),
+                problem: None,
+            })),
+        },
         Kind::SkillUnreadable { name: name() },
         Kind::OutsideParent { path: path() },
         Kind::AgentBudget { limit: BudgetLimit::Tokens(2_000_000) },

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use chat_core::error::Kind;
+use chat_core::error::{Kind, NoAgent};
 use chat_core::event::{Event, StopReason};
 use chat_core::manager::NewAgent;
 use chat_core::message::{ChatRequest, Content, Fid, ModelRef};
@@ -155,7 +155,8 @@ async fn a_request_keeps_the_limits_of_an_agent_that_goes_meanwhile() {
     let content = Content::text("And now?");
     let next = ChatRequest { session: Some(fid), content, ..ChatRequest::default() };
     let refused = world.manager.send(next).await.unwrap_err();
-    assert_eq!(refused.kind, Kind::AgentMissing { name: "planner".to_owned() });
+    let why = NoAgent::default();
+    assert_eq!(refused.kind, Kind::AgentMissing { name: "planner".to_owned(), why });
 }
 
 #[tokio::test]
@@ -220,13 +221,33 @@ async fn agents_in_files_can_be_spawned() {
 }
 
 #[tokio::test]
+async fn a_model_hears_why_an_agent_cannot_be_spawned() {
+    let server = Server::start();
+    let broken = [("agents/planner.md", "---\ntols: []\n---\nPlan.")];
+    let mut world = world_with(&server, &broken).await;
+    write(world.project.path(), ".natter/agents/builder.md", "Build.");
+    for (id, agent) in [("c1", "builder"), ("c2", "planner")] {
+        let mut arguments = task(id, "Do it");
+        arguments["agent"] = json!(agent);
+        server.push(spawn(id, arguments));
+    }
+    server.push(Script::new().text("Done."));
+    let fid = world.ask("Have it done").await;
+    assert_eq!(world.finished(&fid).await, StopReason::Complete);
+    let texts: Vec<_> = world.results(&fid).await.into_iter().map(|it| it.text).collect();
+    assert!(texts[0].contains("does not trust the project’s agents yet"), "{texts:?}");
+    assert!(texts[1].contains("planner.md” has a mistake in line 2"), "{texts:?}");
+}
+
+#[tokio::test]
 async fn an_agent_of_a_project_answers_once_it_is_trusted() {
     let server = Server::start();
     let mut world = World::new(&server).await;
     write(world.project.path(), ".natter/agents/builder.md", "Build.");
     let request = to(&world, "builder", "Build");
     let refused = world.manager.send(request.clone()).await.unwrap_err();
-    assert_eq!(refused.kind, Kind::AgentMissing { name: "builder".to_owned() });
+    let why = NoAgent::Untrusted;
+    assert_eq!(refused.kind, Kind::AgentMissing { name: "builder".to_owned(), why });
 
     let definitions = world.manager.definitions();
     let project = request.project.clone().unwrap();

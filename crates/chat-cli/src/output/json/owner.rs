@@ -25,6 +25,11 @@ struct Owned<'a, T> {
 }
 
 impl Owner {
+    /// The agent's name, if it is one.
+    pub(super) fn agent_name(&self) -> Option<&str> {
+        self.agent_name.as_deref()
+    }
+
     /// The owner of the events of a session.
     pub(super) fn of(session: &SessionPlaceholder) -> Self {
         Self {

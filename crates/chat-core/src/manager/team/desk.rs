@@ -108,10 +108,11 @@ impl Desk {
             show: false,
         };
         let made = self.manager.create_agent(new).await.map_err(|error| match error.kind {
-            Kind::AgentMissing { name } => {
+            Kind::AgentMissing { name, why } => {
                 let project = self.me.project();
                 let kinds = self.manager.agent_kinds().of_project(project.as_deref());
-                TeamError::NoKind { name, known: kinds.into_iter().map(|kind| kind.name).collect() }
+                let known = kinds.into_iter().map(|kind| kind.name).collect();
+                TeamError::NoKind { name, why, known }
             }
             Kind::OutsideParent { path } => TeamError::NoFolder { path },
             Kind::Worktree { .. } => super::worktrees::failed(error),

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use chat_core::error::Kind;
+use chat_core::error::{Kind, NoAgent};
 use chat_core::event::{Event, SessionPlaceholder};
 use chat_core::manager::NewAgent;
 use chat_core::manager::SessionChange;
@@ -187,7 +187,8 @@ async fn an_agent_gets_its_parents_bounds_and_none_of_its_allowances() {
     }
     let unknown = NewAgent { agent: Some("nobody".to_owned()), ..named(&fid, "a") };
     let refused = agents.create(unknown).await.unwrap_err().kind;
-    assert_eq!(refused, Kind::AgentMissing { name: "nobody".to_owned() });
+    let why = NoAgent::default();
+    assert_eq!(refused, Kind::AgentMissing { name: "nobody".to_owned(), why });
     assert_eq!(agents.list(Some(&fid)).await.unwrap().len(), 1, "nothing was stored");
 }
 

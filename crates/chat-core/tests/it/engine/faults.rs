@@ -1,6 +1,6 @@
 //! What goes wrong on the wire: what is told, what is stored, and that the next turn works.
 
-use chat_core::error::Kind;
+use chat_core::error::{Kind, NoAgent};
 use chat_core::event::{Stage, StopReason};
 use chat_core::message::{Ending, MessageId, Role};
 use chat_core::settings::ConnectionKind;
@@ -220,7 +220,8 @@ async fn nothing_is_sent_without_words_or_a_model() {
     let mut unknown = request(None, "hi");
     unknown.agent = Some("nobody".into());
     let error = world.manager.send(unknown).await.unwrap_err();
-    assert_eq!(error.kind, Kind::AgentMissing { name: "nobody".into() });
+    let why = NoAgent::default();
+    assert_eq!(error.kind, Kind::AgentMissing { name: "nobody".into(), why });
     assert!(world.manager.sessions().list().await.unwrap().is_empty());
 }
 

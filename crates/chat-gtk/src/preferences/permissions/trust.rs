@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use adw::prelude::*;
+use chat_core::definitions::ForgottenTrust;
 use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
@@ -114,10 +115,36 @@ impl Inner {
         glib::spawn_future_local(async move {
             let definitions = self.context.manager.definitions();
             let forgotten = async { definitions.forget(&root).await };
-            self.context.keep(forgotten).await;
+            let forgotten = self.context.keep(forgotten).await.flatten();
             let trusted = definitions.trusted().await;
             self.show(trusted);
+            if let Some(forgotten) = forgotten {
+                self.offer_undo(forgotten, &root);
+            }
         });
+    }
+
+    fn offer_undo(self: &Rc<Self>, forgotten: ForgottenTrust, root: &Path) {
+        let Some(window) = self.context.window.upgrade() else { return };
+        let folder = words::visible(&projects::display_path(root)).into_owned();
+        let words =
+            words::fill(&gettext("“{folder}” is no longer trusted"), &[("folder", &folder)]);
+        let toast = adw::Toast::builder()
+            .title(glib::markup_escape_text(&words))
+            .button_label(gettext("Undo"))
+            .build();
+        let weak = Rc::downgrade(self);
+        toast.connect_button_clicked(move |_| {
+            let (Some(inner), forgotten) = (weak.upgrade(), forgotten.clone()) else { return };
+            glib::spawn_future_local(async move {
+                let definitions = inner.context.manager.definitions();
+                let restored = async { definitions.restore(&forgotten).await };
+                inner.context.keep(restored).await;
+                let trusted = definitions.trusted().await;
+                inner.show(trusted);
+            });
+        });
+        window.add_toast(toast);
     }
 }
 

@@ -186,3 +186,18 @@ fn no_rule_takes_away_that_there_is_no_sandbox() {
         Request::Run(Run { folder: path("/project").guarded(Guard::Unwritable), ..command("ls") });
     assert_eq!(outcome(&["+run:*"], Mode::Ask, &kept), "pass");
 }
+
+#[test]
+fn going_to_a_folder_of_the_project_asks_nothing_with_the_network_either() {
+    let with_network = |text: &str| Request::Run(Run { network: true, ..command(text) });
+    let rules = ["+run+network:cargo fetch"];
+    assert_eq!(outcome(&rules, Mode::Ask, &with_network("cd dir && cargo fetch")), "pass");
+    assert_eq!(outcome(&rules, Mode::Auto, &with_network("cd dir && cargo fetch")), "pass");
+    for elsewhere in ["cd /dir && cargo fetch", "cd src && cargo fetch", "cd $x && cargo fetch"] {
+        assert_eq!(outcome(&rules, Mode::Auto, &with_network(elsewhere)), "ask", "{elsewhere}");
+    }
+    // What is read could be sent.
+    assert_eq!(outcome(&rules, Mode::Ask, &with_network("cd dir && ls && cargo fetch")), "ask");
+    let denied = ["+run+network:cargo fetch", "-run:cd *"];
+    assert_eq!(outcome(&denied, Mode::Auto, &with_network("cd dir && cargo fetch")), "refuse");
+}

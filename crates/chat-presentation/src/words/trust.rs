@@ -1,0 +1,86 @@
+//! Words what the question whether to trust a project says of each file.
+
+use chat_core::definitions::{ItemKind, ProjectItem};
+use chat_core::review::diff;
+use gettextrs::gettext;
+
+use super::visible;
+
+/// Whether a definition is new or has changed, and whether it is used in place of one of the user's own.
+pub fn project_item_state(item: &ProjectItem) -> String {
+    let state = if item.is_trusted {
+        gettext("Trusted")
+    } else if !item.was_trusted {
+        gettext("New")
+    } else if item.text_before.as_ref() == Some(&item.text) {
+        gettext("Other files in its folder have changed since you trusted it")
+    } else {
+        gettext("Changed since you trusted it")
+    };
+    let replaces = item.replaces_own.then(|| match item.kind {
+        ItemKind::Agent => gettext("replaces your own agent of this name"),
+        ItemKind::Command => gettext("replaces your own command of this name"),
+        ItemKind::Skill => gettext("replaces your own skill of this name"),
+    });
+    replaces.map_or_else(|| state.clone(), |replaces| format!("{state}, {replaces}"))
+}
+
+/// What changed in a definition since the user trusted it, as a unified diff. None if that is not known, or nothing has.
+pub fn project_item_diff(item: &ProjectItem) -> Option<String> {
+    let before = item.text_before.as_ref().filter(|before| **before != item.text)?;
+    Some(visible(&diff::unified(before.as_bytes(), item.text.as_bytes())).into_owned())
+}
+
+/// The text of a definition. Hidden characters are visible.
+pub fn project_item_text(item: &ProjectItem) -> String {
+    visible(&item.text).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use chat_core::definitions::{ProjectDefinitions, Sources, TrustStore, load};
+    use chat_core::permission::path::{PathEnvironment, Project};
+
+    use super::*;
+
+    fn write(folder: &Path, name: &str, text: &str) {
+        let path = folder.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn project(folder: &Path) -> ProjectDefinitions {
+        let project = Project::open(&folder.join("project"), &PathEnvironment::default()).unwrap();
+        let sources = Sources {
+            config: Some(folder.join("config")),
+            project: Some(project),
+            trust: Some(TrustStore::new(folder.join("trust.json"))),
+            ..Sources::default()
+        };
+        load(&sources).project.unwrap().as_ref().clone()
+    }
+
+    #[test]
+    fn a_file_says_what_is_new_and_what_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        write(folder, "config/agents/builder.md", "Mine.");
+        write(folder, "project/.natter/agents/builder.md", "Build.\nTest.\n");
+        write(folder, "project/.natter/commands/ship.md", "Ship.\u{202e}");
+        let item = |at: usize| project(folder).items[at].clone();
+        assert_eq!(project_item_state(&item(0)), "New, replaces your own agent of this name");
+        assert_eq!(project_item_state(&item(1)), "New");
+        assert_eq!(project_item_diff(&item(0)), None);
+        assert_eq!(project_item_text(&item(1)), "Ship.⟨U+202E⟩");
+        TrustStore::new(folder.join("trust.json")).trust(&project(folder)).unwrap();
+        assert_eq!(project_item_state(&item(1)), "Trusted");
+        write(folder, "project/.natter/agents/builder.md", "Build.\nShip.\n");
+        let changed = item(0);
+        assert!(project_item_state(&changed).starts_with("Changed since you trusted it"));
+        let diff = project_item_diff(&changed).unwrap();
+        assert!(diff.contains("\n Build.\n-Test.\n+Ship.\n"), "{diff}");
+    }
+}

@@ -22,7 +22,14 @@ pub async fn run(args: Ask, program: &Program) -> Result<Outcome> {
     let mut signals = Signals::new()?;
     let mut sink = output::sink(args.request.json, program.terminal, program.manager.tools());
     let subscription = program.manager.subscribe();
-    let mut turns = Turns { program, subscription, signals: &mut signals, awaits_agents: true };
+    let mut turns = Turns {
+        program,
+        subscription,
+        signals: &mut signals,
+        awaits_agents: true,
+        follower: None,
+        typed: String::new(),
+    };
     let request = tokio::select! {
         request = make(args, program) => request,
         () = turns.signals.next() => Err(CliError::Stopped),

@@ -6,6 +6,7 @@ mod built_in;
 mod command;
 mod completion;
 mod context;
+mod draft;
 mod lines;
 mod permissions;
 
@@ -48,7 +49,15 @@ pub async fn run(args: Request, program: &Program) -> Result<Outcome> {
         () = signals.next() => return Err(CliError::Stopped),
     }
     let lines = Lines::start(program.terminal, &program.folders);
-    conversation.talk(lines, &mut signals).await
+    let turns = Turns {
+        program,
+        subscription: program.manager.subscribe(),
+        signals: &mut signals,
+        awaits_agents: false,
+        follower: None,
+        typed: String::new(),
+    };
+    conversation.talk(lines, turns).await
 }
 
 struct Conversation<'a> {
@@ -74,15 +83,10 @@ impl Conversation<'_> {
         definitions::ask_for_trust(&self.request, self.program).await
     }
 
-    async fn talk(&mut self, mut lines: Lines, signals: &mut Signals) -> Result<Outcome> {
+    async fn talk(&mut self, mut lines: Lines, mut turns: Turns<'_>) -> Result<Outcome> {
         loop {
             self.problems.report_new(&self.request, self.program).await;
-            let names = if lines.completes() { self.command_names().await } else { Vec::new() };
-            let line = tokio::select! {
-                line = lines.next(names) => line?,
-                () = signals.next() => return Err(CliError::Stopped),
-            };
-            let text = match line {
+            let text = match self.next_line(&mut lines, &mut turns).await? {
                 Line::Text(text) if text.trim().is_empty() => continue,
                 Line::Text(text) => text,
                 Line::Interrupted => {
@@ -101,21 +105,56 @@ impl Conversation<'_> {
             let obeyed = tokio::select! {
                 biased;
                 obeyed = self.obey(text) => obeyed,
-                () = signals.next() => Ok(None),
+                () = turns.signals.next() => Ok(None),
             };
-            if signals.ends_all() {
+            if turns.signals.ends_all() {
                 return Err(CliError::Stopped);
             }
             let done = match obeyed {
-                Ok(Some(message)) => self.say(message, signals).await,
+                Ok(Some(message)) => self.say(message, &mut turns).await,
                 Ok(None) => Ok(()),
                 Err(trouble) => Err(trouble),
             };
-            if signals.ends_all() {
+            lines.keep(&std::mem::take(&mut turns.typed));
+            if turns.signals.ends_all() {
                 return Err(CliError::Stopped);
             }
             if let Err(trouble) = done {
                 self.survive(trouble)?;
+            }
+        }
+    }
+
+    /// The next line. Until it is there, shows what the chat does by itself and what its agents ask.
+    async fn next_line(&mut self, lines: &mut Lines, turns: &mut Turns<'_>) -> Result<Line> {
+        let mut follows = self.program.terminal.input;
+        loop {
+            match &self.request.session {
+                Some(fid) if follows => {
+                    // Without it, the prompt is there all the same.
+                    let watched = turns.watch(fid).await;
+                    watched.or_else(|trouble| self.survive(trouble))?;
+                }
+                _ => turns.unwatch(),
+            }
+            let names = if lines.completes() { self.command_names().await } else { Vec::new() };
+            let pieces = tokio::select! {
+                biased;
+                pieces = turns.news(self.sink.as_mut()) => pieces?,
+                line = lines.next(names) => return line,
+            };
+            let line = lines.pause().await?;
+            turns.signals.forget_interrupts().await;
+            self.program.output.write(pieces).await.unwrap_or(Ok(()))?;
+            let followed = turns.go_on(self.sink.as_mut()).await;
+            lines.keep(&std::mem::take(&mut turns.typed));
+            follows = followed.is_ok();
+            followed.or_else(|trouble| self.survive(trouble))?;
+            if turns.signals.ends_all() {
+                return Err(CliError::Stopped);
+            }
+            if let Some(line) = line {
+                return Ok(line);
             }
         }
     }
@@ -173,7 +212,7 @@ impl Conversation<'_> {
     }
 
     /// Sends a message and shows the answer.
-    async fn say(&mut self, message: Outgoing, signals: &mut Signals) -> Result<()> {
+    async fn say(&mut self, message: Outgoing, turns: &mut Turns<'_>) -> Result<()> {
         let Outgoing { text, command } = message;
         self.request.content.text = text;
         request::point_at(&mut self.request, self.program).await?;
@@ -187,12 +226,6 @@ impl Conversation<'_> {
             let request = &mut self.request;
             slash_commands::attach(&self.program.manager, &command, &arguments, request).await?;
         }
-        let mut turns = Turns {
-            program: self.program,
-            subscription: self.program.manager.subscribe(),
-            signals,
-            awaits_agents: false,
-        };
         let (fid, done) = turns.run(self.request.clone(), self.sink.as_mut()).await?;
         // These settings now belong to the session; files were only for that message.
         if fid.is_some() {

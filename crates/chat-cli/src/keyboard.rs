@@ -1,11 +1,11 @@
 //! Reads a single line from the terminal without blocking the rest of the program.
 
 use std::io::{self, PipeReader, PipeWriter};
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use rustix::termios::{QueueSelector, tcflush};
+use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
 use tokio::sync::oneshot;
 
 use crate::terminal::Terminal;
@@ -39,12 +39,16 @@ impl Reading {
 
     /// Waits for the next line; what was typed before is discarded. None where that is impossible.
     pub fn begin() -> Option<Self> {
+        Self::begin_after(&mut String::new())
+    }
+
+    /// The same, but what was typed before is added to `before`.
+    pub fn begin_after(before: &mut String) -> Option<Self> {
+        before.push_str(&take_typed());
         let begun = || {
             let input = io::stdin().as_fd().try_clone_to_owned()?;
             let (woken, wake) = io::pipe()?;
             let (typed, line) = oneshot::channel();
-            // If this fails the terminal is gone, and reading from it reports that.
-            let _ = tcflush(&input, QueueSelector::IFlush);
             std::thread::Builder::new().name("keyboard".to_owned()).spawn(move || {
                 if let Some(line) = read(&input, &woken) {
                     // The receiver is gone if the question was settled in the meantime.
@@ -62,15 +66,46 @@ impl Reading {
     }
 }
 
+/// Takes what was typed at the terminal and not read yet, also a line that has not ended.
+pub fn take_typed() -> String {
+    let input = io::stdin();
+    // If this fails the terminal is gone, and reading from it reports that.
+    let Ok(before) = tcgetattr(&input) else { return String::new() };
+    let mut at_once = before.clone();
+    at_once.local_modes.remove(LocalModes::ICANON);
+    at_once.special_codes[SpecialCodeIndex::VMIN] = 0;
+    at_once.special_codes[SpecialCodeIndex::VTIME] = 0;
+    let mut typed = Vec::new();
+    if tcsetattr(&input, OptionalActions::Now, &at_once).is_ok() {
+        let mut bytes = [0; LINE];
+        while let Ok(read @ 1..) = rustix::io::read(&input, &mut bytes) {
+            typed.extend_from_slice(&bytes[..read]);
+        }
+        let _ = tcsetattr(&input, OptionalActions::Now, &before);
+    }
+    let typed = String::from_utf8_lossy(&typed).replace('\r', "\n");
+    typed.chars().filter(|c| *c == '\n' || !c.is_control()).collect()
+}
+
+/// Waits until something was typed at the terminal. False if it is woken first.
+pub fn is_typed(input: impl AsFd, woken: &PipeReader) -> io::Result<bool> {
+    loop {
+        let mut both = [PollFd::new(&input, PollFlags::IN), PollFd::new(woken, PollFlags::IN)];
+        match poll(&mut both, None) {
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+            Ok(_) => return Ok(both[1].revents().is_empty()),
+        }
+    }
+}
+
 /// Waits for a line and reads it; none if it is woken first.
 fn read(input: &OwnedFd, woken: &PipeReader) -> Option<Typed> {
     loop {
-        let mut both = [PollFd::new(input, PollFlags::IN), PollFd::new(woken, PollFlags::IN)];
-        match poll(&mut both, None) {
-            Err(Errno::INTR) => continue,
+        match is_typed(input, woken) {
+            Ok(true) => {}
+            Ok(false) => return None,
             Err(_) => return Some(Typed::End),
-            Ok(_) if !both[1].revents().is_empty() => return None,
-            Ok(_) => {}
         }
         // A terminal becomes readable once a whole line is there.
         let mut bytes = [0; LINE];

@@ -47,6 +47,8 @@ pub trait Sink {
     fn todos(&mut self, _: &[Todo]) {}
     /// A question to the user, in lines, or the possible answers, after which the user types.
     fn ask(&mut self, prompt: &str);
+    /// The user has ended the line of something asked that no tool asks.
+    fn line_ended(&mut self) {}
     /// A question was answered, or is obsolete: a rule settled it, or the request was stopped.
     fn answered(&mut self, ask: &ApprovalRequest, answer: Option<&Answer>);
     /// A reply ended.

@@ -38,6 +38,19 @@ impl Signals {
         }
     }
 
+    /// Forgets Ctrl+C until now: the prompt gets the same signal.
+    pub async fn forget_interrupts(&mut self) {
+        // Those that came are noticed meanwhile.
+        tokio::task::yield_now().await;
+        loop {
+            tokio::select! {
+                biased;
+                _ = self.interrupt.recv() => {}
+                () = std::future::ready(()) => return,
+            }
+        }
+    }
+
     /// Whether a signal came that ends more than a reply.
     pub fn ends_all(&self) -> bool {
         self.ending

@@ -129,6 +129,16 @@ impl RestoreTerminal {
     pub fn now() -> Self {
         Self(tcgetattr(std::io::stdin()).ok())
     }
+
+    /// Keeps what was typed ahead when Ctrl+C is pressed, until the settings are restored.
+    pub fn keep_typed(self) -> Self {
+        if let Some(before) = &self.0 {
+            let mut keeping = before.clone();
+            keeping.local_modes.insert(LocalModes::NOFLSH);
+            let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &keeping);
+        }
+        self
+    }
 }
 
 impl Drop for RestoreTerminal {

@@ -1,11 +1,13 @@
 //! Runs one request from start to end: shows the session's events, and handles Ctrl+C and the
-//! user's answers to tools.
+//! user's answers to tools. Does the same for what a chat does by itself.
 
 mod approvals;
 mod asks;
 mod bounds;
+mod by_itself;
 mod follower;
 mod rest;
+mod stopping;
 
 use std::time::Duration;
 
@@ -21,11 +23,14 @@ use crate::error::{CliError, Result};
 use crate::output::{Done, Sink};
 use crate::say;
 use crate::signals::Signals;
+use crate::terminal;
 
 use approvals::Approvals;
-use follower::{Followed, Follower};
+use follower::Followed;
 use rest::Rest;
+use stopping::{Stop, Stopping};
 
+pub use follower::Follower;
 pub use rest::report_agents;
 
 /// How many messages to read when a session is opened: more than one request creates.
@@ -44,7 +49,21 @@ pub struct Turns<'a> {
     pub subscription: Subscription,
     pub signals: &'a mut Signals,
     /// Whether to go on until agents in the background are done, and the chat has answered their reports.
+    /// Otherwise the chat is followed beyond the request.
     pub awaits_agents: bool,
+    /// What was shown of the chat before the request, and is known of it then.
+    pub follower: Option<Follower>,
+    /// What was typed, but before anything was asked: it is no answer.
+    pub typed: String,
+}
+
+/// Until when a chat is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Until {
+    /// The end of the request.
+    Finished,
+    /// Nothing is at work in the chat itself, and no question waits.
+    Quiet,
 }
 
 impl Turns<'_> {
@@ -63,6 +82,8 @@ impl Turns<'_> {
         let name = request.session.as_ref().map_or("new", |fid| fid.as_str()).to_owned();
         self.program.diagnostics.reply(&name, Moment::Request);
         let known = request.session.clone();
+        // What happened before is in the snapshot.
+        self.subscription.take();
         let begun = {
             let mut beginning = Box::pin(begin(self.program, &self.subscription, request));
             tokio::select! {
@@ -90,24 +111,42 @@ impl Turns<'_> {
             Err(error) => return Ok((None, self.end_early(Some(error), sink).await)),
         };
         sink.session(&snapshot.session);
-        let mut follower = Follower::new(&sent, self.program.manager.tools());
+        if self.follower.as_ref().is_some_and(|follower| *follower.fid() != sent.fid) {
+            self.unwatch();
+        }
+        let tools = self.program.manager.tools();
+        let mut follower = self
+            .follower
+            .take()
+            .unwrap_or_else(|| Follower::after_message(&sent, &snapshot, tools));
+        follower.begin();
         follower.open(&snapshot, sink);
         if known.is_some() {
             // Agents that work in the background since an earlier message.
-            let agents = self.program.manager.agents().list(Some(&sent.fid)).await;
-            for agent in agents.unwrap_or_default() {
-                follower.asks.set_row(&agent);
-            }
-            follower.asks.set_all(self.program.manager.permissions().pending());
+            self.know_agents(&mut follower).await;
         }
         if follower.text_bytes > 0 {
             self.program.diagnostics.reply(&name, Moment::FirstByte);
             self.program.diagnostics.reply(&name, Moment::LastByte);
         }
         let approvals = Approvals::new(self.program, &snapshot.session);
-        let done = self.follow(approvals, follower, sink, &name).await;
-        self.program.manager.sessions().close(&sent.fid, &self.subscription);
-        done.map(|done| (Some(sent.fid), done))
+        let done = self.follow(approvals, &mut follower, sink, &name, Until::Finished).await;
+        if self.awaits_agents {
+            self.program.manager.sessions().close(&sent.fid, &self.subscription);
+        } else {
+            self.follower = Some(follower);
+        }
+        let done = done?.ok_or(CliError::Stopped)?;
+        Ok((Some(sent.fid), done))
+    }
+
+    /// Takes the agents of a chat, and what they ask.
+    async fn know_agents(&self, follower: &mut Follower) {
+        let agents = self.program.manager.agents().list(Some(follower.fid())).await;
+        for agent in agents.unwrap_or_default() {
+            follower.asks.set_row(&agent);
+        }
+        follower.asks.set_all(self.program.manager.permissions().pending());
     }
 
     /// Shows the end of a request that was never sent: it failed, or the user stopped it.
@@ -155,24 +194,59 @@ impl Turns<'_> {
         Ok(())
     }
 
+    /// Stops what the user chose.
+    fn stop(&self, stop: Stop, fid: &Fid, deadline: &mut Option<Instant>) {
+        match stop {
+            Stop::Reply => {
+                *deadline = Some(Instant::now() + PATIENCE);
+                self.program.manager.sessions().stop(fid);
+            }
+            Stop::Agent(agent) => {
+                self.program.manager.agents().interrupt(&agent.fid);
+                let name = agent.name.as_deref().unwrap_or_default();
+                let text = say::stopped_agent(name);
+                terminal::say(&format!("{}\n", self.program.terminal.dim(&terminal::clean(&text))));
+            }
+            Stop::Nothing => {}
+        }
+    }
+
+    /// Shows what happens in a chat, and gives how its last request ended; none where there was none.
     async fn follow(
         &mut self,
         mut approvals: Approvals<'_>,
-        mut follower: Follower,
+        follower: &mut Follower,
         sink: &mut dyn Sink,
         name: &str,
-    ) -> Result<Done> {
+        until: Until,
+    ) -> Result<Option<Done>> {
         let fid = approvals.fid().clone();
         let fid = &fid;
         let mut rest = Rest::new(self.program, fid);
+        let mut stopping = Stopping::new(self.program, fid);
+        let mut ended = None;
+        let is_replying = |it: &Follower| until == Until::Finished || it.is_at_work;
         let mut writing = None;
         let mut broken = None;
         let mut deadline: Option<Instant> = None;
         let mut tick = Instant::now() + TICK;
         let mut ticking = true;
         loop {
-            if writing.is_none() {
-                approvals.update(&mut follower.asks, sink).await;
+            if writing.is_none() && stopping.is_wanted() {
+                if stopping.is_a_choice().await {
+                    approvals.interrupt(sink);
+                    stopping.ask(is_replying(follower), sink);
+                } else {
+                    self.stop(Stop::reply_if(is_replying(follower)), fid, &mut deadline);
+                }
+            }
+            if writing.is_none() && stopping.waits() {
+                // Nothing else comes to the screen until it is answered.
+                if !stopping.listens() {
+                    writing = Some(self.program.output.write(sink.take()));
+                }
+            } else if writing.is_none() {
+                approvals.update(&mut follower.asks, sink, deadline.is_none()).await;
                 if follower.ended_without_calls()
                     && let Some(failure) = approvals.tools_in_vain().await
                 {
@@ -196,7 +270,16 @@ impl Turns<'_> {
                 if !pieces.is_empty() && broken.is_none() {
                     writing = Some(self.program.output.write(pieces));
                 } else if let Some(done) = follower.done.take() {
-                    return broken.map_or(Ok(done), Err);
+                    if until == Until::Finished || broken.is_some() {
+                        return broken.map_or(Ok(Some(done)), Err);
+                    }
+                    (ended, deadline) = (Some(done), None);
+                    if !self.open_again(follower, sink).await? {
+                        return Ok(ended);
+                    }
+                    continue;
+                } else if until == Until::Quiet && !follower.is_at_work && !approvals.waits() {
+                    return broken.map_or(Ok(ended), Err);
                 }
             }
             tokio::select! {
@@ -204,7 +287,9 @@ impl Turns<'_> {
                     if writing.is_some() =>
                 {
                     writing = None;
-                    approvals.listen_to_current(&mut follower.asks, sink).await;
+                    stopping.listen(&mut self.typed);
+                    let typed = &mut self.typed;
+                    approvals.listen_to_current(&mut follower.asks, sink, typed).await;
                     if follower.text_bytes > 0 {
                         self.program.diagnostics.reply(name, Moment::FirstPaint);
                         self.program.diagnostics.reply(name, Moment::LastPaint);
@@ -218,10 +303,12 @@ impl Turns<'_> {
                         }
                     }
                 }
-                events = self.subscription.next(), if writing.is_none() && follower.done.is_none() => {
+                events = self.subscription.next(),
+                    if writing.is_none() && follower.done.is_none() && !stopping.waits() =>
+                {
                     let Some(events) = events else { return Err(CliError::Stopped) };
                     let had = follower.text_bytes;
-                    self.hear(events, fid, &mut follower, sink).await?;
+                    self.hear(events, fid, follower, sink).await?;
                     if follower.text_bytes > had {
                         self.program.diagnostics.reply(name, Moment::FirstByte);
                         self.program.diagnostics.reply(name, Moment::LastByte);
@@ -229,12 +316,17 @@ impl Turns<'_> {
                     ticking = true;
                 }
                 typed = approvals.typed(), if writing.is_none() && approvals.waits() => {
-                    approvals.answer(typed, &mut follower.asks, sink).await;
+                    let before = &mut self.typed;
+                    approvals.answer(typed, &mut follower.asks, sink, before).await;
+                }
+                typed = stopping.typed(), if writing.is_none() && stopping.waits() => {
+                    let stop = stopping.answer(typed, sink);
+                    self.stop(stop, fid, &mut deadline);
                 }
                 () = rest.reached(), if rest.is_awaited() && writing.is_none() => {
                     // All that was said until now is here.
                     let events = self.subscription.take();
-                    self.hear(events, fid, &mut follower, sink).await?;
+                    self.hear(events, fid, follower, sink).await?;
                     if let Some(done) = rest.end_unless(follower.is_finished()) {
                         follower.end(done, sink);
                     }
@@ -248,16 +340,20 @@ impl Turns<'_> {
                         follower.end(Done { reason: StopReason::Stopped, ..done }, sink);
                         continue;
                     }
-                    if deadline.is_some() {
+                    if deadline.is_some() || (self.signals.ends_all() && !is_replying(follower)) {
                         return Err(CliError::Stopped);
                     }
-                    deadline = Some(Instant::now() + PATIENCE);
-                    self.program.manager.sessions().stop(fid);
+                    if self.awaits_agents || self.signals.ends_all() || !stopping.begin() {
+                        stopping.end();
+                        self.stop(Stop::reply_if(is_replying(follower)), fid, &mut deadline);
+                    }
                 }
                 () = sleep_until(deadline.unwrap_or(tick)), if deadline.is_some() => {
                     return Err(CliError::Stopped);
                 }
-                () = sleep_until(tick), if ticking && follower.text_bytes == 0 => {
+                () = sleep_until(tick),
+                    if ticking && follower.text_bytes == 0 && !stopping.waits() =>
+                {
                     ticking = sink.tick();
                     tick = Instant::now() + TICK;
                 }

@@ -1,4 +1,5 @@
-//! Completes the names of commands at a terminal: `/comp` and Tab become `/compact `.
+//! Completes the names of commands at a terminal: `/comp` and Tab become `/compact `. Notes what the line
+//! being edited contains.
 
 use rustyline::completion::{Completer, Pair};
 use rustyline::highlight::Highlighter;
@@ -6,14 +7,22 @@ use rustyline::hint::Hinter;
 use rustyline::validate::Validator;
 use rustyline::{Context, Helper};
 
+use super::draft::Prompted;
+
 /// Completes a line that is a command without arguments so far.
 #[derive(Debug, Default)]
 pub struct Completion {
     /// The names of the commands, without the slash.
     names: Vec<String>,
+    prompted: Prompted,
 }
 
 impl Completion {
+    /// One that notes the line here.
+    pub fn new(prompted: Prompted) -> Self {
+        Self { names: Vec::new(), prompted }
+    }
+
     /// Completes these names from now on.
     pub fn set_names(&mut self, names: Vec<String>) {
         self.names = names;
@@ -47,6 +56,12 @@ impl Completer for Completion {
 
 impl Hinter for Completion {
     type Hint = String;
+
+    /// Hints at nothing, but is called with each change of the line.
+    fn hint(&self, line: &str, at: usize, _: &Context<'_>) -> Option<String> {
+        self.prompted.edited(line, at);
+        None
+    }
 }
 
 impl Highlighter for Completion {}

@@ -179,6 +179,13 @@ impl Sink for Text {
         self.at = if prompt.ends_with('\n') { At::LineStart } else { At::MidPrompt };
     }
 
+    fn line_ended(&mut self) {
+        if self.at == At::MidPrompt {
+            self.at = At::LineStart;
+        }
+        self.write_held();
+    }
+
     fn answered(&mut self, ask: &ApprovalRequest, answer: Option<&Answer>) {
         if answer.is_some() && self.at == At::MidPrompt {
             self.at = At::LineStart;

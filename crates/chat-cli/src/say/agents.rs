@@ -63,6 +63,46 @@ pub fn stopped_agents() -> String {
     gettext("Stopped all agents.")
 }
 
+/// Asks what Ctrl+C is to stop.
+pub fn stop_what(agents: &str, is_replying: bool) -> String {
+    let text = if is_replying {
+        gettext("Stop the reply or an agent? Working: {names}")
+    } else {
+        gettext("Stop an agent? Working: {names}")
+    };
+    fill(&text, &[("names", agents)])
+}
+
+/// The possible answers to that.
+pub fn stop_choices(is_replying: bool) -> String {
+    if is_replying {
+        format!("{}, {}: ", stop_reply(), gettext("an agent’s name, or Enter to continue"))
+    } else {
+        format!("{}: ", gettext("An agent’s name, or Enter to continue"))
+    }
+}
+
+/// The answer that stops the reply.
+fn stop_reply() -> String {
+    gettext("the [r]eply")
+}
+
+/// Whether an answer means the reply, in the user's language or in English.
+pub fn is_stop_reply(answer: &str) -> bool {
+    let answer = answer.trim().to_lowercase();
+    let label = stop_reply();
+    let letter = label.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    let letter = letter.map(|(letter, _)| letter.to_lowercase());
+    letter.is_some_and(|letter| letter == answer)
+        || ["r", "reply"].contains(&answer.as_str())
+        || label.replace(['[', ']'], "").to_lowercase() == answer
+}
+
+/// The remark about an answer that names no agent at work.
+pub fn not_at_work(name: &str) -> String {
+    fill(&gettext("No agent named “{name}” is working, so nothing was stopped."), &[("name", name)])
+}
+
 /// The remark where a program goes on until its agents are done.
 pub fn awaits_agents(names: &str) -> String {
     let text = gettext("Waiting for agents: {names}. Press Ctrl+C to end without them.");

@@ -1,5 +1,4 @@
-//! Asks the user the questions of tools while a request runs, its own and those of its agents, one at a
-//! time. Where nobody can be
+//! Asks the user the questions of tools of a chat and of its agents, one at a time. Where nobody can be
 //! asked, it answers so.
 
 use chat_core::error::{Error, Feature, Kind};
@@ -9,14 +8,14 @@ use chat_presentation::words;
 
 use crate::engine::Program;
 use crate::error::explain;
-use crate::keyboard::{Reading, Typed};
+use crate::keyboard::{Reading, Typed, take_typed};
 use crate::output::Sink;
 use crate::prompt::Prompt;
 use crate::terminal;
 
 use super::asks::{Asked, Asks};
 
-/// The questions of one request.
+/// The questions of one chat.
 pub(super) struct Approvals<'a> {
     program: &'a Program,
     fid: Fid,
@@ -59,12 +58,18 @@ impl<'a> Approvals<'a> {
         self.current.is_some()
     }
 
-    /// Asks the next waiting question, and withdraws one that is obsolete.
-    pub(super) async fn update(&mut self, asks: &mut Asks, sink: &mut dyn Sink) {
+    /// Asks the next waiting question, if more are to be asked, and withdraws one that is obsolete.
+    pub(super) async fn update(&mut self, asks: &mut Asks, sink: &mut dyn Sink, asks_more: bool) {
         if let Some(gone) = self.current.take_if(|current| !asks.contains(current.asked.ask.id)) {
             answered(&gone.asked, None, sink);
+            if gone.reading.is_some() {
+                drop(gone);
+                // The beginning of an answer that is not needed any more.
+                take_typed();
+            }
         }
-        while self.current.is_none()
+        while asks_more
+            && self.current.is_none()
             && let Some(asked) = asks.first()
         {
             if Reading::is_possible(self.program.terminal) {
@@ -83,14 +88,35 @@ impl<'a> Approvals<'a> {
     }
 
     /// Called after the output was written: the question is on the screen and can be answered now.
-    pub(super) async fn listen_to_current(&mut self, asks: &mut Asks, sink: &mut dyn Sink) {
+    /// What was typed before is added to `before`.
+    pub(super) async fn listen_to_current(
+        &mut self,
+        asks: &mut Asks,
+        sink: &mut dyn Sink,
+        before: &mut String,
+    ) {
         if let Some(current) = self.current.take_if(|current| current.reading.is_none()) {
-            self.listen(current, asks, sink).await;
+            self.listen(current, asks, sink, before).await;
         }
     }
 
-    async fn listen(&mut self, current: Current, asks: &mut Asks, sink: &mut dyn Sink) {
-        if let Some(reading) = Reading::begin() {
+    /// Takes the question off the screen. It waits on, and is asked again by [`update`](Self::update).
+    pub(super) fn interrupt(&mut self, sink: &mut dyn Sink) {
+        if self.current.take().is_some_and(|current| current.reading.is_some()) {
+            // The beginning of an answer.
+            take_typed();
+            sink.ask("\n");
+        }
+    }
+
+    async fn listen(
+        &mut self,
+        current: Current,
+        asks: &mut Asks,
+        sink: &mut dyn Sink,
+        before: &mut String,
+    ) {
+        if let Some(reading) = Reading::begin_after(before) {
             sink.ask(current.prompt.choices());
             self.current = Some(Current { reading: Some(reading), ..current });
         } else {
@@ -107,7 +133,13 @@ impl<'a> Approvals<'a> {
     }
 
     /// Takes the typed line as the answer to the question on the screen.
-    pub(super) async fn answer(&mut self, typed: Typed, asks: &mut Asks, sink: &mut dyn Sink) {
+    pub(super) async fn answer(
+        &mut self,
+        typed: Typed,
+        asks: &mut Asks,
+        sink: &mut dyn Sink,
+        before: &mut String,
+    ) {
         let Some(current) = self.current.take() else { return };
         let asked = &current.asked;
         let answer = match typed {
@@ -127,7 +159,7 @@ impl<'a> Approvals<'a> {
             self.give(asked, answer, asks, sink).await;
         } else {
             // Its question is already on the screen.
-            self.listen(current, asks, sink).await;
+            self.listen(current, asks, sink, before).await;
         }
     }
 

@@ -50,6 +50,11 @@ impl Asks {
         self.all = asks;
     }
 
+    /// The session that is followed.
+    pub(super) fn fid(&self) -> &Fid {
+        &self.fid
+    }
+
     /// Takes the row of a session. Says whether it is an agent below this one.
     pub(super) fn set_row(&mut self, row: &SessionPlaceholder) -> bool {
         let parent = row.parent.as_ref();

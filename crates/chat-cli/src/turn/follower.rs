@@ -1,4 +1,4 @@
-//! Tracks which parts of a request were shown, so that each byte and each event is shown once.
+//! Tracks which parts of a chat were shown, so that each byte and each event is shown once.
 
 use std::collections::{HashMap, HashSet};
 
@@ -24,8 +24,9 @@ pub(super) enum Followed {
 
 /// Tracks what was already shown, so that each byte and each event is shown once.
 #[derive(Debug)]
-pub(super) struct Follower {
-    after: MessageId,
+pub struct Follower {
+    /// The messages that were there before it, which are not shown.
+    earlier: HashSet<MessageId>,
     /// How much of each part was shown.
     shown: HashMap<(MessageId, usize), usize>,
     /// The calls that were shown, with the message that holds them, since servers restart their ids
@@ -49,14 +50,30 @@ pub(super) struct Follower {
 }
 
 impl Follower {
-    pub(super) fn new(sent: &Sent, tools: Toolbox) -> Self {
+    /// Shows what follows the message that was sent.
+    pub(super) fn after_message(sent: &Sent, snapshot: &Snapshot, tools: Toolbox) -> Self {
+        let from = snapshot.messages.iter().rposition(|message| message.id == sent.message);
+        let earlier = match from {
+            Some(at) => snapshot.messages[..=at].iter().map(|message| message.id).collect(),
+            // It waits until the reply that is being written has ended.
+            None => ended(snapshot),
+        };
+        Self::new(sent.fid.clone(), earlier, tools)
+    }
+
+    /// Shows what follows in a chat, whoever makes it go on.
+    pub(super) fn of_chat(snapshot: &Snapshot, tools: Toolbox) -> Self {
+        Self::new(snapshot.session.fid.clone(), ended(snapshot), tools)
+    }
+
+    fn new(fid: Fid, earlier: HashSet<MessageId>, tools: Toolbox) -> Self {
         Self {
-            after: sent.message,
+            earlier,
             shown: HashMap::new(),
             called: HashSet::new(),
             calls: Calls::new(tools),
             ended: HashSet::new(),
-            asks: Asks::new(sent.fid.clone()),
+            asks: Asks::new(fid),
             runs_commands: false,
             text_bytes: 0,
             done: None,
@@ -66,11 +83,29 @@ impl Follower {
         }
     }
 
-    /// Shows what the session contains after the user's message.
+    /// The session that is followed.
+    pub fn fid(&self) -> &Fid {
+        self.asks.fid()
+    }
+
+    /// Another request begins in the session.
+    pub(super) fn begin(&mut self) {
+        (self.done, self.finished, self.last) = (None, None, None);
+        (self.runs_commands, self.text_bytes, self.is_at_work) = (false, 0, true);
+        self.called.clear();
+    }
+
+    /// Whether there is something to show or to ask while no request is followed.
+    pub(super) fn is_news(&self) -> bool {
+        self.is_at_work || self.finished.is_some() || self.asks.first().is_some()
+    }
+
+    /// Shows what is new in the session.
     pub(super) fn open(&mut self, snapshot: &Snapshot, sink: &mut dyn Sink) {
-        let from = snapshot.messages.iter().rposition(|message| message.id == self.after);
-        for message in &snapshot.messages[from.map_or(0, |at| at + 1)..] {
-            self.message(message, sink);
+        for message in &snapshot.messages {
+            if !self.earlier.contains(&message.id) {
+                self.message(message, sink);
+            }
         }
         sink.stage(&snapshot.stage);
         self.asks.set_own(snapshot.asks.clone());
@@ -117,7 +152,7 @@ impl Follower {
     fn hear_session(&mut self, event: SessionEvent, sink: &mut dyn Sink) -> Followed {
         match event {
             SessionEvent::MessageAdded { message } | SessionEvent::MessageChanged { message }
-                if message.id != self.after =>
+                if !self.earlier.contains(&message.id) =>
             {
                 self.message(&message, sink);
             }
@@ -167,7 +202,9 @@ impl Follower {
                 Part::Thinking { text, .. } => {
                     self.part(message.id, index, TextKind::Thinking, text, sink);
                 }
-                Part::ToolCall(call) => self.call(message.id, call, sink),
+                Part::ToolCall(call) if !self.ended.contains(&message.id) => {
+                    self.call(message.id, call, sink);
+                }
                 Part::ToolResult(result) if !self.ended.contains(&message.id) => {
                     sink.tool_result(self.calls.get(&result.call), result);
                 }
@@ -265,4 +302,10 @@ impl Follower {
     pub(super) fn finished(&mut self) -> Option<Done> {
         self.finished.take()
     }
+}
+
+/// The messages of a session that are complete.
+fn ended(snapshot: &Snapshot) -> HashSet<MessageId> {
+    let messages = snapshot.messages.iter();
+    messages.filter(|message| message.ended.is_some()).map(|message| message.id).collect()
 }

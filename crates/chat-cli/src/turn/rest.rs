@@ -3,7 +3,7 @@
 use std::future::pending;
 use std::pin::Pin;
 
-use chat_core::event::Status;
+use chat_core::event::{SessionPlaceholder, Status};
 use chat_core::message::Fid;
 use chat_presentation::words;
 
@@ -36,7 +36,7 @@ impl<'a> Rest<'a> {
 
     /// The waiting begins, after a reply that ended like this. Names the agents that are at work.
     pub(super) async fn begin(&mut self, done: Done, sink: &mut dyn Sink) {
-        let names = agents_at_work(&self.fid, self.program).await;
+        let names = names(&agents_at_work(&self.fid, self.program).await);
         if !names.is_empty() {
             sink.awaits_agents(&names);
         }
@@ -75,17 +75,22 @@ impl<'a> Rest<'a> {
 
 /// Names the agents of a chat that still work: they end with the program.
 pub async fn report_agents(fid: &Fid, program: &Program) {
-    let names = agents_at_work(fid, program).await;
+    let names = names(&agents_at_work(fid, program).await);
     if !names.is_empty() {
         let text = say::agents_interrupted(&names);
         terminal::say(&format!("{}\n", program.terminal.dim(&terminal::clean(&text))));
     }
 }
 
-/// The names of the agents of a chat that are at work.
-async fn agents_at_work(fid: &Fid, program: &Program) -> String {
-    let agents = program.manager.agents().list(Some(fid)).await.unwrap_or_default();
-    let at_work = agents.into_iter().filter(|agent| agent.status != Status::Idle);
-    let names = at_work.filter_map(|agent| agent.name.as_deref().map(words::one_line));
+/// The agents of a chat that are at work.
+pub(super) async fn agents_at_work(fid: &Fid, program: &Program) -> Vec<SessionPlaceholder> {
+    let mut agents = program.manager.agents().list(Some(fid)).await.unwrap_or_default();
+    agents.retain(|agent| agent.status != Status::Idle && agent.fid != *fid);
+    agents
+}
+
+/// The names of agents, in one line.
+pub(super) fn names(agents: &[SessionPlaceholder]) -> String {
+    let names = agents.iter().filter_map(|agent| agent.name.as_deref().map(words::one_line));
     names.collect::<Vec<_>>().join(", ")
 }

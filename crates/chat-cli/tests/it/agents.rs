@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::home::{Run, end_of, kill};
 use crate::tools::{Scene, edits};
 
-fn spawn(id: &str, arguments: Value) -> Script {
+pub fn spawn(id: &str, arguments: Value) -> Script {
     Script::new().tool_call(id, "spawn_agent", arguments)
 }
 

@@ -2,6 +2,7 @@
 
 mod agents;
 mod ask;
+mod by_itself;
 mod chat;
 mod commands;
 mod connections;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use chat_testkit::server::{End, Gate, PATIENCE, Script, Server, text};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::LocalModes;
 
 use crate::home::{Home, Run, chunks, end_of, events, kill, wait_until};
 
@@ -297,7 +298,7 @@ fn a_conversation_that_is_ended_from_outside_leaves_the_terminal_as_it_was() {
     let mut command = home.command(["chat"]);
     command.stdin(on(&theirs)).stdout(on(&theirs)).stderr(on(&theirs)).env("TERM", "xterm");
     let mut child = command.spawn().expect("started");
-    wait_until("the editor", || modes() != before);
+    wait_until("the editor", || !modes().contains(LocalModes::ICANON));
     kill(child.id(), "TERM");
     assert_eq!(end_of(&mut child).code(), Some(130));
     assert_eq!(modes(), before);

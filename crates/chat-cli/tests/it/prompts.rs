@@ -54,7 +54,7 @@ impl Seat {
         self.keys.write_all(keys.as_bytes()).expect("typed");
     }
 
-    fn child(&mut self) -> &mut Child {
+    pub fn child(&mut self) -> &mut Child {
         self.child.as_mut().expect("it runs")
     }
 
@@ -84,7 +84,7 @@ impl Drop for Seat {
 }
 
 /// What stands before the place where an answer is typed.
-const PLACE: &str = "or a message to the model: ";
+pub const PLACE: &str = "or a message to the model: ";
 
 #[test]
 fn a_change_is_shown_whole_and_done_when_allowed() {

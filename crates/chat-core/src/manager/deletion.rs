@@ -8,6 +8,10 @@ use super::{Event, Fid, Manager, Owed, Result, Session, Sessions};
 impl Sessions {
     /// Stops and deletes a session, and all that work for it. [`restore`](Self::restore) takes that
     /// back while the program runs.
+    ///
+    /// # Errors
+    /// `SessionInUse` where another process writes in one of them: none is stopped or deleted then;
+    /// `SessionNotFound`, and the store's.
     pub async fn delete(&self, fid: &Fid) -> Result<()> {
         let (this, fid) = (self.0.clone(), fid.clone());
         self.0.run(async move { this.delete_session(&fid).await }).await
@@ -81,6 +85,8 @@ impl Manager {
     async fn delete_session(&self, fid: &Fid) -> Result<()> {
         let _deleting = self.inner.deleting.lock().await;
         let session = self.session(fid).await?;
+        // Before anything is stopped.
+        self.inner.shared.store.check_deletable(fid).await?;
         session.halt();
         let mut halted = vec![Arc::clone(&session)];
         let deleted = self.delete_halted(&session, &mut halted).await;

@@ -14,15 +14,28 @@ use super::owner::Living;
 use super::record::SessionRecord;
 use super::sessions::{key, one};
 use super::{Store, agent_tree, attachments, missing};
-use crate::error::Result;
+use crate::error::{Kind, Result};
 use crate::message::Fid;
 
 impl Store {
     /// Marks a session deleted, and all that work for it; [`restore`](Self::restore) takes that back until it is
     /// purged. Gives those that were not deleted before.
+    ///
+    /// # Errors
+    /// `SessionInUse` where another living process writes in one of them: none is deleted then;
+    /// `SessionNotFound`, and the store's.
     pub async fn delete(&self, fid: &Fid) -> Result<Vec<Fid>> {
         let fid = fid.clone();
         self.write(move |db| delete(db, &fid)).await
+    }
+
+    /// Fails as [`delete`](Self::delete) would, and deletes nothing.
+    ///
+    /// # Errors
+    /// As [`delete`](Self::delete).
+    pub async fn check_deletable(&self, fid: &Fid) -> Result<()> {
+        let fid = fid.clone();
+        self.read(move |db| to_delete(db, &fid).map(drop)).await
     }
 
     /// Takes a deletion back, and that of all that were deleted with it. Those that the session works for
@@ -65,9 +78,7 @@ impl Store {
 fn delete(db: &DbHandle, fid: &Fid) -> Outcome<Vec<Fid>> {
     let now = nanoseconds(Timestamp::now());
     let mut deleted = Vec::new();
-    // Where the file is damaged, it can be deleted all the same.
-    let all = missing::or_else(db, || agent_tree::below(db, fid), || Ok(vec![fid.clone()]))?;
-    for fid in all {
+    for fid in to_delete(db, fid)? {
         let key = key(db, &fid)?;
         let sql = "UPDATE sessions SET deleted = ?2 WHERE key = ?1 AND deleted IS NULL";
         if db.run(sql, params![key, now])? > 0 {
@@ -75,6 +86,21 @@ fn delete(db: &DbHandle, fid: &Fid) -> Outcome<Vec<Fid>> {
         }
     }
     Ok(deleted)
+}
+
+/// A session and all that work for it, unless another living process writes in one that is not deleted.
+fn to_delete(db: &DbHandle, fid: &Fid) -> Outcome<Vec<Fid>> {
+    // Where the file is damaged, it can be deleted all the same.
+    let all = missing::or_else(db, || agent_tree::below(db, fid), || Ok(vec![fid.clone()]))?;
+    let owners = &db.paths.owners;
+    for fid in &all {
+        let sql = "SELECT owner FROM sessions WHERE key = ?1 AND deleted IS NULL";
+        let owner: Option<String> = db.find(sql, [key(db, fid)?], |row| row.get(0))?.flatten();
+        if owner.is_some_and(|owner| owners.lives_elsewhere(&owner)) {
+            return Err(Kind::SessionInUse.into());
+        }
+    }
+    Ok(all)
 }
 
 fn restore(db: &DbHandle, fid: &Fid) -> Outcome<Vec<SessionRecord>> {

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use chat_core::error::Kind;
 use chat_core::event::StopReason;
 use chat_core::manager::SessionChange;
 use chat_core::message::{Role, Thinking};
@@ -121,22 +122,23 @@ async fn a_chat_deleted_while_what_waits_goes_out_is_gone() {
 }
 
 #[tokio::test]
-async fn a_chat_that_another_program_deletes_while_it_streams_ends_without_noise() {
+async fn a_chat_in_which_another_program_writes_is_not_deleted() {
     let server = Server::start();
-    let never = Gate::new();
-    server.push(Script::new().text("half").gate(&never));
+    let gate = Gate::new();
+    server.push(Script::new().text("half").gate(&gate).text(", whole"));
     let mut world = World::new(&server).await;
     let fid = world.ask("one").await.fid;
     world.events.shows(&fid, "half").await;
     let other = World::start(Arc::clone(&world.folder)).await;
-    other.manager.sessions().delete(&fid).await.unwrap();
-    world.events.finished(&fid).await;
+    let refused = other.manager.sessions().delete(&fid).await.unwrap_err();
+    assert_eq!(refused.kind, Kind::SessionInUse);
+    gate.open();
+    assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
+    assert_eq!(world.transcript(&fid).await[1].1, "half, whole");
+    // Once it is done, it can be.
     world.manager.shutdown().await;
-    for event in world.events.subscription.take() {
-        world.events.apply(event);
-    }
-    assert!(!world.events.rows.contains_key(&fid));
-    assert!(world.events.notices.is_empty(), "{:?}", world.events.notices);
+    other.manager.sessions().delete(&fid).await.unwrap();
+    assert!(other.manager.sessions().list().await.unwrap().is_empty());
 }
 
 #[tokio::test]

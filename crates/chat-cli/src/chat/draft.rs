@@ -1,0 +1,110 @@
+//! Takes the prompt off the screen while a message is being typed, and keeps what was typed.
+//!
+//! The editor reads in a thread of its own and has no way to be left from another one. But it reports
+//! each change of the line to its helper, and it ends if SIGINT interrupts its reading: it has its own
+//! handler for that while it reads.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use nix::sys::pthread::{Pthread, pthread_kill, pthread_self};
+use nix::sys::signal::Signal;
+
+/// The text of a message that is being typed, before and after the cursor.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Draft {
+    pub before: String,
+    pub after: String,
+}
+
+impl Draft {
+    /// A text with the cursor behind it.
+    pub fn new(text: String) -> Self {
+        Self { before: text, after: String::new() }
+    }
+
+    /// The whole text.
+    pub fn text(&self) -> String {
+        format!("{}{}", self.before, self.after)
+    }
+
+    /// Adds text at the end.
+    pub fn add(&mut self, text: &str) {
+        if !text.is_empty() {
+            *self = Self::new(self.text() + text);
+        }
+    }
+}
+
+/// What both threads know of the prompt: the one that reads, and the one that wants the screen.
+#[derive(Clone, Debug, Default)]
+pub struct Prompted(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// Whether the prompt is to give way.
+    is_unwanted: bool,
+    /// The thread in which the editor reads.
+    editing: Option<Pthread>,
+    /// What the line contains.
+    draft: Draft,
+}
+
+impl Prompted {
+    /// Has the prompt give way. An editor may miss it, so this is to be repeated until it has.
+    pub fn give_way(&self) {
+        let mut state = self.state();
+        state.is_unwanted = true;
+        if let Some(thread) = state.editing
+            && let Err(error) = pthread_kill(thread, Signal::SIGINT)
+        {
+            tracing::warn!(%error, "the prompt does not give way");
+        }
+    }
+
+    /// Whether the prompt is to give way.
+    pub fn is_unwanted(&self) -> bool {
+        self.state().is_unwanted
+    }
+
+    /// The prompt is wanted again.
+    pub fn stay(&self) {
+        self.state().is_unwanted = false;
+    }
+
+    /// Called by the editor, in its thread and while it reads: the line contains this.
+    pub fn edited(&self, line: &str, at: usize) {
+        let (before, after) = line.split_at_checked(at).unwrap_or((line, ""));
+        let mut state = self.state();
+        state.editing = Some(pthread_self());
+        state.draft = Draft { before: before.to_owned(), after: after.to_owned() };
+    }
+
+    /// The editor was left. Gives what the line contained last.
+    pub fn left(&self) -> Draft {
+        let mut state = self.state();
+        state.editing = None;
+        std::mem::take(&mut state.draft)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_typed_ahead_comes_behind_the_whole_line() {
+        let prompted = Prompted::default();
+        prompted.edited("half a line", 4);
+        let mut draft = prompted.left();
+        assert_eq!((draft.before.as_str(), draft.after.as_str()), ("half", " a line"));
+        draft.add("");
+        assert_eq!(draft.before, "half");
+        draft.add(" and more");
+        assert_eq!(draft, Draft::new("half a line and more".to_owned()));
+        assert_eq!(prompted.left(), Draft::default());
+    }
+}

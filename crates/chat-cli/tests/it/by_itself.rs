@@ -1,0 +1,173 @@
+//! Tests what a conversation at a terminal does by itself: questions of agents and replies to their
+//! reports at its prompt, and what Ctrl+C stops. What was being typed stays.
+
+use chat_testkit::server::{Gate, Script, Server};
+use serde_json::json;
+
+use crate::agents::spawn;
+use crate::home::{end_of, kill};
+use crate::prompts::{PLACE, Seat};
+use crate::tools::Scene;
+
+fn seat(scene: &Scene) -> Seat {
+    let project = scene.project.to_str().expect("a path");
+    let mut seat = Seat::whole(&scene.home, &["chat", "--project", project]);
+    seat.wait_for("> ");
+    seat
+}
+
+/// Begins a message, and waits until it is on the screen.
+fn begin_to_type(seat: &mut Seat, text: &str) {
+    seat.type_in(text);
+    seat.wait_for(text);
+}
+
+fn leave(mut seat: Seat) {
+    seat.wait_for("> ");
+    seat.type_in("\x04");
+    assert_eq!(end_of(seat.child()).code(), Some(0));
+}
+
+/// A conversation at whose prompt the agent “second” works in the background with this script, from the
+/// opening of the gate on.
+fn with_agent(server: &Server, scene: &Scene, works: Script) -> Seat {
+    server.when("Look", works);
+    let task = json!({ "name": "second", "task": "Look", "background": true });
+    server.push(spawn("c1", task));
+    server.push(Script::new().text("It is being looked for."));
+    let mut seat = seat(scene);
+    seat.type_in("mend it\r");
+    seat.wait_for("It is being looked for.");
+    seat.wait_for("> ");
+    seat
+}
+
+#[test]
+fn a_question_of_an_agent_comes_to_the_prompt_and_what_is_being_typed_stays() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    let gate = Gate::new();
+    let call = json!({ "command": "touch ran.txt" });
+    let asks = Script::new().gate_first(&gate).tool_call("c2", "run_command", call);
+    let mut seat = with_agent(&server, &scene, asks);
+    gate.wait_reached();
+    server.when("Look", Script::new().text("It is there."));
+    server.push(Script::new().text("It was found."));
+    begin_to_type(&mut seat, "half a mess");
+    gate.open();
+    let asked = seat.wait_for(PLACE);
+    assert!(asked.contains("second") && asked.contains("touch ran.txt"), "{asked:?}");
+    seat.type_in("y\r");
+    // The chat goes on by itself after the report.
+    seat.wait_for("It was found.");
+    seat.wait_for("> half a mess");
+    seat.type_in("age\r");
+    seat.wait_for("You said: half a message");
+    leave(seat);
+    assert!(scene.project.join("ran.txt").exists());
+    let chats = server.chats();
+    let said = chats.iter().flat_map(|chat| chat.texts_of("user"));
+    assert!(said.clone().all(|text| text.trim() != "y"), "{:?}", said.collect::<Vec<_>>());
+}
+
+#[test]
+fn a_reply_to_a_report_comes_to_the_prompt_and_what_is_being_typed_stays() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    let gate = Gate::new();
+    let works = Script::new().gate_first(&gate).text("It is there.");
+    let mut seat = with_agent(&server, &scene, works);
+    server.push(Script::new().text("It was found."));
+    begin_to_type(&mut seat, "half a mess\x1b[D\x1b[D");
+    gate.open();
+    seat.wait_for("It was found.");
+    seat.wait_for("> half a mess");
+    seat.type_in("\x05age\r");
+    seat.wait_for("You said: half a message");
+    leave(seat);
+}
+
+#[test]
+fn ctrl_c_can_stop_one_agent_and_what_was_typed_ahead_stays() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    let gate = Gate::new();
+    server.when("Look", Script::new().gate_first(&gate).text("It is there."));
+    server.push(spawn("c1", json!({ "name": "second", "task": "Look" })));
+    server.push(Script::new().text("So without it."));
+    let mut seat = seat(&scene);
+    seat.type_in("mend it\r");
+    gate.wait_reached();
+    begin_to_type(&mut seat, "next one");
+    kill(seat.child().id(), "INT");
+    seat.wait_for("Stop the reply or an agent? Working: second");
+    seat.wait_for("or Enter to continue: ");
+    seat.type_in("second\r");
+    seat.wait_for("Stopped agent “second”.");
+    seat.wait_for("So without it.");
+    seat.wait_for("> next one");
+    seat.type_in("\r");
+    seat.wait_for("You said: next one");
+    leave(seat);
+}
+
+#[test]
+fn pressed_twice_ctrl_c_stops_the_reply_with_its_agents() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    let gate = Gate::new();
+    server.when("Look", Script::new().gate_first(&gate).text("It is there."));
+    server.push(spawn("c1", json!({ "name": "second", "task": "Look" })));
+    let mut seat = seat(&scene);
+    seat.type_in("mend it\r");
+    gate.wait_reached();
+    kill(seat.child().id(), "INT");
+    seat.wait_for("or Enter to continue: ");
+    kill(seat.child().id(), "INT");
+    seat.wait_for("> ");
+    seat.type_in("hello\r");
+    seat.wait_for("You said: hello");
+    leave(seat);
+}
+
+#[test]
+fn what_was_typed_ahead_stays_when_a_reply_is_stopped() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    let gate = Gate::new();
+    server.push(Script::new().text("Wait.").gate(&gate).text(" Done."));
+    let mut seat = seat(&scene);
+    seat.type_in("mend it\r");
+    seat.wait_for("Wait.");
+    begin_to_type(&mut seat, "half");
+    seat.type_in("\x03");
+    seat.wait_for("^C");
+    kill(seat.child().id(), "INT");
+    seat.wait_for("> half");
+    seat.type_in("\r");
+    seat.wait_for("You said: half");
+    leave(seat);
+}
+
+#[test]
+fn what_was_typed_ahead_of_a_question_is_no_answer_but_the_next_message() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    let gate = Gate::new();
+    let call = json!({ "command": "touch ran.txt" });
+    server.push(Script::new().text("Wait.").gate(&gate).tool_call("c1", "run_command", call));
+    server.push(Script::new().text("Then not."));
+    let mut seat = seat(&scene);
+    seat.type_in("mend it\r");
+    seat.wait_for("Wait.");
+    begin_to_type(&mut seat, "yes, an");
+    gate.open();
+    seat.wait_for(PLACE);
+    seat.type_in("n\r");
+    seat.wait_for("Then not.");
+    seat.wait_for("> yes, an");
+    seat.type_in("d more\r");
+    seat.wait_for("You said: yes, and more");
+    leave(seat);
+    assert!(!scene.project.join("ran.txt").exists());
+}

@@ -270,6 +270,11 @@ pub enum Kind {
     SessionInUse,
     /// A reply of this session runs or waits: what was asked has to wait until it is done.
     SessionAtWork,
+    /// An agent works for this session: what was asked has to wait until it is done.
+    AgentAtWork {
+        /// What it is called.
+        name: String,
+    },
     /// The session's agent is not registered.
     AgentMissing {
         /// Its name.

@@ -234,6 +234,12 @@ pub fn sentence(error: &Error) -> String {
         Kind::SessionAtWork => gettext(
             "The model is still replying in this chat. Wait until it’s done or stop it, then try again.",
         ),
+        Kind::AgentAtWork { name } => fill(
+            &gettext(
+                "The agent “{name}” is still working here. Wait until it’s done or stop it, then try again.",
+            ),
+            &[("name", name)],
+        ),
         Kind::AgentMissing { name } => fill(
             &gettext("The agent “{name}” no longer exists. Choose another one."),
             &[("name", name)],

@@ -12,7 +12,7 @@ use std::path::Path;
 use chat_core::client::Capabilities;
 use chat_core::message::{ModelRef, ReplyFailure};
 use chat_core::models::display_name;
-use chat_presentation::words::{Action, fill};
+use chat_presentation::words::{Action, fill, one_line};
 use gettextrs::{gettext, ngettext};
 
 pub use agents::{
@@ -340,6 +340,11 @@ pub fn uses_model(model: &str) -> String {
 
 pub fn uses_agent(agent: &str) -> String {
     fill(&gettext("Now using the agent {agent}."), &[("agent", agent)])
+}
+
+/// Who changed a file.
+pub fn changed_by(agent: &str) -> String {
+    fill(&gettext("By {agent}"), &[("agent", &one_line(agent))])
 }
 
 pub fn no_changes() -> String {

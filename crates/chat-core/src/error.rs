@@ -272,6 +272,11 @@ pub enum Kind {
     SessionInUse,
     /// A reply of this session runs or waits: what was asked has to wait until it is done.
     SessionAtWork,
+    /// An agent works for this session: what was asked has to wait until it is done.
+    AgentAtWork {
+        /// What it is called.
+        name: String,
+    },
     /// The session's agent is not there, or cannot be used.
     AgentMissing {
         /// Its name.

@@ -155,7 +155,7 @@ impl ChangesPage {
             let open = options.open.len() < OPEN;
             options.open.entry(file.change.path.clone()).or_insert(open);
         }
-        let count = listing.files().len();
+        let count = listing.count();
         let (added, removed) = listing.counts();
         let (files, lines) = (files_changed(count), counted(added, removed));
         inner.title.set_label(&files);
@@ -205,7 +205,7 @@ impl ChangesPage {
         }
         let hunk_of = |part: &ReviewScope| match part {
             ReviewScope::Hunks(hunks) => hunks.first().copied(),
-            ReviewScope::File => None,
+            ReviewScope::File | ReviewScope::By(_) => None,
         };
         match &action.what {
             Some((path, part)) => {

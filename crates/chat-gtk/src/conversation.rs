@@ -278,9 +278,9 @@ impl Conversation {
         self.inner.state.borrow().transcript.last_reply()
     }
 
-    /// The last message of the user.
-    pub fn last_question(&self) -> Option<MessageId> {
-        self.inner.state.borrow().transcript.last_question()
+    /// The last message that asked for work: the user’s, or in an agent’s chat that of another agent.
+    pub fn last_request(&self, of_agent: bool) -> Option<MessageId> {
+        self.inner.state.borrow().transcript.last_request(of_agent)
     }
 
     /// The reply at its end, if that was finished and may be a plan.

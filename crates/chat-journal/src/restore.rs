@@ -38,25 +38,36 @@ pub struct RestoredFile {
 }
 
 impl Journal {
-    /// Restores every file that sessions changed since a checkpoint. This includes all sessions of
-    /// the project, since those that worked for this one are sessions, too. What the user changed
-    /// in between stays; where it cannot, the file is left alone and reported.
+    /// Restores every file that these sessions changed since a checkpoint: the one that restores it is
+    /// the first, and then come those that worked for it. What the user and other sessions changed in
+    /// between stays; where it cannot, the file is left alone and reported.
     ///
     /// # Errors
     ///
-    /// There is no such checkpoint, `git` fails, or the disk cannot be written.
-    pub fn restore(&self, session: &str, checkpoint: Seq) -> Result<Restored, Error> {
+    /// There is no such checkpoint, no session is given, `git` fails, or the disk cannot be written.
+    pub fn restore(
+        &self,
+        sessions: &[impl AsRef<str>],
+        checkpoint: Seq,
+    ) -> Result<Restored, Error> {
         self.with(|inner| {
             let known = inner.log.find(checkpoint);
-            if !known.is_some_and(|entry| matches!(entry.kind, EntryKind::Checkpoint { .. })) {
+            let is_one =
+                known.is_some_and(|entry| matches!(entry.kind, EntryKind::Checkpoint { .. }));
+            let Some(session) = sessions.first().filter(|_| is_one) else {
                 return Err(Error::NoCheckpoint(checkpoint));
-            }
+            };
+            let is_of = |entry: &Entry| {
+                sessions.iter().any(|session| session.as_ref() == entry.kind.session())
+            };
             let since: Vec<Entry> = inner
                 .log
                 .entries()
                 .iter()
                 .filter(|entry| {
-                    entry.seq > checkpoint && matches!(entry.kind, EntryKind::Change(_))
+                    entry.seq > checkpoint
+                        && matches!(entry.kind, EntryKind::Change(_))
+                        && is_of(entry)
                 })
                 .cloned()
                 .collect();
@@ -74,7 +85,7 @@ impl Journal {
                     touched: open_file.touched,
                 };
             let changes = open.files.into_iter().map(planned).collect();
-            inner.restore(session, checkpoint, false, changes)
+            inner.restore(session.as_ref(), checkpoint, false, changes)
         })
     }
 

@@ -2,6 +2,7 @@
 
 mod answer;
 mod list;
+mod parts;
 mod rejections;
 mod undo;
 
@@ -33,6 +34,8 @@ pub enum FileKind {
 /// A file with a session's changes that nobody has reviewed yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileChange {
+    /// The session.
+    pub session: String,
     /// Its path, or its last one.
     pub path: PathBuf,
     /// The overall change.
@@ -92,6 +95,8 @@ pub enum ReviewScope {
     Hunks(Vec<HunkId>),
     /// The whole file.
     File,
+    /// The whole file, as far as this session changed it.
+    By(String),
 }
 
 /// The outcome of an answer.
@@ -103,7 +108,7 @@ pub struct ReviewOutcome {
     pub conflicts: Vec<Conflict>,
     /// Hunks that no longer exist. Nothing was done to their file.
     pub gone: Vec<HunkId>,
-    /// Its number, to [undo](Journal::undo) it; none if nothing was done.
+    /// Its number, to [undo](Journal::undo) it for the same sessions; none if nothing was done.
     pub undo: Option<Seq>,
 }
 
@@ -122,83 +127,77 @@ pub struct Rejection {
 }
 
 impl Journal {
-    /// A session's unreviewed changes, by path.
+    /// The unreviewed changes of these sessions, by path. Where several of them changed a file, each of them has its
+    /// own entry, the oldest first.
     ///
     /// # Errors
     ///
     /// `git` fails, or the disk cannot be written.
-    pub fn changes(&self, session: &str) -> Result<Vec<FileChange>, Error> {
+    pub fn changes(&self, sessions: &[impl AsRef<str>]) -> Result<Vec<FileChange>, Error> {
         self.with(|inner| {
-            let open = inner.open_changes(session)?;
-            let files = open.files.clone();
-            Ok(files.iter().filter_map(|(path, open_file)| inner.listed(path, open_file)).collect())
+            let mut changes = Vec::new();
+            for session in sessions.iter().map(AsRef::as_ref) {
+                let files = inner.open_changes(session)?.files.clone();
+                changes.extend(
+                    files.iter().filter_map(|(path, file)| inner.listed(session, path, file)),
+                );
+            }
+            changes.sort_by(|one, other| (&one.path, one.seq).cmp(&(&other.path, other.seq)));
+            Ok(changes)
         })
     }
 
-    /// Accepts a part of a file's changes, which then needs no more review. Nothing is written.
+    /// Accepts a part of what these sessions changed in a file, which then needs no more review.
+    /// Nothing is written.
     ///
     /// # Errors
     ///
     /// `git` fails, or the disk cannot be written.
     pub fn accept(
         &self,
-        session: &str,
+        sessions: &[impl AsRef<str>],
         path: &Path,
         part: &ReviewScope,
     ) -> Result<ReviewOutcome, Error> {
-        self.with(|inner| inner.accept(session, &[(path.to_owned(), part.clone())]))
+        self.answer(sessions, Some((path, part)), Inner::accept)
     }
 
-    /// Accepts all changes of a session.
+    /// Accepts all changes of these sessions.
     ///
     /// # Errors
     ///
     /// As above.
-    pub fn accept_all(&self, session: &str) -> Result<ReviewOutcome, Error> {
-        self.with(|inner| {
-            let all = inner.all_of(session)?;
-            inner.accept(session, &all)
-        })
+    pub fn accept_all(&self, sessions: &[impl AsRef<str>]) -> Result<ReviewOutcome, Error> {
+        self.answer(sessions, None, Inner::accept)
     }
 
-    /// Rejects a part of a file's changes: exactly that part is undone on disk, even if the file
-    /// has changed since. If that is impossible, the file stays unchanged, and the answer says so.
+    /// Rejects a part of what these sessions changed in a file: exactly that part is undone on disk,
+    /// even if the file has changed since. If that is impossible, the file stays unchanged, and the
+    /// answer says so.
     ///
     /// # Errors
     ///
     /// As above.
     pub fn reject(
         &self,
-        session: &str,
+        sessions: &[impl AsRef<str>],
         path: &Path,
         part: &ReviewScope,
     ) -> Result<ReviewOutcome, Error> {
-        self.with(|inner| inner.reject(session, &[(path.to_owned(), part.clone())]))
+        self.answer(sessions, Some((path, part)), Inner::reject)
     }
 
-    /// Rejects all changes of a session, file by file.
+    /// Rejects all changes of these sessions, file by file.
     ///
     /// # Errors
     ///
     /// As above.
-    pub fn reject_all(&self, session: &str) -> Result<ReviewOutcome, Error> {
-        self.with(|inner| {
-            let all = inner.all_of(session)?;
-            inner.reject(session, &all)
-        })
+    pub fn reject_all(&self, sessions: &[impl AsRef<str>]) -> Result<ReviewOutcome, Error> {
+        self.answer(sessions, None, Inner::reject)
     }
 }
 
 impl Inner {
-    fn all_of(&mut self, session: &str) -> Result<Vec<(PathBuf, ReviewScope)>, Error> {
-        Ok(self
-            .open_changes(session)?
-            .files
-            .keys()
-            .map(|path| (path.clone(), ReviewScope::File))
-            .collect())
-    }
-
     /// A session's open changes before an entry.
     fn fold_until(&mut self, session: &str, end: Seq) -> Result<OpenChanges, Error> {
         let of_session = self.log.entries().iter().filter(|entry| entry.kind.session() == session);

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use chat_core::error::{Error, Kind};
 use chat_core::manager::AgentKind;
 use chat_core::message::ChatRequest;
 use chat_presentation::slash_commands::{BuiltIn, SlashCommands, invalid_words, shadowed_words};
@@ -94,9 +95,13 @@ impl Conversation<'_> {
         if changes.is_empty() {
             self.remark(&say::no_changes());
         }
+        let agents = self.program.manager.agents().list(Some(&fid)).await?;
         let line = |change: &chat_core::review::FileChange| {
             let path = words::one_line(&change.path.display().to_string());
-            format!("{path} +{} −{}\n", change.added, change.removed)
+            let by = agents.iter().find(|agent| agent.fid.as_str() == change.session);
+            let by = by.filter(|agent| agent.fid != fid).and_then(|agent| agent.name.as_deref());
+            let by = by.map(|name| format!("  {}", say::changed_by(name))).unwrap_or_default();
+            format!("{path} +{} −{}{by}\n", change.added, change.removed)
         };
         self.program.output.print(changes.iter().map(line).collect()).await
     }
@@ -111,13 +116,14 @@ impl Conversation<'_> {
         Ok(())
     }
 
-    /// Brings the files back to how they were before the user's last message.
+    /// Brings the files back to how they were before the user's last message; in an agent's chat before
+    /// what it was asked last.
     async fn undo(&mut self) -> Result<()> {
         let Some(fid) = self.begun() else { return Ok(()) };
         let said = self.program.manager.sessions().transcript(&fid).await?;
-        let Some(last) = said.iter().rev().find(|message| message.is_of_user()) else {
-            return Ok(());
-        };
+        let of_agent = self.session(&fid).await?.meta.parent.is_some();
+        let last = said.iter().rev().find(|message| message.asks_for_work(of_agent));
+        let last = last.ok_or_else(|| Error::from(Kind::NothingChanged))?;
         let restored = self.program.manager.review().restore_files(&fid, last.id).await?;
         self.remark(&say::restored(restored.changed.len()));
         let skipped = restored.conflicts.iter().map(|conflict| conflict.path.display().to_string());

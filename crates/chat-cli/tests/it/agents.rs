@@ -9,7 +9,7 @@ use chat_testkit::server::{Gate, PATIENCE, Script, Server};
 use serde_json::{Value, json};
 
 use crate::home::{Run, end_of, kill};
-use crate::tools::{Scene, edits};
+use crate::tools::{RIGHT, Scene, WRONG, edits};
 
 pub fn spawn(id: &str, arguments: Value) -> Script {
     Script::new().tool_call(id, "spawn_agent", arguments)
@@ -176,6 +176,43 @@ fn what_agents_of_another_program_do_is_followed() {
     assert_eq!(deleted["state"], "deleted", "{deleted}");
     kill(watches.id(), "INT");
     assert_eq!(end_of(&mut watches).code(), Some(130));
+}
+
+#[test]
+fn what_an_agent_changes_is_reviewed_and_undone_from_both_chats() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    server.push(spawn("c1", json!({ "name": "fixer", "task": "Fix it" })));
+    server.push(edits("c2"));
+    server.push(Script::new().text("Fixed."));
+    server.push(Script::new().text("It was fixed."));
+    let chat = field(&scene.ask(&["--mode", "edits", "--json"]).ok().events()[0], "fid");
+    let agents = scene.home.run(["agents", "--json"]).ok().events();
+    let agent = field(&agents[0], "fid");
+    assert_eq!(scene.read("src/add.sh"), RIGHT);
+    let does = |fid: &str, input: &str| scene.home.run_with(["chat", "--session", fid], input).ok();
+    let run = does(&agent, "/review\n");
+    assert!(run.stdout.contains("src/add.sh +1 −1\n"), "{run:?}");
+    let run = does(&chat, "/review\n/undo\n/review\n");
+    assert!(run.stdout.contains("src/add.sh +1 −1  By fixer\n"), "{run:?}");
+    assert!(run.stderr.contains("Restored 1 file"), "{run:?}");
+    assert!(run.stderr.contains("There are no changes to review."), "{run:?}");
+    assert_eq!(scene.read("src/add.sh"), WRONG);
+    // Another time from its own chat.
+    server.push(Script::new().tool_call(
+        "c3",
+        "ask_agent",
+        json!({ "name": "fixer", "message": "Again" }),
+    ));
+    server.push(edits("c4"));
+    server.push(Script::new().text("Fixed."));
+    server.push(Script::new().text("It was fixed."));
+    scene.home.run(["ask", "--session", &chat, "again"]).ok();
+    assert_eq!(scene.read("src/add.sh"), RIGHT);
+    let run = does(&agent, "/undo\n/review\n");
+    assert!(run.stderr.contains("Restored 1 file"), "{run:?}");
+    assert!(run.stderr.contains("There are no changes to review."), "{run:?}");
+    assert_eq!(scene.read("src/add.sh"), WRONG);
 }
 
 #[test]

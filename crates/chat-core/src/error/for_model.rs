@@ -102,6 +102,7 @@ fn sentence(kind: &Kind, server: &str) -> String {
         }
         Kind::SessionNotFound { fid } => return format!("There is no chat “{fid}”."),
         Kind::SessionInUse => "Another program is writing in this chat.",
+        Kind::AgentAtWork { name } => return format!("The agent “{name}” is still working."),
         Kind::SessionAtWork => "A reply is still being written in this chat.",
         Kind::AgentMissing { name, why } => return why.for_model(name),
         Kind::OutsideParent { path } => {

@@ -1,20 +1,24 @@
 //! Reviews the changes that tools made in a session's project, and undoes them.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use chat_journal::{FileChange, Journal, Restored, ReviewOutcome, ReviewScope, Seq};
+use chat_journal::{
+    Error as JournalError, FileChange, Journal, Restored, ReviewOutcome, ReviewScope, Seq,
+};
 use chat_permission::ResolvedPath;
 use chat_permission::path::Project;
 
 use super::{Fid, Kind, Manager, Result};
 use crate::message::{Content, MessageId, Role};
+use crate::session::Session;
 
 /// The review of what tools changed in a session's project, and the way back. From [`Manager::review`].
 #[derive(Clone, Debug)]
 pub struct ChangeReview(pub(super) Manager);
 
 impl ChangeReview {
-    /// What a session changed that nobody reviewed yet, by paths.
+    /// What a session, and those that work for it in its project, changed that nobody reviewed yet, by paths.
     ///
     /// # Errors
     /// `SessionNotFound`, `NoReview`, `ReviewFailed`, `ProjectMissing`.
@@ -24,7 +28,8 @@ impl ChangeReview {
             .run(async move {
                 let session = this.session(&fid).await?;
                 let review = session.review();
-                Ok(review.read(Journal::changes).await?.unwrap_or_default())
+                let changes = review.read(|journal, sessions| journal.changes(sessions));
+                Ok(changes.await?.unwrap_or_default())
             })
             .await
     }
@@ -43,11 +48,11 @@ impl ChangeReview {
         self.0
             .run(async move {
                 let session = this.session(&fid).await?;
-                let act = move |journal: &Journal, session: &str| match &what {
-                    Some((path, part)) => journal.accept(session, path, part),
-                    None => journal.accept_all(session),
+                let act = move |journal: &Journal, sessions: &[String]| match &what {
+                    Some((path, part)) => journal.accept(sessions, path, part),
+                    None => journal.accept_all(sessions),
                 };
-                Ok(session.review().change(act).await?.unwrap_or_default())
+                Ok(this.change_files(&session, act).await?.unwrap_or_default())
             })
             .await
     }
@@ -67,11 +72,11 @@ impl ChangeReview {
         self.0
             .run(async move {
                 let session = this.session(&fid).await?;
-                let act = move |journal: &Journal, session: &str| match &what {
-                    Some((path, part)) => journal.reject(session, path, part),
-                    None => journal.reject_all(session),
+                let act = move |journal: &Journal, sessions: &[String]| match &what {
+                    Some((path, part)) => journal.reject(sessions, path, part),
+                    None => journal.reject_all(sessions),
                 };
-                Ok(session.review().change(act).await?.unwrap_or_default())
+                Ok(this.change_files(&session, act).await?.unwrap_or_default())
             })
             .await
     }
@@ -87,8 +92,9 @@ impl ChangeReview {
         self.0
             .run(async move {
                 let session = this.session(&fid).await?;
-                let act = move |journal: &Journal, session: &str| journal.undo(session, answer);
-                let undone = session.review().change(act).await?;
+                let act =
+                    move |journal: &Journal, sessions: &[String]| journal.undo(sessions, answer);
+                let undone = this.change_files(&session, act).await?;
                 undone.ok_or_else(|| Kind::NothingChanged.into())
             })
             .await
@@ -132,35 +138,33 @@ impl ChangeReview {
         done
     }
 
-    /// Brings the project's files back to how they were when the person sent this message. What
-    /// people changed themselves since stays; where it cannot, the file is left alone and named.
+    /// Takes back what a session, and those that work for it in its project, did to files since it got this
+    /// message. What people and other sessions changed since stays; where it cannot, the file is left
+    /// alone and named.
     ///
     /// # Errors
-    /// `NothingChanged` where no file was changed since, `SessionAtWork` while the session works, and as for
-    /// [`changes`](Self::changes).
+    /// `NothingChanged` where no file was changed since, `SessionAtWork` while the session works, `AgentAtWork`
+    /// while one of the others does, and as for [`changes`](Self::changes).
     pub async fn restore_files(&self, fid: &Fid, message: MessageId) -> Result<Restored> {
         let (this, fid) = (self.0.clone(), fid.clone());
         self.0
             .run(async move {
                 let session = this.session(&fid).await?;
-                if session.is_busy() {
-                    return Err(Kind::SessionAtWork.into());
-                }
+                this.must_rest(&session)?;
                 let branch = session.branch().await?;
                 // One may have begun while the branch was waited for.
-                if session.is_busy() {
-                    return Err(Kind::SessionAtWork.into());
-                }
+                this.must_rest(&session)?;
                 // A request that changed nothing has no checkpoint: the next one's is the same.
                 let since = branch.iter().skip_while(|one| one.id != message);
                 let asked = since.filter(|one| one.role == Role::User);
                 let asked: Vec<_> = asked.map(|one| one.id.to_string()).collect();
-                let act = move |journal: &Journal, session: &str| {
-                    let made = journal.checkpoints(session)?;
+                let own = fid.to_string();
+                let act = move |journal: &Journal, sessions: &[String]| {
+                    let made = journal.checkpoints(&own)?;
                     let made = made.iter().find(|made| asked.contains(&made.message));
-                    made.map(|made| journal.restore(session, made.seq)).transpose()
+                    made.map(|made| journal.restore(sessions, made.seq)).transpose()
                 };
-                let restored = session.review().change(act).await?.flatten();
+                let restored = this.change_files(&session, act).await?.flatten();
                 restored.ok_or_else(|| Kind::NothingChanged.into())
             })
             .await
@@ -169,18 +173,18 @@ impl ChangeReview {
     /// Takes a [`restore_files`](Self::restore_files) back.
     ///
     /// # Errors
-    /// `SessionAtWork` while the session works, and as for [`changes`](Self::changes).
+    /// `SessionAtWork` while the session works, `AgentAtWork` while one that works for it in its project does,
+    /// and as for [`changes`](Self::changes).
     pub async fn undo_restore(&self, fid: &Fid, restored: Seq) -> Result<Restored> {
         let (this, fid) = (self.0.clone(), fid.clone());
         self.0
             .run(async move {
                 let session = this.session(&fid).await?;
-                if session.is_busy() {
-                    return Err(Kind::SessionAtWork.into());
-                }
+                this.must_rest(&session)?;
+                let own = fid.to_string();
                 let act =
-                    move |journal: &Journal, session: &str| journal.undo_restore(session, restored);
-                let restored = session.review().change(act).await?;
+                    move |journal: &Journal, _: &[String]| journal.undo_restore(&own, restored);
+                let restored = this.change_files(&session, act).await?;
                 restored.ok_or_else(|| Kind::NothingChanged.into())
             })
             .await
@@ -195,5 +199,46 @@ impl ChangeReview {
     pub async fn rewind(&self, fid: &Fid, message: MessageId) -> Result<Content> {
         let (this, fid) = (self.0.clone(), fid.clone());
         self.0.run(async move { this.session(&fid).await?.review().rewind(message).await }).await
+    }
+}
+
+impl Manager {
+    /// The sessions of a session's tree that work in its project, as far as they are loaded.
+    fn members_in_project(&self, session: &Arc<Session>) -> Vec<Arc<Session>> {
+        let project = session.project();
+        let is_one = |one: &&Arc<Session>| {
+            Arc::ptr_eq(one.tree(), session.tree()) && one.project() == project
+        };
+        // One that waits for its own lock must not hold this one.
+        let all: Vec<_> = self.sessions_lock().values().cloned().collect();
+        all.iter().filter(is_one).cloned().collect()
+    }
+
+    /// Changes something with the journal of a session's project. All of its tree that work there hear of it,
+    /// since their reviews overlap.
+    async fn change_files<T: Send + 'static>(
+        &self,
+        session: &Arc<Session>,
+        change: impl FnOnce(&Journal, &[String]) -> std::result::Result<T, JournalError>
+        + Send
+        + 'static,
+    ) -> Result<Option<T>> {
+        session.review().change(self.members_in_project(session), change).await
+    }
+
+    /// # Errors
+    /// `SessionAtWork`, or `AgentAtWork` where one that works for the session in its project is at work.
+    fn must_rest(&self, session: &Arc<Session>) -> Result<()> {
+        if session.is_busy() {
+            return Err(Kind::SessionAtWork.into());
+        }
+        let is_at_work = |one: &Arc<Session>| one.works_for(session.fid()) && one.is_busy();
+        match self.members_in_project(session).into_iter().find(is_at_work) {
+            Some(agent) => {
+                let name = agent.record().meta.name.clone().unwrap_or_default();
+                Err(Kind::AgentAtWork { name }.into())
+            }
+            None => Ok(()),
+        }
     }
 }

@@ -277,7 +277,7 @@ mod tests {
                 manager.sessions().delete(&fid).await.unwrap();
             }
             shared.purge(age.unwrap_or_default()).await.unwrap();
-            assert_eq!(journal.changes(fid.as_str()).unwrap().len(), open);
+            assert_eq!(journal.changes(&[fid.as_str()]).unwrap().len(), open);
             if open == 1 && deleted {
                 manager.sessions().restore(&fid).await.unwrap();
             }

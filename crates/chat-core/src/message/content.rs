@@ -69,6 +69,12 @@ impl Message {
         self.role == Role::User && !self.parts.iter().any(is_of_agent)
     }
 
+    /// Whether it asks for work: it is the user's, or in an agent's chat what another agent says there.
+    pub fn asks_for_work(&self, of_agent: bool) -> bool {
+        let is_said = |part: &Part| matches!(part, Part::FromAgent(FromAgent::Message { .. }));
+        self.is_of_user() || of_agent && self.role == Role::User && self.parts.iter().any(is_said)
+    }
+
     /// Whether it says nothing of its own, but has the model continue its last reply.
     pub(crate) fn continues_reply(&self) -> bool {
         let is_context = |part: &Part| matches!(part, Part::Context { .. });

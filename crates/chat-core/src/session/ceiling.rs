@@ -17,6 +17,11 @@ impl Session {
         std::iter::successors(self.parent.as_ref(), |session| session.parent.as_ref())
     }
 
+    /// Those of them that work in this project.
+    pub(super) fn ancestors_in(&self, project: &Path) -> impl Iterator<Item = &Arc<Self>> {
+        self.ancestors().filter(move |session| session.project().as_deref() == Some(project))
+    }
+
     /// The session that it works for.
     pub(crate) fn parent(&self) -> Option<&Arc<Self>> {
         self.parent.as_ref()

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use chat_journal::{Error as JournalError, FileKind, Journal, Rejection};
@@ -69,6 +69,25 @@ impl Session {
     pub(crate) fn review(self: &Arc<Self>) -> Review<'_> {
         Review { session: self }
     }
+
+    /// The message that is answered: the last one that the model was sent as the user's, as far as it is known.
+    pub(super) fn asked(&self) -> Option<MessageId> {
+        self.lock().transcript.asked()
+    }
+
+    /// Finds out what the sessions that it works for in this project were [asked](Self::asked) last, where
+    /// that is not known.
+    pub(super) async fn learn_asked_above(&self, project: &Path) {
+        for session in self.ancestors_in(project) {
+            if session.asked().is_some() {
+                continue;
+            }
+            match self.services.store.page(&session.fid, None, usize::MAX).await {
+                Ok(page) => session.lock().transcript.note_asked(&page.messages),
+                Err(error) => tracing::warn!(%error, "what an agent does is not undone above it"),
+            }
+        }
+    }
 }
 
 impl Review<'_> {
@@ -77,18 +96,26 @@ impl Review<'_> {
         self.session.lock().tell(SessionEvent::FilesChanged);
     }
 
-    /// Reads from the journal of the session's project. None where nothing was ever changed there by a
-    /// tool.
+    /// The sessions whose changes are reviewed with its own, itself first: those that work for it in its
+    /// project, also deleted ones, as long as they can come back.
+    async fn scope(&self, project: &Path) -> Result<Vec<String>> {
+        let all = self.session.services.store.below_in(&self.session.fid, project).await?;
+        Ok(all.iter().map(ToString::to_string).collect())
+    }
+
+    /// Reads from the journal of the session's project, for the session and those that work for it there:
+    /// the session is the first. None where nothing was ever changed there by a tool.
     ///
     /// # Errors
     /// `NoReview`, `ReviewFailed`, `ProjectMissing`.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
-        read: impl FnOnce(&Journal, &str) -> Result<T, JournalError> + Send + 'static,
+        read: impl FnOnce(&Journal, &[String]) -> Result<T, JournalError> + Send + 'static,
     ) -> Result<Option<T>> {
-        let (services, fid) = (Arc::clone(&self.session.services), self.session.fid.to_string());
+        let services = Arc::clone(&self.session.services);
         let folder = self.session.project();
         let folder = folder.ok_or(Kind::NoReview { why: NoReview::NoProject })?;
+        let sessions = self.scope(&folder).await?;
         let work = move || {
             let project = Project::open(&folder, &services.path_environment)
                 .map_err(|_| Error::from(Kind::ProjectMissing { path: folder }))?;
@@ -98,32 +125,34 @@ impl Review<'_> {
             let Some(journal) = services.journals.existing(&project).map_err(failed)? else {
                 return Ok(None);
             };
-            read(&journal, &fid).map(Some).map_err(failed)
+            read(&journal, &sessions).map(Some).map_err(failed)
         };
         tokio::task::spawn_blocking(work).await.map_err(|_| Kind::Internal)?
     }
 
-    /// Changes something with the journal of the session's project, and notifies watchers. None where
-    /// nothing was ever changed there by a tool.
+    /// Changes something with the journal of the session's project, and notifies the watchers of these
+    /// sessions. None where nothing was ever changed there by a tool.
     ///
     /// # Errors
     /// As for [`read`](Self::read).
     pub(crate) async fn change<T: Send + 'static>(
         &self,
-        change: impl FnOnce(&Journal, &str) -> Result<T, JournalError> + Send + 'static,
+        concerned: Vec<Arc<Session>>,
+        change: impl FnOnce(&Journal, &[String]) -> Result<T, JournalError> + Send + 'static,
     ) -> Result<Option<T>> {
-        let session = Arc::clone(self.session);
-        self.read(move |journal, fid| {
-            let changed = change(journal, fid)?;
+        self.read(move |journal, sessions| {
+            let changed = change(journal, sessions)?;
             // Told there, since nobody may wait for the answer any more.
-            session.review().tell_changed();
+            for session in &concerned {
+                session.review().tell_changed();
+            }
             Ok(changed)
         })
         .await
     }
 
-    /// What the person rejected since their last message in this branch, which told the model of
-    /// all before it.
+    /// What the person rejected of the session's changes, and of those of its agents, since their last
+    /// message in this branch, which told the model of all before it.
     pub(super) async fn rejected(
         &self,
         project: Option<PathBuf>,
@@ -135,14 +164,16 @@ impl Review<'_> {
         };
         let last = branch.iter().rfind(says).map_or(0, |one| one.time.as_millisecond());
         let Some(folder) = project else { return Rejected::nothing() };
-        let (services, fid) = (Arc::clone(&self.session.services), self.session.fid.to_string());
+        let services = Arc::clone(&self.session.services);
+        let own = || vec![self.session.fid.to_string()];
+        let sessions = self.scope(&folder).await.unwrap_or_else(|_| own());
         let said: HashSet<String> = branch.iter().map(|one| one.id.to_string()).collect();
         let reading = tokio::task::spawn_blocking(move || {
             let project = Project::open(&folder, &services.path_environment).ok()?;
             // Where nothing was ever changed nothing was rejected.
             let journal = services.journals.existing(&project).ok()??;
             let since = u64::try_from(last).unwrap_or(0);
-            journal.rejections(&fid, since, |message| said.contains(message)).ok()
+            journal.rejections(&sessions, since, |message| said.contains(message)).ok()
         });
         let Some((rejections, until)) = reading.await.ok().flatten() else {
             return Rejected::nothing();

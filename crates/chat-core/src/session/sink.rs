@@ -1,6 +1,6 @@
 //! The session as the place where a reply goes, and as running tools see it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use async_trait::async_trait;
 use chat_journal::Origin;
@@ -9,6 +9,7 @@ use chat_permission::{Action, Decision, Why};
 use chat_worktree::WorktreeAccess;
 use tokio_util::sync::CancellationToken;
 
+use super::Session;
 use super::approvals::Followed;
 use super::parts::permission_rules::action;
 use super::spending::{Spending, tokens};
@@ -17,9 +18,7 @@ use crate::agent::{NextReply, ReplyEnd, ReplySink, TurnContext, TurnProgress};
 use crate::client::{Capabilities, ContextWindow, Delta};
 use crate::error::{Kind, Result};
 use crate::event::Stage;
-use crate::message::{
-    Message, MessageId, ModelRef, Options, Part, Question, Role, Todo, ToolCall, Usage,
-};
+use crate::message::{Message, ModelRef, Options, Part, Question, Todo, ToolCall, Usage};
 use crate::settings::ToolSettings;
 use crate::tool::{
     Changes, Denied, PermissionCheck, PermissionGrant, Registry, Team, ToolContext, ToolHost,
@@ -42,12 +41,6 @@ impl Sink {
         self.turn.session.tools(&self.agent, with_project, self.capabilities, settings)
     }
 
-    /// The message of the person that is answered: the last one that the model has heard.
-    fn asked(&self) -> Option<MessageId> {
-        let history = self.turn.session.lock().transcript.history();
-        history.iter().rfind(|message| message.role == Role::User).map(|message| message.id)
-    }
-
     /// The other agents of the session's tree, as a call reaches them.
     fn team(&self, call: &ToolCall) -> Option<Arc<dyn Team>> {
         let teams = self.turn.session.services.teams.get()?;
@@ -59,15 +52,24 @@ impl Sink {
     /// The keeper of what a call does to the project's files.
     fn changes(&self, call: &ToolCall) -> Changes {
         let Some(project) = &self.project else { return Changes::default() };
+        let session = &self.turn.session;
         let origin = Origin {
-            session: self.turn.session.fid.to_string(),
-            message: self.asked().map(|asked| asked.to_string()).unwrap_or_default(),
+            session: session.fid.to_string(),
+            message: session.asked().map(|asked| asked.to_string()).unwrap_or_default(),
             call: call.id.as_str().to_owned(),
         };
-        let session = Arc::downgrade(&self.turn.session);
-        let journals = Arc::clone(&self.turn.session.services.journals);
-        Changes::new(journals, Arc::clone(project), origin, move || {
-            if let Some(session) = session.upgrade() {
+        let journals = Arc::clone(&session.services.journals);
+        let above = session.ancestors_in(project.root());
+        let above: Vec<_> = above.map(Arc::downgrade).collect();
+        let watchers = [Arc::downgrade(session)].into_iter().chain(above.iter().cloned());
+        let watchers: Vec<_> = watchers.collect();
+        let requests = move || {
+            let above = above.iter().filter_map(Weak::upgrade);
+            let request = |one: Arc<Session>| Some((one.fid.to_string(), one.asked()?.to_string()));
+            above.filter_map(request).collect()
+        };
+        Changes::new(journals, Arc::clone(project), origin, requests, move || {
+            for session in watchers.iter().filter_map(Weak::upgrade) {
                 session.review().tell_changed();
             }
         })

@@ -1,11 +1,12 @@
 //! Reads the trees of sessions in which one works for another, and keeps who is still to be told of an end.
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use super::db_handle::DbHandle;
 use super::fault::{Fault, Outcome};
 use super::record::SessionRecord;
-use super::{Store, sessions, waiting};
+use super::{Store, columns, sessions, waiting};
 use crate::error::{Error, Kind, Result};
 use crate::message::{Fid, Queued};
 
@@ -27,6 +28,25 @@ impl Store {
     pub async fn below(&self, fid: &Fid) -> Result<Vec<Fid>> {
         let fid = fid.clone();
         self.read(move |db| below(db, &fid)).await
+    }
+
+    /// A session, and all that work for it in this project, the session first; deleted ones, too.
+    ///
+    /// # Errors
+    /// `SessionNotFound`, and the store's.
+    pub(crate) async fn below_in(&self, fid: &Fid, project: &Path) -> Result<Vec<Fid>> {
+        let (fid, project) = (fid.clone(), columns::path(Some(project)));
+        self.read(move |db| {
+            let mut all = vec![fid.clone()];
+            for member in below(db, &fid)?.into_iter().skip(1) {
+                let sql = "SELECT 1 FROM sessions WHERE fid = ?1 AND project = ?2";
+                if db.find(sql, (member.as_str(), &project), |_| Ok(()))?.is_some() {
+                    all.push(member);
+                }
+            }
+            Ok(all)
+        })
+        .await
     }
 
     /// Notes that the parent of an agent still has to hear of its end, or no longer. Says whether that

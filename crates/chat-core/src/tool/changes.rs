@@ -22,6 +22,8 @@ struct Keeper {
     journals: Arc<Journals>,
     project: Arc<Project>,
     origin: Origin,
+    /// The requests that the call's session works for, by session and message: they can be undone, too.
+    above: Box<dyn Fn() -> Vec<(String, String)> + Send + Sync>,
     /// Called when something was kept.
     heard: Box<dyn Fn() + Send + Sync>,
 }
@@ -31,9 +33,11 @@ impl Changes {
         journals: Arc<Journals>,
         project: Arc<Project>,
         origin: Origin,
+        above: impl Fn() -> Vec<(String, String)> + Send + Sync + 'static,
         heard: impl Fn() + Send + Sync + 'static,
     ) -> Self {
-        Self(Some(Arc::new(Keeper { journals, project, origin, heard: Box::new(heard) })))
+        let (above, heard) = (Box::new(above), Box::new(heard));
+        Self(Some(Arc::new(Keeper { journals, project, origin, above, heard })))
     }
 
     /// Does something to a file or a folder, and keeps what became of it. Blocks.
@@ -105,7 +109,8 @@ impl Changes {
         Ok(self.begin()?.map(|kept| (kept, path)))
     }
 
-    /// The journal, with a checkpoint of the state before the request's first change.
+    /// The journal, with a checkpoint of the state before the first change of the request, and of each
+    /// request that it is made for.
     fn begin(&self) -> Result<Option<KeeperWithJournal<'_>>, ToolFailure> {
         let Some(keeper) = &self.0 else { return Ok(None) };
         let journal = match keeper.journals.of(&keeper.project) {
@@ -116,6 +121,9 @@ impl Changes {
         };
         let Origin { session, message, .. } = &keeper.origin;
         journal.checkpoint(session, message).map_err(|error| unkept(&error))?;
+        for (session, message) in (keeper.above)() {
+            journal.checkpoint(&session, &message).map_err(|error| unkept(&error))?;
+        }
         Ok(Some((keeper, journal)))
     }
 }

@@ -185,13 +185,13 @@ mod tests {
 
         let sessions = ["gone".to_owned(), "nobody".to_owned()];
         journals.forget(&project, &sessions).unwrap();
-        assert!(journal.changes("gone").unwrap().is_empty());
+        assert!(journal.changes(&["gone"]).unwrap().is_empty());
         // The next run.
         let journals = Journals::new(folder.path().join("state"), None, NOTHING);
         journals.of(&project).unwrap();
         journals.tidy().unwrap().join().unwrap();
         assert!(journal.checkpoints("gone").unwrap().is_empty());
-        assert_eq!(journal.changes("here").unwrap().len(), 1);
+        assert_eq!(journal.changes(&["here"]).unwrap().len(), 1);
     }
 
     #[test]

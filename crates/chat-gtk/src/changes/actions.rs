@@ -28,7 +28,10 @@ impl Inner {
                 }
                 let action = match item.hunk() {
                     Some(hunk) => ReviewAction::hunk(verdict, path, hunk),
-                    None => ReviewAction::file(verdict, path),
+                    None => {
+                        let part = self.state.borrow().listing.part(file);
+                        ReviewAction::file(verdict, path, part)
+                    }
                 };
                 (self.output)(Output::Answer(action));
             }
@@ -69,8 +72,8 @@ impl Inner {
         let mut state = self.state.borrow_mut();
         let ids = file.change.hunks.iter().map(|one| one.id);
         let hunks = ids.skip_while(|id| Some(*id) != hunk).skip(1).collect();
-        let paths = state.listing.files().iter().map(|file| &file.change.path);
-        let files = paths.skip_while(|path| **path != file.change.path).skip(1).cloned().collect();
+        let others = state.listing.files().iter();
+        let files = others.skip_while(|other| other.key() != file.key()).skip(1).cloned().collect();
         let head = if hunk.is_some() { head } else { 0 };
         state.options.leave_gap(Gap { file, hunk, verdict, height, head, hunks, files });
     }

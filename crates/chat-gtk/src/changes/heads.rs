@@ -89,6 +89,11 @@ impl FileView {
                 ("go-jump-symbolic", fill(&text, &[("path", &shown_path(from))]))
             }
         };
+        let agent = file.agent.as_deref().map(one_line);
+        let agent = agent.map(|agent| fill(&gettext("By {agent}"), &[("agent", &agent)]));
+        let what = [what, agent.unwrap_or_default()];
+        let what: Vec<_> = what.into_iter().filter(|words| !words.is_empty()).collect();
+        let what = what.join(" · ");
         self.icon.set_icon_name(Some(icon));
         self.path.set_text(&path);
         self.title.set_tooltip_text(Some(&path));

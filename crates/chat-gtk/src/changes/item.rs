@@ -45,7 +45,7 @@ pub(super) struct Gap {
     /// The changes after it in the file.
     pub(super) hunks: Vec<HunkId>,
     /// The files after it.
-    pub(super) files: Vec<PathBuf>,
+    pub(super) files: Vec<Arc<Changed>>,
 }
 
 impl Gap {
@@ -89,13 +89,13 @@ impl ListOptions {
         listing: &'a Listing,
     ) -> impl Iterator<Item = Item> + 'a {
         let is_left =
-            move |path: &Path| listing.files().iter().any(|file| file.change.path == path);
+            move |gone: &Changed| listing.files().iter().any(|file| file.key() == gone.key());
         let gaps = self.gaps.iter().enumerate().filter(move |(_, gap)| {
-            let next = gap.files.iter().find(|path| is_left(path));
-            !is_left(&gap.file.change.path) && next == file.map(|file| &file.change.path)
+            let next = gap.files.iter().find(|file| is_left(file));
+            !is_left(&gap.file) && next.map(|next| next.key()) == file.map(Changed::key)
         });
         gaps.map(|(at, gap)| {
-            let is_same = |other: &Gap| other.file.change.path == gap.file.change.path;
+            let is_same = |other: &Gap| other.file.key() == gap.file.key();
             // The file's row disappeared only once: with the whole file, or with its last change.
             let is_counted = self.gaps[..at].iter().any(is_same)
                 || self.gaps.iter().any(|other| is_same(other) && other.hunk.is_none());
@@ -112,7 +112,7 @@ impl ListOptions {
     ) -> impl Iterator<Item = Item> + 'a {
         let gaps = self.gaps.iter().filter(move |gap| {
             let is_left = |hunk| file.change.hunks.iter().any(|one| one.id == hunk);
-            gap.file.change.path == file.change.path
+            gap.file.key() == file.key()
                 && gap.hunk.is_some_and(|hunk| !is_left(hunk))
                 && gap.stands_before(file) == before
         });
@@ -212,7 +212,7 @@ impl Item {
     /// Whether it shows the same about the same thing, so that its widget can stay.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         let (one, two) = (self.file(), other.file());
-        if one.change.path != two.change.path {
+        if one.key() != two.key() || one.agent != two.agent {
             return false;
         }
         match (self, other) {

@@ -135,9 +135,9 @@ impl List {
         let inner = &self.inner;
         let all: Vec<Item> =
             (0..inner.model.n_items() as usize).map_while(|at| inner.item(at)).collect();
-        let path = &stop.file().change.path;
+        let key = stop.file().key();
         let is_file = |item: &Item| matches!(item, Item::File { .. });
-        let head = all.iter().position(|item| is_file(item) && item.file().change.path == *path);
+        let head = all.iter().position(|item| is_file(item) && item.file().key() == key);
         let start = match stop.hunk() {
             Some(hunk) => all.iter().position(|item| item.hunk() == Some(hunk)),
             None => head,

@@ -1,6 +1,7 @@
 //! Holds the changes of a chat that are to be reviewed: files with their diffs, ready to be shown.
 
-use std::path::PathBuf;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use chat_core::review::diff::Diff;
@@ -17,6 +18,8 @@ pub struct Listing {
 pub struct Changed {
     pub(crate) change: FileChange,
     pub(crate) diff: Diff,
+    /// The name of the agent that changed it; none for the chat itself.
+    pub(crate) agent: Option<String>,
 }
 
 /// The user's answer to changes.
@@ -38,17 +41,41 @@ pub struct ReviewAction {
 }
 
 impl Listing {
-    /// Computes the diffs of changed files; unchanged ones are taken from `before`. Slow.
-    pub(crate) fn of(changes: Vec<FileChange>, before: &Self) -> Self {
+    /// Computes the diffs of changed files; unchanged ones are taken from `before`. `agent` names who a
+    /// session is; none for the chat itself. Slow.
+    pub(crate) fn of(
+        changes: Vec<FileChange>,
+        before: &Self,
+        agent: impl Fn(&str) -> Option<String>,
+    ) -> Self {
         let files = changes.into_iter().map(|change| {
-            let same = before.files.iter().find(|file| file.change == change);
-            same.map_or_else(|| Arc::new(Changed::of(change)), Arc::clone)
+            let agent = agent(&change.session);
+            let is_same = |file: &&Arc<Changed>| file.change == change && file.agent == agent;
+            let same = before.files.iter().find(is_same).map(Arc::clone);
+            same.unwrap_or_else(|| Arc::new(Changed::of(change, agent)))
         });
         Self { files: files.collect() }
     }
 
     pub(crate) fn files(&self) -> &[Arc<Changed>] {
         &self.files
+    }
+
+    /// How many files were changed: one that several agents changed counts once.
+    pub(crate) fn count(&self) -> usize {
+        let paths: HashSet<_> = self.files.iter().map(|file| &file.change.path).collect();
+        paths.len()
+    }
+
+    /// The part of a file's changes that is shown with it: all, unless another agent changed it, too.
+    pub(crate) fn part(&self, file: &Changed) -> ReviewScope {
+        let is_other = |other: &Arc<Changed>| {
+            other.change.path == file.change.path && other.change.session != file.change.session
+        };
+        match self.files.iter().any(is_other) {
+            true => ReviewScope::By(file.change.session.clone()),
+            false => ReviewScope::File,
+        }
     }
 
     /// How many lines were added and removed in all files.
@@ -59,9 +86,14 @@ impl Listing {
 }
 
 impl Changed {
-    fn of(change: FileChange) -> Self {
+    fn of(change: FileChange, agent: Option<String>) -> Self {
         let diff = if change.binary { Diff::default() } else { change.diff() };
-        Self { change, diff }
+        Self { change, diff, agent }
+    }
+
+    /// Tells it from others: several agents may have changed a file.
+    pub(crate) fn key(&self) -> (&Path, &str) {
+        (&self.change.path, &self.change.session)
     }
 
     /// Whether its changes can be answered one by one.
@@ -75,8 +107,8 @@ impl ReviewAction {
         Self { verdict, what: None }
     }
 
-    pub(crate) fn file(verdict: Verdict, path: PathBuf) -> Self {
-        Self { verdict, what: Some((path, ReviewScope::File)) }
+    pub(crate) fn file(verdict: Verdict, path: PathBuf, part: ReviewScope) -> Self {
+        Self { verdict, what: Some((path, part)) }
     }
 
     pub(crate) fn hunk(verdict: Verdict, path: PathBuf, hunk: HunkId) -> Self {

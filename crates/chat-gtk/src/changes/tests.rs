@@ -11,6 +11,7 @@ use super::*;
 fn change(path: &str, old: &str, new: &str) -> FileChange {
     let node = |text: &str| Some(Node::file(text.as_bytes()));
     let mut change = FileChange {
+        session: "chat".to_owned(),
         path: path.into(),
         kind: FileKind::Modified,
         before: node(old),
@@ -38,7 +39,9 @@ fn change(path: &str, old: &str, new: &str) -> FileChange {
 }
 
 fn listing(changes: &[FileChange]) -> Listing {
-    Listing::of(changes.to_vec(), &Listing::default())
+    Listing::of(changes.to_vec(), &Listing::default(), |session| {
+        (session != "chat").then(|| session.to_owned())
+    })
 }
 
 /// A page in a window of this width, and its messages.

@@ -314,8 +314,19 @@ impl ReviewBar {
 
 async fn look(manager: &Manager, fid: &Fid, before: Listing) -> Result<Listing> {
     let changes = manager.review().changes(fid).await?;
-    let lost = |_| Kind::Internal.into();
-    gio::spawn_blocking(move || Listing::of(changes, &before)).await.map_err(lost)
+    let agents = if changes.iter().any(|change| change.session != fid.as_str()) {
+        manager.agents().list(Some(fid)).await?
+    } else {
+        Vec::new()
+    };
+    let (lost, own) = (|_| Kind::Internal.into(), fid.clone());
+    let listing = move || {
+        Listing::of(changes, &before, |session| {
+            let agent = agents.iter().find(|agent| agent.fid.as_str() == session)?;
+            agent.name.clone().filter(|_| agent.fid != own)
+        })
+    };
+    gio::spawn_blocking(listing).await.map_err(lost)
 }
 
 fn is_no_project(kind: &Kind) -> bool {

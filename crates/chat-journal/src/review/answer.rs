@@ -1,7 +1,6 @@
 //! Accepts and rejects changes.
 
-use std::path::PathBuf;
-
+use super::parts::AnswerPart;
 use super::{ReviewOutcome, ReviewScope};
 use crate::Error;
 use crate::apply::{AppliedChange, PlannedChange};
@@ -11,45 +10,49 @@ use crate::node::Node;
 use crate::open_changes::{OpenChanges, OpenFile};
 use crate::state::Inner;
 
-/// The hunks of a part, unless it is the whole file; `Err` lists those that no longer exist.
-fn hunks(open_file: &OpenFile, part: &ReviewScope) -> Result<Option<Vec<HunkId>>, Vec<HunkId>> {
-    let ReviewScope::Hunks(wanted) = part else { return Ok(None) };
-    let known = |id: &HunkId| open_file.hunks.iter().any(|hunk| hunk.id == *id);
-    let gone: Vec<HunkId> = wanted.iter().filter(|id| !known(id)).copied().collect();
-    if !gone.is_empty() {
-        return Err(gone);
-    }
+/// The hunks of a part, unless it is the whole file.
+fn hunks(open_file: &OpenFile, part: &ReviewScope) -> Option<Vec<HunkId>> {
+    let ReviewScope::Hunks(wanted) = part else { return None };
     // A file that was created or deleted has a single hunk.
     let whole = open_file.base.is_none() || open_file.now.is_none();
-    Ok((!whole).then(|| wanted.clone()))
+    (!whole).then(|| wanted.clone())
 }
 
 impl Inner {
-    pub fn accept(
+    pub(super) fn accept(
         &mut self,
-        session: &str,
-        wanted: &[(PathBuf, ReviewScope)],
-    ) -> Result<ReviewOutcome, Error> {
-        let mut open = self.open_changes(session)?.clone();
-        let mut answer = ReviewOutcome::default();
+        given: &AnswerPart,
+        answer: &mut ReviewOutcome,
+    ) -> Result<(), Error> {
+        let mut open = self.open_changes(&given.session)?.clone();
         let mut happened = Vec::new();
-        let number = self.log.next();
-        for (path, part) in wanted {
+        for (path, part) in &given.wanted {
             let Some(open_file) = open.files.get(path) else { continue };
-            match hunks(open_file, part) {
-                Err(gone) => answer.gone.extend(gone),
-                Ok(hunks) => {
-                    let (session, path) = (session.to_owned(), path.clone());
-                    answer.done.push(path.clone());
-                    let (answer, settled) = (Some(number), false);
-                    happened.push(EntryKind::Accepted { session, path, hunks, answer, settled });
-                }
-            }
+            answer.done.push(path.clone());
+            happened.push(EntryKind::Accepted {
+                session: given.session.clone(),
+                path: path.clone(),
+                hunks: hunks(open_file, part),
+                answer: Some(given.number),
+                settled: false,
+            });
         }
-        answer.undo = (!happened.is_empty()).then_some(number);
-        self.follow(&mut open, &mut happened)?;
-        self.append(happened)?;
-        Ok(answer)
+        self.log_answer(given, answer, &mut open, happened)
+    }
+
+    /// Logs a part of an answer.
+    fn log_answer(
+        &mut self,
+        given: &AnswerPart,
+        answer: &mut ReviewOutcome,
+        open: &mut OpenChanges,
+        mut happened: Vec<EntryKind>,
+    ) -> Result<(), Error> {
+        if !happened.is_empty() {
+            answer.undo = Some(given.number);
+        }
+        self.follow(open, &mut happened)?;
+        self.append(happened)
     }
 
     /// Applies entries that are about to be logged, and marks those that leave nothing open.
@@ -73,23 +76,16 @@ impl Inner {
         Ok(())
     }
 
-    pub fn reject(
+    pub(super) fn reject(
         &mut self,
-        session: &str,
-        wanted: &[(PathBuf, ReviewScope)],
-    ) -> Result<ReviewOutcome, Error> {
-        let mut open = self.open_changes(session)?.clone();
-        let mut answer = ReviewOutcome::default();
+        given: &AnswerPart,
+        answer: &mut ReviewOutcome,
+    ) -> Result<(), Error> {
+        let mut open = self.open_changes(&given.session)?.clone();
         let (mut changes, mut named) = (Vec::new(), Vec::new());
-        for (path, part) in wanted {
+        for (path, part) in &given.wanted {
             let Some(open_file) = open.files.get(path) else { continue };
-            let hunks = match hunks(open_file, part) {
-                Err(gone) => {
-                    answer.gone.extend(gone);
-                    continue;
-                }
-                Ok(hunks) => hunks,
-            };
+            let hunks = hunks(open_file, part);
             let (then, to) = match &hunks {
                 Some(hunks) => (open_file.without(hunks), path.clone()),
                 None => (
@@ -107,9 +103,8 @@ impl Inner {
             });
         }
         let (applied, conflicts) = self.apply(changes)?;
-        let number = self.log.next();
         let mut happened = Vec::new();
-        let origin = Origin { session: session.to_owned(), ..Origin::default() };
+        let origin = Origin { session: given.session.clone(), ..Origin::default() };
         for AppliedChange { planned, before, after } in applied {
             let from = planned.moves().then(|| planned.at.clone());
             let hunks = named.iter().find(|(path, _)| *path == planned.at);
@@ -120,12 +115,11 @@ impl Inner {
                 before: before.as_ref().map(Node::stored),
                 after: after.as_ref().map(Node::stored),
                 hunks,
-                answer: Some(number),
+                answer: Some(given.number),
                 ..Changed::new(&origin, ChangeSource::Reject)
             }));
             answer.done.push(planned.at);
         }
-        answer.undo = (!happened.is_empty()).then_some(number);
         for mut conflict in conflicts {
             let asked = named.iter().find(|(path, _)| *path == conflict.path);
             if let (Some(open_file), Some((_, asked))) = (open.files.get(&conflict.path), asked) {
@@ -133,9 +127,7 @@ impl Inner {
             }
             answer.conflicts.push(conflict);
         }
-        self.follow(&mut open, &mut happened)?;
-        self.append(happened)?;
-        Ok(answer)
+        self.log_answer(given, answer, &mut open, happened)
     }
 
     /// The hunks that cannot be undone separately.

@@ -21,7 +21,7 @@ enum HunkState {
 
 impl Inner {
     /// The change at a path; none if somebody undid all of it.
-    pub fn listed(&self, path: &Path, open_file: &OpenFile) -> Option<FileChange> {
+    pub fn listed(&self, session: &str, path: &Path, open_file: &OpenFile) -> Option<FileChange> {
         // An unreadable file is certainly not what the session left.
         let found = disk::read(&self.project, path).ok();
         let changed_since = found.as_ref() != Some(&open_file.now);
@@ -61,6 +61,7 @@ impl Inner {
             _ => FileKind::Modified,
         };
         Some(FileChange {
+            session: session.to_owned(),
             path: path.to_owned(),
             kind,
             before: open_file.base.clone(),

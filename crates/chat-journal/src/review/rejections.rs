@@ -13,7 +13,7 @@ use crate::state::{Contents, Inner};
 use crate::{Error, Journal, log};
 
 impl Journal {
-    /// What the user took back of a session's changes from a moment on (milliseconds since 1970), the oldest first,
+    /// What the user took back of the changes of these sessions from a moment on (milliseconds since 1970), the oldest first,
     /// by rejecting or by restoring; and the moment until which that is: what they reject later is from then on.
     /// What they took back and wanted after all since then is left out; what they had taken back before and wanted
     /// after all is told as that. A restore to before a message counts only where `is_said` knows that message:
@@ -23,13 +23,14 @@ impl Journal {
     /// `git` fails, or the disk says no.
     pub fn rejections(
         &self,
-        session: &str,
+        sessions: &[impl AsRef<str>],
         since: u64,
         is_said: impl Fn(&str) -> bool,
     ) -> Result<(Vec<Rejection>, u64), Error> {
         self.with(|inner| {
             let newest = inner.log.entries().last().map_or(0, |newest| newest.at);
-            let rejections = inner.rejections(session, since, &is_said)?;
+            let sessions: Vec<_> = sessions.iter().map(AsRef::as_ref).collect();
+            let rejections = inner.rejections(&sessions, since, &is_said)?;
             Ok((rejections, log::now().max(newest + 1)))
         })
     }
@@ -263,15 +264,15 @@ fn change(entry: &Entry) -> Option<&Changed> {
 impl Inner {
     fn rejections(
         &mut self,
-        session: &str,
+        sessions: &[&str],
         since: u64,
         is_said: &dyn Fn(&str) -> bool,
     ) -> Result<Vec<Rejection>, Error> {
         let is_meant = |change: &Changed| {
-            change.origin.session == session
+            sessions.contains(&change.origin.session.as_str())
                 && match change.by {
                     ChangeSource::Reject | ChangeSource::Undo => true,
-                    ChangeSource::Restore => self.is_reported(session, change, is_said),
+                    ChangeSource::Restore => self.is_reported(sessions, change, is_said),
                     _ => false,
                 }
         };
@@ -314,10 +315,15 @@ impl Inner {
         None
     }
 
-    /// Whether the model needs to know what a restore did to a file: the session changed that file
+    /// Whether the model needs to know what a restore did to a file: one of the sessions changed that file
     /// since the checkpoint, and the message before which it was restored is still in its
     /// conversation.
-    fn is_reported(&self, session: &str, change: &Changed, is_said: &dyn Fn(&str) -> bool) -> bool {
+    fn is_reported(
+        &self,
+        sessions: &[&str],
+        change: &Changed,
+        is_said: &dyn Fn(&str) -> bool,
+    ) -> bool {
         let Some(checkpoint) = change.restore.and_then(|restore| self.checkpoint_of(restore))
         else {
             return false;
@@ -329,7 +335,7 @@ impl Inner {
             let paths = [Some(&change.path), change.from.as_ref()];
             self::change(entry).is_some_and(|other| {
                 entry.seq > checkpoint
-                    && other.origin.session == session
+                    && sessions.contains(&other.origin.session.as_str())
                     && other.by != ChangeSource::Restore
                     && (paths.contains(&Some(&other.path))
                         || other.from.is_some() && paths.contains(&other.from.as_ref()))

@@ -21,34 +21,50 @@ impl Journal {
     ///
     /// # Errors
     ///
-    /// There is no such answer of this session (any more), `git` fails, or the disk cannot be
+    /// There is no such answer of these sessions (any more), `git` fails, or the disk cannot be
     /// written.
-    pub fn undo(&self, session: &str, answer: Seq) -> Result<ReviewOutcome, Error> {
-        self.with(|inner| inner.undo(session, answer))
+    pub fn undo(&self, sessions: &[impl AsRef<str>], answer: Seq) -> Result<ReviewOutcome, Error> {
+        self.with(|inner| {
+            let is_of = |entry: &&Entry| {
+                let session = entry.kind.session();
+                entry.kind.answer() == Some(answer)
+                    && sessions.iter().any(|one| one.as_ref() == session)
+            };
+            let given: Vec<Entry> = inner.log.entries().iter().filter(is_of).cloned().collect();
+            if given.is_empty() {
+                return Err(Error::NoAnswer(answer));
+            }
+            let mut undone = ReviewOutcome::default();
+            // Where several sessions changed a file, the last one that was answered comes first.
+            let same = |one: &Entry, other: &Entry| one.kind.session() == other.kind.session();
+            for part in given.chunk_by(same).rev() {
+                inner.undo(answer, part, &mut undone)?;
+            }
+            undone.conflicts.sort_by(|one, other| one.path.cmp(&other.path));
+            Ok(undone)
+        })
     }
 }
 
 impl Inner {
-    fn undo(&mut self, session: &str, number: Seq) -> Result<ReviewOutcome, Error> {
-        let is_of =
-            |entry: &&Entry| entry.kind.answer() == Some(number) && entry.kind.session() == session;
-        let given: Vec<Entry> = self.log.entries().iter().filter(is_of).cloned().collect();
-        if given.is_empty() {
-            return Err(Error::NoAnswer(number));
-        }
+    /// Undoes the part of an answer that is about one session's changes.
+    fn undo(
+        &mut self,
+        number: Seq,
+        given: &[Entry],
+        answer: &mut ReviewOutcome,
+    ) -> Result<(), Error> {
+        let Some(session) = given.first().map(|entry| entry.kind.session()) else { return Ok(()) };
         let mut open = self.open_changes(session)?.clone();
-        let mut answer = ReviewOutcome::default();
-        let mut happened = self.bring_back(session, number, &given, &mut answer)?;
-        let accepted = given.into_iter().filter_map(|entry| match entry.kind {
-            EntryKind::Accepted { path, hunks, .. } => Some((path, hunks)),
+        let mut happened = self.bring_back(session, number, given, answer)?;
+        let accepted = given.iter().filter_map(|entry| match &entry.kind {
+            EntryKind::Accepted { path, hunks, .. } => Some((path.clone(), hunks.clone())),
             _ => None,
         });
         let accepted: Vec<Accepted> = accepted.collect();
-        happened.extend(self.reopen(session, number, &accepted, &open, &mut answer)?);
+        happened.extend(self.reopen(session, number, &accepted, &open, answer)?);
         self.follow(&mut open, &mut happened)?;
-        self.append(happened)?;
-        answer.conflicts.sort_by(|one, other| one.path.cmp(&other.path));
-        Ok(answer)
+        self.append(happened)
     }
 
     /// Restores what was rejected.

@@ -108,11 +108,11 @@ fn what_took_a_files_place_hinders_nothing() {
         world.write("other", "changed");
     });
     assert_eq!(recorded, ["folder", "folder/a", "other", "pipe"]);
-    let answer = world.journal.reject_all(SESSION).unwrap();
+    let answer = world.journal.reject_all(&[SESSION]).unwrap();
     // What is no file is nobody's to remove.
     assert_eq!(answer.conflicts.len(), 1);
     world.remove("pipe");
-    world.journal.reject_all(SESSION).unwrap();
+    world.journal.reject_all(&[SESSION]).unwrap();
     assert_eq!(world.everything(), before);
     assert_eq!(std::fs::read(outside.path().join("a")).unwrap(), b"of another");
 }
@@ -138,7 +138,7 @@ fn names_that_other_systems_would_not_take_are_kept() {
         }
     });
     assert_eq!(world.changes().len(), names.len());
-    world.again().restore(SESSION, checkpoint.seq).unwrap();
+    world.again().restore(&[SESSION], checkpoint.seq).unwrap();
     assert_eq!(world.everything(), before);
 }
 
@@ -263,7 +263,7 @@ fn the_persons_git_has_no_say() {
     let checkpoint = world.journal.checkpoint(SESSION, "1").unwrap();
     assert_eq!(tree(&world, checkpoint.seq), ["100644 .gitattributes", "100644 a"]);
     world.edit(SESSION, "a", Some("x\n"));
-    world.again().restore(SESSION, checkpoint.seq).unwrap();
+    world.again().restore(&[SESSION], checkpoint.seq).unwrap();
     assert_eq!(world.read("a").unwrap(), "a\nb\n");
     assert!(!made.exists());
 }
@@ -277,6 +277,6 @@ fn contents_come_back_from_git_and_not_from_memory() {
     world.remove("a");
     let change = Change { path: "a".into(), from: None, before, after: None };
     world.journal.record(&origin(SESSION), ChangeSource::Tool, &[change]).unwrap();
-    let changes = world.again().changes(SESSION).unwrap();
+    let changes = world.again().changes(&[SESSION]).unwrap();
     assert_eq!(&*changes[0].before.as_ref().unwrap().bytes, bytes);
 }

@@ -30,7 +30,7 @@ fn what_is_saved_while_a_command_runs_is_not_the_commands() {
     assert_eq!(recorded, ["both", "built"]);
     let change = &world.changes()[0];
     assert_eq!((change.added, change.removed), (1, 1));
-    world.journal.reject_all(SESSION).unwrap();
+    world.journal.reject_all(&[SESSION]).unwrap();
     assert_eq!(world.read("both").unwrap(), lines("abcdefPh"));
     assert_eq!(world.read("mine").unwrap(), lines("abcP"));
     assert_eq!(world.read("new").unwrap(), "P");
@@ -47,7 +47,7 @@ fn what_a_command_does_after_the_person_is_the_commands() {
     });
     let change = world.change();
     assert_eq!((change.added, change.removed), (1, 1));
-    world.journal.reject_all(SESSION).unwrap();
+    world.journal.reject_all(&[SESSION]).unwrap();
     assert_eq!(world.read("a").unwrap(), lines("aPcdefgh"));
     // Until here, and no further.
     let recorded = world.command(SESSION, |_| {});
@@ -139,7 +139,7 @@ fn what_the_person_overwrites_unseen_is_rejected_and_told() {
     let [only] = &told[..] else { panic!("{told:?}") };
     assert!(only.diff.contains("-g\n+G\n") && !only.diff.contains("+B"), "{only:?}");
     assert_eq!(world.read("a").unwrap(), mine);
-    assert_eq!(world.again().changes(SESSION).unwrap(), world.changes());
+    assert_eq!(world.again().changes(&[SESSION]).unwrap(), world.changes());
     // What nobody changed meanwhile is nobody's.
     world.journal.overwritten_by_person(path, mine.as_bytes(), || world.write("a", lines("x")));
     assert_eq!(world.rejections(SESSION, 0).0.len(), 1);

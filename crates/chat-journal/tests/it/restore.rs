@@ -51,7 +51,7 @@ fn all_comes_back_byte_for_byte_and_the_undoing_too() {
     let end = world.everything();
     let open = world.changes();
 
-    let restored = world.journal.restore(SESSION, checkpoint.seq).unwrap();
+    let restored = world.journal.restore(&[SESSION], checkpoint.seq).unwrap();
     assert_eq!(restored.conflicts, []);
     assert_eq!(world.everything(), start);
     assert_eq!(world.changes(), []);
@@ -84,7 +84,7 @@ fn the_persons_changes_stay() {
     world.write("mine", "mine, and more");
     world.write("of the person", "x");
     world.edit("another", "merged", Some(&lines("aXcdYfgP")));
-    let restored = world.journal.restore(SESSION, checkpoint.seq).unwrap();
+    let restored = world.journal.restore(&[SESSION], checkpoint.seq).unwrap();
     assert_eq!(world.read("merged").unwrap(), lines("abcdefgP"));
     assert_eq!(world.read("contested").unwrap(), lines("aPcdefgh"));
     assert_eq!(world.read("mine").unwrap(), "mine, and more");
@@ -106,16 +106,16 @@ fn what_was_open_is_open_again_when_a_restore_is_undone() {
     world.edit(SESSION, "a", Some(&lines("aXcdefgh")));
     let second = world.journal.checkpoint(SESSION, "2").unwrap();
     world.edit(SESSION, "a", Some(&lines("aXcdefYh")));
-    world.journal.restore(SESSION, second.seq).unwrap();
+    world.journal.restore(&[SESSION], second.seq).unwrap();
     assert_eq!(world.change().hunks.len(), 1);
-    let restored = world.journal.restore(SESSION, first.seq).unwrap();
+    let restored = world.journal.restore(&[SESSION], first.seq).unwrap();
     assert_eq!(world.changes(), []);
     world.journal.undo_restore(SESSION, restored.seq).unwrap();
     assert_eq!(world.read("a").unwrap(), lines("aXcdefgh"));
     assert_eq!(world.change().hunks.len(), 1);
     // What was accepted is not reviewed when it goes.
-    world.journal.accept_all(SESSION).unwrap();
-    world.journal.restore(SESSION, first.seq).unwrap();
+    world.journal.accept_all(&[SESSION]).unwrap();
+    world.journal.restore(&[SESSION], first.seq).unwrap();
     assert_eq!((world.read("a").unwrap(), world.changes().len()), (lines("abcdefgh"), 0));
 }
 
@@ -129,7 +129,7 @@ fn nothing_is_written_through_a_link() {
     std::fs::rename(world.path("sub"), world.path("elsewhere")).unwrap();
     std::fs::write(outside.path().join("a"), "b").unwrap();
     std::os::unix::fs::symlink(outside.path(), world.path("sub")).unwrap();
-    let restored = world.journal.restore(SESSION, checkpoint.seq).unwrap();
+    let restored = world.journal.restore(&[SESSION], checkpoint.seq).unwrap();
     assert_eq!((restored.conflicts.len(), restored.changed.len()), (1, 0));
     assert_eq!(std::fs::read(outside.path().join("a")).unwrap(), b"b");
 }
@@ -138,7 +138,26 @@ fn nothing_is_written_through_a_link() {
 fn what_is_no_checkpoint_is_none() {
     let world = World::new();
     world.edit(SESSION, "a", Some("b"));
-    assert!(matches!(world.journal.restore(SESSION, 1), Err(Error::NoCheckpoint(1))));
+    assert!(matches!(world.journal.restore(&[SESSION], 1), Err(Error::NoCheckpoint(1))));
     assert!(matches!(world.journal.undo_restore(SESSION, 1), Err(Error::NoRestore(1))));
-    assert!(matches!(world.journal.restore(SESSION, 9), Err(Error::NoCheckpoint(9))));
+    assert!(matches!(world.journal.restore(&[SESSION], 9), Err(Error::NoCheckpoint(9))));
+}
+
+#[test]
+fn only_what_the_given_sessions_did_is_taken_back() {
+    let world = World::new();
+    world.write("a", lines("abcdefgh"));
+    let checkpoint = world.journal.checkpoint(SESSION, "1").unwrap();
+    world.edit(SESSION, "a", Some(&lines("aBcdefgh")));
+    world.edit("agent", "a", Some(&lines("aBcdEfgh")));
+    world.edit("another", "a", Some(&lines("aBcdEfgH")));
+    world.edit("another", "new", Some("n"));
+    let restored = world.journal.restore(&[SESSION, "agent"], checkpoint.seq).unwrap();
+    assert_eq!(restored.conflicts, []);
+    assert_eq!(world.read("a").unwrap(), lines("abcdefgH"));
+    assert_eq!(world.read("new").unwrap(), "n");
+    world.journal.undo_restore(SESSION, restored.seq).unwrap();
+    assert_eq!(world.read("a").unwrap(), lines("aBcdEfgH"));
+    let nobody: [&str; 0] = [];
+    assert!(matches!(world.journal.restore(&nobody, checkpoint.seq), Err(Error::NoCheckpoint(_))));
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use chat_journal::{ChangeSource, ConflictReason, FileKind, Mode, ReviewScope};
+use chat_journal::{ChangeSource, ConflictReason, FileChange, FileKind, Mode, ReviewScope};
 
 use crate::world::{SESSION, World, lines, origin};
 
@@ -16,7 +16,7 @@ fn hunks_are_accepted_and_rejected_one_by_one_and_keep_their_names() {
     let ids: Vec<_> = change.hunks.iter().map(|hunk| hunk.id).collect();
     assert_eq!(change.hunks[1].line, 6);
 
-    world.journal.accept(SESSION, Path::new("a"), &ReviewScope::Hunks(vec![ids[0]])).unwrap();
+    world.journal.accept(&[SESSION], Path::new("a"), &ReviewScope::Hunks(vec![ids[0]])).unwrap();
     let left: Vec<_> = world.change().hunks.iter().map(|hunk| hunk.id).collect();
     assert_eq!(left, ids[1..]);
 
@@ -26,16 +26,20 @@ fn hunks_are_accepted_and_rejected_one_by_one_and_keep_their_names() {
     assert_eq!(hunks[1..].iter().map(|hunk| hunk.id).collect::<Vec<_>>(), ids[1..]);
     assert!(!ids.contains(&hunks[0].id));
 
-    let answer =
-        world.journal.reject(SESSION, Path::new("a"), &ReviewScope::Hunks(vec![ids[1]])).unwrap();
+    let answer = world
+        .journal
+        .reject(&[SESSION], Path::new("a"), &ReviewScope::Hunks(vec![ids[1]]))
+        .unwrap();
     assert_eq!(answer.done, [Path::new("a")]);
     assert_eq!(world.read("a").unwrap(), lines("xaBcdefghijkLm"));
-    let again =
-        world.journal.reject(SESSION, Path::new("a"), &ReviewScope::Hunks(vec![ids[1]])).unwrap();
+    let again = world
+        .journal
+        .reject(&[SESSION], Path::new("a"), &ReviewScope::Hunks(vec![ids[1]]))
+        .unwrap();
     assert_eq!((again.gone, again.done.len()), (vec![ids[1]], 0));
 
-    world.journal.accept_all(SESSION).unwrap();
-    assert!(world.changes().is_empty() && world.again().changes(SESSION).unwrap().is_empty());
+    world.journal.accept_all(&[SESSION]).unwrap();
+    assert!(world.changes().is_empty() && world.again().changes(&[SESSION]).unwrap().is_empty());
     assert_eq!(world.read("a").unwrap(), lines("xaBcdefghijkLm"));
 }
 
@@ -45,11 +49,11 @@ fn of_two_hunks_with_the_same_text_the_right_one_goes() {
     world.write("a", lines("abcabcabc"));
     world.edit(SESSION, "a", Some(&lines("aXcaXcaXc")));
     let ids: Vec<_> = world.change().hunks.iter().map(|hunk| hunk.id).collect();
-    world.journal.reject(SESSION, Path::new("a"), &ReviewScope::Hunks(vec![ids[0]])).unwrap();
+    world.journal.reject(&[SESSION], Path::new("a"), &ReviewScope::Hunks(vec![ids[0]])).unwrap();
     assert_eq!(world.read("a").unwrap(), lines("abcaXcaXc"));
     let left: Vec<_> = world.change().hunks.iter().map(|hunk| hunk.id).collect();
     assert_eq!(left, ids[1..]);
-    let hunks = world.again().changes(SESSION).unwrap().remove(0).hunks;
+    let hunks = world.again().changes(&[SESSION]).unwrap().remove(0).hunks;
     assert_eq!(hunks.iter().map(|hunk| hunk.id).collect::<Vec<_>>(), left);
 }
 
@@ -66,7 +70,7 @@ fn a_persons_edits_are_not_the_sessions_and_survive_a_rejection() {
     assert_eq!(world.change().hunks.len(), 2);
     world.write("a", lines("QaBcdefPgH"));
     assert_eq!(world.change().hunks.iter().map(|hunk| hunk.line).collect::<Vec<_>>(), [2, 9]);
-    world.journal.reject(SESSION, Path::new("a"), &ReviewScope::File).unwrap();
+    world.journal.reject(&[SESSION], Path::new("a"), &ReviewScope::File).unwrap();
     assert_eq!(world.read("a").unwrap(), lines("QabcdefPgh"));
     assert!(world.changes().is_empty());
 }
@@ -79,11 +83,14 @@ fn where_the_person_rewrote_the_same_lines_nothing_is_changed() {
     world.write("a", lines("aPcdefGh"));
     let hunks = world.change().hunks;
     assert!(hunks[0].touched && !hunks[1].touched);
-    let answer = world.journal.reject(SESSION, Path::new("a"), &ReviewScope::File).unwrap();
+    let answer = world.journal.reject(&[SESSION], Path::new("a"), &ReviewScope::File).unwrap();
     assert_eq!(answer.conflicts[0].reason, ConflictReason::Changed);
     assert_eq!(answer.conflicts[0].hunks, [hunks[0].id]);
     assert_eq!(world.read("a").unwrap(), lines("aPcdefGh"));
-    world.journal.reject(SESSION, Path::new("a"), &ReviewScope::Hunks(vec![hunks[1].id])).unwrap();
+    world
+        .journal
+        .reject(&[SESSION], Path::new("a"), &ReviewScope::Hunks(vec![hunks[1].id]))
+        .unwrap();
     assert_eq!(world.read("a").unwrap(), lines("aPcdefgh"));
     // What the person brought back is open no longer.
     world.edit(SESSION, "b", Some("b"));
@@ -101,15 +108,15 @@ fn a_file_that_the_session_made_goes_only_while_it_is_the_sessions() {
     }
     world.write("mine", "one\nof the person\n");
     assert!(world.changes().iter().all(|change| change.kind == FileKind::Created));
-    let answer = world.journal.reject_all(SESSION).unwrap();
+    let answer = world.journal.reject_all(&[SESSION]).unwrap();
     assert_eq!(answer.done.len(), 2);
     assert_eq!((answer.conflicts.len(), world.read("mine").unwrap().len()), (1, 18));
     assert!(world.read("new").is_none() && world.read("empty").is_none());
     // The session's next edit does not make it the session's again.
     world.edit(SESSION, "mine", Some("two\nof the person\n"));
-    let answer = world.journal.reject(SESSION, Path::new("mine"), &ReviewScope::File).unwrap();
+    let answer = world.journal.reject(&[SESSION], Path::new("mine"), &ReviewScope::File).unwrap();
     assert_eq!(answer.conflicts.len(), 1);
-    world.journal.accept(SESSION, Path::new("mine"), &ReviewScope::File).unwrap();
+    world.journal.accept(&[SESSION], Path::new("mine"), &ReviewScope::File).unwrap();
     assert!(world.changes().is_empty());
 }
 
@@ -122,7 +129,7 @@ fn a_file_that_the_session_deleted_comes_back() {
     std::fs::remove_dir(world.path("sub")).unwrap();
     assert_eq!(world.change().kind, FileKind::Deleted);
     assert_eq!(world.change().removed, 2);
-    world.journal.reject(SESSION, Path::new("sub/a"), &world.hunk(0)).unwrap();
+    world.journal.reject(&[SESSION], Path::new("sub/a"), &world.hunk(0)).unwrap();
     let node = world.journal.read(Path::new("sub/a")).unwrap().unwrap();
     assert_eq!((&*node.bytes, node.mode), (&b"text\r\nno end"[..], Mode::Executable));
 }
@@ -137,15 +144,15 @@ fn a_moved_file_is_one_change() {
     let change = world.change();
     assert_eq!(change.kind, FileKind::Moved { from: "a".into() });
     assert_eq!(change.hunks.len(), 2);
-    world.journal.reject(SESSION, Path::new("sub/b"), &world.hunk(0)).unwrap();
+    world.journal.reject(&[SESSION], Path::new("sub/b"), &world.hunk(0)).unwrap();
     assert_eq!(world.read("sub/b").unwrap(), lines("abcdefgH"));
     // Nothing is written over what came to lie there.
     world.write("a", "other");
-    let answer = world.journal.reject(SESSION, Path::new("sub/b"), &ReviewScope::File).unwrap();
+    let answer = world.journal.reject(&[SESSION], Path::new("sub/b"), &ReviewScope::File).unwrap();
     assert_eq!(answer.conflicts[0].reason, ConflictReason::Occupied);
     world.remove("a");
     world.write("sub/b", lines("PabcdefgH"));
-    world.journal.reject(SESSION, Path::new("sub/b"), &ReviewScope::File).unwrap();
+    world.journal.reject(&[SESSION], Path::new("sub/b"), &ReviewScope::File).unwrap();
     assert_eq!((world.read("a"), world.read("sub/b")), (Some(lines("Pabcdefgh")), None));
     assert!(world.changes().is_empty());
 }
@@ -158,15 +165,15 @@ fn what_is_no_text_is_answered_as_a_whole() {
     let change = world.change();
     assert!(change.binary && change.hunks.is_empty());
     world.write("a", b"\0three\n");
-    let answer = world.journal.reject(SESSION, Path::new("a"), &ReviewScope::File).unwrap();
+    let answer = world.journal.reject(&[SESSION], Path::new("a"), &ReviewScope::File).unwrap();
     assert_eq!(answer.conflicts.len(), 1);
     world.write("a", b"\0two\n");
-    world.journal.reject(SESSION, Path::new("a"), &ReviewScope::File).unwrap();
+    world.journal.reject(&[SESSION], Path::new("a"), &ReviewScope::File).unwrap();
     assert_eq!(world.read("a").unwrap(), "\0one\n");
     // Permissions alone are a change, too.
     world.command(SESSION, |world| world.make_executable("a", 0o755));
     assert_eq!(world.change().modes(), Some((Mode::File, Mode::Executable)));
-    world.journal.reject(SESSION, Path::new("a"), &ReviewScope::File).unwrap();
+    world.journal.reject(&[SESSION], Path::new("a"), &ReviewScope::File).unwrap();
     assert_eq!(world.journal.read(Path::new("a")).unwrap().unwrap().mode, Mode::File);
 }
 
@@ -178,11 +185,47 @@ fn two_sessions_do_not_review_each_others_work() {
     world.edit("other", "a", Some(&lines("aBcdefGh")));
     world.edit(SESSION, "a", Some(&lines("aBcDefGh")));
     assert_eq!(world.change().hunks.len(), 2);
-    assert_eq!(world.journal.changes("other").unwrap()[0].hunks.len(), 1);
-    world.journal.reject_all(SESSION).unwrap();
+    assert_eq!(world.journal.changes(&["other"]).unwrap()[0].hunks.len(), 1);
+    world.journal.reject_all(&[SESSION]).unwrap();
     assert_eq!(world.read("a").unwrap(), lines("abcdefGh"));
-    world.journal.reject_all("other").unwrap();
+    world.journal.reject_all(&["other"]).unwrap();
     assert_eq!(world.read("a").unwrap(), lines("abcdefgh"));
+}
+
+#[test]
+fn several_sessions_are_reviewed_at_once_and_each_is_answered() {
+    let world = World::new();
+    world.write("a", lines("abcdefgh"));
+    world.edit(SESSION, "a", Some(&lines("aBcdefgh")));
+    world.edit("other", "a", Some(&lines("aXcdefGh")));
+    world.edit("other", "new", Some("n\n"));
+    let both = [SESSION, "other"];
+    let listed = || {
+        let changes = world.journal.changes(&both).unwrap();
+        let line =
+            |change: &FileChange| (change.path.display().to_string(), change.session.clone());
+        changes.iter().map(line).collect::<Vec<_>>()
+    };
+    let line = |path: &str, session: &str| (path.to_owned(), session.to_owned());
+    let all = [line("a", SESSION), line("a", "other"), line("new", "other")];
+    assert_eq!(listed(), all);
+    // What one of them wrote over the other’s lines goes first.
+    let answer = world.journal.reject_all(&both).unwrap();
+    assert_eq!((&answer.conflicts[..], &answer.gone[..]), (&[][..], &[][..]));
+    assert_eq!((world.read("a"), world.read("new")), (Some(lines("abcdefgh")), None));
+    assert_eq!(listed(), []);
+    world.journal.undo(&both, answer.undo.unwrap()).unwrap();
+    assert_eq!(world.read("a").unwrap(), lines("aXcdefGh"));
+    assert_eq!(listed(), all);
+    // A hunk belongs to one of them, and so does a file that is answered for one.
+    let of_other = world.journal.changes(&["other"]).unwrap()[0].hunks[1].id;
+    let part = ReviewScope::Hunks(vec![of_other]);
+    world.journal.reject(&both, Path::new("a"), &part).unwrap();
+    assert_eq!(world.read("a").unwrap(), lines("aXcdefgh"));
+    assert_eq!(world.journal.reject(&both, Path::new("a"), &part).unwrap().gone, [of_other]);
+    let part = ReviewScope::By("other".to_owned());
+    world.journal.accept(&both, Path::new("a"), &part).unwrap();
+    assert_eq!(listed(), [line("a", SESSION), line("new", "other")]);
 }
 
 /// The files in it are as old as they were: only the folder has another name.
@@ -202,7 +245,7 @@ fn a_moved_folder_is_the_move_of_its_files_and_taken_back_whole() {
     let from = |path: &str| FileKind::Moved { from: path.into() };
     assert_eq!(moved, [from("src/a"), from("src/deep/b")]);
     for change in world.changes() {
-        world.journal.reject(SESSION, &change.path, &ReviewScope::File).unwrap();
+        world.journal.reject(&[SESSION], &change.path, &ReviewScope::File).unwrap();
     }
     assert_eq!(world.everything(), before);
 }
@@ -213,7 +256,7 @@ fn a_moved_file_that_another_session_deleted_is_rejected_once() {
     world.write("a", lines("abc"));
     world.rename(SESSION, "a", "b");
     world.edit("other", "b", None);
-    let answer = world.journal.reject_all(SESSION).unwrap();
+    let answer = world.journal.reject_all(&[SESSION]).unwrap();
     assert_eq!(answer.conflicts, []);
     // It is the other session's to bring back: nothing came of this one.
     assert_eq!((world.read("a"), world.read("b")), (None, None));
@@ -227,7 +270,7 @@ fn the_model_is_told_what_was_rejected() {
     world.write("a", lines("ab"));
     world.edit(SESSION, "a", Some(&lines("aB")));
     world.edit(SESSION, "new", Some("x"));
-    world.journal.reject_all(SESSION).unwrap();
+    world.journal.reject_all(&[SESSION]).unwrap();
     let (told, until) = world.rejections(SESSION, 0);
     let of = |path: &str| told.iter().find(|told| told.path == Path::new(path)).unwrap();
     assert_eq!(of("a").diff, "@@ -1,2 +1,2 @@\n a\n-b\n+B\n");

@@ -12,6 +12,13 @@ use crate::world::{World, origin};
 const FILES: [&str; 3] = ["a", "sub/b", "c"];
 const SESSIONS: [&str; 2] = ["one", "two"];
 
+/// All sessions, this one first.
+fn all_with(session: usize) -> Vec<&'static str> {
+    let mut all = SESSIONS.to_vec();
+    all.swap(0, session);
+    all
+}
+
 /// Where in a file something is done, and how.
 #[derive(Clone, Debug)]
 struct Edit {
@@ -148,7 +155,7 @@ impl Play {
         session: usize,
         which: Option<prop::sample::Index>,
     ) -> Option<(String, ReviewScope)> {
-        let changes = self.world.journal.changes(SESSIONS[session]).unwrap();
+        let changes = self.world.journal.changes(&[SESSIONS[session]]).unwrap();
         let Some(which) = which else {
             let change = changes.first()?;
             return Some((change.path.to_str()?.to_owned(), ReviewScope::File));
@@ -243,9 +250,9 @@ impl Play {
                 let before = self.world.everything();
                 let is_accept = matches!(step, Step::Accept(..));
                 let answer = if is_accept {
-                    journal.accept(session, Path::new(&path), &part).unwrap()
+                    journal.accept(&[session], Path::new(&path), &part).unwrap()
                 } else {
-                    journal.reject(session, Path::new(&path), &part).unwrap()
+                    journal.reject(&[session], Path::new(&path), &part).unwrap()
                 };
                 assert!(answer.gone.is_empty());
                 self.answers.extend(answer.undo.map(|undo| (number, undo)));
@@ -254,25 +261,25 @@ impl Play {
                     assert_eq!(self.world.everything(), before);
                 }
                 if let (ReviewScope::Hunks(ids), [_]) = (&part, &answer.done[..]) {
-                    let left = journal.changes(session).unwrap();
+                    let left = journal.changes(&[session]).unwrap();
                     let mut left = left.iter().filter(|change| change.path == Path::new(&path));
                     assert!(left.all(|change| change.hunks.iter().all(|hunk| hunk.id != ids[0])));
                 }
             }
             Step::AcceptAll(session) => {
-                let answer = self.world.journal.accept_all(SESSIONS[*session]).unwrap();
+                let answer = self.world.journal.accept_all(&[SESSIONS[*session]]).unwrap();
                 self.answers.extend(answer.undo.map(|undo| (*session, undo)));
-                assert!(self.world.journal.changes(SESSIONS[*session]).unwrap().is_empty());
+                assert!(self.world.journal.changes(&[SESSIONS[*session]]).unwrap().is_empty());
             }
             Step::RejectAll(session) => {
-                let answer = self.world.journal.reject_all(SESSIONS[*session]).unwrap();
-                let left = self.world.journal.changes(SESSIONS[*session]).unwrap();
+                let answer = self.world.journal.reject_all(&[SESSIONS[*session]]).unwrap();
+                let left = self.world.journal.changes(&[SESSIONS[*session]]).unwrap();
                 assert!(left.len() <= answer.conflicts.len());
                 self.answers.extend(answer.undo.map(|undo| (*session, undo)));
             }
             Step::UndoAnswer => {
                 let Some((session, answer)) = self.answers.pop() else { return };
-                self.world.journal.undo(SESSIONS[session], answer).unwrap();
+                self.world.journal.undo(&[SESSIONS[session]], answer).unwrap();
             }
             Step::Save(session, command, person) => {
                 let scan = self.world.journal.scan().unwrap();
@@ -291,7 +298,7 @@ impl Play {
             }
             Step::Restore(session, which) => {
                 let to = *which.get(&self.checkpoints);
-                let restored = self.world.journal.restore(SESSIONS[*session], to).unwrap();
+                let restored = self.world.journal.restore(&all_with(*session), to).unwrap();
                 self.restores.push(restored.seq);
             }
             Step::Undo(session) => {
@@ -301,7 +308,8 @@ impl Play {
             Step::Reopen => {
                 let new = self.world.again();
                 for session in SESSIONS {
-                    let (old, new) = (self.world.journal.changes(session), new.changes(session));
+                    let (old, new) =
+                        (self.world.journal.changes(&[session]), new.changes(&[session]));
                     assert_eq!(old.unwrap(), new.unwrap());
                 }
                 self.world.journal = new;
@@ -389,7 +397,7 @@ proptest! {
         }
         let end = play.world.everything();
         let journal = &play.world.journal;
-        let restored = journal.restore(SESSIONS[0], play.checkpoints[0]).unwrap();
+        let restored = journal.restore(&all_with(0), play.checkpoints[0]).unwrap();
         prop_assert_eq!(&restored.conflicts, &[]);
         prop_assert_eq!(play.world.everything(), start);
         journal.undo_restore(SESSIONS[0], restored.seq).unwrap();
@@ -406,5 +414,5 @@ fn a_change_that_changes_nothing_is_none() {
     assert!(
         world.journal.record(&origin("one"), ChangeSource::Tool, &[change]).unwrap().is_empty()
     );
-    assert!(world.journal.changes("one").unwrap().is_empty());
+    assert!(world.journal.changes(&["one"]).unwrap().is_empty());
 }

@@ -19,10 +19,10 @@ fn a_log_cut_off_anywhere_opens_and_goes_on() {
     for cut in (0..=whole.len()).step_by(7).chain([whole.len()]) {
         std::fs::write(&log, &whole[..cut]).unwrap();
         let journal = world.again();
-        let changes = journal.changes(SESSION).unwrap();
+        let changes = journal.changes(&[SESSION]).unwrap();
         hunks.push(changes.first().map_or(0, |change| change.hunks.len()));
         journal.checkpoint(SESSION, "2").unwrap();
-        assert_eq!(world.again().changes(SESSION).unwrap(), changes);
+        assert_eq!(world.again().changes(&[SESSION]).unwrap(), changes);
     }
     assert!(hunks.is_sorted());
     assert_eq!(hunks.last(), Some(&2));
@@ -38,7 +38,7 @@ fn what_crashes_leave_behind_is_in_nobodys_way() {
     std::fs::create_dir(world.own("git.new")).unwrap();
     let journal = world.again();
     journal.checkpoint(SESSION, "1").unwrap();
-    assert_eq!(journal.changes(SESSION).unwrap().len(), 1);
+    assert_eq!(journal.changes(&[SESSION]).unwrap().len(), 1);
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn lost_contents_are_told() {
     for pack in std::fs::read_dir(packs).unwrap().flatten() {
         std::fs::remove_file(pack.path()).unwrap();
     }
-    assert!(matches!(world.again().changes(SESSION), Err(Error::Lost(_))));
+    assert!(matches!(world.again().changes(&[SESSION]), Err(Error::Lost(_))));
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn old_checkpoints_go_and_what_is_open_stays() {
     world.write("a", lines("abc"));
     world.journal.checkpoint("old", "1").unwrap();
     world.edit("old", "a", Some(&lines("aXc")));
-    world.journal.accept_all("old").unwrap();
+    world.journal.accept_all(&["old"]).unwrap();
     let kept = world.journal.checkpoint(SESSION, "1").unwrap();
     world.edit(SESSION, "b", Some("open"));
     let later = world.journal.checkpoint(SESSION, "2").unwrap();
@@ -107,16 +107,16 @@ fn old_checkpoints_go_and_what_is_open_stays() {
     // A journal that was open all the time goes on, with contents that are gone by now.
     world.write("a", lines("abc"));
     world.command(SESSION, |world| world.write("a", lines("abcd")));
-    assert_eq!(world.again().changes(SESSION).unwrap().len(), 2);
-    world.journal.restore(SESSION, later.seq).unwrap();
+    assert_eq!(world.again().changes(&[SESSION]).unwrap().len(), 2);
+    world.journal.restore(&[SESSION], later.seq).unwrap();
     assert_eq!(world.read("a").unwrap(), lines("abc"));
-    world.again().restore(SESSION, kept.seq).unwrap();
+    world.again().restore(&[SESSION], kept.seq).unwrap();
     assert_eq!(world.read("b"), None);
 
-    world.journal.reject_all(SESSION).unwrap();
-    world.journal.accept_all(SESSION).unwrap();
+    world.journal.reject_all(&[SESSION]).unwrap();
+    world.journal.accept_all(&[SESSION]).unwrap();
     world.edit(SESSION, "c", Some("c"));
-    world.journal.accept_all(SESSION).unwrap();
+    world.journal.accept_all(&[SESSION]).unwrap();
     moment_after();
     assert!(journal.prune().unwrap().checkpoints > 0);
     assert!(world.journal.checkpoints(SESSION).unwrap().is_empty());
@@ -161,7 +161,7 @@ fn what_nothing_is_open_of_any_more_keeps_nothing() {
     world.journal.prune().unwrap();
     assert!(world.journal.checkpoints(SESSION).unwrap().is_empty());
     assert!(world.journal.checkpoints("later").unwrap().is_empty());
-    assert!(world.changes().is_empty() && world.again().changes(SESSION).unwrap().is_empty());
+    assert!(world.changes().is_empty() && world.again().changes(&[SESSION]).unwrap().is_empty());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::world::{SESSION, World, lines};
 
 /// Takes an answer back.
 fn undo(world: &World, answer: &ReviewOutcome) -> ReviewOutcome {
-    world.journal.undo(SESSION, answer.undo.unwrap()).unwrap()
+    world.journal.undo(&[SESSION], answer.undo.unwrap()).unwrap()
 }
 
 /// A project in which a session did everything that there is.
@@ -29,8 +29,8 @@ fn changed() -> World {
 
 /// What of the review stays when it comes back: hunks have other names then.
 fn seen(world: &World) -> Vec<impl PartialEq + std::fmt::Debug + use<>> {
-    let changes = world.journal.changes(SESSION).unwrap();
-    let again = world.again().changes(SESSION).unwrap();
+    let changes = world.journal.changes(&[SESSION]).unwrap();
+    let again = world.again().changes(&[SESSION]).unwrap();
     assert_eq!(again, changes, "what is on disk is what is in memory");
     let seen = |change: chat_journal::FileChange| {
         let places: Vec<_> = change.hunks.iter().map(|hunk| (hunk.old, hunk.new)).collect();
@@ -43,7 +43,7 @@ fn seen(world: &World) -> Vec<impl PartialEq + std::fmt::Debug + use<>> {
 fn all_that_was_rejected_comes_back_exactly() {
     let world = changed();
     let (files, review) = (world.everything(), seen(&world));
-    let answer = world.journal.reject_all(SESSION).unwrap();
+    let answer = world.journal.reject_all(&[SESSION]).unwrap();
     assert_eq!((answer.done.len(), answer.conflicts.len()), (5, 0));
     assert!(world.changes().is_empty() && world.read("new/file").is_none());
     let undone = undo(&world, &answer);
@@ -53,7 +53,7 @@ fn all_that_was_rejected_comes_back_exactly() {
     undo(&world, &answer);
     assert_eq!(world.everything(), files);
     // It can be rejected as before.
-    world.journal.reject_all(SESSION).unwrap();
+    world.journal.reject_all(&[SESSION]).unwrap();
     assert_eq!(world.read("old").unwrap(), lines("mno"));
     assert_eq!(world.read("gone").unwrap(), lines("xyz"));
 }
@@ -65,13 +65,13 @@ fn a_file_that_took_anothers_place_makes_room() {
     world.rename(SESSION, "a", "b");
     world.edit(SESSION, "a", Some("new"));
     let files = world.everything();
-    let answer = world.journal.reject_all(SESSION).unwrap();
+    let answer = world.journal.reject_all(&[SESSION]).unwrap();
     assert_eq!(answer.conflicts, []);
     assert_eq!((world.read("a").unwrap(), world.read("b")), (lines("abc"), None));
-    assert!(world.changes().is_empty() && world.again().changes(SESSION).unwrap().is_empty());
+    assert!(world.changes().is_empty() && world.again().changes(&[SESSION]).unwrap().is_empty());
     assert_eq!(undo(&world, &answer).conflicts, []);
     assert_eq!(world.everything(), files);
-    world.journal.reject_all(SESSION).unwrap();
+    world.journal.reject_all(&[SESSION]).unwrap();
     assert_eq!((world.read("a").unwrap(), world.read("b")), (lines("abc"), None));
 }
 
@@ -79,13 +79,13 @@ fn a_file_that_took_anothers_place_makes_room() {
 fn all_that_was_accepted_is_to_be_reviewed_again() {
     let world = changed();
     let (files, review) = (world.everything(), seen(&world));
-    let answer = world.journal.accept_all(SESSION).unwrap();
+    let answer = world.journal.accept_all(&[SESSION]).unwrap();
     assert!(world.changes().is_empty());
     undo(&world, &answer);
     assert_eq!((world.everything(), seen(&world)), (files, review));
     assert!(undo(&world, &answer).conflicts.is_empty());
     assert_eq!(world.changes().len(), 5);
-    world.journal.reject_all(SESSION).unwrap();
+    world.journal.reject_all(&[SESSION]).unwrap();
     assert_eq!(world.read("a").unwrap(), lines("abcdefgh"));
 }
 
@@ -94,8 +94,8 @@ fn a_hunk_comes_back_beside_what_came_since() {
     let world = World::new();
     world.write("a", lines("abcdefghijklm"));
     world.edit(SESSION, "a", Some(&lines("aBcdefGhijkLm")));
-    let accepted = world.journal.accept(SESSION, Path::new("a"), &world.hunk(0)).unwrap();
-    let rejected = world.journal.reject(SESSION, Path::new("a"), &world.hunk(0)).unwrap();
+    let accepted = world.journal.accept(&[SESSION], Path::new("a"), &world.hunk(0)).unwrap();
+    let rejected = world.journal.reject(&[SESSION], Path::new("a"), &world.hunk(0)).unwrap();
     assert_eq!(world.read("a").unwrap(), lines("aBcdefghijkLm"));
     world.write("a", lines("aBcPefghijkLm"));
     world.edit(SESSION, "a", Some(&lines("aBcPefghijkLmN")));
@@ -105,7 +105,7 @@ fn a_hunk_comes_back_beside_what_came_since() {
     undo(&world, &accepted);
     let change = world.change();
     assert_eq!((change.hunks.len(), change.added, change.removed), (4, 4, 3));
-    world.journal.reject_all(SESSION).unwrap();
+    world.journal.reject_all(&[SESSION]).unwrap();
     assert_eq!(world.read("a").unwrap(), lines("abcPefghijklm"));
 }
 
@@ -119,7 +119,7 @@ fn where_the_person_changed_the_same_nothing_comes_back() {
     world.edit(SESSION, "b", Some(&lines("aXc")));
     world.edit(SESSION, "c", None);
     world.edit(SESSION, "new", Some("n"));
-    let answer = world.journal.reject_all(SESSION).unwrap();
+    let answer = world.journal.reject_all(&[SESSION]).unwrap();
     world.write("a", lines("aPc"));
     world.write("c", lines("mine"));
     world.write("new", "mine");
@@ -141,7 +141,7 @@ fn what_was_accepted_and_is_gone_is_not_to_be_reviewed_again() {
     let world = World::new();
     world.write("a", lines("abc"));
     world.edit(SESSION, "a", Some(&lines("aXc")));
-    let answer = world.journal.accept(SESSION, Path::new("a"), &ReviewScope::File).unwrap();
+    let answer = world.journal.accept(&[SESSION], Path::new("a"), &ReviewScope::File).unwrap();
     world.remove("a");
     let undone = undo(&world, &answer);
     assert_eq!((undone.done.len(), undone.conflicts.len()), (0, 1));
@@ -152,12 +152,12 @@ fn what_was_accepted_and_is_gone_is_not_to_be_reviewed_again() {
 fn only_answers_of_the_session_are_taken_back() {
     let world = World::new();
     world.edit(SESSION, "a", Some("a"));
-    assert!(matches!(world.journal.undo(SESSION, 1), Err(Error::NoAnswer(1))));
-    let answer = world.journal.reject_all(SESSION).unwrap().undo.unwrap();
-    assert!(matches!(world.journal.undo("another", answer), Err(Error::NoAnswer(_))));
-    assert_eq!(world.journal.reject_all(SESSION).unwrap().undo, None);
-    assert_eq!(world.journal.accept_all(SESSION).unwrap().undo, None);
-    world.journal.undo(SESSION, answer).unwrap();
+    assert!(matches!(world.journal.undo(&[SESSION], 1), Err(Error::NoAnswer(1))));
+    let answer = world.journal.reject_all(&[SESSION]).unwrap().undo.unwrap();
+    assert!(matches!(world.journal.undo(&["another"], answer), Err(Error::NoAnswer(_))));
+    assert_eq!(world.journal.reject_all(&[SESSION]).unwrap().undo, None);
+    assert_eq!(world.journal.accept_all(&[SESSION]).unwrap().undo, None);
+    world.journal.undo(&[SESSION], answer).unwrap();
     assert_eq!(world.change().kind, FileKind::Created);
 }
 
@@ -166,8 +166,8 @@ fn the_model_hears_of_what_is_true_in_the_end() {
     let world = World::new();
     world.write("a", lines("abcdefgh"));
     world.edit(SESSION, "a", Some(&lines("aBcdefGh")));
-    let first = world.journal.reject(SESSION, Path::new("a"), &world.hunk(0)).unwrap();
-    let second = world.journal.reject(SESSION, Path::new("a"), &world.hunk(0)).unwrap();
+    let first = world.journal.reject(&[SESSION], Path::new("a"), &world.hunk(0)).unwrap();
+    let second = world.journal.reject(&[SESSION], Path::new("a"), &world.hunk(0)).unwrap();
     undo(&world, &second);
     let told = world.rejections(SESSION, 0).0;
     let [only] = &told[..] else { panic!("{told:?}") };
@@ -210,9 +210,9 @@ fn a_change_is_told_as_the_model_made_it() {
     world.rename(SESSION, "old", "moved");
     world.edit(SESSION, "moved", Some(&lines("mN")));
     // Accepted, to be reviewed again, and then rejected.
-    let accepted = world.journal.accept_all(SESSION).unwrap();
+    let accepted = world.journal.accept_all(&[SESSION]).unwrap();
     undo(&world, &accepted);
-    let rejected = world.journal.reject_all(SESSION).unwrap();
+    let rejected = world.journal.reject_all(&[SESSION]).unwrap();
     let all = ["a: -b +B", "gone: -x -y", "moved: -n +N", "new: +n"];
     assert_eq!(told(&world, 0), all);
     let moved =
@@ -224,7 +224,7 @@ fn a_change_is_told_as_the_model_made_it() {
     assert!(answer.conflicts.is_empty());
     assert_eq!(told(&world, told_until), all.map(|one| format!("again {one}")));
     // Rejected once more it is just what the model knows.
-    world.journal.reject_all(SESSION).unwrap();
+    world.journal.reject_all(&[SESSION]).unwrap();
     assert!(told(&world, told_until).is_empty());
     assert_eq!(told(&world, 0), all);
 }
@@ -234,9 +234,9 @@ fn a_change_over_an_accepted_one_is_told_alone() {
     let world = World::new();
     world.write("a", lines("abc"));
     world.edit(SESSION, "a", Some(&lines("aXc")));
-    world.journal.accept_all(SESSION).unwrap();
+    world.journal.accept_all(&[SESSION]).unwrap();
     world.edit(SESSION, "a", Some(&lines("aYc")));
-    world.journal.reject_all(SESSION).unwrap();
+    world.journal.reject_all(&[SESSION]).unwrap();
     assert_eq!(told(&world, 0), ["a: -X +Y"]);
     assert_eq!(world.read("a").unwrap(), lines("aXc"));
 }
@@ -250,21 +250,21 @@ fn what_a_restore_took_back_is_told_too() {
     let between = world.journal.checkpoint(SESSION, "2").unwrap().seq;
     world.edit(SESSION, "a", Some(&lines("aBcdefGh")));
     world.edit("other", "b", Some("of another session\n"));
-    world.journal.reject(SESSION, Path::new("a"), &world.hunk(0)).unwrap();
+    world.journal.reject(&[SESSION], Path::new("a"), &world.hunk(0)).unwrap();
     assert_eq!(told(&world, 0), ["a: -b +B"]);
     let before = later(&world);
     // Going back brings the rejected change back, and takes the other one away.
-    let restored = world.journal.restore(SESSION, between).unwrap();
+    let restored = world.journal.restore(&[SESSION], between).unwrap();
     assert_eq!(world.read("a").unwrap(), lines("aBcdefgh"));
     assert_eq!(told(&world, before), ["a: -g +G", "again a: -b +B"]);
     assert_eq!(told(&world, 0), ["a: -g +G"]);
     world.journal.undo_restore(SESSION, restored.seq).unwrap();
     assert!(told(&world, before).is_empty(), "{:?}", told(&world, before));
     assert_eq!(told(&world, 0), ["a: -b +B"]);
-    let restored = world.journal.restore(SESSION, begin).unwrap();
+    let restored = world.journal.restore(&[SESSION], begin).unwrap();
     assert_eq!(told(&world, 0), ["a: -b +B", "a: -g +G"]);
     // Where the conversation went back as well the changes were never made in it.
-    let (nothing, _) = world.journal.rejections(SESSION, before, |said| said != "1").unwrap();
+    let (nothing, _) = world.journal.rejections(&[SESSION], before, |said| said != "1").unwrap();
     assert_eq!(nothing, []);
     let since = later(&world);
     world.journal.undo_restore(SESSION, restored.seq).unwrap();

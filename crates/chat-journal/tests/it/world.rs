@@ -119,13 +119,13 @@ impl World {
     }
 
     pub fn changes(&self) -> Vec<FileChange> {
-        self.journal.changes(SESSION).unwrap()
+        self.journal.changes(&[SESSION]).unwrap()
     }
 
     /// What the model is told that the user took back or wanted after all since a moment, and until which moment
     /// that is.
     pub fn rejections(&self, session: &str, since: u64) -> (Vec<Rejection>, u64) {
-        self.journal.rejections(session, since, |_| true).unwrap()
+        self.journal.rejections(&[session], since, |_| true).unwrap()
     }
 
     /// The only change.

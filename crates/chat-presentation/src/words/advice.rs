@@ -132,6 +132,7 @@ pub fn advice(error: &Error) -> Advice {
         | Kind::NoReview { .. }
         | Kind::NothingChanged
         | Kind::SessionAtWork
+        | Kind::AgentAtWork { .. }
         | Kind::SkillUnreadable { .. }
         | Kind::PageNotFetched { .. }
         | Kind::NameTaken { .. }

@@ -234,6 +234,12 @@ pub fn sentence(error: &Error) -> String {
         Kind::SessionAtWork => gettext(
             "The model is still replying in this chat. Wait until it’s done or stop it, then try again.",
         ),
+        Kind::AgentAtWork { name } => fill(
+            &gettext(
+                "The agent “{name}” is still working here. Wait until it’s done or stop it, then try again.",
+            ),
+            &[("name", name)],
+        ),
         Kind::AgentMissing { name, why } => super::no_agent(name, why),
         Kind::SkillUnreadable { name } => fill(
             &gettext("Couldn’t read the skill “{name}”, or it has changed. Try again."),

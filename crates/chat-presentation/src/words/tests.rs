@@ -67,6 +67,7 @@ fn all_kinds() -> Vec<Kind> {
         Kind::SessionNotFound { fid: "2026-01-15-14-30-45".to_owned() },
         Kind::SessionInUse,
         Kind::SessionAtWork,
+        Kind::AgentAtWork { name: name() },
         Kind::AgentMissing { name: name(), why: NoAgent::default() },
         Kind::AgentMissing { name: name(), why: NoAgent::Unknown { nearest: Some(name()) } },
         Kind::AgentMissing { name: name(), why: NoAgent::Untrusted },
@@ -230,10 +231,11 @@ fn place(kind: &Kind) -> usize {
         Kind::AgentBudget { .. } => 74,
         Kind::Worktree { .. } => 75,
         Kind::SkillUnreadable { .. } => 76,
+        Kind::AgentAtWork { .. } => 77,
     }
 }
 
-const KINDS: usize = 77;
+const KINDS: usize = 78;
 
 fn errors() -> Vec<Error> {
     let kinds = all_kinds();

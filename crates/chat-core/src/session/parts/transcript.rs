@@ -7,7 +7,7 @@ use crate::chat::{Grown, ReplyBuilder, TextKind};
 use crate::client::Delta;
 use crate::error::Error;
 use crate::message::provider::{forget_all, forget_cut};
-use crate::message::{Ending, Message, MessageId, MessageTree, Part, Usage};
+use crate::message::{Ending, Message, MessageId, MessageTree, Part, Role, Usage};
 use crate::store::{Segment, SegmentKind};
 
 /// The messages as far as they are loaded, the open reply, and what the store does not have yet.
@@ -16,6 +16,8 @@ use crate::store::{Segment, SegmentKind};
 pub(crate) struct Transcript {
     /// The whole shown branch and what else is loaded; none where only the store has it.
     tree: Option<MessageTree>,
+    /// The last message that the model was sent as the user's, where no messages are loaded and it is known.
+    asked: Option<MessageId>,
     /// The reply that is being written; its message is in the tree too, as it began.
     open: Option<OpenReply>,
     /// Results of tools that the store refused: they are here alone, and go into it with the next
@@ -60,7 +62,22 @@ impl Transcript {
 
     /// Drops the messages: the store has all of them.
     pub(crate) fn unload(&mut self) {
+        self.asked = self.asked();
         self.tree = None;
+    }
+
+    /// The last message that the model was sent as the user's, which may be another agent's. Of
+    /// messages that are not loaded as far as it is known.
+    pub(crate) fn asked(&self) -> Option<MessageId> {
+        if self.tree.is_none() {
+            return self.asked;
+        }
+        last_asked(&self.history())
+    }
+
+    /// Notes [that](Self::asked) of messages that are not loaded.
+    pub(crate) fn note_asked(&mut self, branch: &[Arc<Message>]) {
+        self.asked = last_asked(branch);
     }
 
     /// The last message of the shown branch.
@@ -285,6 +302,10 @@ impl OpenReply {
         let began = Message::clone(&self.began);
         Message { parts, ended: Some(ended), error, usage: Some(usage), ..began }
     }
+}
+
+fn last_asked(branch: &[Arc<Message>]) -> Option<MessageId> {
+    branch.iter().rfind(|message| message.role == Role::User).map(|message| message.id)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-use chat_core::review::{FileChange, Hunk, Node};
+use chat_core::review::{FileChange, Hunk, Node, ReviewScope};
 
 use super::*;
 
@@ -6,6 +6,7 @@ use super::*;
 fn changed(old: &str, new: &str) -> Arc<Changed> {
     let node = |text: &str| Some(Node::file(text.as_bytes()));
     let mut change = FileChange {
+        session: "chat".to_owned(),
         path: "src/main.rs".into(),
         kind: FileKind::Modified,
         before: node(old),
@@ -27,7 +28,7 @@ fn changed(old: &str, new: &str) -> Arc<Changed> {
             touched: false,
         });
     }
-    Arc::new(Changed { change, diff })
+    Arc::new(Changed { change, diff, agent: None })
 }
 
 fn lines(count: usize) -> String {
@@ -117,9 +118,10 @@ fn what_is_as_before_keeps_its_widgets() {
 fn two_files() -> (Listing, Listing, Listing) {
     let old = lines(40);
     let first = changed(&old, &old.replace("\n5\n", "\nx\n").replace("\n30\n", "\ny\n"));
-    let mut second = Changed { change: first.change.clone(), diff: first.diff.clone() };
+    let mut second =
+        Changed { change: first.change.clone(), diff: first.diff.clone(), agent: None };
     second.change.path = "src/other.rs".into();
-    let mut left = Changed { change: first.change.clone(), diff: first.diff.clone() };
+    let mut left = Changed { change: first.change.clone(), diff: first.diff.clone(), agent: None };
     left.change.hunks.remove(0);
     left.diff.changes.remove(0);
     let (left, second) = (Arc::new(left), Arc::new(second));
@@ -137,7 +139,7 @@ fn what_is_answered_with_the_pointer_leaves_a_gap_where_it_was() {
     }
     let first = Arc::clone(&all.files()[0]);
     let ids: Vec<_> = first.change.hunks.iter().map(|hunk| hunk.id).collect();
-    let files = vec![all.files()[1].change.path.clone()];
+    let files = vec![Arc::clone(&all.files()[1])];
     let gap = |hunk: usize, height| Gap {
         file: Arc::clone(&first),
         hunk: Some(ids[hunk]),
@@ -164,4 +166,24 @@ fn what_is_answered_with_the_pointer_leaves_a_gap_where_it_was() {
     // The file's row disappears with its last change.
     options.leave_gap(gap(1, 200));
     assert_eq!(shown(&one_file, &options), ["gap 130", "gap 200", "src/other.rs", "@0", "@1"]);
+}
+
+#[test]
+fn a_file_that_two_agents_changed_is_answered_for_each_and_counts_once() {
+    let of = |session: &str, path: &str| {
+        let change = &changed("a\n", "b\n").change;
+        let (session, path) = (session.to_owned(), path.into());
+        FileChange { session, path, ..change.clone() }
+    };
+    let changes = vec![of("chat", "a"), of("agent", "a"), of("agent", "b")];
+    let listing = Listing::of(changes, &Listing::default(), |session| {
+        (session != "chat").then(|| session.to_owned())
+    });
+    assert_eq!(listing.count(), 2);
+    let files = listing.files();
+    let agents: Vec<_> = files.iter().map(|file| file.agent.as_deref()).collect();
+    assert_eq!(agents, [None, Some("agent"), Some("agent")]);
+    let parts: Vec<_> = files.iter().map(|file| listing.part(file)).collect();
+    let by = |session: &str| ReviewScope::By(session.to_owned());
+    assert_eq!(parts, [by("chat"), by("agent"), ReviewScope::File]);
 }

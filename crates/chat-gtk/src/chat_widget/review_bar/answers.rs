@@ -59,9 +59,13 @@ pub(super) fn said(action: &ReviewAction, answer: &ReviewOutcome) -> String {
         (Some((path, part)), verdict) => {
             let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
             let text = match (part, verdict) {
-                (ReviewScope::File, Verdict::Accept) => gettext("Changes in “{name}” accepted"),
+                (ReviewScope::File | ReviewScope::By(_), Verdict::Accept) => {
+                    gettext("Changes in “{name}” accepted")
+                }
                 (ReviewScope::Hunks(_), Verdict::Accept) => gettext("Change in “{name}” accepted"),
-                (ReviewScope::File, Verdict::Reject) => gettext("Changes in “{name}” rejected"),
+                (ReviewScope::File | ReviewScope::By(_), Verdict::Reject) => {
+                    gettext("Changes in “{name}” rejected")
+                }
                 (ReviewScope::Hunks(_), Verdict::Reject) => gettext("Change in “{name}” rejected"),
             };
             return fill(&text, &[("name", &one_line(&name))]);
@@ -112,7 +116,7 @@ mod tests {
             (ReviewAction::all(Verdict::Reject), Some("2 files rejected")),
             (ReviewAction::all(Verdict::Accept), Some("2 files accepted")),
             (
-                ReviewAction::file(Verdict::Reject, "src/a.rs".into()),
+                ReviewAction::file(Verdict::Reject, "src/a.rs".into(), ReviewScope::File),
                 Some("Changes in “a.rs” rejected"),
             ),
             (

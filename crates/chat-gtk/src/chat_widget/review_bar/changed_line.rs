@@ -48,7 +48,7 @@ impl ChangedLine {
 
     /// Shows how much this is; nothing is not seen.
     pub(super) fn show(&self, listing: &Listing) {
-        let count = listing.files().len();
+        let count = listing.count();
         let (added, removed) = listing.counts();
         let (files, lines) = (files_changed(count), counted(added, removed));
         let name = format!("{files} {lines} · {}", gettext("Review"));

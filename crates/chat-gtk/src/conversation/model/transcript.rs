@@ -225,9 +225,10 @@ impl Transcript {
             .find(|text| !text.is_empty())
     }
 
-    /// The last message of the user: what agents say to the chat is none.
-    pub fn last_question(&self) -> Option<MessageId> {
-        let said = self.entries.iter().rev().find(|entry| entry.message.is_of_user());
+    /// The last message that asked for work: what agents say is none, except in an agent’s chat.
+    pub fn last_request(&self, of_agent: bool) -> Option<MessageId> {
+        let asks = |entry: &&Entry| entry.message.asks_for_work(of_agent);
+        let said = self.entries.iter().rev().find(asks);
         said.map(|entry| entry.message.id)
     }
 

@@ -42,13 +42,14 @@ fn round(answer: &str) -> [Message; 2] {
 }
 
 #[test]
-fn what_agents_say_is_no_message_of_the_user() {
+fn what_agents_say_asks_for_work_only_in_their_own_chats() {
     let asked = Message::text(Role::User, None, "Have it done");
     let mut from_agent = Message::text(Role::User, Some(asked.id), "It is done");
     let agent = FromAgent::Message { name: "explorer".to_owned() };
     from_agent.parts.insert(0, Part::FromAgent(agent));
-    let transcript = Transcript::of(&snapshot(vec![asked.clone(), from_agent]));
-    assert_eq!(transcript.last_question(), Some(asked.id));
+    let transcript = Transcript::of(&snapshot(vec![asked.clone(), from_agent.clone()]));
+    assert_eq!(transcript.last_request(false), Some(asked.id));
+    assert_eq!(transcript.last_request(true), Some(from_agent.id));
 }
 
 /// What tools answered, in order.

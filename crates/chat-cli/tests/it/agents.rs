@@ -78,6 +78,31 @@ fn agents_are_listed_with_what_they_do() {
     assert_eq!(closed["state"], "closed");
 }
 
+#[test]
+fn a_denial_names_the_agent_and_the_rule_that_it_names_helps() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    let script = || {
+        server.push(spawn("c1", json!({ "name": "fixer", "task": "Fix it" })));
+        server.push(edits("e1"));
+        server.push(Script::new().text("I tried."));
+        server.push(Script::new().text("That is all."));
+    };
+    script();
+    let run = scene.ask(&[]).ok();
+    let told = "From agent fixer: Denied, because Natter can’t ask you here: ";
+    assert!(run.stderr.contains(told), "{}", run.stderr);
+    assert!(run.stderr.contains("--allow write:./src/add.sh\n"), "{}", run.stderr);
+    assert_eq!(scene.read("src/add.sh"), WRONG);
+    script();
+    let run = scene.ask(&["--json"]).ok();
+    assert!(run.stderr.contains(told), "{}", run.stderr);
+    script();
+    let run = scene.ask(&["--allow", "write:./src/add.sh"]).ok();
+    assert!(!run.stderr.contains("Denied"), "{}", run.stderr);
+    assert_eq!(scene.read("src/add.sh"), RIGHT);
+}
+
 /// Waits until a program has said this on standard error, and gives what it says after that.
 fn until_said(child: &mut Child, words: &str) -> JoinHandle<String> {
     let (told, heard) = channel();

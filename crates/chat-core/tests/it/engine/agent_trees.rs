@@ -180,7 +180,7 @@ async fn an_agent_gets_its_parents_bounds_and_none_of_its_allowances() {
     assert_eq!((part.project.as_ref(), part.mode), (Some(&project), Mode::Plan));
     assert_eq!(part.folder.as_deref(), Some("part".as_ref()));
     let rules = world.manager.permissions().session_rules(&part.fid).await.unwrap();
-    assert_eq!(rules, [], "what was allowed there was allowed there alone");
+    assert_eq!(rules, [], "rules are not copied");
     for path in ["..", "away", "file", "missing", "/", "part/../../outside"] {
         let refused = agents.create(at(path)).await.unwrap_err().kind;
         assert_eq!(refused, Kind::OutsideParent { path: path.into() });

@@ -62,6 +62,19 @@ pub fn hint(actions: &[Action], connection: Option<&str>) -> Option<String> {
     })
 }
 
+/// The setting that raises a limit.
+pub fn raise_limit(key: &str, section: &str) -> String {
+    let text = gettext("To raise the limit, set “{key}” in [{section}] of config.toml.");
+    fill(&text, &[("key", key), ("section", section)])
+}
+
+/// Why a reply ended that reached its length limit.
+pub fn length_limit() -> String {
+    gettext(
+        "The reply ended at the length limit, which the server or the context window sets. For Ollama and models on this computer, try: --context-window TOKENS",
+    )
+}
+
 /// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     if word.chars().all(|c| c.is_alphanumeric() || "-_.:/".contains(c)) {

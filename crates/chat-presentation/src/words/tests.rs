@@ -64,6 +64,7 @@ fn all_kinds() -> Vec<Kind> {
         Kind::Storage,
         Kind::ConfigInvalid { path: path() },
         Kind::ConfigLocked { path: path() },
+        Kind::ConfigUnknown { path: path() },
         Kind::SessionNotFound { fid: "2026-01-15-14-30-45".to_owned() },
         Kind::SessionInUse,
         Kind::SessionAtWork,
@@ -220,10 +221,11 @@ fn place(kind: &Kind) -> usize {
         Kind::AgentBudget { .. } => 74,
         Kind::Worktree { .. } => 75,
         Kind::SkillUnreadable { .. } => 76,
+        Kind::ConfigUnknown { .. } => 77,
     }
 }
 
-const KINDS: usize = 77;
+const KINDS: usize = 78;
 
 fn errors() -> Vec<Error> {
     let kinds = all_kinds();

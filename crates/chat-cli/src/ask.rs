@@ -1,9 +1,10 @@
 //! Runs `natter-cli ask`: one question, one answer.
 
+use std::collections::HashSet;
 use std::io::Read as _;
 
 use chat_core::event::StopReason;
-use chat_core::message::ChatRequest;
+use chat_core::message::{ChatRequest, Fid};
 use chat_presentation::slash_commands::{self, FrontEnd, SlashCommands, Typed};
 
 use crate::args::Ask;
@@ -15,6 +16,7 @@ use crate::output;
 use crate::request;
 use crate::say;
 use crate::signals::Signals;
+use crate::terminal;
 use crate::turn::{Turns, report_agents};
 
 /// Asks, shows the answer as it arrives, and returns how it ended.
@@ -38,8 +40,11 @@ pub async fn run(args: Ask, program: &Program) -> Result<Outcome> {
         Ok(request) => match turns.run(request, sink.as_mut()).await {
             Ok((fid, done)) => {
                 // Those that it waited for are stopped with it.
-                if let Some(fid) = fid.filter(|_| done.reason != StopReason::Stopped) {
-                    report_agents(&fid, program).await;
+                if let Some(fid) = fid.as_ref().filter(|_| done.reason != StopReason::Stopped) {
+                    report_agents(fid, program).await;
+                }
+                if let Some(fid) = fid {
+                    report_worktrees(&fid, program).await;
                 }
                 Ok(done)
             }
@@ -54,6 +59,23 @@ pub async fn run(args: Ask, program: &Program) -> Result<Outcome> {
         // The request was stopped because nobody reads its answer.
         Err(CliError::BrokenPipe) => Ok(Outcome::Stopped),
         Err(trouble) => Err(trouble),
+    }
+}
+
+/// Names the worktrees that agents of a chat have worked in, and how to finish them.
+async fn report_worktrees(fid: &Fid, program: &Program) {
+    let agents = program.manager.agents().list(Some(fid)).await.unwrap_or_default();
+    let mut known = HashSet::new();
+    for agent in agents {
+        let (Some(name), Some(folder)) = (&agent.name, &agent.project) else { continue };
+        if !known.insert(folder.clone()) {
+            continue;
+        }
+        // What cannot be told now is in the list of worktrees.
+        if let Ok(Some(worktree)) = program.manager.worktrees().containing(folder).await {
+            let text = say::left_worktree(name, worktree.name());
+            terminal::say(&format!("{}\n", program.terminal.dim(&terminal::clean(&text))));
+        }
     }
 }
 

@@ -57,7 +57,7 @@ pub async fn run(args: Request, program: &Program) -> Result<Outcome> {
         follower: None,
         typed: String::new(),
     };
-    conversation.talk(lines, turns).await
+    Box::pin(conversation.talk(lines, turns)).await
 }
 
 struct Conversation<'a> {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use chat_core::error::{Error, Kind};
+use chat_core::error::{BudgetLimit, Error, Kind};
 use chat_core::event::StopReason;
 use chat_presentation::words;
 
@@ -99,6 +99,15 @@ pub fn explain(error: &Error, terminal: Terminal) -> String {
     let connection = error.connection.as_deref();
     let hint = match (&error.kind, connection) {
         (Kind::Unauthorized { signin_url: None, .. }, Some(name)) => Some(say::give_key(name)),
+        (Kind::AgentBudget { limit }, _) => Some(say::raise_limit(
+            match limit {
+                BudgetLimit::Tokens(_) => "tokens",
+                BudgetLimit::Turns(_) => "turns",
+                BudgetLimit::Minutes(_) => "minutes",
+            },
+            "agents",
+        )),
+        (Kind::RoundLimit { .. }, _) => Some(say::raise_limit("rounds", "tools")),
         _ => say::hint(&words::advice(error).actions, connection),
     };
     for line in error.detail.iter().flat_map(|detail| detail.lines()).chain(hint.as_deref()) {

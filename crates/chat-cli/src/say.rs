@@ -35,8 +35,8 @@ pub use commands::{
 pub use context::{compacted, not_begun, summing_up};
 pub use worktrees::{
     ask_commit_and_merge, ask_delete_snapshot, ask_discard, ask_merge, blocked, committed,
-    conflicts, discarded, no_snapshots, no_worktrees, nobody_to_confirm, not_finished,
-    only_committed, snapshot_deleted, worktree_restored,
+    conflicts, discarded, left_worktree, no_snapshots, no_worktrees, nobody_to_confirm,
+    not_finished, only_committed, snapshot_deleted, worktree_restored,
 };
 
 /// Suggests commands that may help with an error, the most promising first.
@@ -60,6 +60,19 @@ pub fn hint(actions: &[Action], connection: Option<&str>) -> Option<String> {
         }
         Action::Retry | Action::Continue | Action::ChooseAgent | Action::NewChat => None,
     })
+}
+
+/// The setting that raises a limit.
+pub fn raise_limit(key: &str, section: &str) -> String {
+    let text = gettext("To raise the limit, set “{key}” in [{section}] of config.toml.");
+    fill(&text, &[("key", key), ("section", section)])
+}
+
+/// Why a reply ended that reached its length limit.
+pub fn length_limit() -> String {
+    gettext(
+        "The reply ended at the length limit, which the server or the context window sets. For Ollama and models on this computer, try: --context-window TOKENS",
+    )
 }
 
 /// Quotes a word for a shell.

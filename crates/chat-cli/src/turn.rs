@@ -12,7 +12,7 @@ mod stopping;
 use std::time::Duration;
 
 use chat_core::error::{Error, Kind};
-use chat_core::event::{Event, Snapshot, StopReason, Subscription};
+use chat_core::event::{Event, Failure, Snapshot, StopReason, Subscription};
 use chat_core::manager::Sent;
 use chat_core::message::{ChatRequest, Fid, Usage};
 use chat_presentation::diagnostics::Moment;
@@ -101,6 +101,7 @@ impl Turns<'_> {
                     if let Some(fid) = sent.as_ref().or(known.as_ref()) {
                         self.program.manager.sessions().stop(fid);
                         self.program.manager.sessions().close(fid, &self.subscription);
+                        self.follower = None;
                     }
                     return Ok((sent, self.end_early(None, sink).await));
                 }
@@ -130,7 +131,8 @@ impl Turns<'_> {
             self.program.diagnostics.reply(&name, Moment::LastByte);
         }
         let approvals = Approvals::new(self.program, &snapshot.session);
-        let done = self.follow(approvals, &mut follower, sink, &name, Until::Finished).await;
+        let followed = self.follow(approvals, &mut follower, sink, &name, Until::Finished);
+        let done = Box::pin(followed).await;
         if self.awaits_agents {
             self.program.manager.sessions().close(&sent.fid, &self.subscription);
         } else {
@@ -190,6 +192,10 @@ impl Turns<'_> {
                 let snapshot = sessions.open(fid, MESSAGES, &self.subscription).await?;
                 follower.open(&snapshot, sink);
             }
+        }
+        // Otherwise the end of the request tells it.
+        if let Some(limit) = follower.limit.take_if(|_| !self.awaits_agents) {
+            sink.notice(&limit);
         }
         Ok(())
     }
@@ -320,7 +326,7 @@ impl Turns<'_> {
                     approvals.answer(typed, &mut follower.asks, sink, before).await;
                 }
                 typed = stopping.typed(), if writing.is_none() && stopping.waits() => {
-                    let stop = stopping.answer(typed, sink);
+                    let stop = stopping.answer(typed, is_replying(follower), sink);
                     self.stop(stop, fid, &mut deadline);
                 }
                 () = rest.reached(), if rest.is_awaited() && writing.is_none() => {
@@ -328,6 +334,13 @@ impl Turns<'_> {
                     let events = self.subscription.take();
                     self.hear(events, fid, follower, sink).await?;
                     if let Some(done) = rest.end_unless(follower.is_finished()) {
+                        let done = match follower.limit.take() {
+                            // The reports of agents were not answered.
+                            Some(Failure { error, .. }) => {
+                                Done { reason: StopReason::Limit, error: Some(error), ..done }
+                            }
+                            None => done,
+                        };
                         follower.end(done, sink);
                     }
                 }

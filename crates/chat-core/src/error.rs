@@ -195,6 +195,11 @@ pub enum Kind {
         /// The file.
         path: PathBuf,
     },
+    /// The configuration file has keys that no setting has, which the detail names; the rest counts.
+    ConfigUnknown {
+        /// The file.
+        path: PathBuf,
+    },
     /// The configuration cannot be written because the file on disk cannot be read.
     ConfigLocked {
         /// The file.

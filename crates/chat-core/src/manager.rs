@@ -227,21 +227,23 @@ impl Manager {
             return Err(Kind::NothingToSend.into());
         }
         let this = self.clone();
+        let is_chosen = request.model.is_some();
         self.run(async move {
             let Some(fid) = request.session.clone() else {
                 if request.model.is_none() {
-                    this.remember_last_used(&this.inner.shared.store.recent(RECENT).await?);
+                    let recent = this.inner.shared.store.recent(RECENT).await?;
+                    this.remember_last_used(&recent).await;
                 }
                 let register = |session: &Arc<Session>| this.register(session);
                 let (fid, message) = Session::create(&this.inner.shared, request, register).await?;
                 if let Some(session) = this.loaded(&fid) {
-                    this.inner.connections.set_last_used(session.placeholder().meta.model);
+                    this.remember_model(&session.placeholder().meta, is_chosen).await;
                 }
                 return Ok(Sent { fid, message, queued: false });
             };
             let session = this.session(&fid).await?;
             let (message, queued) = session.send(request).await?;
-            this.inner.connections.set_last_used(session.placeholder().meta.model);
+            this.remember_model(&session.placeholder().meta, is_chosen).await;
             Ok(Sent { fid, message, queued })
         })
         .await

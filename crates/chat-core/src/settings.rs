@@ -8,6 +8,7 @@ mod folders;
 mod keys;
 mod merge;
 mod tools;
+mod unknown;
 mod values;
 pub(crate) mod watch;
 

@@ -245,6 +245,8 @@ impl Sink for Text {
         if let Some(error) = &done.error {
             let text = explain(error, self.terminal);
             self.pieces.error().extend_from_slice(text.as_bytes());
+        } else if done.reason == StopReason::Limit {
+            self.remark(&say::length_limit());
         } else if let Some(words) = words::stop_reason(done.reason) {
             // Whoever pressed Ctrl+C in a pipe knows it.
             if done.reason != StopReason::Stopped || self.terminal.error {

@@ -12,6 +12,15 @@ use gettextrs::gettext;
 /// How many files are named.
 const FILES: usize = 20;
 
+/// The remark about a worktree that an agent has worked in and that is not finished.
+pub fn left_worktree(agent: &str, worktree: &str) -> String {
+    let text = gettext(
+        "Agent “{agent}” worked in the worktree “{name}”. See its changes with: natter-cli worktrees show {word} · Finish it with: natter-cli worktrees finish {word} commit, merge or discard",
+    );
+    let word = super::quoted(worktree);
+    fill(&text, &[("agent", agent), ("name", worktree), ("word", &word)])
+}
+
 pub fn no_worktrees() -> String {
     gettext("There are no worktrees.")
 }

@@ -69,6 +69,9 @@ impl Turns<'_> {
                     follower.is_at_work = true;
                 }
             }
+            if let Some(limit) = follower.limit.take() {
+                sink.notice(&limit);
+            }
             let pieces = sink.take();
             if !pieces.is_empty() {
                 return Ok(pieces);
@@ -93,7 +96,8 @@ impl Turns<'_> {
         follower.is_at_work = snapshot.session.status.is_busy();
         let approvals = Approvals::new(self.program, &snapshot.session);
         let name = fid.as_str();
-        let followed = self.follow(approvals, &mut follower, sink, name, Until::Quiet).await;
+        let followed = self.follow(approvals, &mut follower, sink, name, Until::Quiet);
+        let followed = Box::pin(followed).await;
         self.follower = Some(follower);
         followed.map(|_| ())
     }

@@ -2,7 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use chat_core::event::{Event, SessionEvent, SessionPlaceholder, Snapshot, StopReason, TextKind};
+use chat_core::error::Kind;
+use chat_core::event::{
+    Event, Failure, SessionEvent, SessionPlaceholder, Snapshot, StopReason, TextKind,
+};
 use chat_core::manager::Sent;
 use chat_core::message::{
     Ending, Fid, Message, MessageId, Part, Role, ToolCall, ToolCallId, Usage,
@@ -41,6 +44,8 @@ pub struct Follower {
     /// How much text was shown in total.
     pub(super) text_bytes: usize,
     pub(super) done: Option<Done>,
+    /// A limit because of which the chat does not go on by itself.
+    pub(super) limit: Option<Failure>,
     /// Whether the session itself is at work: it may only wait for its agents.
     pub(super) is_at_work: bool,
     finished: Option<Done>,
@@ -77,6 +82,7 @@ impl Follower {
             runs_commands: false,
             text_bytes: 0,
             done: None,
+            limit: None,
             is_at_work: true,
             finished: None,
             last: None,
@@ -90,7 +96,7 @@ impl Follower {
 
     /// Another request begins in the session.
     pub(super) fn begin(&mut self) {
-        (self.done, self.finished, self.last) = (None, None, None);
+        (self.done, self.finished, self.last, self.limit) = (None, None, None, None);
         (self.runs_commands, self.text_bytes, self.is_at_work) = (false, 0, true);
         self.called.clear();
     }
@@ -141,7 +147,11 @@ impl Follower {
                 });
             }
             Event::Notice(failure) if failure.session.as_ref().is_none_or(|of| of == fid) => {
-                sink.notice(&failure);
+                if matches!(failure.error.kind, Kind::AgentBudget { .. }) {
+                    self.limit = Some(failure);
+                } else {
+                    sink.notice(&failure);
+                }
             }
             _ => {}
         }

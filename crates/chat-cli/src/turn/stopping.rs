@@ -112,7 +112,7 @@ impl<'a> Stopping<'a> {
     }
 
     /// Takes the typed line as the answer.
-    pub(super) fn answer(&mut self, typed: Typed, sink: &mut dyn Sink) -> Stop {
+    pub(super) fn answer(&mut self, typed: Typed, is_replying: bool, sink: &mut dyn Sink) -> Stop {
         self.step = Step::Rest;
         sink.line_ended();
         let Typed::Line(line) = typed else {
@@ -124,7 +124,7 @@ impl<'a> Stopping<'a> {
         let is_named = |agent: &SessionPlaceholder| agent.name.as_deref() == Some(line);
         match self.agents.iter().position(is_named) {
             Some(at) => Stop::Agent(Box::new(self.agents.swap_remove(at))),
-            None if say::is_stop_reply(line) => Stop::Reply,
+            None if say::is_stop_reply(line) => Stop::reply_if(is_replying),
             None if line.is_empty() => Stop::Nothing,
             None => {
                 let text = terminal::clean(&say::not_at_work(line)).into_owned();

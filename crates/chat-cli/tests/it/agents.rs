@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use chat_testkit::server::{Gate, PATIENCE, Script, Server};
 use serde_json::{Value, json};
 
-use crate::home::{Run, end_of, kill};
+use crate::home::{Run, connection, end_of, kill};
 use crate::tools::{RIGHT, Scene, WRONG, edits};
 
 pub fn spawn(id: &str, arguments: Value) -> Script {
@@ -148,6 +148,22 @@ fn ask_waits_for_agents_in_the_background_and_for_what_the_chat_makes_of_their_r
     assert_eq!(rest.join().expect("the rest"), "");
     let agents = scene.home.run(["agents", "--json"]).ok().events();
     assert_eq!(agents[0]["state"], "done", "{agents:?}");
+}
+
+#[test]
+fn ask_fails_where_a_limit_leaves_a_report_without_an_answer_and_names_it() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    let limit = "[agents]\nturns = 1\n";
+    scene.home.settings(&format!("{}{limit}", connection(&server.url())));
+    let (mut asks, gate) = in_background(&server, &scene);
+    let rest = until_said(&mut asks, WAITS);
+    gate.open();
+    let run = Run::of(asks);
+    assert_eq!((run.code, run.stdout.as_str()), (Some(1), "It is being looked for.\n"));
+    let said = rest.join().expect("the rest");
+    assert!(said.contains("reached their limit of 1 turn"), "{said}");
+    assert!(said.contains("set “turns” in [agents] of config.toml"), "{said}");
 }
 
 #[test]

@@ -5,7 +5,26 @@ use std::io::Read as _;
 use chat_testkit::server::{Gate, Model, Protocol, Script, Server, text};
 use serde_json::{Value, json};
 
-use crate::home::{Home, Run, chunks, kill};
+use crate::home::{Home, Run, chunks, connection, kill};
+
+#[test]
+fn the_model_of_an_agents_file_is_not_the_model_of_the_next_chat() {
+    let server = Server::start().with_models([Model::new("scripted"), Model::new("other")]);
+    let home = Home::new(&server);
+    let settings = format!("[chat]\nfind_local_servers = false\n{}", connection(&server.url()));
+    std::fs::write(home.path("config/natter/config.toml"), settings).expect("settings");
+    std::fs::create_dir_all(home.path("config/natter/agents")).expect("a folder");
+    let mine = home.path("config/natter/agents/mine.md");
+    std::fs::write(mine, "---\nmodel: Test/other\n---\nBe brief.").expect("an agent");
+    home.run(["ask", "--model", "Test/scripted", "one"]).ok();
+    home.run(["ask", "--agent", "mine", "two"]).ok();
+    home.run(["ask", "three"]).ok();
+    // What the user chooses is remembered, also for such an agent.
+    home.run(["ask", "--model", "Test/other", "four"]).ok();
+    home.run(["ask", "five"]).ok();
+    let models: Vec<_> = server.chats().iter().map(|chat| chat.model().to_owned()).collect();
+    assert_eq!(models, ["scripted", "other", "scripted", "other", "other"]);
+}
 
 #[test]
 fn an_answer_goes_to_standard_output_and_nothing_else_does() {

@@ -78,11 +78,11 @@ fn a_reply_to_a_report_comes_to_the_prompt_and_what_is_being_typed_stays() {
     let works = Script::new().gate_first(&gate).text("It is there.");
     let mut seat = with_agent(&server, &scene, works);
     server.push(Script::new().text("It was found."));
-    begin_to_type(&mut seat, "half a mess\x1b[D\x1b[D");
+    begin_to_type(&mut seat, "half a mess");
     gate.open();
     seat.wait_for("It was found.");
     seat.wait_for("> half a mess");
-    seat.type_in("\x05age\r");
+    seat.type_in("age\r");
     seat.wait_for("You said: half a message");
     leave(seat);
 }

@@ -29,6 +29,12 @@ fn run(home: &Home, arguments: &[&str]) -> Run {
 
 /// A home whose agent `fixer` wrote into `a`, and the project.
 fn fixed(server: &Server) -> (Home, tempfile::TempDir) {
+    let (home, project, _) = asked(server);
+    (home, project)
+}
+
+/// The same, and what it gave.
+fn asked(server: &Server) -> (Home, tempfile::TempDir, Run) {
     let (home, project) = (Home::new(server), tempfile::tempdir().expect("a folder"));
     git(project.path(), &["init", "-q", "-b", "main"]);
     std::fs::write(project.path().join("a"), "one\n").expect("a file");
@@ -42,8 +48,27 @@ fn fixed(server: &Server) -> (Home, tempfile::TempDir) {
     server.push(Script::new().text("Fixed."));
     server.push(Script::new().text("It is fixed."));
     let folder = project.path().to_str().expect("a path");
-    run(&home, &["ask", "--project", folder, "--mode", "edits", "Have it fixed"]).ok();
-    (home, project)
+    let asked = run(&home, &["ask", "--project", folder, "--mode", "edits", "Have it fixed"]).ok();
+    (home, project, asked)
+}
+
+#[test]
+fn ask_names_the_worktree_that_an_agent_leaves_and_how_to_finish_it() {
+    let server = Server::start();
+    let (home, project, asked) = asked(&server);
+    assert_eq!(asked.stdout, "It is fixed.\n");
+    let finish = "natter-cli worktrees finish fixer commit, merge or discard\n";
+    let lines: Vec<_> = asked.stderr.lines().filter(|line| line.contains("finish")).collect();
+    assert!(lines.len() == 1 && asked.stderr.ends_with(finish), "{asked:?}");
+    assert!(lines[0].starts_with("Agent “fixer” worked in the worktree “fixer”."), "{asked:?}");
+    // Once it is finished, nothing is said.
+    run(&home, &["worktrees", "finish", "--yes", "fixer", "discard"]).ok();
+    let chats = run(&home, &["sessions", "--json"]).ok().events();
+    let chat = chats.iter().find(|chat| chat.get("parent").is_none()).expect("a chat");
+    server.push(Script::new().text("Yes."));
+    let again = run(&home, &["ask", "--session", chat["fid"].as_str().expect("a fid"), "Sure?"]);
+    assert!(!again.stderr.contains("worktrees finish"), "{again:?}");
+    drop(project);
 }
 
 #[test]

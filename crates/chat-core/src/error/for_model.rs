@@ -100,6 +100,9 @@ fn sentence(kind: &Kind, server: &str) -> String {
         Kind::ConfigInvalid { path } | Kind::ConfigLocked { path } => {
             return format!("The settings in “{}” cannot be read.", path.display());
         }
+        Kind::ConfigUnknown { path } => {
+            return format!("Some settings in “{}” are unknown.", path.display());
+        }
         Kind::SessionNotFound { fid } => return format!("There is no chat “{fid}”."),
         Kind::SessionInUse => "Another program is writing in this chat.",
         Kind::AgentAtWork { name } => return format!("The agent “{name}” is still working."),

@@ -8,6 +8,7 @@ use super::{
     SessionPlaceholder, Snapshot, Subscription,
 };
 use crate::agent::{CODE_ASSISTANT, DEFAULT};
+use crate::message::SessionMeta;
 use crate::session::Clients as _;
 use crate::store::{SearchResults, SessionPatch, SessionRecord};
 
@@ -23,7 +24,7 @@ impl Sessions {
             .run(async move {
                 let records = this.inner.shared.store.sessions().await?;
                 this.remember_first(&records);
-                this.remember_last_used(&records);
+                this.remember_last_used(&records).await;
                 let rows = records.into_iter().map(|record| match this.loaded(&record.fid) {
                     Some(session) => session.placeholder(),
                     None => record.meta.into(),
@@ -217,13 +218,39 @@ impl Sessions {
 
 impl Manager {
     /// The model of the newest chat is the one to begin with, unless it failed there: a name typed
-    /// wrong must not fail all chats to come.
-    pub(super) fn remember_last_used(&self, records: &[SessionRecord]) {
+    /// wrong must not fail all chats to come. A model that an agent's file names is no choice of the user's.
+    pub(super) async fn remember_last_used(&self, records: &[SessionRecord]) {
         // An agent has the model that its parent chose for it.
         let chats = || records.iter().filter(|record| record.parent.is_none());
         let well = chats().filter(|record| record.trouble.is_none());
-        let newest = well.chain(chats()).find_map(|record| record.model.clone());
+        let mut newest = None;
+        for record in well.chain(chats()).filter(|record| record.model.is_some()) {
+            if !self.has_model_of_agent(record).await {
+                newest.clone_from(&record.model);
+                break;
+            }
+        }
         self.inner.connections.set_last_used(newest);
+    }
+
+    /// A message was sent with the model of this chat: the next new chat begins with it, where the user
+    /// chose it.
+    pub(super) async fn remember_model(&self, chat: &SessionMeta, is_chosen: bool) {
+        if is_chosen || !self.has_model_of_agent(chat).await {
+            self.inner.connections.set_last_used(chat.model.clone());
+        }
+    }
+
+    /// Whether the model of a chat is the one that its agent's file names.
+    pub(super) async fn has_model_of_agent(&self, chat: &SessionMeta) -> bool {
+        let Some(model) = &chat.model else { return false };
+        let (services, project) = (&self.inner.shared, chat.project.as_deref());
+        if services.agent(&chat.agent, project).is_err() {
+            services.definitions.load(project).await;
+        }
+        let agent = services.agent(&chat.agent, project);
+        let named = |name: &str| services.model_named(name, Some(model)) == *model;
+        agent.is_ok_and(|agent| agent.model().is_some_and(named))
     }
 }
 

@@ -1,13 +1,15 @@
 //! Defines the limits of agents that work for others.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// How agents work for each other. What is spent counts for a tree of agents, since the user last
 /// wrote to one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AgentSettings {
-    /// How many agents of a tree may work at once.
+    /// How many agents of a tree may work at once: at least 1, since nothing would ever begin.
+    #[serde(deserialize_with = "at_least_one")]
     pub at_once: u32,
     /// How many open agents one chat or agent may have.
     pub per_session: u32,
@@ -34,5 +36,12 @@ impl Default for AgentSettings {
             minutes: 60,
             wake: true,
         }
+    }
+}
+
+fn at_least_one<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+    match u32::deserialize(from)? {
+        0 => Err(D::Error::custom("at_once must be at least 1")),
+        number => Ok(number),
     }
 }

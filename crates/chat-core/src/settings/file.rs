@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
+use super::unknown::unknown_keys;
 use super::watch::Watch;
 use super::{Folders, Settings, disk, merge};
 use crate::error::{Error, Kind, Result};
@@ -25,11 +26,15 @@ pub struct SettingsFile {
 
 impl SettingsFile {
     /// Reads the file. Where it cannot be read the defaults are taken, the error says so, and
-    /// the file is not written to until it can be read again.
+    /// the file is not written to until it can be read again. `ConfigUnknown` names keys that no setting
+    /// has; the rest of the file is taken then.
     pub fn load(folders: &Folders) -> (Self, Settings, Option<Error>) {
         let path = folders.settings();
         let (content, settings, problem) = match read(&path) {
-            Ok((content, settings)) => (content, settings, None),
+            Ok((content, settings)) => {
+                let unknown = unknown(&path, &content);
+                (content, settings, unknown)
+            }
             Err(problem) => {
                 let mut settings = Settings::default();
                 settings.permissions.are_unread = true;
@@ -117,6 +122,9 @@ impl SettingsChanges {
         let mut known = lock_known(&self.known);
         match read(&self.path) {
             Ok((content, settings)) if content != *known => {
+                if let Some(unknown) = unknown(&self.path, &content) {
+                    tracing::warn!("the changed configuration: {unknown}");
+                }
                 *known = content;
                 Some(settings)
             }
@@ -152,6 +160,13 @@ fn read(path: &Path) -> Result<(String, Settings)> {
         invalid(line.map_or_else(|| message.clone(), |line| format!("line {line}: {message}")))
     })?;
     Ok((content, settings))
+}
+
+/// What to say of keys that no setting has.
+fn unknown(path: &Path, content: &str) -> Option<Error> {
+    let keys = unknown_keys(content);
+    let detail = (!keys.is_empty()).then(|| keys.join("\n"))?;
+    Some(Error::new(Kind::ConfigUnknown { path: path.to_owned() }).with_detail(detail))
 }
 
 /// A parser's message without the value that it quotes.
@@ -259,10 +274,11 @@ mod tests {
 
     #[test]
     fn a_file_that_cannot_be_read_is_never_overwritten() {
-        let broken: [(&[u8], &str); 5] = [
+        let broken: [(&[u8], &str); 6] = [
             (b"[[connections]]\nname = \"a\"\nurl = \"\"\nkey = \"sk-secret\"\n", "line 4"),
             (b"[ui]\nenter_sends = maybe\n", "line 2"),
             (b"connections = \"none\"", "line 1"),
+            (b"[agents]\nturns = 3\nat_once = 0\n", "line 3: at_once must be at least 1"),
             (b"[ui]\n\nenter_sends = \"sk-secret\"\n", "line 3"),
             (b"# \xff\xfe", "UTF-8"),
         ];
@@ -288,6 +304,17 @@ mod tests {
             let settings = file.change(|s| s.ui.enter_sends = false).unwrap();
             assert_eq!(settings.permissions.most(Mode::Unattended), Mode::Unattended);
         }
+    }
+
+    #[test]
+    fn a_key_that_no_setting_has_is_named_and_the_rest_counts() {
+        let (_guard, folders, path) = folders(Some("[agents]\nturns = 3\nat_ones = 2\n"));
+        let (_, settings, problem) = SettingsFile::load(&folders);
+        assert_eq!((settings.agents.turns, settings.permissions.are_unread), (3, false));
+        let problem = problem.unwrap();
+        assert_eq!(problem.kind, Kind::ConfigUnknown { path });
+        let detail = problem.detail.unwrap();
+        assert_eq!(detail, "line 3: unknown key “at_ones” in [agents]");
     }
 
     #[test]

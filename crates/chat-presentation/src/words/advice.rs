@@ -124,6 +124,7 @@ pub fn advice(error: &Error) -> Advice {
         | Kind::DatabaseNewer { .. }
         | Kind::ConfigInvalid { .. }
         | Kind::ConfigLocked { .. }
+        | Kind::ConfigUnknown { .. }
         | Kind::SessionNotFound { .. }
         | Kind::NothingToSend
         | Kind::RuleMismatch

@@ -2,14 +2,22 @@
 
 use std::time::Duration;
 
+use chat_core::error::{BudgetLimit, Error, Kind};
 use chat_core::message::{AgentReport, AgentState, FromAgent};
 use chat_core::tool::MAIN;
 use gettextrs::gettext;
 
-use super::{fill, one_line};
+use super::{fill, grouped, one_line};
 
 /// What an agent does, or how its work ended, in a line.
 pub fn agent_line(report: &AgentReport) -> String {
+    if report.state == AgentState::Limit
+        && let Some(limit) = report.error.as_ref().and_then(limit)
+    {
+        let values = [("name", one_line(&report.name)), ("limit", limit)];
+        let values = values.each_ref().map(|(key, value)| (*key, value.as_str()));
+        return fill(&gettext("{name} reached {limit}"), &values);
+    }
     let sentence = match report.state {
         AgentState::Idle => gettext("{name} has no task yet"),
         AgentState::Working => gettext("{name} is working"),
@@ -21,6 +29,25 @@ pub fn agent_line(report: &AgentReport) -> String {
         AgentState::Interrupted => gettext("{name} was interrupted"),
     };
     fill(&sentence, &[("name", &one_line(&report.name))])
+}
+
+/// The limit that an agent reached, with its value; none for others.
+fn limit(error: &Error) -> Option<String> {
+    Some(match error.kind {
+        Kind::AgentBudget { limit: BudgetLimit::Tokens(tokens) } => {
+            fill(&gettext("the agent token limit ({n})"), &[("n", &grouped(tokens))])
+        }
+        Kind::AgentBudget { limit: BudgetLimit::Turns(turns) } => {
+            fill(&gettext("the agent turn limit ({n})"), &[("n", &turns.to_string())])
+        }
+        Kind::AgentBudget { limit: BudgetLimit::Minutes(minutes) } => {
+            fill(&gettext("the agent time limit ({n} min)"), &[("n", &minutes.to_string())])
+        }
+        Kind::RoundLimit { rounds } => {
+            fill(&gettext("the limit of rounds of tool calls ({n})"), &[("n", &rounds.to_string())])
+        }
+        _ => return None,
+    })
 }
 
 /// The same in a word or two, next to its name.
@@ -62,6 +89,8 @@ pub fn work_time(time: Duration) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use chat_core::message::{Fid, Usage};
+
     use super::*;
 
     #[test]
@@ -69,6 +98,27 @@ mod tests {
         let of = |name: &str| from_agent(&FromAgent::Message { name: name.to_owned() });
         assert_eq!(of("main"), "From the main chat");
         assert_eq!(of("names"), "From agent names");
+    }
+
+    #[test]
+    fn the_line_of_an_agent_names_the_limit_that_it_reached() {
+        let of = |kind: Option<Kind>| {
+            agent_line(&AgentReport {
+                session: Fid::new("f"),
+                name: "second".to_owned(),
+                agent: "explorer".to_owned(),
+                state: AgentState::Limit,
+                text: String::new(),
+                error: kind.map(Error::new),
+                usage: Usage::default(),
+            })
+        };
+        let budget = |limit| Some(Kind::AgentBudget { limit });
+        let tokens = of(budget(BudgetLimit::Tokens(2_000_000)));
+        assert_eq!(tokens, "second reached the agent token limit (2,000,000)");
+        let minutes = of(budget(BudgetLimit::Minutes(60)));
+        assert_eq!(minutes, "second reached the agent time limit (60 min)");
+        assert_eq!(of(None), "second reached a limit");
     }
 
     #[test]

@@ -196,6 +196,12 @@ pub fn sentence(error: &Error) -> String {
                 "Couldn’t read the settings in “{path}”, so Natter is using the defaults. Correct the file. Natter won’t overwrite it.",
             ),
         ),
+        Kind::ConfigUnknown { path } => in_file(
+            path,
+            &gettext(
+                "Some settings in “{path}” are unknown and have no effect. Check how they are spelled.",
+            ),
+        ),
         Kind::ConfigLocked { path } => in_file(
             path,
             &gettext(
@@ -248,22 +254,22 @@ pub fn sentence(error: &Error) -> String {
         Kind::AgentBudget { limit } => match limit {
             BudgetLimit::Tokens(tokens) => fill(
                 &gettext(
-                    "The agents have used up their {tokens} tokens. Send a message to let them go on.",
+                    "The next request could take the agents over their limit of {tokens} tokens. Send a message to let them go on, or raise “Agent token limit” in Preferences.",
                 ),
                 &[("tokens", &grouped(*tokens))],
             ),
             BudgetLimit::Turns(turns) => fill(
                 &ngettext(
-                    "The agents have used up their {turns} turn. Send a message to let them go on.",
-                    "The agents have used up their {turns} turns. Send a message to let them go on.",
+                    "The agents have reached their limit of {turns} turn (a task or a message, with everything an agent does for it). Send a message to let them go on, or raise “Agent turn limit” in Preferences.",
+                    "The agents have reached their limit of {turns} turns (a task or a message, with everything an agent does for it). Send a message to let them go on, or raise “Agent turn limit” in Preferences.",
                     *turns,
                 ),
                 &[("turns", &turns.to_string())],
             ),
             BudgetLimit::Minutes(minutes) => fill(
                 &ngettext(
-                    "The agents have worked for {minutes} minute, which is their limit. Send a message to let them go on.",
-                    "The agents have worked for {minutes} minutes, which is their limit. Send a message to let them go on.",
+                    "The agents have worked for {minutes} minute, which is their limit. Send a message to let them go on, or raise “Agent time limit” in Preferences.",
+                    "The agents have worked for {minutes} minutes, which is their limit. Send a message to let them go on, or raise “Agent time limit” in Preferences.",
                     *minutes,
                 ),
                 &[("minutes", &minutes.to_string())],

@@ -64,6 +64,7 @@ fn all_kinds() -> Vec<Kind> {
         Kind::Storage,
         Kind::ConfigInvalid { path: path() },
         Kind::ConfigLocked { path: path() },
+        Kind::ConfigUnknown { path: path() },
         Kind::SessionNotFound { fid: "2026-01-15-14-30-45".to_owned() },
         Kind::SessionInUse,
         Kind::SessionAtWork,
@@ -232,6 +233,7 @@ fn place(kind: &Kind) -> usize {
         Kind::Worktree { .. } => 75,
         Kind::SkillUnreadable { .. } => 76,
         Kind::AgentAtWork { .. } => 77,
+        Kind::ConfigUnknown { .. } => 78,
     }
 }
 

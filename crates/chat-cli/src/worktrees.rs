@@ -202,11 +202,11 @@ async fn merge(
     let mut preview = worktrees.preview_merge(worktree).await?;
     let target = preview.target.clone();
     refuse_unmergeable(&preview)?;
+    let changed = preview.files.len() as u64;
     let question = if preview.is_dirty {
-        let work = worktrees.diff(worktree).await?;
-        say::ask_commit_and_merge(&target, (work.files.len() + work.more_files) as u64)
+        say::ask_commit_and_merge(&target, changed)
     } else {
-        say::ask_merge(&target, preview.files.len() as u64)
+        say::ask_merge(&target, changed)
     };
     if !is_wanted(yes, &question, program).await? {
         remark(&say::not_finished());
@@ -214,7 +214,7 @@ async fn merge(
     }
     if preview.is_dirty {
         commit(worktree, message, program).await?;
-        // What was not committed is known only now.
+        // Something may have come to the target meanwhile.
         preview = worktrees.preview_merge(worktree).await?;
         if let Err(unmergeable) = refuse_unmergeable(&preview) {
             remark(&say::only_committed(worktree.branch()));

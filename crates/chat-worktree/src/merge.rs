@@ -10,6 +10,7 @@ use crate::git::private::{GitDir, With};
 use crate::git::{Output, run};
 use crate::location::{Head, Location, head};
 use crate::record::Worktree;
+use crate::work_index::WorkIndex;
 use crate::worktrees::Worktrees;
 use crate::{Error, checkout, link, names};
 
@@ -34,8 +35,11 @@ pub struct MergePreview {
     pub target: String,
     /// Its commit, in hexadecimal.
     pub target_commit: String,
-    /// The commit that is merged: that of the worktree's branch.
+    /// The commit that is merged: that of the worktree's branch, or one that would be on it once
+    /// everything is committed.
     pub commit: String,
+    /// The files of that commit, as the name of a tree.
+    pub tree: String,
     /// How it is merged.
     pub kind: MergeKind,
     /// What changes in the target; empty if there are conflicts.
@@ -47,8 +51,8 @@ pub struct MergePreview {
     /// Uncommitted or untracked files in that checkout that are in the way. Then it cannot be
     /// merged.
     pub blocked: Vec<PathBuf>,
-    /// Whether the worktree has uncommitted files, which would not be merged. Then it cannot be
-    /// merged.
+    /// Whether the worktree has uncommitted files. They are in the preview, and have to be committed
+    /// before the merge.
     pub is_dirty: bool,
 }
 
@@ -87,7 +91,8 @@ struct Sides {
 }
 
 impl Worktrees {
-    /// Looks what a merge of the worktree's branch would do. Changes nothing.
+    /// Looks what a merge of the worktree's branch would do, with everything committed. Changes
+    /// nothing.
     ///
     /// # Errors
     /// No target is known or it is gone; it is checked out in a worktree other than the user's
@@ -102,10 +107,11 @@ impl Worktrees {
         let location = worktree.location_on_branch()?;
         let sides = Sides::of(worktree, &location, target, cancel)?;
         let Sides { git, target, checkout } = &sides;
-        let (target_commit, commit) = sides.commits(worktree, cancel)?;
+        let (target_commit, head) = sides.commits(worktree, cancel)?;
         let objects = git.place("new-objects");
         fs::create_dir(&objects).map_err(Error::io(&objects))?;
         let with = With { index: None, objects: Some(&objects) };
+        let (commit, tree_of_commit) = all_committed(worktree, &location, &head, &objects, cancel)?;
         let Plan { kind, tree, conflicts } = plan(git, with, &target_commit, &commit, cancel)?;
         let (mut files, mut blocked) = (Vec::new(), Vec::new());
         if conflicts.is_empty() && kind != MergeKind::UpToDate {
@@ -123,17 +129,17 @@ impl Worktrees {
                 blocked = checkout::blocked(git, with, checkout, &target_commit, &tree, cancel)?.0;
             }
         }
-        let status = self.status(worktree, cancel)?;
         Ok(MergePreview {
             target: target.clone(),
             target_commit,
+            is_dirty: commit != head,
             commit,
+            tree: tree_of_commit,
             kind,
             files,
             conflicts,
             checkout: checkout.as_ref().map(|checkout| checkout.work_tree.clone()),
             blocked,
-            is_dirty: status.changed + status.untracked > 0,
         })
     }
 
@@ -239,7 +245,8 @@ impl Sides {
                 let Plan { tree, .. } = plan(&self.git, With::default(), &old, &work, cancel)?;
                 let location = worktree.location()?;
                 let author = identity(&self.git, &location, fallback, cancel)?;
-                commit_tree(&self.git, &tree, &[&old, &work], message, &author, cancel)?
+                let (with, parents) = (With::default(), [&*old, &work]);
+                commit_tree(&self.git, with, &tree, &parents, message, &author, cancel)?
             }
         };
         match &self.checkout {
@@ -261,6 +268,28 @@ impl Sides {
         }
         Ok(MergeOutcome::Merged { commit: new, kind })
     }
+}
+
+/// The commit that the worktree's branch would have with all of its files committed, and its tree. What
+/// is new in it is stored only in `objects`.
+fn all_committed(
+    worktree: &Worktree,
+    location: &Location,
+    head: &str,
+    objects: &Path,
+    cancel: &AtomicBool,
+) -> Result<(String, String), Error> {
+    let git = GitDir::new(location, cancel)?;
+    let (stored, objects) = (worktree.index(), Some(objects));
+    let work = WorkIndex::read(&git, location, &stored, head, objects, u64::MAX, cancel)?;
+    let with = With { index: Some(&work.path), objects };
+    let tree = Output::line(&git.output(with, "write-tree", None::<&str>, cancel)?);
+    if git.resolve(&format!("{head}^{{tree}}"), cancel)?.as_ref() == Some(&tree) {
+        return Ok((head.to_owned(), tree));
+    }
+    let author = Identity { name: "natter".to_owned(), email: "natter@localhost".to_owned() };
+    let commit = commit_tree(&git, with, &tree, &[head], "Uncommitted", &author, cancel)?;
+    Ok((commit, tree))
 }
 
 /// Merges two commits without a checkout.

@@ -1,7 +1,8 @@
 //! Merging a worktree's branch.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use chat_worktree::{CreateOptions, Error, MergeKind, MergeOutcome, Worktree};
 
@@ -14,6 +15,13 @@ fn worked(world: &World) -> Worktree {
     write(worktree.folder(), "new/x", "new\n");
     world.commit_all(&worktree, "work");
     worktree
+}
+
+/// Whether the repository stores an object.
+fn has_object(world: &World, name: &str) -> bool {
+    let mut git = Command::new("git");
+    git.current_dir(world.project()).args(["cat-file", "-e", name]);
+    git.output().unwrap().status.success()
 }
 
 /// What the user does, and the files that are in the way then.
@@ -178,9 +186,16 @@ fn what_must_not_be_merged_is_refused() {
     let merge = |preview| world.worktrees.merge(&worktree, preview, "m", &fallback(), &NEVER);
     let preview = world.worktrees.preview_merge(&worktree, None, &NEVER).unwrap();
     write(worktree.folder(), "more", "more\n");
-    assert!(world.worktrees.preview_merge(&worktree, None, &NEVER).unwrap().is_dirty);
+    let dirty = world.worktrees.preview_merge(&worktree, None, &NEVER).unwrap();
+    // What is not committed is in the preview, and stored nowhere.
+    assert!(dirty.is_dirty && dirty.files.iter().any(|file| file.path == Path::new("more")));
+    assert!(![&dirty.commit, &dirty.tree].into_iter().any(|name| has_object(&world, name)));
     assert!(matches!(merge(&preview), Err(Error::Uncommitted)));
+    assert!(matches!(merge(&dirty), Err(Error::Uncommitted)));
     world.commit_all(&worktree, "more");
+    let committed = world.worktrees.preview_merge(&worktree, None, &NEVER).unwrap();
+    assert_eq!((&committed.tree, committed.is_dirty), (&dirty.tree, false));
+    assert_eq!(committed.files, dirty.files);
     // The user did not see this commit.
     assert!(matches!(merge(&preview), Err(Error::Changed)));
     let preview = world.worktrees.preview_merge(&worktree, None, &NEVER).unwrap();

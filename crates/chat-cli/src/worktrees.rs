@@ -230,6 +230,7 @@ async fn merge(
         MergeOutcome::Merged { .. } | MergeOutcome::UpToDate => remark(&words::merged(&target)),
     }
     match &merged.removed {
+        None if is_gone(worktree) => remark(&say::taken_off_list(worktree.branch())),
         Some(removed) => remark(&say::discarded(&removed.snapshot.id)),
         None => remark(&words::merged_worktree_stays()),
     }
@@ -249,6 +250,9 @@ fn refuse_unmergeable(preview: &MergePreview) -> Result<()> {
 
 async fn discard(worktree: &Worktree, yes: bool, program: &Program) -> Result<Outcome> {
     let worktrees = program.manager.worktrees();
+    if is_gone(worktree) {
+        return forget(worktree, yes, program).await;
+    }
     let preview = worktrees.preview_discard(worktree).await?;
     if !is_wanted(yes, &say::ask_discard(&preview), program).await? {
         remark(&say::not_finished());
@@ -256,6 +260,22 @@ async fn discard(worktree: &Worktree, yes: bool, program: &Program) -> Result<Ou
     }
     let removed = worktrees.discard(worktree).await?;
     remark(&say::discarded(&removed.snapshot.id));
+    Ok(Outcome::Done)
+}
+
+/// Whether a worktree's folder was deleted.
+fn is_gone(worktree: &Worktree) -> bool {
+    worktree.folder().symlink_metadata().is_err()
+}
+
+/// Takes a worktree off the list whose folder was deleted. Its branch stays.
+async fn forget(worktree: &Worktree, yes: bool, program: &Program) -> Result<Outcome> {
+    if !is_wanted(yes, &say::ask_forget(worktree.branch()), program).await? {
+        remark(&say::not_finished());
+        return Ok(Outcome::Failed);
+    }
+    program.manager.worktrees().forget(worktree).await?;
+    remark(&say::taken_off_list(worktree.branch()));
     Ok(Outcome::Done)
 }
 

@@ -146,6 +146,9 @@ async fn merge(
     };
     let rest = match &merged.removed {
         Some(removed) => gone(removed),
+        None if worktree.folder().symlink_metadata().is_err() => {
+            "Its folder was deleted before; its branch stays.".to_owned()
+        }
         None => "The worktree could not be removed.".to_owned(),
     };
     Ok(ToolOutput::text(format!("{said} {rest}")))

@@ -95,7 +95,7 @@ impl Worktrees {
     /// nothing.
     ///
     /// # Errors
-    /// No target is known or it is gone; it is checked out in a worktree other than the user's
+    /// No target is known or it is gone; the worktree's folder and the project that it was made from are gone; it is checked out in a worktree other than the user's
     /// project; the worktree is on another branch; the worktree or its repository is not as
     /// recorded; git fails; it was cancelled.
     pub fn preview_merge(
@@ -104,14 +104,19 @@ impl Worktrees {
         target: Option<&str>,
         cancel: &AtomicBool,
     ) -> Result<MergePreview, Error> {
-        let location = worktree.location_on_branch()?;
+        let (location, is_there) = worktree.location_to_merge()?;
         let sides = Sides::of(worktree, &location, target, cancel)?;
         let Sides { git, target, checkout } = &sides;
         let (target_commit, head) = sides.commits(worktree, cancel)?;
         let objects = git.place("new-objects");
         fs::create_dir(&objects).map_err(Error::io(&objects))?;
         let with = With { index: None, objects: Some(&objects) };
-        let (commit, tree_of_commit) = all_committed(worktree, &location, &head, &objects, cancel)?;
+        let (commit, tree_of_commit) = if is_there {
+            all_committed(worktree, &location, &head, &objects, cancel)?
+        } else {
+            let tree = git.resolve(&format!("{head}^{{tree}}"), cancel)?;
+            (head.clone(), tree.unwrap_or_default())
+        };
         let Plan { kind, tree, conflicts } = plan(git, with, &target_commit, &commit, cancel)?;
         let (mut files, mut blocked) = (Vec::new(), Vec::new());
         if conflicts.is_empty() && kind != MergeKind::UpToDate {
@@ -160,14 +165,16 @@ impl Worktrees {
         cancel: &AtomicBool,
     ) -> Result<MergeOutcome, Error> {
         let _lock = self.lock(worktree)?;
-        let status = self.status(worktree, cancel)?;
-        if status.changed + status.untracked > 0 {
-            return Err(Error::Uncommitted);
+        let (location, is_there) = worktree.location_to_merge()?;
+        if is_there {
+            let status = self.status(worktree, cancel)?;
+            if status.changed + status.untracked > 0 {
+                return Err(Error::Uncommitted);
+            }
         }
-        let location = worktree.location_on_branch()?;
         for _ in 0..TRIES {
             let sides = Sides::of(worktree, &location, Some(&preview.target), cancel)?;
-            match sides.merge(worktree, preview, message, fallback, cancel) {
+            match sides.merge(worktree, &location, preview, message, fallback, cancel) {
                 // Somebody committed to the target at this moment.
                 Err(Error::Changed) if sides.commits(worktree, cancel)?.1 == preview.commit => {}
                 done => return done,
@@ -221,6 +228,7 @@ impl Sides {
     fn merge(
         &self,
         worktree: &Worktree,
+        location: &Location,
         preview: &MergePreview,
         message: &str,
         fallback: &Identity,
@@ -243,8 +251,7 @@ impl Sides {
             MergeKind::FastForward => work,
             MergeKind::Merge => {
                 let Plan { tree, .. } = plan(&self.git, With::default(), &old, &work, cancel)?;
-                let location = worktree.location()?;
-                let author = identity(&self.git, &location, fallback, cancel)?;
+                let author = identity(&self.git, location, fallback, cancel)?;
                 let (with, parents) = (With::default(), [&*old, &work]);
                 commit_tree(&self.git, with, &tree, &parents, message, &author, cancel)?
             }

@@ -96,6 +96,7 @@ impl Worktrees {
             checkout,
             project,
             created: now(),
+            snapshot: Some(snapshot.id.clone()),
         };
         let worktree = Worktree { record: Arc::new(record), folder };
         let mut undo = Undo { worktree: &worktree, git: &git, made: Made::Nothing };

@@ -3,6 +3,7 @@
 mod removed;
 mod world;
 
+use chat_core::error::{Kind, WorktreeFault};
 use chat_core::event::StopReason;
 use chat_core::manager::{NewWorktree, WorktreeState};
 use chat_core::message::{Answer, ChatRequest, Content, ModelRef};
@@ -164,6 +165,11 @@ async fn a_conflict_is_named_and_a_discarded_worktree_comes_back() {
     // Its folder is that of the agent again.
     assert_eq!((rows.len(), rows[0].state), (1, WorktreeState::Whole));
     assert_eq!(rows[0].sessions, [world.agent(&fid, "fixer").await]);
+    let again = worktrees.restore(snapshot(&results[3]), None).await.unwrap_err();
+    let path = rows[0].path.clone();
+    let fault = WorktreeFault::Restored { name: "fixer".to_owned(), path };
+    assert_eq!(again.kind, Kind::Worktree { fault });
+    assert_eq!(worktrees.list().await.unwrap().len(), 1);
     let unknown = worktrees.restore("1-2", None).await.unwrap_err();
     assert_eq!(unknown.kind.name(), "worktree");
 }

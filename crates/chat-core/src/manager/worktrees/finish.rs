@@ -64,6 +64,11 @@ impl Manager {
         if !is_merged {
             return Ok(MergedWorktree { outcome, removed: None });
         }
+        if worktree.folder().symlink_metadata().is_err() {
+            // Nothing is left of it but its branch, which is merged.
+            self.git(move |trees, _| trees.forget(&worktree)).await?;
+            return Ok(MergedWorktree { outcome, removed: None });
+        }
         let removed = self.discard_worktree(worktree).await.inspect_err(|error| {
             tracing::warn!(%error, "a worktree that was merged was not removed");
         });

@@ -202,11 +202,11 @@ async fn merge(
     let mut preview = worktrees.preview_merge(worktree).await?;
     let target = preview.target.clone();
     refuse_unmergeable(&preview)?;
+    let changed = preview.files.len() as u64;
     let question = if preview.is_dirty {
-        let work = worktrees.diff(worktree).await?;
-        say::ask_commit_and_merge(&target, (work.files.len() + work.more_files) as u64)
+        say::ask_commit_and_merge(&target, changed)
     } else {
-        say::ask_merge(&target, preview.files.len() as u64)
+        say::ask_merge(&target, changed)
     };
     if !is_wanted(yes, &question, program).await? {
         remark(&say::not_finished());
@@ -214,7 +214,7 @@ async fn merge(
     }
     if preview.is_dirty {
         commit(worktree, message, program).await?;
-        // What was not committed is known only now.
+        // Something may have come to the target meanwhile.
         preview = worktrees.preview_merge(worktree).await?;
         if let Err(unmergeable) = refuse_unmergeable(&preview) {
             remark(&say::only_committed(worktree.branch()));
@@ -230,6 +230,7 @@ async fn merge(
         MergeOutcome::Merged { .. } | MergeOutcome::UpToDate => remark(&words::merged(&target)),
     }
     match &merged.removed {
+        None if is_gone(worktree) => remark(&say::taken_off_list(worktree.branch())),
         Some(removed) => remark(&say::discarded(&removed.snapshot.id)),
         None => remark(&words::merged_worktree_stays()),
     }
@@ -249,6 +250,9 @@ fn refuse_unmergeable(preview: &MergePreview) -> Result<()> {
 
 async fn discard(worktree: &Worktree, yes: bool, program: &Program) -> Result<Outcome> {
     let worktrees = program.manager.worktrees();
+    if is_gone(worktree) {
+        return forget(worktree, yes, program).await;
+    }
     let preview = worktrees.preview_discard(worktree).await?;
     if !is_wanted(yes, &say::ask_discard(&preview), program).await? {
         remark(&say::not_finished());
@@ -256,6 +260,22 @@ async fn discard(worktree: &Worktree, yes: bool, program: &Program) -> Result<Ou
     }
     let removed = worktrees.discard(worktree).await?;
     remark(&say::discarded(&removed.snapshot.id));
+    Ok(Outcome::Done)
+}
+
+/// Whether a worktree's folder was deleted.
+fn is_gone(worktree: &Worktree) -> bool {
+    worktree.folder().symlink_metadata().is_err()
+}
+
+/// Takes a worktree off the list whose folder was deleted. Its branch stays.
+async fn forget(worktree: &Worktree, yes: bool, program: &Program) -> Result<Outcome> {
+    if !is_wanted(yes, &say::ask_forget(worktree.branch()), program).await? {
+        remark(&say::not_finished());
+        return Ok(Outcome::Failed);
+    }
+    program.manager.worktrees().forget(worktree).await?;
+    remark(&say::taken_off_list(worktree.branch()));
     Ok(Outcome::Done)
 }
 

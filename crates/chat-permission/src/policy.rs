@@ -75,6 +75,10 @@ pub enum Why {
     HoldsDenied(String),
     /// The command would run without a sandbox.
     Unsandboxed,
+    /// It merges an agent's work into a branch of the user's; its name.
+    Merges(String),
+    /// It discards an agent's work; the agent's name.
+    Discards(String),
     /// The file may hold secrets; as it is shown.
     Secret(String),
     /// The path is outside the project; for a command, its working directory is.

@@ -2,6 +2,7 @@
 
 use crate::command::{self, Reads, Redirect, RedirectKind, Simple, Unparsable, Word};
 use crate::path::{Project, ResolvedPath};
+use crate::policy::Why;
 use std::net::IpAddr;
 
 /// What a tool wants to do.
@@ -43,6 +44,8 @@ pub struct Run {
     pub(crate) sandboxed: bool,
     pub(crate) network: bool,
     pub(crate) background: bool,
+    /// What is done, if the command only stands for it: nothing runs.
+    pub(crate) purpose: Option<Why>,
     pub(crate) parts: Result<Vec<Simple>, Unparsable>,
     pub(crate) redirected: Vec<Redirected>,
     /// What each part reads, if it is known to do nothing else.
@@ -100,8 +103,24 @@ impl Run {
             .collect();
         let reads = command::reads(found, resolve);
         let command = command.to_owned();
-        let background = false;
-        Self { command, folder, sandboxed, network, background, parts, redirected, reads }
+        Self {
+            command,
+            folder,
+            sandboxed,
+            network,
+            background: false,
+            purpose: None,
+            parts,
+            redirected,
+            reads,
+        }
+    }
+
+    /// Says that the command only stands for what is done, and why that is asked: nothing runs outside
+    /// a sandbox. No rule allows it in advance.
+    #[must_use]
+    pub fn standing_for(self, purpose: Why) -> Self {
+        Self { purpose: Some(purpose), sandboxed: false, ..self }
     }
 
     /// The same command in the background, where it may outlast the reply, or in the foreground.

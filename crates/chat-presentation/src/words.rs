@@ -39,7 +39,7 @@ pub use number::tenths;
 pub use permission::{
     REASONS_SHOWN, bad_rule, effect, go_on_question, mode_choice, mode_meaning, mode_title,
     more_reasons, permission_question, reason_asked, reasons_asked, rule_of_project, run_time,
-    stays_inside, why, why_asked,
+    runs_command, stays_inside, why, why_asked,
 };
 pub use protocol::{protocol, speaks};
 pub use state::{

@@ -11,7 +11,7 @@ use chat_core::tool::{
     ToolFailure, ToolInfo, ToolKind, ToolOutput, WorktreeWork,
 };
 use chat_core::worktree::{ChangedFile, MergeKind, MergeOutcome, MergePreview, Removed};
-use chat_permission::{Action, Request, Run};
+use chat_permission::{Action, Request, Run, Why};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -125,8 +125,13 @@ async fn merge(
     let (worktree, plan) = worktrees.plan_merge(name).await?;
     let target = plan.target.clone();
     stopped_by(&plan.conflicts, &plan.blocked, &target)?;
+    if plan.kind == MergeKind::UpToDate {
+        return Ok(ToolOutput::text(format!(
+            "There is nothing to merge: {target} has all of it already. The worktree stays."
+        )));
+    }
     let command = format!("git merge {}", quoted(worktree.branch()));
-    permit(context, &command, merge_note(&plan)).await?;
+    permit(context, &command, merge_note(&plan), Why::Merges(target.clone())).await?;
     let merged = worktrees.merge(name, plan).await?;
     let said = match merged.outcome {
         MergeOutcome::Conflicts(files) => return Err(conflicts(&files, &target)),
@@ -141,6 +146,9 @@ async fn merge(
     };
     let rest = match &merged.removed {
         Some(removed) => gone(removed),
+        None if worktree.folder().symlink_metadata().is_err() => {
+            "Its folder was deleted before; its branch stays.".to_owned()
+        }
         None => "The worktree could not be removed.".to_owned(),
     };
     Ok(ToolOutput::text(format!("{said} {rest}")))
@@ -168,13 +176,18 @@ async fn discard(
     // do branches. Its folder does not, and Git takes its last part for the whole.
     let folder = worktree.folder().file_name().unwrap_or_default().to_string_lossy();
     let command = format!("git worktree remove --force {}", quoted(&folder));
-    permit(context, &command, note).await?;
+    permit(context, &command, note, Why::Discards(name.to_owned())).await?;
     let removed = worktrees.discard(name).await?;
     Ok(ToolOutput::text(format!("Discarded. {}", gone(&removed))))
 }
 
-/// Asks the user, as for a command outside the sandbox.
-async fn permit(context: &ToolContext, command: &str, note: String) -> Result<(), ToolFailure> {
+/// Asks the user each time. The command says what is done; none is run.
+async fn permit(
+    context: &ToolContext,
+    command: &str,
+    note: String,
+    why: Why,
+) -> Result<(), ToolFailure> {
     let project = context.project()?;
     let folder = project.resolve(".").map_err(|error| ToolFailure::new(format!("{error}.")))?;
     let preview = Preview::Command {
@@ -186,14 +199,19 @@ async fn permit(context: &ToolContext, command: &str, note: String) -> Result<()
         limit: None,
         stays_inside: None,
     };
-    let run = Run::new(project, command, folder, false, false);
+    let run = Run::new(project, command, folder, false, false).standing_for(why);
     Ok(context.permit(Request::Run(run), preview).await?)
 }
 
 /// What a merge would change, as comments below the command.
 fn merge_note(plan: &MergePreview) -> String {
-    let (files, target) = (counted(plan.files.len() as u64, "file"), visible(&plan.target));
-    let mut note = format!("# Changes {files} in {target}:");
+    let target = visible(&plan.target);
+    let commits = if plan.is_dirty { "# Commits everything on its branch first.\n" } else { "" };
+    if plan.files.is_empty() {
+        return format!("{commits}# Changes no files in {target}.");
+    }
+    let files = counted(plan.files.len() as u64, "file");
+    let mut note = format!("{commits}# Changes {files} in {target}:");
     for file in plan.files.iter().take(FILES) {
         let _ = write!(note, "\n#   {}", changed(file));
     }

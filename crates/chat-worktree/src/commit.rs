@@ -60,7 +60,8 @@ impl Worktrees {
             return Err(Error::NothingToCommit);
         }
         let author = identity(&git, &location, fallback, cancel)?;
-        let commit = commit_tree(&git, &tree, &[&head], message, &author, cancel)?;
+        let with = With::default();
+        let commit = commit_tree(&git, with, &tree, &[&head], message, &author, cancel)?;
         git.set_branch(branch, &commit, Some(&head), cancel)?;
         // What was staged is committed now.
         let bytes = std::fs::read(&work.path).map_err(Error::io(&work.path))?;
@@ -73,13 +74,14 @@ impl Worktrees {
 /// Stores a commit that no branch has yet.
 pub fn commit_tree(
     git: &GitDir,
+    with: With,
     tree: &str,
     parents: &[&str],
     message: &str,
     author: &Identity,
     cancel: &AtomicBool,
 ) -> Result<String, Error> {
-    let mut command = git.command(With::default());
+    let mut command = git.command(with);
     named(&mut command, author);
     command.args(["commit-tree", "--no-gpg-sign", "-F", "-"]);
     for parent in parents {

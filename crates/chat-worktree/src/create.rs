@@ -94,6 +94,7 @@ impl Worktrees {
             checkout: parent.work_tree.clone(),
             project,
             created: now(),
+            snapshot: None,
         };
         let worktree = Worktree { record: Arc::new(record), folder };
         let mut undo = Undo { worktree: &worktree, git: &git, made: Made::Nothing };

@@ -79,8 +79,8 @@ pub struct WorkDiff {
 }
 
 impl Worktrees {
-    /// Compares a worktree's files, including uncommitted and untracked ones, with its base.
-    /// Changes nothing. Takes as long as reading the changed files.
+    /// Compares a worktree's files, including uncommitted and untracked ones, with the commit at which its
+    /// work left the branch that it began with, or else with its base. Changes nothing. Takes as long as reading the changed files.
     ///
     /// # Errors
     /// The worktree or its repository is not as recorded; git fails; it was cancelled.
@@ -99,14 +99,15 @@ impl Worktrees {
         let work =
             WorkIndex::read(&git, &location, &stored, &head, Some(&objects), LARGEST, cancel)?;
         let with = With { index: Some(&work.path), objects: Some(&objects) };
-        let arguments = ["--cached", "-z", "-M", "--raw", "--numstat", worktree.base()];
+        let start = status::start(&git, worktree, &head, cancel)?;
+        let arguments = ["--cached", "-z", "-M", "--raw", "--numstat", &start];
         let mut files = changed(&git.output(with, "diff-index", arguments, cancel)?);
         let more_files = files.len().saturating_sub(limits.files);
         files.truncate(limits.files);
 
         let mut command = git.command(with);
         command.args(["diff-index", "--cached", "-p", "-M", "--no-ext-diff", "--no-textconv"]);
-        command.args(["--no-color", worktree.base()]);
+        command.args(["--no-color", &start]);
         let output = run_with(&mut command, &[], limits.text, cancel)?;
         let is_cut = output.is_cut;
         let mut text = output.success("diff-index")?;

@@ -44,6 +44,19 @@ impl Worktree {
         Location { work_tree, own, common }.checked()
     }
 
+    /// Where its branch is merged from, and whether its folder is there. Of one whose folder was deleted
+    /// the branch is left: then it is the user's checkout.
+    pub(crate) fn location_to_merge(&self) -> Result<(Location, bool), Error> {
+        match self.location_on_branch() {
+            Err(Error::FolderGone(folder)) => {
+                let parent = Location::find(&self.record.checkout).ok();
+                let parent = parent.filter(|parent| parent.common == self.record.common);
+                Ok((parent.ok_or(Error::FolderGone(folder))?, false))
+            }
+            location => Ok((location?, true)),
+        }
+    }
+
     /// The same, if it is on its own branch.
     pub(crate) fn location_on_branch(&self) -> Result<Location, Error> {
         let location = self.location()?;

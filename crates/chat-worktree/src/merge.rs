@@ -10,6 +10,7 @@ use crate::git::private::{GitDir, With};
 use crate::git::{Output, run};
 use crate::location::{Head, Location, head};
 use crate::record::Worktree;
+use crate::work_index::WorkIndex;
 use crate::worktrees::Worktrees;
 use crate::{Error, checkout, link, names};
 
@@ -34,8 +35,11 @@ pub struct MergePreview {
     pub target: String,
     /// Its commit, in hexadecimal.
     pub target_commit: String,
-    /// The commit that is merged: that of the worktree's branch.
+    /// The commit that is merged: that of the worktree's branch, or one that would be on it once
+    /// everything is committed.
     pub commit: String,
+    /// The files of that commit, as the name of a tree.
+    pub tree: String,
     /// How it is merged.
     pub kind: MergeKind,
     /// What changes in the target; empty if there are conflicts.
@@ -47,8 +51,8 @@ pub struct MergePreview {
     /// Uncommitted or untracked files in that checkout that are in the way. Then it cannot be
     /// merged.
     pub blocked: Vec<PathBuf>,
-    /// Whether the worktree has uncommitted files, which would not be merged. Then it cannot be
-    /// merged.
+    /// Whether the worktree has uncommitted files. They are in the preview, and have to be committed
+    /// before the merge.
     pub is_dirty: bool,
 }
 
@@ -87,10 +91,11 @@ struct Sides {
 }
 
 impl Worktrees {
-    /// Looks what a merge of the worktree's branch would do. Changes nothing.
+    /// Looks what a merge of the worktree's branch would do, with everything committed. Changes
+    /// nothing.
     ///
     /// # Errors
-    /// No target is known or it is gone; it is checked out in a worktree other than the user's
+    /// No target is known or it is gone; the worktree's folder and the project that it was made from are gone; it is checked out in a worktree other than the user's
     /// project; the worktree is on another branch; the worktree or its repository is not as
     /// recorded; git fails; it was cancelled.
     pub fn preview_merge(
@@ -99,13 +104,19 @@ impl Worktrees {
         target: Option<&str>,
         cancel: &AtomicBool,
     ) -> Result<MergePreview, Error> {
-        let location = worktree.location_on_branch()?;
+        let (location, is_there) = worktree.location_to_merge()?;
         let sides = Sides::of(worktree, &location, target, cancel)?;
         let Sides { git, target, checkout } = &sides;
-        let (target_commit, commit) = sides.commits(worktree, cancel)?;
+        let (target_commit, head) = sides.commits(worktree, cancel)?;
         let objects = git.place("new-objects");
         fs::create_dir(&objects).map_err(Error::io(&objects))?;
         let with = With { index: None, objects: Some(&objects) };
+        let (commit, tree_of_commit) = if is_there {
+            all_committed(worktree, &location, &head, &objects, cancel)?
+        } else {
+            let tree = git.resolve(&format!("{head}^{{tree}}"), cancel)?;
+            (head.clone(), tree.unwrap_or_default())
+        };
         let Plan { kind, tree, conflicts } = plan(git, with, &target_commit, &commit, cancel)?;
         let (mut files, mut blocked) = (Vec::new(), Vec::new());
         if conflicts.is_empty() && kind != MergeKind::UpToDate {
@@ -123,17 +134,17 @@ impl Worktrees {
                 blocked = checkout::blocked(git, with, checkout, &target_commit, &tree, cancel)?.0;
             }
         }
-        let status = self.status(worktree, cancel)?;
         Ok(MergePreview {
             target: target.clone(),
             target_commit,
+            is_dirty: commit != head,
             commit,
+            tree: tree_of_commit,
             kind,
             files,
             conflicts,
             checkout: checkout.as_ref().map(|checkout| checkout.work_tree.clone()),
             blocked,
-            is_dirty: status.changed + status.untracked > 0,
         })
     }
 
@@ -154,14 +165,16 @@ impl Worktrees {
         cancel: &AtomicBool,
     ) -> Result<MergeOutcome, Error> {
         let _lock = self.lock(worktree)?;
-        let status = self.status(worktree, cancel)?;
-        if status.changed + status.untracked > 0 {
-            return Err(Error::Uncommitted);
+        let (location, is_there) = worktree.location_to_merge()?;
+        if is_there {
+            let status = self.status(worktree, cancel)?;
+            if status.changed + status.untracked > 0 {
+                return Err(Error::Uncommitted);
+            }
         }
-        let location = worktree.location_on_branch()?;
         for _ in 0..TRIES {
             let sides = Sides::of(worktree, &location, Some(&preview.target), cancel)?;
-            match sides.merge(worktree, preview, message, fallback, cancel) {
+            match sides.merge(worktree, &location, preview, message, fallback, cancel) {
                 // Somebody committed to the target at this moment.
                 Err(Error::Changed) if sides.commits(worktree, cancel)?.1 == preview.commit => {}
                 done => return done,
@@ -215,6 +228,7 @@ impl Sides {
     fn merge(
         &self,
         worktree: &Worktree,
+        location: &Location,
         preview: &MergePreview,
         message: &str,
         fallback: &Identity,
@@ -237,9 +251,9 @@ impl Sides {
             MergeKind::FastForward => work,
             MergeKind::Merge => {
                 let Plan { tree, .. } = plan(&self.git, With::default(), &old, &work, cancel)?;
-                let location = worktree.location()?;
-                let author = identity(&self.git, &location, fallback, cancel)?;
-                commit_tree(&self.git, &tree, &[&old, &work], message, &author, cancel)?
+                let author = identity(&self.git, location, fallback, cancel)?;
+                let (with, parents) = (With::default(), [&*old, &work]);
+                commit_tree(&self.git, with, &tree, &parents, message, &author, cancel)?
             }
         };
         match &self.checkout {
@@ -261,6 +275,28 @@ impl Sides {
         }
         Ok(MergeOutcome::Merged { commit: new, kind })
     }
+}
+
+/// The commit that the worktree's branch would have with all of its files committed, and its tree. What
+/// is new in it is stored only in `objects`.
+fn all_committed(
+    worktree: &Worktree,
+    location: &Location,
+    head: &str,
+    objects: &Path,
+    cancel: &AtomicBool,
+) -> Result<(String, String), Error> {
+    let git = GitDir::new(location, cancel)?;
+    let (stored, objects) = (worktree.index(), Some(objects));
+    let work = WorkIndex::read(&git, location, &stored, head, objects, u64::MAX, cancel)?;
+    let with = With { index: Some(&work.path), objects };
+    let tree = Output::line(&git.output(with, "write-tree", None::<&str>, cancel)?);
+    if git.resolve(&format!("{head}^{{tree}}"), cancel)?.as_ref() == Some(&tree) {
+        return Ok((head.to_owned(), tree));
+    }
+    let author = Identity { name: "natter".to_owned(), email: "natter@localhost".to_owned() };
+    let commit = commit_tree(&git, with, &tree, &[head], "Uncommitted", &author, cancel)?;
+    Ok((commit, tree))
 }
 
 /// Merges two commits without a checkout.

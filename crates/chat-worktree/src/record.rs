@@ -40,6 +40,9 @@ pub struct Record {
     pub project: PathBuf,
     /// Milliseconds since 1970.
     pub created: u64,
+    /// The snapshot that it was restored from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<String>,
 }
 
 /// A worktree of Natter's. Cheap to clone. Its folder and its repository may be gone by now: see
@@ -100,6 +103,11 @@ impl Worktree {
     /// When it was created: milliseconds since 1970.
     pub fn created(&self) -> u64 {
         self.record.created
+    }
+
+    /// The id of the snapshot that it was restored from, if it was.
+    pub fn snapshot(&self) -> Option<&str> {
+        self.record.snapshot.as_deref()
     }
 
     /// The file with its record.

@@ -12,7 +12,7 @@ use crate::link::checkout_of;
 use crate::location::{Head, head};
 use crate::record::Worktree;
 use crate::snapshot::Snapshot;
-use crate::status::{ahead, size};
+use crate::status::{ahead, size, target};
 use crate::worktrees::Worktrees;
 use crate::{Error, Status, names};
 
@@ -65,11 +65,7 @@ impl Worktrees {
         let status = self.status(worktree, cancel)?;
         let location = worktree.location()?;
         let git = GitDir::new(&location, cancel)?;
-        let target = match worktree.target() {
-            Some(target) => git.branch(target, cancel)?,
-            None => None,
-        };
-        let target = target.unwrap_or_else(|| worktree.base().to_owned());
+        let target = target(&git, worktree, cancel)?;
         let range = format!("{target}..{}", status.commit);
         let most = format!("--max-count={MOST_COMMITS}");
         let arguments =

@@ -96,6 +96,7 @@ impl Worktrees {
             checkout,
             project,
             created: now(),
+            snapshot: Some(snapshot.id.clone()),
         };
         let worktree = Worktree { record: Arc::new(record), folder };
         let mut undo = Undo { worktree: &worktree, git: &git, made: Made::Nothing };
@@ -171,7 +172,7 @@ fn commits(
     }
     let tree = head_tree.ok_or_else(|| Error::NoSnapshot(snapshot.id.clone()))?;
     let author = Identity { name: "natter".to_owned(), email: "natter@localhost".to_owned() };
-    let commit = commit_tree(git, &tree, &[], &snapshot.name, &author, cancel)?;
+    let commit = commit_tree(git, With::default(), &tree, &[], &snapshot.name, &author, cancel)?;
     Ok(RestoredHead { commit, is_flattened: true })
 }
 

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::diff::LARGEST;
-use crate::git::Output;
 use crate::git::private::{GitDir, With};
+use crate::git::{Output, run};
 use crate::record::Worktree;
 use crate::work_index::WorkIndex;
 use crate::worktrees::Worktrees;
@@ -19,7 +19,8 @@ pub struct Status {
     pub head: Head,
     /// The commit that it is on, in hexadecimal.
     pub commit: String,
-    /// How many commits it has that its base does not have.
+    /// How many commits it has that the branch does not have that it began with; where that is not
+    /// known, that its base does not have.
     pub ahead: u64,
     /// How many files differ from that commit.
     pub changed: u64,
@@ -59,7 +60,7 @@ impl Worktrees {
         let new = changes.iter().filter(|change| change.status == b'A').count();
         Ok(Status {
             head: location.head(),
-            ahead: ahead(&git, worktree.base(), &commit, cancel)?,
+            ahead: ahead(&git, &target(&git, worktree, cancel)?, &commit, cancel)?,
             changed: (changes.len() - new) as u64,
             untracked: (new + work.too_large.len()) as u64,
             nested: work.nested,
@@ -79,6 +80,31 @@ pub fn head_commit(
         Some(commit) => commit,
         None => worktree.base().to_owned(),
     })
+}
+
+/// The commit of the branch that a worktree began with; its base, if there is no such branch.
+pub fn target(git: &GitDir, worktree: &Worktree, cancel: &AtomicBool) -> Result<String, Error> {
+    let found = match worktree.target() {
+        Some(target) => git.branch(target, cancel)?,
+        None => None,
+    };
+    Ok(found.unwrap_or_else(|| worktree.base().to_owned()))
+}
+
+/// The commit that the work since `commit` is compared with: where it left the branch that the
+/// worktree began with, so that what was merged counts no more.
+pub fn start(
+    git: &GitDir,
+    worktree: &Worktree,
+    commit: &str,
+    cancel: &AtomicBool,
+) -> Result<String, Error> {
+    let mut command = git.command(With::default());
+    command.args(["merge-base", &target(git, worktree, cancel)?, commit]);
+    let found = run(&mut command, cancel)?;
+    let line = Output::line(&found.bytes);
+    let is_one = found.code == Some(0) && !line.is_empty();
+    Ok(if is_one { line } else { worktree.base().to_owned() })
 }
 
 /// How many commits `commit` has that `base` does not have.

@@ -29,7 +29,9 @@ pub(super) fn permission(
     match &asked.preview {
         Preview::Command { text, folder, network, sandboxed, .. } => {
             lines.extend(visible(text).lines().map(|line| format!("  {line}")));
-            lines.push(terminal.dim(&say::bounds(folder, *sandboxed, *network)));
+            if words::runs_command(asked) {
+                lines.push(terminal.dim(&say::bounds(folder, *sandboxed, *network)));
+            }
             lines.extend(words::run_time(asked).map(|time| terminal.dim(&time)));
         }
         Preview::Change { diff, added, removed, .. } => {

@@ -81,6 +81,20 @@ pub fn ask_discard(preview: &RemovalPreview) -> String {
     text + " "
 }
 
+/// The question before a worktree whose folder was deleted is taken off the list.
+pub fn ask_forget(branch: &str) -> String {
+    let text = gettext(
+        "The folder of this worktree was deleted. Remove it from the list? Its branch {branch} stays. [y/N]",
+    );
+    fill(&text, &[("branch", branch)]) + " "
+}
+
+/// What became of a worktree whose folder was deleted.
+pub fn taken_off_list(branch: &str) -> String {
+    let text = gettext("Removed from the list. Its branch {branch} stays.");
+    fill(&text, &[("branch", branch)])
+}
+
 /// Where the work of a removed worktree is.
 pub fn discarded(snapshot: &str) -> String {
     let text = gettext(

@@ -133,19 +133,51 @@ fn nothing_is_committed_before_the_user_wants_to_merge() {
 }
 
 #[test]
-fn who_cannot_merge_reads_that_the_work_was_committed() {
+fn a_conflict_with_what_is_not_committed_is_named_before_the_commit() {
     let server = Server::start();
     let (home, project) = fixed(&server);
     std::fs::write(project.path().join("a"), "mine\n").expect("a file");
     git(project.path(), &["commit", "-q", "-a", "-m", "mine"]);
     let conflict = run(&home, &["worktrees", "finish", "--yes", "fixer", "merge"]);
     assert_eq!(conflict.code, Some(1));
-    let told = &conflict.stderr;
-    assert!(told.contains("committed to natter/fixer, but not merged."), "{told}");
-    assert!(told.contains("these files:\n  a"), "{told}");
-    // Now it is known before.
-    let conflict = run(&home, &["worktrees", "finish", "--yes", "fixer", "merge"]);
-    assert!(!conflict.stderr.contains("committed to"), "{conflict:?}");
+    assert!(conflict.stderr.contains("these files:\n  a"), "{conflict:?}");
+    assert!(!conflict.stderr.contains("ommitted"), "{conflict:?}");
+    assert_eq!(git(project.path(), &["log", "-1", "--format=%s", "natter/fixer"]), "first");
+}
+
+#[test]
+fn a_worktree_whose_folder_was_deleted_is_listed_and_finished() {
+    let server = Server::start();
+    let (home, project) = fixed(&server);
+    run(&home, &["worktrees", "finish", "fixer", "commit", "-m", "Fix it"]).ok();
+    let delete = || {
+        let listed = run(&home, &["worktrees", "--json"]).ok().events();
+        std::fs::remove_dir_all(listed[0]["path"].as_str().expect("a path")).expect("deleted");
+    };
+    delete();
+    let listed = run(&home, &["worktrees"]).ok().stdout;
+    assert!(listed.contains("its folder is gone"), "{listed}");
+    let shown = run(&home, &["worktrees", "show", "fixer"]);
+    assert_eq!(shown.code, Some(1), "{shown:?}");
+    assert!(shown.stderr.contains("was deleted. Merge or discard the worktree"), "{shown:?}");
+    // The commits are there.
+    let merged = run(&home, &["worktrees", "finish", "--yes", "fixer", "merge"]).ok();
+    assert!(merged.stderr.contains("Its branch natter/fixer stays."), "{merged:?}");
+    assert_eq!(git(project.path(), &["log", "-1", "--format=%s"]), "Fix it");
+    assert_eq!(run(&home, &["worktrees"]).ok().stdout, "");
+
+    let task = json!({ "name": "other", "task": "Look at a" });
+    server.push(Script::new().tool_call("c2", "spawn_worktree", task));
+    server.push(Script::new().text("All is well."));
+    server.push(Script::new().text("It is well."));
+    let folder = project.path().to_str().expect("a path");
+    run(&home, &["ask", "--project", folder, "--mode", "edits", "Another one"]).ok();
+    delete();
+    let refused = run(&home, &["worktrees", "finish", "other", "discard"]);
+    assert!(refused.stderr.contains("--yes"), "{refused:?}");
+    let gone = run(&home, &["worktrees", "finish", "--yes", "other", "discard"]).ok();
+    assert!(gone.stderr.contains("Removed from the list."), "{gone:?}");
+    assert_eq!(run(&home, &["worktrees"]).ok().stdout, "");
 }
 
 #[test]
@@ -168,6 +200,9 @@ fn a_conflict_is_named_and_a_discarded_worktree_is_restored() {
     run(&home, &["worktrees", "restore", id]).ok();
     let shown = run(&home, &["worktrees", "show", "fixer"]).ok();
     assert!(shown.stdout.contains("+two\n"), "{shown:?}");
+    let again = run(&home, &["worktrees", "restore", id]);
+    assert_eq!(again.code, Some(1), "{again:?}");
+    assert!(again.stderr.contains("is restored already, as the worktree “fixer” in"), "{again:?}");
     let refused = run(&home, &["worktrees", "delete-snapshot", id]);
     assert_eq!(refused.code, Some(1), "{refused:?}");
     assert!(refused.stderr.contains("--yes"), "{refused:?}");

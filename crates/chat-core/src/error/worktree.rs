@@ -83,6 +83,18 @@ pub enum WorktreeFault {
         /// Its id.
         id: String,
     },
+    /// The snapshot was restored already.
+    Restored {
+        /// The name of the worktree.
+        name: String,
+        /// Its folder.
+        path: PathBuf,
+    },
+    /// The worktree's folder was deleted.
+    FolderGone {
+        /// The folder.
+        path: PathBuf,
+    },
     /// Git's data was changed so that it could lead elsewhere.
     Untrusted {
         /// Where.
@@ -120,9 +132,10 @@ impl From<worktree::Error> for Error {
             Cause::BaseIsNotHead => Fault::OtherBase,
             Cause::InvalidBranch(name) => Fault::InvalidBranch { name },
             Cause::BranchExists(name) => Fault::BranchExists { name },
-            Cause::NotAWorktree(path) | Cause::FolderGone(path) | Cause::RepositoryGone(path) => {
+            Cause::NotAWorktree(path) | Cause::RepositoryGone(path) => {
                 Fault::NotFound { name: named(path) }
             }
+            Cause::FolderGone(path) => Fault::FolderGone { path },
             Cause::BranchSwitched => Fault::BranchSwitched,
             Cause::NothingToCommit => Fault::NothingToCommit,
             Cause::Uncommitted => Fault::Uncommitted,

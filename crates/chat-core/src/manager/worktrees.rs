@@ -181,7 +181,8 @@ impl Worktrees {
         self.0.run(async move { this.commit_worktree(worktree, message).await }).await
     }
 
-    /// Looks what a merge into the branch would do that the worktree began with. Changes nothing.
+    /// Looks what a merge into the branch would do that the worktree began with, with everything
+    /// committed. Changes nothing.
     ///
     /// # Errors
     /// `Worktree`.

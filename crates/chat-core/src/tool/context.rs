@@ -276,6 +276,12 @@ fn reason(why: &Why) -> String {
             format!("this folder contains, or may contain, something that the rule {rule} denies")
         }
         Why::Unsandboxed => "the command would run outside a sandbox".to_owned(),
+        Why::Merges(branch) => {
+            format!("work is merged into {branch} only with the user's permission")
+        }
+        Why::Discards(name) => {
+            format!("the work of {name} is discarded only with the user's permission")
+        }
         Why::Unparsable(why) => why.to_string(),
         Why::NotLiteral(word) => format!("the value of {word} is unknown until the command runs"),
         Why::Assignment(name) => format!("it sets the variable {name}"),

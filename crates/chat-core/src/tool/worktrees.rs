@@ -53,11 +53,11 @@ pub trait AgentWorktrees: Send + Sync {
     /// Commits all of it on the worktree's own branch.
     async fn commit(&self, name: &str) -> Result<Committed, TeamError>;
 
-    /// Commits all of it, and looks what a merge would do.
+    /// Looks what a merge would do, with all of it committed. Changes nothing.
     async fn plan_merge(&self, name: &str) -> Result<(Worktree, MergePreview), TeamError>;
 
-    /// Merges what was looked at. If that succeeds, the worktree is stored in a snapshot and removed,
-    /// and its agent closed.
+    /// Commits and merges what was looked at. If that succeeds, the worktree is stored in a snapshot and
+    /// removed, and its agent closed. Refused where the worktree has other files by now.
     async fn merge(&self, name: &str, plan: MergePreview) -> Result<MergedWorktree, TeamError>;
 
     /// Looks what would go. Changes nothing.

@@ -15,7 +15,7 @@ pub(super) fn judge(rules: Rules<'_>, mode: Mode, run: &Run, found: &mut Finding
         found.refuse(Why::Mode);
     }
     if !run.sandboxed {
-        found.obstacle(Why::Unsandboxed, None);
+        found.obstacle(run.purpose.clone().unwrap_or(Why::Unsandboxed), None);
     }
     match run.folder.guard() {
         Guard::Own => found.refuse(Why::Own),

@@ -81,6 +81,7 @@ fn command(text: &str) -> Run {
         sandboxed: true,
         network: false,
         background: false,
+        purpose: None,
         parts,
         redirected,
         reads,

@@ -13,9 +13,8 @@ use super::{fill, one_line, seconds, short_time};
 /// What a tool wants to do, as a question of one line.
 pub fn permission_question(asked: &PermissionRequest) -> String {
     match (&asked.preview, asked.action) {
-        (Preview::Command { sandboxed: false, .. }, _) => {
-            gettext("Run this command outside the sandbox?")
-        }
+        (Preview::Command { sandboxed: false, .. }, _) => finish_question(asked)
+            .unwrap_or_else(|| gettext("Run this command outside the sandbox?")),
         (Preview::Command { network: true, .. }, _) => {
             gettext("Run this command with network access?")
         }
@@ -42,6 +41,22 @@ pub fn permission_question(asked: &PermissionRequest) -> String {
             about(&gettext("Connect to “{what}”?"), &asked.target)
         }
     }
+}
+
+/// Whether a command would run. One that only stands for what becomes of an agent's work does not.
+pub fn runs_command(asked: &PermissionRequest) -> bool {
+    matches!(asked.preview, Preview::Command { .. }) && finish_question(asked).is_none()
+}
+
+/// What becomes of an agent's work, where that is asked: no command runs then.
+fn finish_question(asked: &PermissionRequest) -> Option<String> {
+    asked.reasons.iter().find_map(|reason| match &reason.why {
+        Why::Merges(branch) => {
+            Some(about(&gettext("Merge the agent’s work into “{what}”?"), branch))
+        }
+        Why::Discards(name) => Some(about(&gettext("Discard the work of “{what}”?"), name)),
+        _ => None,
+    })
 }
 
 /// Whether to go on after so many rounds of tools.
@@ -145,6 +160,10 @@ pub fn why(why: &Why) -> String {
         ),
         Why::Unsandboxed => {
             gettext("It would run outside the sandbox, where it can do anything you can do.")
+        }
+        Why::Merges(branch) => about(&gettext("It changes your branch “{what}”."), branch),
+        Why::Discards(name) => {
+            about(&gettext("It removes the worktree of “{what}” with its branch."), name)
         }
         Why::Unparsable(why) => unparsable(why),
         Why::NotLiteral(word) => {

@@ -88,6 +88,8 @@ fn all_kinds() -> Vec<Kind> {
         Kind::Worktree { fault: WorktreeFault::NoCommits },
         Kind::Worktree { fault: WorktreeFault::BranchExists { name: name() } },
         Kind::Worktree { fault: WorktreeFault::CheckedOut { path: path() } },
+        Kind::Worktree { fault: WorktreeFault::FolderGone { path: path() } },
+        Kind::Worktree { fault: WorktreeFault::Restored { name: name(), path: path() } },
         Kind::Worktree {
             fault: WorktreeFault::Removed { merged_into: Some(name()), has_snapshot: true },
         },
@@ -237,7 +239,7 @@ fn place(kind: &Kind) -> usize {
     }
 }
 
-const KINDS: usize = 78;
+const KINDS: usize = 79;
 
 fn errors() -> Vec<Error> {
     let kinds = all_kinds();

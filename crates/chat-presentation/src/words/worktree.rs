@@ -88,6 +88,16 @@ pub(super) fn fault(fault: &WorktreeFault) -> String {
         WorktreeFault::NoSnapshot { id } => {
             named(&gettext("Couldn’t find the snapshot “{name}”. Check the list of snapshots."), id)
         }
+        WorktreeFault::Restored { name, path } => fill(
+            &gettext("The snapshot is restored already, as the worktree “{name}” in “{path}”."),
+            &[("name", &one_line(name)), ("path", &one_line(&path.display().to_string()))],
+        ),
+        WorktreeFault::FolderGone { path } => at(
+            &gettext(
+                "The worktree’s folder “{path}” was deleted. Merge or discard the worktree to remove it from the list.",
+            ),
+            path,
+        ),
         WorktreeFault::Untrusted { path } => at(
             &gettext(
                 "Git’s data in “{path}” was changed and may lead elsewhere, so nothing was done.",

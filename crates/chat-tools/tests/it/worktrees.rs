@@ -3,17 +3,18 @@
 mod removed;
 mod world;
 
+use chat_core::error::{Kind, WorktreeFault};
 use chat_core::event::StopReason;
 use chat_core::manager::{NewWorktree, WorktreeState};
 use chat_core::message::{Answer, ChatRequest, Content, ModelRef};
-use chat_core::permission::{Action, Effect, Mode, Rule};
+use chat_core::permission::{Action, Effect, Mode, Rule, Why};
 use chat_core::settings::Remembered;
 use chat_sandbox::{Enforcement, Preference, Sandbox};
 use chat_testkit::server::{Gate, Script, Server};
 use serde_json::json;
 
 use crate::agents::world::{last_text, reports};
-use world::{answer, asked, call, command, finish, fixed, git, read, snapshot, world, write};
+use world::{answer, asked, call, command, finish, fixed, git, read, snapshot, why, world, write};
 
 #[tokio::test]
 async fn an_agents_work_is_shown_and_merged_with_what_came_to_the_base_meanwhile() {
@@ -29,7 +30,11 @@ async fn an_agents_work_is_shown_and_merged_with_what_came_to_the_base_meanwhile
     let ask = asked(&mut world, &fid).await;
     let text = command(&ask);
     assert!(text.starts_with("git merge natter/fixer\n"), "{text}");
-    assert!(text.contains("a +1 -1"), "{text}");
+    assert!(text.contains("# Commits everything on its branch first.\n"), "{text}");
+    assert!(text.contains("# Changes 1 file in main:\n#   a +1 -1"), "{text}");
+    assert_eq!(why(&ask), Why::Merges("main".to_owned()));
+    let commits = || git(&project, &["rev-list", "--count", "natter/fixer"]);
+    assert_eq!(commits(), "1", "nothing is committed unasked");
     assert_eq!(read(&project, "a"), "one\ntwo\nthree\n", "nothing is merged unasked");
     let fixer = world.agent(&fid, "fixer").await;
     let rows = world.manager.worktrees().list().await.unwrap();
@@ -75,6 +80,42 @@ async fn an_agents_work_is_shown_and_merged_with_what_came_to_the_base_meanwhile
 }
 
 #[tokio::test]
+async fn what_is_written_while_the_user_is_asked_is_neither_committed_nor_merged() {
+    let server = Server::start();
+    let mut world = world(&server, Mode::Edits).await;
+    let project = world.project.path().to_owned();
+    fixed(&server, "one\n2\nthree\n");
+    finish(&server, "c2", "merge");
+    server.push(Script::new().text("It was not merged."));
+    let fid = world.ask("Have it fixed").await;
+    let ask = asked(&mut world, &fid).await;
+    let rows = world.manager.worktrees().list().await.unwrap();
+    write(&rows[0].path, "more", "more\n");
+    answer(&world, &ask, Answer::Allow(None)).await;
+    world.finished(&fid).await;
+    let result = world.results(&fid).await.pop().unwrap();
+    assert!(result.failed && result.text.contains("changed meanwhile"), "{result:?}");
+    assert_eq!(git(&project, &["rev-list", "--count", "natter/fixer"]), "1");
+    assert_eq!(read(&project, "a"), "one\ntwo\nthree\n");
+}
+
+#[tokio::test]
+async fn a_merge_of_nothing_is_not_asked_about() {
+    let server = Server::start();
+    let mut world = world(&server, Mode::Edits).await;
+    server.push(call("c1", "spawn_worktree", json!({ "name": "fixer", "task": "Look at a" })));
+    server.push(Script::new().text("All is well."));
+    finish(&server, "c2", "merge");
+    server.push(Script::new().text("There was nothing."));
+    let fid = world.ask("Have it looked at").await;
+    world.finished(&fid).await;
+    let result = world.results(&fid).await.pop().unwrap();
+    assert!(!result.failed, "{result:?}");
+    assert!(result.text.starts_with("There is nothing to merge: main has all of it"), "{result:?}");
+    assert_eq!(world.manager.worktrees().list().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
 async fn a_conflict_is_named_and_a_discarded_worktree_comes_back() {
     let server = Server::start();
     let mut world = world(&server, Mode::Edits).await;
@@ -97,6 +138,7 @@ async fn a_conflict_is_named_and_a_discarded_worktree_comes_back() {
     assert_ne!(folder, "fixer");
     let discards = format!("git worktree remove --force {folder}\n");
     assert!(command(&ask).starts_with(&discards), "{ask:?}");
+    assert_eq!(why(&ask), Why::Discards("fixer".to_owned()));
     answer(&world, &ask, Answer::Deny { scope: None, message: None }).await;
     world.finished(&fid).await;
     let results = world.results(&fid).await;
@@ -112,7 +154,7 @@ async fn a_conflict_is_named_and_a_discarded_worktree_comes_back() {
     server.push(Script::new().text("It is gone."));
     world.say(&fid, "Discard it").await;
     let ask = asked(&mut world, &fid).await;
-    assert!(command(&ask).contains("1 commit, "), "{ask:?}");
+    assert!(command(&ask).contains("0 commits, 1 changed file"), "{ask:?}");
     answer(&world, &ask, Answer::Allow(None)).await;
     world.finished(&fid).await;
     let results = world.results(&fid).await;
@@ -123,6 +165,11 @@ async fn a_conflict_is_named_and_a_discarded_worktree_comes_back() {
     // Its folder is that of the agent again.
     assert_eq!((rows.len(), rows[0].state), (1, WorktreeState::Whole));
     assert_eq!(rows[0].sessions, [world.agent(&fid, "fixer").await]);
+    let again = worktrees.restore(snapshot(&results[3]), None).await.unwrap_err();
+    let path = rows[0].path.clone();
+    let fault = WorktreeFault::Restored { name: "fixer".to_owned(), path };
+    assert_eq!(again.kind, Kind::Worktree { fault });
+    assert_eq!(worktrees.list().await.unwrap().len(), 1);
     let unknown = worktrees.restore("1-2", None).await.unwrap_err();
     assert_eq!(unknown.kind.name(), "worktree");
 }

@@ -1,9 +1,10 @@
 //! Merging a worktree's branch.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use chat_worktree::{CreateOptions, Error, MergeKind, MergeOutcome, Worktree};
+use chat_worktree::{CreateOptions, DiffLimits, Error, MergeKind, MergeOutcome, Worktree};
 
 use crate::world::{NEVER, World, fallback, files, git, read, write};
 
@@ -14,6 +15,13 @@ fn worked(world: &World) -> Worktree {
     write(worktree.folder(), "new/x", "new\n");
     world.commit_all(&worktree, "work");
     worktree
+}
+
+/// Whether the repository stores an object.
+fn has_object(world: &World, name: &str) -> bool {
+    let mut git = Command::new("git");
+    git.current_dir(world.project()).args(["cat-file", "-e", name]);
+    git.output().unwrap().status.success()
 }
 
 /// What the user does, and the files that are in the way then.
@@ -178,9 +186,16 @@ fn what_must_not_be_merged_is_refused() {
     let merge = |preview| world.worktrees.merge(&worktree, preview, "m", &fallback(), &NEVER);
     let preview = world.worktrees.preview_merge(&worktree, None, &NEVER).unwrap();
     write(worktree.folder(), "more", "more\n");
-    assert!(world.worktrees.preview_merge(&worktree, None, &NEVER).unwrap().is_dirty);
+    let dirty = world.worktrees.preview_merge(&worktree, None, &NEVER).unwrap();
+    // What is not committed is in the preview, and stored nowhere.
+    assert!(dirty.is_dirty && dirty.files.iter().any(|file| file.path == Path::new("more")));
+    assert!(![&dirty.commit, &dirty.tree].into_iter().any(|name| has_object(&world, name)));
     assert!(matches!(merge(&preview), Err(Error::Uncommitted)));
+    assert!(matches!(merge(&dirty), Err(Error::Uncommitted)));
     world.commit_all(&worktree, "more");
+    let committed = world.worktrees.preview_merge(&worktree, None, &NEVER).unwrap();
+    assert_eq!((&committed.tree, committed.is_dirty), (&dirty.tree, false));
+    assert_eq!(committed.files, dirty.files);
     // The user did not see this commit.
     assert!(matches!(merge(&preview), Err(Error::Changed)));
     let preview = world.worktrees.preview_merge(&worktree, None, &NEVER).unwrap();
@@ -250,4 +265,44 @@ fn what_became_of_a_removed_worktree_is_known() {
     let finished = world.worktrees.finished(&inside, &NEVER).unwrap().unwrap();
     assert_eq!((finished.snapshot, finished.merged_into), (snapshot, Some("main".to_owned())));
     assert_eq!(world.worktrees.finished(&world.project(), &NEVER).unwrap(), None);
+}
+
+#[test]
+fn what_is_committed_is_merged_also_where_the_folder_was_deleted() {
+    let world = World::new();
+    let worktree = worked(&world);
+    fs::remove_dir_all(worktree.folder()).unwrap();
+    world.write("mine", "mine\n");
+    world.commit("mine");
+    let preview = world.worktrees.preview_merge(&worktree, None, &NEVER).unwrap();
+    assert_eq!((preview.kind, preview.is_dirty), (MergeKind::Merge, false));
+    assert_eq!(preview.files.len(), 2, "{preview:?}");
+    let merged = world.worktrees.merge(&worktree, &preview, "m", &fallback(), &NEVER).unwrap();
+    assert!(matches!(merged, MergeOutcome::Merged { kind: MergeKind::Merge, .. }), "{merged:?}");
+    assert_eq!(read(&world.project(), "a"), "one\ntwo\n3\n");
+    world.worktrees.forget(&worktree).unwrap();
+    assert_eq!(world.worktrees.list().unwrap(), []);
+}
+
+#[test]
+fn what_was_merged_counts_no_more_after_a_restore() {
+    let world = World::new();
+    let worktree = worked(&world);
+    let snapshot = world.worktrees.snapshot(&worktree, &NEVER).unwrap();
+    let preview = world.worktrees.preview_merge(&worktree, None, &NEVER).unwrap();
+    world.worktrees.merge(&worktree, &preview, "m", &fallback(), &NEVER).unwrap();
+    world.remove(&worktree);
+    let restored =
+        world.worktrees.restore(&snapshot.id, &world.project(), &NEVER).unwrap().worktree;
+    assert_eq!(restored.snapshot(), Some(&*snapshot.id));
+    let removal = world.worktrees.preview_removal(&restored, &NEVER).unwrap();
+    assert_eq!((world.status(&restored).ahead, removal.commit_count), (0, 0));
+    let diff = world.worktrees.diff(&restored, DiffLimits::default(), &NEVER).unwrap();
+    assert_eq!(diff.files, []);
+    write(restored.folder(), "later", "later\n");
+    world.commit_all(&restored, "later");
+    let removal = world.worktrees.preview_removal(&restored, &NEVER).unwrap();
+    assert_eq!((world.status(&restored).ahead, removal.commit_count), (1, 1));
+    let diff = world.worktrees.diff(&restored, DiffLimits::default(), &NEVER).unwrap();
+    assert_eq!(diff.files.len(), 1, "{diff:?}");
 }

@@ -98,20 +98,15 @@ impl AgentWorktrees for Member {
     }
 
     async fn plan_merge(&self, name: &str) -> Result<(Worktree, MergePreview), TeamError> {
-        self.finish(name, |desk, worktree| async move {
-            let status = desk.manager.worktree_status(worktree.clone()).await?;
-            if status.changed + status.untracked > 0 {
-                desk.manager.commit_worktree(worktree.clone(), None).await?;
-            }
-            let preview = desk.manager.worktrees().preview_merge(&worktree).await?;
-            Ok((worktree, preview))
-        })
-        .await
+        let desk = self.desk().await?;
+        let worktree = desk.idle_worktree(name).await?;
+        let preview = desk.manager.worktrees().preview_merge(&worktree).await.map_err(failed)?;
+        Ok((worktree, preview))
     }
 
     async fn merge(&self, name: &str, plan: MergePreview) -> Result<MergedWorktree, TeamError> {
         self.finish(name, |desk, worktree| async move {
-            desk.manager.merge_worktree(worktree, plan).await
+            desk.manager.commit_and_merge(worktree, plan).await
         })
         .await
     }

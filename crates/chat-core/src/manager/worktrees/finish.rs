@@ -23,6 +23,31 @@ impl Manager {
         self.git(move |trees, stop| trees.commit(&worktree, &message, &natter(), stop)).await
     }
 
+    /// Commits all of a worktree that a preview showed, merges it, and removes the worktree if that
+    /// succeeds. What is in it by now must be what the preview showed.
+    pub(in crate::manager) async fn commit_and_merge(
+        &self,
+        worktree: Worktree,
+        mut preview: MergePreview,
+    ) -> Result<MergedWorktree> {
+        if preview.is_dirty {
+            let shown = preview;
+            let look = || {
+                let worktree = worktree.clone();
+                self.git(move |trees, stop| trees.preview_merge(&worktree, None, stop))
+            };
+            if look().await?.tree != shown.tree {
+                return Err(chat_worktree::Error::Changed.into());
+            }
+            self.commit_worktree(worktree.clone(), None).await?;
+            preview = look().await?;
+            if preview.tree != shown.tree {
+                return Err(chat_worktree::Error::Changed.into());
+            }
+        }
+        self.merge_worktree(worktree, preview).await
+    }
+
     /// Merges a worktree, and removes it if that succeeds.
     pub(in crate::manager) async fn merge_worktree(
         &self,
@@ -37,6 +62,11 @@ impl Manager {
             .await?;
         let is_merged = matches!(outcome, MergeOutcome::Merged { .. } | MergeOutcome::UpToDate);
         if !is_merged {
+            return Ok(MergedWorktree { outcome, removed: None });
+        }
+        if worktree.folder().symlink_metadata().is_err() {
+            // Nothing is left of it but its branch, which is merged.
+            self.git(move |trees, _| trees.forget(&worktree)).await?;
             return Ok(MergedWorktree { outcome, removed: None });
         }
         let removed = self.discard_worktree(worktree).await.inspect_err(|error| {

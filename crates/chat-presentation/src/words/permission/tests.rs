@@ -20,6 +20,8 @@ fn every_reason_is_a_whole_sentence() {
         Why::PerhapsDenied(word()),
         Why::HoldsDenied(word()),
         Why::Unsandboxed,
+        Why::Merges(word()),
+        Why::Discards(word()),
         Why::NotLiteral(word()),
         Why::Assignment(word()),
         Why::HandsOver(word()),
@@ -42,6 +44,31 @@ fn every_reason_is_a_whole_sentence() {
         lines.push('\n');
     }
     insta::assert_snapshot!(lines);
+}
+
+#[test]
+fn finishing_an_agents_work_is_asked_as_that() {
+    let asked = |why: Why| PermissionRequest {
+        action: Action::Run,
+        target: "git merge natter/fixer".to_owned(),
+        preview: Preview::Command {
+            text: "git merge natter/fixer".to_owned(),
+            folder: "/work".into(),
+            network: false,
+            sandboxed: false,
+            background: false,
+            limit: None,
+            stays_inside: None,
+        },
+        reasons: vec![why.into()],
+        always: Vec::new(),
+    };
+    let question = |why| permission_question(&asked(why));
+    assert!(runs_command(&asked(Why::Unsandboxed)));
+    assert!(!runs_command(&asked(Why::Merges("main".to_owned()))));
+    assert_eq!(question(Why::Merges("main".to_owned())), "Merge the agent’s work into “main”?");
+    assert_eq!(question(Why::Discards("fixer".to_owned())), "Discard the work of “fixer”?");
+    assert_eq!(question(Why::Unsandboxed), "Run this command outside the sandbox?");
 }
 
 #[test]

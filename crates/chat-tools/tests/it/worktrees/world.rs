@@ -5,7 +5,7 @@ use std::process::Command;
 
 use chat_core::event::{Event, SessionApproval};
 use chat_core::message::{Answer, ApprovalKind, Fid, Preview, ToolResult};
-use chat_core::permission::{Action, Mode};
+use chat_core::permission::{Action, Mode, Why};
 use chat_testkit::server::{Script, Server};
 use serde_json::{Value, json};
 
@@ -88,6 +88,12 @@ pub fn command(ask: &SessionApproval) -> String {
     let Preview::Command { text, sandboxed: false, .. } = &asked.preview else { panic!("{ask:?}") };
     assert!(asked.action == Action::Run && asked.always.is_empty(), "{asked:?}");
     text.clone()
+}
+
+/// The first reason why the user is asked.
+pub fn why(ask: &SessionApproval) -> Why {
+    let ApprovalKind::Permission(asked) = &ask.ask.kind else { panic!("{ask:?}") };
+    asked.reasons[0].why.clone()
 }
 
 /// The id of the snapshot that a result names.

@@ -1,7 +1,7 @@
 //! Draws the whole of what a tool would do, so that a person sees it before they allow it.
 
 use chat_core::message::{PermissionRequest, Preview};
-use chat_presentation::words::{bytes, changed, visible};
+use chat_presentation::words::{bytes, changed, runs_command, visible};
 use gettextrs::gettext;
 
 use crate::accessible;
@@ -45,6 +45,7 @@ pub fn text(asked: &PermissionRequest) -> StyledText {
 /// What is to be known of it beyond that, in a word or two.
 pub fn aside(asked: &PermissionRequest) -> Option<String> {
     match &asked.preview {
+        Preview::Command { .. } if !runs_command(asked) => None,
         Preview::Command { network, sandboxed, .. } => Some(match (sandboxed, network) {
             (true, false) => gettext("sandbox, no network"),
             (true, true) => gettext("sandbox, with network"),

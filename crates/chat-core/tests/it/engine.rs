@@ -11,6 +11,7 @@ mod faults;
 mod folders;
 mod full_disk;
 mod keys;
+mod killed_agents;
 mod left_overs;
 mod many;
 mod meetings;

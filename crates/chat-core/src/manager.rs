@@ -44,7 +44,7 @@ use crate::error::{Error, Kind, Result};
 use crate::event::{ConnectionState, Event, Queued, SessionPlaceholder, Snapshot, Subscription};
 use crate::message::{ChatRequest, Fid, Message, MessageId};
 use crate::models::{Downloader, HubOptions, Library};
-use crate::session::{EmptySession, Owed, Session, SessionServices};
+use crate::session::{EmptySession, Session, SessionServices};
 use crate::settings::{
     Connection, ConnectionKind, Folders, Key, KeySource, KeyStorage, Settings, SettingsFile,
     ToolSettings,
@@ -103,8 +103,6 @@ struct Inner {
     sessions: Mutex<HashMap<Fid, Arc<Session>>>,
     /// Held while sessions are deleted or restored, which takes the gates of several.
     deleting: tokio::sync::Mutex<()>,
-    /// What deleted agents owe reports on, for a deletion that is taken back: their trees may be gone then.
-    owed_by_deleted: Mutex<HashMap<Fid, Owed>>,
     /// The stored sessions as they were last seen, to find what other processes changed.
     rows: Mutex<BTreeMap<Fid, Fingerprint>>,
     notices: Vec<Error>,

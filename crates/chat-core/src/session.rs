@@ -22,6 +22,7 @@ mod environment;
 mod journal;
 mod mentions;
 mod open;
+mod owed_reports;
 mod parts;
 mod project_start;
 mod queue;
@@ -46,16 +47,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-pub(crate) use agent_report::{Answered, HandIn};
+pub(crate) use agent_report::Answered;
 pub use empty::EmptySession;
 pub(crate) use mentions::written as at_words;
+pub(crate) use owed_reports::HandIn;
 pub(crate) use parts::steering::Unsteerable;
 pub(crate) use parts::title::from_text as title_from_text;
 use project_start::ProjectStartCache;
 pub(crate) use services::{AgentsAtWork, Clients, DefinitionSource, SessionServices, Teams};
 use skills::SkillListCache;
 use state::State;
-pub(crate) use tree::{Owed, Place, Tree, WaitsFor};
+pub(crate) use tree::{Claims, Place, Tree, WaitsFor};
 pub(crate) use waiting_approvals::WaitingApprovals;
 
 use crate::client::{Preparing, Priority, Requester};

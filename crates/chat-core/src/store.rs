@@ -15,6 +15,7 @@ mod journal;
 mod messages;
 mod missing;
 mod open;
+mod owed_reports;
 mod owner;
 mod pattern;
 mod readers;
@@ -39,6 +40,7 @@ use crate::settings::{Folders, disk};
 
 pub use backups::{BACKUP_INTERVAL, Backup};
 pub use changes::Changes;
+pub use owed_reports::{OwedReport, ReportDelivery};
 pub use pattern::Pattern;
 pub use record::{
     Hit, NewSession, Page, SearchGap, SearchResults, Segment, SegmentKind, SessionPatch,

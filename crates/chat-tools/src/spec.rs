@@ -34,7 +34,6 @@ fn shorten(schema: &mut Value) {
             parts.retain(|key, value| match key.as_str() {
                 "title" | "format" => !value.is_string(),
                 "default" => !value.is_null() && *value != Value::Bool(false),
-                "minimum" => value.as_u64() != Some(0),
                 _ => true,
             });
             if let Some(Value::Array(types)) = parts.get_mut("type") {
@@ -150,7 +149,8 @@ mod tests {
             "type": "object",
             "properties": {
                 "path": { "type": "string", "description": "A path." },
-                "line": { "type": "integer" },
+                // Where a call is forced, this keeps the model from negative numbers.
+                "line": { "type": "integer", "minimum": 0 },
                 "all": { "type": "boolean" },
             },
             "required": ["path"],

@@ -115,9 +115,8 @@ impl Manager {
             self.claim(session, claimed).await?;
         }
         // Whoever closes them does not wait for their reports.
-        store.clear_reports(claimed.iter().map(|session| session.fid().clone()).collect()).await?;
+        store.clear_owed(claimed.iter().map(|session| session.fid().clone()).collect()).await?;
         for session in &*claimed {
-            session.set_owed(None);
             match session.set_closed(true).await {
                 Err(error) if is_gone(&error) => {}
                 closed => closed?,

@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 
 use super::{Agents, Fid, Manager, Result};
 use crate::message::ReplyFailure;
-use crate::session::{HandIn, Owed, Session};
+use crate::session::{HandIn, Session};
 
 impl Agents {
     /// Has all continue that were interrupted of a session and those that work for it. Who waited for
@@ -76,12 +76,10 @@ impl Manager {
             }
             let below: Vec<_> = agents.iter().map(|it| Arc::clone(&it.session)).collect();
             for agent in &below {
-                // So that it is told, even where the program ends before.
-                self.inner.shared.store.set_reports(agent.fid(), true).await?;
-                // What is to come of it replaces that.
-                if let Err(error) = session.withdraw_interrupted(agent.fid()).await {
-                    tracing::warn!(%error, "it is also told that an agent was interrupted");
-                }
+                // What came of its earlier work is told before.
+                agent.hand_in(&session, true).await?;
+                // So that what is to come is told, even where the program ends before.
+                self.inner.shared.store.owe_last_work(agent.fid(), session.fid()).await?;
             }
             let all = agents.into_iter().map(|agent| self.resume_with_reports(agent, true));
             let ended = futures_util::future::join_all(all).await;
@@ -107,8 +105,11 @@ impl Manager {
     /// at. Nothing may disturb it.
     async fn owe_last_work(&self, agent: &Session) -> Result<()> {
         let Some(parent) = agent.parent() else { return Ok(()) };
-        self.inner.shared.store.set_reports(agent.fid(), true).await?;
-        agent.set_owed(Some(Owed { to: parent.fid().clone(), message: None }));
+        self.inner.shared.store.owe_last_work(agent.fid(), parent.fid()).await?;
+        // What is to come of it replaces that.
+        if let Err(error) = parent.withdraw_interrupted(agent.fid()).await {
+            tracing::warn!(%error, "it is also told that an agent was interrupted");
+        }
         Ok(())
     }
 }

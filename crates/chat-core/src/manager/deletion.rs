@@ -1,9 +1,9 @@
 //! Deletes and restores sessions together with those that work for them.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::collections::HashSet;
+use std::sync::Arc;
 
-use super::{Event, Fid, Manager, Owed, Result, Session, Sessions};
+use super::{Event, Fid, Manager, Result, Session, Sessions};
 
 impl Sessions {
     /// Stops and deletes a session, and all that work for it. [`restore`](Self::restore) takes that
@@ -28,8 +28,6 @@ impl Sessions {
                     restored.push(record.fid.clone());
                     this.inner.shared.hub.tell(&Event::SessionAdded(record.meta.into()));
                 }
-                // Held until their reports are handed in or watched: what they owe is with them.
-                let _owing = this.owe_as_before(&restored).await;
                 this.report_left_over(Some(&restored)).await
             })
             .await
@@ -58,29 +56,6 @@ impl Sessions {
 }
 
 impl Manager {
-    fn owed_by_deleted(&self) -> MutexGuard<'_, HashMap<Fid, Owed>> {
-        self.inner.owed_by_deleted.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Has restored agents owe reports on what they owed them on when they were deleted. Gives those.
-    async fn owe_as_before(&self, restored: &[Fid]) -> Vec<Arc<Session>> {
-        let mut owing = Vec::new();
-        for fid in restored {
-            let Some(owed) = self.owed_by_deleted().remove(fid) else { continue };
-            match self.session(fid).await {
-                Ok(agent) => {
-                    // Otherwise it was given work since.
-                    if agent.owed().is_none() {
-                        agent.set_owed(Some(owed));
-                    }
-                    owing.push(agent);
-                }
-                Err(error) => tracing::warn!(%error, "it is not known what an agent reports on"),
-            }
-        }
-        owing
-    }
-
     /// Deletes a session and all that work for it, once nothing is at work in them.
     async fn delete_session(&self, fid: &Fid) -> Result<()> {
         let _deleting = self.inner.deleting.lock().await;
@@ -96,9 +71,6 @@ impl Manager {
         };
         halted.iter().filter(kept).for_each(|session| session.go_on());
         for fid in deleted? {
-            if let Some(owed) = session.tree().owed(&fid) {
-                self.owed_by_deleted().insert(fid.clone(), owed);
-            }
             let loaded = self.sessions_lock().remove(&fid);
             // One that came in between: nobody will read what it writes.
             if let Some(session) = loaded.filter(|it| !halted.iter().any(|h| Arc::ptr_eq(h, it))) {

@@ -133,7 +133,6 @@ impl Manager {
                 cleared: Mutex::default(),
                 sessions: Mutex::default(),
                 deleting: tokio::sync::Mutex::default(),
-                owed_by_deleted: Mutex::default(),
                 rows: Mutex::new(BTreeMap::new()),
                 notices,
                 closing: CancellationToken::new(),

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Ending, Fid, Usage};
+use super::{Ending, Fid, Message, MessageId, Part, ToolResult, ToolView, Usage};
 use crate::error::{Error, Kind};
 
 /// What an agent's work has come to. Its parent keeps it with the call, so that it can be read when the
@@ -28,6 +28,10 @@ pub struct AgentReport {
     /// What its last turn cost.
     #[serde(default)]
     pub usage: Usage,
+    /// The ids of the reports that this is, which nothing else tells then. None for what it only does, or what was
+    /// told before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ids: Vec<MessageId>,
 }
 
 /// What an agent does, or how its work ended.
@@ -91,6 +95,19 @@ impl AgentState {
             Self::Limit => "reached a limit before it was done",
             Self::Interrupted => "was interrupted before it was done",
         }
+    }
+}
+
+impl Message {
+    /// The ids of the reports that results of calls in it carry.
+    pub(crate) fn carried_reports(&self) -> impl Iterator<Item = MessageId> {
+        let agents = self.parts.iter().filter_map(|part| match part {
+            Part::ToolResult(ToolResult { view: Some(ToolView::Agents { agents }), .. }) => {
+                Some(agents)
+            }
+            _ => None,
+        });
+        agents.flatten().flat_map(|report| report.ids.iter().copied())
     }
 }
 
@@ -164,6 +181,7 @@ mod tests {
             text: text.to_owned(),
             error,
             usage: Usage::default(),
+            ids: Vec::new(),
         };
         let done = report(AgentState::Done, "It is in a.rs.", None).for_model();
         assert_eq!(done, "Agent “explorer” is done:\nIt is in a.rs.");

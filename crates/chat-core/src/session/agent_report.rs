@@ -1,17 +1,16 @@
-//! A session as an agent: when its work has ended, what came of it, and how a parent hears of that.
+//! A session as an agent: when its work has ended, and what came of it.
 
 use std::sync::Arc;
 
 use tokio::sync::MutexGuard;
 
-use super::parts::queue::Waiting;
-use super::{Owed, Session};
+use super::Session;
 use crate::error::{Error, Kind, Result};
 use crate::event::Status;
 use crate::message::{
-    AgentReport, AgentState, ChatRequest, Content, Fid, FromAgent, Message, MessageId, Queued,
-    ReplyFailure, Role, Usage,
+    AgentReport, AgentState, ChatRequest, Fid, Message, MessageId, ReplyFailure, Role, Usage,
 };
+use crate::store::OwedReport;
 
 /// The most bytes of an agent's words that its report has.
 const LONGEST: usize = 16 * 1024;
@@ -20,35 +19,16 @@ const LONGEST: usize = 16 * 1024;
 pub(crate) struct Answered<'a> {
     /// What came of it.
     pub report: AgentReport,
-    /// Whether it has what the agent owes a report on, so that nothing else is owed.
-    pub has_owed: bool,
+    /// What the agent owes reports on that this is, too: the message, and others that the same turn answers.
+    pub owed: Vec<OwedReport>,
     /// Until it is dropped nothing new comes of the agent.
     _undisturbed: MutexGuard<'a, ()>,
-}
-
-/// What came of the attempt to hand a report in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum HandIn {
-    /// It waits in the session now.
-    Delivered,
-    /// The session does not have to hear of it any more.
-    NotOwed,
-    /// The agent is at work.
-    AtWork,
-    /// The session waits for the agent itself, or one of them is halted, until their tree
-    /// [changes](super::Tree::changed).
-    Later,
 }
 
 impl Session {
     /// Whether it works for this one, with nobody in between.
     pub(crate) fn is_child_of(&self, fid: &Fid) -> bool {
         self.parent.as_ref().is_some_and(|parent| parent.fid == *fid)
-    }
-
-    /// Whether a report that it owes is for this one: its parent, unless another one gave it the work.
-    pub(crate) fn reports_to(&self, fid: &Fid) -> bool {
-        self.owed().map_or_else(|| self.is_child_of(fid), |owed| owed.to == *fid)
     }
 
     /// While the guard lives nobody gives it work, and nobody else takes its report. Whoever needs that
@@ -84,26 +64,14 @@ impl Session {
             if report.state.is_at_work() {
                 continue;
             }
-            let owed = self.owed().and_then(|owed| owed.message).filter(|owed| *owed != asked);
-            let turn_of = |id: MessageId| {
-                branch.iter().position(|message| message.id == id).map(|at| turn(&branch[at..]))
-            };
-            let has = |of: MessageId, other: MessageId| {
-                turn_of(of).is_some_and(|turn| turn.iter().any(|message| message.id == other))
-            };
-            let has_owed = owed.is_none_or(|owed| has(asked, owed) || has(owed, asked));
-            return Ok(Answered { report, has_owed, _undisturbed: undisturbed });
+            let mut owed = self.services.store.owed_reports(&self.fid).await?;
+            let end = end_of_turn(&branch, Some(asked));
+            owed.retain(|owed| {
+                let is_same = end.is_some() && end_of_turn(&branch, owed.about) == end;
+                owed.about == Some(asked) || is_same
+            });
+            return Ok(Answered { report, owed, _undisturbed: undisturbed });
         }
-    }
-
-    /// The report that it owes, where more is known of it than the store keeps.
-    pub(crate) fn owed(&self) -> Option<Owed> {
-        self.tree.owed(&self.fid)
-    }
-
-    /// Sets [that](Self::owed).
-    pub(crate) fn set_owed(&self, owed: Option<Owed>) {
-        self.tree.set_owed(&self.fid, owed);
     }
 
     /// Whether the request at work was begun by this message.
@@ -139,6 +107,7 @@ impl Session {
             text: String::new(),
             error: None,
             usage: Usage::default(),
+            ids: Vec::new(),
         }
     }
 
@@ -151,17 +120,20 @@ impl Session {
         Ok(AgentReport { text: String::new(), error: None, usage: Usage::default(), ..report })
     }
 
-    /// What it does, or what came of its last work; of the message that it [owes](Self::owed) a report on,
-    /// where that is known.
+    /// What it does, or what came of its last work.
     ///
     /// # Errors
     /// The store's.
     pub(crate) async fn report(&self) -> Result<AgentReport> {
-        let branch = self.transcript().await?;
-        Ok(self.report_on(&branch, self.owed().and_then(|owed| owed.message)))
+        Ok(self.report_on(&self.transcript().await?, None))
     }
 
-    fn report_on(&self, branch: &[Arc<Message>], asked: Option<MessageId>) -> AgentReport {
+    /// What it does, or what came of the turn in a branch that answers a message; without one, of the last.
+    pub(super) fn report_on(
+        &self,
+        branch: &[Arc<Message>],
+        asked: Option<MessageId>,
+    ) -> AgentReport {
         let report = self.short_report();
         if report.state.is_at_work() {
             return report;
@@ -193,95 +165,6 @@ impl Session {
     /// Whether nothing may begin in it any more.
     pub(crate) fn is_halted(&self) -> bool {
         self.lock().is_halted()
-    }
-
-    /// Hands what came of its work to this session, if that still has to hear of it and nothing stands
-    /// against that. A `left_over` report is one of an earlier start of the program.
-    ///
-    /// # Errors
-    /// The store's: it is still owed.
-    pub(crate) async fn hand_in(&self, to: &Session, left_over: bool) -> Result<HandIn> {
-        let _undisturbed = self.undisturbed().await;
-        if self.tree.waits(&to.fid, &self.fid) && self.owes_report_to(to).await? {
-            return Ok(HandIn::Later);
-        }
-        self.hand_in_undisturbed(to, left_over).await
-    }
-
-    /// The same, also where that session waits for it. Nothing may disturb it.
-    ///
-    /// # Errors
-    /// As [`hand_in`](Self::hand_in).
-    pub(crate) async fn hand_in_undisturbed(
-        &self,
-        to: &Session,
-        left_over: bool,
-    ) -> Result<HandIn> {
-        if !self.owes_report_to(to).await? {
-            return Ok(HandIn::NotOwed);
-        }
-        if self.is_halted() {
-            return Ok(HandIn::Later);
-        }
-        let report = self.report().await?;
-        if report.state.is_at_work() {
-            return Ok(HandIn::AtWork);
-        }
-        let handed_in = to.receive(report, left_over).await?;
-        if handed_in == HandIn::Delivered {
-            self.set_owed(None);
-        }
-        Ok(handed_in)
-    }
-
-    async fn owes_report_to(&self, to: &Session) -> Result<bool> {
-        Ok(self.reports_to(&to.fid) && self.services.store.owes_report(&self.fid).await?)
-    }
-
-    /// Has what came of an agent's work wait here, where nobody was told of it.
-    async fn receive(&self, report: AgentReport, left_over: bool) -> Result<HandIn> {
-        let agent = report.session.clone();
-        let content = Content::default().from_agent(FromAgent::Report(Box::new(report)));
-        let request = ChatRequest { content, ..ChatRequest::default() };
-        let waiting = Waiting { id: MessageId::new(), request };
-        let _gate = self.gate.lock().await;
-        if self.is_halted() {
-            return Ok(HandIn::Later);
-        }
-        let store = &self.services.store;
-        if !store.deliver_report(&agent, &self.fid, waiting.queued(), left_over).await? {
-            return Ok(HandIn::NotOwed);
-        }
-        let mut state = self.lock();
-        let event = state.queue.push(waiting);
-        state.tell(event);
-        Ok(HandIn::Delivered)
-    }
-
-    /// Takes a report back that still waits here: it is told in another way.
-    ///
-    /// # Errors
-    /// The store's: it waits on.
-    pub(crate) async fn withdraw_report(&self, report: &AgentReport) -> Result<()> {
-        self.withdraw_reports(|it| it == report).await
-    }
-
-    /// The same for all that say that this agent was interrupted: it continues.
-    ///
-    /// # Errors
-    /// As [`withdraw_report`](Self::withdraw_report).
-    pub(crate) async fn withdraw_interrupted(&self, agent: &Fid) -> Result<()> {
-        let is_old = |it: &AgentReport| it.session == *agent && it.state == AgentState::Interrupted;
-        self.withdraw_reports(is_old).await
-    }
-
-    async fn withdraw_reports(&self, which: impl Fn(&AgentReport) -> bool) -> Result<()> {
-        let is_one = |queued: &Queued| matches!(&queued.content.agent, Some(FromAgent::Report(it)) if which(it));
-        let waiting = self.lock().queue.queued();
-        for queued in waiting.iter().filter(|queued| is_one(queued)) {
-            self.unqueue(queued.id).await?;
-        }
-        Ok(())
     }
 
     /// Begins a turn with what waits, where nothing is at work and the user did not stop it. Says whether
@@ -374,6 +257,16 @@ fn turn(branch: &[Arc<Message>]) -> &[Arc<Message>] {
         }
     }
     branch
+}
+
+/// Where the turn that a message is in ends in a branch; without a message, the last turn. None where the branch does
+/// not have it.
+pub(super) fn end_of_turn(branch: &[Arc<Message>], about: Option<MessageId>) -> Option<usize> {
+    let at = match about {
+        Some(about) => branch.iter().position(|message| message.id == about),
+        None => branch.iter().rposition(|message| message.role == Role::User),
+    }?;
+    Some(at + turn(&branch[at..]).len())
 }
 
 fn ended(reply: &Message) -> (AgentState, Option<Error>) {

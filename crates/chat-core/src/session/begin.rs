@@ -77,7 +77,17 @@ impl Session {
 
     /// Sends what a person said, or has it wait. Gives the message's id, and whether it waits.
     pub(crate) async fn send(self: &Arc<Self>, request: ChatRequest) -> Result<(MessageId, bool)> {
-        let (id, cancel) = (MessageId::new(), self.stopped_from_now());
+        let id = MessageId::new();
+        Ok((id, self.send_as(id, request).await?))
+    }
+
+    /// The same under this id. Says whether it waits.
+    pub(crate) async fn send_as(
+        self: &Arc<Self>,
+        id: MessageId,
+        request: ChatRequest,
+    ) -> Result<bool> {
+        let cancel = self.stopped_from_now();
         if request.content.agent.is_none() {
             self.tree.budget(Budget::renew);
         }
@@ -97,7 +107,7 @@ impl Session {
         if waits {
             self.begin_waiting(cancel).await;
         }
-        Ok((id, waits))
+        Ok(waits)
     }
 
     /// Takes a stop from now on as one of a request that is about to begin.

@@ -68,7 +68,7 @@ impl Session {
     }
 
     /// What goes out next.
-    pub(super) fn first_waiting(&self) -> Option<ChatRequest> {
+    pub(crate) fn first_waiting(&self) -> Option<ChatRequest> {
         self.lock().queue.first().cloned()
     }
 
@@ -198,9 +198,10 @@ impl Session {
         Ok(waited)
     }
 
-    /// Takes what waits as the store has it. The gate must be held.
+    /// Takes what waits as the store has it, but for reports that the result of a call tells. The gate must be held.
     pub(super) async fn take_waiting(&self) -> Result<()> {
-        let waiting = self.services.store.waiting(&self.fid).await?;
+        let mut waiting = self.services.store.waiting(&self.fid).await?;
+        waiting.retain(|queued| !self.tree.is_claimed(queued.id));
         let mut state = self.lock();
         if let Some(event) = state.queue.take_stored(waiting) {
             state.tell(event);

@@ -81,6 +81,7 @@ impl RunningTurn {
             self.session.take_waiting().await?;
             return Ok(None);
         }
+        self.settle_reports(&chained);
         let mut state = self.session.lock();
         state.transcript.all_saved();
         state.append(&chained);

@@ -149,6 +149,9 @@ impl RunningTurn {
             }
             None => Ok(()),
         };
+        if stored.is_ok() {
+            self.settle_reports(&chained);
+        }
         let mut state = self.session.lock();
         state.append(&chained);
         match (&stored, &reply) {
@@ -160,5 +163,11 @@ impl RunningTurn {
             (Err(_), _) => state.transcript.keep_unsaved(chained),
         }
         stored
+    }
+
+    /// These results are stored, and so are the reports that they carry.
+    pub(super) fn settle_reports(&self, results: &[Arc<Message>]) {
+        let carried = results.iter().flat_map(|result| result.carried_reports());
+        self.session.tree.settle(carried.collect::<Vec<_>>());
     }
 }

@@ -34,21 +34,21 @@ struct TreeState {
     /// The agents that work, each with how often it was given work.
     working: HashMap<Fid, usize>,
     budget: Budget,
-    /// The reports that agents owe, where more is known of them than the store keeps.
-    owed: HashMap<Fid, Owed>,
+    /// The reports that somebody is about to tell.
+    claimed: HashMap<MessageId, Claim>,
     /// How many ends of agents are waited for, each until whoever hears of it has gone on.
     awaited: usize,
     /// The rules that the user gave with a message since the program started.
     given: HashSet<Rule>,
 }
 
-/// A report that an agent owes. Without one that is known the agent owes its parent one on its last work.
-#[derive(Clone, Debug)]
-pub(crate) struct Owed {
-    /// The session that has to hear of it.
-    pub to: Fid,
-    /// The message that it is about; none for the last work.
-    pub message: Option<MessageId>,
+/// Who is about to tell a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Claim {
+    /// Whoever holds the [claims](Claims).
+    Held,
+    /// The result of a call that has ended. The report is owed until that is stored.
+    Carried,
 }
 
 impl Tree {
@@ -93,18 +93,27 @@ impl Tree {
         self.lock().waits.has(waiter, target)
     }
 
-    /// The report that an agent owes, where more is known of it than the store keeps.
-    pub(crate) fn owed(&self, fid: &Fid) -> Option<Owed> {
-        self.lock().owed.get(fid).cloned()
+    /// No claims yet.
+    pub(crate) fn claims(self: &Arc<Self>) -> Claims {
+        Claims { tree: Arc::clone(self), ids: Vec::new() }
     }
 
-    /// Sets [that](Self::owed).
-    pub(crate) fn set_owed(&self, fid: &Fid, owed: Option<Owed>) {
+    /// Whether somebody is about to tell a report.
+    pub(crate) fn is_claimed(&self, report: MessageId) -> bool {
+        self.lock().claimed.contains_key(&report)
+    }
+
+    /// Whether the result of a call that has ended carries a report.
+    pub(crate) fn is_carried(&self, report: MessageId) -> bool {
+        self.lock().claimed.get(&report) == Some(&Claim::Carried)
+    }
+
+    /// Forgets who was about to tell reports: they are owed no more.
+    pub(crate) fn settle(&self, reports: impl IntoIterator<Item = MessageId>) {
         let mut state = self.lock();
-        match owed {
-            Some(owed) => state.owed.insert(fid.clone(), owed),
-            None => state.owed.remove(fid),
-        };
+        for report in reports {
+            state.claimed.remove(&report);
+        }
     }
 
     /// Notes that the end of an agent is waited for, until the guard is dropped.
@@ -182,6 +191,59 @@ impl Drop for WaitsFor {
         let mut state = self.tree.lock();
         for target in &self.targets {
             state.waits.remove(&self.waiter, target);
+        }
+        drop(state);
+        self.tree.tell_changed();
+    }
+}
+
+/// Reports that nobody else tells while this lives.
+#[derive(Debug)]
+pub(crate) struct Claims {
+    tree: Arc<Tree>,
+    ids: Vec<MessageId>,
+}
+
+impl Claims {
+    /// Claims reports too, all of them or none. Says whether it did: another one may have claimed them.
+    pub(crate) fn add(&mut self, reports: &[MessageId]) -> bool {
+        let mut state = self.tree.lock();
+        if reports.iter().any(|report| state.claimed.contains_key(report)) {
+            return false;
+        }
+        state.claimed.extend(reports.iter().map(|report| (*report, Claim::Held)));
+        drop(state);
+        self.ids.extend_from_slice(reports);
+        true
+    }
+
+    /// Gives up those that are not in this list.
+    pub(crate) fn keep(&mut self, reports: &[MessageId]) {
+        let (kept, given_up): (Vec<_>, Vec<_>) =
+            self.ids.drain(..).partition(|id| reports.contains(id));
+        self.ids = kept;
+        drop(Self { tree: Arc::clone(&self.tree), ids: given_up });
+    }
+
+    /// Leaves them to the result of a call: nothing else tells them before the next start.
+    pub(crate) fn carry(mut self) {
+        let mut state = self.tree.lock();
+        for id in self.ids.drain(..) {
+            state.claimed.insert(id, Claim::Carried);
+        }
+        drop(state);
+        self.tree.tell_changed();
+    }
+}
+
+impl Drop for Claims {
+    fn drop(&mut self) {
+        if self.ids.is_empty() {
+            return;
+        }
+        let mut state = self.tree.lock();
+        for id in &self.ids {
+            state.claimed.remove(id);
         }
         drop(state);
         self.tree.tell_changed();

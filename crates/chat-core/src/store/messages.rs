@@ -12,7 +12,7 @@ use super::columns::{self, instant, json, nanoseconds, word};
 use super::db_handle::DbHandle;
 use super::fault::Outcome;
 use super::record::Page;
-use super::{attachments, indexing, journal, missing, sessions};
+use super::{attachments, indexing, journal, missing, owed_reports, sessions};
 use crate::error::{Error, Kind};
 use crate::message::{Fid, Message, MessageId, ModelRef, Part, Role};
 
@@ -33,7 +33,7 @@ struct SpokenPart<'a> {
     value: Option<&'a RawValue>,
 }
 
-/// Adds a message to a session. Whole ones are indexed.
+/// Adds a message to a session. Whole ones are indexed. The reports that it carries are owed no more.
 pub(super) fn insert(db: &DbHandle, session: i64, message: &Message) -> Outcome<()> {
     db.run(
         "INSERT INTO messages (id, session, parent, role, parts, time, ended, error, connection, \
@@ -48,7 +48,8 @@ pub(super) fn insert(db: &DbHandle, session: i64, message: &Message) -> Outcome<
             message.model.as_ref().map(|m| &m.model),
         ],
     )?;
-    store_content(db, db.connection.last_insert_rowid(), message)
+    store_content(db, db.connection.last_insert_rowid(), message)?;
+    owed_reports::settle(db, message)
 }
 
 /// Stores what a message has become, and indexes it if it ended.

@@ -10,6 +10,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/003.sql"),
     include_str!("migrations/004.sql"),
     include_str!("migrations/005.sql"),
+    include_str!("migrations/006.sql"),
 ];
 
 /// Today's version.
@@ -62,5 +63,28 @@ mod tests {
         let steps = ["CREATE TABLE a (x)", "CREATE TABLE b (x); CREATE TABLE a (x)"];
         assert!(migrate(&mut connection, &steps).is_err());
         assert_eq!((version(&connection).unwrap(), tables(&connection)), (1, vec!["a".into()]));
+    }
+
+    #[test]
+    fn what_agents_owed_before_version_6_they_still_owe() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection, &MIGRATIONS[..5]).unwrap();
+        let sql = "INSERT INTO sessions (key, fid, title, titled_by_person, agent, thinking, unread, created, \
+                   updated, parent, reports) VALUES (?1, ?2, '', 0, 'just-ask', 'habit', 0, 1, 1, ?3, ?4)";
+        for (key, fid, parent, reports) in
+            [(1, "chat", None, None), (2, "a", Some("chat"), Some(1)), (3, "b", Some("chat"), None)]
+        {
+            connection.execute(sql, (key, fid, parent, reports)).unwrap();
+        }
+        migrate(&mut connection, MIGRATIONS).unwrap();
+        let sql = "SELECT length(id), session, recipient, about IS NULL, by_call FROM owed_reports";
+        let mut statement = connection.prepare(sql).unwrap();
+        let owed = statement.query_map([], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?, row.get(3)?, row.get(4)?))
+        });
+        let owed: Vec<(i64, i64, String, bool, bool)> = owed.unwrap().map(Result::unwrap).collect();
+        assert_eq!(owed, [(16, 2, "chat".to_owned(), true, false)]);
+        let sql = "SELECT count(*) FROM sessions WHERE reports IS NOT NULL";
+        assert_eq!(connection.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
     }
 }

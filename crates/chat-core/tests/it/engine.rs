@@ -12,6 +12,7 @@ mod folders;
 mod full_disk;
 mod given_rules;
 mod keys;
+mod killed_agents;
 mod left_overs;
 mod many;
 mod meetings;

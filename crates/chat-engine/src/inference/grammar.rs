@@ -77,6 +77,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_integer_with_a_minimum_has_no_sign() {
+        let grammar = |integer: &str| {
+            let schema = format!(
+                r#"{{"type":"object","properties":{{"lines":{integer}}},"required":["lines"],"additionalProperties":false}}"#
+            );
+            Grammar::of_schema(&schema).unwrap().text
+        };
+        let sign = "\"-\"";
+        assert!(grammar(r#"{"type":"integer"}"#).contains(sign), "else this finds none");
+        for minimum in [0, 1] {
+            let text = grammar(&format!(r#"{{"type":"integer","minimum":{minimum}}}"#));
+            assert!(!text.contains(sign), "{text}");
+        }
+    }
+
+    #[test]
     fn a_property_may_be_called_as_a_rule_is() {
         let schema =
             r#"{"type":"object","properties":{"root":{"type":"integer"}},"required":["root"]}"#;

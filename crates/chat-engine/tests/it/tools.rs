@@ -62,6 +62,7 @@ async fn get_valid_calls(tools: &[Arc<dyn Tool>]) -> Result<()> {
         let info = tool.info();
         let checked = check(&arguments, &info.spec.parameters, info.aliases)
             .map_err(|why| anyhow!("{name}: {why} {arguments}"))?;
+        assert!(!has_negative(&arguments), "{name}: {arguments}");
         // Nothing had to be repaired or left out, but a number may have been too large.
         assert_eq!(without_numbers(&checked.value), without_numbers(&arguments), "{name}");
         assert!(checked.ignored.is_empty(), "{name}: {checked:?}");
@@ -71,6 +72,16 @@ async fn get_valid_calls(tools: &[Arc<dyn Tool>]) -> Result<()> {
         assert_eq!(refused, None, "{name}: {arguments}");
     }
     Ok(())
+}
+
+/// Whether there is a negative number: no tool takes one.
+fn has_negative(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => number.as_f64().is_some_and(|number| number < 0.0),
+        Value::Array(items) => items.iter().any(has_negative),
+        Value::Object(fields) => fields.values().any(has_negative),
+        _ => false,
+    }
 }
 
 fn without_numbers(value: &Value) -> Value {

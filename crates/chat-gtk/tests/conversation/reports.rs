@@ -21,6 +21,7 @@ pub fn report() -> FromAgent {
         text,
         error: None,
         usage: Usage::default(),
+        ids: Vec::new(),
     }))
 }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 
-use super::calls::{Answer, Told};
-use super::desk::{Desk, Given};
+use super::calls::{Answer, Carried};
+use super::desk::{Desk, Given, Hears};
 use crate::message::{AgentReport, AgentState, MessageId, Usage};
 use crate::session::{Answered, Place, Session, WaitsFor};
 use crate::tool::TeamError;
@@ -25,20 +25,22 @@ impl Desk {
     ) -> Result<Answer<AgentReport>, TeamError> {
         let waits = self.waits_for(&[agent]).await?;
         let place = self.place(agent, cancel).await?;
-        let given = self.give(agent, text, None).await?;
+        let given = self.give(agent, text, Hears::ByCall).await?;
         let answered = tokio::select! {
             biased;
             answered = agent.answered(given.id) => answered?,
-            () = cancel.cancelled() => return self.stopped(agent, &given, waits, place).await,
+            () = cancel.cancelled() => return self.stopped(agent, given, waits, place).await,
             () = tokio::time::sleep(self.limit()) => {
-                self.owe(agent, Some(given.id)).await?;
                 let report = agent.short_report();
-                drop(waits);
-                self.manager.report_to_parent(Arc::clone(agent), Some(place));
+                self.owe_by_message(&given).await?;
+                drop((waits, given));
+                let me = Arc::clone(&self.me);
+                self.manager.report_when_idle(me, Arc::clone(agent), Some(place), false);
                 return Ok(report.into());
             }
         };
         if given.queued && agent.unqueue(given.id).await?.is_some() {
+            self.forget(&given).await?;
             // Nothing came of it. What had come of earlier work is no answer.
             let report = answered.report;
             let error = agent.why_refused(given.id).or(report.error);
@@ -46,39 +48,47 @@ impl Desk {
             let (text, usage) = (String::new(), Usage::default());
             return Ok(AgentReport { state, text, error, usage, ..report }.into());
         }
-        self.tell_answer(agent, &given, answered, waits).await
+        self.tell_answer(agent, given, answered, waits).await
     }
 
-    /// The answer is told by this call. What came of other work is still told by a message.
+    /// The answer is told by this call, with all that the session is owed on the same turn. What came of other work
+    /// is still told by a message.
     async fn tell_answer(
         &self,
         agent: &Arc<Session>,
-        given: &Given,
+        given: Given,
         answered: Answered<'_>,
         waits: WaitsFor,
     ) -> Result<Answer<AgentReport>, TeamError> {
-        if answered.has_owed {
-            self.told(&[agent]).await?;
+        let Given { report: own, mut claims, .. } = given;
+        let mut ids = Vec::from_iter(own);
+        for owed in answered.owed {
+            if owed.to == *self.me.fid() && claims.add(&[owed.id]) {
+                ids.push(owed.id);
+            }
         }
-        // Another call may have had it wait here before this one got it.
-        self.me.withdraw_report(&answered.report).await?;
-        let is_own = agent.is_child_of(self.me.fid());
-        let told = is_own.then(|| (Arc::clone(agent), Some(given.id)));
-        Ok(Answer { value: answered.report, told: Vec::from_iter(told), waits: Some(waits) })
+        // What was delivered just before is told already.
+        ids = self.manager.inner.shared.store.still_owed(ids).await?;
+        claims.keep(&ids);
+        let (to, from) = (Arc::clone(&self.me), vec![Arc::clone(agent)]);
+        let carried = Some(Carried { to, from, claims, waits });
+        Ok(Answer { value: AgentReport { ids, ..answered.report }, carried })
     }
 
     /// The call was stopped: what its agent has is told, and by a message where that takes longer.
     async fn stopped(
         &self,
         agent: &Arc<Session>,
-        given: &Given,
+        given: Given,
         waits: WaitsFor,
         place: Place,
     ) -> Result<Answer<AgentReport>, TeamError> {
         let withdrawn = given.queued && agent.unqueue(given.id).await?.is_some();
-        if !withdrawn {
+        if withdrawn {
+            self.forget(&given).await?;
+        } else {
             // First, so that whatever comes of it is heard of.
-            self.owe(agent, Some(given.id)).await?;
+            self.owe_by_message(&given).await?;
         }
         // Those that the session waits for stop with it. What others have an agent do goes on.
         if agent.works_for(self.me.fid()) || agent.answers(given.id) {
@@ -94,9 +104,13 @@ impl Desk {
         let answered = tokio::time::timeout(LAST_WORD, agent.answered(given.id)).await;
         let answer = match answered {
             Ok(answered) => self.tell_answer(agent, given, answered?, waits).await?,
-            Err(_) => agent.report_so_far().into(),
+            Err(_) => {
+                drop((given, waits));
+                agent.report_so_far().into()
+            }
         };
-        self.manager.report_to_parent(Arc::clone(agent), Some(place));
+        let me = Arc::clone(&self.me);
+        self.manager.report_when_idle(me, Arc::clone(agent), Some(place), false);
         Ok(answer)
     }
 
@@ -112,6 +126,12 @@ impl Desk {
             None => self.claim_busy().await?,
         };
         (self.at_work)(agents.iter().map(|agent| agent.fid().clone()).collect());
+        // What came of the work of others was told before, and may be read again.
+        let mut is_new = Vec::with_capacity(agents.len());
+        for agent in &agents {
+            let owes = !agent.completions(self.me.fid()).await?.is_empty();
+            is_new.push(owes || agent.is_busy_or_begins_next());
+        }
         let all = join_all(agents.iter().map(|agent| agent.idle()));
         let limit = limit.min(self.limit());
         let waited = cancel.run_until_cancelled(tokio::time::timeout(limit, all)).await;
@@ -127,22 +147,58 @@ impl Desk {
             undisturbed.push(agent.undisturbed().await);
         }
         // All reports are at hand before one counts as told.
-        let mut reports = Vec::with_capacity(agents.len());
+        let mut claims = self.me.tree().claims();
         let mut ended = Vec::with_capacity(agents.len());
-        for agent in &agents {
-            let mut report = agent.report().await?;
-            if !report.state.is_at_work() {
-                ended.push(agent);
-            } else if is_stopped && agent.works_for(self.me.fid()) {
-                report = agent.report_so_far();
+        for (agent, is_new) in agents.iter().zip(is_new) {
+            let last = agent.report().await?;
+            if last.state.is_at_work() {
+                let is_mine = is_stopped && agent.works_for(self.me.fid());
+                let report = if is_mine { agent.report_so_far() } else { last };
+                ended.push((agent, Reports::AtWork(report)));
+                continue;
             }
-            reports.push(report);
+            let mut owed = Vec::new();
+            // Another call may have told all of it meanwhile.
+            let mut is_elsewhere = is_new && agent.was_last_given_by(&self.own_name()).await?;
+            for completion in agent.completions(self.me.fid()).await? {
+                if claims.add(&completion.report.ids) {
+                    owed.push(completion.report);
+                } else {
+                    is_elsewhere = true;
+                }
+            }
+            ended.push((agent, Reports::Ended { owed, last, is_elsewhere }));
         }
-        for report in &reports {
-            self.me.withdraw_report(report).await?;
+        let claimed = ended.iter().flat_map(|(_, reports)| reports.ids()).collect();
+        // What was delivered just before is told already, or waits.
+        let still = self.manager.inner.shared.store.still_owed(claimed).await?;
+        let mut kept = still.clone();
+        let mut told = Vec::with_capacity(agents.len());
+        for (agent, reports) in ended {
+            let (mut owed, last, is_elsewhere) = match reports {
+                Reports::AtWork(report) => {
+                    told.push(report);
+                    continue;
+                }
+                Reports::Ended { owed, last, is_elsewhere } => (owed, last, is_elsewhere),
+            };
+            let all = owed.len();
+            owed.retain(|report| report.ids.iter().any(|id| still.contains(id)));
+            let is_elsewhere = is_elsewhere || owed.len() < all;
+            let mut reports = self.me.claim_waiting(agent.fid(), &mut claims).await;
+            kept.extend(reports.iter().flat_map(|report| report.ids.clone()));
+            reports.extend(owed);
+            if reports.is_empty() {
+                // What another call tells is not told again.
+                let text = if is_elsewhere { String::new() } else { last.text.clone() };
+                reports.push(AgentReport { text, ..last });
+            }
+            told.extend(reports);
         }
-        let told = self.told(&ended).await?;
-        Ok(Answer { value: reports, told, waits: Some(waits) })
+        claims.keep(&kept);
+        drop(undisturbed);
+        let to = Arc::clone(&self.me);
+        Ok(Answer { value: told, carried: Some(Carried { to, from: agents, claims, waits }) })
     }
 
     async fn claim_named(
@@ -181,7 +237,9 @@ impl Desk {
         let below = agents.iter().filter(|agent| agent.works_for(self.me.fid()));
         let busy: Vec<_> = below.filter(|agent| agent.is_busy_or_begins_next()).collect();
         for agent in &busy {
-            if self.owe(agent, None).await? {
+            if agent.is_child_of(self.me.fid()) {
+                let store = &self.manager.inner.shared.store;
+                store.owe_last_work(agent.fid(), self.me.fid()).await?;
                 self.manager.report_to_parent(Arc::clone(agent), None);
             }
             agent.stop();
@@ -192,26 +250,40 @@ impl Desk {
         Ok(())
     }
 
-    /// Has the session hear of the agent's end by a message, where it is the agent's parent. Says whether
-    /// it would not have before.
-    async fn owe(&self, agent: &Session, given: Option<MessageId>) -> Result<bool, TeamError> {
-        if !agent.is_child_of(self.me.fid()) {
-            return Ok(false);
+    /// The call is over, so that the session hears of what it has given the agent by a message.
+    async fn owe_by_message(&self, given: &Given) -> Result<(), TeamError> {
+        if let Some(report) = given.report {
+            self.manager.inner.shared.store.owe_by_message(report).await?;
         }
-        Ok(self.manager.owe(agent, given).await?)
+        Ok(())
     }
 
-    /// The reports of these agents are told by this call. Gives those that reported to the session.
-    async fn told(&self, agents: &[&Arc<Session>]) -> Result<Vec<Told>, TeamError> {
-        let me = self.me.fid();
-        let own: Vec<_> = agents.iter().filter(|agent| agent.reports_to(me)).collect();
-        let fids = own.iter().map(|agent| agent.fid().clone()).collect();
-        self.manager.inner.shared.store.clear_reports(fids).await?;
-        let mut told = Vec::with_capacity(own.len());
-        for agent in own {
-            told.push((Arc::clone(agent), agent.owed().and_then(|owed| owed.message)));
-            agent.set_owed(None);
+    /// Nothing comes of what it has given the agent.
+    async fn forget(&self, given: &Given) -> Result<(), TeamError> {
+        self.manager.inner.shared.store.forget_owed(Vec::from_iter(given.report)).await?;
+        Ok(())
+    }
+}
+
+/// What an agent says that is waited for.
+enum Reports {
+    /// It works on.
+    AtWork(AgentReport),
+    Ended {
+        /// What it owes the session, as far as no other call tells it.
+        owed: Vec<AgentReport>,
+        /// What came of its last work.
+        last: AgentReport,
+        /// Whether another call tells some of it.
+        is_elsewhere: bool,
+    },
+}
+
+impl Reports {
+    fn ids(&self) -> Vec<MessageId> {
+        match self {
+            Self::AtWork(_) => Vec::new(),
+            Self::Ended { owed, .. } => owed.iter().flat_map(|report| report.ids.clone()).collect(),
         }
-        Ok(told)
     }
 }

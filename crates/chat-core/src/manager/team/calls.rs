@@ -5,26 +5,32 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use super::super::{Kind, Manager, MessageId, Result};
+use super::super::{Kind, Manager};
 use super::{Desk, Member};
 use crate::error::Error;
-use crate::session::{Owed, Session, WaitsFor};
+use crate::session::{Claims, Session, WaitsFor};
 use crate::tool::TeamError;
 
-/// What a call gives, and the agents whose reports are in it: they are owed again where nobody gets it.
+/// What a call gives, and the reports that are in it.
 pub(super) struct Answer<T> {
     pub(super) value: T,
-    pub(super) told: Vec<Told>,
-    /// Until it arrives, the session counts as waiting for them, so that nothing else reports them.
-    pub(super) waits: Option<WaitsFor>,
+    pub(super) carried: Option<Carried>,
 }
 
-/// An agent that reported by a call, and the message that the report is about, where it is known.
-pub(super) type Told = (Arc<Session>, Option<MessageId>);
+/// Reports that a call is to tell. They are owed until its result is stored.
+pub(super) struct Carried {
+    /// The session that calls.
+    pub(super) to: Arc<Session>,
+    /// The agents that reported.
+    pub(super) from: Vec<Arc<Session>>,
+    pub(super) claims: Claims,
+    /// Until they arrive, the session counts as waiting for the agents, so that nothing else reports them.
+    pub(super) waits: WaitsFor,
+}
 
 impl<T> From<T> for Answer<T> {
     fn from(value: T) -> Self {
-        Self { value, told: Vec::new(), waits: None }
+        Self { value, carried: None }
     }
 }
 
@@ -55,57 +61,51 @@ impl Member {
             }
         });
         match answered.await {
-            Ok(delivery) => Ok(delivery.take()?.value),
+            Ok(delivery) => delivery.take(),
             Err(_) => Err(Error::from(Kind::Internal).into()),
         }
     }
 }
 
-/// An answer on its way. Where its caller goes away before it takes it, the reports in it are owed again.
+/// An answer on its way. Where its caller goes away before it takes it, the reports in it are told by messages.
 struct Delivery<T> {
     answer: Option<Result<Answer<T>, TeamError>>,
     manager: Manager,
 }
 
 impl<T> Delivery<T> {
-    fn take(mut self) -> Result<Answer<T>, TeamError> {
-        self.answer.take().unwrap_or_else(|| Err(Error::from(Kind::Internal).into()))
+    fn take(mut self) -> Result<T, TeamError> {
+        let answer = self.answer.take();
+        let answer = answer.unwrap_or_else(|| Err(Error::from(Kind::Internal).into()))?;
+        if let Some(carried) = answer.carried {
+            carried.claims.carry();
+        }
+        Ok(answer.value)
     }
 }
 
 impl<T> Drop for Delivery<T> {
     fn drop(&mut self) {
-        let Some(Ok(Answer { told, waits, .. })) = self.answer.take() else { return };
-        if told.is_empty() {
-            return;
-        }
+        let Some(Ok(Answer { carried: Some(carried), .. })) = self.answer.take() else { return };
         let manager = self.manager.clone();
-        self.manager.inner.shared.spawn(async move {
-            manager.owe_again(told).await;
-            drop(waits);
-        });
+        self.manager.inner.shared.spawn(async move { manager.tell_uncarried(carried).await });
     }
 }
 
 impl Manager {
-    /// Has an agent's parent hear of what comes of a message, or of its last work. Says whether it would
-    /// have heard of nothing before.
-    pub(super) async fn owe(&self, agent: &Session, message: Option<MessageId>) -> Result<bool> {
-        let Some(parent) = agent.parent() else { return Ok(false) };
-        let is_new = self.inner.shared.store.set_reports(agent.fid(), true).await?;
-        if is_new {
-            agent.set_owed(Some(Owed { to: parent.fid().clone(), message }));
+    /// Nobody got these reports: the session hears of them by messages.
+    async fn tell_uncarried(&self, carried: Carried) {
+        let Carried { to, from, claims, waits } = carried;
+        drop((claims, waits));
+        // Some may have waited there before.
+        if let Err(error) = to.show_waiting().await {
+            tracing::warn!(%error, "reports of agents wait for the next start");
         }
-        Ok(is_new)
-    }
-
-    /// Nobody got the reports of these agents: their parents hear of them by messages.
-    async fn owe_again(&self, agents: Vec<Told>) {
-        for (agent, message) in agents {
-            match self.owe(&agent, message).await {
-                Ok(_) => self.report_to_parent(agent, None),
-                Err(error) => tracing::warn!(%error, "the report of an agent is lost"),
-            }
+        for agent in from {
+            self.report_when_idle(Arc::clone(&to), agent, None, false);
+        }
+        if to.parent().is_none() && self.inner.shared.clients.settings().agents.wake {
+            to.wake().await;
         }
     }
 }

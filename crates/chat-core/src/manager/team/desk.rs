@@ -10,9 +10,9 @@ use super::calls::Answer;
 use crate::message::{
     AgentReport, AgentState, ChatRequest, Content, FromAgent, MessageId, ModelRef,
 };
-use crate::session::{AgentsAtWork, Owed, Place, Session, WaitsFor};
+use crate::session::{AgentsAtWork, Claims, Place, Session, WaitsFor};
 use crate::settings::AgentSettings;
-use crate::store::SessionRecord;
+use crate::store::{OwedReport, SessionRecord};
 use crate::tool::{AgentTask, MAIN, TeamError};
 
 /// A session at work with its team.
@@ -29,6 +29,21 @@ pub(super) struct Given {
     pub id: MessageId,
     /// Whether it waits until the agent is free.
     pub queued: bool,
+    /// The report that the agent owes on it.
+    pub report: Option<MessageId>,
+    /// Has that told by nothing else, where a call waits for it.
+    pub claims: Claims,
+}
+
+/// How what comes of a message to an agent is heard of.
+#[derive(Clone, Copy)]
+pub(super) enum Hears<'a> {
+    /// Not at all.
+    Nobody,
+    /// By the result of the call.
+    ByCall,
+    /// By a message to this session.
+    ByMessage(&'a Session),
 }
 
 impl Desk {
@@ -198,7 +213,7 @@ impl Desk {
         cancel: &CancellationToken,
     ) -> Result<Answer<AgentReport>, TeamError> {
         let place = self.place(agent, cancel).await?;
-        self.give(agent, task, Some(&self.me)).await?;
+        self.give(agent, task, Hears::ByMessage(&self.me)).await?;
         let report = agent.short_report();
         self.manager.report_to_parent(Arc::clone(agent), Some(place));
         Ok(report.into())
@@ -245,8 +260,8 @@ impl Desk {
         // Whoever gave it work hears of its end, or for one above whoever that works for.
         let above = agent.parent().filter(|_| is_above);
         let to = Arc::clone(above.unwrap_or(&self.me));
-        let reports = place.is_some().then_some(&to);
-        self.give(&agent, message, reports).await?;
+        let hears = if place.is_some() { Hears::ByMessage(&to) } else { Hears::Nobody };
+        self.give(&agent, message, hears).await?;
         let report = agent.short_report();
         if place.is_some() {
             self.manager.report_when_idle(to, agent, place, false);
@@ -254,13 +269,12 @@ impl Desk {
         Ok(report)
     }
 
-    /// Gives the agent something to do. `reports` hears of its end by a message, unless another one does
-    /// already: that is noted before it can begin.
+    /// Gives the agent something to do. The report that it owes on that is stored before it can begin.
     pub(super) async fn give(
         &self,
         agent: &Arc<Session>,
         text: &str,
-        reports: Option<&Arc<Session>>,
+        hears: Hears<'_>,
     ) -> Result<Given, TeamError> {
         let store = &self.manager.inner.shared.store;
         let _undisturbed = agent.undisturbed().await;
@@ -269,24 +283,26 @@ impl Desk {
         }
         // What came of its last work is told before something new comes of it.
         agent.hand_in_undisturbed(&self.me, false).await?;
-        let is_new = match reports {
-            Some(_) => store.set_reports(agent.fid(), true).await?,
-            None => false,
+        let (id, report) = (MessageId::new(), MessageId::new());
+        let mut claims = self.me.tree().claims();
+        let (to, by_call) = match hears {
+            Hears::Nobody => (None, false),
+            Hears::ByCall => (Some(self.me.fid()), true),
+            Hears::ByMessage(to) => (Some(to.fid()), false),
         };
-        match agent.send(self.said(text)).await {
-            Ok((id, queued)) => {
-                if let Some(to) = reports
-                    && (is_new || agent.reports_to(to.fid()))
-                {
-                    let (to, message) = (to.fid().clone(), Some(id));
-                    agent.set_owed(Some(Owed { to, message }));
-                }
-                Ok(Given { id, queued })
-            }
+        if by_call {
+            claims.add(&[report]);
+        }
+        if let Some(to) = to.cloned() {
+            store
+                .owe_report(agent.fid(), OwedReport { id: report, to, about: Some(id), by_call })
+                .await?;
+        }
+        let report = to.map(|_| report);
+        match agent.send_as(id, self.said(text)).await {
+            Ok(queued) => Ok(Given { id, queued, report, claims }),
             Err(error) => {
-                if is_new {
-                    store.set_reports(agent.fid(), false).await?;
-                }
+                store.forget_owed(Vec::from_iter(report)).await?;
                 Err(error.into())
             }
         }

@@ -6,29 +6,38 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::super::{Fid, Manager, Result};
-use crate::session::{HandIn, Owed, Place, Session, SessionServices};
+use crate::error::{Error, Kind};
+use crate::session::{HandIn, Place, Session, SessionServices};
 
 impl Manager {
-    /// Has parents hear of agents that an earlier start of the program left in the background, or of
+    /// Has sessions hear of agents that an earlier start of the program left in the background, or of
     /// these alone. An agent that cannot be read does not keep the others back.
     pub(in super::super) async fn report_left_over(&self, among: Option<&[Fid]>) -> Result<()> {
-        for record in self.inner.shared.store.unreported().await? {
+        for (record, to) in self.inner.shared.store.unreported().await? {
             if among.is_some_and(|among| !among.contains(&record.fid)) {
                 continue;
             }
-            if let Err(error) = self.report_one_left_over(&record.fid).await {
+            if let Err(error) = self.report_one_left_over(&record.fid, &to).await {
                 tracing::warn!(%error, "the report of an agent waits for the next start");
             }
         }
         Ok(())
     }
 
-    async fn report_one_left_over(&self, fid: &Fid) -> Result<()> {
+    async fn report_one_left_over(&self, fid: &Fid, to: &Fid) -> Result<()> {
         let agent = self.session(fid).await?;
-        let Some(parent) = agent.parent().cloned() else { return Ok(()) };
-        // The user decides when the parent goes on.
-        match agent.hand_in(&parent, true).await? {
-            HandIn::AtWork | HandIn::Later => self.report_when_idle(parent, agent, None, true),
+        let to = match self.session(to).await {
+            Ok(to) => to,
+            Err(Error { kind: Kind::SessionNotFound { .. }, .. }) => {
+                let Some(parent) = agent.parent().cloned() else { return Ok(()) };
+                self.inner.shared.store.pass_on_owed(fid, to, parent.fid()).await?;
+                parent
+            }
+            Err(error) => return Err(error),
+        };
+        // The user decides when it goes on.
+        match agent.hand_in(&to, true).await? {
+            HandIn::AtWork | HandIn::Later => self.report_when_idle(to, agent, None, true),
             HandIn::Delivered | HandIn::NotOwed => {}
         }
         Ok(())
@@ -88,29 +97,31 @@ impl Watch {
             tokio::pin!(changed);
             // From here on no change is missed.
             changed.as_mut().enable();
-            self.pass_on();
+            self.pass_on().await?;
             match agent.hand_in(&self.to, self.left_over).await? {
                 HandIn::AtWork => {}
                 HandIn::Later => changed.await,
                 HandIn::NotOwed => return Ok(()),
-                HandIn::Delivered => return self.wake().await,
+                // It may owe more, which a call is about to tell.
+                HandIn::Delivered => self.wake().await?,
             }
         }
     }
 
-    /// One that gave the agent work and was closed or deleted since has no use for its report: its parent
-    /// gets it.
-    fn pass_on(&mut self) {
+    /// One that gave the agent work and was closed or deleted since has no use for its reports: its parent
+    /// gets them.
+    async fn pass_on(&mut self) -> Result<()> {
         let is_gone = self.to.is_closed() || self.to.is_halted();
         if let Some(parent) = self.agent.parent()
             && is_gone
             && parent.fid() != self.to.fid()
-            && self.agent.reports_to(self.to.fid())
-            && let Some(owed) = self.agent.owed()
         {
-            self.agent.set_owed(Some(Owed { to: parent.fid().clone(), ..owed }));
+            let _undisturbed = self.agent.undisturbed().await;
+            let (agent, from, to) = (self.agent.fid(), self.to.fid(), parent.fid());
+            self.services.store.pass_on_owed(agent, from, to).await?;
             self.to = Arc::clone(parent);
         }
+        Ok(())
     }
 
     /// Begins a turn with the report, where nothing is at work. An agent gets a place first, which it waits
@@ -137,17 +148,13 @@ impl Watch {
             return Ok(());
         }
         // Before it begins, so that no end of the program comes in between.
-        let is_new = self.services.store.set_reports(self.to.fid(), true).await?;
-        if is_new {
-            self.to.set_owed(Some(Owed { to: parent.fid().clone(), message: None }));
-        }
+        let owed = self.services.store.owe_last_work(self.to.fid(), parent.fid()).await?;
         if self.to.wake().await {
             let (to, agent) = (Arc::clone(parent), Arc::clone(&self.to));
             let (services, closing) = (Arc::clone(&self.services), self.closing.clone());
             Self { services, closing, to, agent, left_over: false }.start(Some(place));
-        } else if is_new && !self.to.is_busy_or_begins_next() {
-            self.services.store.set_reports(self.to.fid(), false).await?;
-            self.to.set_owed(None);
+        } else if !self.to.is_busy_or_begins_next() {
+            self.services.store.forget_owed(Vec::from_iter(owed)).await?;
         }
         Ok(())
     }

@@ -3,17 +3,19 @@
 mod continuing;
 mod faults;
 mod interleavings;
+mod killed;
 mod processes;
 mod worktrees;
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::{StreamExt, stream};
+use serde_json::json;
 use tempfile::TempDir;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -22,11 +24,12 @@ use crate::client::{Client, Delta, Finish, ModelInfo, Reply, Request};
 use crate::error::Result;
 use crate::manager::{Manager, NewAgent, StartOptions};
 use crate::message::{
-    AgentReport, ChatRequest, Content, Fid, FromAgent, ModelRef, Part, Role, SessionMeta,
+    AgentReport, ChatRequest, Content, Fid, FromAgent, Message, ModelRef, Part, Role, SessionMeta,
+    ToolCall, ToolCallId, ToolResult, ToolView,
 };
 use crate::session::Session;
 use crate::settings::Folders;
-use crate::store::NewSession;
+use crate::store::{NewSession, Store};
 use crate::tool::{AgentTask, Team, TeamError};
 
 /// How long a test waits for what must come.
@@ -38,6 +41,8 @@ struct Scripted {
     count: AtomicUsize,
     /// By words of the user: these answers wait for a permit, or until it is closed.
     held: Mutex<HashMap<String, Arc<Semaphore>>>,
+    /// Whether all answers are the same.
+    same: AtomicBool,
 }
 
 impl Scripted {
@@ -67,6 +72,7 @@ impl Client for Scripted {
         let gate = held.iter().find(|(words, _)| asked.contains(*words));
         let gate = gate.map(|(_, gate)| Arc::clone(gate));
         drop(held);
+        let count = if self.same.load(Ordering::SeqCst) { 0 } else { count };
         let said = stream::iter([Ok(vec![Delta::Text(format!("reply {count} to {asked}"))])]);
         let end = stream::once(async move {
             if let Some(gate) = gate
@@ -190,8 +196,16 @@ impl World {
         came.chain(waits).collect()
     }
 
+    /// Whether an agent owes a report that no result of a call carries.
     async fn owes(&self, fid: &Fid) -> bool {
-        self.manager.inner.shared.store.owes_report(fid).await.unwrap()
+        let owed = self.manager.inner.shared.store.owed_reports(fid).await.unwrap();
+        let tree = Arc::clone(self.session(fid).await.tree());
+        owed.iter().any(|owed| !tree.is_carried(owed.id))
+    }
+
+    /// Stores the result of a call that told this, as the turn that made the call does.
+    async fn keep(&self, fid: &Fid, agents: Vec<AgentReport>) {
+        keep(&self.manager.inner.shared.store, fid, agents).await;
     }
 
     async fn waiting(&self, fid: &Fid) -> usize {
@@ -207,6 +221,13 @@ impl World {
         })
         .await;
     }
+}
+
+async fn keep(store: &Store, fid: &Fid, agents: Vec<AgentReport>) {
+    let call = ToolCall::new(ToolCallId::new("c"), "wait_agents", json!({}));
+    let view = Some(ToolView::Agents { agents });
+    let result = ToolResult { view, ..ToolResult::to(&call, "told", false) };
+    store.keep_result(fid, Arc::new(Message::tool_result(result))).await.unwrap();
 }
 
 /// A call that runs.

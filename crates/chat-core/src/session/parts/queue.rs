@@ -234,6 +234,7 @@ mod tests {
                 text: String::new(),
                 error: None,
                 usage: Usage::default(),
+                ids: Vec::new(),
             };
             let mut waiting = waiting(text);
             waiting.request.content.agent = Some(FromAgent::Report(Box::new(report)));

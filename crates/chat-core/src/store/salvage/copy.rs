@@ -16,8 +16,22 @@ pub(super) fn all(old: &Connection, new: &Connection) -> Outcome<Lost> {
     let sessions = table(old, new, "sessions", |_, _| Ok(()))?;
     let messages = table(old, new, "messages", |old, key| placeholder_of(old, new, key))?;
     let waiting = table(old, new, "waiting", |_, _| Ok(()))?;
+    owed_reports(old, new)?;
     journal(old, new)?;
     Ok(Lost { sessions, messages, waiting })
+}
+
+/// Copies what agents owe, also from where versions before 6 kept it.
+fn owed_reports(old: &Connection, new: &Connection) -> Outcome<()> {
+    table(old, new, "owed_reports", |_, _| Ok(()))?;
+    new.execute_batch(
+        "DELETE FROM owed_reports WHERE session NOT IN (SELECT key FROM sessions); \
+         INSERT INTO owed_reports (id, session, recipient, about, by_call) \
+         SELECT randomblob(16), key, parent, NULL, 0 FROM sessions \
+         WHERE reports = 1 AND parent IS NOT NULL; \
+         UPDATE sessions SET reports = NULL WHERE reports = 1",
+    )?;
+    Ok(())
 }
 
 /// Copies a table whose rowid is called `key`. What is to become of a row of which no more than the

@@ -217,6 +217,7 @@ mod tests {
             state,
             text: String::new(),
             error: None,
+            ids: Vec::new(),
             usage: Usage {
                 prompt_tokens: Some(12_000),
                 completion_tokens: Some(300),

@@ -292,6 +292,7 @@ fn what_an_agent_does_is_said_once() {
             text: String::new(),
             error: None,
             usage: Usage::default(),
+            ids: Vec::new(),
         };
         let call = call(tool, json!({ "name": "explorer" }));
         let result = answered(&call, Some(ToolView::Agents { agents: vec![report] }));

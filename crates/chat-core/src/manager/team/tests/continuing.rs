@@ -1,9 +1,7 @@
 //! Tests what a model is asked when it continues.
 
-use serde_json::json;
-
 use super::*;
-use crate::message::{Ending, Message, ToolCall, ToolCallId};
+use crate::message::Ending;
 
 #[rstest::rstest]
 // A program that is killed leaves a reply as interrupted, also where its words were whole.
@@ -75,7 +73,7 @@ async fn a_reply_that_was_continued_is_reported_as_a_whole() {
     let call = ToolCall::new(ToolCallId::new("c1"), "read_file", json!({}));
     let mut looks = reply("broken, I think.", Ending::Complete);
     looks.parts.push(Part::ToolCall(call.clone()));
-    let result = Message::tool_result(crate::message::ToolResult::to(&call, "fine", false));
+    let result = Message::tool_result(ToolResult::to(&call, "fine", false));
     let then = [looks, result, reply("A is fine after all.", Ending::Complete)];
     assert_eq!(continued(&world, half(), &then).await.text, "A is fine after all.");
     let circles = Message {

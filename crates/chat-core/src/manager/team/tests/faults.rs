@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::error::{BudgetLimit, Kind};
-use crate::message::AgentState;
-use crate::session::Owed;
+use crate::message::{AgentState, MessageId};
+use crate::store::OwedReport;
 
 /// Longer than any test takes.
 const LONG: Duration = Duration::from_hours(1);
@@ -119,7 +119,7 @@ async fn agents_that_an_earlier_start_left_are_reported_to_their_chats() {
         let agent = world.agent(&chat, "a").await;
         world.say(&agent, "Look").await;
         world.session(&agent).await.idle().await;
-        store.set_reports(&agent, true).await.unwrap();
+        store.owe_last_work(&agent, &chat).await.unwrap();
         agents.push((chat, agent));
     }
     world.manager.shutdown().await;
@@ -233,15 +233,15 @@ async fn a_restored_agent_reports_on_the_work_that_it_owed_a_report_on() {
         world.session(&a).await.idle().await;
     }
     let agent = world.session(&a).await;
-    let message = agent.transcript().await.unwrap().first().map(|message| message.id);
-    world.manager.inner.shared.store.set_reports(&a, true).await.unwrap();
-    agent.set_owed(Some(Owed { to: chat.clone(), message }));
+    let about = agent.transcript().await.unwrap().first().map(|message| message.id);
+    let owed = OwedReport { id: MessageId::new(), to: chat.clone(), about, by_call: false };
+    world.manager.inner.shared.store.owe_report(&a, owed).await.unwrap();
     drop(agent);
     world.manager.sessions().delete(&chat).await.unwrap();
     world.manager.sessions().restore(&chat).await.unwrap();
     let told = until("the report", async || world.messages(&chat).await.pop()).await;
     assert!(told.text.ends_with("to One"), "{told:?}");
-    assert!(world.session(&a).await.owed().is_none());
+    assert!(!world.owes(&a).await);
 }
 
 #[tokio::test]
@@ -350,4 +350,43 @@ async fn agents_that_a_stopped_chat_waits_for_stop_too() {
     }
     until("an end", async || tree.is_at_rest().then_some(())).await;
     assert_eq!(world.messages(&chat).await, []);
+}
+
+#[tokio::test]
+async fn each_of_several_pieces_of_work_is_reported_in_their_order() {
+    let (_folder, world) = world().await;
+    let gate = world.client.hold("Look at");
+    let chat = world.chat("test").await;
+    let team = world.team(&chat);
+    let cancel = CancellationToken::new();
+    let a = team.start(background("a", "Look at a"), &cancel).await.unwrap().session;
+    world.begins(&a).await;
+    team.tell("a", "Look at b", false).await.unwrap();
+    assert_eq!(world.manager.inner.shared.store.owed_reports(&a).await.unwrap().len(), 2);
+    gate.close();
+    until("the reports", async || (!world.owes(&a).await).then_some(())).await;
+    let told = world.messages(&chat).await;
+    let told: Vec<_> = told.iter().map(|it| it.text.split(" to ").last().unwrap()).collect();
+    assert_eq!(told, ["Look at a", "Look at b"]);
+}
+
+#[tokio::test]
+async fn equal_words_are_reports_of_their_own() {
+    let (_folder, world) = world().await;
+    world.client.same.store(true, Ordering::SeqCst);
+    let gate = world.client.hold("Look");
+    let chat = world.chat("test").await;
+    let team = world.team(&chat);
+    let cancel = CancellationToken::new();
+    let a = team.start(background("a", "Look"), &cancel).await.unwrap().session;
+    world.begins(&a).await;
+    let asked = world.asks(&chat, "a", "Look");
+    until("the question", async || (world.waiting(&a).await == 1).then_some(())).await;
+    gate.close();
+    let answer = asked.answer().await.unwrap();
+    world.keep(&chat, vec![answer.clone()]).await;
+    let told = until("the report", async || world.messages(&chat).await.pop()).await;
+    assert_eq!((&told.text, told.state), (&answer.text, answer.state));
+    assert_ne!(told.ids, answer.ids);
+    assert_eq!(world.messages(&chat).await.len(), 1);
 }

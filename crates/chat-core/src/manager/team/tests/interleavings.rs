@@ -1,12 +1,22 @@
-//! Runs random schedules of everything that can happen to a team: each report is told once, and nobody
-//! stays claimed or halted.
+//! Runs random schedules of everything that can happen to a team: what comes of each piece of work is told once, also
+//! after a kill, and nobody stays claimed or halted.
+//!
+//! `NATTER_SCHEDULES` is how many there are, `NATTER_SCHEDULE_SEED` runs one of them alone.
 
+mod stored;
+
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, resume_unwind};
+
+use futures_util::FutureExt;
 use futures_util::future::join_all;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use tokio::task::JoinHandle;
 
+use self::stored::Stored;
+use super::killed::killed;
 use super::*;
 
 /// How many schedules there are, unless `NATTER_SCHEDULES` says so.
@@ -15,12 +25,14 @@ const SCHEDULES: u64 = 500;
 /// How many of them run at once: they share the commits of the store.
 const AT_ONCE: usize = 100;
 
-/// What a call told the chat.
-type Told = JoinHandle<Vec<AgentReport>>;
+/// In one of so many the program is killed, too.
+const KILLED: u64 = 20;
 
 /// A chat with two agents, and what was asked of them.
 struct Schedule<'a> {
     world: &'a World,
+    folder: &'a Path,
+    seed: u64,
     random: StdRng,
     chat: Fid,
     agents: HashMap<&'static str, Fid>,
@@ -29,15 +41,15 @@ struct Schedule<'a> {
     /// Lets the chat's own turn end, which its calls are made in; none where it makes no calls.
     turn: Option<Arc<Semaphore>>,
     /// The calls of the chat.
-    calls: Vec<(Told, CancellationToken)>,
+    calls: Vec<(JoinHandle<()>, CancellationToken)>,
     /// Those of its agents.
     others: Vec<(JoinHandle<()>, CancellationToken)>,
     /// Where the user closes or deletes agents.
-    user: Vec<(&'static str, JoinHandle<()>)>,
-    /// The agents that were given work in the background, and neither closed nor deleted since.
-    owed: Vec<&'static str>,
-    /// Whether a caller has gone away before its answer.
-    is_aborted: bool,
+    user: Vec<JoinHandle<()>>,
+    /// What the chat gave its agents.
+    given: HashSet<String>,
+    /// The agents that the user has closed: they owe nothing then.
+    closed: HashSet<&'static str>,
     messages: usize,
     /// What was done, for the words of a failure.
     log: Vec<String>,
@@ -46,7 +58,7 @@ struct Schedule<'a> {
 const NAMES: [&str; 2] = ["a", "b"];
 
 impl<'a> Schedule<'a> {
-    async fn new(world: &'a World, seed: u64) -> Self {
+    async fn new(world: &'a World, folder: &'a Path, seed: u64) -> Self {
         let connection = format!("test-{seed}");
         let client = Arc::new(Scripted::default());
         let gate = client.hold("message");
@@ -64,6 +76,8 @@ impl<'a> Schedule<'a> {
         }
         Self {
             world,
+            folder,
+            seed,
             random,
             chat,
             agents,
@@ -72,8 +86,8 @@ impl<'a> Schedule<'a> {
             calls: Vec::new(),
             others: Vec::new(),
             user: Vec::new(),
-            owed: Vec::new(),
-            is_aborted: false,
+            given: HashSet::new(),
+            closed: HashSet::new(),
             messages: 0,
             log: Vec::new(),
         }
@@ -82,6 +96,33 @@ impl<'a> Schedule<'a> {
     fn words(&mut self) -> String {
         self.messages += 1;
         format!("message {}", self.messages)
+    }
+
+    /// The same for what the chat gives.
+    fn given_words(&mut self) -> String {
+        let words = self.words();
+        self.given.insert(words.clone());
+        words
+    }
+
+    /// A call of the chat, whose result is stored as soon as it is there.
+    fn call(
+        &mut self,
+        cancel: CancellationToken,
+        call: impl Future<Output = Vec<AgentReport>> + Send + 'static,
+    ) {
+        let (store, chat) = (self.world.manager.inner.shared.store.clone(), self.chat.clone());
+        let token = cancel.clone();
+        let call = tokio::spawn(async move {
+            let mut told = call.await;
+            if token.is_cancelled() {
+                // On a busy machine its agent may have more to tell after it.
+                told.retain(|report| !report.ids.is_empty());
+            }
+            // Not even who gives the call up keeps its turn from that.
+            tokio::spawn(async move { keep(&store, &chat, told).await }).await.unwrap();
+        });
+        self.calls.push((call, cancel));
     }
 
     async fn step(&mut self) {
@@ -95,27 +136,22 @@ impl<'a> Schedule<'a> {
             // Only a turn makes them.
             2..=4 if self.turn.is_none() => {}
             0 | 1 => {
-                let (words, interrupts) = (self.words(), self.random.random());
-                // What the user is about to close owes nothing.
-                let closes = self.user.iter().any(|(it, task)| *it == name && !task.is_finished());
-                if team.tell(name, &words, interrupts).await.is_ok() && !closes {
-                    self.owed.push(name);
-                }
+                let (words, interrupts) = (self.given_words(), self.random.random());
+                // All may be busy.
+                let _ = team.tell(name, &words, interrupts).await;
             }
             2 | 3 => {
-                let (words, token) = (self.words(), cancel.clone());
-                let call =
-                    tokio::spawn(
-                        async move { Vec::from_iter(team.ask(name, &words, &token).await) },
-                    );
-                self.calls.push((call, cancel));
+                let (words, token) = (self.given_words(), cancel.clone());
+                self.call(
+                    cancel,
+                    async move { Vec::from_iter(team.ask(name, &words, &token).await) },
+                );
             }
             4 => {
                 let token = cancel.clone();
-                let call = tokio::spawn(async move {
+                self.call(cancel, async move {
                     team.wait(None, Duration::from_hours(1), &token).await.unwrap_or_default()
                 });
-                self.calls.push((call, cancel));
             }
             5 => {
                 let other = NAMES.into_iter().find(|other| *other != name).unwrap();
@@ -136,20 +172,18 @@ impl<'a> Schedule<'a> {
             7 => {
                 if let Some((call, _)) = self.calls.choose(&mut self.random) {
                     call.abort();
-                    self.is_aborted = true;
                 }
             }
             8 => self.world.manager.agents().interrupt(&fid),
             9 => {
-                self.owed.retain(|owed| *owed != name);
+                self.closed.insert(name);
                 let closing = tokio::spawn(async move {
                     // It may be deleted.
                     let _ = team.close(name).await;
                 });
-                self.user.push((name, closing));
+                self.user.push(closing);
             }
             10 => {
-                self.owed.retain(|owed| *owed != name);
                 let manager = self.world.manager.clone();
                 let deletion = tokio::spawn(async move {
                     // Another may do the same.
@@ -157,7 +191,7 @@ impl<'a> Schedule<'a> {
                         manager.sessions().restore(&fid).await.unwrap();
                     }
                 });
-                self.user.push((name, deletion));
+                self.user.push(deletion);
             }
             _ => self.gate.add_permits(1),
         }
@@ -166,81 +200,124 @@ impl<'a> Schedule<'a> {
         }
     }
 
+    /// Kills the program, and checks what the next start tells.
+    async fn kill(&self) {
+        let seed = self.seed;
+        let all: Vec<_> = self.agents.values().chain([&self.chat]).collect();
+        let (folder, world) = killed(self.folder, &all).await;
+        for fid in self.agents.values() {
+            until(&format!("{seed}: what is owed after a kill"), async || {
+                let owed = world.manager.inner.shared.store.owed_reports(fid).await.unwrap();
+                owed.is_empty().then_some(())
+            })
+            .await;
+        }
+        self.check(folder.path(), "after a kill");
+        world.manager.shutdown().await;
+    }
+
+    /// What came of each piece of work must be told once: by the result of a call, or by a message.
+    fn check(&self, folder: &Path, when: &str) {
+        let stored = Stored::open(folder);
+        let told = stored.told(&self.chat);
+        for (name, fid) in &self.agents {
+            for reply in stored.replies(fid) {
+                if !self.given.contains(&reply.asked) || reply.text.is_empty() {
+                    continue;
+                }
+                let words = format!("{}\"", reply.text);
+                let times: usize = told.iter().map(|told| told.matches(&words).count()).sum();
+                let is_over = reply.is_deleted || reply.is_interrupted;
+                let may_be_lost = self.closed.contains(name) || is_over;
+                // Who is stopped may be told before it has ended, and again then.
+                let is_wrong = (times == 0 && !may_be_lost) || (times > 1 && reply.is_complete);
+                assert!(
+                    !is_wrong,
+                    "{}: {name}'s “{}” was told {times} times {when}, after {:?}",
+                    self.seed, reply.text, self.log
+                );
+            }
+        }
+    }
+
     /// Lets all end, and checks what was told.
-    async fn end(self, seed: u64) {
-        let log = self.log.clone();
+    async fn end(mut self) {
+        let seed = self.seed;
         self.gate.close();
-        let mut told = Vec::new();
-        let mut stopped = Vec::new();
-        for (call, cancel) in self.calls {
+        for (call, _) in std::mem::take(&mut self.calls) {
             match tokio::time::timeout(PATIENCE, call).await {
-                // On a busy machine its agent may have more to tell after it.
-                Ok(Ok(reports)) if cancel.is_cancelled() => stopped.extend(reports),
-                Ok(Ok(reports)) => told.extend(reports),
+                Ok(Ok(())) => {}
                 Ok(Err(aborted)) => assert!(aborted.is_cancelled(), "{seed}: {aborted}"),
                 Err(elapsed) => panic!("{seed}: a call hangs: {elapsed}"),
             }
         }
-        let user = self.user.into_iter().map(|(_, task)| task);
-        let others = self.others.into_iter().map(|(call, _)| call).chain(user);
+        let others = std::mem::take(&mut self.others).into_iter().map(|(call, _)| call);
+        let others = others.chain(std::mem::take(&mut self.user));
         for ended in tokio::time::timeout(PATIENCE, join_all(others)).await.expect("it hangs") {
             ended.unwrap();
         }
-        if let Some(turn) = self.turn {
+        if let Some(turn) = &self.turn {
             turn.close();
         }
         let tree = Arc::clone(self.world.session(&self.chat).await.tree());
+        let store = &self.world.manager.inner.shared.store;
         for (name, fid) in &self.agents {
             until(&format!("{seed}: the end of {name}"), async || {
                 let session = self.world.session(fid).await;
                 let at_rest = !session.is_halted() && !session.is_busy_or_begins_next();
-                (at_rest && tree.is_at_rest() && !self.world.owes(fid).await).then_some(())
+                let owed = store.owed_reports(fid).await.unwrap();
+                let owes_chat = owed.iter().any(|owed| owed.to == self.chat);
+                (at_rest && tree.is_at_rest() && !owes_chat).then_some(())
             })
             .await;
         }
         let chat = self.world.session(&self.chat).await;
         chat.idle().await;
         assert!(!chat.is_halted(), "{seed}");
-        let messages = self.world.messages(&self.chat).await;
-        for (index, report) in messages.iter().enumerate() {
-            let is_same =
-                |other: &AgentReport| !report.text.is_empty() && other.text == report.text;
-            let mut others = messages[index + 1..].iter();
-            assert!(!others.any(is_same), "{seed}: two messages tell {report:?} after {log:?}");
-            // Whoever went away has its report told by a message; another call may have had it, too.
-            let by_call = !self.is_aborted && told.iter().any(is_same);
-            assert!(!by_call, "{seed}: a call and a message tell {report:?} after {log:?}");
-        }
-        told.extend(messages);
-        told.retain(|report| !report.state.is_at_work());
-        told.extend(stopped);
-        for name in self.owed {
-            assert!(
-                told.iter().any(|told| told.name == name),
-                "{seed}: {name} was not told after {log:?}"
-            );
+        self.check(self.folder, "in the end");
+    }
+}
+
+/// Runs the schedule of a seed.
+async fn run(world: &World, folder: &Path, seed: u64) {
+    let mut schedule = Schedule::new(world, folder, seed).await;
+    let steps = schedule.random.random_range(3..10);
+    let kill = (seed % KILLED == 0).then(|| schedule.random.random_range(0..steps));
+    for step in 0..steps {
+        schedule.step().await;
+        if kill == Some(step) {
+            schedule.kill().await;
         }
     }
+    schedule.end().await;
+}
+
+fn variable(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|value| value.parse().unwrap())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whatever_comes_in_between_each_report_is_told_once() {
-    let (_folder, world) = world().await;
+    let (folder, world) = world().await;
     let many = |settings: &mut crate::settings::Settings| {
         settings.agents.turns = u32::MAX;
     };
     world.manager.settings().change(many).await.unwrap();
-    let schedules = std::env::var("NATTER_SCHEDULES").map_or(SCHEDULES, |it| it.parse().unwrap());
+    let schedules = variable("NATTER_SCHEDULES").unwrap_or(SCHEDULES);
     assert!(schedules > 0);
-    for first in (0..schedules).step_by(AT_ONCE) {
-        let run = async |seed| {
-            let mut schedule = Schedule::new(&world, seed).await;
-            for _ in 0..schedule.random.random_range(3..10) {
-                schedule.step().await;
+    let seeds = match variable("NATTER_SCHEDULE_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 0..schedules,
+    };
+    for first in seeds.clone().step_by(AT_ONCE) {
+        let named = async |seed| {
+            let ran = AssertUnwindSafe(run(&world, folder.path(), seed)).catch_unwind().await;
+            if let Err(panic) = ran {
+                eprintln!("this runs the schedule again: NATTER_SCHEDULE_SEED={seed}");
+                resume_unwind(panic);
             }
-            schedule.end(seed).await;
         };
-        let group = first..schedules.min(first + AT_ONCE as u64);
-        join_all(group.map(run)).await;
+        let group = first..seeds.end.min(first + AT_ONCE as u64);
+        join_all(group.map(named)).await;
     }
 }

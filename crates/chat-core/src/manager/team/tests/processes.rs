@@ -55,7 +55,7 @@ async fn a_report_is_not_told_by_another_process_while_its_chat_is_at_work() {
     world.session(&a).await.idle().await;
     world.say(&chat, "Wait").await;
     world.begins(&chat).await;
-    world.manager.inner.shared.store.set_reports(&a, true).await.unwrap();
+    world.manager.inner.shared.store.owe_last_work(&a, &chat).await.unwrap();
     let other = start(folder.path()).await;
     other.manager.report_left_over(None).await.unwrap();
     assert!(world.owes(&a).await);

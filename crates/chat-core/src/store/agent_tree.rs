@@ -29,7 +29,24 @@ impl Store {
         let fid = fid.clone();
         self.read(move |db| below(db, &fid)).await
     }
-use super::{Store, columns, sessions};
+    /// A session, and all that work for it in this project, the session first; deleted ones, too.
+    ///
+    /// # Errors
+    /// `SessionNotFound`, and the store's.
+    pub(crate) async fn below_in(&self, fid: &Fid, project: &Path) -> Result<Vec<Fid>> {
+        let (fid, project) = (fid.clone(), columns::path(Some(project)));
+        self.read(move |db| {
+            let mut all = vec![fid.clone()];
+            for member in below(db, &fid)?.into_iter().skip(1) {
+                let sql = "SELECT 1 FROM sessions WHERE fid = ?1 AND project = ?2";
+                if db.find(sql, (member.as_str(), &project), |_| Ok(()))?.is_some() {
+                    all.push(member);
+                }
+            }
+            Ok(all)
+        })
+        .await
+    }
 }
 
 /// A session, and all that work for it, the session first; deleted ones, too.

@@ -67,7 +67,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         failed = journal.record(&origin, ChangeSource::Tool, &[change]).err();
     });
     println!("an edit recorded: {edit:.1?}");
-    let review = median(ROUNDS, || failed = journal.changes("s").err());
+    let review = median(ROUNDS, || failed = journal.changes(&["s"]).err());
     println!("its review: {review:.1?}");
     if let Some(error) = failed {
         return Err(error.into());

@@ -28,8 +28,7 @@ impl ChangeReview {
             .run(async move {
                 let session = this.session(&fid).await?;
                 let review = session.review();
-                let changes = review.read(|journal, sessions| journal.changes(sessions));
-                Ok(changes.await?.unwrap_or_default())
+                Ok(review.read(Journal::changes).await?.unwrap_or_default())
             })
             .await
     }

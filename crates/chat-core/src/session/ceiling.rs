@@ -17,9 +17,10 @@ impl Session {
         std::iter::successors(self.parent.as_ref(), |session| session.parent.as_ref())
     }
 
-    /// Those of them that work in this project.
-    pub(super) fn ancestors_in(&self, project: &Path) -> impl Iterator<Item = &Arc<Self>> {
-        self.ancestors().filter(move |session| session.project().as_deref() == Some(project))
+    /// Those of them that work in the same project.
+    pub(super) fn ancestors_in_project(&self) -> impl Iterator<Item = &Arc<Self>> {
+        let project = self.project();
+        self.ancestors().filter(move |one| project.is_some() && one.project() == project)
     }
 
     /// The session that it works for.

@@ -77,8 +77,8 @@ impl Session {
 
     /// Finds out what the sessions that it works for in this project were [asked](Self::asked) last, where
     /// that is not known.
-    pub(super) async fn learn_asked_above(&self, project: &Path) {
-        for session in self.ancestors_in(project) {
+    pub(super) async fn learn_asked_above(&self) {
+        for session in self.ancestors_in_project() {
             if session.asked().is_some() {
                 continue;
             }

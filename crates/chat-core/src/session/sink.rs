@@ -59,7 +59,7 @@ impl Sink {
             call: call.id.as_str().to_owned(),
         };
         let journals = Arc::clone(&session.services.journals);
-        let above = session.ancestors_in(project.root());
+        let above = session.ancestors_in_project();
         let above: Vec<_> = above.map(Arc::downgrade).collect();
         let watchers = [Arc::downgrade(session)].into_iter().chain(above.iter().cloned());
         let watchers: Vec<_> = watchers.collect();

@@ -59,9 +59,7 @@ impl RunningTurn {
             Ok(environment) => environment,
             Err(error) => return self.fail(error).await,
         };
-        if let Some(project) = &environment.project {
-            self.session.learn_asked_above(project.root()).await;
-        }
+        self.session.learn_asked_above().await;
         let branch = self.session.lock().transcript.branch().unwrap_or_default();
         let sink = Arc::new(Sink {
             turn: self.clone(),

@@ -72,9 +72,10 @@ impl Listing {
         let is_other = |other: &Arc<Changed>| {
             other.change.path == file.change.path && other.change.session != file.change.session
         };
-        match self.files.iter().any(is_other) {
-            true => ReviewScope::By(file.change.session.clone()),
-            false => ReviewScope::File,
+        if self.files.iter().any(is_other) {
+            ReviewScope::By(file.change.session.clone())
+        } else {
+            ReviewScope::File
         }
     }
 

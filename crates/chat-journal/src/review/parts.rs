@@ -103,7 +103,7 @@ fn parts(wanted: Vec<Wanted>, number: Seq) -> Vec<AnswerPart> {
     let ranks: Vec<_> = wanted.iter().map(|one| (newer(one), Reverse(newest(one)))).collect();
     let mut ranked: Vec<_> = ranks.into_iter().zip(wanted).collect();
     // Those of a session stay in the order of their paths.
-    ranked.sort_by(|(one, _), (other, _)| one.cmp(other));
+    ranked.sort_by_key(|(rank, _)| *rank);
     let mut parts: Vec<AnswerPart> = Vec::new();
     for (_, Wanted { session, path, part, .. }) in ranked {
         if matches!(&part, ReviewScope::Hunks(hunks) if hunks.is_empty()) {

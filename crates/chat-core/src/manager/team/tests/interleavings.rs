@@ -284,7 +284,7 @@ impl<'a> Schedule<'a> {
 async fn run(world: &World, folder: &Path, seed: u64) {
     let mut schedule = Schedule::new(world, folder, seed).await;
     let steps = schedule.random.random_range(3..10);
-    let kill = (seed % KILLED == 0).then(|| schedule.random.random_range(0..steps));
+    let kill = seed.is_multiple_of(KILLED).then(|| schedule.random.random_range(0..steps));
     for step in 0..steps {
         schedule.step().await;
         if kill == Some(step) {

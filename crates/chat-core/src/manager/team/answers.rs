@@ -102,12 +102,11 @@ impl Desk {
             return Ok(AgentReport { state: AgentState::Stopped, ..report }.into());
         }
         let answered = tokio::time::timeout(LAST_WORD, agent.answered(given.id)).await;
-        let answer = match answered {
-            Ok(answered) => self.tell_answer(agent, given, answered?, waits).await?,
-            Err(_) => {
-                drop((given, waits));
-                agent.report_so_far().into()
-            }
+        let answer = if let Ok(answered) = answered {
+            self.tell_answer(agent, given, answered?, waits).await?
+        } else {
+            drop((given, waits));
+            agent.report_so_far().into()
         };
         let me = Arc::clone(&self.me);
         self.manager.report_when_idle(me, Arc::clone(agent), Some(place), false);

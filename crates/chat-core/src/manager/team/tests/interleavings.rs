@@ -48,7 +48,7 @@ struct Schedule<'a> {
     user: Vec<JoinHandle<()>>,
     /// What the chat gave its agents.
     given: HashSet<String>,
-    /// The agents that the user has closed: they owe nothing then.
+    /// The agents that the user has closed, which owe nothing then, or deleted for a while.
     closed: HashSet<&'static str>,
     messages: usize,
     /// What was done, for the words of a failure.
@@ -184,6 +184,8 @@ impl<'a> Schedule<'a> {
                 self.user.push(closing);
             }
             10 => {
+                // A call that runs may have what it owes, without the words of the stopped reply.
+                self.closed.insert(name);
                 let manager = self.world.manager.clone();
                 let deletion = tokio::spawn(async move {
                     // Another may do the same.
@@ -282,7 +284,7 @@ impl<'a> Schedule<'a> {
 async fn run(world: &World, folder: &Path, seed: u64) {
     let mut schedule = Schedule::new(world, folder, seed).await;
     let steps = schedule.random.random_range(3..10);
-    let kill = (seed % KILLED == 0).then(|| schedule.random.random_range(0..steps));
+    let kill = seed.is_multiple_of(KILLED).then(|| schedule.random.random_range(0..steps));
     for step in 0..steps {
         schedule.step().await;
         if kill == Some(step) {

@@ -44,7 +44,7 @@ async fn an_answer_is_owed_until_the_result_that_carries_it_is_stored() {
     let a = world.agent(&chat, "a").await;
     let answer = world.asks(&chat, "a", "Look").answer().await.unwrap();
     assert_eq!(answer.state, AgentState::Done);
-    assert_eq!(heard_after_kill(&folder, &chat, &a).await, [answer.text.clone()]);
+    assert_eq!(heard_after_kill(&folder, &chat, &a).await, std::slice::from_ref(&answer.text));
     assert_eq!(world.messages(&chat).await, [], "here the call tells it");
     world.keep(&chat, vec![answer]).await;
     assert_eq!(heard_after_kill(&folder, &chat, &a).await, [""; 0]);
@@ -63,7 +63,7 @@ async fn a_report_that_waits_stays_until_the_result_of_the_call_that_took_it_is_
     let told = until("the report", async || world.messages(&chat).await.pop()).await;
     let names = ["a".to_owned()];
     let reports = team.wait(Some(&names), PATIENCE, &cancel).await.unwrap();
-    assert_eq!(reports, [told.clone()]);
+    assert_eq!(reports, std::slice::from_ref(&told));
     let session = world.session(&chat).await;
     assert!(session.first_waiting().is_none(), "the call tells it");
     session.show_waiting().await.unwrap();
@@ -86,7 +86,8 @@ async fn reports_that_were_not_delivered_come_in_their_order_after_a_kill() {
     team.tell("a", "Look at b", false).await.unwrap();
     // While a call waits, no message tells it.
     let agent = world.session(&a).await;
-    let waits = world.session(&chat).await.tree().wait_for(&chat, &[a.clone()]).unwrap();
+    let waits =
+        world.session(&chat).await.tree().wait_for(&chat, std::slice::from_ref(&a)).unwrap();
     gate.close();
     agent.idle().await;
     let heard = heard_after_kill(&folder, &chat, &a).await;

@@ -29,6 +29,7 @@ impl Store {
         let fid = fid.clone();
         self.read(move |db| below(db, &fid)).await
     }
+
     /// A session, and all that work for it in this project, the session first; deleted ones, too.
     ///
     /// # Errors

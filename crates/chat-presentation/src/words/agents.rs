@@ -111,6 +111,7 @@ mod tests {
                 text: String::new(),
                 error: kind.map(Error::new),
                 usage: Usage::default(),
+                ids: Vec::new(),
             })
         };
         let budget = |limit| Some(Kind::AgentBudget { limit });

@@ -26,12 +26,11 @@ impl Inner {
                 if self.list.begin_answer() {
                     self.leave_gap(item, verdict);
                 }
-                let action = match item.hunk() {
-                    Some(hunk) => ReviewAction::hunk(verdict, path, hunk),
-                    None => {
-                        let part = self.state.borrow().listing.part(file);
-                        ReviewAction::file(verdict, path, part)
-                    }
+                let action = if let Some(hunk) = item.hunk() {
+                    ReviewAction::hunk(verdict, path, hunk)
+                } else {
+                    let part = self.state.borrow().listing.part(file);
+                    ReviewAction::file(verdict, path, part)
                 };
                 (self.output)(Output::Answer(action));
             }

@@ -203,8 +203,12 @@ impl Run {
             }
         };
         for redirect in self.redirected() {
-            if let Target::Path(path) = &redirect.target {
-                add(path.clone());
+            match &redirect.target {
+                // A missing file has nothing to read: after a `cd`, it is one of two places.
+                Target::Path(path) if redirect.writes || path.kind() != Kind::Missing => {
+                    add(path.clone());
+                }
+                _ => {}
             }
         }
         let parts = self.parts().unwrap_or_default();

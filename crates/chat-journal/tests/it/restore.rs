@@ -85,7 +85,8 @@ fn the_persons_changes_stay() {
     world.write("of the person", "x");
     world.edit("another", "merged", Some(&lines("aXcdYfgP")));
     let restored = world.journal.restore(&[SESSION], checkpoint.seq).unwrap();
-    assert_eq!(world.read("merged").unwrap(), lines("abcdefgP"));
+    // What another chat changed there stays, too.
+    assert_eq!(world.read("merged").unwrap(), lines("abcdYfgP"));
     assert_eq!(world.read("contested").unwrap(), lines("aPcdefgh"));
     assert_eq!(world.read("mine").unwrap(), "mine, and more");
     assert_eq!(world.read("of the person").unwrap(), "x");
@@ -93,7 +94,7 @@ fn the_persons_changes_stay() {
     assert_eq!(restored.conflicts[0].path, Path::new("contested"));
     assert_eq!(restored.conflicts[0].reason, ConflictReason::Changed);
     // What comes after a restore survives its undoing.
-    world.write("merged", lines("abcdefgPQ"));
+    world.write("merged", lines("abcdYfgPQ"));
     world.journal.undo_restore(SESSION, restored.seq).unwrap();
     assert_eq!(world.read("merged").unwrap(), lines("aXcdYfgPQ"));
 }

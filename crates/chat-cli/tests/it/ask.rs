@@ -233,7 +233,7 @@ fn a_reply_that_met_its_limit_is_no_success() {
     let run = home.run(["ask", "hello"]);
     assert_eq!(run.code, Some(1));
     assert_eq!(run.stdout, "and so\n");
-    assert!(run.stderr.contains("reached its limit"), "{}", run.stderr);
+    assert!(run.stderr.contains("ended at the length limit"), "{}", run.stderr);
     assert_eq!(home.show(&home.fid())["messages"][1]["ended"], "length");
 }
 

@@ -79,7 +79,7 @@ impl Deletions {
         // The former toast is replaced before it is dismissed, so that its chats are not forgotten.
         let former = self.inner.toast.replace(Some(toast.clone()));
         if let Some(former) = former {
-            former.dismiss();
+            toasts::dismiss(&self.inner.toasts.observe_children(), former);
         }
         self.inner.toasts.add_toast(toast);
     }
@@ -91,7 +91,7 @@ impl Deletions {
         self.inner.texts.take();
         let toast = self.inner.toast.take();
         if let Some(toast) = toast {
-            toast.dismiss();
+            toasts::dismiss(&self.inner.toasts.observe_children(), toast);
         }
         chats
     }

@@ -44,8 +44,8 @@ pub(super) struct Toasts {
     escape: RefCell<Option<adw::Toast>>,
     /// The toast that says that nothing waits for the user.
     nothing_waits: RefCell<Option<adw::Toast>>,
-    /// Reports the toasts' widgets as long as it is kept.
-    _children: gio::ListModel,
+    /// The overlay's content and the toasts' widgets. It reports them as long as it is kept.
+    children: gio::ListModel,
 }
 
 impl Toasts {
@@ -70,7 +70,7 @@ impl Toasts {
             answered: RefCell::default(),
             escape: RefCell::default(),
             nothing_waits: RefCell::default(),
-            _children: children,
+            children,
         }
     }
 
@@ -84,7 +84,7 @@ impl Toasts {
         toast.connect_button_clicked(move |_| then());
         let former = self.answered.replace(Some((answer, toast.clone())));
         if let Some((_, former)) = former {
-            former.dismiss();
+            self.dismiss(former);
         }
         self.overlay.add_toast(toast);
     }
@@ -93,14 +93,14 @@ impl Toasts {
     pub(super) fn undone(&self, answer: u64) {
         let offered = self.answered.borrow_mut().take_if(|(offered, _)| *offered == answer);
         if let Some((_, toast)) = offered {
-            toast.dismiss();
+            self.dismiss(toast);
         }
     }
 
     /// Something followed the last answer, so its undo is no longer offered in a toast.
     pub(super) fn pass_on(&self) {
         if let Some((_, toast)) = self.answered.take() {
-            toast.dismiss();
+            self.dismiss(toast);
         }
     }
 
@@ -122,11 +122,15 @@ impl Toasts {
     /// Shows a toast in place of the former one of its kind.
     fn replace(&self, kind: &RefCell<Option<adw::Toast>>, toast: Option<adw::Toast>) {
         if let Some(former) = kind.replace(toast.clone()) {
-            former.dismiss();
+            self.dismiss(former);
         }
         if let Some(toast) = toast {
             self.overlay.add_toast(toast);
         }
+    }
+
+    fn dismiss(&self, toast: adw::Toast) {
+        dismiss(&self.children, toast);
     }
 
     /// Offers an action at once, with a one-line text; `then` runs if the button is pressed.
@@ -140,6 +144,28 @@ impl Toasts {
     pub(super) fn say(&self, words: &str) {
         self.overlay.add_toast(toast(words));
     }
+}
+
+/// Dismisses a toast of the overlay with these children, once no other one is on its way out: libadwaita 1.2 ends the
+/// program if one that made room for this has to come back before its widget is gone.
+pub(super) fn dismiss(children: &gio::ListModel, toast: adw::Toast) {
+    // The content, and one toast.
+    if children.n_items() <= 2 {
+        toast.dismiss();
+        return;
+    }
+    let waits = Rc::new(RefCell::new(None));
+    let handler = children.connect_items_changed({
+        let (waits, kept) = (Rc::clone(&waits), children.clone());
+        move |children, _, _, _| {
+            let Some(handler) = waits.take() else { return };
+            children.disconnect(handler);
+            // Not while the overlay removes the other one.
+            let (kept, toast) = (kept.clone(), toast.clone());
+            glib::idle_add_local_once(move || dismiss(&kept, toast));
+        }
+    });
+    waits.replace(Some(handler));
 }
 
 /// A toast with this text, which wraps if it does not fit on one line.

@@ -8,7 +8,8 @@ use super::Session;
 use crate::error::{Error, Kind, Result};
 use crate::event::Status;
 use crate::message::{
-    AgentReport, AgentState, ChatRequest, Fid, Message, MessageId, ReplyFailure, Role, Usage,
+    AgentReport, AgentState, ChatRequest, Ending, Fid, Message, MessageId, ReplyFailure, Role,
+    Usage,
 };
 use crate::store::OwedReport;
 
@@ -210,6 +211,8 @@ fn of_branch(
     let last = turn.iter().rfind(|message| message.role != Role::Ui);
     let (state, error) = match last {
         Some(last) if last.role == Role::Assistant => ended(last),
+        // A command that was cut off has its output as the last message.
+        Some(last) if last.ended == Some(Ending::Interrupted) => (AgentState::Interrupted, None),
         _ if interrupted => (AgentState::Interrupted, None),
         _ => (AgentState::Stopped, None),
     };
@@ -279,4 +282,45 @@ fn cut(text: &str) -> String {
     }
     let kept = &text[..text.floor_char_boundary(LONGEST)];
     format!("{kept}\n(cut here: ask the agent for the rest)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::{ModelRef, ToolCall, ToolCallId, ToolResult};
+    use serde_json::json;
+
+    /// What came of a task after which a call has this end.
+    fn state_after(ended: Option<Ending>) -> AgentState {
+        let task = Message::text(Role::User, None, "Look");
+        let model = ModelRef { connection: "local".to_owned(), model: "small".to_owned() };
+        let reply =
+            Message { ended: Some(Ending::Complete), ..Message::reply(Some(task.id), model) };
+        let call = ToolCall {
+            id: ToolCallId::new("c1"),
+            name: "run_command".to_owned(),
+            arguments: json!({}),
+            title: None,
+            provider: None,
+        };
+        let result = ToolResult::to(&call, "so far", true);
+        let result = Message { ended, parent: Some(reply.id), ..Message::tool_result(result) };
+        let report = AgentReport {
+            session: Fid::new("f"),
+            ids: Vec::new(),
+            name: "second".to_owned(),
+            agent: "explorer".to_owned(),
+            state: AgentState::Idle,
+            text: String::new(),
+            error: None,
+            usage: Usage::default(),
+        };
+        of_branch(&[task, reply, result].map(Arc::new), None, report, false).state
+    }
+
+    #[test]
+    fn an_agent_whose_command_was_cut_off_is_interrupted() {
+        assert_eq!(state_after(Some(Ending::Interrupted)), AgentState::Interrupted);
+        assert_eq!(state_after(Some(Ending::Complete)), AgentState::Stopped);
+    }
 }

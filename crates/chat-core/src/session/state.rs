@@ -21,7 +21,8 @@ use crate::event::{
     AgentActivity, Mailbox, SessionEvent, SessionPlaceholder, Snapshot, Stage, Status,
 };
 use crate::message::{
-    AgentState, BackgroundCommand, Message, MessageId, Queued, ReplyFailure, Role, SessionMeta,
+    AgentState, BackgroundCommand, Ending, Message, MessageId, Queued, ReplyFailure, Role,
+    SessionMeta,
 };
 use crate::store::SessionRecord;
 
@@ -132,6 +133,8 @@ impl State {
             (Role::Assistant, _) => AgentState::of_reply(last.ended, last.error.as_ref()),
             (_, Some(ReplyFailure::Failed)) => AgentState::Failed,
             (_, Some(ReplyFailure::Interrupted)) => AgentState::Interrupted,
+            // What a command had printed before the program was killed.
+            _ if last.ended == Some(Ending::Interrupted) => AgentState::Interrupted,
             (_, None) => AgentState::Stopped,
         });
     }

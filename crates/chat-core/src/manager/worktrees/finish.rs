@@ -43,7 +43,8 @@ impl Manager {
         self.merge_worktree(worktree, preview).await
     }
 
-    /// Merges a worktree, and removes it if that succeeds.
+    /// Merges a worktree, and removes it if that succeeds. Its agents are closed, also where its folder
+    /// is gone.
     pub(in crate::manager) async fn merge_worktree(
         &self,
         worktree: Worktree,
@@ -61,6 +62,8 @@ impl Manager {
         }
         if worktree.folder().symlink_metadata().is_err() {
             // Nothing is left of it but its branch, which is merged.
+            let sessions = self.nobody_works_in(worktree.folder()).await?;
+            self.close_agents_among(&sessions).await;
             self.git(move |trees, _| trees.forget(&worktree)).await?;
             return Ok(MergedWorktree { outcome, removed: None });
         }
@@ -88,13 +91,18 @@ impl Manager {
         let removed = self.git(move |trees, stop| trees.remove(&worktree, true, stop)).await;
         drop(halted);
         let removed = removed?;
+        self.close_agents_among(&sessions).await;
+        Ok(removed)
+    }
+
+    /// Closes the agents among the sessions of a worktree that is gone.
+    async fn close_agents_among(&self, sessions: &[Arc<Session>]) {
         let agents = sessions.iter().filter(|session| session.placeholder().name.is_some());
         for agent in agents {
             if let Err(error) = self.close_agents(agent.fid()).await {
                 tracing::warn!(%error, "the agent of a removed worktree is not closed");
             }
         }
-        Ok(removed)
     }
 
     /// What became of a worktree that is gone, by a path that was in it.

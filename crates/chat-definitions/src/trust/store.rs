@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::texts::{self, Before};
+use super::texts::{self, Before, Kept};
 use super::{ProjectDefinitions, ProjectItem};
 use crate::Digest;
 
@@ -53,17 +53,20 @@ struct TrustedFile {
 
 /// The trust in a project that was taken back, so that it can be given again.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ForgottenTrust(Trusted);
+pub struct ForgottenTrust {
+    project: Trusted,
+    texts: Vec<Kept>,
+}
 
 impl ForgottenTrust {
     /// The project's real path.
     pub fn root(&self) -> Option<PathBuf> {
-        path(&self.0.root)
+        path(&self.project.root)
     }
 
     /// Whether a definition was trusted as it is.
     pub fn has(&self, item: &ProjectItem) -> bool {
-        self.0.items.contains(&item.digest.to_string())
+        self.project.items.contains(&item.digest.to_string())
     }
 }
 
@@ -131,16 +134,11 @@ impl TrustStore {
             items: definitions.items.iter().map(|item| item.digest.to_string()).collect(),
             files: definitions.items.iter().map(file).collect(),
         };
-        let texts = self.texts();
-        self.change(|projects| {
+        self.change(&texts::of(&definitions.items), |projects| {
             projects.retain(|known| known.root != project.root);
             projects.push(project);
             let surplus = projects.len().saturating_sub(MOST);
             projects.drain(..surplus);
-            let hashes = projects.iter().flat_map(|it| &it.items).map(String::as_str).collect();
-            if let Err(error) = texts::keep(&texts, &definitions.items, &hashes) {
-                tracing::warn!("{}: {error}", texts.display());
-            }
         })
     }
 
@@ -152,9 +150,12 @@ impl TrustStore {
     pub fn forget(&self, root: &Path) -> io::Result<Option<ForgottenTrust>> {
         let root = key(root);
         let mut forgotten = None;
-        self.change(|projects| {
+        self.change(&[], |projects| {
             let gone = projects.extract_if(.., |known| known.root == root);
-            forgotten = gone.last().map(ForgottenTrust);
+            forgotten = gone.last().map(|project| {
+                let texts = texts::read(&self.texts(), &project.items);
+                ForgottenTrust { project, texts }
+            });
         })?;
         Ok(forgotten)
     }
@@ -164,15 +165,16 @@ impl TrustStore {
     /// # Errors
     /// The file cannot be written; it stays as it was.
     pub fn restore(&self, forgotten: &ForgottenTrust) -> io::Result<()> {
-        self.change(|projects| {
-            if projects.iter().all(|known| known.root != forgotten.0.root) {
-                projects.push(forgotten.0.clone());
+        self.change(&forgotten.texts, |projects| {
+            if projects.iter().all(|known| known.root != forgotten.project.root) {
+                projects.push(forgotten.project.clone());
             }
         })
     }
 
-    /// Changes the file under its lock.
-    fn change(&self, change: impl FnOnce(&mut Vec<Trusted>)) -> io::Result<()> {
+    /// Changes the file under its lock. These texts are kept where that is possible, and those to which nothing refers
+    /// any more are removed.
+    fn change(&self, texts: &[Kept], change: impl FnOnce(&mut Vec<Trusted>)) -> io::Result<()> {
         let folder = self.path.parent().ok_or(ErrorKind::InvalidInput)?;
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         let mut lock = self.path.clone().into_os_string();
@@ -183,10 +185,24 @@ impl TrustStore {
         let old = self.read();
         let mut projects = old.clone();
         change(&mut projects);
-        if projects == old {
+        if projects == old && texts.is_empty() {
             return Ok(());
         }
-        let contents = Contents { version: 1, projects: &projects };
+        // Whenever it ends, the texts to which the file refers are there: they come before, and go after.
+        let folder_of_texts = self.texts();
+        let warn = |error: io::Error| tracing::warn!("{}: {error}", folder_of_texts.display());
+        texts::write(&folder_of_texts, texts).unwrap_or_else(warn);
+        if projects != old {
+            self.write(folder, &projects)?;
+        }
+        let hashes = projects.iter().flat_map(|it| &it.items).map(String::as_str).collect();
+        texts::prune(&folder_of_texts, &hashes).unwrap_or_else(warn);
+        Ok(())
+    }
+
+    /// Replaces the file, which is in this folder.
+    fn write(&self, folder: &Path, projects: &[Trusted]) -> io::Result<()> {
+        let contents = Contents { version: 1, projects };
         // A temporary file of this crate is readable by its owner alone.
         let mut file = tempfile::Builder::new().prefix(".natter-").tempfile_in(folder)?;
         serde_json::to_writer_pretty(&mut file, &contents)?;

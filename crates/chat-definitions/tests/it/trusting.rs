@@ -87,6 +87,12 @@ fn what_was_forgotten_can_be_trusted_again() {
     assert!(project.untrusted().count() == 3 && project.items.iter().all(|it| forgotten.has(it)));
     store.restore(&forgotten).unwrap();
     assert!(world.load().project.unwrap().is_trusted());
+    // Also what it said.
+    world.write("project/.natter/commands/ship.md", "Ship it.");
+    let project = world.load().project.unwrap();
+    let ship = project.items.iter().find(|item| item.name == "ship").unwrap();
+    assert_eq!(ship.text_before.as_deref(), Some("---\nagent: builder\n---\nShip."));
+    world.write("project/.natter/commands/ship.md", "---\nagent: builder\n---\nShip.");
     // What was trusted since is not undone.
     let forgotten = store.forget(&root).unwrap().unwrap();
     world.write("project/.natter/commands/ship.md", "Ship it.");

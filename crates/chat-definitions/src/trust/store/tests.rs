@@ -52,6 +52,38 @@ fn what_is_trusted_is_remembered_for_each_project() {
 }
 
 #[test]
+fn a_text_is_kept_while_a_project_has_it() {
+    let (_folder, store) = store();
+    let texts = || fs::read_dir(store.texts()).unwrap().count();
+    store.trust(&definitions("/a", &[b"1", b"2"])).unwrap();
+    store.trust(&definitions("/b", &[b"2"])).unwrap();
+    assert_eq!(texts(), 2);
+    let forgotten = store.forget(Path::new("/a")).unwrap().unwrap();
+    assert_eq!(texts(), 1);
+    store.restore(&forgotten).unwrap();
+    assert_eq!(texts(), 2);
+    for root in ["/a", "/b"] {
+        store.forget(Path::new(root)).unwrap();
+    }
+    assert_eq!(texts(), 0);
+}
+
+#[test]
+fn the_texts_stay_where_the_file_cannot_be_written() {
+    let (_folder, store) = store();
+    let first = definitions("/a", &[b"1"]);
+    store.trust(&first).unwrap();
+    let elsewhere = store.path().with_extension("elsewhere");
+    fs::rename(store.path(), &elsewhere).unwrap();
+    fs::create_dir(store.path()).unwrap();
+    store.trust(&definitions("/a", &[b"2"])).unwrap_err();
+    fs::remove_dir(store.path()).unwrap();
+    fs::rename(&elsewhere, store.path()).unwrap();
+    let before = store.files(Path::new("/a"));
+    assert_eq!(before[Path::new("a.md")].text().as_deref(), Some("1"));
+}
+
+#[test]
 fn the_file_is_for_its_owner_alone() {
     use std::os::unix::fs::PermissionsExt;
     let (_folder, store) = store();

@@ -253,7 +253,7 @@ fn file(item: &ProjectItem) -> TrustedFile {
 const BYTES: &str = "bytes:";
 
 /// A path in the file.
-fn key(path: &Path) -> String {
+pub(super) fn key(path: &Path) -> String {
     let path: OsString = path.into();
     path.into_string().unwrap_or_else(|path| {
         path.as_bytes().iter().fold(BYTES.to_owned(), |mut key, byte| {
@@ -264,7 +264,7 @@ fn key(path: &Path) -> String {
 }
 
 /// The path of a [`key`]; none if it is damaged.
-fn path(key: &str) -> Option<PathBuf> {
+pub(super) fn path(key: &str) -> Option<PathBuf> {
     let Some(digits) = key.strip_prefix(BYTES) else { return Some(PathBuf::from(key)) };
     let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
     let byte = |pair: &[u8; 2]| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok();

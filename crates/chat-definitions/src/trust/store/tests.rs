@@ -20,6 +20,8 @@ fn definitions(root: impl AsRef<OsStr>, items: &[&[u8]]) -> ProjectDefinitions {
         was_trusted: false,
         text: String::from_utf8_lossy(bytes).into(),
         text_before: None,
+        changed_files: None,
+        file_hashes: BTreeMap::new(),
         replaces_own: false,
     });
     ProjectDefinitions::new(Path::new(&root), items.collect(), &BTreeSet::new(), |_| None)

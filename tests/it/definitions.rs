@@ -82,9 +82,16 @@ async fn the_text_of_what_is_to_be_trusted_can_be_read() -> Result<()> {
     let own = stage.folders().config.join("agents");
     std::fs::create_dir_all(&own)?;
     std::fs::write(own.join("gardener.md"), "Mine.")?;
-    let window = with_chat(&stage, &[(".natter/agents/gardener.md", GARDENER)]).await?;
+    let skill = "---\nname: water\ndescription: Waters\n---\nWater them.";
+    let files = [
+        (".natter/agents/gardener.md", GARDENER),
+        (".agents/skills/water/SKILL.md", skill),
+        (".agents/skills/water/run.sh", "echo"),
+    ];
+    let window = with_chat(&stage, &files).await?;
     window.find(named("Review…").role(Role::Button)).await?.click_with_mouse().await?;
     window.find(named("Agent gardener – all tools")).await?;
+    window.find(named("New file: run.sh")).await?;
     window.find(named("New, replaces your own agent of this name")).await?;
     window.find(named("Show text of gardener")).await?.click_with_mouse().await?;
     let text = window.find(named("Text of gardener").role(Role::Text)).await?.text().await?;

@@ -63,11 +63,13 @@ async fn show(given: &Path, program: &Program) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// A definition with all that the user should know before trusting it: its text, or what changed in it.
+/// A definition with all that the user should know before trusting it: its text, or what changed in it, and the names of
+/// a skill's other files that did.
 pub fn whole(item: &ProjectItem) -> String {
     let mut text = format!("{}\n", words::project_item(item));
     let path = words::visible_line(&item.path.display().to_string());
-    for line in [words::project_item_state(item), path] {
+    let files = words::project_item_files(item);
+    for line in [words::project_item_state(item), path].into_iter().chain(files) {
         let _ = writeln!(text, "  {line}");
     }
     let content = words::project_item_diff(item).unwrap_or_else(|| words::project_item_text(item));

@@ -44,7 +44,10 @@ pub use problem::{Problem, ProblemKind, Severity, ValueType};
 pub use skill::{ReadError, Skill};
 pub use skill_list::skill_list;
 pub use tools::ToolPatterns;
-pub use trust::{ForgottenTrust, ItemKind, ProjectDefinitions, ProjectItem, TrustStore};
+pub use trust::{
+    ForgottenTrust, ItemKind, ProjectDefinitions, ProjectItem, SkillFileChange,
+    SkillFileChangeKind, TrustStore,
+};
 pub use unusable::Unusable;
 pub use visible::{is_hidden, visible};
 pub use watcher::DefinitionWatcher;

@@ -51,6 +51,9 @@ pub struct Skill {
     text: Digest,
     /// The hashes of the contents of `files`, in a project.
     contents: BTreeMap<PathBuf, Digest>,
+    /// The hashes of the names and contents of all files next to `SKILL.md`, in a project; also of those that are none
+    /// of `files`.
+    pub(crate) file_hashes: BTreeMap<PathBuf, Digest>,
 }
 
 /// Why a skill's text is not there.
@@ -137,17 +140,18 @@ pub(crate) fn load(
         Ok(bytes) => bytes?,
         Err(kind) => return failed(kind),
     };
-    let Files { paths: files, contents, digest } = match files(tree, folder, watched, left) {
+    let Files { paths: files, contents, hashes } = match files(tree, folder, watched, left) {
         Ok(found) => found,
         Err(kind) => return failed(kind),
     };
+    let digest = Digest::of_all(hashes.values().copied());
     let own = [folder.as_os_str().as_encoded_bytes(), &bytes, digest.bytes()];
     let text = Digest::of([&bytes[..]]);
     let Ok(content) = str::from_utf8(&bytes) else { return failed(ProblemKind::NotUtf8) };
     let place = Place::new(tree, &path, Digest::of(own)).with_text(content);
     let folder_name = folder.file_name().unwrap_or_default().to_string_lossy();
     let (skill, found) = parse(&folder_name, content, place);
-    Some((skill.map(|skill| Skill { files, text, contents, ..skill }), found))
+    Some((skill.map(|skill| Skill { files, text, contents, file_hashes: hashes, ..skill }), found))
 }
 
 /// Parses the text of a `SKILL.md`.
@@ -193,6 +197,7 @@ fn parse(folder: &str, text: &str, place: Place) -> (Option<Skill>, Vec<Found>) 
         is_listed: !is_hidden,
         files: Vec::new(),
         contents: BTreeMap::new(),
+        file_hashes: BTreeMap::new(),
         text: place.digest,
         place,
     };
@@ -224,8 +229,8 @@ struct Files {
     paths: Vec<PathBuf>,
     /// The hash of each one's contents, in a project.
     contents: BTreeMap<PathBuf, Digest>,
-    /// The hash of their names and contents, in a project; also of those that are none of its files.
-    digest: Digest,
+    /// The hashes of their names and contents, in a project; also of those that are none of its files.
+    hashes: BTreeMap<PathBuf, Digest>,
 }
 
 /// Lists the files of a skill's folder, and hashes those of a project.
@@ -238,7 +243,7 @@ fn files(
     let is_project = tree.origin() == Origin::Project;
     let mut paths = Vec::new();
     let mut contents = BTreeMap::new();
-    let mut digests = Vec::new();
+    let mut hashes = BTreeMap::new();
     let mut of_folder = LARGEST_FOLDER.min(*left);
     let too_many = || ProblemKind::TooManyFiles { limit: MOST_FILES };
     let mut folders = vec![(PathBuf::new(), 0)];
@@ -267,7 +272,7 @@ fn files(
                 }
                 continue;
             }
-            if paths.len().max(digests.len()) >= MOST_FILES {
+            if paths.len().max(hashes.len()) >= MOST_FILES {
                 if is_project {
                     return Err(too_many());
                 }
@@ -289,13 +294,15 @@ fn files(
                 }
                 // A link out of the project, or a link to a folder, is not followed.
                 Err(_) => {
-                    digests.push(Digest::of([path.as_os_str().as_encoded_bytes()]));
+                    let hash = Digest::of([path.as_os_str().as_encoded_bytes()]);
+                    hashes.insert(path, hash);
                     continue;
                 }
             };
             of_folder -= bytes.len() as u64;
             *left -= bytes.len() as u64;
-            digests.push(Digest::of([path.as_os_str().as_encoded_bytes(), &bytes]));
+            let hash = Digest::of([path.as_os_str().as_encoded_bytes(), &bytes]);
+            hashes.insert(path.clone(), hash);
             if tree.holds(folder, &whole) {
                 contents.insert(path.clone(), Digest::of([&bytes[..]]));
                 paths.push(path);
@@ -303,7 +310,7 @@ fn files(
         }
     }
     paths.sort_unstable();
-    Ok(Files { paths, contents, digest: Digest::of_all(digests) })
+    Ok(Files { paths, contents, hashes })
 }
 
 #[cfg(test)]

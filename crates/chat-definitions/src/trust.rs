@@ -1,9 +1,10 @@
 //! Says what a project's definitions may do, and remembers which of them the user trusts.
 
+mod files;
 mod store;
 mod texts;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use chat_permission::Mode;
 use crate::merge::Definition;
 use crate::{AgentDefinition, CommandDefinition, Digest, Place, Skill};
 
+pub use files::{SkillFileChange, SkillFileChangeKind};
 pub use store::{ForgottenTrust, TrustStore};
 use texts::Before;
 
@@ -58,6 +60,11 @@ pub struct ProjectItem {
     pub text: Arc<str>,
     /// The text that the user trusted before, if it is known and this one is not trusted.
     pub text_before: Option<Arc<str>>,
+    /// What became of the files next to a skill's own since the user trusted it, by path: all are new where the skill
+    /// is, and nothing is where it is trusted. None if it is not known.
+    pub changed_files: Option<Vec<SkillFileChange>>,
+    /// The hashes of all of them.
+    pub(crate) file_hashes: BTreeMap<PathBuf, Digest>,
     /// Whether the user has one of this kind and name, in place of which it is used.
     pub replaces_own: bool,
 }
@@ -85,6 +92,14 @@ impl ProjectDefinitions {
             let before = before(&item.path);
             item.was_trusted = before.is_some();
             let before = before.filter(|_| !item.is_trusted);
+            item.changed_files = match &before {
+                _ if item.is_trusted => Some(Vec::new()),
+                None => Some(files::changes(&BTreeMap::new(), &item.file_hashes)),
+                Some(_) if item.kind != ItemKind::Skill => Some(Vec::new()),
+                Some(before) => {
+                    before.files().map(|before| files::changes(&before, &item.file_hashes))
+                }
+            };
             item.text_before = before.and_then(|before| before.text());
         }
         items.sort_by(|a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
@@ -119,6 +134,8 @@ fn item(kind: ItemKind, name: &str, place: &Place) -> ProjectItem {
         was_trusted: false,
         text: place.text.clone().unwrap_or_default(),
         text_before: None,
+        changed_files: None,
+        file_hashes: BTreeMap::new(),
         replaces_own: false,
     }
 }
@@ -176,6 +193,7 @@ impl Definition for Skill {
             description: Some(self.description.clone()),
             tools: (!self.allowed_tools.is_empty()).then(|| self.allowed_tools.clone()),
             files: self.files.len(),
+            file_hashes: self.file_hashes.clone(),
             ..item(ItemKind::Skill, &self.name, &self.place)
         }
     }

@@ -131,7 +131,9 @@ async fn merge(
         )));
     }
     let command = format!("git merge {}", quoted(worktree.branch()));
-    permit(context, &command, merge_note(&plan), Why::Merges(target.clone())).await?;
+    let is_gone = worktree.folder().symlink_metadata().is_err();
+    let note = merge_note(&plan, is_gone);
+    permit(context, &command, note, Why::Merges(target.clone())).await?;
     let merged = worktrees.merge(name, plan).await?;
     let said = match merged.outcome {
         MergeOutcome::Conflicts(files) => return Err(conflicts(&files, &target)),
@@ -147,7 +149,7 @@ async fn merge(
     let rest = match &merged.removed {
         Some(removed) => gone(removed),
         None if worktree.folder().symlink_metadata().is_err() => {
-            "Its folder was deleted before; its branch stays.".to_owned()
+            "Its folder was deleted before; its branch stays, and its agent is closed.".to_owned()
         }
         None => "The worktree could not be removed.".to_owned(),
     };
@@ -204,14 +206,21 @@ async fn permit(
 }
 
 /// What a merge would change, as comments below the command.
-fn merge_note(plan: &MergePreview) -> String {
+fn merge_note(plan: &MergePreview, is_gone: bool) -> String {
     let target = visible(&plan.target);
-    let commits = if plan.is_dirty { "# Commits everything on its branch first.\n" } else { "" };
+    let first = if is_gone {
+        // Removing a worktree deletes its branch; here nothing is removed.
+        "# The folder of the worktree was deleted. The branch stays after the merge.\n"
+    } else if plan.is_dirty {
+        "# Commits everything on its branch first.\n"
+    } else {
+        ""
+    };
     if plan.files.is_empty() {
-        return format!("{commits}# Changes no files in {target}.");
+        return format!("{first}# Changes no files in {target}.");
     }
     let files = counted(plan.files.len() as u64, "file");
-    let mut note = format!("{commits}# Changes {files} in {target}:");
+    let mut note = format!("{first}# Changes {files} in {target}:");
     for file in plan.files.iter().take(FILES) {
         let _ = write!(note, "\n#   {}", changed(file));
     }

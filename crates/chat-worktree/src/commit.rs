@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use crate::git::private::{GitDir, With};
 use crate::git::{Git, Output, run_with};
 use crate::location::Location;
+use crate::merge::MergePreview;
 use crate::record::Worktree;
 use crate::work_index::WorkIndex;
 use crate::worktrees::Worktrees;
@@ -46,6 +47,33 @@ impl Worktrees {
         fallback: &Identity,
         cancel: &AtomicBool,
     ) -> Result<Committed, Error> {
+        self.commit_files(worktree, None, message, fallback, cancel)
+    }
+
+    /// Commits all files of a worktree, as [`commit`](Self::commit) does, if they and its branch are
+    /// still as in a preview of a merge.
+    ///
+    /// # Errors
+    /// [`Error::Changed`] if they are not, and nothing is committed; the same as of `commit`.
+    pub fn commit_previewed(
+        &self,
+        worktree: &Worktree,
+        preview: &MergePreview,
+        message: &str,
+        fallback: &Identity,
+        cancel: &AtomicBool,
+    ) -> Result<Committed, Error> {
+        self.commit_files(worktree, Some(preview), message, fallback, cancel)
+    }
+
+    fn commit_files(
+        &self,
+        worktree: &Worktree,
+        preview: Option<&MergePreview>,
+        message: &str,
+        fallback: &Identity,
+        cancel: &AtomicBool,
+    ) -> Result<Committed, Error> {
         let _lock = self.lock(worktree)?;
         let location = worktree.location_on_branch()?;
         let git = GitDir::new(&location, cancel)?.without_head()?;
@@ -56,6 +84,10 @@ impl Worktrees {
         let work = WorkIndex::read(&git, &location, &stored, &head, None, u64::MAX, cancel)?;
         let with = With { index: Some(&work.path), objects: None };
         let tree = Output::line(&git.output(with, "write-tree", None::<&str>, cancel)?);
+        // The files are read once: this very tree is compared, and committed.
+        if preview.is_some_and(|preview| (&preview.head, &preview.tree) != (&head, &tree)) {
+            return Err(Error::Changed);
+        }
         if git.resolve(&format!("{head}^{{tree}}"), cancel)?.as_ref() == Some(&tree) {
             return Err(Error::NothingToCommit);
         }

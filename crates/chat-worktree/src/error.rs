@@ -82,6 +82,14 @@ pub enum Error {
     /// There is no such snapshot.
     #[error("there is no snapshot {0}")]
     NoSnapshot(String),
+    /// The snapshot was restored already: as the worktree of this name, in this folder.
+    #[error("it was restored as {name} at {}", folder.display())]
+    Restored {
+        /// The name, as [`Worktree::short_name`](crate::Worktree::short_name) has it.
+        name: String,
+        /// The folder.
+        folder: PathBuf,
+    },
     /// A file could not be stored. Nothing was removed.
     #[error("{} cannot be read", path.display())]
     Unreadable {

@@ -35,6 +35,8 @@ pub struct MergePreview {
     pub target: String,
     /// Its commit, in hexadecimal.
     pub target_commit: String,
+    /// The commit of the worktree's branch, in hexadecimal.
+    pub head: String,
     /// The commit that is merged: that of the worktree's branch, or one that would be on it once
     /// everything is committed.
     pub commit: String,
@@ -138,6 +140,7 @@ impl Worktrees {
             target: target.clone(),
             target_commit,
             is_dirty: commit != head,
+            head,
             commit,
             tree: tree_of_commit,
             kind,

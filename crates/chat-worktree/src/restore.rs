@@ -18,7 +18,7 @@ use crate::location::Location;
 use crate::record::{Record, Worktree, now};
 use crate::shadow::{Shadow, copy_objects, reference};
 use crate::snapshot::Snapshot;
-use crate::worktrees::{Worktrees, hold, make_folder};
+use crate::worktrees::{Listed, Presence, Worktrees, hold, make_folder};
 use crate::{Error, names};
 
 /// A restored worktree.
@@ -35,13 +35,14 @@ pub struct Restored {
 
 impl Worktrees {
     /// Restores a snapshot as a new worktree of the repository that `project` is in, with all files
-    /// as they were, uncommitted ones too. The branch is called as before, with a number if there is
-    /// such a branch. The folder is the same as before, so that chats can go on there, unless another
-    /// worktree has it: then it is a new one. The snapshot stays. If it fails or is
-    /// cancelled, nothing is left of it.
+    /// as they were, uncommitted ones too. It can be restored again once that worktree's folder is
+    /// gone. The branch is called as before, with a number if there is such a branch. The folder is
+    /// the same as before, so that chats can go on there, unless another worktree has it: then it is
+    /// a new one. The snapshot stays. If it fails or is cancelled, nothing is left of it.
     ///
     /// # Errors
-    /// There is no such snapshot; the same as when a worktree is created; git or the disk fails.
+    /// There is no such snapshot; [`Error::Restored`] if a worktree of it is there; the same as when a
+    /// worktree is created; git or the disk fails.
     pub fn restore(
         &self,
         id: &str,
@@ -59,6 +60,8 @@ impl Worktrees {
         if shadow.resolve(&reference, cancel)?.is_none() {
             return Err(no_snapshot());
         }
+        // Nobody else restores it meanwhile: the snapshots are held.
+        self.must_not_be_there(id)?;
         let meta =
             shadow.output("cat-file", &["blob", &format!("{reference}:meta.json")], &[], cancel)?;
         let snapshot: Snapshot = serde_json::from_slice(&meta).map_err(|_| no_snapshot())?;
@@ -110,6 +113,20 @@ impl Worktrees {
         drop(undo);
         let other_tip = snapshot.tip.filter(|tip| *tip != snapshot.head && !is_flattened);
         Ok(Restored { worktree: restored, is_flattened, other_tip })
+    }
+
+    /// Refuses a snapshot of which a worktree is there, of whatever repository.
+    fn must_not_be_there(&self, id: &str) -> Result<(), Error> {
+        let there = self.list()?.into_iter().find_map(|listed| match listed {
+            Listed::Worktree { worktree, presence } => {
+                let is_it = worktree.snapshot() == Some(id) && presence != Presence::FolderGone;
+                is_it.then_some(worktree)
+            }
+            Listed::Unrecorded(_) | Listed::Removed(_) => None,
+        });
+        let restored =
+            |it: Worktree| Error::Restored { name: it.short_name(), folder: it.folder.clone() };
+        there.map_or(Ok(()), |worktree| Err(restored(worktree)))
     }
 }
 

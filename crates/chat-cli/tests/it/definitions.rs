@@ -114,6 +114,17 @@ fn what_is_to_be_trusted_can_be_read_and_changes_are_shown() {
     trust(&["    -tools: [read_*]\r\n    +mode: auto\r\n"]);
     let shown = home.run(["trust", "show", project]).ok().stdout;
     assert!(shown.contains("  Trusted, replaces"), "{shown:?}");
+    // The other files of a skill are named.
+    let skill = "work/.agents/skills/water";
+    write(home, &format!("{skill}/SKILL.md"), "---\nname: water\ndescription: Waters\n---\nWater.");
+    write(home, &format!("{skill}/run.sh"), "echo");
+    trust(&["Skill water – 1 file\r\n  New\r\n", "SKILL.md\r\n  New file: run.sh\r\n"]);
+    write(home, &format!("{skill}/run.sh"), "rm -r /");
+    let shown = home.run(["trust", "show", project]).ok().stdout;
+    let told = ["  Other files in its folder have changed since you", "  Changed file: run.sh\n"];
+    for told in told {
+        assert!(shown.contains(told), "{told:?}: {shown:?}");
+    }
     let elsewhere = home.path("config");
     let run = home.run(["trust", "show", elsewhere.to_str().expect("a path")]).ok();
     assert!(run.stderr.contains("has no agents, commands, or skills of its own."), "{run:#?}");

@@ -144,6 +144,7 @@ impl From<worktree::Error> for Error {
             Cause::OperationInProgress(path) | Cause::Locked(path) => Fault::Unfinished { path },
             Cause::Changed => Fault::Changed,
             Cause::NoSnapshot(id) => Fault::NoSnapshot { id },
+            Cause::Restored { name, folder } => Fault::Restored { name, path: folder },
             Cause::NoBranch(_)
             | Cause::Unsupported
             | Cause::PathInUse(_)

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::texts::{self, Before};
+use super::texts::{self, Before, Kept};
 use super::{ProjectDefinitions, ProjectItem};
 use crate::Digest;
 
@@ -53,17 +53,20 @@ struct TrustedFile {
 
 /// The trust in a project that was taken back, so that it can be given again.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ForgottenTrust(Trusted);
+pub struct ForgottenTrust {
+    project: Trusted,
+    texts: Vec<Kept>,
+}
 
 impl ForgottenTrust {
     /// The project's real path.
     pub fn root(&self) -> Option<PathBuf> {
-        path(&self.0.root)
+        path(&self.project.root)
     }
 
     /// Whether a definition was trusted as it is.
     pub fn has(&self, item: &ProjectItem) -> bool {
-        self.0.items.contains(&item.digest.to_string())
+        self.project.items.contains(&item.digest.to_string())
     }
 }
 
@@ -131,16 +134,11 @@ impl TrustStore {
             items: definitions.items.iter().map(|item| item.digest.to_string()).collect(),
             files: definitions.items.iter().map(file).collect(),
         };
-        let texts = self.texts();
-        self.change(|projects| {
+        self.change(&texts::of(&definitions.items), |projects| {
             projects.retain(|known| known.root != project.root);
             projects.push(project);
             let surplus = projects.len().saturating_sub(MOST);
             projects.drain(..surplus);
-            let hashes = projects.iter().flat_map(|it| &it.items).map(String::as_str).collect();
-            if let Err(error) = texts::keep(&texts, &definitions.items, &hashes) {
-                tracing::warn!("{}: {error}", texts.display());
-            }
         })
     }
 
@@ -152,9 +150,12 @@ impl TrustStore {
     pub fn forget(&self, root: &Path) -> io::Result<Option<ForgottenTrust>> {
         let root = key(root);
         let mut forgotten = None;
-        self.change(|projects| {
+        self.change(&[], |projects| {
             let gone = projects.extract_if(.., |known| known.root == root);
-            forgotten = gone.last().map(ForgottenTrust);
+            forgotten = gone.last().map(|project| {
+                let texts = texts::read(&self.texts(), &project.items);
+                ForgottenTrust { project, texts }
+            });
         })?;
         Ok(forgotten)
     }
@@ -164,15 +165,16 @@ impl TrustStore {
     /// # Errors
     /// The file cannot be written; it stays as it was.
     pub fn restore(&self, forgotten: &ForgottenTrust) -> io::Result<()> {
-        self.change(|projects| {
-            if projects.iter().all(|known| known.root != forgotten.0.root) {
-                projects.push(forgotten.0.clone());
+        self.change(&forgotten.texts, |projects| {
+            if projects.iter().all(|known| known.root != forgotten.project.root) {
+                projects.push(forgotten.project.clone());
             }
         })
     }
 
-    /// Changes the file under its lock.
-    fn change(&self, change: impl FnOnce(&mut Vec<Trusted>)) -> io::Result<()> {
+    /// Changes the file under its lock. These texts are kept where that is possible, and those to which nothing refers
+    /// any more are removed.
+    fn change(&self, texts: &[Kept], change: impl FnOnce(&mut Vec<Trusted>)) -> io::Result<()> {
         let folder = self.path.parent().ok_or(ErrorKind::InvalidInput)?;
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         let mut lock = self.path.clone().into_os_string();
@@ -183,10 +185,24 @@ impl TrustStore {
         let old = self.read();
         let mut projects = old.clone();
         change(&mut projects);
-        if projects == old {
+        if projects == old && texts.is_empty() {
             return Ok(());
         }
-        let contents = Contents { version: 1, projects: &projects };
+        // Whenever it ends, the texts to which the file refers are there: they come before, and go after.
+        let folder_of_texts = self.texts();
+        let warn = |error: io::Error| tracing::warn!("{}: {error}", folder_of_texts.display());
+        texts::write(&folder_of_texts, texts).unwrap_or_else(warn);
+        if projects != old {
+            self.write(folder, &projects)?;
+        }
+        let hashes = projects.iter().flat_map(|it| &it.items).map(String::as_str).collect();
+        texts::prune(&folder_of_texts, &hashes).unwrap_or_else(warn);
+        Ok(())
+    }
+
+    /// Replaces the file, which is in this folder.
+    fn write(&self, folder: &Path, projects: &[Trusted]) -> io::Result<()> {
+        let contents = Contents { version: 1, projects };
         // A temporary file of this crate is readable by its owner alone.
         let mut file = tempfile::Builder::new().prefix(".natter-").tempfile_in(folder)?;
         serde_json::to_writer_pretty(&mut file, &contents)?;
@@ -237,7 +253,7 @@ fn file(item: &ProjectItem) -> TrustedFile {
 const BYTES: &str = "bytes:";
 
 /// A path in the file.
-fn key(path: &Path) -> String {
+pub(super) fn key(path: &Path) -> String {
     let path: OsString = path.into();
     path.into_string().unwrap_or_else(|path| {
         path.as_bytes().iter().fold(BYTES.to_owned(), |mut key, byte| {
@@ -248,7 +264,7 @@ fn key(path: &Path) -> String {
 }
 
 /// The path of a [`key`]; none if it is damaged.
-fn path(key: &str) -> Option<PathBuf> {
+pub(super) fn path(key: &str) -> Option<PathBuf> {
     let Some(digits) = key.strip_prefix(BYTES) else { return Some(PathBuf::from(key)) };
     let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
     let byte = |pair: &[u8; 2]| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok();
@@ -257,119 +273,4 @@ fn path(key: &str) -> Option<PathBuf> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::ffi::OsStr;
-
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn definitions(root: impl AsRef<OsStr>, items: &[&[u8]]) -> ProjectDefinitions {
-        let items = items.iter().map(|bytes| crate::ProjectItem {
-            kind: crate::ItemKind::Agent,
-            name: "a".to_owned(),
-            description: None,
-            path: "a.md".into(),
-            digest: Digest::of([*bytes]),
-            tools: None,
-            mode: None,
-            model: None,
-            agent: None,
-            files: 0,
-            is_trusted: false,
-            was_trusted: false,
-            text: String::from_utf8_lossy(bytes).into(),
-            text_before: None,
-            replaces_own: false,
-        });
-        ProjectDefinitions::new(Path::new(&root), items.collect(), &BTreeSet::new(), |_| None)
-    }
-
-    fn store() -> (tempfile::TempDir, TrustStore) {
-        let folder = tempfile::tempdir().unwrap();
-        let store = TrustStore::new(folder.path().join("state/trust.json"));
-        (folder, store)
-    }
-
-    #[test]
-    fn what_is_trusted_is_remembered_for_each_project() {
-        let (_folder, store) = store();
-        assert_eq!(store.trusted(Path::new("/a")).len(), 0);
-        let odd = OsStr::from_bytes(b"/\xff");
-        store.trust(&definitions("/a", &[b"1", b"2"])).unwrap();
-        store.trust(&definitions(odd, &[b"3"])).unwrap();
-        assert_eq!(
-            TrustStore::new(store.path()).trusted(Path::new("/a")),
-            [Digest::of([&b"1"[..]]), Digest::of([&b"2"[..]])].into()
-        );
-        assert_eq!(store.trusted(Path::new(odd)), [Digest::of([&b"3"[..]])].into());
-        store.trust(&definitions("/a", &[b"2"])).unwrap();
-        assert_eq!(store.trusted(Path::new("/a")), [Digest::of([&b"2"[..]])].into());
-        assert_eq!(store.projects(), [Path::new("/a"), Path::new(odd)]);
-        store.forget(Path::new("/a")).unwrap();
-        assert_eq!(store.projects(), [Path::new(odd)]);
-        assert!(
-            store.trusted(Path::new("/a")).is_empty() && !store.trusted(Path::new(odd)).is_empty()
-        );
-    }
-
-    #[test]
-    fn the_file_is_for_its_owner_alone() {
-        use std::os::unix::fs::PermissionsExt;
-        let (_folder, store) = store();
-        store.trust(&definitions("/a", &[b"1"])).unwrap();
-        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!(mode(store.path()), 0o600);
-        assert_eq!(mode(store.path().parent().unwrap()), 0o700);
-    }
-
-    #[test]
-    fn what_is_damaged_is_not_trusted_and_the_rest_is() {
-        let (_folder, store) = store();
-        store.trust(&definitions("/a", &[b"1"])).unwrap();
-        store.trust(&definitions("/b", &[b"2"])).unwrap();
-        let text = fs::read_to_string(store.path()).unwrap();
-        fs::write(store.path(), text.replace("\"/a\"", "7")).unwrap();
-        assert!(store.trusted(Path::new("/a")).is_empty());
-        assert_eq!(store.trusted(Path::new("/b")).len(), 1);
-        for root in ["bytes:2", "bytes:zz"] {
-            fs::write(store.path(), text.replace("/a", root)).unwrap();
-            assert_eq!(store.projects(), [Path::new("/b")], "{root}");
-        }
-        for damaged in
-            [&text.as_bytes()[..text.len() / 2], b"", b"[]", b"\xff\0", b"{\"projects\":{}}"]
-        {
-            fs::write(store.path(), damaged).unwrap();
-            assert!(store.trusted(Path::new("/b")).is_empty());
-        }
-        store.trust(&definitions("/c", &[b"3"])).unwrap();
-        assert_eq!(store.trusted(Path::new("/c")).len(), 1);
-    }
-
-    #[test]
-    fn two_who_trust_at_once_lose_nothing() {
-        let (_folder, store) = store();
-        std::thread::scope(|scope| {
-            for thread in 0..4 {
-                let store = &store;
-                scope.spawn(move || {
-                    for number in 0..5 {
-                        store.trust(&definitions(format!("/{thread}/{number}"), &[b"1"])).unwrap();
-                    }
-                });
-            }
-        });
-        assert_eq!(store.read().len(), 20);
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(32))]
-        #[test]
-        fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
-            let (folder, _) = store();
-            let store = TrustStore::new(folder.path().join("t"));
-            fs::write(store.path(), &bytes).unwrap();
-            prop_assert!(store.trusted(Path::new("/a")).is_empty());
-        }
-    }
-}
+mod tests;

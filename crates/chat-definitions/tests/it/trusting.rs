@@ -1,6 +1,6 @@
 //! What a project brings counts only once it is trusted.
 
-use chat_definitions::{ItemKind, ProblemKind, TrustStore};
+use chat_definitions::{ItemKind, ProblemKind, SkillFileChangeKind, TrustStore};
 use chat_permission::Mode;
 
 use crate::world::{World, names, prompt, skill};
@@ -60,11 +60,11 @@ fn what_is_asked_says_what_is_new_what_changed_and_what_it_replaces() {
     assert_eq!(changed.text_before.as_deref(), Some("---\nagent: builder\n---\nShip."));
     assert_eq!(skill.text_before.as_ref(), Some(&skill.text), "only a file next to it changed");
 
-    // What is trusted no more is not kept.
+    // What is trusted no more is not kept. Of a skill, there is also a list of files.
     let texts = || std::fs::read_dir(world.path("state/trust.texts")).unwrap().count();
-    assert_eq!(texts(), 3);
-    world.trust();
     assert_eq!(texts(), 4);
+    world.trust();
+    assert_eq!(texts(), 5);
     // A file that an earlier version wrote says nothing of files.
     let store = world.path("state/trust.json");
     let old = std::fs::read_to_string(&store).unwrap().replace("\"files\"", "\"unknown\"");
@@ -72,6 +72,40 @@ fn what_is_asked_says_what_is_new_what_changed_and_what_it_replaces() {
     assert!(item("ship").is_trusted);
     world.write("project/.natter/commands/ship.md", "Ship it now.");
     assert!(!item("ship").is_trusted && item("ship").text_before.is_none());
+}
+
+#[test]
+fn the_files_of_a_skill_that_are_new_changed_or_gone_are_named() {
+    use SkillFileChangeKind::{Changed, Gone, New};
+    let world = world();
+    let write = |name: &str, text: &str| {
+        world.write(&format!("project/.agents/skills/x/{name}"), text);
+    };
+    let changed = || {
+        let items = world.load().project.unwrap().items.clone();
+        let skill = items.into_iter().find(|item| item.name == "x").unwrap();
+        let changed = skill.changed_files.unwrap().into_iter();
+        let named = changed.map(|it| (it.path.into_os_string().into_string().unwrap(), it.kind));
+        named.collect::<Vec<_>>()
+    };
+    let named = |all: &[(&str, SkillFileChangeKind)]| {
+        all.iter().map(|(name, kind)| ((*name).to_owned(), *kind)).collect::<Vec<_>>()
+    };
+    write("same", "same");
+    write("bytes:zz", "odd");
+    assert_eq!(changed(), named(&[("bytes:zz", New), ("run.sh", New), ("same", New)]));
+    world.trust();
+    assert_eq!(changed(), []);
+    write("run.sh", "rm -r /");
+    write("lib/a", "a");
+    std::fs::remove_file(world.path("project/.agents/skills/x/bytes:zz")).unwrap();
+    let expected = named(&[("bytes:zz", Gone), ("lib/a", New), ("run.sh", Changed)]);
+    assert_eq!(changed(), expected);
+    // Also once the trust was taken back and given again.
+    let store = TrustStore::new(world.path("state/trust.json"));
+    let forgotten = store.forget(&world.path("project")).unwrap().unwrap();
+    store.restore(&forgotten).unwrap();
+    assert_eq!(changed(), expected);
 }
 
 #[test]
@@ -87,6 +121,12 @@ fn what_was_forgotten_can_be_trusted_again() {
     assert!(project.untrusted().count() == 3 && project.items.iter().all(|it| forgotten.has(it)));
     store.restore(&forgotten).unwrap();
     assert!(world.load().project.unwrap().is_trusted());
+    // Also what it said.
+    world.write("project/.natter/commands/ship.md", "Ship it.");
+    let project = world.load().project.unwrap();
+    let ship = project.items.iter().find(|item| item.name == "ship").unwrap();
+    assert_eq!(ship.text_before.as_deref(), Some("---\nagent: builder\n---\nShip."));
+    world.write("project/.natter/commands/ship.md", "---\nagent: builder\n---\nShip.");
     // What was trusted since is not undone.
     let forgotten = store.forget(&root).unwrap().unwrap();
     world.write("project/.natter/commands/ship.md", "Ship it.");

@@ -1,10 +1,10 @@
 //! Words what the question whether to trust a project says of each file.
 
-use chat_core::definitions::{ItemKind, ProjectItem};
+use chat_core::definitions::{ItemKind, ProjectItem, SkillFileChangeKind};
 use chat_core::review::diff;
 use gettextrs::gettext;
 
-use super::visible;
+use super::{fill, visible, visible_line};
 
 /// Whether a definition is new or has changed, and whether it is used in place of one of the user's own.
 pub fn project_item_state(item: &ProjectItem) -> String {
@@ -14,6 +14,8 @@ pub fn project_item_state(item: &ProjectItem) -> String {
         gettext("New")
     } else if item.text_before.as_ref() == Some(&item.text) {
         gettext("Other files in its folder have changed since you trusted it")
+    } else if item.kind == ItemKind::Skill && item.text_before.is_none() {
+        gettext("Its text or other files in its folder have changed since you trusted it")
     } else {
         gettext("Changed since you trusted it")
     };
@@ -29,6 +31,21 @@ pub fn project_item_state(item: &ProjectItem) -> String {
 pub fn project_item_diff(item: &ProjectItem) -> Option<String> {
     let before = item.text_before.as_ref().filter(|before| **before != item.text)?;
     Some(visible(&diff::unified(before.as_bytes(), item.text.as_bytes())).into_owned())
+}
+
+/// The files next to a skill's own that are new, changed or gone since the user trusted it, each in a line.
+pub fn project_item_files(item: &ProjectItem) -> Vec<String> {
+    let mut lines = Vec::new();
+    for change in item.changed_files.iter().flatten() {
+        let sentence = match change.kind {
+            SkillFileChangeKind::New => gettext("New file: {path}"),
+            SkillFileChangeKind::Changed => gettext("Changed file: {path}"),
+            SkillFileChangeKind::Gone => gettext("Deleted file: {path}"),
+        };
+        let path = visible_line(&change.path.display().to_string());
+        lines.push(fill(&sentence, &[("path", &path)]));
+    }
+    lines
 }
 
 /// The text of a definition. Hidden characters are visible.
@@ -82,5 +99,34 @@ mod tests {
         assert!(project_item_state(&changed).starts_with("Changed since you trusted it"));
         let diff = project_item_diff(&changed).unwrap();
         assert!(diff.contains("\n Build.\n-Test.\n+Ship.\n"), "{diff}");
+    }
+
+    #[test]
+    fn a_skill_says_which_of_its_files_changed_or_that_it_is_not_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let skill = "---\nname: x\ndescription: y\n---\nz";
+        write(folder, "project/.agents/skills/x/SKILL.md", skill);
+        write(folder, "project/.agents/skills/x/run.sh", "echo");
+        write(folder, "project/.agents/skills/x/old.sh", "echo");
+        let item = || project(folder).items[0].clone();
+        assert_eq!(project_item_files(&item()), ["New file: old.sh", "New file: run.sh"]);
+        TrustStore::new(folder.join("trust.json")).trust(&project(folder)).unwrap();
+        assert_eq!(project_item_files(&item()), [""; 0]);
+        write(folder, "project/.agents/skills/x/run.sh", "rm -r /");
+        write(folder, "project/.agents/skills/x/a\u{202e}b", "c");
+        fs::remove_file(folder.join("project/.agents/skills/x/old.sh")).unwrap();
+        let others = "Other files in its folder have changed since you trusted it";
+        assert_eq!(project_item_state(&item()), others);
+        assert_eq!(
+            project_item_files(&item()),
+            ["New file: a⟨U+202E⟩b", "Deleted file: old.sh", "Changed file: run.sh"]
+        );
+        // Nothing is kept of what was trusted.
+        fs::remove_dir_all(folder.join("trust.texts")).unwrap();
+        let either = "Its text or other files in its folder have changed since you trusted it";
+        assert_eq!(project_item_state(&item()), either);
+        assert_eq!(project_item_files(&item()), [""; 0]);
+        assert_eq!(project_item_diff(&item()), None);
     }
 }

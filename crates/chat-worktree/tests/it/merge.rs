@@ -234,6 +234,41 @@ fn what_must_not_be_merged_is_refused() {
 }
 
 #[test]
+fn only_what_a_preview_showed_is_committed() {
+    let world = World::new();
+    let worktree = worked(&world);
+    let preview = || world.worktrees.preview_merge(&worktree, None, &NEVER).unwrap();
+    let commit = |preview| {
+        let by = fallback();
+        world.worktrees.commit_previewed(&worktree, preview, "Shown", &by, &NEVER)
+    };
+    let head = || world.git(&["rev-parse", "natter/x"]);
+    write(worktree.folder(), "more", "more\n");
+    let (shown, before) = (preview(), head());
+    assert_eq!(shown.head, before);
+    // Somebody writes a file, another version of one, or a commit with the same files.
+    write(worktree.folder(), "later", "later\n");
+    assert!(matches!(commit(&shown), Err(Error::Changed)));
+    fs::remove_file(worktree.folder().join("later")).unwrap();
+    write(worktree.folder(), "more", "other\n");
+    assert!(matches!(commit(&shown), Err(Error::Changed)));
+    assert_eq!(head(), before);
+    write(worktree.folder(), "more", "more\n");
+    let status = git(worktree.folder(), &["status", "--porcelain"]);
+    assert_eq!(status, "?? more", "nothing is staged");
+
+    let committed = commit(&shown).unwrap().commit;
+    assert_eq!(head(), committed);
+    assert_eq!(world.git(&["rev-parse", "natter/x^{tree}"]), shown.tree);
+    assert_eq!(world.git(&["rev-parse", "natter/x^"]), before);
+    assert_eq!(git(worktree.folder(), &["status", "--porcelain"]), "");
+    let now = preview();
+    assert_eq!((now.files, now.commit), (shown.files.clone(), committed));
+    // The branch has this commit by now, which nobody was shown.
+    assert!(matches!(commit(&shown), Err(Error::Changed)));
+}
+
+#[test]
 fn packed_references_and_split_indexes_work_too() {
     let world = World::new();
     world.git(&["update-index", "--split-index"]);

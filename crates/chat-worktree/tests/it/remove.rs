@@ -72,7 +72,8 @@ fn a_removed_worktree_can_be_restored_even_if_its_commits_are_gone() {
     let status = world.status(&worktree);
     assert_eq!((status.ahead, status.changed, status.untracked), (1, 2, 3));
     assert_eq!(world.git(&["fsck"]), "");
-    // It can be restored again, next to the first.
+    // It can be restored again once the first is gone.
+    fs::remove_dir_all(worktree.folder()).unwrap();
     let again = world.worktrees.restore(&snapshot.id, &world.project(), &NEVER).unwrap().worktree;
     assert_eq!(again.branch(), "natter/some-work-2");
 }
@@ -119,10 +120,30 @@ fn a_worktree_is_restored_to_its_own_folder_unless_it_is_there() {
         |id: &str| world.worktrees.restore(id, &world.project(), &NEVER).unwrap().worktree;
     let restored = restore(&stored.id);
     assert_eq!((restored.folder(), restored.branch()), (first.folder(), "natter/fixer-2"));
+    // Its folder is not free while its record is there.
+    fs::remove_dir_all(restored.folder()).unwrap();
     let again = restore(&stored.id);
     assert!(![first.folder(), other.folder()].contains(&again.folder()));
     let stored = world.remove(&again).snapshot;
     assert_eq!(restore(&stored.id).folder(), again.folder());
+}
+
+#[test]
+fn a_snapshot_is_restored_once_whoever_asks_at_the_same_moment() {
+    let world = World::new();
+    let stored = world.remove(&worked(&world)).snapshot;
+    let results: Vec<_> = std::thread::scope(|scope| {
+        let restore = || world.worktrees.restore(&stored.id, &world.project(), &NEVER);
+        let threads = [scope.spawn(restore), scope.spawn(restore)];
+        threads.map(|thread| thread.join().unwrap()).into_iter().collect()
+    });
+    let (restored, refused): (Vec<_>, Vec<_>) = results.into_iter().partition(Result::is_ok);
+    let restored = restored.into_iter().next().unwrap().unwrap().worktree;
+    let Some(Err(Error::Restored { name, folder })) = refused.first() else {
+        panic!("{refused:?}")
+    };
+    assert_eq!((&**name, &**folder), (&*restored.short_name(), restored.folder()));
+    assert_eq!(world.worktrees.list().unwrap().len(), 1);
 }
 
 #[test]
@@ -157,6 +178,7 @@ fn snapshots_stand_alone() {
     let delete = format!("refs/natter/worktrees/{}", first.id);
     git(&shadow, &["update-ref", "-d", &delete]);
     git(&shadow, &["gc", "-q", "--prune=now"]);
+    fs::remove_dir_all(restored.worktree.folder()).unwrap();
     let again = worktrees.restore(&second.id, &other.project(), &NEVER).unwrap();
     found = contents(again.worktree.folder());
     assert_eq!(found, expected);

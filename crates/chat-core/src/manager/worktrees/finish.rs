@@ -19,36 +19,32 @@ impl Manager {
     ) -> Result<Committed> {
         self.nobody_works_in(worktree.folder()).await?;
         let message = message.filter(|message| !message.trim().is_empty());
-        let message = message.unwrap_or_else(|| format!("Add the work of {}", worktree.name()));
+        let message = message.unwrap_or_else(|| message_of(&worktree));
         self.git(move |trees, stop| trees.commit(&worktree, &message, &natter(), stop)).await
     }
 
     /// Commits all of a worktree that a preview showed, merges it, and removes the worktree if that
-    /// succeeds. What is in it by now must be what the preview showed.
+    /// succeeds. Nothing is committed where it has other files by now.
     pub(in crate::manager) async fn commit_and_merge(
         &self,
         worktree: Worktree,
         mut preview: MergePreview,
     ) -> Result<MergedWorktree> {
         if preview.is_dirty {
-            let shown = preview;
-            let look = || {
-                let worktree = worktree.clone();
-                self.git(move |trees, stop| trees.preview_merge(&worktree, None, stop))
-            };
-            if look().await?.tree != shown.tree {
-                return Err(chat_worktree::Error::Changed.into());
-            }
-            self.commit_worktree(worktree.clone(), None).await?;
-            preview = look().await?;
-            if preview.tree != shown.tree {
-                return Err(chat_worktree::Error::Changed.into());
-            }
+            self.nobody_works_in(worktree.folder()).await?;
+            let (it, shown, message) = (worktree.clone(), preview.clone(), message_of(&worktree));
+            let Committed { commit, .. } = self
+                .git(move |trees, stop| {
+                    trees.commit_previewed(&it, &shown, &message, &natter(), stop)
+                })
+                .await?;
+            preview = MergePreview { head: commit.clone(), commit, is_dirty: false, ..preview };
         }
         self.merge_worktree(worktree, preview).await
     }
 
-    /// Merges a worktree, and removes it if that succeeds.
+    /// Merges a worktree, and removes it if that succeeds. Its agents are closed, also where its folder
+    /// is gone.
     pub(in crate::manager) async fn merge_worktree(
         &self,
         worktree: Worktree,
@@ -66,6 +62,8 @@ impl Manager {
         }
         if worktree.folder().symlink_metadata().is_err() {
             // Nothing is left of it but its branch, which is merged.
+            let sessions = self.nobody_works_in(worktree.folder()).await?;
+            self.close_agents_among(&sessions).await;
             self.git(move |trees, _| trees.forget(&worktree)).await?;
             return Ok(MergedWorktree { outcome, removed: None });
         }
@@ -93,13 +91,18 @@ impl Manager {
         let removed = self.git(move |trees, stop| trees.remove(&worktree, true, stop)).await;
         drop(halted);
         let removed = removed?;
+        self.close_agents_among(&sessions).await;
+        Ok(removed)
+    }
+
+    /// Closes the agents among the sessions of a worktree that is gone.
+    async fn close_agents_among(&self, sessions: &[Arc<Session>]) {
         let agents = sessions.iter().filter(|session| session.placeholder().name.is_some());
         for agent in agents {
             if let Err(error) = self.close_agents(agent.fid()).await {
                 tracing::warn!(%error, "the agent of a removed worktree is not closed");
             }
         }
-        Ok(removed)
     }
 
     /// What became of a worktree that is gone, by a path that was in it.
@@ -136,6 +139,11 @@ impl Manager {
         }
         Ok(sessions)
     }
+}
+
+/// The message of a commit without one.
+fn message_of(worktree: &Worktree) -> String {
+    format!("Add the work of {}", worktree.name())
 }
 
 /// Who commits, where git's settings do not say who the user is.

@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use chat_worktree::{Listed, Presence, Restored, Snapshot, Worktrees as Trees};
+use chat_worktree::{Restored, Snapshot, Worktrees as Trees};
 
-use super::super::{Kind, Result};
+use super::super::Result;
 use super::Worktrees;
-use crate::error::WorktreeFault;
 
 impl Worktrees {
     /// The snapshots of removed worktrees, the latest first.
@@ -27,20 +26,6 @@ impl Worktrees {
     pub async fn restore(&self, id: &str, project: Option<PathBuf>) -> Result<Restored> {
         let (this, id) = (self.0.clone(), id.to_owned());
         let restore = async move {
-            let wanted = id.clone();
-            let is_it = move |listed: Listed| match listed {
-                Listed::Worktree { worktree, presence } => {
-                    let is_it = worktree.snapshot() == Some(&wanted);
-                    (is_it && presence != Presence::FolderGone).then_some(worktree)
-                }
-                Listed::Unrecorded(_) | Listed::Removed(_) => None,
-            };
-            let there = this.git(move |trees, _| Ok(trees.list()?.into_iter().find_map(is_it)));
-            if let Some(worktree) = there.await? {
-                let name = worktree.short_name();
-                let fault = WorktreeFault::Restored { name, path: worktree.folder().to_owned() };
-                return Err(Kind::Worktree { fault }.into());
-            }
             let restore = move |trees: &Trees, stop: &AtomicBool| {
                 if let Some(project) = project {
                     return trees.restore(&id, &project, stop);

@@ -31,11 +31,15 @@ pub(super) fn list<'a>(items: impl Iterator<Item = &'a ProjectItem>) -> gtk::Scr
     list
 }
 
-/// What a definition is and may do, whether it is new, and its text to open.
+/// What a definition is and may do, whether it is new, which of a skill's files changed, and its text to open.
 fn block(item: &ProjectItem) -> gtk::Box {
     let block = gtk::Box::new(gtk::Orientation::Vertical, 3);
     block.append(&line(&words::project_item(item), &[]));
     block.append(&line(&words::project_item_state(item), &["dim-label", "caption"]));
+    let files = words::project_item_files(item);
+    if !files.is_empty() {
+        block.append(&line(&files.join("\n"), &["caption"]));
+    }
     let diff = words::project_item_diff(item);
     let (title, long_title, name) = if diff.is_some() {
         let long_title = gettext("Show changes of {name}");

@@ -287,6 +287,11 @@ impl Session {
         }
     }
 
+    /// Its gate: nothing begins in it while the guard lives.
+    pub(crate) async fn gate(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.gate.lock().await
+    }
+
     /// Its gate, unless it is halted: nobody begins to work for what ends.
     ///
     /// # Errors

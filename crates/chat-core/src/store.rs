@@ -265,6 +265,12 @@ impl Store {
         self.read(move |db| Ok(branches::Branches::read(db, &fid)?.siblings())).await
     }
 
+    /// The last message of the shown branch that the model was sent as the user's. None where there is no such message.
+    pub async fn last_asked(&self, fid: &Fid) -> Result<Option<MessageId>> {
+        let fid = fid.clone();
+        self.read(move |db| branches::last_asked(db, &fid)).await
+    }
+
     /// Where the newest branch through a message ends; none where it is in the shown one already,
     /// or there is no such message.
     pub async fn end_of_branch(&self, fid: &Fid, message: MessageId) -> Result<Option<MessageId>> {

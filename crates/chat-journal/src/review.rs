@@ -148,11 +148,12 @@ impl Journal {
     }
 
     /// Accepts a part of what these sessions changed in a file, which then needs no more review.
-    /// Nothing is written.
+    /// Nothing is written. If it fails after the changes of some sessions were accepted, the answer
+    /// names the other files as conflicts.
     ///
     /// # Errors
     ///
-    /// `git` fails, or the disk cannot be written.
+    /// `git` fails, or the disk cannot be written. No answer is stored.
     pub fn accept(
         &self,
         sessions: &[impl AsRef<str>],

@@ -35,6 +35,9 @@ pub struct Simple {
     /// Whether its input is, or may be, another command's output, a file, or a text.
     #[serde(default)]
     pub fed: bool,
+    /// Whether it may run several times, since it is in a loop or a function.
+    #[serde(default)]
+    pub repeats: bool,
 }
 
 /// A word of a command.

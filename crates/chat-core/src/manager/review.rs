@@ -149,22 +149,22 @@ impl ChangeReview {
         self.0
             .run(async move {
                 let session = this.session(&fid).await?;
-                this.must_rest(&session)?;
-                let branch = session.branch().await?;
-                // One may have begun while the branch was waited for.
-                this.must_rest(&session)?;
-                // A request that changed nothing has no checkpoint: the next one's is the same.
-                let since = branch.iter().skip_while(|one| one.id != message);
-                let asked = since.filter(|one| one.role == Role::User);
-                let asked: Vec<_> = asked.map(|one| one.id.to_string()).collect();
-                let own = fid.to_string();
-                let act = move |journal: &Journal, sessions: &[String]| {
-                    let made = journal.checkpoints(&own)?;
-                    let made = made.iter().find(|made| asked.contains(&made.message));
-                    made.map(|made| journal.restore(sessions, made.seq)).transpose()
+                let restoring = async {
+                    let branch = session.load().await?;
+                    // A request that changed nothing has no checkpoint: the next one's is the same.
+                    let since = branch.iter().skip_while(|one| one.id != message);
+                    let asked = since.filter(|one| one.role == Role::User);
+                    let asked: Vec<_> = asked.map(|one| one.id.to_string()).collect();
+                    let own = fid.to_string();
+                    let act = move |journal: &Journal, sessions: &[String]| {
+                        let made = journal.checkpoints(&own)?;
+                        let made = made.iter().find(|made| asked.contains(&made.message));
+                        made.map(|made| journal.restore(sessions, made.seq)).transpose()
+                    };
+                    let restored = this.change_files(&session, act).await?.flatten();
+                    restored.ok_or_else(|| Kind::NothingChanged.into())
                 };
-                let restored = this.change_files(&session, act).await?.flatten();
-                restored.ok_or_else(|| Kind::NothingChanged.into())
+                this.while_resting(&session, restoring).await
             })
             .await
     }
@@ -179,11 +179,11 @@ impl ChangeReview {
         self.0
             .run(async move {
                 let session = this.session(&fid).await?;
-                this.must_rest(&session)?;
                 let own = fid.to_string();
                 let act =
                     move |journal: &Journal, _: &[String]| journal.undo_restore(&own, restored);
-                let restored = this.change_files(&session, act).await?;
+                let undoing = this.change_files(&session, act);
+                let restored = this.while_resting(&session, undoing).await?;
                 restored.ok_or_else(|| Kind::NothingChanged.into())
             })
             .await
@@ -225,19 +225,143 @@ impl Manager {
         session.review().change(self.members_in_project(session), change).await
     }
 
+    /// Runs something while a session, and all that work for it, are at rest. What would begin in them waits until
+    /// it is done.
+    ///
     /// # Errors
-    /// `SessionAtWork`, or `AgentAtWork` where one that works for the session in its project is at work.
-    fn must_rest(&self, session: &Arc<Session>) -> Result<()> {
-        if session.is_busy() {
-            return Err(Kind::SessionAtWork.into());
-        }
-        let is_at_work = |one: &Arc<Session>| one.works_for(session.fid()) && one.is_busy();
-        match self.members_in_project(session).into_iter().find(is_at_work) {
-            Some(agent) => {
-                let name = agent.record().meta.name.clone().unwrap_or_default();
-                Err(Kind::AgentAtWork { name }.into())
+    /// `SessionAtWork`, or `AgentAtWork` where one that works for the session in its project is at work: nothing is
+    /// run then. The store's, and those of what is run.
+    async fn while_resting<T>(
+        &self,
+        session: &Arc<Session>,
+        act: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        let mut members = self.session_and_agents(session).await?;
+        loop {
+            // In the order of a deletion, which holds them all as well, so that neither blocks the other.
+            let mut gates = Vec::with_capacity(members.len());
+            for member in &members {
+                gates.push(member.gate().await);
             }
-            None => Ok(()),
+            must_rest(session, &members)?;
+            // An agent is created behind the gate of its parent: from here on there are no new ones.
+            let now = self.session_and_agents(session).await?;
+            let is_known = |one: &Arc<Session>| members.iter().any(|it| Arc::ptr_eq(it, one));
+            if now.iter().all(is_known) {
+                return act.await;
+            }
+            drop(gates);
+            members = now;
         }
+    }
+
+    /// A session and all that work for it, loaded where they are not, each after the one it works for.
+    async fn session_and_agents(&self, session: &Arc<Session>) -> Result<Vec<Arc<Session>>> {
+        let mut found = vec![Arc::clone(session)];
+        for fid in self.inner.shared.store.below(session.fid()).await?.iter().skip(1) {
+            match self.session(fid).await {
+                Ok(agent) => found.push(agent),
+                // It was deleted.
+                Err(error) if matches!(error.kind, Kind::SessionNotFound { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// # Errors
+/// `SessionAtWork`, or `AgentAtWork` where one of the others that work in the session's project is at work.
+fn must_rest(session: &Arc<Session>, members: &[Arc<Session>]) -> Result<()> {
+    if session.is_busy_or_begins_next() {
+        return Err(Kind::SessionAtWork.into());
+    }
+    let project = session.project();
+    let is_at_work = |one: &&Arc<Session>| one.project() == project && one.is_busy_or_begins_next();
+    match members.iter().find(is_at_work) {
+        Some(agent) => {
+            let name = agent.record().meta.name.clone().unwrap_or_default();
+            Err(Kind::AgentAtWork { name }.into())
+        }
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use chat_journal::Origin;
+    use futures_util::FutureExt as _;
+
+    use super::*;
+    use crate::agent::AgentRegistry;
+    use crate::manager::{NewAgent, StartOptions};
+    use crate::message::{Message, SessionMeta};
+    use crate::settings::Folders;
+    use crate::store::NewSession;
+
+    /// How long the test waits before it fails.
+    const PATIENCE: Duration = Duration::from_secs(30);
+
+    #[tokio::test]
+    async fn nothing_begins_in_a_chat_and_its_agents_while_files_are_restored() {
+        let (folder, project) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let options = StartOptions {
+            agents: AgentRegistry::built_in(),
+            ..StartOptions::new(Folders::below(folder.path()))
+        };
+        let manager = Manager::start(options).await.unwrap();
+        let shared = &manager.inner.shared;
+        let root = project.path().canonicalize().unwrap();
+        let (agent, project) = ("just-ask".to_owned(), Some(root.clone()));
+        let meta = SessionMeta { agent, project, ..SessionMeta::default() };
+        let new = NewSession { meta, ..NewSession::default() };
+        let asked = Arc::new(Message::text(Role::User, None, "Do it"));
+        let message = asked.id;
+        let fid = shared.store.create(new, vec![asked]).await.unwrap().meta.fid;
+        shared.store.release(&fid).await.unwrap();
+        let new = NewAgent { parent: Some(fid.clone()), ..NewAgent::default() };
+        let agent = manager.agents().create(new).await.unwrap().meta.fid;
+        let opened = Project::open(&root, &shared.path_environment).unwrap();
+        let journal = shared.journals.of(&opened).unwrap();
+        journal.checkpoint(fid.as_str(), &message.to_string()).unwrap();
+        let origin = Origin { session: fid.to_string(), ..Origin::default() };
+        let write = || std::fs::write(root.join("a"), "a");
+        journal.by_tool(&origin, None, "a".as_ref(), write).unwrap().0.unwrap();
+
+        // The journal waits for the editor, which saves a file.
+        let (begins, begun) = mpsc::channel();
+        let (ends, ended) = mpsc::channel();
+        let saving = std::thread::spawn({
+            let (review, root) = (manager.review(), root.clone());
+            move || {
+                review.saved_by_person(&root, Path::new("b"), || {
+                    begins.send(()).unwrap();
+                    ended.recv().unwrap();
+                });
+            }
+        });
+        begun.recv().unwrap();
+        let review = manager.review();
+        let of = fid.clone();
+        let restoring = tokio::spawn(async move { review.restore_files(&of, message).await });
+        for fid in [&fid, &agent] {
+            let session = manager.session(fid).await.unwrap();
+            let is_held = async {
+                while let Some(gate) = session.gate().now_or_never() {
+                    drop(gate);
+                    tokio::task::yield_now().await;
+                }
+            };
+            tokio::time::timeout(PATIENCE, is_held).await.unwrap();
+        }
+        ends.send(()).unwrap();
+        restoring.await.unwrap().unwrap();
+        saving.join().unwrap();
+        assert!(!root.join("a").exists());
+        let session = manager.session(&agent).await.unwrap();
+        assert!(session.gate().now_or_never().is_some());
     }
 }

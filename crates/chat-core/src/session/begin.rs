@@ -61,7 +61,7 @@ impl Session {
         let messages = vec![Arc::clone(&user), Arc::clone(&reply)];
         let record = services.store.create(new, messages).await?;
         let session = Self::new(Arc::clone(services), None, record, Vec::new());
-        session.tree.give(&request.allow);
+        session.tree.give(&session.fid, &request.allow);
         let id = user.id;
         {
             let mut state = session.lock();
@@ -91,7 +91,6 @@ impl Session {
         if request.content.agent.is_none() {
             self.tree.budget(Budget::renew);
         }
-        self.tree.give(&request.allow);
         // What must wait for others is on disk before servers are waited for.
         let gate = self.gate.lock().await;
         let mut waits = self.enqueue_unless_free(id, &request).await?;
@@ -285,6 +284,7 @@ impl Session {
         if let Some(patch) = resolved.patch(request, &known) {
             self.patch_claimed(patch).await?;
         }
+        self.tree.give(&self.fid, &request.allow);
         Ok(resolved)
     }
 

@@ -106,7 +106,10 @@ impl Session {
             let is_here = folder.is_some() && [root, parent_project].contains(&folder.as_deref());
             for entry in theirs.iter().filter(|entry| entry.effect == Effect::Allow && !unread) {
                 let counts = is_here || !entry.rule.is_of_project();
-                if counts && self.tree.is_given(&entry.rule) && !rules.contains(entry) {
+                if counts
+                    && self.tree.is_given(&ancestor.fid, &entry.rule)
+                    && !rules.contains(entry)
+                {
                     rules.push(entry.clone());
                 }
             }

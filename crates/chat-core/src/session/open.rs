@@ -42,14 +42,8 @@ impl Session {
         }
     }
 
-    /// The whole shown branch, once nothing begins in the session any more.
-    pub(crate) async fn branch(&self) -> Result<Vec<Arc<Message>>> {
-        let _gate = self.gate.lock().await;
-        self.load().await
-    }
-
     /// The whole shown branch. Loads it where it is not loaded; the gate must be held.
-    pub(super) async fn load(&self) -> Result<Vec<Arc<Message>>> {
+    pub(crate) async fn load(&self) -> Result<Vec<Arc<Message>>> {
         if let Some(branch) = self.lock().transcript.branch() {
             return Ok(branch);
         }

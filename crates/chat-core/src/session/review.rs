@@ -82,8 +82,8 @@ impl Session {
             if session.asked().is_some() {
                 continue;
             }
-            match self.services.store.page(&session.fid, None, usize::MAX).await {
-                Ok(page) => session.lock().transcript.note_asked(&page.messages),
+            match self.services.store.last_asked(&session.fid).await {
+                Ok(asked) => session.lock().transcript.note_asked(asked),
                 Err(error) => tracing::warn!(%error, "what an agent does is not undone above it"),
             }
         }

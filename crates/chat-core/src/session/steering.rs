@@ -82,6 +82,9 @@ impl RunningTurn {
             return Ok(None);
         }
         self.settle_reports(&chained);
+        for waiting in &waiting {
+            self.session.tree.give(fid, &waiting.request.allow);
+        }
         let mut state = self.session.lock();
         state.transcript.all_saved();
         state.append(&chained);

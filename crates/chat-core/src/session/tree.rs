@@ -38,8 +38,8 @@ struct TreeState {
     claimed: HashMap<MessageId, Claim>,
     /// How many ends of agents are waited for, each until whoever hears of it has gone on.
     awaited: usize,
-    /// The rules that the user gave with a message since the program started.
-    given: HashSet<Rule>,
+    /// The rules that the user gave with a message since the program started, each with the session that got it.
+    given: HashSet<(Fid, Rule)>,
 }
 
 /// Who is about to tell a report.
@@ -56,15 +56,15 @@ impl Tree {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes rules that the user gave with a message. They hold for the agents below the session, too, until the program
-    /// ends.
-    pub(super) fn give(&self, rules: &[Rule]) {
-        self.lock().given.extend(rules.iter().cloned());
+    /// Notes rules that the user gave with a message to a session, which has them. They hold for the agents below it,
+    /// too, until the program ends.
+    pub(super) fn give(&self, fid: &Fid, rules: &[Rule]) {
+        self.lock().given.extend(rules.iter().map(|rule| (fid.clone(), rule.clone())));
     }
 
-    /// Whether the user gave a rule with a message.
-    pub(super) fn is_given(&self, rule: &Rule) -> bool {
-        self.lock().given.contains(rule)
+    /// Whether the user gave a rule with a message to this session.
+    pub(super) fn is_given(&self, fid: &Fid, rule: &Rule) -> bool {
+        self.lock().given.contains(&(fid.clone(), rule.clone()))
     }
 
     /// Notes that a session waits for others, until the guard is dropped.

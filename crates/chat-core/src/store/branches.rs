@@ -1,11 +1,11 @@
-//! Reads the branches of a session: which replies are siblings, and where a branch ends.
+//! Reads the branches of a session: which replies are siblings, where a branch ends, and what was asked last.
 
 use std::collections::{HashMap, HashSet};
 
 use super::columns::word;
 use super::db_handle::DbHandle;
 use super::fault::Outcome;
-use super::sessions;
+use super::{missing, sessions};
 use crate::message::{Fid, MessageId, Role};
 
 /// A session's messages as a tree, without what they say.
@@ -15,6 +15,28 @@ pub(super) struct Branches {
     /// The messages that follow one, the oldest first.
     children: HashMap<Option<MessageId>, Vec<MessageId>>,
     replies: HashSet<MessageId>,
+}
+
+/// The messages from the head of a session up to the last one of the user's.
+const LAST_ASKED: &str = "WITH RECURSIVE last(id, role, above) AS (\
+    SELECT m.id, m.role, m.parent FROM sessions s JOIN messages m ON m.id = s.head WHERE s.fid = ?1 UNION \
+    SELECT m.id, m.role, m.parent FROM last JOIN messages m ON m.id = last.above WHERE last.role <> 'user') \
+    SELECT id FROM last WHERE role = 'user'";
+
+/// The last message of the shown branch that the model was sent as the user's.
+pub(super) fn last_asked(db: &DbHandle, fid: &Fid) -> Outcome<Option<MessageId>> {
+    missing::or_else(
+        db,
+        || {
+            let found = db.find(LAST_ASKED, [fid.as_str()], |row| row.get(0))?;
+            Ok(found.map(MessageId::from_bytes))
+        },
+        || {
+            let page = missing::page(db, fid, None, usize::MAX)?;
+            let asked = page.messages.iter().rfind(|message| message.role == Role::User);
+            Ok(asked.map(|message| message.id))
+        },
+    )
 }
 
 impl Branches {

@@ -113,6 +113,28 @@ async fn a_tree_of_agents_is_deleted_and_restored_together() {
 }
 
 #[tokio::test]
+async fn what_was_asked_last_in_the_shown_branch_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let answered =
+        |asked: &Message| Arc::new(Message { ended: Some(Ending::Complete), ..reply(asked) });
+    let first = user(None, "One?");
+    let one = answered(&first);
+    let second = user(Some(one.id), "Two?");
+    let two = answered(&second);
+    let marker = Arc::new(Message::text(Role::Ui, Some(two.id), "Shortened"));
+    let [first_id, one_id, second_id] = [first.id, one.id, second.id];
+    let messages = vec![first, one, second, two, marker];
+    let fid = store.create(titled("Chat"), messages).await.unwrap().meta.fid;
+    assert_eq!(store.last_asked(&fid).await.unwrap(), Some(second_id));
+    for (head, asked) in [(Some(one_id), Some(first_id)), (None, None)] {
+        let patch = SessionPatch { head: Some(head), ..SessionPatch::default() };
+        store.patch(&fid, patch).await.unwrap();
+        assert_eq!(store.last_asked(&fid).await.unwrap(), asked);
+    }
+}
+
+#[tokio::test]
 async fn everything_comes_back_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());

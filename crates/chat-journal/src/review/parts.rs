@@ -1,9 +1,11 @@
 //! Splits an answer to the changes of several sessions into parts, each about one of them.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::{ReviewOutcome, ReviewScope};
+use crate::apply::{Conflict, ConflictReason};
 use crate::entry::{HunkId, Seq};
 use crate::state::Inner;
 use crate::{Error, Journal};
@@ -55,11 +57,42 @@ impl Journal {
                 }
             }
             let number = inner.log.next();
-            for part in parts(wanted, number) {
-                act(inner, &part, &mut answer)?;
+            let mut parts = parts(wanted, number).into_iter();
+            while let Some(part) = parts.next() {
+                let mut done = ReviewOutcome::default();
+                match act(inner, &part, &mut done) {
+                    Ok(()) => answer.add(done),
+                    // What is done already must stay known, so that it can be undone.
+                    Err(error) if answer.undo.is_some() => {
+                        let left = std::iter::once(part).chain(parts).flat_map(|it| it.wanted);
+                        answer.leave(left.map(|(path, _)| path), &error);
+                        break;
+                    }
+                    Err(error) => return Err(error),
+                }
             }
             Ok(answer)
         })
+    }
+}
+
+impl ReviewOutcome {
+    /// Adds the outcome of another part.
+    fn add(&mut self, part: Self) {
+        self.done.extend(part.done);
+        self.conflicts.extend(part.conflicts);
+        self.gone.extend(part.gone);
+        self.undo = self.undo.or(part.undo);
+    }
+
+    /// Adds files that were left alone because of an error.
+    fn leave(&mut self, paths: impl Iterator<Item = PathBuf>, error: &Error) {
+        let left: BTreeSet<_> = paths.collect();
+        self.conflicts.extend(left.into_iter().map(|path| Conflict {
+            path,
+            hunks: Vec::new(),
+            reason: ConflictReason::Refused(error.to_string()),
+        }));
     }
 }
 

@@ -228,6 +228,39 @@ fn several_sessions_are_reviewed_at_once_and_each_is_answered() {
     assert_eq!(listed(), [line("a", SESSION), line("new", "other")]);
 }
 
+#[test]
+fn what_was_rejected_before_an_error_can_be_undone() {
+    let world = World::new();
+    world.write("a", lines("abcdefgh"));
+    world.write("b", lines("abcdefgh"));
+    world.edit(SESSION, "a", Some(&lines("aBcdefgh")));
+    world.edit("other", "b", Some(&lines("aXcdefgh")));
+    // The journal does not know this content yet, and cannot store it.
+    world.write("a", lines("aBcdefgH"));
+    let (git, away) = (world.own("git"), world.own("away"));
+    std::fs::rename(&git, &away).unwrap();
+    let both = [SESSION, "other"];
+    let answer = world.journal.reject_all(&both).unwrap();
+    std::fs::rename(&away, &git).unwrap();
+    assert_eq!(answer.done, [Path::new("b")]);
+    let left: Vec<_> =
+        answer.conflicts.iter().map(|one| (one.path.as_path(), &one.reason)).collect();
+    assert!(
+        matches!(left[..], [(path, ConflictReason::Refused(_))] if path == Path::new("a")),
+        "{left:?}"
+    );
+    let read = |path| world.read(path).unwrap();
+    assert_eq!((read("a"), read("b")), (lines("aBcdefgH"), lines("abcdefgh")));
+    world.journal.undo(&both, answer.undo.unwrap()).unwrap();
+    assert_eq!((read("a"), read("b")), (lines("aBcdefgH"), lines("aXcdefgh")));
+    // Where nothing is done yet, it is an error.
+    std::fs::rename(&git, &away).unwrap();
+    assert!(world.journal.reject_all(&[SESSION]).is_err());
+    std::fs::rename(&away, &git).unwrap();
+    world.journal.reject_all(&both).unwrap();
+    assert_eq!((read("a"), read("b")), (lines("abcdefgH"), lines("abcdefgh")));
+}
+
 /// The files in it are as old as they were: only the folder has another name.
 #[test]
 fn a_moved_folder_is_the_move_of_its_files_and_taken_back_whole() {

@@ -74,6 +74,10 @@ pub(crate) fn folders(
         if form(part).is_some() {
             continue;
         }
+        // Each time, it may change to another folder.
+        if part.repeats {
+            return None;
+        }
         let folder = resolve(None, changed_to(part)?)?;
         if folders.len() > 1 || folder.kind() != Kind::Folder || !folder.is_inside() {
             return None;

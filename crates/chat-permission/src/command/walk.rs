@@ -3,9 +3,8 @@
 use brush_parser::Parser;
 use brush_parser::ast::{
     AndOr, AndOrList, AssignmentName, AssignmentValue, Command, CommandPrefixOrSuffixItem,
-    CompoundCommand, CompoundList, DoGroupCommand, ExtendedTestExpr, IoFileRedirectKind,
-    IoFileRedirectTarget, IoHereDocument, IoRedirect, Pipeline, RedirectList, SimpleCommand,
-    UnexpandedArithmeticExpr,
+    CompoundCommand, CompoundList, ExtendedTestExpr, IoFileRedirectKind, IoFileRedirectTarget,
+    IoHereDocument, IoRedirect, Pipeline, RedirectList, SimpleCommand, UnexpandedArithmeticExpr,
 };
 
 use super::guard;
@@ -76,6 +75,11 @@ impl Walk {
         self.found[from..].iter_mut().for_each(|simple| simple.fed = true);
     }
 
+    /// All commands found from there on may run several times.
+    fn repeat(&mut self, from: usize) {
+        self.found[from..].iter_mut().for_each(|simple| simple.repeats = true);
+    }
+
     fn command(&mut self, command: &Command) -> Result<(), Unparsable> {
         match command {
             Command::Simple(simple) => self.simple(simple),
@@ -92,7 +96,7 @@ impl Walk {
                 self.compound(&function.body.0)?;
                 // Its input is that of its caller.
                 self.feed(from);
-                self.redirects(function.body.1.as_ref())
+                self.redirects(function.body.1.as_ref()).map(|()| self.repeat(from))
             }
             Command::ExtendedTest(test, redirects) => {
                 // Other shells take it for a command with redirects and pipes.
@@ -190,7 +194,7 @@ impl Walk {
             CompoundCommand::ArithmeticForClause(clause) => {
                 let parts = [&clause.initializer, &clause.condition, &clause.updater];
                 parts.into_iter().flatten().try_for_each(|part| self.arithmetic(part))?;
-                self.group(&clause.body)
+                self.repeated(&clause.body.list)
             }
             CompoundCommand::BraceGroup(group) => self.list(&group.list),
             CompoundCommand::Subshell(shell) => self.list(&shell.list),
@@ -199,7 +203,7 @@ impl Walk {
                 for value in clause.values.iter().flatten() {
                     self.word(&value.value)?;
                 }
-                self.group(&clause.body)
+                self.repeated(&clause.body.list)
             }
             CompoundCommand::CaseClause(clause) => {
                 self.word(&clause.value.value)?;
@@ -225,8 +229,8 @@ impl Walk {
                 Ok(())
             }
             CompoundCommand::WhileClause(clause) | CompoundCommand::UntilClause(clause) => {
-                self.list(&clause.0)?;
-                self.group(&clause.1)
+                self.repeated(&clause.0)?;
+                self.repeated(&clause.1.list)
             }
             CompoundCommand::Coprocess(process) => {
                 let name = process.name.as_ref().map_or("COPROC", |name| name.value.as_str());
@@ -239,8 +243,10 @@ impl Walk {
         }
     }
 
-    fn group(&mut self, group: &DoGroupCommand) -> Result<(), Unparsable> {
-        self.list(&group.list)
+    /// The commands of a loop.
+    fn repeated(&mut self, list: &CompoundList) -> Result<(), Unparsable> {
+        let from = self.found.len();
+        self.list(list).map(|()| self.repeat(from))
     }
 
     /// Arithmetic may set variables, and its indices may run commands.

@@ -79,6 +79,17 @@ fn a_redirect_is_judged_by_where_it_leads() {
         ("cd src && cd .. && echo > new", ".", Some(Why::UnknownFile("new".to_owned()))),
         ("cd $x && echo > new", ".", Some(Why::NotLiteral("$x".to_owned()))),
         ("CDPATH=.git; cd src && echo > new", ".", Some(Why::UnknownFile("new".to_owned()))),
+        // Each time, `cd` may lead to another folder.
+        (
+            "while cd .. && echo > new; do true; done",
+            "src",
+            Some(Why::UnknownFile("new".to_owned())),
+        ),
+        ("until ! cd ..; do echo > new; done", "src", Some(Why::UnknownFile("new".to_owned()))),
+        ("f() { cd ..; }; f; f; echo > new", "src", Some(Why::UnknownFile("new".to_owned()))),
+        ("f() (cd ..; f; echo > new); f", "src", Some(Why::UnknownFile("new".to_owned()))),
+        ("if cd ..; then echo > new; fi", "src", None),
+        ("cd .. && while true; do echo > new; done", "src", None),
         ("echo", "../project2", Some(Why::Outside)),
     ] {
         let decision = run(&project, command, at);

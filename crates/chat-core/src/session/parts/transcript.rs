@@ -76,8 +76,8 @@ impl Transcript {
     }
 
     /// Notes [that](Self::asked) of messages that are not loaded.
-    pub(crate) fn note_asked(&mut self, branch: &[Arc<Message>]) {
-        self.asked = last_asked(branch);
+    pub(crate) fn note_asked(&mut self, asked: Option<MessageId>) {
+        self.asked = asked;
     }
 
     /// The last message of the shown branch.

@@ -1,8 +1,9 @@
 //! Tests rules that come with a message: they hold for the session and, until the program ends, for its agents.
 
+use chat_core::error::Kind;
 use chat_core::manager::{NewAgent, SessionChange};
-use chat_core::message::{Answer, ChatRequest, Fid};
-use chat_core::permission::{Mode, Scope};
+use chat_core::message::{Answer, ChatRequest, Fid, ModelRef};
+use chat_core::permission::{Mode, Rule, Scope};
 use chat_testkit::server::{Script, Server};
 
 use super::permissions::{Scene, touches};
@@ -91,4 +92,62 @@ async fn what_was_given_for_a_run_ends_with_the_program() {
     let mut scene = scene.restart().await;
     scene.world.open(&agent).await;
     assert!(!touched(&mut scene, &server, &agent, file).await);
+}
+
+/// A chat in which the user allowed a file, and the rule that came of it.
+async fn answered(server: &Server) -> (Scene, Fid, Rule) {
+    let mut scene = Scene::new(server).await;
+    server.push(touches("answered", "answered"));
+    server.push(Script::new().text("Done."));
+    let top = scene.ask(Mode::Ask).await;
+    scene.answer(&top, Answer::Allow(Some(Scope::Session))).await;
+    scene.world.events.finished(&top).await;
+    let rules = scene.world.manager.permissions().session_rules(&top).await.unwrap();
+    (scene, top, rules[0].rule.clone())
+}
+
+/// Has the agent touch the file that was allowed in the chat above it: the user is asked.
+async fn asks(scene: &mut Scene, server: &Server, agent: &Fid) {
+    server.push(touches("answered", "answered"));
+    server.push(Script::new().text("Done."));
+    scene.world.say(agent, "Touch").await;
+    scene.answer(agent, Answer::Deny { scope: None, message: None }).await;
+    scene.world.events.finished(agent).await;
+}
+
+#[tokio::test]
+async fn what_was_given_to_an_agent_makes_no_answer_above_it_count_for_others() {
+    let server = Server::start();
+    let (mut scene, top, rule) = answered(&server).await;
+    let manager = scene.world.manager.clone();
+    let agent = manager.agents().create(below(&top)).await.unwrap().meta.fid;
+    let other = manager.agents().create(below(&top)).await.unwrap().meta.fid;
+    let lowest = manager.agents().create(below(&agent)).await.unwrap().meta.fid;
+    for fid in [&agent, &other, &lowest] {
+        scene.world.open(fid).await;
+    }
+    server.push(Script::new().text("Hello."));
+    let given = ChatRequest { allow: vec![rule], ..request(Some(&agent), "Hello") };
+    manager.send(given).await.unwrap();
+    scene.world.events.finished(&agent).await;
+    assert!(touched(&mut scene, &server, &agent, "answered").await);
+    assert!(touched(&mut scene, &server, &lowest, "answered").await);
+    asks(&mut scene, &server, &other).await;
+}
+
+#[tokio::test]
+async fn what_comes_with_a_message_that_is_refused_is_not_given() {
+    let server = Server::start();
+    let (mut scene, top, rule) = answered(&server).await;
+    let manager = scene.world.manager.clone();
+    let agent = manager.agents().create(below(&top)).await.unwrap().meta.fid;
+    scene.world.open(&agent).await;
+    let refused = ChatRequest {
+        model: Some(ModelRef::new("gone", "model")),
+        allow: vec![rule],
+        ..request(Some(&top), "Hello")
+    };
+    let error = manager.send(refused).await.unwrap_err();
+    assert_eq!(error.kind, Kind::ConnectionMissing { name: "gone".to_owned() });
+    asks(&mut scene, &server, &agent).await;
 }

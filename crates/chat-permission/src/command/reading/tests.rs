@@ -232,4 +232,14 @@ fn paths_are_seen_from_every_folder_that_a_part_may_run_in() {
         assert_eq!(reads(text), None, "{text}");
     }
     assert_eq!(reads("pushd dir && cat a"), None);
+    for text in [
+        "while cd dir; do cat a; done",
+        "until false; do cd dir; cat a; done",
+        "for i in 1 2; do cd dir; done; cat a",
+        "f() { cd dir; }; f; f; cat a",
+    ] {
+        assert_eq!(reads(text), None, "{text}");
+    }
+    let once = "if cd dir; then true; fi; while true; do cat a; done";
+    assert_eq!(reads(once), all(&["/project/start/a", "/project/start/dir/a"]));
 }

@@ -93,7 +93,6 @@ impl Turns<'_> {
             Err(error) => return Err(error.into()),
         };
         follower.open(&snapshot, sink);
-        follower.is_at_work = snapshot.session.status.is_busy();
         let approvals = Approvals::new(self.program, &snapshot.session);
         let name = fid.as_str();
         let followed = self.follow(approvals, &mut follower, sink, name, Until::Quiet);
@@ -112,7 +111,6 @@ impl Turns<'_> {
         match sessions.open(follower.fid(), MESSAGES, &self.subscription).await {
             Ok(snapshot) => {
                 follower.open(&snapshot, sink);
-                follower.is_at_work = snapshot.session.status.is_busy();
                 Ok(true)
             }
             Err(error) if matches!(error.kind, Kind::SessionNotFound { .. }) => Ok(false),

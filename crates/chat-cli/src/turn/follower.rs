@@ -21,7 +21,7 @@ use super::asks::Asks;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Followed {
     Well,
-    /// Events were lost; the session must be opened again.
+    /// The session must be opened again: events were lost, or a request ended while the message waits.
     Lost,
 }
 
@@ -49,6 +49,19 @@ pub struct Follower {
     /// Whether the session itself is at work: it may only wait for its agents.
     pub(super) is_at_work: bool,
     finished: Option<Done>,
+    /// The message whose end is awaited.
+    awaited: Option<MessageId>,
+    /// Whether that message waits until the session is free.
+    waits: bool,
+    /// Whether that message was taken back: nothing was sent.
+    pub(super) is_back: bool,
+    /// How the request ended for which the message waited.
+    pub(super) passed: Option<Done>,
+    /// The place of the last snapshot among the events.
+    seq: u64,
+    /// Whether a request was at work at the last snapshot, of which nothing was heard since: if an end
+    /// comes now, it is that of an earlier request.
+    is_unheard: bool,
     /// A reply that ended but is not reported yet: the end of the request says whether all of it is
     /// stored.
     last: Option<Message>,
@@ -85,6 +98,12 @@ impl Follower {
             limit: None,
             is_at_work: true,
             finished: None,
+            awaited: None,
+            waits: false,
+            is_back: false,
+            passed: None,
+            seq: 0,
+            is_unheard: false,
             last: None,
         }
     }
@@ -94,9 +113,10 @@ impl Follower {
         self.asks.fid()
     }
 
-    /// Another request begins in the session.
-    pub(super) fn begin(&mut self) {
+    /// Another request begins in the session: the end of this message is awaited.
+    pub(super) fn begin(&mut self, message: MessageId) {
         (self.done, self.finished, self.last, self.limit) = (None, None, None, None);
+        (self.awaited, self.waits, self.is_back, self.passed) = (Some(message), true, false, None);
         (self.runs_commands, self.text_bytes, self.is_at_work) = (false, 0, true);
         self.called.clear();
     }
@@ -115,6 +135,11 @@ impl Follower {
         }
         sink.stage(&snapshot.stage);
         self.asks.set_own(snapshot.asks.clone());
+        let is_in_branch = || snapshot.messages.iter().any(|it| Some(it.id) == self.awaited);
+        let is_queued = snapshot.queue.iter().any(|it| Some(it.id) == self.awaited);
+        self.waits = is_queued || (self.waits && !is_in_branch());
+        self.is_at_work = snapshot.session.status.is_busy();
+        (self.seq, self.is_unheard) = (snapshot.seq, self.is_at_work);
     }
 
     /// Shows an agent's row, where it is news.
@@ -127,7 +152,8 @@ impl Follower {
     /// Shows an event of this session.
     pub(super) fn event(&mut self, fid: &Fid, event: Event, sink: &mut dyn Sink) -> Followed {
         match event {
-            Event::Session { fid: of, event, .. } if of == *fid => {
+            Event::Session { fid: of, seq, event } if of == *fid => {
+                self.is_unheard &= seq <= self.seq;
                 return self.hear_session(event, sink);
             }
             Event::SessionChanged(row) if row.fid == *fid => {
@@ -136,8 +162,15 @@ impl Follower {
             Event::SessionAdded(row) | Event::SessionChanged(row) => self.show_row(&row, sink),
             Event::ApprovalsChanged { asks } => self.asks.set_all(asks),
             Event::RequestFinished { fid: of, reason, usage, error } if of == *fid => {
-                self.is_at_work = false;
-                self.finished = Some(Done { reason, usage, error });
+                let done = Done { reason, usage, error };
+                if self.waits {
+                    self.passed = Some(done);
+                    return Followed::Lost;
+                }
+                if !self.is_unheard {
+                    self.is_at_work = false;
+                    self.finished = Some(done);
+                }
             }
             Event::SessionRemoved { fid: of } if of == *fid => {
                 self.finished = Some(Done {
@@ -164,6 +197,7 @@ impl Follower {
             SessionEvent::MessageAdded { message } | SessionEvent::MessageChanged { message }
                 if !self.earlier.contains(&message.id) =>
             {
+                self.waits &= Some(message.id) != self.awaited;
                 self.message(&message, sink);
             }
             SessionEvent::TextAdded { message, part, kind, range, text } => {
@@ -255,6 +289,22 @@ impl Follower {
         }
         sink.done(&done);
         self.done = Some(done);
+    }
+
+    /// The message whose end is awaited.
+    pub(super) fn awaited(&self) -> Option<MessageId> {
+        self.awaited
+    }
+
+    /// Whether the message waits, and nothing is at work after which it would go out.
+    pub(super) fn is_stuck(&self) -> bool {
+        self.waits && !self.is_at_work
+    }
+
+    /// The message does not go out: the request ends like this.
+    pub(super) fn give_up_waiting(&mut self, done: Done) {
+        (self.waits, self.is_back) = (false, true);
+        self.finished = Some(done);
     }
 
     /// What a call's tool asks permission for; nothing if it is unknown.

@@ -82,8 +82,8 @@ impl Turns<'_> {
         let name = request.session.as_ref().map_or("new", |fid| fid.as_str()).to_owned();
         self.program.diagnostics.reply(&name, Moment::Request);
         let known = request.session.clone();
-        // What happened before is in the snapshot.
-        self.subscription.take();
+        // The messages that came before are in the snapshot, but no notices and no ends.
+        self.show_news(known.as_ref(), sink);
         let begun = {
             let mut beginning = Box::pin(begin(self.program, &self.subscription, request));
             tokio::select! {

@@ -79,6 +79,24 @@ impl Turns<'_> {
         }
     }
 
+    /// Shows what has happened in the followed chat since the last news, before a message is sent there.
+    pub(super) fn show_news(&mut self, known: Option<&Fid>, sink: &mut dyn Sink) {
+        let events = self.subscription.take();
+        let is_known = |follower: &&mut Follower| Some(follower.fid()) == known;
+        let Some(follower) = self.follower.as_mut().filter(is_known) else { return };
+        let fid = follower.fid().clone();
+        for event in events {
+            // Where some were lost, the snapshot after the message holds what they said.
+            follower.event(&fid, event, sink);
+        }
+        if let Some(limit) = follower.limit.take() {
+            sink.notice(&limit);
+        }
+        if let Some(done) = follower.finished() {
+            follower.end(done, sink);
+        }
+    }
+
     /// Follows the chat until it does nothing by itself and its agents ask nothing.
     ///
     /// # Errors

@@ -27,6 +27,7 @@ pub(super) enum Followed {
 
 /// Tracks what was already shown, so that each byte and each event is shown once.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the request")]
 pub struct Follower {
     /// The messages that were there before it, which are not shown.
     earlier: HashSet<MessageId>,
@@ -36,6 +37,8 @@ pub struct Follower {
     /// with each reply.
     called: HashSet<(MessageId, ToolCallId)>,
     calls: Calls,
+    /// Whether the request called a tool.
+    has_called: bool,
     ended: HashSet<MessageId>,
     /// The questions that wait for the user.
     pub(super) asks: Asks,
@@ -90,6 +93,7 @@ impl Follower {
             shown: HashMap::new(),
             called: HashSet::new(),
             calls: Calls::new(tools),
+            has_called: false,
             ended: HashSet::new(),
             asks: Asks::new(fid),
             runs_commands: false,
@@ -117,8 +121,8 @@ impl Follower {
     pub(super) fn begin(&mut self, message: MessageId) {
         (self.done, self.finished, self.last, self.limit) = (None, None, None, None);
         (self.awaited, self.waits, self.is_back, self.passed) = (Some(message), true, false, None);
-        (self.runs_commands, self.text_bytes, self.is_at_work) = (false, 0, true);
-        self.called.clear();
+        (self.runs_commands, self.has_called) = (false, false);
+        (self.text_bytes, self.is_at_work) = (0, true);
     }
 
     /// Whether there is something to show or to ask while no request is followed.
@@ -323,6 +327,7 @@ impl Follower {
     fn call(&mut self, message: MessageId, call: &ToolCall, sink: &mut dyn Sink) {
         if self.called.insert((message, call.id.clone())) {
             self.calls.add(call);
+            self.has_called = true;
             let tool = self.calls.tools().get(&call.name);
             self.runs_commands |= tool.is_some_and(|tool| tool.kind == ToolKind::Runs);
             sink.tool_call(call);
@@ -355,7 +360,7 @@ impl Follower {
     /// Whether the request ended successfully and no tool was called.
     pub(super) fn ended_without_calls(&self) -> bool {
         let well = |done: &Done| done.reason == StopReason::Complete;
-        self.finished.as_ref().is_some_and(well) && self.called.is_empty()
+        self.finished.as_ref().is_some_and(well) && !self.has_called
     }
 
     /// Returns how the request ended, once.

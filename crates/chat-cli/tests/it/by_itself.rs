@@ -1,11 +1,11 @@
 //! Tests what a conversation at a terminal does by itself: questions of agents and replies to their
 //! reports at its prompt, and what Ctrl+C stops. What was being typed stays.
 
-use chat_testkit::server::{Gate, Script, Server};
+use chat_testkit::server::{Answer, Gate, Model, Script, Server};
 use serde_json::json;
 
 use crate::agents::spawn;
-use crate::home::{end_of, kill};
+use crate::home::{connection, end_of, kill, wait_until};
 use crate::prompts::{PLACE, Seat};
 use crate::tools::Scene;
 
@@ -84,6 +84,43 @@ fn a_reply_to_a_report_comes_to_the_prompt_and_what_is_being_typed_stays() {
     seat.wait_for("> half a mess");
     seat.type_in("age\r");
     seat.wait_for("You said: half a message");
+    leave(seat);
+}
+
+#[test]
+fn what_happens_while_a_message_is_made_ready_is_shown_before_its_reply() {
+    let server = Server::start();
+    let slow = Server::start().with_models([Model::new("late")]);
+    let asked = Gate::new();
+    let models = r#"{"models":[{"name":"late","model":"late"}]}"#;
+    slow.answer("/api/tags", Answer::new(200, models).gate(&asked));
+    let scene = Scene::new(&server);
+    let other = connection(&slow.url()).replace("\"Test\"", "\"Slow\"");
+    scene.home.settings(&(connection(&server.url()) + &other));
+    let commands = scene.home.path("config/natter/commands");
+    std::fs::create_dir_all(&commands).expect("a folder");
+    let command = "---\ndescription: Ask another model\nmodel: late\n---\nSay it: $ARGUMENTS\n";
+    std::fs::write(commands.join("late.md"), command).expect("a file");
+    let works = Gate::new();
+    let mut seat =
+        with_agent(&server, &scene, Script::new().gate_first(&works).text("It is there."));
+    server.push(Script::new().text("It was").error("out of memory"));
+    seat.type_in("/late @nowhere\r");
+    // The message is being made ready from here on.
+    seat.wait_for("@nowhere isn’t in the project");
+    asked.wait_reached();
+    let sessions = scene.home.sessions();
+    let chat = sessions.iter().find(|it| it["parent"].is_null()).expect("the chat");
+    let fid = chat["fid"].as_str().expect("a fid");
+    works.open();
+    wait_until("the end of the reply to the report", || {
+        let chat = scene.home.show(fid);
+        let last = chat["messages"].as_array().and_then(|all| all.last()).expect("a message");
+        last["ended"] == "failed" && chat["in_use"] == false
+    });
+    asked.open();
+    let shown = seat.wait_for("You said: ");
+    assert!(shown.contains("“Test” had an internal error."), "{shown:?}");
     leave(seat);
 }
 

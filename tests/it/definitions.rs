@@ -23,7 +23,7 @@ async fn with_chat(stage: &Stage, files: &[(&str, &str)]) -> Result<Window> {
 }
 
 fn question() -> By {
-    named("This project has its own agents, commands, and skills.")
+    named("This project has its own agents.")
 }
 
 /// What the model was told that it is, last.
@@ -55,6 +55,20 @@ async fn an_agent_of_a_project_is_chosen_once_the_user_trusts_it() -> Result<()>
     window.say("Pears?").await?;
     window.shows("You said: Pears?").await?;
     assert!(system(&stage).starts_with("You are a gardener."), "{}", system(&stage));
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_file_that_changes_after_the_trust_is_said_to_have_changed() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = with_chat(&stage, &[(".natter/agents/gardener.md", GARDENER)]).await?;
+    window.find(named("Review…").role(Role::Button)).await?.click_with_mouse().await?;
+    window.click(containing("Use Them").role(Role::Button)).await?;
+    window.gone(question()).await?;
+    let garden = stage.desktop.folder().canonicalize()?.join("garden");
+    std::fs::write(garden.join(".natter/agents/gardener.md"), "You water plants.\n")?;
+    window.find(named("This project’s agents have changed since you trusted it.")).await?;
+    assert!(!window.has(question()).await);
     window.close().await
 }
 

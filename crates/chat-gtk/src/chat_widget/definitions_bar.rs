@@ -162,8 +162,7 @@ impl DefinitionsBar {
     }
 
     fn refresh(&self) -> bool {
-        let project =
-            self.asked().map(|_| gettext("This project has its own agents, commands, and skills."));
+        let project = self.asked().map(|project| words::project_notice(&project));
         let problems = if self.closed == self.definitions.problems {
             None
         } else {

@@ -65,7 +65,7 @@ async fn a_file_that_changes_after_the_trust_is_said_to_have_changed() -> Result
     window.find(named("Review…").role(Role::Button)).await?.click_with_mouse().await?;
     window.click(containing("Use Them").role(Role::Button)).await?;
     window.gone(question()).await?;
-    let garden = stage.desktop.folder().canonicalize()?.join("garden");
+    let garden = stage.desktop.folder().canonicalize()?.join("home/garden");
     std::fs::write(garden.join(".natter/agents/gardener.md"), "You water plants.\n")?;
     window.find(named("This project’s agents have changed since you trusted it.")).await?;
     assert!(!window.has(question()).await);
@@ -117,6 +117,26 @@ async fn a_broken_file_is_named_until_the_line_is_closed() -> Result<()> {
     window.gone(line()).await?;
     window.type_text("Apples").await?;
     window.holds("Apples").await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn all_problems_are_listed_and_the_question_names_those_of_an_agent() -> Result<()> {
+    let stage = Stage::new().await?;
+    let warned = "---\nhooks: x\n---\nHelp.\n";
+    let files = [
+        (".natter/agents/helper.md", warned),
+        (".natter/agents/other.md", "---\nmode: maybe\n---\nHm.\n"),
+    ];
+    let window = with_chat(&stage, &files).await?;
+    window.find(containing("And 1 more problem.")).await?;
+    window.find(named("Show all problems").role(Role::Button)).await?.click_with_mouse().await?;
+    window.find(named("Problems in Files")).await?;
+    window.find(containing("helper.md, line 2: “hooks” is unknown and ignored.")).await?;
+    window.keys(&["Escape"]).await?;
+    window.gone(named("Problems in Files")).await?;
+    window.find(named("Review…").role(Role::Button)).await?.click_with_mouse().await?;
+    window.find(named("Line 2: “hooks” is unknown and ignored.")).await?;
     window.close().await
 }
 

@@ -50,7 +50,9 @@ pub use tools::{
     Progress, changed, command_exit, tool_description, tool_group, tool_heading, tool_line,
     tool_reason, tool_subject, tool_title,
 };
-pub use trust::{project_item_diff, project_item_state, project_item_text, project_notice};
+pub use trust::{
+    project_item_diff, project_item_problems, project_item_state, project_item_text, project_notice,
+};
 pub use visible::{hides, one_line, visible, visible_line};
 pub use worktree::{
     commit_count, file_count, left_over, merge_blocked, merge_conflicts, merged,

@@ -27,6 +27,8 @@ pub(super) enum Msg {
     Refuse(Digest),
     /// Close the line about the project.
     CloseProject,
+    /// List all problems.
+    ShowProblems,
     /// Close the line about problems.
     CloseProblems,
 }
@@ -70,6 +72,8 @@ pub(super) struct DefinitionsBar {
     root: gtk::Box,
     project: Line,
     problems: Line,
+    /// Lists all problems where there are several.
+    show_problems: gtk::Button,
     /// Those that count in the shown chat, once they are read.
     definitions: Arc<Definitions>,
     /// What the user does not want to be asked about again.
@@ -86,6 +90,10 @@ impl DefinitionsBar {
         let close_project = close(&gettext("Close project notice"));
         let told = handle.callback(|()| Msg::CloseProject);
         close_project.connect_clicked(move |_| told(()));
+        let show_problems = gtk::Button::with_label(&gettext("Show All"));
+        accessible::set_label(&show_problems, &gettext("Show all problems"));
+        let told = handle.callback(|()| Msg::ShowProblems);
+        show_problems.connect_clicked(move |_| told(()));
         let close_problems = close(&gettext("Close file notice"));
         let told = handle.callback(|()| Msg::CloseProblems);
         close_problems.connect_clicked(move |_| told(()));
@@ -95,6 +103,7 @@ impl DefinitionsBar {
         of_project.append(&review);
         of_project.append(&close_project);
         let of_problems = buttons();
+        of_problems.append(&show_problems);
         of_problems.append(&close_problems);
         let project = Line::new("dialog-question-symbolic", &of_project);
         let problems = Line::new("dialog-warning-symbolic", &of_problems);
@@ -111,6 +120,7 @@ impl DefinitionsBar {
             root,
             project,
             problems,
+            show_problems,
             definitions: Arc::default(),
             refused: Vec::new(),
             closed: Vec::new(),
@@ -147,6 +157,10 @@ impl DefinitionsBar {
                 }
                 return false;
             }
+            Msg::ShowProblems => {
+                self.list_problems();
+                return false;
+            }
             Msg::Refuse(digest) => self.refused.push(digest),
             Msg::CloseProject => self.refused.extend(self.asked().map(|project| project.digest)),
             Msg::CloseProblems => self.closed.clone_from(&self.definitions.problems),
@@ -168,10 +182,25 @@ impl DefinitionsBar {
         } else {
             problem_words(&self.definitions.problems)
         };
-        let is_lost = self.project.show(project.as_deref());
-        let is_lost = self.problems.show(problems.as_deref()) || is_lost;
+        let mut is_lost = self.project.show(project.as_deref());
+        let is_several = words::problems_to_show(&self.definitions.problems).len() > 1;
+        is_lost |= !is_several && has_keyboard(&self.show_problems);
+        self.show_problems.set_visible(is_several);
+        is_lost |= self.problems.show(problems.as_deref());
         self.root.set_visible(project.is_some() || problems.is_some());
         is_lost
+    }
+
+    /// Lists all problems, each with its file and line.
+    fn list_problems(&self) {
+        let above = self.root.root().and_downcast::<gtk::Window>();
+        let heading = gettext("Problems in Files");
+        let dialog = adw::MessageDialog::new(above.as_ref(), Some(&heading), None);
+        dialog.set_extra_child(Some(&items::problem_list(&self.definitions.problems)));
+        dialog.add_response("close", &gettext("_Close"));
+        dialog.set_default_response(Some("close"));
+        dialog.set_close_response("close");
+        dialog.present();
     }
 
     /// Asks whether to use what a project has.
@@ -180,7 +209,7 @@ impl DefinitionsBar {
         let heading = gettext("Trust This Project?");
         let body = words::trust_explanation();
         let dialog = adw::MessageDialog::new(above.as_ref(), Some(&heading), Some(&body));
-        dialog.set_extra_child(Some(&items::list(project.untrusted())));
+        dialog.set_extra_child(Some(&items::list(project.untrusted(), &self.definitions.problems)));
         dialog.add_response("refuse", &gettext("_Don’t Use"));
         dialog.add_response("use", &gettext("_Use Them"));
         dialog.set_default_response(Some("refuse"));

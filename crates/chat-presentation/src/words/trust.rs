@@ -1,10 +1,10 @@
 //! Words what the question whether to trust a project says of each file.
 
-use chat_core::definitions::{ItemKind, ProjectDefinitions, ProjectItem};
+use chat_core::definitions::{ItemKind, Problem, ProjectDefinitions, ProjectItem};
 use chat_core::review::diff;
 use gettextrs::gettext;
 
-use super::{fill, visible};
+use super::{fill, problem_sentence, problems_to_show, visible};
 
 /// That a project has definitions of its own that wait for the user's trust, or that those of a trusted one have
 /// changed. Names the kinds that there are.
@@ -46,6 +46,22 @@ pub fn project_item_state(item: &ProjectItem) -> String {
         ItemKind::Skill => gettext("replaces your own skill of this name"),
     });
     replaces.map_or_else(|| state.clone(), |replaces| format!("{state}, {replaces}"))
+}
+
+/// What is wrong in the file of a definition, each with its line, errors before warnings.
+pub fn project_item_problems(item: &ProjectItem, problems: &[Problem]) -> Vec<String> {
+    let of_item = problems_to_show(problems).into_iter().filter(|it| it.path == item.path);
+    let words = |problem: &Problem| {
+        let sentence = problem_sentence(&problem.kind);
+        match problem.line {
+            Some(line) => fill(
+                &gettext("Line {line}: {problem}"),
+                &[("line", &line.to_string()), ("problem", &sentence)],
+            ),
+            None => sentence,
+        }
+    };
+    of_item.map(words).collect()
 }
 
 /// What changed in a definition since the user trusted it, as a unified diff. None if that is not known, or nothing has.
@@ -99,6 +115,22 @@ mod tests {
         write(folder, "project/.natter/commands/ship.md", "Ship it.");
         let changed = "This project’s commands have changed since you trusted it.";
         assert_eq!(project_notice(&project(folder)), changed);
+    }
+
+    #[test]
+    fn the_problems_of_a_file_have_their_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        write(folder, "project/.natter/agents/a.md", "---\nhooks: x\n---\nBuild.");
+        write(folder, "project/.natter/agents/b.md", "---\nlater: x\n---\nBuild.");
+        let root = Project::open(&folder.join("project"), &PathEnvironment::default()).unwrap();
+        let found = load(&Sources { project: Some(root), ..Sources::default() });
+        let problems = &found.problems;
+        let items = &found.project.as_ref().unwrap().items;
+        assert_eq!(
+            project_item_problems(&items[1], problems),
+            ["Line 2: “later” is unknown and ignored."]
+        );
     }
 
     #[test]

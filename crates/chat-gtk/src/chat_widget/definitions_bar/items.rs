@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use adw::prelude::*;
-use chat_core::definitions::ProjectItem;
+use chat_core::definitions::{Problem, ProjectItem};
 use chat_presentation::words::{self, fill};
 use gettextrs::gettext;
 use relm4::gtk::{self, glib, pango};
@@ -15,13 +15,27 @@ use crate::layout::{self, Layout};
 /// The height from which the list scrolls, in pixels.
 const HIGHEST: i32 = 360;
 
-/// A block for each definition.
-pub(super) fn list<'a>(items: impl Iterator<Item = &'a ProjectItem>) -> gtk::Box {
+/// A block for each definition, with what is wrong in its file.
+pub(super) fn list<'a>(
+    items: impl Iterator<Item = &'a ProjectItem>,
+    problems: &[Problem],
+) -> gtk::Box {
     let blocks = gtk::Box::new(gtk::Orientation::Vertical, 12);
     for item in items {
-        blocks.append(&block(item));
+        blocks.append(&block(item, problems));
     }
     scrolled(&blocks, &gettext("Agents, commands, and skills"))
+}
+
+/// A line for each problem, with its file.
+pub(super) fn problem_list(problems: &[Problem]) -> gtk::Box {
+    let lines = gtk::Box::new(gtk::Orientation::Vertical, 12);
+    for problem in words::problems_to_show(problems) {
+        let line = line(&words::definition_problem(problem), &[]);
+        line.set_selectable(true);
+        lines.append(&line);
+    }
+    scrolled(&lines, &gettext("Problems"))
 }
 
 /// As high as its content at its width, up to a limit.
@@ -68,10 +82,13 @@ fn scrolled(content: &gtk::Box, name: &str) -> gtk::Box {
 }
 
 /// What a definition is and may do, whether it is new, and its text to open.
-fn block(item: &ProjectItem) -> gtk::Box {
+fn block(item: &ProjectItem, problems: &[Problem]) -> gtk::Box {
     let block = gtk::Box::new(gtk::Orientation::Vertical, 3);
     block.append(&line(&words::project_item(item), &[]));
     block.append(&line(&words::project_item_state(item), &["dim-label", "caption"]));
+    for problem in words::project_item_problems(item, problems) {
+        block.append(&line(&problem, &["warning", "caption"]));
+    }
     let diff = words::project_item_diff(item);
     let (title, long_title, name) = if diff.is_some() {
         let long_title = gettext("Show changes of {name}");
@@ -158,7 +175,7 @@ mod tests {
     fn a_list_with_lines_that_wrap_is_as_high_as_it_needs() {
         crate::init();
         let folder = tempfile::tempdir().expect("a folder");
-        let list = list(project(folder.path(), 2).untrusted());
+        let list = list(project(folder.path(), 2).untrusted(), &[]);
         let window = gtk::Window::builder().child(&list).default_width(240).build();
         window.present();
         let scroller = scroller(&list);
@@ -173,7 +190,7 @@ mod tests {
     fn a_long_list_shows_its_scrollbar_at_rest() {
         crate::init();
         let folder = tempfile::tempdir().expect("a folder");
-        let list = list(project(folder.path(), 12).untrusted());
+        let list = list(project(folder.path(), 12).untrusted(), &[]);
         let window = gtk::Window::builder().child(&list).default_width(240).build();
         window.present();
         let scroller = scroller(&list);

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use chat_core::message::SessionMeta;
 use chat_core::store::{NewSession, Store};
-use chat_testkit::ui::{By, Role, containing, named};
+use chat_testkit::ui::{By, Role, containing, named, until};
 
 use crate::allowances;
 use crate::stage::{Stage, Window, chat};
@@ -24,6 +24,13 @@ async fn with_chat(stage: &Stage, files: &[(&str, &str)]) -> Result<Window> {
 
 fn question() -> By {
     named("This project has its own agents.")
+}
+
+/// Opens what the project has from the menu.
+async fn review_from_menu(window: &Window) -> Result<()> {
+    window.find(named("Main Menu")).await?.click_with_mouse().await?;
+    window.click(named("Project’s Agents and Skills…")).await?;
+    window.find(named("Agent gardener – all tools")).await.map(drop)
 }
 
 /// What the model was told that it is, last.
@@ -87,6 +94,21 @@ async fn a_project_that_is_not_trusted_is_not_asked_about_again() -> Result<()> 
     window.find(named("Agent")).await?.click_with_mouse().await?;
     window.find(containing("Chats with the model")).await?;
     assert!(!window.has(containing("Waters plants")).await);
+    window.keys(&["Escape"]).await?;
+    window.gone(containing("Chats with the model")).await?;
+    // The menu asks again, and shows what is trusted.
+    review_from_menu(&window).await?;
+    window.find(named("Trust This Project?")).await?;
+    window.click(containing("Use Them").role(Role::Button)).await?;
+    window.gone(named("Trust This Project?")).await?;
+    until("the project to be trusted", || async {
+        review_from_menu(&window).await?;
+        let is_trusted = window.has(named("You Trust This Project")).await;
+        window.keys(&["Escape"]).await?;
+        window.gone(named("Agent gardener – all tools")).await?;
+        Ok(is_trusted.then_some(()))
+    })
+    .await?;
     window.close().await
 }
 

@@ -192,6 +192,15 @@ impl ChatWidget {
         Ok(())
     }
 
+    /// Shows what the project of the shown chat has, to trust it or to look at it.
+    pub(super) fn review_definitions(&self) {
+        if self.shown.project().is_some() {
+            self.definitions.review();
+        } else {
+            self.handle.output(Output::Note(no_project()));
+        }
+    }
+
     /// The shown chat works in this mode from now on. Whether it works in a project, where modes count.
     fn set_mode(&mut self, mode: Mode) -> bool {
         let has_project = self.shown.project().is_some();

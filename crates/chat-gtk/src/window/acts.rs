@@ -86,6 +86,10 @@ impl Window {
                 view.forward();
                 self.chat.emit(Chat::ChooseProject);
             }
+            Action::ReviewDefinitions => {
+                view.forward();
+                self.chat.emit(Chat::ReviewDefinitions);
+            }
             Action::CopyReply => self.chat.emit(Chat::CopyLastReply),
             Action::Rename => {
                 if let Some(fid) = self.shown.clone() {

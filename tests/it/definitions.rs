@@ -3,7 +3,7 @@
 use anyhow::Result;
 use chat_core::message::SessionMeta;
 use chat_core::store::{NewSession, Store};
-use chat_testkit::ui::{By, Role, containing, named};
+use chat_testkit::ui::{By, Role, containing, named, until};
 
 use crate::allowances;
 use crate::stage::{Stage, Window, chat};
@@ -23,7 +23,14 @@ async fn with_chat(stage: &Stage, files: &[(&str, &str)]) -> Result<Window> {
 }
 
 fn question() -> By {
-    named("This project has its own agents, commands, and skills.")
+    named("This project has its own agents.")
+}
+
+/// Opens what the project has from the menu.
+async fn review_from_menu(window: &Window) -> Result<()> {
+    window.find(named("Main Menu")).await?.click_with_mouse().await?;
+    window.click(named("Project’s Agents and Skills…")).await?;
+    window.find(named("Agent gardener – all tools")).await.map(drop)
 }
 
 /// What the model was told that it is, last.
@@ -59,6 +66,20 @@ async fn an_agent_of_a_project_is_chosen_once_the_user_trusts_it() -> Result<()>
 }
 
 #[tokio::test]
+async fn a_file_that_changes_after_the_trust_is_said_to_have_changed() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = with_chat(&stage, &[(".natter/agents/gardener.md", GARDENER)]).await?;
+    window.find(named("Review…").role(Role::Button)).await?.click_with_mouse().await?;
+    window.click(containing("Use Them").role(Role::Button)).await?;
+    window.gone(question()).await?;
+    let garden = stage.desktop.folder().canonicalize()?.join("home/garden");
+    std::fs::write(garden.join(".natter/agents/gardener.md"), "You water plants.\n")?;
+    window.find(named("This project’s agents have changed since you trusted it.")).await?;
+    assert!(!window.has(question()).await);
+    window.close().await
+}
+
+#[tokio::test]
 async fn a_project_that_is_not_trusted_is_not_asked_about_again() -> Result<()> {
     let stage = Stage::new().await?;
     let window = with_chat(&stage, &[(".natter/agents/gardener.md", GARDENER)]).await?;
@@ -73,6 +94,21 @@ async fn a_project_that_is_not_trusted_is_not_asked_about_again() -> Result<()> 
     window.find(named("Agent")).await?.click_with_mouse().await?;
     window.find(containing("Chats with the model")).await?;
     assert!(!window.has(containing("Waters plants")).await);
+    window.keys(&["Escape"]).await?;
+    window.gone(containing("Chats with the model")).await?;
+    // The menu asks again, and shows what is trusted.
+    review_from_menu(&window).await?;
+    window.find(named("Trust This Project?")).await?;
+    window.click(containing("Use Them").role(Role::Button)).await?;
+    window.gone(named("Trust This Project?")).await?;
+    until("the project to be trusted", || async {
+        review_from_menu(&window).await?;
+        let is_trusted = window.has(named("You Trust This Project")).await;
+        window.keys(&["Escape"]).await?;
+        window.gone(named("Agent gardener – all tools")).await?;
+        Ok(is_trusted.then_some(()))
+    })
+    .await?;
     window.close().await
 }
 
@@ -110,6 +146,26 @@ async fn a_broken_file_is_named_until_the_line_is_closed() -> Result<()> {
     window.gone(line()).await?;
     window.type_text("Apples").await?;
     window.holds("Apples").await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn all_problems_are_listed_and_the_question_names_those_of_an_agent() -> Result<()> {
+    let stage = Stage::new().await?;
+    let warned = "---\nhooks: x\n---\nHelp.\n";
+    let files = [
+        (".natter/agents/helper.md", warned),
+        (".natter/agents/other.md", "---\nmode: maybe\n---\nHm.\n"),
+    ];
+    let window = with_chat(&stage, &files).await?;
+    window.find(containing("And 1 more problem.")).await?;
+    window.find(named("Show all problems").role(Role::Button)).await?.click_with_mouse().await?;
+    window.find(named("Problems in Files")).await?;
+    window.find(containing("helper.md, line 2: “hooks” is unknown and ignored.")).await?;
+    window.keys(&["Escape"]).await?;
+    window.gone(named("Problems in Files")).await?;
+    window.find(named("Review…").role(Role::Button)).await?.click_with_mouse().await?;
+    window.find(named("Line 2: “hooks” is unknown and ignored.")).await?;
     window.close().await
 }
 

@@ -211,6 +211,23 @@ async fn a_worktree_is_merged_once_its_changes_were_seen_and_restored_from_its_s
 }
 
 #[tokio::test]
+async fn a_worktree_without_changes_is_not_merged() -> Result<()> {
+    let stage = Stage::new().await?;
+    let garden = repository(&stage)?;
+    let folder = worktree(&stage, &garden).await?;
+    fs::write(folder.join("notes.txt"), "milk\n")?;
+    fruit(&stage, &folder).await?;
+    let window = stage.ready().await?;
+    open_list(&window).await?;
+    window.find(containing("natter/fix-notes · garden · ")).await?;
+    open_page(&window).await?;
+    window.find(containing("0 commits, 0 files not committed")).await?;
+    window.find(containing("There is nothing to merge yet")).await?;
+    assert!(!window.find(button("Merge…")).await?.is_sensitive());
+    window.close().await
+}
+
+#[tokio::test]
 async fn a_conflict_is_named_and_a_worktree_is_committed_and_discarded_by_keyboard() -> Result<()> {
     let stage = Stage::new().await?;
     let garden = repository(&stage)?;

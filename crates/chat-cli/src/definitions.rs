@@ -51,7 +51,8 @@ pub async fn ask_for_trust(request: &ChatRequest, program: &Program) -> Result<(
                 program.manager.definitions().trust(project).await?;
             }
             Typed::Line(answer) if say::is_show(&answer) => {
-                question = project.untrusted().map(trust::whole).collect();
+                let whole = |item| trust::whole(item, &definitions.problems);
+                question = project.untrusted().map(whole).collect();
                 continue;
             }
             Typed::Line(_) => {}

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use chat_core::definitions::ProjectItem;
+use chat_core::definitions::{Problem, ProjectItem};
 use chat_presentation::words;
 use serde::Serialize;
 
@@ -58,18 +58,20 @@ async fn show(given: &Path, program: &Program) -> Result<Outcome> {
     if items.is_empty() {
         remark(&say::nothing_to_trust(&root));
     }
-    let text: String = items.iter().map(whole).collect();
+    let text: String = items.iter().map(|item| whole(item, &definitions.problems)).collect();
     program.output.print(program.terminal.clean_output(&text).into_owned()).await?;
     Ok(Outcome::Done)
 }
 
-/// A definition with all that the user should know before trusting it: its text, or what changed in it, and the names of
-/// a skill's other files that did.
-pub fn whole(item: &ProjectItem) -> String {
+/// A definition with all that the user should know before trusting it: its text, or what changed in it, the names of a
+/// skill's other files that did, and what is wrong in its file.
+pub fn whole(item: &ProjectItem, problems: &[Problem]) -> String {
     let mut text = format!("{}\n", words::project_item(item));
     let path = words::visible_line(&item.path.display().to_string());
     let files = words::project_item_files(item);
-    for line in [words::project_item_state(item), path].into_iter().chain(files) {
+    let problems = words::project_item_problems(item, problems);
+    let about = [words::project_item_state(item), path].into_iter().chain(files).chain(problems);
+    for line in about {
         let _ = writeln!(text, "  {line}");
     }
     let content = words::project_item_diff(item).unwrap_or_else(|| words::project_item_text(item));

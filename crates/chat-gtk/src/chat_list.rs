@@ -207,6 +207,9 @@ impl Component for ChatList {
             Command::Deleted { fid, title, result: Ok(agents) } => {
                 tell(&sender, Output::Deleted(DeletedChat { fid, title, agents }));
             }
+            Command::Deleted { fid, title, result: Err(error) } => {
+                self.deletion_failed(fid, title, error, &sender);
+            }
             Command::Restored { fid, result: Ok(()) } => self.reopen(fid, &sender),
             Command::Colors(project, colors) => {
                 if view.colors().set(project, colors) {
@@ -218,7 +221,6 @@ impl Component for ChatList {
             | Command::Found { .. }
             | Command::Done(Ok(())) => {}
             Command::Loaded(Err(error))
-            | Command::Deleted { result: Err(error), .. }
             | Command::Restored { result: Err(error), .. }
             | Command::Done(Err(error)) => tell(&sender, Output::Failed(error)),
         }

@@ -274,6 +274,7 @@ impl Component for ChatWidget {
             }
             Input::ChooseModel => self.model.open_models(),
             Input::ChooseProject => self.project.open(),
+            Input::ReviewDefinitions => self.review_definitions(),
             Input::Work(folder) => self.choose_project(Some(folder)),
             Input::Open(open) => {
                 self.editor_context.set_open(open);

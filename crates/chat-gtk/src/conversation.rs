@@ -6,6 +6,7 @@
 
 mod approval_card;
 mod column;
+mod diff_text;
 mod find;
 mod model;
 mod rows;
@@ -28,6 +29,7 @@ use chat_core::store::Page;
 use chat_core::tool::Toolbox;
 
 pub use approval_card::{ApprovalCard, ApprovalCards};
+pub(crate) use diff_text::show_diff;
 pub use model::files::{FileLocation, Files, KnownFiles};
 use model::transcript::{Change, Transcript};
 pub use search::{Pattern, SearchStatus};

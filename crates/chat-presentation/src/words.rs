@@ -37,9 +37,9 @@ pub use level::{OLD_DEFAULT_THINKING, thinking_from_name, thinking_levels, think
 pub use model::{bytes, download_stage, good_for, is_engine_name};
 pub use number::tenths;
 pub use permission::{
-    REASONS_SHOWN, bad_rule, effect, go_on_question, mode_choice, mode_meaning, mode_title,
-    more_reasons, permission_question, reason_asked, reasons_asked, rule_of_project, run_time,
-    runs_command, stays_inside, why, why_asked,
+    REASONS_SHOWN, bad_rule, command_text, effect, go_on_question, mode_choice, mode_meaning,
+    mode_title, more_reasons, permission_question, reason_asked, reasons_asked, rule_of_project,
+    run_time, runs_command, stays_inside, why, why_asked,
 };
 pub use protocol::{protocol, speaks};
 pub use state::{
@@ -50,7 +50,10 @@ pub use tools::{
     Progress, changed, command_exit, tool_description, tool_group, tool_heading, tool_line,
     tool_reason, tool_subject, tool_title,
 };
-pub use trust::{project_item_diff, project_item_files, project_item_state, project_item_text};
+pub use trust::{
+    project_item_diff, project_item_files, project_item_problems, project_item_state,
+    project_item_text, project_notice,
+};
 pub use visible::{hides, one_line, visible, visible_line};
 pub use worktree::{
     commit_count, file_count, left_over, merge_blocked, merge_conflicts, merged,

@@ -162,12 +162,8 @@ async fn discard(
     context: &ToolContext,
 ) -> Result<ToolOutput, ToolFailure> {
     let (worktree, plan) = worktrees.plan_discard(name).await?;
-    let mut note = format!(
-        "# Discards {}, {} and {}; all of it is kept in a snapshot.",
-        counted(plan.commit_count, "commit"),
-        counted(plan.status.changed, "changed file"),
-        counted(plan.status.untracked, "new file"),
-    );
+    let status = &plan.status;
+    let mut note = discard_note(plan.commit_count, status.changed, status.untracked);
     for commit in plan.commits.iter().take(FILES) {
         let _ = write!(note, "\n#   {} {}", short(&commit.commit), visible(&commit.subject));
     }
@@ -181,6 +177,18 @@ async fn discard(
     permit(context, &command, note, Why::Discards(name.to_owned())).await?;
     let removed = worktrees.discard(name).await?;
     Ok(ToolOutput::text(format!("Discarded. {}", gone(&removed))))
+}
+
+/// What goes with a worktree, as a comment below the command. The user's front end translates it.
+fn discard_note(commits: u64, changed: u64, new: u64) -> String {
+    let parts = [(commits, "commit"), (changed, "changed file"), (new, "new file")];
+    let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+    let mut parts: Vec<_> = parts.map(|(count, word)| counted(count, word)).collect();
+    let Some(last) = parts.pop() else {
+        return "# Discards no commits and no changed files.".to_owned();
+    };
+    let what = if parts.is_empty() { last } else { format!("{} and {last}", parts.join(", ")) };
+    format!("# Discards {what}; all of it is kept in a snapshot.")
 }
 
 /// Asks the user each time. The command says what is done; none is run.
@@ -357,6 +365,17 @@ mod tests {
         let path = PathBuf::from("a\n# Changes 1 file\u{202e}");
         assert_eq!(listed(std::slice::from_ref(&path)), r"a\u{a}# Changes 1 file\u{202e}");
         assert_eq!(shown_path(&path), r"a\u{a}# Changes 1 file\u{202e}");
+    }
+
+    #[test]
+    fn a_question_to_discard_names_only_what_there_is() {
+        let kept = "all of it is kept in a snapshot.";
+        assert_eq!(discard_note(0, 0, 1), format!("# Discards 1 new file; {kept}"));
+        let both = "2 commits and 1 changed file";
+        assert_eq!(discard_note(2, 1, 0), format!("# Discards {both}; {kept}"));
+        let all = "1 commit, 2 changed files and 3 new files";
+        assert_eq!(discard_note(1, 2, 3), format!("# Discards {all}; {kept}"));
+        assert_eq!(discard_note(0, 0, 0), "# Discards no commits and no changed files.");
     }
 
     #[test]

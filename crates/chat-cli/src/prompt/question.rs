@@ -28,7 +28,8 @@ pub(super) fn permission(
     let mut lines = vec![terminal.strong(&words::permission_question(asked))];
     match &asked.preview {
         Preview::Command { text, folder, network, sandboxed, .. } => {
-            lines.extend(visible(text).lines().map(|line| format!("  {line}")));
+            let text = words::command_text(asked, text);
+            lines.extend(visible(&text).lines().map(|line| format!("  {line}")));
             if words::runs_command(asked) {
                 lines.push(terminal.dim(&say::bounds(folder, *sandboxed, *network)));
             }

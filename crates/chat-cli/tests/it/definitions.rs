@@ -125,6 +125,9 @@ fn what_is_to_be_trusted_can_be_read_and_changes_are_shown() {
     for told in told {
         assert!(shown.contains(told), "{told:?}: {shown:?}");
     }
+    write(home, file, "---\nhooks: x\n---\nBuild.\n");
+    let shown = home.run(["trust", "show", project]).ok().stdout;
+    assert!(shown.contains("  Line 2: “hooks” is unknown and ignored.\n"), "{shown:?}");
     let elsewhere = home.path("config");
     let run = home.run(["trust", "show", elsewhere.to_str().expect("a path")]).ok();
     assert!(run.stderr.contains("has no agents, commands, or skills of its own."), "{run:#?}");

@@ -1,6 +1,6 @@
 //! Deletes chats, and opens them again where that is undone.
 
-use chat_core::error::Result;
+use chat_core::error::{Error, Kind, Result};
 use chat_core::manager::Manager;
 use chat_core::message::Fid;
 use relm4::ComponentSender;
@@ -42,6 +42,19 @@ impl ChatList {
             let result = delete(&manager, &fid).await;
             Command::Deleted { fid, title, result }
         });
+    }
+
+    /// A chat was not deleted: it is shown again if the list went on to its neighbor.
+    pub(super) fn deletion_failed(
+        &mut self,
+        fid: Fid,
+        title: String,
+        error: Error,
+        sender: &ComponentSender<Self>,
+    ) {
+        self.reopen(fid, sender);
+        let is_in_use = error.kind == Kind::SessionInUse;
+        tell(sender, if is_in_use { Output::InUse(title) } else { Output::Failed(error) });
     }
 
     /// Takes a deletion back.

@@ -73,6 +73,8 @@ pub(crate) enum Output {
     Open { fid: Fid, found: Option<FoundIn>, forward: bool },
     /// It was deleted, which can be undone.
     Deleted(DeletedChat),
+    /// The chat of this title was not deleted, since another program writes in it.
+    InUse(String),
     /// Write it to a file.
     Export { fid: Fid, title: String },
     /// Something failed.

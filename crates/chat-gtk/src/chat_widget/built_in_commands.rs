@@ -143,10 +143,11 @@ impl ChatWidget {
             BuiltIn::Mode => self.mode_named(command, arguments)?,
             BuiltIn::Undo => {
                 let fid = self.begun()?;
-                let message = self.conversation.last_request(self.agents.parent().is_some());
+                let is_agent = self.agents.parent().is_some();
+                let message = self.conversation.last_request(is_agent);
                 let message = message.filter(|_| self.shown.project().is_some());
                 let message = message.ok_or_else(no_project)?;
-                self.review.ask_restore(fid, message);
+                self.review.ask_restore(fid, message, is_agent);
             }
             BuiltIn::Help => self.composer.field().show_commands(),
         }
@@ -190,6 +191,15 @@ impl ChatWidget {
         })?;
         self.set_mode(mode);
         Ok(())
+    }
+
+    /// Shows what the project of the shown chat has, to trust it or to look at it.
+    pub(super) fn review_definitions(&self) {
+        if self.shown.project().is_some() {
+            self.definitions.review();
+        } else {
+            self.handle.output(Output::Note(no_project()));
+        }
     }
 
     /// The shown chat works in this mode from now on. Whether it works in a project, where modes count.

@@ -13,6 +13,7 @@ use gettextrs::{gettext, ngettext};
 use relm4::gtk::{self, pango};
 
 use super::handle::Handle;
+use super::messages::Output;
 use crate::models::has_keyboard;
 use crate::{accessible, adaptive_pair};
 
@@ -24,11 +25,28 @@ pub(super) enum Msg {
     /// Use what was shown.
     Trust(Arc<ProjectDefinitions>),
     /// Do not ask about this again for now.
-    Refuse(Digest),
+    Refuse(Refusal),
     /// Close the line about the project.
     CloseProject,
+    /// List all problems.
+    ShowProblems,
     /// Close the line about problems.
     CloseProblems,
+}
+
+/// What the user did not want to use: a project's files as they were, with so many of them trusted. If the user stops
+/// trusting these, they are asked again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Refusal {
+    digest: Digest,
+    trusted: usize,
+}
+
+impl Refusal {
+    fn of(project: &ProjectDefinitions) -> Self {
+        let trusted = project.items.iter().filter(|item| item.is_trusted).count();
+        Self { digest: project.digest, trusted }
+    }
 }
 
 /// A line with words and buttons.
@@ -70,10 +88,12 @@ pub(super) struct DefinitionsBar {
     root: gtk::Box,
     project: Line,
     problems: Line,
+    /// Lists all problems where there are several.
+    show_problems: gtk::Button,
     /// Those that count in the shown chat, once they are read.
     definitions: Arc<Definitions>,
     /// What the user does not want to be asked about again.
-    refused: Vec<Digest>,
+    refused: Vec<Refusal>,
     /// The problems whose line the user closed.
     closed: Vec<Problem>,
 }
@@ -86,6 +106,10 @@ impl DefinitionsBar {
         let close_project = close(&gettext("Close project notice"));
         let told = handle.callback(|()| Msg::CloseProject);
         close_project.connect_clicked(move |_| told(()));
+        let show_problems = gtk::Button::with_label(&gettext("Show All"));
+        accessible::set_label(&show_problems, &gettext("Show all problems"));
+        let told = handle.callback(|()| Msg::ShowProblems);
+        show_problems.connect_clicked(move |_| told(()));
         let close_problems = close(&gettext("Close file notice"));
         let told = handle.callback(|()| Msg::CloseProblems);
         close_problems.connect_clicked(move |_| told(()));
@@ -95,6 +119,7 @@ impl DefinitionsBar {
         of_project.append(&review);
         of_project.append(&close_project);
         let of_problems = buttons();
+        of_problems.append(&show_problems);
         of_problems.append(&close_problems);
         let project = Line::new("dialog-question-symbolic", &of_project);
         let problems = Line::new("dialog-warning-symbolic", &of_problems);
@@ -111,6 +136,7 @@ impl DefinitionsBar {
             root,
             project,
             problems,
+            show_problems,
             definitions: Arc::default(),
             refused: Vec::new(),
             closed: Vec::new(),
@@ -128,6 +154,10 @@ impl DefinitionsBar {
     /// Shows what there is to say of these. Whether what had the keyboard is gone.
     pub(super) fn show(&mut self, definitions: Arc<Definitions>) -> bool {
         self.definitions = definitions;
+        // Who trusted it after all is asked again once they stop.
+        if let Some(project) = self.definitions.project.as_ref().filter(|it| it.is_trusted()) {
+            self.refused.retain(|refused| refused.digest != project.digest);
+        }
         self.refresh()
     }
 
@@ -135,9 +165,7 @@ impl DefinitionsBar {
     pub(super) fn update(&mut self, msg: Msg) -> bool {
         match msg {
             Msg::Review => {
-                if let Some(project) = self.asked() {
-                    self.ask(project);
-                }
+                self.review();
                 return false;
             }
             Msg::Trust(project) => {
@@ -147,8 +175,14 @@ impl DefinitionsBar {
                 }
                 return false;
             }
-            Msg::Refuse(digest) => self.refused.push(digest),
-            Msg::CloseProject => self.refused.extend(self.asked().map(|project| project.digest)),
+            Msg::ShowProblems => {
+                self.list_problems();
+                return false;
+            }
+            Msg::Refuse(refusal) => self.refused.push(refusal),
+            Msg::CloseProject => {
+                self.refused.extend(self.asked().map(|project| Refusal::of(&project)));
+            }
             Msg::CloseProblems => self.closed.clone_from(&self.definitions.problems),
         }
         self.refresh()
@@ -162,17 +196,56 @@ impl DefinitionsBar {
     }
 
     fn refresh(&self) -> bool {
-        let project =
-            self.asked().map(|_| gettext("This project has its own agents, commands, and skills."));
+        let project = self.asked().map(|project| words::project_notice(&project));
         let problems = if self.closed == self.definitions.problems {
             None
         } else {
             problem_words(&self.definitions.problems)
         };
-        let is_lost = self.project.show(project.as_deref());
-        let is_lost = self.problems.show(problems.as_deref()) || is_lost;
+        let mut is_lost = self.project.show(project.as_deref());
+        let is_several = words::problems_to_show(&self.definitions.problems).len() > 1;
+        is_lost |= !is_several && has_keyboard(&self.show_problems);
+        self.show_problems.set_visible(is_several);
+        is_lost |= self.problems.show(problems.as_deref());
         self.root.set_visible(project.is_some() || problems.is_some());
         is_lost
+    }
+
+    /// Lists all problems, each with its file and line.
+    fn list_problems(&self) {
+        let list = items::problem_list(&self.definitions.problems);
+        self.show_list(&gettext("Problems in Files"), None, &list);
+    }
+
+    fn show_list(&self, heading: &str, body: Option<&str>, list: &gtk::Box) {
+        let above = self.root.root().and_downcast::<gtk::Window>();
+        let dialog = adw::MessageDialog::new(above.as_ref(), Some(heading), body);
+        dialog.set_extra_child(Some(list));
+        dialog.add_response("close", &gettext("_Close"));
+        dialog.set_default_response(Some("close"));
+        dialog.set_close_response("close");
+        dialog.present();
+    }
+
+    /// Asks whether to use what the project has, also if the user did not want to. Shows what is trusted if there is
+    /// nothing to ask.
+    pub(super) fn review(&self) {
+        let project = self.definitions.project.as_ref().filter(|it| !it.items.is_empty());
+        match project {
+            Some(project) if project.is_trusted() => self.show_trusted(project),
+            Some(project) => self.ask(Arc::clone(project)),
+            None => {
+                let words = gettext("This project has no agents, commands, or skills of its own.");
+                self.handle.output(Output::Note(words));
+            }
+        }
+    }
+
+    fn show_trusted(&self, project: &ProjectDefinitions) {
+        let heading = gettext("You Trust This Project");
+        let body = gettext("To stop trusting it, open Permissions in Preferences.");
+        let list = items::list(project.items.iter(), &self.definitions.problems);
+        self.show_list(&heading, Some(&body), &list);
     }
 
     /// Asks whether to use what a project has.
@@ -181,7 +254,7 @@ impl DefinitionsBar {
         let heading = gettext("Trust This Project?");
         let body = words::trust_explanation();
         let dialog = adw::MessageDialog::new(above.as_ref(), Some(&heading), Some(&body));
-        dialog.set_extra_child(Some(&items::list(project.untrusted())));
+        dialog.set_extra_child(Some(&items::list(project.untrusted(), &self.definitions.problems)));
         dialog.add_response("refuse", &gettext("_Don’t Use"));
         dialog.add_response("use", &gettext("_Use Them"));
         dialog.set_default_response(Some("refuse"));
@@ -189,7 +262,7 @@ impl DefinitionsBar {
         let handle = self.handle.clone();
         dialog.connect_response(None, move |_, response| match response {
             "use" => handle.send(Msg::Trust(Arc::clone(&project))),
-            "refuse" => handle.send(Msg::Refuse(project.digest)),
+            "refuse" => handle.send(Msg::Refuse(Refusal::of(&project))),
             _ => {}
         });
         dialog.present();
@@ -197,8 +270,8 @@ impl DefinitionsBar {
 }
 
 /// Whether the user is to be asked about a project.
-fn is_asked(project: &ProjectDefinitions, refused: &[Digest]) -> bool {
-    !project.is_trusted() && !refused.contains(&project.digest)
+fn is_asked(project: &ProjectDefinitions, refused: &[Refusal]) -> bool {
+    !project.is_trusted() && !refused.contains(&Refusal::of(project))
 }
 
 /// The first problem, and how many more there are. Errors come before warnings.
@@ -233,7 +306,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use chat_core::definitions::{Sources, load};
+    use chat_core::definitions::{Sources, TrustStore, load};
     use chat_core::permission::path::{PathEnvironment, Project};
 
     use super::*;
@@ -256,10 +329,31 @@ mod tests {
         write(folder.path(), ".natter/agents/a.md", "Help.");
         let before = definitions(folder.path()).project.expect("a project");
         assert!(is_asked(&before, &[]));
-        assert!(!is_asked(&before, &[before.digest]));
+        assert!(!is_asked(&before, &[Refusal::of(&before)]));
         write(folder.path(), ".natter/agents/b.md", "Help more.");
         let after = definitions(folder.path()).project.expect("a project");
-        assert!(is_asked(&after, &[before.digest]));
+        assert!(is_asked(&after, &[Refusal::of(&before)]));
+    }
+
+    #[test]
+    fn a_refused_change_is_asked_about_again_once_the_project_is_not_trusted_any_more() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().join("project");
+        let store = TrustStore::new(folder.path().join("trust.json"));
+        let found = || {
+            let project = Project::open(&root, &PathEnvironment::default()).expect("a project");
+            let trust = Some(store.clone());
+            let sources = Sources { project: Some(project), trust, ..Sources::default() };
+            load(&sources).project.expect("definitions")
+        };
+        write(&root, ".natter/agents/a.md", "Help.");
+        write(&root, ".natter/agents/b.md", "Help.");
+        store.trust(&found()).expect("trusted");
+        write(&root, ".natter/agents/b.md", "Help more.");
+        let refused = [Refusal::of(&found())];
+        assert!(!is_asked(&found(), &refused));
+        store.forget(&found().root).expect("forgotten");
+        assert!(is_asked(&found(), &refused));
     }
 
     #[test]

@@ -76,6 +76,8 @@ pub enum Input {
     ChooseModel,
     /// Open the list of folders.
     ChooseProject,
+    /// Show the agents, commands and skills of the shown chat's project, to trust them or to look at them.
+    ReviewDefinitions,
     /// Work in this folder, in the chat that is shown or was asked for last.
     Work(PathBuf),
     /// These files are open in an editor now.

@@ -129,7 +129,9 @@ impl ChatWidget {
                 self.conversation.go_to_end();
                 self.requests.answer(fid, ask, answer);
             }
-            Used::Restore(message) => self.review.ask_restore(fid, message),
+            Used::Restore(message) => {
+                self.review.ask_restore(fid, message, self.agents.parent().is_some());
+            }
             Used::GiveBack(_) => {}
             Used::KeyboardLost => self.composer.field().focus(),
             Used::OpenLink(url) => open_link(&url, self.layout.root()),

@@ -155,12 +155,12 @@ impl ReviewBar {
         });
     }
 
-    /// Asks the person how much is to be brought back to how it was at this message.
-    pub(super) fn ask_restore(&self, fid: Fid, message: MessageId) {
+    /// Asks the person how much is to be brought back to how it was at this message. `is_agent`: in an agent's chat.
+    pub(super) fn ask_restore(&self, fid: Fid, message: MessageId, is_agent: bool) {
         let window = self.widget().root().and_downcast::<gtk::Window>();
         let confirmed =
             self.handle.callback(move |extent| Msg::Restore { fid: fid.clone(), message, extent });
-        restore::ask(window.as_ref(), confirmed);
+        restore::ask(window.as_ref(), is_agent, confirmed);
     }
 
     /// Takes a restore back.

@@ -12,7 +12,7 @@ use relm4::{ComponentController, ComponentSender};
 
 use super::keys::Action;
 use super::view::View;
-use super::{Input, Window, about, export, keys, state, switcher, view};
+use super::{Input, Window, about, deletions, export, keys, state, switcher, view};
 use crate::chat_list::{self, FoundIn};
 use crate::chat_widget::{self, Find};
 use crate::conversation::move_focused_waiting;
@@ -85,6 +85,10 @@ impl Window {
             Action::ChooseProject => {
                 view.forward();
                 self.chat.emit(Chat::ChooseProject);
+            }
+            Action::ReviewDefinitions => {
+                view.forward();
+                self.chat.emit(Chat::ReviewDefinitions);
             }
             Action::CopyReply => self.chat.emit(Chat::CopyLastReply),
             Action::Rename => {
@@ -253,6 +257,7 @@ impl Window {
                 }
             }
             Told::Deleted(chat) => view.offer_undo(&chat, sender),
+            Told::InUse(title) => view.toasts.say(&deletions::in_use(&title)),
             Told::Export { fid, title } => self.export(fid, &title, sender, root),
             Told::Failed(error) => view.note(&words::sentence(&error)),
             Told::Loaded(chats) => {

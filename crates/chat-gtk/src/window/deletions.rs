@@ -216,6 +216,13 @@ fn deleted(chats: u32, title: &str, agents: u32) -> String {
     }
 }
 
+/// Why the chat of this title was not deleted. It may stand over another chat, so it names this one.
+pub(super) fn in_use(title: &str) -> String {
+    let text =
+        gettext("“{title}” can’t be deleted: another Natter window or terminal is writing in it.");
+    words::fill(&text, &[("title", title)])
+}
+
 #[cfg(test)]
 mod tests {
     use super::deleted;

@@ -18,6 +18,7 @@ pub(crate) enum Action {
     NewChat,
     NewWorktreeChat,
     Worktrees,
+    ReviewDefinitions,
     Switcher,
     Search,
     Find,
@@ -81,7 +82,11 @@ impl Action {
             Self::Quit => &["<Control>q"],
             Self::Back => &["<Alt>Left"],
             Self::Rename => &["F2"],
-            Self::Worktrees | Self::Export | Self::Delete | Self::About => &[],
+            Self::Worktrees
+            | Self::ReviewDefinitions
+            | Self::Export
+            | Self::Delete
+            | Self::About => &[],
         }
     }
 }

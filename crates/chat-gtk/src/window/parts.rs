@@ -39,6 +39,7 @@ pub(super) fn main_menu() -> gtk::MenuButton {
         &[
             (gettext("_New Chat in a Worktree…"), "win.new-worktree-chat"),
             (gettext("_Worktrees…"), "win.worktrees"),
+            (gettext("Project’s A_gents and Skills…"), "win.review-definitions"),
         ][..],
         &[
             (gettext("_Find in Chat"), "win.find"),

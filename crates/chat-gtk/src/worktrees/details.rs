@@ -32,6 +32,9 @@ pub(super) struct Details {
     /// The message of the commit.
     message: adw::EntryRow,
     commit: gtk::Button,
+    merge: gtk::Button,
+    /// The row with the button to merge.
+    merge_row: adw::ActionRow,
 }
 
 impl Details {
@@ -51,11 +54,14 @@ impl Details {
             accessible::set_label(&text, &gettext("Commit message (optional)"));
         }
         let commit = button(&gettext("Commit"), dialog, |dialog| dialog.run(Dialog::commit));
+        let merge = button(&gettext("Merge…"), dialog, |dialog| dialog.run(Dialog::merge));
+        let merge_title = row.worktree.as_ref().map(sentences::merge_into).unwrap_or_default();
+        let merge_row = action_row(&merge_title, &sentences::about_merge(true), &merge, dialog);
         let changes = adw::PreferencesGroup::builder().title(gettext("Changes")).build();
         match (&row.worktree, row.state) {
-            (Some(worktree), WorktreeState::Whole) => {
+            (Some(_), WorktreeState::Whole) => {
                 page.add(&commit_group(&message, &commit, dialog));
-                page.add(&finish_group(worktree, dialog));
+                page.add(&finish_group(merge_row.clone(), dialog));
                 page.add(&changes);
             }
             (Some(_), WorktreeState::Unlinked) => {
@@ -83,7 +89,7 @@ impl Details {
             _ => {}
         }
         let files = RefCell::default();
-        Self { row, page, about, changes, files, message, commit }
+        Self { row, page, about, changes, files, message, commit, merge, merge_row }
     }
 
     /// Loads how far the work is, and what it changes.
@@ -102,10 +108,15 @@ impl Details {
     fn show(&self, worktree: &Worktree, status: &Status, diff: &WorkDiff) {
         let summary = words::work_summary(&one_line(worktree.branch()), status);
         self.about.set_description(Some(&gtk::glib::markup_escape_text(&summary)));
-        let had_keyboard = has_keyboard(&self.commit);
-        self.commit.set_sensitive(status.changed + status.untracked > 0);
-        if had_keyboard && !self.commit.is_sensitive() {
-            self.message.grab_focus();
+        let can_merge = status.ahead > 0 || status.is_dirty();
+        self.merge_row.set_subtitle(&sentences::about_merge(can_merge));
+        let can_commit = status.changed + status.untracked > 0;
+        for (button, is_usable) in [(&self.commit, can_commit), (&self.merge, can_merge)] {
+            let had_keyboard = has_keyboard(button);
+            button.set_sensitive(is_usable);
+            if had_keyboard && !is_usable {
+                self.message.grab_focus();
+            }
         }
         for row in self.files.take() {
             self.changes.remove(&row);
@@ -208,17 +219,11 @@ fn commit_group(
     group
 }
 
-fn finish_group(worktree: &Worktree, dialog: &Rc<Dialog>) -> adw::PreferencesGroup {
-    let merge = button(&gettext("Merge…"), dialog, |dialog| dialog.run(Dialog::merge));
+fn finish_group(merge: adw::ActionRow, dialog: &Rc<Dialog>) -> adw::PreferencesGroup {
     let discard = button(&gettext("Discard…"), dialog, |dialog| dialog.run(Dialog::discard));
     discard.add_css_class("destructive-action");
     group(&[
-        action_row(
-            &sentences::merge_into(worktree),
-            &gettext("Shows first what changes. The worktree is removed afterwards."),
-            &merge,
-            dialog,
-        ),
+        merge,
         action_row(
             &gettext("Discard"),
             &gettext("Removes the folder and the branch. A snapshot is kept."),

@@ -87,6 +87,15 @@ pub(super) fn merge_into(worktree: &Worktree) -> String {
     }
 }
 
+/// The line below it, which says why it can't be pressed if there is nothing to merge.
+pub(super) fn about_merge(can_merge: bool) -> String {
+    if can_merge {
+        gettext("Shows first what changes. The worktree is removed afterwards.")
+    } else {
+        gettext("There is nothing to merge yet")
+    }
+}
+
 /// The line below a changed file's path.
 pub(super) fn kind(file: &ChangedFile) -> String {
     match &file.kind {

@@ -82,6 +82,9 @@ fn a_message_that_is_moved_keeps_its_widgets_and_the_keyboard() {
     assert!(!up.is_sensitive());
     assert_eq!(scene.focus(), Some(down.upcast()));
     assert!(move_focused_waiting(&scene.window, false) && is_told(&moves(Some(&b))));
+    // At the end the other arrow has it, not the button that removes the message.
+    scene.wait(&[a.clone(), b.clone(), c.clone()]);
+    assert_eq!(scene.focus(), Some(up.upcast()));
     // Alone there is no place to move to.
     scene.wait(std::slice::from_ref(&c));
     let remove = button(&rows[2], "Remove Message");

@@ -1,5 +1,7 @@
 //! Words permissions: what is asked for, why it is asked, which rules there are.
 
+mod finish_note;
+
 use std::time::Duration;
 
 use chat_core::message::{AskReason, PermissionRequest, Preview};
@@ -9,6 +11,8 @@ use chat_core::permission::{Action, Effect, InvalidRule, Mode, Scope, Why};
 use gettextrs::{gettext, ngettext};
 
 use super::{fill, one_line, seconds, short_time};
+
+pub use finish_note::command_text;
 
 /// What a tool wants to do, as a question of one line.
 pub fn permission_question(asked: &PermissionRequest) -> String {

@@ -1,10 +1,35 @@
 //! Words what the question whether to trust a project says of each file.
 
-use chat_core::definitions::{ItemKind, ProjectItem, SkillFileChangeKind};
+use chat_core::definitions::{
+    ItemKind, Problem, ProjectDefinitions, ProjectItem, SkillFileChangeKind,
+};
 use chat_core::review::diff;
 use gettextrs::gettext;
 
-use super::{fill, visible, visible_line};
+use super::{fill, problem_sentence, problems_to_show, visible, visible_line};
+
+/// That a project has definitions of its own that wait for the user's trust, or that those of a trusted one have
+/// changed. Names the kinds that there are.
+pub fn project_notice(project: &ProjectDefinitions) -> String {
+    let has = |kind| project.untrusted().any(|item| item.kind == kind);
+    let kinds = [ItemKind::Agent, ItemKind::Command, ItemKind::Skill].map(has);
+    let kinds = match kinds {
+        [true, true, true] => gettext("agents, commands, and skills"),
+        [true, true, false] => gettext("agents and commands"),
+        [true, false, true] => gettext("agents and skills"),
+        [true, false, false] => gettext("agents"),
+        [false, true, true] => gettext("commands and skills"),
+        [false, true, false] => gettext("commands"),
+        [false, false, _] => gettext("skills"),
+    };
+    let is_known = project.items.iter().any(|item| item.is_trusted || item.was_trusted);
+    let text = if is_known {
+        gettext("This project’s {kinds} have changed since you trusted it.")
+    } else {
+        gettext("This project has its own {kinds}.")
+    };
+    fill(&text, &[("kinds", &kinds)])
+}
 
 /// Whether a definition is new or has changed, and whether it is used in place of one of the user's own.
 pub fn project_item_state(item: &ProjectItem) -> String {
@@ -25,6 +50,22 @@ pub fn project_item_state(item: &ProjectItem) -> String {
         ItemKind::Skill => gettext("replaces your own skill of this name"),
     });
     replaces.map_or_else(|| state.clone(), |replaces| format!("{state}, {replaces}"))
+}
+
+/// What is wrong in the file of a definition, each with its line, errors before warnings.
+pub fn project_item_problems(item: &ProjectItem, problems: &[Problem]) -> Vec<String> {
+    let of_item = problems_to_show(problems).into_iter().filter(|it| it.path == item.path);
+    let words = |problem: &Problem| {
+        let sentence = problem_sentence(&problem.kind);
+        match problem.line {
+            Some(line) => fill(
+                &gettext("Line {line}: {problem}"),
+                &[("line", &line.to_string()), ("problem", &sentence)],
+            ),
+            None => sentence,
+        }
+    };
+    of_item.map(words).collect()
 }
 
 /// What changed in a definition since the user trusted it, as a unified diff. None if that is not known, or nothing has.
@@ -81,6 +122,37 @@ mod tests {
     }
 
     #[test]
+    fn the_notice_names_the_kinds_that_there_are_and_says_what_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        write(folder, "project/.natter/agents/builder.md", "Build.");
+        assert_eq!(project_notice(&project(folder)), "This project has its own agents.");
+        write(folder, "project/.natter/commands/ship.md", "Ship.");
+        let own = "This project has its own agents and commands.";
+        assert_eq!(project_notice(&project(folder)), own);
+        TrustStore::new(folder.join("trust.json")).trust(&project(folder)).unwrap();
+        write(folder, "project/.natter/commands/ship.md", "Ship it.");
+        let changed = "This project’s commands have changed since you trusted it.";
+        assert_eq!(project_notice(&project(folder)), changed);
+    }
+
+    #[test]
+    fn the_problems_of_a_file_have_their_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        write(folder, "project/.natter/agents/a.md", "---\nhooks: x\n---\nBuild.");
+        write(folder, "project/.natter/agents/b.md", "---\nlater: x\n---\nBuild.");
+        let root = Project::open(&folder.join("project"), &PathEnvironment::default()).unwrap();
+        let found = load(&Sources { project: Some(root), ..Sources::default() });
+        let problems = &found.problems;
+        let items = &found.project.as_ref().unwrap().items;
+        assert_eq!(
+            project_item_problems(&items[1], problems),
+            ["Line 2: “later” is unknown and ignored."]
+        );
+    }
+
+    #[test]
     fn a_file_says_what_is_new_and_what_changed() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
@@ -94,6 +166,7 @@ mod tests {
         assert_eq!(project_item_text(&item(1)), "Ship.⟨U+202E⟩");
         TrustStore::new(folder.join("trust.json")).trust(&project(folder)).unwrap();
         assert_eq!(project_item_state(&item(1)), "Trusted");
+        assert!(project(folder).is_trusted());
         write(folder, "project/.natter/agents/builder.md", "Build.\nShip.\n");
         let changed = item(0);
         assert!(project_item_state(&changed).starts_with("Changed since you trusted it"));

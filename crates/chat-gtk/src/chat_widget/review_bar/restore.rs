@@ -33,11 +33,22 @@ pub struct Restore {
     pub(crate) seq: Seq,
 }
 
+/// What a restore does, in an agent's chat or in another one.
+fn explanation(is_agent: bool) -> String {
+    if is_agent {
+        gettext(
+            "This undoes only what this agent has changed in the project’s files since this message. All other changes are kept.",
+        )
+    } else {
+        gettext(
+            "This restores the project’s files to their state before this message. Changes you made yourself since then are kept.",
+        )
+    }
+}
+
 /// Asks it above a window.
-pub(super) fn ask(above: Option<&gtk::Window>, told: impl Fn(Extent) + 'static) {
-    let body = gettext(
-        "This restores the project’s files to their state before this message. Changes you made yourself since then are kept.",
-    );
+pub(super) fn ask(above: Option<&gtk::Window>, is_agent: bool, told: impl Fn(Extent) + 'static) {
+    let body = explanation(is_agent);
     let dialog =
         adw::MessageDialog::new(above, Some(&gettext("Restore to This Point?")), Some(&body));
     dialog.add_response("cancel", &gettext("_Cancel"));
@@ -78,6 +89,13 @@ pub(super) fn came_back(
     let note = |error: &Error| Output::Note(words::sentence(error));
     let mut told = Vec::new();
     match (files, said) {
+        (Ok(files), _) if files.changed.is_empty() => {
+            // What was left alone, or the conversation, says enough.
+            if files.conflicts.is_empty() && said.is_none() {
+                told.push(Output::Note(gettext("Nothing to restore")));
+            }
+            told.extend(left_alone(&files.conflicts).map(Output::Note));
+        }
         (Ok(files), _) => {
             let words = restored_files(files.changed.len());
             told.push(Output::Restored(Restore { words, fid: fid.clone(), seq: files.seq }));
@@ -117,7 +135,7 @@ pub(super) fn left_alone(conflicts: &[Conflict]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use chat_core::error::Kind;
-    use chat_core::review::ConflictReason;
+    use chat_core::review::{ConflictReason, RestoredFile};
 
     use super::*;
 
@@ -134,8 +152,16 @@ mod tests {
     }
 
     #[test]
+    fn a_restore_in_an_agents_chat_says_that_it_undoes_what_the_agent_changed() {
+        assert!(explanation(true).starts_with("This undoes only what this agent has changed"));
+        assert!(explanation(false).starts_with("This restores the project’s files"));
+    }
+
+    #[test]
     fn files_that_came_back_can_go_again_whatever_became_of_the_conversation() {
-        let files = || Restored { seq: 7, before: 6, changed: Vec::new(), conflicts: Vec::new() };
+        let file = RestoredFile { path: "a".into(), from: None, created: false, deleted: false };
+        let files =
+            || Restored { seq: 7, before: 6, changed: vec![file.clone()], conflicts: Vec::new() };
         let failed = |kind: Kind| Err(Error::new(kind));
         let fid = Fid::new("chat");
         let told = |files: Result<Restored>, said: Option<Result<Content>>| {
@@ -155,6 +181,10 @@ mod tests {
             ["undo", "note"]
         );
         assert_eq!(told(failed(Kind::SessionAtWork).map(|()| files()), None), ["note"]);
+        // Where no file changed there is nothing to undo.
+        let none = || Restored { changed: Vec::new(), ..files() };
+        assert_eq!(told(Ok(none()), None), ["note"]);
+        assert_eq!(told(Ok(none()), said()), [""; 0]);
         assert_eq!(told(failed(Kind::NothingChanged).map(|()| files()), said()), [""; 0]);
     }
 }

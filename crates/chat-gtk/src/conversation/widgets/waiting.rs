@@ -22,6 +22,10 @@ const GROUP: &str = "waiting";
 const UP: &str = "move-up";
 const DOWN: &str = "move-down";
 
+/// The places of the arrows among the buttons of a row.
+const AT_UP: usize = 2;
+const AT_DOWN: usize = 3;
+
 /// Moves the waiting message that has the keyboard up or down. Returns whether one has it.
 pub fn move_focused(root: &impl IsA<gtk::Root>, up: bool) -> bool {
     let action = format!("{GROUP}.{}", if up { UP } else { DOWN });
@@ -216,7 +220,7 @@ impl Row {
             gettext("Stop the reply and send this message")
         };
         self.buttons[1].set_tooltip_text(Some(&now));
-        let (up, down) = (&self.buttons[2], &self.buttons[3]);
+        let (up, down) = (&self.buttons[AT_UP], &self.buttons[AT_DOWN]);
         up.set_sensitive(place.above.is_some());
         down.set_sensitive(place.below.is_some());
         // One message alone has no place to move to.
@@ -269,13 +273,16 @@ fn moves(up: Rc<dyn Fn()>, down: Rc<dyn Fn()>) -> gio::SimpleActionGroup {
     group
 }
 
-/// The keyboard stays on the same button of the same message. Where that cannot be pressed any more,
-/// it is on the next one.
+/// The keyboard stays on the same button of the same message. Where that cannot be pressed any more, an
+/// arrow leaves it to the other one: the button after it removes the message. Else it is on the next one.
 fn focus_again(rows: &[Row], id: MessageId, button: usize) {
     let row = rows.iter().find(|row| row.queued.id == id);
     let buttons = || row.into_iter().flat_map(|row| &row.buttons);
     let usable = |it: &&gtk::Button| it.is_sensitive() && it.is_visible();
-    let next = buttons().skip(button).find(usable).or_else(|| buttons().find(usable));
+    let from = if button == AT_DOWN { AT_UP } else { button };
+    let same = buttons().nth(button).filter(usable);
+    let next = same.or_else(|| buttons().skip(from).find(usable));
+    let next = next.or_else(|| buttons().find(usable));
     if let Some(button) = next {
         button.grab_focus();
     }

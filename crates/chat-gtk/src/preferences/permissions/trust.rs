@@ -76,7 +76,7 @@ impl Inner {
             let none = plain_row(
                 &gettext("No trusted projects yet"),
                 &gettext(
-                    "To trust a project, choose “Review…” above the message in one of its chats",
+                    "To trust a project, choose “Project’s Agents and Skills…” in the menu of one of its chats",
                 ),
             );
             rows.push((none, None));

@@ -47,6 +47,22 @@ fn every_reason_is_a_whole_sentence() {
 }
 
 #[test]
+fn only_the_comments_about_an_agents_work_are_worded() {
+    let text = "git merge natter/fixer\n# Not kept: 2 ignored file or folders.\n#   a +1 -1";
+    let asked = |why: Why| PermissionRequest {
+        action: Action::Run,
+        target: String::new(),
+        preview: Preview::Target,
+        reasons: vec![why.into()],
+        always: Vec::new(),
+    };
+    let merges = asked(Why::Merges("main".to_owned()));
+    let worded = "git merge natter/fixer\n# Not kept: 2 ignored files or folders.\n#   a +1 -1";
+    assert_eq!(command_text(&merges, text), worded);
+    assert_eq!(command_text(&asked(Why::Mode), text), text);
+}
+
+#[test]
 fn finishing_an_agents_work_is_asked_as_that() {
     let asked = |why: Why| PermissionRequest {
         action: Action::Run,

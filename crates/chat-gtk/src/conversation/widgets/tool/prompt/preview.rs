@@ -1,7 +1,7 @@
 //! Draws the whole of what a tool would do, so that a person sees it before they allow it.
 
 use chat_core::message::{PermissionRequest, Preview};
-use chat_presentation::words::{bytes, changed, runs_command, visible};
+use chat_presentation::words::{bytes, changed, command_text, runs_command, visible};
 use gettextrs::gettext;
 
 use crate::accessible;
@@ -19,7 +19,9 @@ const TALLEST_CHANGE: i32 = 340;
 pub fn text(asked: &PermissionRequest) -> StyledText {
     let mut out = StyledText::default();
     match &asked.preview {
-        Preview::Command { text, .. } => out.push(&visible(text), TextStyle::Plain),
+        Preview::Command { text, .. } => {
+            out.push(&visible(&command_text(asked, text)), TextStyle::Plain);
+        }
         Preview::Change { diff, .. } => {
             out.push(&visible(&asked.target), TextStyle::Dim);
             out.begin_line(0);

@@ -52,6 +52,7 @@ pub(crate) fn parse(stem: &str, text: &str, place: Place) -> (Option<AgentDefini
         }
         color
     });
+    fields.refuse(limits_tools_elsewhere, "tools");
     check_body(&mut document);
     let prompt = document.body.to_owned();
     let found = document.fields.finish();
@@ -67,6 +68,13 @@ pub(crate) fn parse(stem: &str, text: &str, place: Place) -> (Option<AgentDefini
         place,
     });
     (agent, found)
+}
+
+/// Whether a key says in files of other programs which tools an agent may use, in any spelling.
+fn limits_tools_elsewhere(key: &str) -> bool {
+    let letters = key.chars().filter(char::is_ascii_alphabetic);
+    let letters: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
+    matches!(letters.as_str(), "allowedtools" | "disallowedtools")
 }
 
 /// A body must say something, and should hide nothing.
@@ -162,6 +170,24 @@ mod tests {
             [(Some(2), ProblemKind::UnknownKey { key: "hooks".to_owned() })]
         );
         assert_eq!(problems("---\nname: a\n---\n"), [(None, ProblemKind::EmptyBody)]);
+    }
+
+    #[test]
+    fn a_key_that_limits_tools_in_other_programs_is_an_error() {
+        for key in [
+            "allowed-tools",
+            "allowed_tools",
+            "allowedTools",
+            "disallowedTools",
+            "disallowed-tools",
+            "disallowed_tools",
+        ] {
+            let kind = ProblemKind::ForeignLimit { key: key.to_owned(), instead: "tools" };
+            assert_eq!(
+                problems(&format!("---\nname: a\n{key}: run_command\n---\nx")),
+                [(Some(3), kind)]
+            );
+        }
     }
 
     #[test]

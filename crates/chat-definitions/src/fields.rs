@@ -82,6 +82,14 @@ impl Fields {
         value
     }
 
+    /// Refuses the keys for which `is_meant` says that they do in other programs what `instead` does here.
+    pub fn refuse(&mut self, is_meant: impl Fn(&str) -> bool, instead: &'static str) {
+        for (key, (line, _)) in self.entries.extract_if(.., |key, _| is_meant(key)) {
+            let kind = ProblemKind::ForeignLimit { key: quoted(&key), instead };
+            self.found.push(Found::at(line, kind));
+        }
+    }
+
     /// Everything that is wrong, with the keys that nobody took: one that resembles a known key is an error.
     pub fn finish(self) -> Vec<Found> {
         self.finish_with(|key, meant| match meant {

@@ -94,6 +94,13 @@ pub enum ProblemKind {
         /// The key that it resembles.
         meant: &'static str,
     },
+    /// A key that limits an agent in other programs and would be ignored here. An error, like a misspelt one.
+    ForeignLimit {
+        /// The key.
+        key: String,
+        /// The key that does the same here.
+        instead: &'static str,
+    },
     /// A key of a skill that is for other programs, which share its format. A note.
     ForeignKey {
         /// The key.

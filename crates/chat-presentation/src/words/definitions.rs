@@ -112,6 +112,10 @@ pub fn problem_sentence(problem: &ProblemKind) -> String {
             &gettext("“{key}” is unknown. Did you mean “{other}”?"),
             &[("key", key), ("other", meant)],
         ),
+        ProblemKind::ForeignLimit { key, instead } => fill(
+            &gettext("“{key}” has no effect here. Use “{other}”."),
+            &[("key", key), ("other", instead)],
+        ),
         ProblemKind::NoSuchTool { glob } => {
             fill(&gettext("“{pattern}” matches no tool."), &[("pattern", glob)])
         }

@@ -121,3 +121,13 @@ pub fn tokens(count: u64) -> String {
     let text = ngettext("{n} token", "{n} tokens", count_or_most);
     fill(&text, &[("n", &words::grouped(count))])
 }
+
+/// How many problems of definition files are not shown.
+pub fn more_problems(count: usize) -> String {
+    let text = ngettext(
+        "{n} more problem in files of agents, commands, and skills.",
+        "{n} more problems in files of agents, commands, and skills.",
+        u32::try_from(count).unwrap_or(u32::MAX),
+    );
+    fill(&text, &[("n", &count.to_string())])
+}

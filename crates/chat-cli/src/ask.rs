@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::Read as _;
 
 use chat_core::event::StopReason;
-use chat_core::message::{ChatRequest, Fid};
+use chat_core::message::{ChatRequest, Fid, FromAgent, Queued};
 use chat_presentation::slash_commands::{self, FrontEnd, SlashCommands, Typed};
 
 use crate::args::Ask;
@@ -42,6 +42,7 @@ pub async fn run(args: Ask, program: &Program) -> Result<Outcome> {
                 // Those that it waited for are stopped with it.
                 if let Some(fid) = fid.as_ref().filter(|_| done.reason != StopReason::Stopped) {
                     report_agents(fid, program).await;
+                    report_waiting(fid, program).await;
                 }
                 if let Some(fid) = fid {
                     report_worktrees(&fid, program).await;
@@ -59,6 +60,20 @@ pub async fn run(args: Ask, program: &Program) -> Result<Outcome> {
         // The request was stopped because nobody reads its answer.
         Err(CliError::BrokenPipe) => Ok(Outcome::Stopped),
         Err(trouble) => Err(trouble),
+    }
+}
+
+/// Says how many reports of agents wait in a chat that does not go on by itself, and how to go on.
+async fn report_waiting(fid: &Fid, program: &Program) {
+    let (sessions, subscription) = (program.manager.sessions(), program.manager.subscribe());
+    // What cannot be told now is in the chat.
+    let Ok(snapshot) = sessions.open(fid, 1, &subscription).await else { return };
+    sessions.close(fid, &subscription);
+    let is_report = |waiting: &&Queued| matches!(waiting.content.agent, Some(FromAgent::Report(_)));
+    let count = snapshot.queue.iter().filter(is_report).count();
+    if count > 0 {
+        let text = say::waiting_reports(count, fid.as_str());
+        terminal::say(&format!("{}\n", program.terminal.dim(&terminal::clean(&text))));
     }
 }
 

@@ -131,3 +131,13 @@ pub fn more_problems(count: usize) -> String {
     );
     fill(&text, &[("n", &count.to_string())])
 }
+
+/// The remark about reports that a chat has not answered.
+pub fn waiting_reports(count: usize, fid: &str) -> String {
+    let text = ngettext(
+        "{n} report waits in this chat. To go on: natter-cli ask --session {chat} …",
+        "{n} reports wait in this chat. To go on: natter-cli ask --session {chat} …",
+        u32::try_from(count).unwrap_or(u32::MAX),
+    );
+    fill(&text, &[("n", &count.to_string()), ("chat", fid)])
+}

@@ -188,6 +188,24 @@ fn the_answer_to_a_report_is_no_turn_of_an_agent() {
 }
 
 #[test]
+fn ask_says_that_reports_wait_where_a_chat_does_not_go_on_by_itself() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    let settings = "[agents]\nwake = false\n";
+    scene.home.settings(&format!("{}{settings}", connection(&server.url())));
+    let (mut asks, gate) = in_background(&server, &scene);
+    let rest = until_said(&mut asks, WAITS);
+    gate.open();
+    let run = Run::of(asks).ok();
+    assert_eq!(run.stdout, "It is being looked for.\n");
+    let chats = scene.home.sessions();
+    let chat = chats.iter().find(|chat| chat.get("parent").is_none()).expect("a chat");
+    let words = "1 report waits in this chat. To go on: natter-cli ask --session";
+    let said = rest.join().expect("the rest");
+    assert_eq!(said, format!("{words} {} …\n", field(chat, "fid")));
+}
+
+#[test]
 fn ctrl_c_ends_ask_without_its_agents_and_names_them() {
     let server = Server::start();
     let scene = Scene::new(&server);

@@ -87,7 +87,13 @@ async fn report_worktrees(fid: &Fid, program: &Program) {
             continue;
         }
         // What cannot be told now is in the list of worktrees.
-        if let Ok(Some(worktree)) = program.manager.worktrees().containing(folder).await {
+        let worktrees = program.manager.worktrees();
+        if let Ok(Some(worktree)) = worktrees.containing(folder).await
+            && worktrees
+                .status(&worktree)
+                .await
+                .map_or(true, |status| status.ahead > 0 || status.is_dirty())
+        {
             let text = say::left_worktree(name, worktree.name());
             terminal::say(&format!("{}\n", program.terminal.dim(&terminal::clean(&text))));
         }

@@ -37,7 +37,8 @@ pub use context::{compacted, not_begun, summing_up};
 pub use worktrees::{
     ask_commit_and_merge, ask_delete_snapshot, ask_discard, ask_forget, ask_merge, blocked,
     committed, conflicts, discarded, left_worktree, no_snapshots, no_worktrees, nobody_to_confirm,
-    not_finished, only_committed, snapshot_deleted, taken_off_list, worktree_restored,
+    not_finished, nothing_to_merge, only_committed, snapshot_deleted, taken_off_list,
+    worktree_restored,
 };
 
 /// Suggests commands that may help with an error, the most promising first.

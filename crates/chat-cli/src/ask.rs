@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::io::Read as _;
 
+use chat_core::error::{Error, Kind};
 use chat_core::event::StopReason;
-use chat_core::message::{ChatRequest, Fid};
+use chat_core::message::{ChatRequest, Fid, FromAgent, Queued};
 use chat_presentation::slash_commands::{self, FrontEnd, SlashCommands, Typed};
 
 use crate::args::Ask;
@@ -12,7 +13,7 @@ use crate::definitions;
 use crate::engine::Program;
 use crate::error::{CliError, Outcome, Result};
 use crate::outgoing::Outgoing;
-use crate::output;
+use crate::output::{self, Done};
 use crate::request;
 use crate::say;
 use crate::signals::Signals;
@@ -22,6 +23,7 @@ use crate::turn::{Turns, report_agents};
 /// Asks, shows the answer as it arrives, and returns how it ended.
 pub async fn run(args: Ask, program: &Program) -> Result<Outcome> {
     let mut signals = Signals::new()?;
+    let names_agent = args.request.agent.is_some();
     let mut sink = output::sink(args.request.json, program.terminal, program.manager.tools());
     let subscription = program.manager.subscribe();
     let mut turns = Turns {
@@ -42,6 +44,7 @@ pub async fn run(args: Ask, program: &Program) -> Result<Outcome> {
                 // Those that it waited for are stopped with it.
                 if let Some(fid) = fid.as_ref().filter(|_| done.reason != StopReason::Stopped) {
                     report_agents(fid, program).await;
+                    report_waiting(fid, program).await;
                 }
                 if let Some(fid) = fid {
                     report_worktrees(&fid, program).await;
@@ -55,10 +58,29 @@ pub async fn run(args: Ask, program: &Program) -> Result<Outcome> {
         Err(trouble) => Err(trouble),
     };
     match asked {
+        Ok(Done { error: Some(Error { kind: Kind::AgentMissing { .. }, .. }), .. })
+            if names_agent =>
+        {
+            Ok(Outcome::Usage)
+        }
         Ok(done) => Ok(done.reason.into()),
         // The request was stopped because nobody reads its answer.
         Err(CliError::BrokenPipe) => Ok(Outcome::Stopped),
         Err(trouble) => Err(trouble),
+    }
+}
+
+/// Says how many reports of agents wait in a chat that does not go on by itself, and how to go on.
+async fn report_waiting(fid: &Fid, program: &Program) {
+    let (sessions, subscription) = (program.manager.sessions(), program.manager.subscribe());
+    // What cannot be told now is in the chat.
+    let Ok(snapshot) = sessions.open(fid, 1, &subscription).await else { return };
+    sessions.close(fid, &subscription);
+    let is_report = |waiting: &&Queued| matches!(waiting.content.agent, Some(FromAgent::Report(_)));
+    let count = snapshot.queue.iter().filter(is_report).count();
+    if count > 0 {
+        let text = say::waiting_reports(count, fid.as_str());
+        terminal::say(&format!("{}\n", program.terminal.dim(&terminal::clean(&text))));
     }
 }
 
@@ -72,7 +94,13 @@ async fn report_worktrees(fid: &Fid, program: &Program) {
             continue;
         }
         // What cannot be told now is in the list of worktrees.
-        if let Ok(Some(worktree)) = program.manager.worktrees().containing(folder).await {
+        let worktrees = program.manager.worktrees();
+        if let Ok(Some(worktree)) = worktrees.containing(folder).await
+            && worktrees
+                .status(&worktree)
+                .await
+                .map_or(true, |status| status.ahead > 0 || status.is_dirty())
+        {
             let text = say::left_worktree(name, worktree.name());
             terminal::say(&format!("{}\n", program.terminal.dim(&terminal::clean(&text))));
         }

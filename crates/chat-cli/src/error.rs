@@ -93,8 +93,12 @@ impl CliError {
     }
 }
 
-/// The error message, the server's own message, and commands that may help.
+/// The error message, the server's own message, and commands that may help. Nothing for settings that cannot be read,
+/// unless it says where: that was said at the start.
 pub fn explain(error: &Error, terminal: Terminal) -> String {
+    if matches!(error.kind, Kind::ConfigInvalid { .. }) && error.detail.is_none() {
+        return String::new();
+    }
     let mut out = format!("{}\n", terminal.alarm(&words::sentence(error)));
     let connection = error.connection.as_deref();
     let hint = match (&error.kind, connection) {

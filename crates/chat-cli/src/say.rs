@@ -17,8 +17,9 @@ use gettextrs::{gettext, ngettext};
 
 pub use agents::{
     agent_closed, agent_deleted, agents_interrupted, awaits_agents, closed_agent, closed_agents,
-    closed_already, is_stop_reply, no_agents, no_such_agent, no_such_agent_here, not_at_work,
-    several_agents, stop_choices, stop_what, stopped_agent, stopped_agents, tokens,
+    closed_already, is_stop_reply, more_problems, no_agents, no_such_agent, no_such_agent_here,
+    not_at_work, several_agents, stop_choices, stop_what, stopped_agent, stopped_agents, tokens,
+    waiting_reports,
 };
 pub use approvals::{
     allow_always, allow_in_project, allow_in_session, allow_once, allow_outside_sandbox, ask_trust,
@@ -36,7 +37,8 @@ pub use context::{compacted, not_begun, summing_up};
 pub use worktrees::{
     ask_commit_and_merge, ask_delete_snapshot, ask_discard, ask_forget, ask_merge, blocked,
     committed, conflicts, discarded, left_worktree, no_snapshots, no_worktrees, nobody_to_confirm,
-    not_finished, only_committed, snapshot_deleted, taken_off_list, worktree_restored,
+    not_finished, nothing_to_merge, only_committed, snapshot_deleted, taken_off_list,
+    worktree_restored,
 };
 
 /// Suggests commands that may help with an error, the most promising first.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use chat_core::manager::{WorktreeRow, WorktreeState};
 use chat_core::message::Fid;
 use chat_core::worktree::{
-    ChangeKind, ChangedFile, MergeOutcome, MergePreview, Snapshot, Worktree,
+    ChangeKind, ChangedFile, MergeKind, MergeOutcome, MergePreview, Snapshot, Worktree,
 };
 use chat_presentation::words;
 use jiff::Timestamp;
@@ -202,6 +202,11 @@ async fn merge(
     let mut preview = worktrees.preview_merge(worktree).await?;
     let target = preview.target.clone();
     refuse_unmergeable(&preview)?;
+    let is_empty = preview.kind == MergeKind::UpToDate && !preview.is_dirty;
+    if is_empty && !is_gone(worktree) {
+        remark(&say::nothing_to_merge(&worktree.short_name()));
+        return Ok(Outcome::Done);
+    }
     let changed = preview.files.len() as u64;
     let question = if preview.is_dirty {
         say::ask_commit_and_merge(&target, changed)

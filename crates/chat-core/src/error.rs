@@ -195,7 +195,8 @@ pub enum Kind {
         /// The file.
         path: PathBuf,
     },
-    /// The configuration file has keys that no setting has, which the detail names; the rest counts.
+    /// The configuration file has keys that no setting has, or values that cannot be used, which the detail names; the
+    /// rest counts.
     ConfigUnknown {
         /// The file.
         path: PathBuf,

@@ -11,6 +11,7 @@ mod tools;
 mod unknown;
 mod values;
 pub(crate) mod watch;
+mod wrong_values;
 
 pub use agents::AgentSettings;
 pub use connection::{Connection, ConnectionKind, KeySource};

@@ -52,6 +52,7 @@ pub(crate) fn parse(stem: &str, text: &str, place: Place) -> (Option<AgentDefini
         }
         color
     });
+    fields.refuse(limits_tools_elsewhere, "tools");
     check_body(&mut document);
     let prompt = document.body.to_owned();
     let found = document.fields.finish();
@@ -67,6 +68,13 @@ pub(crate) fn parse(stem: &str, text: &str, place: Place) -> (Option<AgentDefini
         place,
     });
     (agent, found)
+}
+
+/// Whether a key says in files of other programs which tools an agent may use, in any spelling.
+fn limits_tools_elsewhere(key: &str) -> bool {
+    let letters = key.chars().filter(char::is_ascii_alphabetic);
+    let letters: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
+    matches!(letters.as_str(), "allowedtools" | "disallowedtools")
 }
 
 /// A body must say something, and should hide nothing.
@@ -124,16 +132,26 @@ mod tests {
     }
 
     #[test]
+    fn a_file_whose_name_is_not_valid_needs_a_name_in_it() {
+        let (agent, found) = parse("My Agent", "Do it.", Place::imagined());
+        assert_eq!(agent, None);
+        let kind = ProblemKind::InvalidFileName { name: "My Agent".to_owned() };
+        assert_eq!(found, [Found { line: None, kind }]);
+        let (agent, _) = parse("My Agent", "---\nname: mine\n---\nDo it.", Place::imagined());
+        assert_eq!(agent.unwrap().name, "mine");
+    }
+
+    #[test]
     fn no_tools_are_not_all_tools() {
         let (agent, _) = read("---\ntools: []\n---\nx");
         assert_eq!(agent.unwrap().tools.unwrap().patterns(), [""; 0]);
         assert_eq!(
             problems("---\ntools:\n---\nx"),
-            [(Some(2), ProblemKind::Missing { key: "tools" })]
+            [(Some(2), ProblemKind::Empty { key: "tools" })]
         );
         assert_eq!(
             problems("---\ntools: \"\"\n---\nx"),
-            [(Some(2), ProblemKind::InvalidGlob { glob: String::new() })]
+            [(Some(2), ProblemKind::Empty { key: "tools" })]
         );
     }
 
@@ -162,6 +180,24 @@ mod tests {
             [(Some(2), ProblemKind::UnknownKey { key: "hooks".to_owned() })]
         );
         assert_eq!(problems("---\nname: a\n---\n"), [(None, ProblemKind::EmptyBody)]);
+    }
+
+    #[test]
+    fn a_key_that_limits_tools_in_other_programs_is_an_error() {
+        for key in [
+            "allowed-tools",
+            "allowed_tools",
+            "allowedTools",
+            "disallowedTools",
+            "disallowed-tools",
+            "disallowed_tools",
+        ] {
+            let kind = ProblemKind::ForeignLimit { key: key.to_owned(), instead: "tools" };
+            assert_eq!(
+                problems(&format!("---\nname: a\n{key}: run_command\n---\nx")),
+                [(Some(3), kind)]
+            );
+        }
     }
 
     #[test]

@@ -82,6 +82,14 @@ impl Fields {
         value
     }
 
+    /// Refuses the keys for which `is_meant` says that they do in other programs what `instead` does here.
+    pub fn refuse(&mut self, is_meant: impl Fn(&str) -> bool, instead: &'static str) {
+        for (key, (line, _)) in self.entries.extract_if(.., |key, _| is_meant(key)) {
+            let kind = ProblemKind::ForeignLimit { key: quoted(&key), instead };
+            self.found.push(Found::at(line, kind));
+        }
+    }
+
     /// Everything that is wrong, with the keys that nobody took: one that resembles a known key is an error.
     pub fn finish(self) -> Vec<Found> {
         self.finish_with(|key, meant| match meant {
@@ -222,6 +230,10 @@ impl Fields {
         let (line, name) = match self.word(key) {
             Some(found) => found,
             None if has_error(&self.found[before..]) => return None,
+            None if !is_name(default) => {
+                self.complain(None, ProblemKind::InvalidFileName { name: quoted(default) });
+                return None;
+            }
             None => (1, default.to_owned()),
         };
         if is_name(&name) {
@@ -278,7 +290,7 @@ impl Fields {
         let (line, node) = self.entries.remove(key)?;
         let entries: Option<Vec<Lined<String>>> = match node.value {
             Value::Null => {
-                self.complain(Some(line), ProblemKind::Missing { key });
+                self.complain(Some(line), ProblemKind::Empty { key });
                 return None;
             }
             Value::Text(text) => {

@@ -94,6 +94,13 @@ pub enum ProblemKind {
         /// The key that it resembles.
         meant: &'static str,
     },
+    /// A key that limits an agent in other programs and would be ignored here. An error, like a misspelt one.
+    ForeignLimit {
+        /// The key.
+        key: String,
+        /// The key that does the same here.
+        instead: &'static str,
+    },
     /// A key of a skill that is for other programs, which share its format. A note.
     ForeignKey {
         /// The key.
@@ -106,6 +113,11 @@ pub enum ProblemKind {
     },
     /// A key without a value, which counts as absent. A warning, except where it must have one.
     EmptyValue {
+        /// The key.
+        key: &'static str,
+    },
+    /// A list without a value: whether that means all or nothing is not for us to guess.
+    Empty {
         /// The key.
         key: &'static str,
     },
@@ -148,6 +160,11 @@ pub enum ProblemKind {
     InvalidGlob {
         /// The pattern.
         glob: String,
+    },
+    /// The name of the file, which the definition has, is not a valid name.
+    InvalidFileName {
+        /// The file's name without `.md`.
+        name: String,
     },
     /// A name with characters other than `a-z`, `0-9`, `-` (and `_`, except in skills), or longer than 64.
     InvalidName {

@@ -158,6 +158,9 @@ pub(crate) enum EntryKind {
         undoes: bool,
         /// The checkpoint that was created before.
         before: Seq,
+        /// The other sessions whose changes it took back, or brought back. Older logs don't name them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        others: Vec<String>,
     },
     /// The session was deleted: none of its changes are reviewed any more.
     Forgotten { session: String },

@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::entry::{Entry, EntryKind, Seq};
+use crate::entry::{Changed, Entry, EntryKind, Seq};
 
 /// The version of the log's format. Newer versions are not read.
 const VERSION: u32 = 1;
@@ -59,6 +59,18 @@ impl Log {
 
     pub fn find(&self, seq: Seq) -> Option<&Entry> {
         self.entries.binary_search_by_key(&seq, |entry| entry.seq).ok().map(|at| &self.entries[at])
+    }
+
+    /// Whether an entry is about a session's changes: its own, and what a restore in another session did to them.
+    pub fn concerns(&self, entry: &Entry, session: &str) -> bool {
+        if entry.kind.session() == session {
+            return true;
+        }
+        let EntryKind::Change(Changed { restore: Some(restore), .. }) = &entry.kind else {
+            return false;
+        };
+        let restored = self.find(*restore).map(|restored| &restored.kind);
+        matches!(restored, Some(EntryKind::Restored { others, .. }) if others.iter().any(|other| other == session))
     }
 
     /// Reads what others appended. Returns whether the log was rewritten.

@@ -12,13 +12,14 @@ use std::path::{Path, PathBuf};
 
 use crate::diff::{changed, changed_items, split};
 use crate::entry::{ChangeSource, Changed, EntryKind, HunkId, Seq};
-use crate::merge;
+use crate::merge::{self, Contested};
 use crate::node::{Node, State};
 use crate::state::Contents;
 
 /// All paths with open changes of the session.
 #[derive(Clone, Debug, Default)]
 pub struct OpenChanges {
+    session: String,
     pub files: BTreeMap<PathBuf, OpenFile>,
     /// What was open before a restore, to be reopened when that is undone.
     saved: HashMap<(Seq, PathBuf), SavedFile>,
@@ -30,6 +31,8 @@ struct SavedFile {
     open_file: Option<OpenFile>,
     /// What it left there.
     left: State,
+    /// The file without what stayed open.
+    base: State,
 }
 
 /// A path with open changes.
@@ -60,6 +63,11 @@ pub struct Hunk {
 }
 
 impl OpenChanges {
+    /// Those of a session before its first entry.
+    pub fn of(session: &str) -> Self {
+        Self { session: session.to_owned(), ..Self::default() }
+    }
+
     /// Applies an entry. `restores_are_own` is set to find out what sessions did, rather than what
     /// is to be reviewed: a user who restores a checkpoint does not want to review that.
     pub fn follow(
@@ -160,34 +168,47 @@ impl OpenChanges {
         if let Some(open_file) = &mut open_file {
             open_file.outside(before);
         }
-        let saved = SavedFile { open_file: open_file.clone(), left: after.clone() };
-        self.saved.insert((change.restore.unwrap_or(seq), path.to_owned()), saved);
+        let found = open_file.clone();
         let undone = change.undoes.and_then(|undone| self.saved.get(&(undone, path.to_owned())));
         let is_open = open_file.as_ref().is_some_and(OpenFile::is_open);
-        match (undone, open_file) {
-            (Some(SavedFile { open_file, left }), _) if !is_open => {
-                let Some(mut open_file) = open_file.clone() else { return };
-                // Somebody may have changed it since.
-                open_file.now.clone_from(left);
-                open_file.outside(before);
-                open_file.now = after;
-                open_file.refresh(seq, &[]);
-                self.put(path, open_file);
-            }
-            (_, Some(mut open_file)) => {
-                if change.undoes.is_none() {
-                    if let Ok(base) = merge::states(&open_file.now, &open_file.base, &after) {
-                        open_file.base = base;
-                    } else if after.is_none() {
-                        open_file.base = None;
-                    }
-                    open_file.origin = None;
+        match (undone, &mut open_file) {
+            (Some(undone), open_file) if !is_open => {
+                open_file.clone_from(&undone.open_file);
+                if let Some(open_file) = open_file {
+                    // Somebody may have changed it since.
+                    open_file.now.clone_from(&undone.left);
+                    open_file.outside(before);
                 }
-                open_file.now = after;
-                open_file.refresh(seq, &[]);
-                self.put(path, open_file);
             }
-            (_, None) => {}
+            (Some(SavedFile { open_file: Some(was), base, .. }), Some(open_file)) => {
+                // What others did in the file is there again, too.
+                if let Ok(base) = merge::states(base, &was.base, &open_file.base) {
+                    open_file.base = base;
+                }
+            }
+            (_, Some(open_file)) if change.undoes.is_none() => {
+                let is_own = change.origin.session == self.session;
+                match merge::states(&open_file.now, &open_file.base, &after) {
+                    Ok(base) => open_file.base = base,
+                    Err(_) if after.is_none() => open_file.base = None,
+                    // It may be the user's line that is there again.
+                    Err(Contested(Some(base))) if !is_own => open_file.base = base,
+                    Err(_) if !is_own => open_file.base.clone_from(&after),
+                    Err(_) => {}
+                }
+                open_file.origin = None;
+            }
+            // What is there again is not known as the session's.
+            (_, Some(open_file)) => open_file.outside(&after),
+            _ => {}
+        }
+        let base = open_file.as_ref().and_then(|open_file| open_file.base.clone());
+        let saved = SavedFile { open_file: found, left: after.clone(), base };
+        self.saved.insert((change.restore.unwrap_or(seq), path.to_owned()), saved);
+        if let Some(mut open_file) = open_file {
+            open_file.now = after;
+            open_file.refresh(seq, &[]);
+            self.put(path, open_file);
         }
     }
 

@@ -85,7 +85,9 @@ impl Journal {
                     touched: open_file.touched,
                 };
             let changes = open.files.into_iter().map(planned).collect();
-            inner.restore(session.as_ref(), checkpoint, false, changes)
+            let others = sessions[1..].iter().map(|other| other.as_ref().to_owned()).collect();
+            let to = Target { entry: checkpoint, undoes: false, others };
+            inner.restore(session.as_ref(), to, changes)
         })
     }
 
@@ -97,10 +99,13 @@ impl Journal {
     /// There is no such restore, `git` fails, or the disk cannot be written.
     pub fn undo_restore(&self, session: &str, restore: Seq) -> Result<Restored, Error> {
         self.with(|inner| {
-            let known = inner.log.find(restore);
-            if !known.is_some_and(|entry| matches!(entry.kind, EntryKind::Restored { .. })) {
+            let known = inner.log.find(restore).map(|entry| &entry.kind);
+            let Some(EntryKind::Restored { session: first, others, .. }) = known else {
                 return Err(Error::NoRestore(restore));
-            }
+            };
+            let all = std::iter::once(first).chain(others);
+            let others = all.filter(|other| *other != session).cloned().collect();
+            let to = Target { entry: restore, undoes: true, others };
             let done: Vec<Entry> = inner
                 .log
                 .entries()
@@ -111,7 +116,7 @@ impl Journal {
             let contents = inner.load(done.iter().flat_map(Entry::stored_nodes))?;
             let changes =
                 done.iter().filter_map(|entry| PlannedChange::back(entry, &contents)).collect();
-            inner.restore(session, restore, true, changes)
+            inner.restore(session, to, changes)
         })
     }
 }
@@ -122,23 +127,33 @@ impl Entry {
     }
 }
 
+/// What is restored.
+struct Target {
+    /// The checkpoint, or the restore that is undone.
+    entry: Seq,
+    undoes: bool,
+    /// The sessions whose changes are taken back, other than the one that restores.
+    others: Vec<String>,
+}
+
 impl Inner {
     fn restore(
         &mut self,
         session: &str,
-        to: Seq,
-        undoes: bool,
+        to: Target,
         changes: Vec<PlannedChange>,
     ) -> Result<Restored, Error> {
+        let Target { entry: to, undoes, others } = to;
         let before = self.checkpoint(session, "", true)?.seq;
         let (applied, conflicts) = self.apply(resolve_moves(changes))?;
         let seq = self.log.next();
         let origin = Origin { session: session.to_owned(), ..Origin::default() };
         let mut happened =
-            vec![EntryKind::Restored { session: session.to_owned(), to, undoes, before }];
+            vec![EntryKind::Restored { session: session.to_owned(), to, undoes, before, others }];
         let mut changed = BTreeMap::new();
         for AppliedChange { planned, before, after } in applied {
-            if before == after && !planned.moves() {
+            let is_there = before == after && !planned.moves();
+            if is_there && planned.now == planned.then {
                 continue;
             }
             let from = planned.moves().then(|| planned.at.clone());
@@ -151,6 +166,10 @@ impl Inner {
                 undoes: undoes.then_some(to),
                 ..Changed::new(&origin, ChangeSource::Restore)
             }));
+            // Somebody did it by hand before: it was written for the review alone.
+            if is_there {
+                continue;
+            }
             let file = RestoredFile {
                 path: planned.to.clone(),
                 from,

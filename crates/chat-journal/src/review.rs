@@ -9,7 +9,7 @@ mod undo;
 use std::path::{Path, PathBuf};
 
 use crate::apply::Conflict;
-use crate::entry::{EntryKind, HunkId, Seq};
+use crate::entry::{Entry, EntryKind, HunkId, Seq};
 use crate::node::{Mode, Node};
 use crate::open_changes::OpenChanges;
 use crate::state::Inner;
@@ -201,12 +201,14 @@ impl Journal {
 impl Inner {
     /// A session's open changes before an entry.
     fn fold_until(&mut self, session: &str, end: Seq) -> Result<OpenChanges, Error> {
-        let of_session = self.log.entries().iter().filter(|entry| entry.kind.session() == session);
+        let of_session =
+            self.log.entries().iter().filter(|entry| self.log.concerns(entry, session));
         let mut before: Vec<_> = of_session.take_while(|entry| entry.seq < end).collect();
-        let settled = before.iter().rposition(|entry| entry.kind.settles());
+        let settles = |entry: &&Entry| entry.kind.session() == session && entry.kind.settles();
+        let settled = before.iter().rposition(settles);
         let before: Vec<_> = before.drain(settled.map_or(0, |at| at + 1)..).cloned().collect();
-        let contents = self.load(before.iter().flat_map(crate::entry::Entry::stored_nodes))?;
-        let mut open = OpenChanges::default();
+        let contents = self.load(before.iter().flat_map(Entry::stored_nodes))?;
+        let mut open = OpenChanges::of(session);
         for entry in &before {
             open.follow(entry.seq, &entry.kind, &contents, false);
         }
@@ -220,15 +222,15 @@ impl Inner {
             // From the last moment at which nothing was open.
             let settled = |what: &EntryKind| what.session() == session && what.settles();
             let from = entries.iter().rposition(|entry| settled(&entry.kind));
-            (OpenChanges::default(), from.map_or(0, |at| at + 1))
+            (OpenChanges::of(session), from.map_or(0, |at| at + 1))
         });
         let new: Vec<_> = entries[from..]
             .iter()
-            .filter(|entry| entry.kind.session() == session)
+            .filter(|entry| self.log.concerns(entry, session))
             .cloned()
             .collect();
         let end = entries.len();
-        let contents = self.load(new.iter().flat_map(crate::entry::Entry::stored_nodes))?;
+        let contents = self.load(new.iter().flat_map(Entry::stored_nodes))?;
         for entry in &new {
             open.follow(entry.seq, &entry.kind, &contents, false);
         }

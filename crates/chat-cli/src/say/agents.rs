@@ -121,3 +121,23 @@ pub fn tokens(count: u64) -> String {
     let text = ngettext("{n} token", "{n} tokens", count_or_most);
     fill(&text, &[("n", &words::grouped(count))])
 }
+
+/// How many problems of definition files are not shown.
+pub fn more_problems(count: usize) -> String {
+    let text = ngettext(
+        "{n} more problem in files of agents, commands, and skills.",
+        "{n} more problems in files of agents, commands, and skills.",
+        u32::try_from(count).unwrap_or(u32::MAX),
+    );
+    fill(&text, &[("n", &count.to_string())])
+}
+
+/// The remark about reports that a chat has not answered.
+pub fn waiting_reports(count: usize, fid: &str) -> String {
+    let text = ngettext(
+        "{n} report waits in this chat. To go on: natter-cli ask --session {chat} …",
+        "{n} reports wait in this chat. To go on: natter-cli ask --session {chat} …",
+        u32::try_from(count).unwrap_or(u32::MAX),
+    );
+    fill(&text, &[("n", &count.to_string()), ("chat", fid)])
+}

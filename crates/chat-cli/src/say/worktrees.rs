@@ -21,6 +21,14 @@ pub fn left_worktree(agent: &str, worktree: &str) -> String {
     fill(&text, &[("agent", agent), ("name", worktree), ("word", &word)])
 }
 
+/// Why nothing was merged: the target has everything.
+pub fn nothing_to_merge(worktree: &str) -> String {
+    let text = gettext(
+        "There is nothing to merge, so the worktree “{name}” stays. Remove it with: natter-cli worktrees finish {word} discard",
+    );
+    fill(&text, &[("name", worktree), ("word", &super::quoted(worktree))])
+}
+
 pub fn no_worktrees() -> String {
     gettext("There are no worktrees.")
 }

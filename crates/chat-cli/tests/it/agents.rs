@@ -125,8 +125,13 @@ fn until_said(child: &mut Child, words: &str) -> JoinHandle<String> {
 
 /// Begins a chat with the agent “second” in the background, which works until the gate is opened.
 fn in_background(server: &Server, scene: &Scene) -> (Child, Gate) {
+    in_background_with(server, scene, Script::new().text("It is there."))
+}
+
+/// The same with what the agent says once the gate is opened.
+fn in_background_with(server: &Server, scene: &Scene, says: Script) -> (Child, Gate) {
     let gate = Gate::new();
-    server.when("Look", Script::new().gate_first(&gate).text("It is there."));
+    server.when("Look", says.gate_first(&gate));
     let task = json!({ "name": "second", "task": "Look", "background": true });
     server.push(spawn("c1", task));
     server.push(Script::new().text("It is being looked for."));
@@ -154,16 +159,50 @@ fn ask_waits_for_agents_in_the_background_and_for_what_the_chat_makes_of_their_r
 fn ask_fails_where_a_limit_leaves_a_report_without_an_answer_and_names_it() {
     let server = Server::start();
     let scene = Scene::new(&server);
-    let limit = "[agents]\nturns = 1\n";
+    let limit = "[agents]\ntokens = 20000\n";
     scene.home.settings(&format!("{}{limit}", connection(&server.url())));
-    let (mut asks, gate) = in_background(&server, &scene);
+    let says = Script::new().text("It is there.").usage(30_000, 20);
+    let (mut asks, gate) = in_background_with(&server, &scene, says);
     let rest = until_said(&mut asks, WAITS);
     gate.open();
     let run = Run::of(asks);
     assert_eq!((run.code, run.stdout.as_str()), (Some(1), "It is being looked for.\n"));
     let said = rest.join().expect("the rest");
-    assert!(said.contains("reached their limit of 1 turn"), "{said}");
-    assert!(said.contains("set “turns” in [agents] of config.toml"), "{said}");
+    assert_eq!(said.matches("over their limit of").count(), 1, "{said}");
+    assert!(said.contains("set “tokens” in [agents] of config.toml"), "{said}");
+}
+
+#[test]
+fn the_answer_to_a_report_is_no_turn_of_an_agent() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    let limit = "[agents]\nturns = 1\n";
+    scene.home.settings(&format!("{}{limit}", connection(&server.url())));
+    let (mut asks, gate) = in_background(&server, &scene);
+    let rest = until_said(&mut asks, WAITS);
+    server.push(Script::new().text("It was found."));
+    gate.open();
+    let run = Run::of(asks).ok();
+    assert_eq!(run.stdout, "It is being looked for.\nIt was found.\n");
+    assert_eq!(rest.join().expect("the rest"), "");
+}
+
+#[test]
+fn ask_says_that_reports_wait_where_a_chat_does_not_go_on_by_itself() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    let settings = "[agents]\nwake = false\n";
+    scene.home.settings(&format!("{}{settings}", connection(&server.url())));
+    let (mut asks, gate) = in_background(&server, &scene);
+    let rest = until_said(&mut asks, WAITS);
+    gate.open();
+    let run = Run::of(asks).ok();
+    assert_eq!(run.stdout, "It is being looked for.\n");
+    let chats = scene.home.sessions();
+    let chat = chats.iter().find(|chat| chat.get("parent").is_none()).expect("a chat");
+    let words = "1 report waits in this chat. To go on: natter-cli ask --session";
+    let said = rest.join().expect("the rest");
+    assert_eq!(said, format!("{words} {} …\n", field(chat, "fid")));
 }
 
 #[test]

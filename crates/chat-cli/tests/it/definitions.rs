@@ -58,7 +58,7 @@ fn why_an_agent_cannot_be_used_is_said() {
         ("planner", &broken),
     ] {
         let run = scene.ask(&["--agent", agent]);
-        assert!(run.code == Some(1) && run.stderr.contains(words), "{run:#?}");
+        assert!(run.code == Some(2) && run.stderr.contains(words), "{run:#?}");
     }
     let project = scene.project.to_str().expect("a path");
     let run = home.run_with(["chat", "--project", project], "/deploy\n/agent builder\n");
@@ -131,4 +131,27 @@ fn what_is_to_be_trusted_can_be_read_and_changes_are_shown() {
     let elsewhere = home.path("config");
     let run = home.run(["trust", "show", elsewhere.to_str().expect("a path")]).ok();
     assert!(run.stderr.contains("has no agents, commands, or skills of its own."), "{run:#?}");
+}
+
+#[test]
+fn problems_of_the_agent_in_use_come_first_and_the_others_are_counted() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    let home = &scene.home;
+    for number in 1..=5 {
+        let file = format!("config/natter/agents/b{number}.md");
+        write(home, &file, "---\nmode: maybe\n---\nPlan.");
+    }
+    let own = "---\ntools:\n  - read_file\n  - nosuch_a\n  - nosuch_b\n---\nRead.";
+    write(home, "config/natter/agents/zebra.md", own);
+    let run = scene.ask(&["--agent", "zebra"]).ok();
+    let said: Vec<_> = run.stderr.lines().take(4).collect();
+    assert!(said[0].ends_with("zebra.md, line 4: “nosuch_a” matches no tool."), "{said:#?}");
+    assert!(said[1].ends_with("zebra.md, line 5: “nosuch_b” matches no tool."), "{said:#?}");
+    assert!(said[2].contains("b1.md, line 2: “maybe” isn’t"), "{said:#?}");
+    assert_eq!(said[3], "4 more problems in files of agents, commands, and skills.");
+    // A chat has its agent without being told again.
+    let run = home.run(["ask", "--session", &home.fid(), "And?"]).ok();
+    let first = run.stderr.lines().next().unwrap_or_default();
+    assert!(first.contains("zebra.md, line 4"), "{run:#?}");
 }

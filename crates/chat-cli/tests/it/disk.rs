@@ -20,6 +20,28 @@ fn a_damaged_config_file_is_named_and_left_alone() {
 }
 
 #[test]
+fn a_wrong_number_in_the_settings_is_named_in_plain_words() {
+    let server = Server::start();
+    let home = Home::new(&server);
+    let file = home.path("config/natter/config.toml");
+    let good = std::fs::read_to_string(&file).expect("read");
+    // Of agents it costs only that value.
+    std::fs::write(&file, format!("{good}\n[agents]\nat_once = 0\n")).expect("written");
+    let run = home.run(["ask", "hello"]).ok();
+    assert_eq!(run.stdout, "You said: hello\n");
+    let words = "“at_once” in [agents] must be a whole number from 1 to 4294967295";
+    assert!(run.stderr.contains(words), "{}", run.stderr);
+    // Elsewhere nobody knows what was set up, and nothing else is said.
+    std::fs::write(&file, format!("[tools]\nrounds = -1\n{good}")).expect("written");
+    let run = home.run(["ask", "hello"]);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    let words = "line 2: “rounds” must be a whole number from 0 to 4294967295";
+    assert!(run.stderr.contains(words), "{}", run.stderr);
+    assert!(!run.stderr.contains("no models"), "{}", run.stderr);
+    assert_eq!(run.stderr.matches("config.toml").count(), 1, "{}", run.stderr);
+}
+
+#[test]
 fn a_damaged_database_is_kept_aside_and_named() {
     let server = Server::start();
     let home = Home::new(&server);

@@ -374,7 +374,7 @@ fn what_a_project_brings_is_used_once_the_user_trusts_it() {
     let run = scene.home.run(["trust", "remove", project]).ok();
     assert_eq!(run.stderr, format!("“{project}” is no longer trusted.\n"));
     assert_eq!(scene.home.run(["trust"]).ok().stdout, "");
-    assert_eq!(scene.ask(&["--agent", "builder"]).code, Some(1));
+    assert_eq!(scene.ask(&["--agent", "builder"]).code, Some(2));
 }
 
 #[test]

@@ -35,6 +35,12 @@ fn fixed(server: &Server) -> (Home, tempfile::TempDir) {
 
 /// The same, and what it gave.
 fn asked(server: &Server) -> (Home, tempfile::TempDir, Run) {
+    let write = json!({ "path": "a", "content": "two\n" });
+    asked_where_it(server, Script::new().tool_call("w1", "write_file", write))
+}
+
+/// The same where the agent did this after it had read the file.
+fn asked_where_it(server: &Server, did: Script) -> (Home, tempfile::TempDir, Run) {
     let (home, project) = (Home::new(server), tempfile::tempdir().expect("a folder"));
     git(project.path(), &["init", "-q", "-b", "main"]);
     std::fs::write(project.path().join("a"), "one\n").expect("a file");
@@ -43,8 +49,7 @@ fn asked(server: &Server) -> (Home, tempfile::TempDir, Run) {
     let task = json!({ "name": "fixer", "task": "Fix a" });
     server.push(Script::new().tool_call("c1", "spawn_worktree", task));
     server.push(Script::new().tool_call("r1", "read_file", json!({ "path": "a" })));
-    let write = json!({ "path": "a", "content": "two\n" });
-    server.push(Script::new().tool_call("w1", "write_file", write));
+    server.push(did);
     server.push(Script::new().text("Fixed."));
     server.push(Script::new().text("It is fixed."));
     let folder = project.path().to_str().expect("a path");
@@ -68,6 +73,23 @@ fn ask_names_the_worktree_that_an_agent_leaves_and_how_to_finish_it() {
     server.push(Script::new().text("Yes."));
     let again = run(&home, &["ask", "--session", chat["fid"].as_str().expect("a fid"), "Sure?"]);
     assert!(!again.stderr.contains("worktrees finish"), "{again:?}");
+    drop(project);
+}
+
+#[test]
+fn where_an_agent_changed_nothing_there_is_nothing_to_finish_or_to_merge() {
+    let server = Server::start();
+    let again = Script::new().tool_call("r2", "read_file", json!({ "path": "a" }));
+    let (home, project, asked) = asked_where_it(&server, again);
+    assert_eq!(asked.stdout, "It is fixed.\n");
+    assert!(!asked.stderr.contains("worktrees finish"), "{asked:?}");
+    // Nobody is asked, and nothing is removed.
+    let merged = run(&home, &["worktrees", "finish", "fixer", "merge"]).ok();
+    let words = "There is nothing to merge, so the worktree “fixer” stays. Remove it with: \
+                 natter-cli worktrees finish fixer discard\n";
+    assert_eq!(merged.stderr, words);
+    assert_eq!(run(&home, &["worktrees", "--json"]).ok().events().len(), 1);
+    assert_eq!(run(&home, &["worktrees", "snapshots", "--json"]).ok().stdout, "");
     drop(project);
 }
 

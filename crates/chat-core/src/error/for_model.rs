@@ -101,7 +101,7 @@ fn sentence(kind: &Kind, server: &str) -> String {
             return format!("The settings in “{}” cannot be read.", path.display());
         }
         Kind::ConfigUnknown { path } => {
-            return format!("Some settings in “{}” are unknown.", path.display());
+            return format!("Some settings in “{}” have no effect.", path.display());
         }
         Kind::SessionNotFound { fid } => return format!("There is no chat “{fid}”."),
         Kind::SessionInUse => "Another program is writing in this chat.",

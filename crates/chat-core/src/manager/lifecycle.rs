@@ -114,6 +114,7 @@ impl Manager {
             )),
             worktrees,
             clients: Arc::clone(&connections) as _,
+            settings_path: options.folders.settings(),
             teams: OnceLock::new(),
             unsteerable: Unsteerable::default(),
             better_titles: options.better_titles,

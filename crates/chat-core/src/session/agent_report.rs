@@ -176,7 +176,7 @@ impl Session {
         !stopped && self.begin_waiting(cancel).await
     }
 
-    /// Counts a turn that an agent asks for.
+    /// Counts a turn that an agent asks for: of another agent, not of the chat at the top, which works for the user.
     ///
     /// # Errors
     /// `AgentBudget`.
@@ -185,7 +185,11 @@ impl Session {
             return Ok(());
         }
         let limits = self.services.clients.settings().agents;
-        let counted = self.tree.budget(|budget| budget.begin_turn(&limits));
+        let is_agent = self.parent.is_some();
+        let counted = self.tree.budget(|budget| match is_agent {
+            true => budget.begin_turn(&limits),
+            false => budget.begin_answer(&limits),
+        });
         counted.map_err(|limit| Kind::AgentBudget { limit }.into())
     }
 }

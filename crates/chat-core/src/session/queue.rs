@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use super::Session;
 use super::parts::queue::Waiting;
 use super::resolved_request::ResolvedRequest;
-use crate::error::Result;
+use crate::error::{Kind, Result};
 use crate::message::{ChatRequest, Content, Context, Delivery, MessageId, Queued};
 use crate::store::WaitingPlace;
 
@@ -100,13 +100,20 @@ impl Session {
                 Ok(false) => {}
                 Err(error) => {
                     let refused = waiting.first().map(|first| (first.id, error.clone()));
-                    self.lock().refused = refused;
+                    // What was said of these reports is not said again with each that joins them.
+                    let is_known = {
+                        let mut state = self.lock();
+                        let earlier = std::mem::replace(&mut state.refused, refused);
+                        matches!(error.kind, Kind::AgentBudget { .. }) && earlier == state.refused
+                    };
                     self.put_back(waiting);
                     // Reports were taken from between other messages.
                     if let Err(error) = self.take_waiting().await {
                         tracing::warn!(%error, "what waits is in another order than it is stored in");
                     }
-                    self.notice(error);
+                    if !is_known {
+                        self.notice(error);
+                    }
                     return false;
                 }
             }

@@ -66,7 +66,7 @@ impl ResolvedRequest {
         let model = match (&request.model, of_changed_agent(&*agent, known)) {
             (Some(model), _) => model.clone(),
             (None, Some(name)) => services.model_named(name, other().as_ref()),
-            (None, None) => other().ok_or(Kind::NoModel)?,
+            (None, None) => other().ok_or_else(|| services.no_model())?,
         };
         if !services.clients.has(&model.connection) {
             return Err(Kind::ConnectionMissing { name: model.connection }.into());

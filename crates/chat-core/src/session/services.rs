@@ -40,6 +40,8 @@ pub(crate) struct SessionServices {
     /// The worktrees of all projects.
     pub worktrees: Worktrees,
     pub clients: Arc<dyn Clients>,
+    /// The configuration file.
+    pub settings_path: PathBuf,
     /// Where the teams of tools come from. Set when the Manager has started.
     pub teams: OnceLock<Arc<dyn Teams>>,
     /// The models that took no message of the person's after the results of tools.
@@ -52,6 +54,14 @@ pub(crate) struct SessionServices {
 }
 
 impl SessionServices {
+    /// Why there is no model: nobody knows what the user set up while the settings cannot be read.
+    pub(crate) fn no_model(&self) -> Kind {
+        if self.clients.settings().permissions.are_unread {
+            return Kind::ConfigInvalid { path: self.settings_path.clone() };
+        }
+        Kind::NoModel
+    }
+
     /// The agent of this name for a project: a registered one, or one in a file that counts there.
     pub(crate) fn agent(&self, name: &str, project: Option<&Path>) -> Result<Arc<dyn Agent>> {
         let agents = self.agents.read().unwrap_or_else(PoisonError::into_inner);

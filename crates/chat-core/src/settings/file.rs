@@ -10,6 +10,7 @@ use tokio::sync::watch;
 
 use super::unknown::unknown_keys;
 use super::watch::Watch;
+use super::wrong_values::{parse, plain_message, wrong_values};
 use super::{Folders, Settings, disk, merge};
 use crate::error::{Error, Kind, Result};
 
@@ -27,7 +28,7 @@ pub struct SettingsFile {
 impl SettingsFile {
     /// Reads the file. Where it cannot be read the defaults are taken, the error says so, and
     /// the file is not written to until it can be read again. `ConfigUnknown` names keys that no setting
-    /// has; the rest of the file is taken then.
+    /// has and values in `[agents]` that cannot be used; the rest of the file is taken then.
     pub fn load(folders: &Folders) -> (Self, Settings, Option<Error>) {
         let path = folders.settings();
         let (content, settings, problem) = match read(&path) {
@@ -151,33 +152,15 @@ fn read(path: &Path) -> Result<(String, Settings)> {
         Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
         Err(error) => return Err(invalid(plain(&error))),
     };
-    // Where it goes wrong, without what stands there: somebody may have put a key there.
-    let settings = toml::from_str(&content).map_err(|error| {
-        let line = error
-            .span()
-            .map(|span| 1 + content.get(..span.start).unwrap_or_default().matches('\n').count());
-        let message = without_values(error.message());
-        invalid(line.map_or_else(|| message.clone(), |line| format!("line {line}: {message}")))
-    })?;
+    let settings = parse(&content).map_err(|error| invalid(plain_message(&content, &error)))?;
     Ok((content, settings))
 }
 
-/// What to say of keys that no setting has.
+/// What to say of keys that no setting has, and of values that were left out.
 fn unknown(path: &Path, content: &str) -> Option<Error> {
-    let keys = unknown_keys(content);
-    let detail = (!keys.is_empty()).then(|| keys.join("\n"))?;
+    let wrong = [wrong_values(content), unknown_keys(content)].concat();
+    let detail = (!wrong.is_empty()).then(|| wrong.join("\n"))?;
     Some(Error::new(Kind::ConfigUnknown { path: path.to_owned() }).with_detail(detail))
-}
-
-/// A parser's message without the value that it quotes.
-fn without_values(message: &str) -> String {
-    for (before, quote) in [("string \"", '"'), ("variant `", '`')] {
-        if let Some((kind, rest)) = message.split_once(before) {
-            let expected = rest.find(", expected").unwrap_or(rest.len());
-            return format!("{kind}{before}…{quote}{}", &rest[expected..]);
-        }
-    }
-    message.to_owned()
 }
 
 fn plain(error: &io::Error) -> String {
@@ -278,8 +261,14 @@ mod tests {
             (b"[[connections]]\nname = \"a\"\nurl = \"\"\nkey = \"sk-secret\"\n", "line 4"),
             (b"[ui]\nenter_sends = maybe\n", "line 2"),
             (b"connections = \"none\"", "line 1"),
-            (b"[agents]\nturns = 3\nat_once = 0\n", "line 3: at_once must be at least 1"),
-            (b"[ui]\n\nenter_sends = \"sk-secret\"\n", "line 3"),
+            (
+                b"[agents]\nturns = 3\n[tools]\nrounds = -1\n",
+                "line 4: “rounds” must be a whole number from 0 to 4294967295",
+            ),
+            (
+                b"[ui]\n\nenter_sends = \"sk-secret\"\n",
+                "line 3: “enter_sends” must be true or false",
+            ),
             (b"# \xff\xfe", "UTF-8"),
         ];
         for (content, where_it_is) in broken {
@@ -315,6 +304,37 @@ mod tests {
         assert_eq!(problem.kind, Kind::ConfigUnknown { path });
         let detail = problem.detail.unwrap();
         assert_eq!(detail, "line 3: unknown key “at_ones” in [agents]");
+    }
+
+    #[test]
+    fn a_value_for_agents_that_cannot_be_used_is_named_and_the_rest_counts() {
+        let written = "[agents]\nturns = -1\nat_once = 0 # none\ntokens = \"many\"\nwake = 1\n\
+                       minutes = 5\n[[connections]]\nname = \"Home\"\nurl = \"http://localhost\"\n";
+        let (_guard, folders, path) = folders(Some(written));
+        let (file, settings, problem) = SettingsFile::load(&folders);
+        let expected = crate::settings::AgentSettings {
+            minutes: 5,
+            ..crate::settings::AgentSettings::default()
+        };
+        assert_eq!((settings.agents, settings.permissions.are_unread), (expected, false));
+        assert_eq!(settings.connections.len(), 1);
+        let problem = problem.unwrap();
+        assert_eq!(problem.kind, Kind::ConfigUnknown { path: path.clone() });
+        let mut lines: Vec<_> = problem.detail.as_deref().unwrap().lines().collect();
+        lines.sort_unstable();
+        assert_eq!(
+            lines,
+            [
+                "line 2: “turns” in [agents] must be a whole number from 0 to 4294967295",
+                "line 3: “at_once” in [agents] must be a whole number from 1 to 4294967295",
+                "line 4: “tokens” in [agents] must be a whole number from 0 to 9223372036854775807",
+                "line 5: “wake” in [agents] must be true or false",
+            ]
+        );
+        // It can be changed, and what the user wrote stays until it is.
+        file.change(|settings| settings.agents.at_once = 6).unwrap();
+        let now = fs::read_to_string(&path).unwrap();
+        assert!(now.contains("turns = -1\nat_once = 6 # none\n"), "{now}");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use toml::{Table as Plain, Value};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike};
 
 use super::Settings;
+use super::wrong_values::parse;
 use crate::error::{Error, Kind, Result};
 
 /// The text with what differs between `old`, which it holds, and `new`.
@@ -16,7 +17,7 @@ pub(super) fn merged(text: &str, old: &Settings, new: &Settings) -> Result<Strin
     merge(document.as_table_mut(), &plain(old)?, &plain(new)?, Style::Sections);
     let result = document.to_string();
     // Whatever odd way the file was written in, what is saved is what was asked for.
-    match toml::from_str::<Settings>(&result) {
+    match parse(&result) {
         Ok(read) if read == *new => Ok(result),
         _ => Err(Error::new(Kind::Internal).with_detail("the settings cannot be merged")),
     }

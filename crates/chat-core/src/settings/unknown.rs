@@ -52,7 +52,7 @@ fn of_table(content: &str, table: &Table, section: Option<&str>, known: &[&str])
 }
 
 /// The line where a key of a section begins, unless it is written in an odd way.
-fn line_of(content: &str, section: Option<&str>, key: &str) -> Option<usize> {
+pub(super) fn line_of(content: &str, section: Option<&str>, key: &str) -> Option<usize> {
     let mut here = section.is_none();
     for (at, line) in content.lines().enumerate() {
         let line = line.trim();

@@ -272,7 +272,11 @@ impl Inner {
             sessions.contains(&change.origin.session.as_str())
                 && match change.by {
                     ChangeSource::Reject | ChangeSource::Undo => true,
-                    ChangeSource::Restore => self.is_reported(sessions, change, is_said),
+                    // One that changed nothing only ends a review.
+                    ChangeSource::Restore => {
+                        (change.before != change.after || change.from.is_some())
+                            && self.is_reported(sessions, change, is_said)
+                    }
                     _ => false,
                 }
         };

@@ -162,3 +162,74 @@ fn only_what_the_given_sessions_did_is_taken_back() {
     let nobody: [&str; 0] = [];
     assert!(matches!(world.journal.restore(&nobody, checkpoint.seq), Err(Error::NoCheckpoint(_))));
 }
+
+#[test]
+fn what_was_taken_back_of_an_agent_is_never_to_be_reviewed_again() {
+    let world = World::new();
+    world.write("a", lines("abcdefgh"));
+    let checkpoint = world.journal.checkpoint(SESSION, "1").unwrap();
+    world.edit("agent", "a", Some(&lines("aBcdefgh")));
+    world.journal.restore(&[SESSION, "agent"], checkpoint.seq).unwrap();
+    let all = [SESSION, "agent", "another"];
+    assert_eq!(world.journal.changes(&all).unwrap(), []);
+    // The user's line is theirs, whoever changed it before.
+    world.write("a", lines("aPcdefgh"));
+    assert_eq!(world.journal.changes(&all).unwrap(), []);
+    assert_eq!(world.again().changes(&all).unwrap(), []);
+    world.journal.reject_all(&all).unwrap();
+    assert_eq!(world.read("a").unwrap(), lines("aPcdefgh"));
+    // So is that of another agent which does the same.
+    world.edit("another", "a", Some(&lines("aBcdefgh")));
+    let listed = world.journal.changes(&all).unwrap();
+    assert_eq!((listed.len(), listed[0].session.as_str()), (1, "another"));
+}
+
+#[test]
+fn the_users_line_below_several_changes_is_theirs_after_a_restore() {
+    let world = World::new();
+    world.write("a", lines("aPcdefgh"));
+    let checkpoint = world.journal.checkpoint(SESSION, "1").unwrap();
+    world.edit(SESSION, "a", Some(&lines("aBcdefgh")));
+    world.edit("agent", "a", Some(&lines("aXcdefgh")));
+    let all = [SESSION, "agent"];
+    world.journal.restore(&all, checkpoint.seq).unwrap();
+    assert_eq!(world.journal.changes(&all).unwrap(), []);
+    world.journal.reject_all(&all).unwrap();
+    assert_eq!(world.read("a").unwrap(), lines("aPcdefgh"));
+}
+
+#[test]
+fn what_the_user_took_back_by_hand_is_over_with_a_restore() {
+    let world = World::new();
+    world.write("a", lines("abcdefgh"));
+    let checkpoint = world.journal.checkpoint(SESSION, "1").unwrap();
+    world.edit("agent", "a", Some(&lines("aBcdefgh")));
+    world.write("a", lines("abcdefgh"));
+    let restored = world.journal.restore(&[SESSION, "agent"], checkpoint.seq).unwrap();
+    assert_eq!((restored.changed, restored.conflicts), (Vec::new(), Vec::new()));
+    world.write("a", lines("aPcdefgh"));
+    assert_eq!(world.journal.changes(&[SESSION, "agent"]).unwrap(), []);
+    assert_eq!(world.rejections(SESSION, 0).0, []);
+}
+
+#[test]
+fn when_a_restore_is_undone_each_session_has_its_own_changes_again() {
+    let world = World::new();
+    world.write("a", lines("abcdefgh"));
+    world.edit(SESSION, "a", Some(&lines("Abcdefgh")));
+    let checkpoint = world.journal.checkpoint(SESSION, "1").unwrap();
+    world.edit(SESSION, "a", Some(&lines("AbCdefgh")));
+    world.edit("agent", "a", Some(&lines("AbCdefGh")));
+    let hunks = |journal: &chat_journal::Journal| {
+        let of = |session| {
+            let changes = journal.changes(&[session]).unwrap();
+            changes.iter().map(|change| change.hunks.len()).sum::<usize>()
+        };
+        (of(SESSION), of("agent"))
+    };
+    let restored = world.journal.restore(&[SESSION, "agent"], checkpoint.seq).unwrap();
+    assert_eq!((world.read("a").unwrap(), hunks(&world.journal)), (lines("Abcdefgh"), (1, 0)));
+    world.journal.undo_restore(SESSION, restored.seq).unwrap();
+    assert_eq!((world.read("a").unwrap(), hunks(&world.journal)), (lines("AbCdefGh"), (2, 1)));
+    assert_eq!(hunks(&world.again()), (2, 1));
+}

@@ -199,7 +199,7 @@ pub fn sentence(error: &Error) -> String {
         Kind::ConfigUnknown { path } => in_file(
             path,
             &gettext(
-                "Some settings in “{path}” are unknown and have no effect. Check how they are spelled.",
+                "Some settings in “{path}” have no effect, so Natter is using their defaults. Correct the file.",
             ),
         ),
         Kind::ConfigLocked { path } => in_file(

@@ -37,6 +37,14 @@ impl Budget {
         Ok(())
     }
 
+    /// The chat goes on with what agents report. That is no turn of an agent, but there must be tokens and time for it.
+    ///
+    /// # Errors
+    /// What was reached.
+    pub(crate) fn begin_answer(&self, limits: &AgentSettings) -> Result<(), BudgetLimit> {
+        self.check(limits, 0)
+    }
+
     /// Reserves tokens for a request, until [`settle`](Self::settle).
     ///
     /// # Errors
@@ -98,8 +106,10 @@ mod tests {
         budget.begin_turn(&LIMITS).unwrap();
         budget.begin_turn(&LIMITS).unwrap();
         assert_eq!(budget.begin_turn(&LIMITS), Err(BudgetLimit::Turns(2)));
+        assert_eq!(budget.begin_answer(&LIMITS), Ok(()), "it is the chat's own");
         tokio::time::advance(Duration::from_mins(3)).await;
         assert_eq!(budget.reserve(&LIMITS, 1), Err(BudgetLimit::Minutes(3)));
+        assert_eq!(budget.begin_answer(&LIMITS), Err(BudgetLimit::Minutes(3)));
         budget.renew();
         budget.reserve(&LIMITS, 1).unwrap();
     }

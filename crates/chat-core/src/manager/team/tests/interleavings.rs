@@ -155,10 +155,13 @@ impl<'a> Schedule<'a> {
             }
             5 => {
                 let other = NAMES.into_iter().find(|other| *other != name).unwrap();
-                let (team, words) = (self.world.team(&self.agents[other]), self.words());
-                let token = cancel.clone();
+                let caller = self.agents[other].clone();
+                let (team, words) = (self.world.team(&caller), self.words());
+                let (store, token) = (self.world.manager.inner.shared.store.clone(), cancel.clone());
                 let call = tokio::spawn(async move {
-                    let _ = team.ask(name, &words, &token).await;
+                    // Its turn stores the result.
+                    let told = Vec::from_iter(team.ask(name, &words, &token).await);
+                    keep(&store, &caller, told).await;
                 });
                 self.others.push((call, cancel));
             }

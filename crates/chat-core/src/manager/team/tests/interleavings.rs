@@ -18,6 +18,7 @@ use tokio::task::JoinHandle;
 use self::stored::Stored;
 use super::killed::killed;
 use super::*;
+use crate::store::OwedReport;
 
 /// How many schedules there are, unless `NATTER_SCHEDULES` says so.
 const SCHEDULES: u64 = 500;
@@ -157,7 +158,8 @@ impl<'a> Schedule<'a> {
                 let other = NAMES.into_iter().find(|other| *other != name).unwrap();
                 let caller = self.agents[other].clone();
                 let (team, words) = (self.world.team(&caller), self.words());
-                let (store, token) = (self.world.manager.inner.shared.store.clone(), cancel.clone());
+                let (store, token) =
+                    (self.world.manager.inner.shared.store.clone(), cancel.clone());
                 let call = tokio::spawn(async move {
                     // Its turn stores the result.
                     let told = Vec::from_iter(team.ask(name, &words, &token).await);
@@ -212,8 +214,8 @@ impl<'a> Schedule<'a> {
         let (folder, world) = killed(self.folder, &all).await;
         for fid in self.agents.values() {
             until(&format!("{seed}: what is owed after a kill"), async || {
-                let owed = world.manager.inner.shared.store.owed_reports(fid).await.unwrap();
-                owed.is_empty().then_some(())
+                let store = &world.manager.inner.shared.store;
+                owed_on_begun(store, fid).await.is_empty().then_some(())
             })
             .await;
         }
@@ -270,7 +272,7 @@ impl<'a> Schedule<'a> {
             until(&format!("{seed}: the end of {name}"), async || {
                 let session = self.world.session(fid).await;
                 let at_rest = !session.is_halted() && !session.is_busy_or_begins_next();
-                let owed = store.owed_reports(fid).await.unwrap();
+                let owed = owed_on_begun(store, fid).await;
                 let owes_chat = owed.iter().any(|owed| owed.to == self.chat);
                 (at_rest && tree.is_at_rest() && !owes_chat).then_some(())
             })
@@ -281,6 +283,14 @@ impl<'a> Schedule<'a> {
         assert!(!chat.is_halted(), "{seed}");
         self.check(self.folder, "in the end");
     }
+}
+
+/// What an agent owes, but for what it still has to begin.
+async fn owed_on_begun(store: &Store, agent: &Fid) -> Vec<OwedReport> {
+    let waiting: Vec<_> = store.waiting(agent).await.unwrap().into_iter().map(|it| it.id).collect();
+    let mut owed = store.owed_reports(agent).await.unwrap();
+    owed.retain(|owed| !owed.about.is_some_and(|about| waiting.contains(&about)));
+    owed
 }
 
 /// Runs the schedule of a seed.

@@ -49,7 +49,7 @@ struct Schedule<'a> {
     user: Vec<JoinHandle<()>>,
     /// What the chat gave its agents.
     given: HashSet<String>,
-    /// The agents that the user has closed, which owe nothing then, or deleted for a while.
+    /// The agents that the user has closed, which owe nothing then.
     closed: HashSet<&'static str>,
     messages: usize,
     /// What was done, for the words of a failure.
@@ -189,8 +189,6 @@ impl<'a> Schedule<'a> {
                 self.user.push(closing);
             }
             10 => {
-                // A call that runs may have what it owes, without the words of the stopped reply.
-                self.closed.insert(name);
                 let manager = self.world.manager.clone();
                 let deletion = tokio::spawn(async move {
                     // Another may do the same.

@@ -57,7 +57,7 @@ use project_start::ProjectStartCache;
 pub(crate) use services::{AgentsAtWork, Clients, DefinitionSource, SessionServices, Teams};
 use skills::SkillListCache;
 use state::State;
-pub(crate) use tree::{Claims, Place, Tree, WaitsFor};
+pub(crate) use tree::{AwaitsEnd, Claims, Place, Tree, WaitsFor};
 pub(crate) use waiting_approvals::WaitingApprovals;
 
 use crate::client::{Preparing, Priority, Requester};
@@ -337,6 +337,17 @@ impl Session {
     pub(crate) fn go_on(&self) {
         self.lock().go_on();
         self.tree.tell_changed();
+    }
+
+    /// Notes that it is deleted, for good: where the deletion is taken back, another one has its place. The gate must be
+    /// held.
+    pub(crate) fn note_deleted(&self) {
+        self.lock().is_deleted = true;
+    }
+
+    /// Whether it was deleted, also where that was taken back.
+    pub(crate) fn is_deleted(&self) -> bool {
+        self.lock().is_deleted
     }
 
     /// Waits, once it is halted, until nothing is at work. Nothing passes the gate while the guard

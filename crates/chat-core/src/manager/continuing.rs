@@ -85,7 +85,9 @@ impl Manager {
             let ended = futures_util::future::join_all(all).await;
             for agent in below {
                 match agent.hand_in(&session, false).await? {
-                    HandIn::AtWork | HandIn::Later => self.report_to_parent(agent, None),
+                    HandIn::AtWork | HandIn::Later | HandIn::Waiting => {
+                        self.report_to_parent(agent, None);
+                    }
                     HandIn::Delivered | HandIn::NotOwed => {}
                 }
             }

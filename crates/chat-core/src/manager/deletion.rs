@@ -75,6 +75,7 @@ impl Manager {
             // One that came in between: nobody will read what it writes.
             if let Some(session) = loaded.filter(|it| !halted.iter().any(|h| Arc::ptr_eq(h, it))) {
                 session.halt();
+                session.note_deleted();
             }
             self.inner.shared.hub.tell(&Event::SessionRemoved { fid });
         }
@@ -103,6 +104,9 @@ impl Manager {
         for child in &children {
             gates.push(child.halted().await);
         }
-        store.delete(session.fid()).await
+        let deleted = store.delete(session.fid()).await?;
+        let gone = halted.iter().filter(|session| deleted.contains(session.fid()));
+        gone.for_each(|session| session.note_deleted());
+        Ok(deleted)
     }
 }

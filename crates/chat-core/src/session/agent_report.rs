@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tokio::sync::MutexGuard;
+use tokio::sync::futures::Notified;
 
 use super::Session;
 use crate::error::{Error, Kind, Result};
@@ -50,6 +51,11 @@ impl Session {
             }
             ended.await;
         }
+    }
+
+    /// Resolves once a request has ended.
+    pub(crate) fn next_end(&self) -> Notified<'_> {
+        self.ended.notified()
     }
 
     /// Waits until its work has ended, and gives what came of one message.

@@ -1,5 +1,7 @@
 //! Hands the reports that an agent owes to the sessions that are to hear of its work.
 
+use std::collections::HashSet;
+
 use crate::error::Result;
 use crate::message::{
     AgentReport, AgentState, ChatRequest, Content, Fid, FromAgent, MessageId, Part, Queued, Role,
@@ -19,6 +21,8 @@ pub(crate) struct Completion {
     pub report: AgentReport,
     /// Whether it has begun.
     begun: bool,
+    /// Whether it has not, and its message still waits in the agent: what comes of that is still to be reported.
+    pub waits: bool,
 }
 
 impl Completion {
@@ -27,6 +31,13 @@ impl Completion {
         let by_call = self.owed.iter().all(|owed| owed.by_call);
         by_call && (!self.begun || self.report.state == AgentState::Interrupted)
     }
+}
+
+/// A report that is to be handed in.
+struct Due {
+    report: AgentReport,
+    /// Whether it says only that the agent was stopped before it began, so that the report is still owed.
+    is_notice: bool,
 }
 
 /// What came of the attempt to hand reports in.
@@ -41,6 +52,8 @@ pub(crate) enum HandIn {
     /// The session waits for the agent itself, or one of them is halted, until their tree
     /// [changes](super::Tree::changed).
     Later,
+    /// All that is left is about messages that still wait in the agent, until somebody sends them or takes them back.
+    Waiting,
 }
 
 impl Session {
@@ -55,6 +68,8 @@ impl Session {
         if owed.is_empty() {
             return Ok(Vec::new());
         }
+        // Read first: what begins meanwhile is in the branch.
+        let waiting: HashSet<_> = self.lock().queue.queued().into_iter().map(|it| it.id).collect();
         let branch = self.transcript().await?;
         let mut turns: Vec<(Option<usize>, Vec<OwedReport>)> = Vec::new();
         for owed in owed {
@@ -69,7 +84,9 @@ impl Session {
             let about = owed.iter().find_map(|owed| owed.about);
             let ids = owed.iter().map(|owed| owed.id).collect();
             let report = AgentReport { ids, ..self.report_on(&branch, about) };
-            Completion { owed, report, begun: end.is_some() }
+            let begun = end.is_some();
+            let waits = !begun && about.is_some_and(|about| waiting.contains(&about));
+            Completion { owed, report, begun, waits }
         };
         Ok(turns.into_iter().map(completion).collect())
     }
@@ -113,26 +130,44 @@ impl Session {
         if self.is_halted() {
             return Ok(HandIn::Later);
         }
-        let (mut claims, mut free) = (self.tree.claims(), Vec::new());
-        let mut is_held = false;
+        let (mut claims, mut due) = (self.tree.claims(), Vec::new());
+        let (mut is_held, mut waits, mut noticed) = (false, false, Vec::new());
         for completion in self.completions(&to.fid).await? {
             if completion.report.state.is_at_work() {
                 return Ok(HandIn::AtWork);
             }
-            if left_over && completion.ends_with_its_calls() {
-                self.services.store.forget_owed(completion.report.ids).await?;
-            } else if claims.add(&completion.report.ids) {
-                free.push(completion.report);
+            let Completion { report, begun, waits: is_waiting, .. } = &completion;
+            let ids = report.ids.clone();
+            let is_noticed = ids.iter().any(|id| self.tree.is_noticed(*id));
+            let is_claimed = ids.iter().any(|id| self.tree.is_claimed(*id));
+            // One that was taken back after it was noticed has no report of its own.
+            let is_over = is_noticed && !begun && !is_waiting && !is_claimed;
+            if is_over || (left_over && completion.ends_with_its_calls()) {
+                self.services.store.forget_owed(ids).await?;
+            } else if *is_waiting && !is_claimed {
+                waits = true;
+                // The user knows what an earlier start left.
+                if !left_over && !is_noticed {
+                    noticed.extend(ids);
+                    due.push(Due { report: completion.report, is_notice: true });
+                }
+            } else if claims.add(&ids) {
+                due.push(Due { report: completion.report, is_notice: false });
             } else {
                 // Of what a call that has ended carries nothing is left to hear.
-                is_held |= completion.report.ids.iter().any(|id| !self.tree.is_carried(*id));
+                is_held |= ids.iter().any(|id| !self.tree.is_carried(*id));
             }
         }
-        match (free.is_empty(), is_held) {
-            (false, _) => to.receive(free, claims, left_over).await,
-            (true, true) => Ok(HandIn::Later),
-            (true, false) => Ok(HandIn::NotOwed),
+        let handed_in = match (due.is_empty(), is_held) {
+            (false, _) => to.receive(due, claims, left_over).await?,
+            (true, true) => HandIn::Later,
+            (true, false) => HandIn::NotOwed,
+        };
+        if handed_in == HandIn::Delivered {
+            self.tree.note_noticed(noticed);
         }
+        let is_rest = waits && handed_in == HandIn::NotOwed;
+        Ok(if is_rest { HandIn::Waiting } else { handed_in })
     }
 
     async fn owes_reports_to(&self, to: &Session) -> Result<bool> {
@@ -141,23 +176,21 @@ impl Session {
     }
 
     /// Has what came of an agent's work wait here, as far as nobody was told of it.
-    async fn receive(
-        &self,
-        reports: Vec<AgentReport>,
-        claims: Claims,
-        left_over: bool,
-    ) -> Result<HandIn> {
-        let waits = |report: AgentReport| {
+    async fn receive(&self, due: Vec<Due>, claims: Claims, left_over: bool) -> Result<HandIn> {
+        let waits = |Due { mut report, is_notice }: Due| {
             let owed = report.ids.clone();
+            if is_notice {
+                report.ids = Vec::new();
+            }
+            let id = report.ids.first().copied().unwrap_or_else(MessageId::new);
             let content = Content::default().from_agent(FromAgent::Report(Box::new(report)));
             let request = ChatRequest { content, ..ChatRequest::default() };
-            let id = owed.first().copied().unwrap_or_else(MessageId::new);
-            (owed, Waiting { id, request })
+            (owed, is_notice, Waiting { id, request })
         };
-        let reports: Vec<_> = reports.into_iter().map(waits).collect();
-        let delivery = |(owed, waiting): &(Vec<MessageId>, Waiting)| ReportDelivery {
-            owed: owed.clone(),
-            message: waiting.queued(),
+        let reports: Vec<_> = due.into_iter().map(waits).collect();
+        let delivery = |(owed, is_notice, waiting): &(Vec<MessageId>, bool, Waiting)| {
+            let (owed, stays_owed) = (owed.clone(), *is_notice);
+            ReportDelivery { owed, stays_owed, message: waiting.queued() }
         };
         let deliveries = reports.iter().map(delivery).collect();
         let _gate = self.gate.lock().await;
@@ -167,7 +200,7 @@ impl Session {
         let store = &self.services.store;
         let delivered = store.deliver_reports(&self.fid, deliveries, left_over).await?;
         let mut state = self.lock();
-        for (_, waiting) in reports {
+        for (_, _, waiting) in reports {
             if delivered.contains(&waiting.id) {
                 let event = state.queue.push(waiting);
                 state.tell(event);

@@ -21,6 +21,10 @@ impl Session {
     ) -> Result<bool> {
         let must_wait = {
             let state = self.lock();
+            // Whoever has its place would not know of it.
+            if state.is_deleted {
+                return Err(Kind::SessionNotFound { fid: self.fid.to_string() }.into());
+            }
             state.turns.is_busy() || !state.queue.is_empty()
         };
         if must_wait {
@@ -137,6 +141,9 @@ impl Session {
         let mut state = self.lock();
         let Some((waiting, event)) = state.queue.remove(id) else { return Ok(None) };
         state.tell(event);
+        drop(state);
+        // Nothing comes of it any more.
+        self.tree.tell_changed();
         Ok(waited.then(|| waiting.queued()))
     }
 

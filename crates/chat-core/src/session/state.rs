@@ -47,6 +47,8 @@ pub(super) struct State {
     pub todos: Todos,
     /// By how many nothing may begin any more: the session is being deleted, or the program ends.
     halts: u32,
+    /// Whether it was deleted: where that is taken back, another one has its place.
+    pub is_deleted: bool,
     /// Whether a request has ended and the next message of the queue is about to go out.
     pub begins_next: bool,
     /// Ends the asking for a better title.
@@ -83,6 +85,7 @@ impl State {
             last_usage: LastUsage::default(),
             todos: Todos::default(),
             halts: 0,
+            is_deleted: false,
             begins_next: false,
             titling: CancellationToken::new(),
             begun_by: None,

@@ -36,6 +36,8 @@ struct TreeState {
     budget: Budget,
     /// The reports that somebody is about to tell.
     claimed: HashMap<MessageId, Claim>,
+    /// The reports whose recipient knows that the agent was stopped before it began what they are about.
+    noticed: HashSet<MessageId>,
     /// How many ends of agents are waited for, each until whoever hears of it has gone on.
     awaited: usize,
     /// The rules that the user gave with a message since the program started, each with the session that got it.
@@ -114,6 +116,16 @@ impl Tree {
         for report in reports {
             state.claimed.remove(&report);
         }
+    }
+
+    /// Notes that the recipients of reports know that the agent was stopped before it began what they are about.
+    pub(super) fn note_noticed(&self, reports: Vec<MessageId>) {
+        self.lock().noticed.extend(reports);
+    }
+
+    /// Whether that is so.
+    pub(super) fn is_noticed(&self, report: MessageId) -> bool {
+        self.lock().noticed.contains(&report)
     }
 
     /// Notes that the end of an agent is waited for, until the guard is dropped.

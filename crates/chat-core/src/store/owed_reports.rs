@@ -28,8 +28,10 @@ pub struct OwedReport {
 /// A report that is to wait in its recipient.
 #[derive(Clone, Debug)]
 pub struct ReportDelivery {
-    /// What is owed no more then. Where none of it is owed, nothing is delivered.
+    /// What is owed no more then, unless it stays owed. Where none of it is owed, nothing is delivered.
     pub owed: Vec<MessageId>,
+    /// Whether it is still owed after that: the message only says why it takes longer.
+    pub stays_owed: bool,
     /// The message.
     pub message: Queued,
 }
@@ -81,8 +83,7 @@ impl Store {
         self.read(move |db| {
             let mut still = Vec::with_capacity(ids.len());
             for id in ids {
-                let sql = "SELECT 1 FROM owed_reports WHERE id = ?1";
-                if db.find(sql, [id.as_bytes()], |_| Ok(()))?.is_some() {
+                if is_owed(db, id)? {
                     still.push(id);
                 }
             }
@@ -158,10 +159,10 @@ impl Store {
             }
             let session = sessions::key(db, &to)?;
             let mut delivered = Vec::with_capacity(reports.len());
-            for ReportDelivery { owed, message } in &reports {
+            for ReportDelivery { owed, stays_owed, message } in &reports {
                 let mut was_owed = false;
                 for id in owed {
-                    was_owed |= remove(db, *id)?;
+                    was_owed |= if *stays_owed { is_owed(db, *id)? } else { remove(db, *id)? };
                 }
                 if was_owed {
                     waiting::put(db, session, message)?;
@@ -216,6 +217,11 @@ fn insert(db: &DbHandle, agent: &Fid, owed: &OwedReport) -> Outcome<()> {
         ],
     )?;
     Ok(())
+}
+
+fn is_owed(db: &DbHandle, id: MessageId) -> Outcome<bool> {
+    let sql = "SELECT 1 FROM owed_reports WHERE id = ?1";
+    Ok(db.find(sql, [id.as_bytes()], |_| Ok(()))?.is_some())
 }
 
 fn remove(db: &DbHandle, id: MessageId) -> Outcome<bool> {

@@ -160,6 +160,10 @@ impl Desk {
             // Another call may have told all of it meanwhile.
             let mut is_elsewhere = is_new && agent.was_last_given_by(&self.own_name()).await?;
             for completion in agent.completions(self.me.fid()).await? {
+                // Its report comes once that was answered.
+                if completion.waits {
+                    continue;
+                }
                 if claims.add(&completion.report.ids) {
                     owed.push(completion.report);
                 } else {

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::{Fid, Manager, Result};
 use crate::error::{Error, Kind};
-use crate::session::{HandIn, Place, Session, SessionServices};
+use crate::session::{AwaitsEnd, HandIn, Place, Session, SessionServices};
 
 impl Manager {
     /// Has sessions hear of agents that an earlier start of the program left in the background, or of
@@ -37,7 +37,9 @@ impl Manager {
         };
         // The user decides when it goes on.
         match agent.hand_in(&to, true).await? {
-            HandIn::AtWork | HandIn::Later => self.report_when_idle(to, agent, None, true),
+            HandIn::AtWork | HandIn::Later | HandIn::Waiting => {
+                self.report_when_idle(to, agent, None, true);
+            }
             HandIn::Delivered | HandIn::NotOwed => {}
         }
         Ok(())
@@ -81,26 +83,43 @@ impl Watch {
         // With what an earlier start left the user decides when it goes on.
         let awaits = (!self.left_over).then(|| self.agent.tree().await_end());
         services.spawn(async move {
-            let _awaits = awaits;
-            if let Some(Err(error)) = closing.run_until_cancelled(self.report(place)).await {
+            let report = self.report(place, awaits);
+            if let Some(Err(error)) = closing.run_until_cancelled(report).await {
                 tracing::warn!(%error, "the report of an agent waits for the next start");
             }
         });
     }
 
-    async fn report(&mut self, mut place: Option<Place>) -> Result<()> {
+    async fn report(
+        &mut self,
+        mut place: Option<Place>,
+        mut awaits: Option<AwaitsEnd>,
+    ) -> Result<()> {
         let agent = Arc::clone(&self.agent);
         loop {
             agent.idle().await;
             drop(place.take());
-            let changed = agent.tree().changed();
-            tokio::pin!(changed);
-            // From here on no change is missed.
+            // Where that is taken back, what it owes is reported then.
+            if agent.is_deleted() {
+                return Ok(());
+            }
+            let (changed, ended) = (agent.tree().changed(), agent.next_end());
+            tokio::pin!(changed, ended);
+            // From here on no change and no end is missed.
             changed.as_mut().enable();
+            ended.as_mut().enable();
             self.pass_on().await?;
             match agent.hand_in(&self.to, self.left_over).await? {
                 HandIn::AtWork => {}
                 HandIn::Later => changed.await,
+                HandIn::Waiting => {
+                    // Nobody goes on by that until somebody sends it.
+                    drop(awaits.take());
+                    tokio::select! {
+                        () = changed => {}
+                        () = ended => {}
+                    }
+                }
                 HandIn::NotOwed => return Ok(()),
                 // It may owe more, which a call is about to tell.
                 HandIn::Delivered => self.wake().await?,

@@ -5,6 +5,7 @@ mod faults;
 mod interleavings;
 mod killed;
 mod processes;
+mod stopped;
 mod worktrees;
 
 use std::collections::HashMap;

@@ -18,6 +18,7 @@ use tokio::task::JoinHandle;
 use self::stored::Stored;
 use super::killed::killed;
 use super::*;
+use crate::store::OwedReport;
 
 /// How many schedules there are, unless `NATTER_SCHEDULES` says so.
 const SCHEDULES: u64 = 500;
@@ -48,7 +49,7 @@ struct Schedule<'a> {
     user: Vec<JoinHandle<()>>,
     /// What the chat gave its agents.
     given: HashSet<String>,
-    /// The agents that the user has closed, which owe nothing then, or deleted for a while.
+    /// The agents that the user has closed, which owe nothing then.
     closed: HashSet<&'static str>,
     messages: usize,
     /// What was done, for the words of a failure.
@@ -155,10 +156,14 @@ impl<'a> Schedule<'a> {
             }
             5 => {
                 let other = NAMES.into_iter().find(|other| *other != name).unwrap();
-                let (team, words) = (self.world.team(&self.agents[other]), self.words());
-                let token = cancel.clone();
+                let caller = self.agents[other].clone();
+                let (team, words) = (self.world.team(&caller), self.words());
+                let (store, token) =
+                    (self.world.manager.inner.shared.store.clone(), cancel.clone());
                 let call = tokio::spawn(async move {
-                    let _ = team.ask(name, &words, &token).await;
+                    // Its turn stores the result.
+                    let told = Vec::from_iter(team.ask(name, &words, &token).await);
+                    keep(&store, &caller, told).await;
                 });
                 self.others.push((call, cancel));
             }
@@ -184,8 +189,6 @@ impl<'a> Schedule<'a> {
                 self.user.push(closing);
             }
             10 => {
-                // A call that runs may have what it owes, without the words of the stopped reply.
-                self.closed.insert(name);
                 let manager = self.world.manager.clone();
                 let deletion = tokio::spawn(async move {
                     // Another may do the same.
@@ -209,8 +212,8 @@ impl<'a> Schedule<'a> {
         let (folder, world) = killed(self.folder, &all).await;
         for fid in self.agents.values() {
             until(&format!("{seed}: what is owed after a kill"), async || {
-                let owed = world.manager.inner.shared.store.owed_reports(fid).await.unwrap();
-                owed.is_empty().then_some(())
+                let store = &world.manager.inner.shared.store;
+                owed_on_begun(store, fid).await.is_empty().then_some(())
             })
             .await;
         }
@@ -267,7 +270,7 @@ impl<'a> Schedule<'a> {
             until(&format!("{seed}: the end of {name}"), async || {
                 let session = self.world.session(fid).await;
                 let at_rest = !session.is_halted() && !session.is_busy_or_begins_next();
-                let owed = store.owed_reports(fid).await.unwrap();
+                let owed = owed_on_begun(store, fid).await;
                 let owes_chat = owed.iter().any(|owed| owed.to == self.chat);
                 (at_rest && tree.is_at_rest() && !owes_chat).then_some(())
             })
@@ -278,6 +281,14 @@ impl<'a> Schedule<'a> {
         assert!(!chat.is_halted(), "{seed}");
         self.check(self.folder, "in the end");
     }
+}
+
+/// What an agent owes, but for what it still has to begin.
+async fn owed_on_begun(store: &Store, agent: &Fid) -> Vec<OwedReport> {
+    let waiting: Vec<_> = store.waiting(agent).await.unwrap().into_iter().map(|it| it.id).collect();
+    let mut owed = store.owed_reports(agent).await.unwrap();
+    owed.retain(|owed| !owed.about.is_some_and(|about| waiting.contains(&about)));
+    owed
 }
 
 /// Runs the schedule of a seed.

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::io::Read as _;
 
+use chat_core::error::{Error, Kind};
 use chat_core::event::StopReason;
 use chat_core::message::{ChatRequest, Fid, FromAgent, Queued};
 use chat_presentation::slash_commands::{self, FrontEnd, SlashCommands, Typed};
@@ -12,7 +13,7 @@ use crate::definitions;
 use crate::engine::Program;
 use crate::error::{CliError, Outcome, Result};
 use crate::outgoing::Outgoing;
-use crate::output;
+use crate::output::{self, Done};
 use crate::request;
 use crate::say;
 use crate::signals::Signals;
@@ -22,6 +23,7 @@ use crate::turn::{Turns, report_agents};
 /// Asks, shows the answer as it arrives, and returns how it ended.
 pub async fn run(args: Ask, program: &Program) -> Result<Outcome> {
     let mut signals = Signals::new()?;
+    let names_agent = args.request.agent.is_some();
     let mut sink = output::sink(args.request.json, program.terminal, program.manager.tools());
     let subscription = program.manager.subscribe();
     let mut turns = Turns {
@@ -56,6 +58,11 @@ pub async fn run(args: Ask, program: &Program) -> Result<Outcome> {
         Err(trouble) => Err(trouble),
     };
     match asked {
+        Ok(Done { error: Some(Error { kind: Kind::AgentMissing { .. }, .. }), .. })
+            if names_agent =>
+        {
+            Ok(Outcome::Usage)
+        }
         Ok(done) => Ok(done.reason.into()),
         // The request was stopped because nobody reads its answer.
         Err(CliError::BrokenPipe) => Ok(Outcome::Stopped),

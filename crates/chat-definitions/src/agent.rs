@@ -132,16 +132,26 @@ mod tests {
     }
 
     #[test]
+    fn a_file_whose_name_is_not_valid_needs_a_name_in_it() {
+        let (agent, found) = parse("My Agent", "Do it.", Place::imagined());
+        assert_eq!(agent, None);
+        let kind = ProblemKind::InvalidFileName { name: "My Agent".to_owned() };
+        assert_eq!(found, [Found { line: None, kind }]);
+        let (agent, _) = parse("My Agent", "---\nname: mine\n---\nDo it.", Place::imagined());
+        assert_eq!(agent.unwrap().name, "mine");
+    }
+
+    #[test]
     fn no_tools_are_not_all_tools() {
         let (agent, _) = read("---\ntools: []\n---\nx");
         assert_eq!(agent.unwrap().tools.unwrap().patterns(), [""; 0]);
         assert_eq!(
             problems("---\ntools:\n---\nx"),
-            [(Some(2), ProblemKind::Missing { key: "tools" })]
+            [(Some(2), ProblemKind::Empty { key: "tools" })]
         );
         assert_eq!(
             problems("---\ntools: \"\"\n---\nx"),
-            [(Some(2), ProblemKind::InvalidGlob { glob: String::new() })]
+            [(Some(2), ProblemKind::Empty { key: "tools" })]
         );
     }
 

@@ -44,7 +44,7 @@ pub(crate) fn parse(
     };
     let fields = &mut document.fields;
     if !is_name(stem) {
-        fields.complain(None, ProblemKind::InvalidName { name: quoted(stem) });
+        fields.complain(None, ProblemKind::InvalidFileName { name: quoted(stem) });
     }
     let description = fields.text("description", LONGEST_DESCRIPTION);
     let agent = fields.parsed("agent", |word| is_name(word).then(|| word.to_owned()));
@@ -92,7 +92,7 @@ mod tests {
     fn its_name_is_the_files() {
         let (command, found) = parse("Fix it", "Fix.", Place::imagined());
         assert_eq!(command, None);
-        let kind = ProblemKind::InvalidName { name: "Fix it".to_owned() };
+        let kind = ProblemKind::InvalidFileName { name: "Fix it".to_owned() };
         assert_eq!(found, [Found { line: None, kind }]);
         let (command, found) = parse("fix", "---\nname: other\n---\nFix.", Place::imagined());
         assert_eq!(command.unwrap().name, "fix");

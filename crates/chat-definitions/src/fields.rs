@@ -230,6 +230,10 @@ impl Fields {
         let (line, name) = match self.word(key) {
             Some(found) => found,
             None if has_error(&self.found[before..]) => return None,
+            None if !is_name(default) => {
+                self.complain(None, ProblemKind::InvalidFileName { name: quoted(default) });
+                return None;
+            }
             None => (1, default.to_owned()),
         };
         if is_name(&name) {
@@ -286,7 +290,7 @@ impl Fields {
         let (line, node) = self.entries.remove(key)?;
         let entries: Option<Vec<Lined<String>>> = match node.value {
             Value::Null => {
-                self.complain(Some(line), ProblemKind::Missing { key });
+                self.complain(Some(line), ProblemKind::Empty { key });
                 return None;
             }
             Value::Text(text) => {

@@ -116,6 +116,11 @@ pub enum ProblemKind {
         /// The key.
         key: &'static str,
     },
+    /// A list without a value: whether that means all or nothing is not for us to guess.
+    Empty {
+        /// The key.
+        key: &'static str,
+    },
     /// A required key or its value is missing.
     Missing {
         /// The key.
@@ -155,6 +160,11 @@ pub enum ProblemKind {
     InvalidGlob {
         /// The pattern.
         glob: String,
+    },
+    /// The name of the file, which the definition has, is not a valid name.
+    InvalidFileName {
+        /// The file's name without `.md`.
+        name: String,
     },
     /// A name with characters other than `a-z`, `0-9`, `-` (and `_`, except in skills), or longer than 64.
     InvalidName {

@@ -74,6 +74,12 @@ impl ToolPatterns {
         let entries = fields.list("tools", |text| {
             text.split(',').map(|pattern| pattern.trim().to_owned()).collect()
         })?;
+        if let [(line, only)] = &entries[..]
+            && only.is_empty()
+        {
+            fields.complain(Some(*line), ProblemKind::Empty { key: "tools" });
+            return None;
+        }
         Self::new(entries).map_err(|Found { line, kind }| fields.complain(line, kind)).ok()
     }
 }

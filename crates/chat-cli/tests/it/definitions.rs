@@ -58,7 +58,7 @@ fn why_an_agent_cannot_be_used_is_said() {
         ("planner", &broken),
     ] {
         let run = scene.ask(&["--agent", agent]);
-        assert!(run.code == Some(1) && run.stderr.contains(words), "{run:#?}");
+        assert!(run.code == Some(2) && run.stderr.contains(words), "{run:#?}");
     }
     let project = scene.project.to_str().expect("a path");
     let run = home.run_with(["chat", "--project", project], "/deploy\n/agent builder\n");

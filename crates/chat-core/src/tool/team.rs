@@ -209,9 +209,16 @@ impl TeamError {
             Self::TooDeep { depth } => {
                 format!("You cannot start agents: they may be {depth} deep, and you are the last.")
             }
+            Self::TooMany { most: 1 } => {
+                "You have 1 agent, which is the limit. Close it if you no longer need it, or ask it."
+                    .to_owned()
+            }
             Self::TooMany { most } => format!(
                 "You have {most} agents, which is the limit. Close one that you no longer need, or ask it."
             ),
+            Self::AllBusy { most: 1 } => {
+                "1 agent is working, which is the limit. Try again when it is done.".to_owned()
+            }
             Self::AllBusy { most } => format!(
                 "{most} agents are working, which is the limit. Try again when one of them is done."
             ),
@@ -257,5 +264,12 @@ mod tests {
         let error = Error::from(Kind::AgentBudget { limit: BudgetLimit::Turns(1) });
         let failure = ToolFailure::from(TeamError::from(error));
         assert_eq!(failure.text, "That failed. The agents have used up their limit of 1 turn.");
+    }
+    #[test]
+    fn a_limit_of_one_is_said_of_one() {
+        let text = |error: TeamError| ToolFailure::from(error).text;
+        assert!(text(TeamError::TooMany { most: 1 }).starts_with("You have 1 agent, which"));
+        assert!(text(TeamError::TooMany { most: 2 }).starts_with("You have 2 agents, which"));
+        assert!(text(TeamError::AllBusy { most: 1 }).starts_with("1 agent is working"));
     }
 }

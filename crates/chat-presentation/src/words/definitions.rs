@@ -120,6 +120,7 @@ pub fn problem_sentence(problem: &ProblemKind) -> String {
             fill(&gettext("“{pattern}” matches no tool."), &[("pattern", glob)])
         }
         ProblemKind::EmptyValue { key } => of_key(&gettext("“{key}” has no value."), key),
+        ProblemKind::Empty { key } => of_key(&gettext("“{key}” is empty."), key),
         ProblemKind::Missing { key } => of_key(&gettext("“{key}” is missing."), key),
         ProblemKind::WrongType { key, expected } => of_key(&wrong_type(*expected), key),
         ProblemKind::OutOfRange { key, lowest, highest } => fill(
@@ -140,6 +141,12 @@ pub fn problem_sentence(problem: &ProblemKind) -> String {
         ProblemKind::InvalidName { name } => fill(
             &gettext(
                 "“{name}” isn’t a valid name. Use up to 64 lowercase letters, digits, and hyphens.",
+            ),
+            &[("name", name)],
+        ),
+        ProblemKind::InvalidFileName { name } => fill(
+            &gettext(
+                "The file name “{name}” can’t be used. Rename the file to up to 64 lowercase letters, digits, hyphens, and underscores, beginning with a letter or digit.",
             ),
             &[("name", name)],
         ),

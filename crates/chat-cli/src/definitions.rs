@@ -91,7 +91,7 @@ async fn agent(request: &ChatRequest, program: &Program) -> Option<String> {
     let fid = request.session.as_ref()?;
     // What is wrong with the chat is said when it is used.
     let chats = program.manager.sessions().list().await.ok()?;
-    chats.into_iter().find(|chat| chat.fid == *fid).map(|chat| chat.agent)
+    chats.into_iter().find(|chat| chat.fid == *fid).map(|chat| chat.meta.agent)
 }
 
 /// Reports all problems of an agent, then some of the others and how many more there are.

@@ -338,7 +338,7 @@ fn what_a_project_brings_is_used_once_the_user_trusts_it() {
     let agent = "---\nmode: plan\ntools: [read_*]\n---\nBuild.";
     std::fs::write(agents.join("builder.md"), agent).expect("a file");
     let run = scene.ask(&["--agent", "builder"]);
-    assert_eq!(run.code, Some(1), "{run:#?}");
+    assert_eq!(run.code, Some(2), "{run:#?}");
     assert!(run.stderr.contains("aren’t used until you trust them"), "{run:#?}");
 
     let project = scene.project.to_str().expect("a path");

@@ -192,9 +192,8 @@ impl Session {
         }
         let limits = self.services.clients.settings().agents;
         let is_agent = self.parent.is_some();
-        let counted = self.tree.budget(|budget| match is_agent {
-            true => budget.begin_turn(&limits),
-            false => budget.begin_answer(&limits),
+        let counted = self.tree.budget(|budget| {
+            if is_agent { budget.begin_turn(&limits) } else { budget.begin_answer(&limits) }
         });
         counted.map_err(|limit| Kind::AgentBudget { limit }.into())
     }

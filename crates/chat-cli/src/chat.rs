@@ -143,8 +143,7 @@ impl Conversation<'_> {
                 pieces = turns.news(self.sink.as_mut()) => pieces?,
                 line = lines.next(names) => return line,
             };
-            let line = lines.pause().await?;
-            turns.signals.forget_interrupts().await;
+            let line = lines.pause(turns.signals).await?;
             self.program.output.write(pieces).await.unwrap_or(Ok(()))?;
             let followed = turns.go_on(self.sink.as_mut()).await;
             lines.keep(&std::mem::take(&mut turns.typed));

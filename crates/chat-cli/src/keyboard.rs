@@ -3,7 +3,7 @@
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
 use tokio::sync::oneshot;
@@ -97,6 +97,13 @@ pub fn is_typed(input: impl AsFd, woken: &PipeReader) -> io::Result<bool> {
             Ok(_) => return Ok(both[1].revents().is_empty()),
         }
     }
+}
+
+/// Whether a line was ended at the terminal and not read yet.
+pub fn is_readable(input: impl AsFd) -> bool {
+    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut fds = [PollFd::new(&input, PollFlags::IN)];
+    poll(&mut fds, Some(&at_once)).is_ok_and(|ready| ready > 0)
 }
 
 /// Waits for a line and reads it; none if it is woken first.

@@ -343,6 +343,11 @@ pub fn new_chat() -> String {
     gettext("Your next message starts a new chat.")
 }
 
+/// A message that the user typed and that did not go out.
+pub fn not_sent(text: &str) -> String {
+    fill(&gettext("Not sent: {text}"), &[("text", text)])
+}
+
 pub fn opened(title: &str) -> String {
     fill(&gettext("Opened the chat “{title}”."), &[("title", title)])
 }

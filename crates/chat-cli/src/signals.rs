@@ -1,9 +1,14 @@
 //! Listens for Ctrl+C and the other signals that end the program.
 
+use std::task::{Context, Waker};
+
+use nix::sys::signal::{Signal as Interrupt, raise};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::error::{CliError, Result};
 use crate::say;
+
+const MARKER: Interrupt = Interrupt::SIGURG;
 
 /// SIGINT, SIGTERM and SIGHUP. All mean: stop, keep what arrived, end.
 #[derive(Debug)]
@@ -11,6 +16,8 @@ pub struct Signals {
     interrupt: Signal,
     terminate: Signal,
     hang_up: Signal,
+    /// SIGURG, which means nothing to anybody: the program sends it to itself.
+    marker: Signal,
     /// Whether the whole program should end.
     ending: bool,
 }
@@ -25,6 +32,7 @@ impl Signals {
             interrupt: listen(SignalKind::interrupt())?,
             terminate: listen(SignalKind::terminate())?,
             hang_up: listen(SignalKind::hangup())?,
+            marker: listen(SignalKind::from_raw(MARKER as i32))?,
             ending: false,
         })
     }
@@ -38,21 +46,26 @@ impl Signals {
         }
     }
 
-    /// Forgets Ctrl+C until now: the prompt gets the same signal.
-    pub async fn forget_interrupts(&mut self) {
-        // Those that came are noticed meanwhile.
-        tokio::task::yield_now().await;
-        loop {
-            tokio::select! {
-                biased;
-                _ = self.interrupt.recv() => {}
-                () = std::future::ready(()) => return,
-            }
+    /// Forgets the interrupts that have arrived until now, after the program has sent some to a thread
+    /// of its own.
+    pub async fn forget_own_interrupts(&mut self) {
+        forget(&mut self.marker);
+        // All signals that have arrived are reported together, so those before this one are known with it.
+        match raise(MARKER) {
+            Ok(()) => drop(self.marker.recv().await),
+            Err(error) => tracing::warn!(%error, "an interrupt may be taken for one of the user"),
         }
+        forget(&mut self.interrupt);
     }
 
     /// Whether a signal came that ends more than a reply.
     pub fn ends_all(&self) -> bool {
         self.ending
     }
+}
+
+/// Forgets the signals that were reported.
+fn forget(signal: &mut Signal) {
+    let mut context = Context::from_waker(Waker::noop());
+    while signal.poll_recv(&mut context).is_ready() {}
 }

@@ -8,6 +8,7 @@ mod by_itself;
 mod follower;
 mod rest;
 mod stopping;
+mod waiting;
 
 use std::time::Duration;
 
@@ -67,8 +68,7 @@ enum Until {
 }
 
 impl Turns<'_> {
-    /// Sends a request and shows its answer. Returns the session, if there is one, and how it
-    /// ended.
+    /// Sends a request and shows its answer. Returns its session, if it was sent, and how it ended.
     ///
     /// # Errors
     ///
@@ -82,8 +82,8 @@ impl Turns<'_> {
         let name = request.session.as_ref().map_or("new", |fid| fid.as_str()).to_owned();
         self.program.diagnostics.reply(&name, Moment::Request);
         let known = request.session.clone();
-        // What happened before is in the snapshot.
-        self.subscription.take();
+        // The messages that came before are in the snapshot, but no notices and no ends.
+        self.show_news(known.as_ref(), sink);
         let begun = {
             let mut beginning = Box::pin(begin(self.program, &self.subscription, request));
             tokio::select! {
@@ -120,8 +120,11 @@ impl Turns<'_> {
             .follower
             .take()
             .unwrap_or_else(|| Follower::after_message(&sent, &snapshot, tools));
-        follower.begin();
+        follower.begin(sent.message);
         follower.open(&snapshot, sink);
+        if follower.is_stuck() {
+            self.reopen(&mut follower, sink).await?;
+        }
         if known.is_some() {
             // Agents that work in the background since an earlier message.
             self.know_agents(&mut follower).await;
@@ -133,13 +136,14 @@ impl Turns<'_> {
         let approvals = Approvals::new(self.program, &snapshot.session);
         let followed = self.follow(approvals, &mut follower, sink, &name, Until::Finished);
         let done = Box::pin(followed).await;
+        let is_sent = !follower.is_back;
         if self.awaits_agents {
             self.program.manager.sessions().close(&sent.fid, &self.subscription);
         } else {
             self.follower = Some(follower);
         }
         let done = done?.ok_or(CliError::Stopped)?;
-        Ok((Some(sent.fid), done))
+        Ok((is_sent.then_some(sent.fid), done))
     }
 
     /// Takes the agents of a chat, and what they ask.
@@ -188,9 +192,7 @@ impl Turns<'_> {
     ) -> Result<()> {
         for event in events {
             if follower.event(fid, event, sink) == Followed::Lost {
-                let sessions = self.program.manager.sessions();
-                let snapshot = sessions.open(fid, MESSAGES, &self.subscription).await?;
-                follower.open(&snapshot, sink);
+                self.reopen(follower, sink).await?;
             }
         }
         // Otherwise the end of the request tells it.
@@ -226,8 +228,7 @@ impl Turns<'_> {
         name: &str,
         until: Until,
     ) -> Result<Option<Done>> {
-        let fid = approvals.fid().clone();
-        let fid = &fid;
+        let fid = &approvals.fid().clone();
         let mut rest = Rest::new(self.program, fid);
         let mut stopping = Stopping::new(self.program, fid);
         let mut ended = None;

@@ -45,6 +45,8 @@ struct State {
     is_unwanted: bool,
     /// The thread in which the editor reads.
     editing: Option<Pthread>,
+    /// Whether the editor was interrupted since the prompt is to give way.
+    has_interrupted: bool,
     /// What the line contains.
     draft: Draft,
 }
@@ -54,10 +56,11 @@ impl Prompted {
     pub fn give_way(&self) {
         let mut state = self.state();
         state.is_unwanted = true;
-        if let Some(thread) = state.editing
-            && let Err(error) = pthread_kill(thread, Signal::SIGINT)
-        {
-            tracing::warn!(%error, "the prompt does not give way");
+        if let Some(thread) = state.editing {
+            state.has_interrupted = true;
+            if let Err(error) = pthread_kill(thread, Signal::SIGINT) {
+                tracing::warn!(%error, "the prompt does not give way");
+            }
         }
     }
 
@@ -66,9 +69,12 @@ impl Prompted {
         self.state().is_unwanted
     }
 
-    /// The prompt is wanted again.
-    pub fn stay(&self) {
-        self.state().is_unwanted = false;
+    /// The prompt is wanted again. Says whether interrupts were sent: those that the editor did not
+    /// take before it ended look like Ctrl+C.
+    pub fn stay(&self) -> bool {
+        let mut state = self.state();
+        state.is_unwanted = false;
+        std::mem::take(&mut state.has_interrupted)
     }
 
     /// Called by the editor, in its thread and while it reads: the line contains this.
@@ -81,9 +87,14 @@ impl Prompted {
 
     /// The editor was left. Gives what the line contained last.
     pub fn left(&self) -> Draft {
-        let mut state = self.state();
-        state.editing = None;
-        std::mem::take(&mut state.draft)
+        let draft = {
+            let mut state = self.state();
+            state.editing = None;
+            std::mem::take(&mut state.draft)
+        };
+        // An interrupt that this thread was sent and has not taken yet arrives with a system call.
+        std::thread::yield_now();
+        draft
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -93,7 +104,10 @@ impl Prompted {
 
 #[cfg(test)]
 mod tests {
+    use nix::sys::signal::raise;
+
     use super::*;
+    use crate::signals::Signals;
 
     #[test]
     fn what_was_typed_ahead_comes_behind_the_whole_line() {
@@ -106,5 +120,33 @@ mod tests {
         draft.add(" and more");
         assert_eq!(draft, Draft::new("half a line and more".to_owned()));
         assert_eq!(prompted.left(), Draft::default());
+    }
+
+    #[tokio::test]
+    async fn an_interrupt_of_its_own_that_arrives_late_is_forgotten() {
+        let mut signals = Signals::new().unwrap();
+        let prompted = Prompted::default();
+        let (left, mut has_left) = tokio::sync::mpsc::channel(1);
+        let (edits, edited) = std::sync::mpsc::channel();
+        let editor = prompted.clone();
+        // One that was left already when it is interrupted.
+        let thread = std::thread::spawn(move || {
+            editor.edited("half", 4);
+            edits.send(()).unwrap();
+            while !editor.is_unwanted() {
+                std::hint::spin_loop();
+            }
+            left.blocking_send(editor.left()).unwrap();
+        });
+        edited.recv().unwrap();
+        prompted.give_way();
+        assert_eq!(has_left.recv().await.unwrap().text(), "half");
+        assert!(prompted.stay() && !prompted.stay());
+        signals.forget_own_interrupts().await;
+        // Nothing is left but what comes from now on.
+        raise(Signal::SIGTERM).unwrap();
+        signals.next().await;
+        assert!(signals.ends_all());
+        thread.join().unwrap();
     }
 }

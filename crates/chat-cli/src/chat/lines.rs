@@ -12,6 +12,7 @@ use tokio::time::sleep;
 
 use super::draft::{Draft, Prompted};
 use crate::error::Result;
+use crate::signals::Signals;
 use crate::terminal::{RestoreTerminal, Terminal};
 
 use source::Source;
@@ -116,7 +117,7 @@ impl Lines {
 
     /// Takes the prompt off the screen, and keeps what was typed for the next call of
     /// [`next`](Self::next). Gives the line that was ended just then, if there was one.
-    pub async fn pause(&mut self) -> Result<Option<Line>> {
+    pub async fn pause(&mut self, signals: &mut Signals) -> Result<Option<Line>> {
         if !self.asked || self.waker.is_none() {
             return Ok(None);
         }
@@ -132,7 +133,9 @@ impl Lines {
             }
         };
         self.asked = false;
-        self.prompted.stay();
+        if self.prompted.stay() {
+            signals.forget_own_interrupts().await;
+        }
         Ok(match read.unwrap_or(Ok(Read::Line(Line::End)))? {
             Read::Line(line) => Some(line),
             Read::GaveWay(draft) => {

@@ -176,6 +176,15 @@ impl<'a> Approvals<'a> {
     }
 }
 
+impl Drop for Approvals<'_> {
+    /// The beginning of an answer is no message: it is asked for again, or not needed any more.
+    fn drop(&mut self) {
+        if self.current.take().is_some_and(|current| current.reading.is_some()) {
+            take_typed();
+        }
+    }
+}
+
 fn answered(asked: &Asked, answer: Option<&Answer>, sink: &mut dyn Sink) {
     sink.speaker(asked.agent.as_deref());
     sink.answered(&asked.ask, answer);

@@ -79,6 +79,24 @@ impl Turns<'_> {
         }
     }
 
+    /// Shows what has happened in the followed chat since the last news, before a message is sent there.
+    pub(super) fn show_news(&mut self, known: Option<&Fid>, sink: &mut dyn Sink) {
+        let events = self.subscription.take();
+        let is_known = |follower: &&mut Follower| Some(follower.fid()) == known;
+        let Some(follower) = self.follower.as_mut().filter(is_known) else { return };
+        let fid = follower.fid().clone();
+        for event in events {
+            // Where some were lost, the snapshot after the message holds what they said.
+            follower.event(&fid, event, sink);
+        }
+        if let Some(limit) = follower.limit.take() {
+            sink.notice(&limit);
+        }
+        if let Some(done) = follower.finished() {
+            follower.end(done, sink);
+        }
+    }
+
     /// Follows the chat until it does nothing by itself and its agents ask nothing.
     ///
     /// # Errors
@@ -93,7 +111,6 @@ impl Turns<'_> {
             Err(error) => return Err(error.into()),
         };
         follower.open(&snapshot, sink);
-        follower.is_at_work = snapshot.session.status.is_busy();
         let approvals = Approvals::new(self.program, &snapshot.session);
         let name = fid.as_str();
         let followed = self.follow(approvals, &mut follower, sink, name, Until::Quiet);
@@ -112,7 +129,6 @@ impl Turns<'_> {
         match sessions.open(follower.fid(), MESSAGES, &self.subscription).await {
             Ok(snapshot) => {
                 follower.open(&snapshot, sink);
-                follower.is_at_work = snapshot.session.status.is_busy();
                 Ok(true)
             }
             Err(error) if matches!(error.kind, Kind::SessionNotFound { .. }) => Ok(false),

@@ -21,12 +21,13 @@ use super::asks::Asks;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Followed {
     Well,
-    /// Events were lost; the session must be opened again.
+    /// The session must be opened again: events were lost, or a request ended while the message waits.
     Lost,
 }
 
 /// Tracks what was already shown, so that each byte and each event is shown once.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the request")]
 pub struct Follower {
     /// The messages that were there before it, which are not shown.
     earlier: HashSet<MessageId>,
@@ -36,6 +37,8 @@ pub struct Follower {
     /// with each reply.
     called: HashSet<(MessageId, ToolCallId)>,
     calls: Calls,
+    /// Whether the request called a tool.
+    has_called: bool,
     ended: HashSet<MessageId>,
     /// The questions that wait for the user.
     pub(super) asks: Asks,
@@ -49,6 +52,19 @@ pub struct Follower {
     /// Whether the session itself is at work: it may only wait for its agents.
     pub(super) is_at_work: bool,
     finished: Option<Done>,
+    /// The message whose end is awaited.
+    awaited: Option<MessageId>,
+    /// Whether that message waits until the session is free.
+    waits: bool,
+    /// Whether that message was taken back: nothing was sent.
+    pub(super) is_back: bool,
+    /// How the request ended for which the message waited.
+    pub(super) passed: Option<Done>,
+    /// The place of the last snapshot among the events.
+    seq: u64,
+    /// Whether a request was at work at the last snapshot, of which nothing was heard since: if an end
+    /// comes now, it is that of an earlier request.
+    is_unheard: bool,
     /// A reply that ended but is not reported yet: the end of the request says whether all of it is
     /// stored.
     last: Option<Message>,
@@ -77,6 +93,7 @@ impl Follower {
             shown: HashMap::new(),
             called: HashSet::new(),
             calls: Calls::new(tools),
+            has_called: false,
             ended: HashSet::new(),
             asks: Asks::new(fid),
             runs_commands: false,
@@ -85,6 +102,12 @@ impl Follower {
             limit: None,
             is_at_work: true,
             finished: None,
+            awaited: None,
+            waits: false,
+            is_back: false,
+            passed: None,
+            seq: 0,
+            is_unheard: false,
             last: None,
         }
     }
@@ -94,11 +117,12 @@ impl Follower {
         self.asks.fid()
     }
 
-    /// Another request begins in the session.
-    pub(super) fn begin(&mut self) {
+    /// Another request begins in the session: the end of this message is awaited.
+    pub(super) fn begin(&mut self, message: MessageId) {
         (self.done, self.finished, self.last, self.limit) = (None, None, None, None);
-        (self.runs_commands, self.text_bytes, self.is_at_work) = (false, 0, true);
-        self.called.clear();
+        (self.awaited, self.waits, self.is_back, self.passed) = (Some(message), true, false, None);
+        (self.runs_commands, self.has_called) = (false, false);
+        (self.text_bytes, self.is_at_work) = (0, true);
     }
 
     /// Whether there is something to show or to ask while no request is followed.
@@ -115,6 +139,11 @@ impl Follower {
         }
         sink.stage(&snapshot.stage);
         self.asks.set_own(snapshot.asks.clone());
+        let is_in_branch = || snapshot.messages.iter().any(|it| Some(it.id) == self.awaited);
+        let is_queued = snapshot.queue.iter().any(|it| Some(it.id) == self.awaited);
+        self.waits = is_queued || (self.waits && !is_in_branch());
+        self.is_at_work = snapshot.session.status.is_busy();
+        (self.seq, self.is_unheard) = (snapshot.seq, self.is_at_work);
     }
 
     /// Shows an agent's row, where it is news.
@@ -127,7 +156,8 @@ impl Follower {
     /// Shows an event of this session.
     pub(super) fn event(&mut self, fid: &Fid, event: Event, sink: &mut dyn Sink) -> Followed {
         match event {
-            Event::Session { fid: of, event, .. } if of == *fid => {
+            Event::Session { fid: of, seq, event } if of == *fid => {
+                self.is_unheard &= seq <= self.seq;
                 return self.hear_session(event, sink);
             }
             Event::SessionChanged(row) if row.fid == *fid => {
@@ -136,8 +166,15 @@ impl Follower {
             Event::SessionAdded(row) | Event::SessionChanged(row) => self.show_row(&row, sink),
             Event::ApprovalsChanged { asks } => self.asks.set_all(asks),
             Event::RequestFinished { fid: of, reason, usage, error } if of == *fid => {
-                self.is_at_work = false;
-                self.finished = Some(Done { reason, usage, error });
+                let done = Done { reason, usage, error };
+                if self.waits {
+                    self.passed = Some(done);
+                    return Followed::Lost;
+                }
+                if !self.is_unheard {
+                    self.is_at_work = false;
+                    self.finished = Some(done);
+                }
             }
             Event::SessionRemoved { fid: of } if of == *fid => {
                 self.finished = Some(Done {
@@ -164,6 +201,7 @@ impl Follower {
             SessionEvent::MessageAdded { message } | SessionEvent::MessageChanged { message }
                 if !self.earlier.contains(&message.id) =>
             {
+                self.waits &= Some(message.id) != self.awaited;
                 self.message(&message, sink);
             }
             SessionEvent::TextAdded { message, part, kind, range, text } => {
@@ -257,6 +295,22 @@ impl Follower {
         self.done = Some(done);
     }
 
+    /// The message whose end is awaited.
+    pub(super) fn awaited(&self) -> Option<MessageId> {
+        self.awaited
+    }
+
+    /// Whether the message waits, and nothing is at work after which it would go out.
+    pub(super) fn is_stuck(&self) -> bool {
+        self.waits && !self.is_at_work
+    }
+
+    /// The message does not go out: the request ends like this.
+    pub(super) fn give_up_waiting(&mut self, done: Done) {
+        (self.waits, self.is_back) = (false, true);
+        self.finished = Some(done);
+    }
+
     /// What a call's tool asks permission for; nothing if it is unknown.
     fn permissions_of(&self, call: &ToolCallId) -> &'static [Action] {
         let name = self.calls.get(call).map(|call| call.name.as_str());
@@ -273,6 +327,7 @@ impl Follower {
     fn call(&mut self, message: MessageId, call: &ToolCall, sink: &mut dyn Sink) {
         if self.called.insert((message, call.id.clone())) {
             self.calls.add(call);
+            self.has_called = true;
             let tool = self.calls.tools().get(&call.name);
             self.runs_commands |= tool.is_some_and(|tool| tool.kind == ToolKind::Runs);
             sink.tool_call(call);
@@ -305,7 +360,7 @@ impl Follower {
     /// Whether the request ended successfully and no tool was called.
     pub(super) fn ended_without_calls(&self) -> bool {
         let well = |done: &Done| done.reason == StopReason::Complete;
-        self.finished.as_ref().is_some_and(well) && self.called.is_empty()
+        self.finished.as_ref().is_some_and(well) && !self.has_called
     }
 
     /// Returns how the request ended, once.

@@ -142,3 +142,9 @@ impl<'a> Stopping<'a> {
         }
     }
 }
+
+impl Drop for Stopping<'_> {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

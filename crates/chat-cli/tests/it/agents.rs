@@ -20,7 +20,7 @@ fn field(line: &Value, name: &str) -> String {
 }
 
 /// The lines of a program that runs, as they come.
-fn lines(child: &mut Child) -> Receiver<Value> {
+pub fn lines(child: &mut Child) -> Receiver<Value> {
     let (told, heard) = channel();
     let output = BufReader::new(child.stdout.take().expect("its output"));
     std::thread::spawn(move || {

@@ -20,4 +20,5 @@ mod real;
 mod stop;
 mod together;
 mod tools;
+mod waiting;
 mod worktrees;

@@ -23,21 +23,22 @@ pub struct Seat {
 
 impl Seat {
     fn new(home: &Home, args: &[&str]) -> Self {
-        Self::start(home, args, false)
+        Self::of(home.command(args), false)
     }
 
     /// One whose output is that terminal, too.
     pub fn whole(home: &Home, args: &[&str]) -> Self {
-        Self::start(home, args, true)
+        Self::of(home.command(args), true)
     }
 
-    fn start(home: &Home, args: &[&str], whole: bool) -> Self {
-        Self::of(home.command(args), whole)
+    pub fn of(command: Command, whole: bool) -> Self {
+        Self::on(command, whole, "xterm")
     }
 
-    pub fn of(mut command: Command, whole: bool) -> Self {
+    /// One at a terminal of this name.
+    pub fn on(mut command: Command, whole: bool, name: &str) -> Self {
         let (ours, theirs) = terminal();
-        command.stdin(on(&theirs)).stderr(on(&theirs)).env("TERM", "xterm");
+        command.stdin(on(&theirs)).stderr(on(&theirs)).env("TERM", name);
         if whole {
             command.stdout(on(&theirs));
         }

@@ -44,6 +44,7 @@ enum Input {
     },
     /// A terminal without an editor.
     Terminal {
+        terminal: Terminal,
         woken: PipeReader,
     },
     Pipe,
@@ -66,7 +67,7 @@ impl Source {
             && terminal.error
             && let Ok((woken, wake)) = io::pipe()
         {
-            let from = Input::Terminal { woken };
+            let from = Input::Terminal { terminal, woken };
             return (Self { prompted, from }, Some(Waker::Pipe(wake)));
         }
         (Self { prompted, from: Input::Pipe }, None)
@@ -121,9 +122,14 @@ impl Source {
                     Err(error) => Err(CliError::Said(say::input_failed(&error.to_string()))),
                 }
             }
-            Input::Terminal { woken } => {
+            Input::Terminal { terminal, woken } => {
                 let begun = draft.text();
-                terminal::say(&format!("{prompt}{begun}"));
+                if !begun.is_empty() {
+                    // Nothing could erase it here, if it were in the line.
+                    let text = terminal::clean(&say::not_sent(&begun)).into_owned();
+                    terminal::say(&format!("{}\n", terminal.dim(&text)));
+                }
+                terminal::say(prompt);
                 loop {
                     match keyboard::is_typed(io::stdin(), woken) {
                         Ok(true) => break,
@@ -134,15 +140,13 @@ impl Source {
                     }
                     // Only the pipe's own end could keep a byte that is there.
                     let _ = woken.read(&mut [0]);
-                    if self.prompted.is_unwanted() {
+                    // A line that was ended by then is a message.
+                    if self.prompted.is_unwanted() && !keyboard::is_readable(io::stdin()) {
                         terminal::say("\n");
-                        return Ok(Read::GaveWay(Draft::new(begun + &keyboard::take_typed())));
+                        return Ok(Read::GaveWay(Draft::new(keyboard::take_typed())));
                     }
                 }
-                Ok(Read::Line(match plain_line()? {
-                    Line::Text(line) => Line::Text(begun + &line),
-                    other => other,
-                }))
+                plain_line().map(Read::Line)
             }
             Input::Pipe => plain_line().map(Read::Line),
         }

@@ -83,8 +83,28 @@ pub fn take_typed() -> String {
         }
         let _ = tcsetattr(&input, OptionalActions::Now, &before);
     }
-    let typed = String::from_utf8_lossy(&typed).replace('\r', "\n");
-    typed.chars().filter(|c| *c == '\n' || !c.is_control()).collect()
+    text(&String::from_utf8_lossy(&typed))
+}
+
+/// The text in what was typed, without keys such as arrows.
+fn text(typed: &str) -> String {
+    let mut text = String::new();
+    let mut chars = typed.chars().peekable();
+    while let Some(char) = chars.next() {
+        match char {
+            '\r' | '\n' => text.push('\n'),
+            '\x1b' if chars.next_if_eq(&'[').is_some() => {
+                // A key ends with a letter or a tilde.
+                chars.by_ref().find(|it| ('@'..='~').contains(it));
+            }
+            '\x1b' if chars.next_if_eq(&'O').is_some() => {
+                chars.next();
+            }
+            char if char.is_control() => {}
+            char => text.push(char),
+        }
+    }
+    text
 }
 
 /// Waits until something was typed at the terminal. False if it is woken first.
@@ -126,5 +146,16 @@ fn read(input: &OwnedFd, woken: &PipeReader) -> Option<Typed> {
             Err(Errno::INTR | Errno::AGAIN) => {}
             Ok(0) | Err(_) => return Some(Typed::End),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_no_text() {
+        assert_eq!(text("one\r\x1b[Atwo\x1b[1;5C\x1bOP\x7f\x1b[3~ three\n"), "one\ntwo three\n");
+        assert_eq!(text("half \x1b["), "half ");
     }
 }

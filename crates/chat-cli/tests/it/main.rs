@@ -20,5 +20,6 @@ mod real;
 mod stop;
 mod together;
 mod tools;
+mod typed_ahead;
 mod waiting;
 mod worktrees;

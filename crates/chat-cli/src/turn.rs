@@ -6,6 +6,7 @@ mod asks;
 mod bounds;
 mod by_itself;
 mod follower;
+mod quiet;
 mod rest;
 mod stopping;
 mod waiting;
@@ -295,8 +296,7 @@ impl Turns<'_> {
                 {
                     writing = None;
                     stopping.listen(&mut self.typed);
-                    let typed = &mut self.typed;
-                    approvals.listen_to_current(&mut follower.asks, sink, typed).await;
+                    approvals.written(&mut self.typed);
                     if follower.text_bytes > 0 {
                         self.program.diagnostics.reply(name, Moment::FirstPaint);
                         self.program.diagnostics.reply(name, Moment::LastPaint);
@@ -323,8 +323,7 @@ impl Turns<'_> {
                     ticking = true;
                 }
                 typed = approvals.typed(), if writing.is_none() && approvals.waits() => {
-                    let before = &mut self.typed;
-                    approvals.answer(typed, &mut follower.asks, sink, before).await;
+                    approvals.answer(typed, &mut follower.asks, sink, &mut self.typed).await;
                 }
                 typed = stopping.typed(), if writing.is_none() && stopping.waits() => {
                     let stop = stopping.answer(typed, is_replying(follower), sink);

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::agents::spawn;
 use crate::home::{Home, end_of};
-use crate::prompts::Seat;
+use crate::prompts::{PLACE, Seat};
 use crate::tools::Scene;
 
 /// Ends a conversation at its prompt.
@@ -103,4 +103,40 @@ fn a_chat_is_not_deleted_by_what_was_typed_before_the_question() {
     seat.wait_for("Not deleted.");
     assert_eq!(seat.end().code, Some(1));
     assert_eq!(home.sessions().len(), 1);
+}
+
+#[test]
+fn keys_that_were_under_way_when_a_question_appeared_do_not_answer_it() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    let works = Gate::new();
+    let call = json!({ "command": "touch ran.txt" });
+    server.when("Look", Script::new().gate_first(&works).tool_call("c2", "run_command", call));
+    let task = json!({ "name": "second", "task": "Look", "background": true });
+    server.push(spawn("c1", task));
+    server.push(Script::new().text("It is being looked for."));
+    server.push(Script::new().text("It was not found."));
+    let project = scene.project.to_str().expect("a path");
+    let mut seat = Seat::whole(&scene.home, &["chat", "--project", project]);
+    seat.wait_for("> ");
+    seat.type_in("fix it\r");
+    seat.wait_for("It is being looked for.");
+    seat.wait_for("> ");
+    works.wait_reached();
+    server.when("Look", Script::new().text("It is not there."));
+    seat.type_in("is it read");
+    seat.wait_for("is it read");
+    works.open();
+    seat.wait_for("touch ran.txt");
+    seat.type_in("y\r");
+    seat.wait_for(PLACE);
+    seat.type_in("n\r");
+    seat.wait_for("It was not found.");
+    seat.wait_for("> is it ready");
+    server.push(Script::new().text("It is."));
+    seat.type_in("\r");
+    seat.wait_for("It is.");
+    leave(seat);
+    assert!(was_sent(&server, "is it ready"));
+    assert!(!scene.project.join("ran.txt").exists());
 }

@@ -282,6 +282,7 @@ impl Turns<'_> {
                         return broken.map_or(Ok(Some(done)), Err);
                     }
                     (ended, deadline) = (Some(done), None);
+                    approvals.withdraw();
                     if !self.open_again(follower, sink).await? {
                         return Ok(ended);
                     }

@@ -272,3 +272,36 @@ fn what_was_typed_ahead_of_a_question_is_no_answer_but_the_next_message() {
     leave(seat);
     assert!(!scene.project.join("ran.txt").exists());
 }
+
+#[test]
+fn a_question_is_asked_again_after_a_reply_that_came_behind_it() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    let (looks, waits) = (Gate::new(), Gate::new());
+    let call = json!({ "command": "touch ran.txt" });
+    let asks = Script::new().gate_first(&looks).tool_call("c2", "run_command", call);
+    server.when("Look", asks);
+    server.when("Wait", Script::new().gate_first(&waits).text("It is over."));
+    let task = |name: &str, task: &str| json!({ "name": name, "task": task, "background": true });
+    let both = spawn("c1", task("second", "Look"));
+    server.push(both.tool_call("c2", "spawn_agent", task("third", "Wait")));
+    server.push(Script::new().text("Both are at it."));
+    server.push(Script::new().text("So it is over."));
+    server.push(Script::new().text("It was not found."));
+    let mut seat = seat(&scene);
+    seat.type_in("fix it\r");
+    seat.wait_for("Both are at it.");
+    seat.wait_for("> ");
+    looks.wait_reached();
+    server.when("Look", Script::new().text("It is not there."));
+    looks.open();
+    seat.wait_for(PLACE);
+    waits.open();
+    seat.wait_for("So it is over.");
+    let asked = seat.wait_for(PLACE);
+    assert!(asked.contains("touch ran.txt"), "{asked:?}");
+    seat.type_in("n\r");
+    seat.wait_for("It was not found.");
+    leave(seat);
+    assert!(!scene.project.join("ran.txt").exists());
+}

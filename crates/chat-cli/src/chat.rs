@@ -43,7 +43,8 @@ pub async fn run(args: Request, program: &Program) -> Result<Outcome> {
     let allow = args.allow.clone();
     let problems = definitions::Reported::default();
     let last = Outcome::Done;
-    let mut conversation = Conversation { program, request, allow, sink, last, problems };
+    let typed = String::new();
+    let mut conversation = Conversation { program, request, allow, sink, last, problems, typed };
     tokio::select! {
         begun = conversation.begin() => begun?,
         () = signals.next() => return Err(CliError::Stopped),
@@ -70,6 +71,8 @@ struct Conversation<'a> {
     last: Outcome,
     /// What is wrong with the files of agents, commands and skills, as far as it was said.
     problems: definitions::Reported,
+    /// What was typed at a question, but is no answer.
+    typed: String,
 }
 
 impl Conversation<'_> {
@@ -80,11 +83,12 @@ impl Conversation<'_> {
         if self.program.terminal.input {
             self.welcome();
         }
-        definitions::ask_for_trust(&self.request, self.program).await
+        definitions::ask_for_trust(&self.request, self.program, &mut self.typed).await
     }
 
     async fn talk(&mut self, mut lines: Lines, mut turns: Turns<'_>) -> Result<Outcome> {
         loop {
+            lines.keep(&std::mem::take(&mut self.typed));
             self.problems.report_new(&self.request, self.program).await;
             let text = match self.next_line(&mut lines, &mut turns).await? {
                 Line::Text(text) if text.trim().is_empty() => continue,
@@ -276,7 +280,7 @@ impl Conversation<'_> {
         let session = self.session(fid).await?;
         self.request = ChatRequest { session: Some(fid.clone()), ..self.request.clone() };
         self.remark(&say::opened(&session.title));
-        definitions::ask_for_trust(&self.request, self.program).await
+        definitions::ask_for_trust(&self.request, self.program, &mut self.typed).await
     }
 
     async fn session(&self, fid: &Fid) -> Result<SessionPlaceholder> {

@@ -37,12 +37,7 @@ impl Reading {
         terminal.input && terminal.error
     }
 
-    /// Waits for the next line; what was typed before is discarded. None where that is impossible.
-    pub fn begin() -> Option<Self> {
-        Self::begin_after(&mut String::new())
-    }
-
-    /// The same, but what was typed before is added to `before`.
+    /// Waits for the next line; what was typed before is added to `before`. None where that is impossible.
     pub fn begin_after(before: &mut String) -> Option<Self> {
         before.push_str(&take_typed());
         let begun = || {

@@ -11,6 +11,7 @@ use crate::error::explain;
 use crate::keyboard::{Reading, Typed, take_typed};
 use crate::output::Sink;
 use crate::prompt::Prompt;
+use crate::say;
 use crate::terminal;
 
 use super::asks::{Asked, Asks};
@@ -207,7 +208,12 @@ impl<'a> Approvals<'a> {
         let Some(current) = self.current.take() else { return };
         let asked = &current.asked;
         let answer = match typed {
-            Typed::Line(line) => current.prompt.read(&line),
+            Typed::Line(line) => {
+                if let Some(rule) = current.prompt.broken_rule(&line) {
+                    self.remark(&say::broken_rule(rule));
+                }
+                current.prompt.read(&line)
+            }
             Typed::End => {
                 // Nothing has ended the line.
                 terminal::say("\n");
@@ -220,11 +226,18 @@ impl<'a> Approvals<'a> {
             }
         };
         if let Some(answer) = answer {
+            if let Answer::Deny { message: Some(message), .. } = &answer {
+                self.remark(&say::denied_with(message));
+            }
             self.give(asked, answer, asks, sink).await;
         } else {
             // Its question is already on the screen.
             self.listen(current, asks, sink, before).await;
         }
+    }
+
+    fn remark(&self, text: &str) {
+        terminal::say(&format!("{}\n", self.program.terminal.dim(&terminal::clean(text))));
     }
 
     async fn give(&mut self, asked: &Asked, answer: Answer, asks: &mut Asks, sink: &mut dyn Sink) {

@@ -18,7 +18,8 @@ use gettextrs::{gettext, ngettext};
 pub use agents::{
     agent_closed, agent_deleted, agents_interrupted, awaits_agents, closed_agent, closed_agents,
     closed_already, is_stop_reply, no_agents, no_such_agent, no_such_agent_here, not_at_work,
-    several_agents, stop_choices, stop_what, stopped_agent, stopped_agents, tokens,
+    several_agents, still_at_work, stop_choices, stop_what, stopped_agent, stopped_agents, tokens,
+    were_interrupted,
 };
 pub use approvals::{
     allow_always, allow_in_project, allow_in_session, allow_once, allow_outside_sandbox, ask_trust,

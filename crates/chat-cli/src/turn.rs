@@ -33,7 +33,7 @@ use rest::Rest;
 use stopping::{Stop, Stopping};
 
 pub use follower::Follower;
-pub use rest::report_agents;
+pub use rest::{names, names_at_work, report_agents};
 
 /// How many messages to read when a session is opened: more than one request creates.
 const MESSAGES: usize = 200;

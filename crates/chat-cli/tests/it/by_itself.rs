@@ -305,3 +305,34 @@ fn a_question_is_asked_again_after_a_reply_that_came_behind_it() {
     leave(seat);
     assert!(!scene.project.join("ran.txt").exists());
 }
+
+#[test]
+fn ctrl_d_quits_at_once_only_while_no_agent_works() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    let gate = Gate::new();
+    let works = Script::new().gate_first(&gate).text("It is there.");
+    let mut seat = with_agent(&server, &scene, works);
+    gate.wait_reached();
+    seat.type_in("\x04");
+    seat.wait_for("Still working: second. To stop them and quit, press Ctrl+D again.");
+    leave(seat);
+}
+
+#[test]
+fn agents_that_a_crash_interrupted_are_named_when_their_chat_is_opened() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    let gate = Gate::new();
+    let works = Script::new().gate_first(&gate).text("It is there.");
+    let mut seat = with_agent(&server, &scene, works);
+    gate.wait_reached();
+    kill(seat.child().id(), "KILL");
+    end_of(seat.child());
+    let sessions = scene.home.sessions();
+    let chat = sessions.iter().find(|it| it["parent"].is_null()).expect("the chat");
+    let fid = chat["fid"].as_str().expect("a fid");
+    let mut seat = Seat::whole(&scene.home, &["chat", "--session", fid]);
+    seat.wait_for("These agents were interrupted: second.");
+    leave(seat);
+}

@@ -26,7 +26,7 @@ use crate::request;
 use crate::say;
 use crate::signals::Signals;
 use crate::terminal;
-use crate::turn::Turns;
+use crate::turn::{Turns, names_at_work};
 
 use command::Command;
 use lines::{Line, Lines};
@@ -43,7 +43,8 @@ pub async fn run(args: Request, program: &Program) -> Result<Outcome> {
     let allow = args.allow.clone();
     let problems = definitions::Reported::default();
     let last = Outcome::Done;
-    let mut conversation = Conversation { program, request, allow, sink, last, problems };
+    let typed = String::new();
+    let mut conversation = Conversation { program, request, allow, sink, last, problems, typed };
     tokio::select! {
         begun = conversation.begin() => begun?,
         () = signals.next() => return Err(CliError::Stopped),
@@ -70,6 +71,8 @@ struct Conversation<'a> {
     last: Outcome,
     /// What is wrong with the files of agents, commands and skills, as far as it was said.
     problems: definitions::Reported,
+    /// What was typed at a question, but is no answer.
+    typed: String,
 }
 
 impl Conversation<'_> {
@@ -80,19 +83,25 @@ impl Conversation<'_> {
         if self.program.terminal.input {
             self.welcome();
         }
-        definitions::ask_for_trust(&self.request, self.program).await
+        definitions::ask_for_trust(&self.request, self.program, &mut self.typed).await
     }
 
     async fn talk(&mut self, mut lines: Lines, mut turns: Turns<'_>) -> Result<Outcome> {
+        let mut may_end = false;
         loop {
+            lines.keep(&std::mem::take(&mut self.typed));
             self.problems.report_new(&self.request, self.program).await;
-            let text = match self.next_line(&mut lines, &mut turns).await? {
+            let line = self.next_line(&mut lines, &mut turns).await?;
+            // Agents end with the program, so Ctrl+D quits only when pressed twice.
+            let was_asked = std::mem::replace(&mut may_end, line == Line::End);
+            let text = match line {
                 Line::Text(text) if text.trim().is_empty() => continue,
                 Line::Text(text) => text,
                 Line::Interrupted => {
                     self.remark(&say::interrupt_to_end());
                     continue;
                 }
+                Line::End if !was_asked && self.warn_of_agents().await => continue,
                 // A user has seen how each reply ended; a script needs the outcome of the last one.
                 Line::End if self.program.terminal.input => return Ok(Outcome::Done),
                 Line::End => return Ok(self.last),
@@ -276,7 +285,8 @@ impl Conversation<'_> {
         let session = self.session(fid).await?;
         self.request = ChatRequest { session: Some(fid.clone()), ..self.request.clone() };
         self.remark(&say::opened(&session.title));
-        definitions::ask_for_trust(&self.request, self.program).await
+        self.report_interrupted(fid).await?;
+        definitions::ask_for_trust(&self.request, self.program, &mut self.typed).await
     }
 
     async fn session(&self, fid: &Fid) -> Result<SessionPlaceholder> {
@@ -288,6 +298,20 @@ impl Conversation<'_> {
         let model =
             self.request.model.clone().or_else(|| self.program.manager.sessions().empty().model);
         self.remark(&say::welcome(model.as_ref().map(say::model).as_deref()));
+    }
+
+    /// Says how to quit though agents are at work, which they end with. False if there are none, or
+    /// nobody reads it.
+    async fn warn_of_agents(&self) -> bool {
+        let Some(fid) = self.request.session.as_ref().filter(|_| self.program.terminal.input)
+        else {
+            return false;
+        };
+        let names = names_at_work(fid, self.program).await;
+        if !names.is_empty() {
+            self.remark(&say::still_at_work(&names));
+        }
+        !names.is_empty()
     }
 
     fn remark(&self, text: &str) {

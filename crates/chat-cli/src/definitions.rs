@@ -28,8 +28,13 @@ pub async fn report(request: &ChatRequest, program: &Program) -> Result<Arc<Defi
     Ok(definitions)
 }
 
-/// The same, but asks the user whether to trust them, if they can answer. Waits for the answer.
-pub async fn ask_for_trust(request: &ChatRequest, program: &Program) -> Result<()> {
+/// The same, but asks the user whether to trust them, if they can answer. Waits for the answer. What was
+/// typed and is none is added to `typed`.
+pub async fn ask_for_trust(
+    request: &ChatRequest,
+    program: &Program,
+    typed: &mut String,
+) -> Result<()> {
     let definitions = of_request(request, program).await?;
     report_problems(&definitions, request, program).await;
     let Some(project) = untrusted(&definitions) else { return Ok(()) };
@@ -45,7 +50,7 @@ pub async fn ask_for_trust(request: &ChatRequest, program: &Program) -> Result<(
     loop {
         question.push_str(&say::ask_trust());
         // Before the question is there: what is typed after it counts.
-        let Some(mut reading) = Reading::begin() else { return Ok(()) };
+        let Some(mut reading) = Reading::begin_after(typed) else { return Ok(()) };
         terminal::say(&terminal::clean(&question));
         match reading.typed().await {
             Typed::Line(answer) if say::is_yes(&answer) => {
@@ -56,8 +61,18 @@ pub async fn ask_for_trust(request: &ChatRequest, program: &Program) -> Result<(
                 question = project.untrusted().map(whole).collect();
                 continue;
             }
-            Typed::Line(_) => {}
-            Typed::End => terminal::say("\n"),
+            Typed::Line(answer) if say::is_no(&answer) => remark(&say::left_untrusted(), program),
+            Typed::Line(text) => {
+                remark(&say::no_answer(&text), program);
+                typed.push_str(&text);
+                typed.push('\n');
+                question.clear();
+                continue;
+            }
+            Typed::End => {
+                terminal::say("\n");
+                remark(&say::left_untrusted(), program);
+            }
         }
         return Ok(());
     }

@@ -37,12 +37,7 @@ impl Reading {
         terminal.input && terminal.error
     }
 
-    /// Waits for the next line; what was typed before is discarded. None where that is impossible.
-    pub fn begin() -> Option<Self> {
-        Self::begin_after(&mut String::new())
-    }
-
-    /// The same, but what was typed before is added to `before`.
+    /// Waits for the next line; what was typed before is added to `before`. None where that is impossible.
     pub fn begin_after(before: &mut String) -> Option<Self> {
         before.push_str(&take_typed());
         let begun = || {
@@ -83,8 +78,28 @@ pub fn take_typed() -> String {
         }
         let _ = tcsetattr(&input, OptionalActions::Now, &before);
     }
-    let typed = String::from_utf8_lossy(&typed).replace('\r', "\n");
-    typed.chars().filter(|c| *c == '\n' || !c.is_control()).collect()
+    text(&String::from_utf8_lossy(&typed))
+}
+
+/// The text in what was typed, without keys such as arrows.
+fn text(typed: &str) -> String {
+    let mut text = String::new();
+    let mut chars = typed.chars().peekable();
+    while let Some(char) = chars.next() {
+        match char {
+            '\r' | '\n' => text.push('\n'),
+            '\x1b' if chars.next_if_eq(&'[').is_some() => {
+                // A key ends with a letter or a tilde.
+                chars.by_ref().find(|it| ('@'..='~').contains(it));
+            }
+            '\x1b' if chars.next_if_eq(&'O').is_some() => {
+                chars.next();
+            }
+            char if char.is_control() => {}
+            char => text.push(char),
+        }
+    }
+    text
 }
 
 /// Waits until something was typed at the terminal. False if it is woken first.
@@ -126,5 +141,16 @@ fn read(input: &OwnedFd, woken: &PipeReader) -> Option<Typed> {
             Err(Errno::INTR | Errno::AGAIN) => {}
             Ok(0) | Err(_) => return Some(Typed::End),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_no_text() {
+        assert_eq!(text("one\r\x1b[Atwo\x1b[1;5C\x1bOP\x7f\x1b[3~ three\n"), "one\ntwo three\n");
+        assert_eq!(text("half \x1b["), "half ");
     }
 }

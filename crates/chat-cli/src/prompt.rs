@@ -86,6 +86,12 @@ impl Prompt {
         &self.line
     }
 
+    /// What follows a lasting answer in a typed line, if that should be a rule and is none.
+    pub fn broken_rule<'a>(&self, line: &'a str) -> Option<&'a str> {
+        let Answers::Permission(choices) = &self.answers else { return None };
+        with_rule(choices, line.trim())?.err()
+    }
+
     /// Parses a typed line as an answer; none if it is not one.
     pub fn read(&self, line: &str) -> Option<Answer> {
         let line = line.trim();
@@ -128,23 +134,24 @@ fn chosen(choices: &[Choice], line: &str) -> Option<Answer> {
 }
 
 /// A lasting answer followed by the user's own rule, as in `s run:cargo test *`. None if the line
-/// is no such answer; an error if the rule is invalid.
-fn with_rule(choices: &[Choice], line: &str) -> Option<Result<Answer, InvalidRule>> {
+/// is no such answer; what is no rule if that follows.
+fn with_rule<'a>(choices: &[Choice], line: &'a str) -> Option<Result<Answer, &'a str>> {
     let (chosen, rule) = line.split_once(char::is_whitespace)?;
     let rule = rule.trim_start();
-    let (action, what) = rule.split_once(':')?;
-    let longer = match self::chosen(choices, chosen)? {
+    let (effect, scope) = match self::chosen(choices, chosen)? {
         Answer::Allow(Some(scope)) => (Effect::Allow, scope),
         Answer::Deny { scope: Some(scope), .. } => (Effect::Deny, scope),
         _ => return None,
     };
-    // “s please: use make” is a message to the model.
-    if action.contains(char::is_whitespace) || what.starts_with(char::is_whitespace) {
-        return None;
+    // “s please: use make” is no rule.
+    let is_text = |(action, what): (&str, &str)| {
+        action.contains(char::is_whitespace) || what.starts_with(char::is_whitespace)
+    };
+    if rule.split_once(':').is_none_or(is_text) {
+        return Some(Err(rule));
     }
-    let (effect, scope) = longer;
     let remember = |rule| Answer::Remember { effect, scope, rules: vec![rule], message: None };
-    Some(rule.parse().map(remember))
+    Some(rule.parse().map(remember).map_err(|_: InvalidRule| rule))
 }
 
 impl Choice {

@@ -18,16 +18,17 @@ use gettextrs::{gettext, ngettext};
 pub use agents::{
     agent_closed, agent_deleted, agents_interrupted, awaits_agents, closed_agent, closed_agents,
     closed_already, is_stop_reply, more_problems, no_agents, no_such_agent, no_such_agent_here,
-    not_at_work, several_agents, stop_choices, stop_what, stopped_agent, stopped_agents, tokens,
-    waiting_reports,
+    not_at_work, several_agents, still_at_work, stop_choices, stop_what, stopped_agent,
+    stopped_agents, tokens, waiting_reports, were_interrupted,
 };
 pub use approvals::{
     allow_always, allow_in_project, allow_in_session, allow_once, allow_outside_sandbox, ask_trust,
-    bounds, command_ended, definitions_untrusted, deny_always, deny_once, everywhere, for_longer,
-    in_this_chat, is_show, mode, model_asks, needs, never_for_longer, no_commands, no_folder,
-    no_mode, no_rule, no_rules, no_such_command, nobody, none_trusted, not_a_folder, not_trusted,
-    nothing_to_trust, number_or_words, or_a_word, own_rule, own_words, rule_removed, trust_removed,
-    worked_in, works_in,
+    bounds, broken_rule, command_ended, definitions_untrusted, denied_with, deny_always, deny_once,
+    everywhere, for_longer, in_this_chat, is_no, is_show, is_yes, left_untrusted, mode, model_asks,
+    needs, never_for_longer, no_answer, no_commands, no_folder, no_mode, no_rule, no_rules,
+    no_such_command, nobody, none_trusted, not_a_folder, not_trusted, nothing_to_trust,
+    number_or_words, or_a_word, own_rule, own_words, rule_removed, trust_removed, worked_in,
+    works_in,
 };
 
 pub use commands::{
@@ -249,13 +250,6 @@ pub fn ask_delete(title: &str, agents: usize) -> String {
         u32::try_from(agents).unwrap_or(u32::MAX),
     );
     fill(&question, &[("title", title), ("n", &agents.to_string())])
-}
-
-/// Whether an answer means yes, in the user's language or in English.
-pub fn is_yes(answer: &str) -> bool {
-    let answer = answer.trim().to_lowercase();
-    let yes = gettext("yes");
-    !answer.is_empty() && ("yes".starts_with(&answer) || yes.starts_with(&answer))
 }
 
 pub fn nobody_to_ask() -> String {

@@ -17,6 +17,7 @@ use crate::agents::State;
 use crate::args;
 use crate::engine::Program;
 use crate::error::{CliError, Outcome, Result};
+use crate::keyboard::take_typed;
 use crate::output::line_of;
 use crate::say;
 use crate::terminal::{self, Terminal};
@@ -269,6 +270,8 @@ pub async fn delete(fids: Vec<String>, yes: bool, program: &Program) -> Result<O
         }
         if !yes {
             let agents = program.manager.sessions().agents_below(&fid).await?;
+            // What was typed before the question does not answer it.
+            take_typed();
             terminal::say(&terminal::clean(&say::ask_delete(&title, agents)));
             if !answer().await? {
                 terminal::say(&format!("{}\n", say::not_deleted()));

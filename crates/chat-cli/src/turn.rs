@@ -6,6 +6,7 @@ mod asks;
 mod bounds;
 mod by_itself;
 mod follower;
+mod quiet;
 mod rest;
 mod stopping;
 mod waiting;
@@ -32,7 +33,7 @@ use rest::Rest;
 use stopping::{Stop, Stopping};
 
 pub use follower::Follower;
-pub use rest::report_agents;
+pub use rest::{names, names_at_work, report_agents};
 
 /// How many messages to read when a session is opened: more than one request creates.
 const MESSAGES: usize = 200;
@@ -281,6 +282,7 @@ impl Turns<'_> {
                         return broken.map_or(Ok(Some(done)), Err);
                     }
                     (ended, deadline) = (Some(done), None);
+                    approvals.withdraw();
                     if !self.open_again(follower, sink).await? {
                         return Ok(ended);
                     }
@@ -295,8 +297,7 @@ impl Turns<'_> {
                 {
                     writing = None;
                     stopping.listen(&mut self.typed);
-                    let typed = &mut self.typed;
-                    approvals.listen_to_current(&mut follower.asks, sink, typed).await;
+                    approvals.written(&mut self.typed);
                     if follower.text_bytes > 0 {
                         self.program.diagnostics.reply(name, Moment::FirstPaint);
                         self.program.diagnostics.reply(name, Moment::LastPaint);
@@ -323,8 +324,7 @@ impl Turns<'_> {
                     ticking = true;
                 }
                 typed = approvals.typed(), if writing.is_none() && approvals.waits() => {
-                    let before = &mut self.typed;
-                    approvals.answer(typed, &mut follower.asks, sink, before).await;
+                    approvals.answer(typed, &mut follower.asks, sink, &mut self.typed).await;
                 }
                 typed = stopping.typed(), if writing.is_none() && stopping.waits() => {
                     let stop = stopping.answer(typed, is_replying(follower), sink);

@@ -15,6 +15,7 @@ use serde::Serialize;
 use crate::args::{Finish, Worktrees};
 use crate::engine::Program;
 use crate::error::{CliError, Outcome, Result};
+use crate::keyboard::take_typed;
 use crate::output::line_of;
 use crate::request;
 use crate::say;
@@ -292,6 +293,8 @@ async fn is_wanted(yes: bool, question: &str, program: &Program) -> Result<bool>
     if !program.terminal.input {
         return Err(CliError::Said(say::nobody_to_confirm()));
     }
+    // What was typed before the question does not answer it.
+    take_typed();
     terminal::say(&terminal::clean(question));
     answer().await
 }

@@ -6,11 +6,25 @@ use super::Conversation;
 use crate::agents;
 use crate::error::{CliError, Result};
 use crate::say;
+use crate::turn::names;
 
 /// Stands for all agents, unless one has this name.
 const ALL: &str = "all";
 
 impl Conversation<'_> {
+    /// Names the agents of a chat that is opened which were interrupted when a program ended.
+    pub(super) async fn report_interrupted(&self, fid: &Fid) -> Result<()> {
+        let mut agents = self.program.manager.agents().list(Some(fid)).await?;
+        agents.retain(|agent| {
+            agent.fid != *fid && agents::State::of(agent, true) == agents::State::Interrupted
+        });
+        let names = names(&agents);
+        if !names.is_empty() {
+            self.remark(&say::were_interrupted(&names));
+        }
+        Ok(())
+    }
+
     /// Lists the agents of this chat.
     pub(super) async fn list_agents(&self) -> Result<()> {
         let Some(fid) = self.begun() else { return Ok(()) };

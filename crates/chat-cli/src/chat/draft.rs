@@ -27,8 +27,16 @@ impl Draft {
         format!("{}{}", self.before, self.after)
     }
 
+    /// Adds what was typed before the prompt was there, without line breaks around it: a line that was
+    /// ended there is not sent yet.
+    pub fn add_typed_ahead(&mut self, typed: &str) {
+        let typed = typed.trim_end_matches('\n');
+        let is_first = self.before.is_empty() && self.after.is_empty();
+        self.add(if is_first { typed.trim_start_matches('\n') } else { typed });
+    }
+
     /// Adds text at the end.
-    pub fn add(&mut self, text: &str) {
+    fn add(&mut self, text: &str) {
         if !text.is_empty() {
             *self = Self::new(self.text() + text);
         }
@@ -115,11 +123,22 @@ mod tests {
         prompted.edited("half a line", 4);
         let mut draft = prompted.left();
         assert_eq!((draft.before.as_str(), draft.after.as_str()), ("half", " a line"));
-        draft.add("");
+        draft.add_typed_ahead("");
         assert_eq!(draft.before, "half");
-        draft.add(" and more");
+        draft.add_typed_ahead(" and more");
         assert_eq!(draft, Draft::new("half a line and more".to_owned()));
         assert_eq!(prompted.left(), Draft::default());
+    }
+
+    #[test]
+    fn lines_typed_ahead_become_one_draft_that_enter_sends() {
+        let mut draft = Draft::default();
+        draft.add_typed_ahead("\nline A\nline B\n");
+        assert_eq!(draft, Draft::new("line A\nline B".to_owned()));
+        draft.add_typed_ahead("\nline C\n\n");
+        assert_eq!(draft.text(), "line A\nline B\nline C");
+        draft.add_typed_ahead("\n");
+        assert_eq!(draft.text(), "line A\nline B\nline C");
     }
 
     #[tokio::test]

@@ -12,6 +12,7 @@ use tokio::time::sleep;
 
 use super::draft::{Draft, Prompted};
 use crate::error::Result;
+use crate::keyboard::take_typed;
 use crate::signals::Signals;
 use crate::terminal::{RestoreTerminal, Terminal};
 
@@ -63,6 +64,8 @@ pub struct Lines {
     completes: bool,
     /// What the next message begins with.
     draft: Draft,
+    /// What was typed behind it while there was no prompt.
+    ahead: String,
     prompted: Prompted,
     /// None without a prompt.
     waker: Option<Waker>,
@@ -89,8 +92,17 @@ impl Lines {
             }
         });
         let completes = source::is_editor(terminal);
-        let draft = Draft::default();
-        Self { ask, answers, asked: false, completes, draft, prompted, waker, _terminal: before }
+        Self {
+            ask,
+            answers,
+            asked: false,
+            completes,
+            draft: Draft::default(),
+            ahead: String::new(),
+            prompted,
+            waker,
+            _terminal: before,
+        }
     }
 
     /// Whether [`next`](Self::next) is about to ask for a message in which names are completed.
@@ -103,7 +115,12 @@ impl Lines {
     pub async fn next(&mut self, names: Vec<String>) -> Result<Line> {
         loop {
             if !self.asked {
-                let draft = std::mem::take(&mut self.draft);
+                if matches!(self.waker, Some(Waker::Editor)) {
+                    // The editor reads several lines at once, but gives only the first one.
+                    self.ahead.push_str(&take_typed());
+                }
+                let mut draft = std::mem::take(&mut self.draft);
+                draft.add_typed_ahead(&std::mem::take(&mut self.ahead));
                 self.asked = self.ask.send(Ask { names: names.clone(), draft }).is_ok();
             }
             let read = self.answers.recv().await;
@@ -147,6 +164,6 @@ impl Lines {
 
     /// Has the next message begin with this, after what was typed of it before.
     pub fn keep(&mut self, typed: &str) {
-        self.draft.add(typed);
+        self.ahead.push_str(typed);
     }
 }

@@ -22,7 +22,7 @@ impl Conversation<'_> {
                 self.request.agent = Some(self.program.manager.sessions().agent_for(&folder).await);
             }
             self.request.project = Some(folder);
-            definitions::ask_for_trust(&self.request, self.program).await?;
+            definitions::ask_for_trust(&self.request, self.program, &mut self.typed).await?;
         } else {
             let folder = self.folder().await?;
             self.remark(&say::worked_in(folder.as_deref()));

@@ -235,7 +235,19 @@ fn a_rule_behind_the_letter_is_stored_instead() {
     ] {
         assert_eq!(prompt.read(line), answer, "{line:?}");
     }
-    for line in ["y run:ls", "s please: use make", "make: no", "a good idea: no"] {
+    for (line, rest) in [
+        ("s run touch *", "run touch *"),
+        ("p  make", "make"),
+        ("a walk:cargo", "walk:cargo"),
+        ("s please: use make", "please: use make"),
+        ("d run: ls", "run: ls"),
+    ] {
+        assert_eq!((prompt.read(line), prompt.broken_rule(line)), (None, Some(rest)), "{line:?}");
+    }
+    for line in ["s", "s run:ls", "always allow", "yes please", "x"] {
+        assert_eq!(prompt.broken_rule(line), None, "{line:?}");
+    }
+    for line in ["y run:ls", "make: no", "yes please"] {
         let told = matches!(prompt.read(line), Some(Answer::Deny { message: Some(_), .. }));
         assert!(told, "{line:?}");
     }

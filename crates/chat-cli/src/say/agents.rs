@@ -3,6 +3,20 @@
 use chat_presentation::words::{self, fill};
 use gettextrs::{gettext, ngettext};
 
+/// The message where the user quits while these agents work.
+pub fn still_at_work(names: &str) -> String {
+    let text = gettext("Still working: {names}. To stop them and quit, press Ctrl+D again.");
+    fill(&text, &[("names", names)])
+}
+
+/// The message where a chat is opened whose agents were interrupted.
+pub fn were_interrupted(names: &str) -> String {
+    let text = gettext(
+        "These agents were interrupted: {names}. In your next message, you can ask for them to continue.",
+    );
+    fill(&text, &[("names", names)])
+}
+
 /// The message for an empty list of agents.
 pub fn no_agents() -> String {
     gettext("There are no agents yet.")

@@ -50,11 +50,36 @@ pub fn ask_trust() -> String {
     gettext("Trust and use them? [y/N, s shows them] ")
 }
 
+/// Whether an answer means yes, in the user's language or in English.
+pub fn is_yes(answer: &str) -> bool {
+    abbreviates(answer, "yes", &gettext("yes"))
+}
+
+/// Whether an answer is the beginning of a word, in English or in the user's language.
+fn abbreviates(answer: &str, english: &str, word: &str) -> bool {
+    let answer = answer.trim().to_lowercase();
+    !answer.is_empty() && (english.starts_with(&answer) || word.starts_with(&answer))
+}
+
 /// Whether an answer asks to see what is to be trusted.
 pub fn is_show(answer: &str) -> bool {
-    let answer = answer.trim().to_lowercase();
-    let show = gettext("show");
-    !answer.is_empty() && ("show".starts_with(&answer) || show.starts_with(&answer))
+    abbreviates(answer, "show", &gettext("show"))
+}
+
+/// Whether an answer means no, as nothing does.
+pub fn is_no(answer: &str) -> bool {
+    answer.trim().is_empty() || abbreviates(answer, "no", &gettext("no"))
+}
+
+/// Says that what a project brings stays unused.
+pub fn left_untrusted() -> String {
+    gettext("Not trusted. The project’s agents, commands, and skills aren’t used.")
+}
+
+/// Says that a line is no answer to a question.
+pub fn no_answer(line: &str) -> String {
+    let text = gettext("“{text}” isn’t an answer. It’s kept for your next message.");
+    fill(&text, &[("text", &one_line(line))])
 }
 
 /// The message for a project that has nothing of its own.
@@ -99,6 +124,22 @@ pub fn own_rule(example: &str) -> String {
         &gettext("To allow more, type a rule after the letter, such as: {example}"),
         &[("example", &example)],
     )
+}
+
+/// Says that a lasting answer was followed by something that is no rule.
+pub fn broken_rule(text: &str) -> String {
+    fill(
+        &gettext(
+            "“{text}” isn’t a rule, so nothing was decided. A rule looks like this: {example}",
+        ),
+        &[("text", &one_line(text)), ("example", "run:cargo test *")],
+    )
+}
+
+/// Says that a line was taken as a message to the model.
+pub fn denied_with(message: &str) -> String {
+    let text = gettext("Denied, with this message to the model: {message}");
+    fill(&text, &[("message", &one_line(message))])
 }
 
 pub fn never_for_longer() -> String {

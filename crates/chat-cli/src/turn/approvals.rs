@@ -11,9 +11,11 @@ use crate::error::explain;
 use crate::keyboard::{Reading, Typed, take_typed};
 use crate::output::Sink;
 use crate::prompt::Prompt;
+use crate::say;
 use crate::terminal;
 
 use super::asks::{Asked, Asks};
+use super::quiet::Quiet;
 
 /// The questions of one chat.
 pub(super) struct Approvals<'a> {
@@ -28,8 +30,24 @@ pub(super) struct Approvals<'a> {
 struct Current {
     asked: Asked,
     prompt: Prompt,
-    /// None until the question is written: what was typed before does not answer it.
-    reading: Option<Reading>,
+    step: Step,
+}
+
+/// How far a question is. Only what is typed when it can be answered answers it.
+enum Step {
+    /// It is being written.
+    Asked,
+    /// It is on the screen, but the user may still type something else. Something was written behind it
+    /// if it is covered.
+    Shown { quiet: Quiet, is_covered: bool },
+    /// It can be answered.
+    Listening(Reading),
+}
+
+impl Step {
+    fn listens(&self) -> bool {
+        matches!(self, Self::Listening(_))
+    }
 }
 
 impl<'a> Approvals<'a> {
@@ -62,7 +80,7 @@ impl<'a> Approvals<'a> {
     pub(super) async fn update(&mut self, asks: &mut Asks, sink: &mut dyn Sink, asks_more: bool) {
         if let Some(gone) = self.current.take_if(|current| !asks.contains(current.asked.ask.id)) {
             answered(&gone.asked, None, sink);
-            if gone.reading.is_some() {
+            if gone.step.listens() {
                 drop(gone);
                 // The beginning of an answer that is not needed any more.
                 take_typed();
@@ -73,38 +91,79 @@ impl<'a> Approvals<'a> {
             && let Some(asked) = asks.first()
         {
             if Reading::is_possible(self.program.terminal) {
-                let terminal = self.program.terminal;
-                let name = asked.agent.as_ref().and_then(|agent| agent.name.clone());
-                let from = name.map(|name| words::from_agent(&FromAgent::Message { name }));
-                let from = from.map(|from| format!("{}\n", terminal.dim(&from)));
-                let question = Prompt::question(&asked.ask, self.in_project, terminal);
-                sink.ask(&(from.unwrap_or_default() + &question));
+                sink.ask(&self.question(&asked));
                 let prompt = Prompt::new(&asked.ask, self.in_project);
-                self.current = Some(Current { asked, prompt, reading: None });
+                self.current = Some(Current { asked, prompt, step: Step::Asked });
             } else {
                 self.give(&asked, Answer::Nobody, asks, sink).await;
             }
         }
     }
 
-    /// Called after the output was written: the question is on the screen and can be answered now.
-    /// What was typed before is added to `before`.
-    pub(super) async fn listen_to_current(
+    /// The question, and the agent that asks.
+    fn question(&self, asked: &Asked) -> String {
+        let terminal = self.program.terminal;
+        let name = asked.agent.as_ref().and_then(|agent| agent.name.clone());
+        let from = name.map(|name| words::from_agent(&FromAgent::Message { name }));
+        let from = from.map(|from| format!("{}\n", terminal.dim(&from))).unwrap_or_default();
+        from + &Prompt::question(&asked.ask, self.in_project, terminal)
+    }
+
+    /// Called after the output was written: the question is on the screen. What was typed before is
+    /// added to `before`.
+    pub(super) fn written(&mut self, before: &mut String) {
+        let Some(current) = &mut self.current else { return };
+        match &mut current.step {
+            Step::Asked => {
+                before.push_str(&take_typed());
+                current.step = Step::Shown { quiet: Quiet::begin(), is_covered: false };
+            }
+            Step::Shown { is_covered, .. } => *is_covered = true,
+            Step::Listening(_) => {}
+        }
+    }
+
+    /// Lets the question on the screen be answered, unless something was typed since it appeared: that
+    /// belongs to what the user was typing, and is added to `before`.
+    async fn listen_after_pause(
         &mut self,
         asks: &mut Asks,
         sink: &mut dyn Sink,
         before: &mut String,
     ) {
-        if let Some(current) = self.current.take_if(|current| current.reading.is_none()) {
-            self.listen(current, asks, sink, before).await;
+        let Some(mut current) = self.current.take() else { return };
+        if let Step::Shown { quiet, is_covered } = &mut current.step {
+            let typed = take_typed();
+            before.push_str(&typed);
+            if !quiet.is_over(&typed) {
+                if !typed.ends_with('\n') {
+                    // Otherwise the answers would stand behind it.
+                    terminal::say("\n");
+                }
+                self.current = Some(current);
+                return;
+            }
+            if *is_covered {
+                sink.ask(&self.question(&current.asked));
+            }
         }
+        self.listen(current, asks, sink, before).await;
+    }
+
+    /// Has [`update`](Self::update) ask the question on the screen again. Says whether it could be
+    /// answered: then the screen's line has not ended, unless something came behind it.
+    pub(super) fn withdraw(&mut self) -> bool {
+        let listened = self.current.take().is_some_and(|current| current.step.listens());
+        if listened {
+            // The beginning of an answer.
+            take_typed();
+        }
+        listened
     }
 
     /// Takes the question off the screen. It waits on, and is asked again by [`update`](Self::update).
     pub(super) fn interrupt(&mut self, sink: &mut dyn Sink) {
-        if self.current.take().is_some_and(|current| current.reading.is_some()) {
-            // The beginning of an answer.
-            take_typed();
+        if self.withdraw() {
             sink.ask("\n");
         }
     }
@@ -118,32 +177,43 @@ impl<'a> Approvals<'a> {
     ) {
         if let Some(reading) = Reading::begin_after(before) {
             sink.ask(current.prompt.choices());
-            self.current = Some(Current { reading: Some(reading), ..current });
+            self.current = Some(Current { step: Step::Listening(reading), ..current });
         } else {
             self.give(&current.asked, Answer::Nobody, asks, sink).await;
         }
     }
 
-    /// Waits for the next typed line. Cancel-safe.
-    pub(super) async fn typed(&mut self) -> Typed {
-        match self.current.as_mut().and_then(|current| current.reading.as_mut()) {
-            Some(reading) => reading.typed().await,
-            None => std::future::pending().await,
+    /// Waits for the next typed line. Gives none where the question on the screen can perhaps be answered
+    /// from now on. Cancel-safe.
+    pub(super) async fn typed(&mut self) -> Option<Typed> {
+        match self.current.as_mut().map(|current| &mut current.step) {
+            Some(Step::Listening(reading)) => Some(reading.typed().await),
+            Some(Step::Shown { quiet, .. }) => {
+                quiet.elapsed().await;
+                None
+            }
+            Some(Step::Asked) | None => std::future::pending().await,
         }
     }
 
-    /// Takes the typed line as the answer to the question on the screen.
+    /// Takes what [`typed`](Self::typed) gave: a line is the answer to the question on the screen.
     pub(super) async fn answer(
         &mut self,
-        typed: Typed,
+        typed: Option<Typed>,
         asks: &mut Asks,
         sink: &mut dyn Sink,
         before: &mut String,
     ) {
+        let Some(typed) = typed else { return self.listen_after_pause(asks, sink, before).await };
         let Some(current) = self.current.take() else { return };
         let asked = &current.asked;
         let answer = match typed {
-            Typed::Line(line) => current.prompt.read(&line),
+            Typed::Line(line) => {
+                if let Some(rule) = current.prompt.broken_rule(&line) {
+                    self.remark(&say::broken_rule(rule));
+                }
+                current.prompt.read(&line)
+            }
             Typed::End => {
                 // Nothing has ended the line.
                 terminal::say("\n");
@@ -156,11 +226,18 @@ impl<'a> Approvals<'a> {
             }
         };
         if let Some(answer) = answer {
+            if let Answer::Deny { message: Some(message), .. } = &answer {
+                self.remark(&say::denied_with(message));
+            }
             self.give(asked, answer, asks, sink).await;
         } else {
             // Its question is already on the screen.
             self.listen(current, asks, sink, before).await;
         }
+    }
+
+    fn remark(&self, text: &str) {
+        terminal::say(&format!("{}\n", self.program.terminal.dim(&terminal::clean(text))));
     }
 
     async fn give(&mut self, asked: &Asked, answer: Answer, asks: &mut Asks, sink: &mut dyn Sink) {
@@ -179,9 +256,7 @@ impl<'a> Approvals<'a> {
 impl Drop for Approvals<'_> {
     /// The beginning of an answer is no message: it is asked for again, or not needed any more.
     fn drop(&mut self) {
-        if self.current.take().is_some_and(|current| current.reading.is_some()) {
-            take_typed();
-        }
+        self.withdraw();
     }
 }
 

@@ -73,9 +73,14 @@ impl<'a> Rest<'a> {
     }
 }
 
+/// The names of the agents of a chat that are at work, in one line; nothing if there are none.
+pub async fn names_at_work(fid: &Fid, program: &Program) -> String {
+    names(&agents_at_work(fid, program).await)
+}
+
 /// Names the agents of a chat that still work: they end with the program.
 pub async fn report_agents(fid: &Fid, program: &Program) {
-    let names = names(&agents_at_work(fid, program).await);
+    let names = names_at_work(fid, program).await;
     if !names.is_empty() {
         let text = say::agents_interrupted(&names);
         terminal::say(&format!("{}\n", program.terminal.dim(&terminal::clean(&text))));
@@ -90,7 +95,7 @@ pub(super) async fn agents_at_work(fid: &Fid, program: &Program) -> Vec<SessionP
 }
 
 /// The names of agents, in one line.
-pub(super) fn names(agents: &[SessionPlaceholder]) -> String {
+pub fn names(agents: &[SessionPlaceholder]) -> String {
     let names = agents.iter().filter_map(|agent| agent.name.as_deref().map(words::one_line));
     names.collect::<Vec<_>>().join(", ")
 }

@@ -272,3 +272,67 @@ fn what_was_typed_ahead_of_a_question_is_no_answer_but_the_next_message() {
     leave(seat);
     assert!(!scene.project.join("ran.txt").exists());
 }
+
+#[test]
+fn a_question_is_asked_again_after_a_reply_that_came_behind_it() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    let (looks, waits) = (Gate::new(), Gate::new());
+    let call = json!({ "command": "touch ran.txt" });
+    let asks = Script::new().gate_first(&looks).tool_call("c2", "run_command", call);
+    server.when("Look", asks);
+    server.when("Wait", Script::new().gate_first(&waits).text("It is over."));
+    let task = |name: &str, task: &str| json!({ "name": name, "task": task, "background": true });
+    let both = spawn("c1", task("second", "Look"));
+    server.push(both.tool_call("c2", "spawn_agent", task("third", "Wait")));
+    server.push(Script::new().text("Both are at it."));
+    server.push(Script::new().text("So it is over."));
+    server.push(Script::new().text("It was not found."));
+    let mut seat = seat(&scene);
+    seat.type_in("fix it\r");
+    seat.wait_for("Both are at it.");
+    seat.wait_for("> ");
+    looks.wait_reached();
+    server.when("Look", Script::new().text("It is not there."));
+    looks.open();
+    seat.wait_for(PLACE);
+    waits.open();
+    seat.wait_for("So it is over.");
+    let asked = seat.wait_for(PLACE);
+    assert!(asked.contains("touch ran.txt"), "{asked:?}");
+    seat.type_in("n\r");
+    seat.wait_for("It was not found.");
+    leave(seat);
+    assert!(!scene.project.join("ran.txt").exists());
+}
+
+#[test]
+fn ctrl_d_quits_at_once_only_while_no_agent_works() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    let gate = Gate::new();
+    let works = Script::new().gate_first(&gate).text("It is there.");
+    let mut seat = with_agent(&server, &scene, works);
+    gate.wait_reached();
+    seat.type_in("\x04");
+    seat.wait_for("Still working: second. To stop them and quit, press Ctrl+D again.");
+    leave(seat);
+}
+
+#[test]
+fn agents_that_a_crash_interrupted_are_named_when_their_chat_is_opened() {
+    let server = Server::start();
+    let scene = Scene::new(&server);
+    let gate = Gate::new();
+    let works = Script::new().gate_first(&gate).text("It is there.");
+    let mut seat = with_agent(&server, &scene, works);
+    gate.wait_reached();
+    kill(seat.child().id(), "KILL");
+    end_of(seat.child());
+    let sessions = scene.home.sessions();
+    let chat = sessions.iter().find(|it| it["parent"].is_null()).expect("the chat");
+    let fid = chat["fid"].as_str().expect("a fid");
+    let mut seat = Seat::whole(&scene.home, &["chat", "--session", fid]);
+    seat.wait_for("These agents were interrupted: second.");
+    leave(seat);
+}

@@ -1,6 +1,7 @@
 //! Tests `natter-cli` as people, scripts and signals use it, against scripted servers.
 
 mod agents;
+mod answers;
 mod ask;
 mod by_itself;
 mod chat;
@@ -20,5 +21,6 @@ mod real;
 mod stop;
 mod together;
 mod tools;
+mod typed_ahead;
 mod waiting;
 mod worktrees;

@@ -36,8 +36,14 @@ impl Seat {
     }
 
     /// One at a terminal of this name.
-    pub fn on(mut command: Command, whole: bool, name: &str) -> Self {
-        let (ours, theirs) = terminal();
+    pub fn on(command: Command, whole: bool, name: &str) -> Self {
+        Self::typed_before(command, whole, name, "")
+    }
+
+    /// One at whose terminal this was typed before it started.
+    pub fn typed_before(mut command: Command, whole: bool, name: &str, keys: &str) -> Self {
+        let (mut ours, theirs) = terminal();
+        ours.write_all(keys.as_bytes()).expect("typed");
         command.stdin(on(&theirs)).stderr(on(&theirs)).env("TERM", name);
         if whole {
             command.stdout(on(&theirs));

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use chat_core::agent::{AgentRegistry, CODE_ASSISTANT};
 use chat_core::manager::{Manager, StartOptions};
-use chat_core::message::{AgentReport, AgentState, Fid, FromAgent, ToolSpec};
+use chat_core::message::{AgentReport, AgentState, ChatRequest, Fid, FromAgent, ToolSpec};
 use chat_core::settings::{ConnectionKind, Folders};
 use chat_core::tool::{AgentTask, Registry, Tool, ToolContext, ToolFailure, ToolInfo, ToolOutput};
 use chat_testkit::server::{PATIENCE, Script, Server};
@@ -62,11 +63,19 @@ async fn gathers_until_it_is_killed() {
     let options = StartOptions {
         timeouts: timeouts(),
         tools: tools(),
+        agents: AgentRegistry::built_in(),
         ..StartOptions::new(Folders::below(another::folder()))
     };
     let manager = Manager::start(options).await.unwrap();
     let mut events = Mirror::new(manager.subscribe());
-    manager.send(request(None, "Have it looked at")).await.unwrap();
+    let project = another::folder().join("project");
+    std::fs::create_dir(&project).unwrap();
+    let asked = ChatRequest {
+        agent: Some(CODE_ASSISTANT.to_owned()),
+        project: Some(project),
+        ..request(None, "Have it looked at")
+    };
+    manager.send(asked).await.unwrap();
     loop {
         events.step().await;
     }

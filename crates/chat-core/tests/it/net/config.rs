@@ -4,6 +4,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
+use chat_core::error::{Error, Kind};
 use chat_core::message::{ModelRef, Thinking};
 use chat_core::permission::{Effect, Mode};
 use chat_core::settings::{
@@ -106,7 +107,12 @@ fn difference(old: &str, new: &str) -> String {
 #[tokio::test]
 async fn what_is_written_is_read() {
     let world = world().await;
-    assert!(world.manager.start_notices().is_empty(), "{:?}", world.manager.start_notices());
+    let notices = world.manager.start_notices();
+    let [Error { kind: Kind::ConfigUnknown { .. }, detail: Some(unknown), .. }] = &notices[..]
+    else {
+        panic!("{notices:?}");
+    };
+    assert_eq!(unknown.lines().count(), 3, "{unknown}");
     let settings = serde_json::to_string(&*world.manager.settings().current()).unwrap();
     insta::assert_snapshot!("read", indented(&settings));
 }

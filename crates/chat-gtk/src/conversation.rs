@@ -6,7 +6,6 @@
 
 mod approval_card;
 mod column;
-mod diff_text;
 mod find;
 mod model;
 mod rows;
@@ -29,13 +28,13 @@ use chat_core::store::Page;
 use chat_core::tool::Toolbox;
 
 pub use approval_card::{ApprovalCard, ApprovalCards};
-pub(crate) use diff_text::show_diff;
 pub use model::files::{FileLocation, Files, KnownFiles};
 use model::transcript::{Change, Transcript};
 pub use search::{Pattern, SearchStatus};
 pub use view::ReadingPosition;
 use view::{Inner, Step};
 pub use widgets::context::{Output, Side};
+pub(crate) use widgets::diff_text::show_diff;
 pub use widgets::waiting::move_focused as move_focused_waiting;
 
 use crate::style;

@@ -4,8 +4,8 @@ use std::cell::Cell;
 
 use gtk::prelude::*;
 
-use super::model::diff;
-use super::widgets::style_tags::StyleTags;
+use super::style_tags::StyleTags;
+use crate::conversation::model::diff;
 
 /// Shows a unified diff without its file header in a text. The colors follow the theme.
 pub(crate) fn show_diff(view: &gtk::TextView, unified: &str) {

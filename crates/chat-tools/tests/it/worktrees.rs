@@ -119,7 +119,7 @@ async fn a_conflict_is_named_and_a_discarded_worktree_comes_back() {
     server.push(Script::new().text("It is gone."));
     world.say(&fid, "Discard it").await;
     let ask = asked(&mut world, &fid).await;
-    assert!(command(&ask).contains("0 commits, 1 changed file"), "{ask:?}");
+    assert!(command(&ask).contains("# Discards 1 changed file; "), "{ask:?}");
     answer(&world, &ask, Answer::Allow(None)).await;
     world.finished(&fid).await;
     let results = world.results(&fid).await;

@@ -132,6 +132,7 @@ impl Inner {
         let toast = adw::Toast::builder()
             .title(glib::markup_escape_text(&words))
             .button_label(gettext("Undo"))
+            .timeout(10)
             .build();
         let weak = Rc::downgrade(self);
         toast.connect_button_clicked(move |_| {

@@ -183,7 +183,7 @@ async fn trust_is_taken_back_in_the_preferences() -> Result<()> {
     stop.click_with_mouse().await?;
     window.find(named("No trusted projects yet")).await?;
     // It can be undone.
-    window.find(named("Undo").role(Role::Button)).await?.click_with_mouse().await?;
+    window.find(named("Undo")).await?.click_with_mouse().await?;
     let stop = window.find(containing("Stop trusting").role(Role::Button)).await?;
     window.gone(named("No trusted projects yet")).await?;
     stop.bring_into_sight().await?;

@@ -72,9 +72,10 @@ async fn typing_goes_on_where_it_was_after_the_main_menu() -> Result<()> {
 
     // What a choice opens has the focus.
     window.keys(&["Escape"]).await?;
-    window.gone(named("Find in Chat").role(Role::Text)).await?;
+    window.gone(named("Find in Chat").role(Role::Entry)).await?;
     open(&window, "Main Menu", &item).await?;
     window.click(named("Find in Chat")).await?;
+    window.find(named("Find in Chat").role(Role::Entry)).await?;
     window.type_text("You").await?;
     finds(&window, "You").await?;
     window.close().await

@@ -89,7 +89,7 @@ async fn a_message_that_was_removed_is_put_back_at_its_place() -> Result<()> {
     let gone = |all: &str| !all.contains("alpha");
     window.wait_for_text("Conversation", "alpha to be gone", gone).await?;
     window.find(named("Message removed")).await?;
-    window.click(named("Undo").role(Role::Button)).await?;
+    window.click(named("Undo")).await?;
     in_order(&window, &["alpha", "beta"]).await?;
     // It goes out as if nothing had happened.
     gate.open();

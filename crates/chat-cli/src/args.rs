@@ -10,7 +10,7 @@ mod worktrees;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use chat_core::message::Thinking;
+use chat_core::message::{OptionName, Thinking};
 use chat_core::permission::{Mode, Rule};
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueHint};
@@ -20,7 +20,9 @@ pub use self::agents::{Agents, ListAgents};
 pub use self::connections::Connections;
 pub use self::models::{ListModels, Models};
 pub use self::trust::Trust;
-use self::values::{mode_parser, parse_boxed_rule, parse_rule, parse_temperature, thinking_parser};
+use self::values::{
+    mode_parser, parse_boxed_rule, parse_option, parse_rule, parse_temperature, thinking_parser,
+};
 pub use self::worktrees::{Finish, Worktrees};
 
 /// Chat with language models on this computer or on any server.
@@ -218,6 +220,12 @@ pub struct Request {
     /// Context window, in tokens
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(256..))]
     pub context_window: Option<u32>,
+    /// Another option of the model, such as `top_k=40`; can be used several times
+    #[arg(long = "option", value_name = "NAME=VALUE", value_parser = parse_option)]
+    pub options: Vec<(OptionName, String)>,
+    /// What to tell the model in this chat, besides the instructions for all chats and for the project
+    #[arg(long, value_name = "TEXT")]
+    pub instructions: Option<String>,
     /// Print one JSON object per line for each event
     #[arg(long)]
     pub json: bool,

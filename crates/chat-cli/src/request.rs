@@ -30,17 +30,23 @@ pub async fn make(args: &Request, program: &Program) -> Result<ChatRequest> {
         (None, Some(project), None) => Some(program.manager.sessions().agent_for(project).await),
         (agent, ..) => agent.clone(),
     };
+    let mut options = Options {
+        temperature: args.temperature,
+        context_window: args.context_window,
+        ..Options::default()
+    };
+    for (option, value) in &args.options {
+        // Checked when the command line was parsed.
+        let _ = options.set_text(*option, Some(value));
+    }
     Ok(ChatRequest {
         session: args.session.as_deref().map(Fid::new),
         model: model(args, program).await?,
         agent,
         content: Content::default(),
         thinking: args.thinking,
-        options: Options {
-            temperature: args.temperature,
-            context_window: args.context_window,
-            ..Options::default()
-        },
+        options,
+        instructions: args.instructions.clone(),
         context: Context::default(),
         project,
         mode: args.mode,

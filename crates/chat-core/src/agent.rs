@@ -91,7 +91,8 @@ pub trait Agent: Send + Sync {
     /// The messages to send for a conversation: the system prompt, then what may go out of its
     /// history.
     fn build_messages(&self, history: &[Arc<Message>], around: &Surroundings) -> Vec<Arc<Message>> {
-        let system = self.system_prompt(around).map(|prompt| Arc::new(system(&prompt)));
+        let prompt = around.with_instructions(self.system_prompt(around));
+        let system = prompt.map(|prompt| Arc::new(system(&prompt)));
         system.into_iter().chain(outgoing(history)).collect()
     }
 

@@ -37,7 +37,7 @@ pub(crate) use slots::{Lane, Priority, RequestSlots, Requester};
 pub use wire::{ContextWindow, Delta, Finish, Preparing, Request, SentReasoning, ToolChoice};
 
 use crate::error::Result;
-use crate::message::Options;
+use crate::message::{OptionName, Options};
 use crate::settings::{Connection, ConnectionKind, Key};
 
 /// One wire protocol to one server. Cheap to share.
@@ -58,6 +58,9 @@ pub trait Client: Send + Sync + std::fmt::Debug {
         let _ = (model, options, tokens);
         ContextWindow::default()
     }
+
+    /// Whether a request can say this option. One that cannot is left out.
+    fn takes(&self, option: OptionName) -> bool;
 
     /// Sends a request. Resolves when the server has accepted it (which may take minutes while it
     /// loads a model); the stream yields what arrived, batch by batch, and ends after

@@ -19,4 +19,6 @@ pub use file::SettingsFile;
 pub use folders::Folders;
 pub use keys::{Key, KeyStorage, KeyStore, KeyringFailure};
 pub use tools::{PermissionSettings, Remembered, SearchProvider, SearchSettings, ToolSettings};
-pub use values::{ChatSettings, EngineSettings, ModelUsage, Settings, UiSettings, WhileBusy};
+pub use values::{
+    ChatSettings, EngineSettings, ModelUsage, ProjectSettings, Settings, UiSettings, WhileBusy,
+};

@@ -21,6 +21,7 @@ mod find_bar;
 mod folding_line;
 mod handle;
 mod hint_bar;
+mod instructions;
 mod mention_ranking;
 mod mention_sources;
 mod messages;

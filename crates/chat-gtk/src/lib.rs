@@ -19,6 +19,7 @@ mod drafts;
 mod editor;
 mod found_row;
 mod free_memory;
+mod instructions;
 mod languages;
 mod layout;
 mod letters;

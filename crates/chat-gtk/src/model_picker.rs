@@ -11,16 +11,15 @@ mod search;
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 
-use chat_core::client::Capabilities;
 use chat_core::event::ModelEntry;
-use chat_core::message::{ModelRef, Options};
+use chat_core::message::{ModelRef, OptionName, Options};
 use gettextrs::gettext;
 use relm4::gtk::prelude::*;
 
 use crate::models::words::name_among;
 use crate::{accessible, popover};
 use list::{ModelList, ModelListOutput};
-use options::OptionsPage;
+use options::{OptionsOutput, OptionsPage};
 use rows::rows;
 
 /// Messages of the dropdown.
@@ -32,6 +31,10 @@ pub(crate) enum Output {
     Favourite(ModelRef, bool),
     /// The options were changed.
     Options(Options),
+    /// These are to be the options of new chats with this model.
+    DefaultOptions(ModelRef, Options),
+    /// Edit what the model is told.
+    Instructions,
     /// Show the models on this computer.
     Manage,
     /// Show the connections.
@@ -91,31 +94,37 @@ impl ModelPicker {
             .justify(gtk::Justification::Center)
             .build();
         let options_button = flat_button(&gettext("Options…"));
+        let instructions = flat_button(&gettext("Instructions…"));
         let manage = flat_button(&gettext("Manage Models…"));
         let connections = flat_button(&gettext("Connections…"));
         let first = gtk::Box::new(gtk::Orientation::Vertical, 6);
         first.append(&search);
-        let options = OptionsPage::new({
-            let output = Rc::clone(&output);
-            move |options| output(Output::Options(options))
-        });
         let pages = gtk::Stack::builder().vhomogeneous(false).interpolate_size(true).build();
         pages.add_named(&first, Some("models"));
-        pages.add_named(options.widget(), Some("options"));
         popover.set_child(Some(&pages));
 
         let inner = Rc::new_cyclic(|weak: &Weak<Inner>| {
-            let weak = weak.clone();
+            let (weak, own) = (weak.clone(), weak);
             let told = Rc::clone(&output);
             let list = ModelList::new(move |from| {
                 if let Some(inner) = weak.upgrade() {
                     inner.hear_list(from, &told);
                 }
             });
+            let options = OptionsPage::new({
+                let (weak, output) = (own.clone(), Rc::clone(&output));
+                move |from| {
+                    if let Some(inner) = weak.upgrade() {
+                        inner.hear_options(from, &output);
+                    }
+                }
+            });
+            pages.add_named(options.widget(), Some("options"));
             first.append(list.widget());
             first.append(&nothing);
             first.append(&gtk::Separator::new(gtk::Orientation::Horizontal));
             first.append(&options_button);
+            first.append(&instructions);
             first.append(&manage);
             first.append(&connections);
             Inner {
@@ -137,7 +146,9 @@ impl ModelPicker {
         let picker = Self { inner };
         picker.inner.show_label();
         picker.connect(&output);
-        picker.connect_ways(&manage, &connections, &output);
+        picker.connect_way(&instructions, || Output::Instructions, &output);
+        picker.connect_way(&manage, || Output::Manage, &output);
+        picker.connect_way(&connections, || Output::Connections, &output);
         picker
     }
 
@@ -193,24 +204,15 @@ impl ModelPicker {
         });
     }
 
-    /// Connects the buttons that open other windows.
-    fn connect_ways(
-        &self,
-        manage: &gtk::Button,
-        connections: &gtk::Button,
-        output: &Rc<dyn Fn(Output)>,
-    ) {
-        for (button, way) in
-            [(manage, (|| Output::Manage) as fn() -> Output), (connections, || Output::Connections)]
-        {
-            let (weak, told) = (Rc::downgrade(&self.inner), Rc::clone(output));
-            button.connect_clicked(move |_| {
-                if let Some(inner) = weak.upgrade() {
-                    inner.popover.popdown();
-                }
-                told(way());
-            });
-        }
+    /// Connects a button that opens another window.
+    fn connect_way(&self, button: &gtk::Button, way: fn() -> Output, output: &Rc<dyn Fn(Output)>) {
+        let (weak, told) = (Rc::downgrade(&self.inner), Rc::clone(output));
+        button.connect_clicked(move |_| {
+            if let Some(inner) = weak.upgrade() {
+                inner.popover.popdown();
+            }
+            told(way());
+        });
     }
 
     pub(crate) fn widget(&self) -> &gtk::MenuButton {
@@ -232,15 +234,15 @@ impl ModelPicker {
         }
     }
 
-    /// Shows which model is chosen, with its options where they are known.
+    /// Shows which model is chosen, with its options, and those that its server knows, if that is known.
     pub(crate) fn set_chosen(
         &self,
         model: Option<ModelRef>,
         options: &Options,
-        capabilities: Capabilities,
+        taken: Option<&[OptionName]>,
     ) {
         self.inner.options.show(options);
-        self.inner.options.set_window_can_be_set(capabilities.context_window != Some(false));
+        self.inner.options.set_taken(taken);
         if *self.inner.chosen.borrow() != model {
             self.inner.chosen.replace(model);
             self.inner.show_label();
@@ -269,6 +271,19 @@ impl Inner {
             }
             ModelListOutput::Above => {}
             ModelListOutput::Dismissed => self.popover.popdown(),
+        }
+    }
+
+    fn hear_options(&self, event: OptionsOutput, output: &Rc<dyn Fn(Output)>) {
+        match event {
+            OptionsOutput::Changed(options) => output(Output::Options(options)),
+            OptionsOutput::Default(options) => {
+                self.popover.popdown();
+                let model = self.chosen.borrow().clone();
+                if let Some(model) = model {
+                    output(Output::DefaultOptions(model, options));
+                }
+            }
         }
     }
 

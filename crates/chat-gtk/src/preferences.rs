@@ -31,6 +31,7 @@ use permissions::PermissionsPage;
 use rows::{PreferencesContext, switch_row};
 pub(crate) use rows::{close_with_escape, icon_button, plain_row};
 
+use crate::instructions::{self, Instructions};
 use crate::models::adding;
 use crate::models::words::name_among;
 use crate::popover;
@@ -224,10 +225,39 @@ fn general_page(context: &PreferencesContext) -> adw::PreferencesPage {
         |settings| settings.ui.notifications,
         |settings, on| settings.ui.notifications = on,
     ));
+    chats.add(&instructions_row(context));
     page.add(&writing);
     page.add(&chats);
     page.add(&backups::group(context));
     page
+}
+
+/// Opens the instructions for all chats.
+fn instructions_row(context: &PreferencesContext) -> adw::ActionRow {
+    let row = plain_row(
+        &gettext("Instructions"),
+        &gettext("What every chat tells the model, such as who you are and how you like replies"),
+    );
+    let arrow = gtk::Image::from_icon_name("go-next-symbolic");
+    row.add_suffix(&arrow);
+    row.set_activatable(true);
+    let context = context.clone();
+    row.connect_activated(move |_| {
+        let Some(window) = context.window.upgrade() else { return };
+        let everywhere = context.manager.settings().current().chat.instructions.clone();
+        let texts = Instructions { everywhere, ..Instructions::default() };
+        let context = context.clone();
+        instructions::edit(window.upcast_ref(), &texts, move |texts| {
+            let context = context.clone();
+            glib::spawn_future_local(async move {
+                let change = |settings: &mut Settings| {
+                    settings.chat.instructions = texts.everywhere;
+                };
+                context.change(change).await;
+            });
+        });
+    });
+    row
 }
 
 fn default_model_row(context: &PreferencesContext) -> adw::ComboRow {

@@ -14,6 +14,7 @@ mod fill;
 mod level;
 mod model;
 mod number;
+mod options;
 mod page;
 mod permission;
 mod protocol;
@@ -36,6 +37,7 @@ pub use fill::fill;
 pub use level::{OLD_DEFAULT_THINKING, thinking_from_name, thinking_levels, thinking_name};
 pub use model::{bytes, download_stage, good_for, is_engine_name};
 pub use number::tenths;
+pub use options::{bad_option, option_hint, option_title};
 pub use permission::{
     REASONS_SHOWN, bad_rule, command_text, effect, go_on_question, mode_choice, mode_meaning,
     mode_title, more_reasons, permission_question, reason_asked, reasons_asked, rule_of_project,

@@ -1,6 +1,6 @@
 //! Parses the values of options.
 
-use chat_core::message::Thinking;
+use chat_core::message::{OptionName, Options, Thinking};
 use chat_core::permission::{Mode, Rule};
 use chat_core::settings::ConnectionKind;
 use chat_presentation::words;
@@ -41,4 +41,15 @@ pub(super) fn parse_temperature(text: &str) -> Result<f64, String> {
         Ok(number) if (0.0..=2.0).contains(&number) => Ok(number),
         _ => Err("it must be a number from 0 to 2".to_owned()),
     }
+}
+
+/// Parses `NAME=VALUE` of an option.
+pub(super) fn parse_option(text: &str) -> Result<(OptionName, String), String> {
+    let names = || OptionName::ALL.map(OptionName::name).join(", ");
+    let (name, value) =
+        text.split_once('=').ok_or_else(|| format!("write NAME=VALUE; there are {}", names()))?;
+    let option = OptionName::named(name.trim())
+        .ok_or_else(|| format!("no option is called {name}; there are {}", names()))?;
+    Options::default().set_text(option, Some(value)).map_err(|_| words::bad_option(option))?;
+    Ok((option, value.to_owned()))
 }

@@ -37,6 +37,8 @@ pub struct Surroundings {
     pub start: Option<Arc<ProjectStart>>,
     /// The system that commands run on, as it names itself.
     pub system: String,
+    /// What the user tells the model, what counts for most chats first.
+    pub instructions: Vec<String>,
     /// Today, where the person is.
     pub today: Option<Date>,
 }
@@ -90,6 +92,24 @@ impl Surroundings {
              and follow it.\n{}",
             self.skills
         )
+    }
+
+    /// A system prompt with the user's instructions behind it.
+    pub(super) fn with_instructions(&self, prompt: Option<String>) -> Option<String> {
+        let instructions = self.instructions.iter().map(|text| text.trim());
+        let instructions: Vec<_> = instructions.filter(|text| !text.is_empty()).collect();
+        if instructions.is_empty() {
+            return prompt;
+        }
+        let instructions = format!(
+            "Follow these instructions of the user; where they disagree, the last one counts.\n\
+             <instructions>\n{}\n</instructions>",
+            instructions.join("\n\n")
+        );
+        Some(match prompt {
+            Some(prompt) => format!("{}\n\n{instructions}", prompt.trim_end()),
+            None => instructions,
+        })
     }
 
     /// Where the work is done, a line each.
@@ -152,4 +172,26 @@ pub(crate) fn system() -> &'static str {
         format!("{name}, {}", std::env::consts::ARCH)
     });
     &SYSTEM
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_users_instructions_stand_behind_those_of_the_agent() {
+        let instructions = |texts: &[&str]| Surroundings {
+            instructions: texts.iter().map(|&text| text.to_owned()).collect(),
+            ..Surroundings::default()
+        };
+        let prompt = || Some("Be an agent.".to_owned());
+        let none = instructions(&["", " \n"]);
+        assert_eq!(none.with_instructions(prompt()), prompt());
+        assert_eq!(none.with_instructions(None), None);
+        let some = instructions(&["Be brief.", "", "Speak German.\n"]);
+        let alone = some.with_instructions(None).unwrap();
+        assert!(alone.ends_with("<instructions>\nBe brief.\n\nSpeak German.\n</instructions>"));
+        let both = some.with_instructions(prompt()).unwrap();
+        assert_eq!(both, format!("Be an agent.\n\n{alone}"));
+    }
 }

@@ -10,9 +10,10 @@ use async_trait::async_trait;
 use futures_util::StreamExt;
 
 use self::engine::Engine;
+use super::openai::OpenAi;
 use super::{Capabilities, Client, ContextWindow, ModelInfo, Reply, Request, Timeouts};
 use crate::error::{Error, Kind, Result};
-use crate::message::Options;
+use crate::message::{OptionName, Options};
 use crate::models::{CONNECTION, Installed, Library, recommended};
 use crate::settings::{EngineSettings, Folders};
 
@@ -94,6 +95,10 @@ impl Client for BuiltIn {
         };
         let window = Some(window(options, &installed));
         ContextWindow { now: window, largest: window, ..ContextWindow::default() }
+    }
+
+    fn takes(&self, option: OptionName) -> bool {
+        OpenAi::built_in_takes(option)
     }
 
     async fn chat(&self, mut request: Request) -> Result<Reply> {

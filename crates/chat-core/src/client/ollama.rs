@@ -21,7 +21,7 @@ use super::{
     Client, ContextWindow, ModelInfo, Reply, Request, SentReasoning, Timeouts, address, stream,
 };
 use crate::error::{Error, Kind, Result};
-use crate::message::Options;
+use crate::message::{OptionName, Options};
 use crate::models::machine_memory;
 use crate::settings::{Connection, Key};
 
@@ -93,6 +93,10 @@ impl Client for Ollama {
         let largest = if options.context_window.is_some() { now } else { ceiling.max(now) };
         let reasoning = SentReasoning { text: true, data_of: None };
         ContextWindow { now: Some(now), largest: Some(largest), reasoning }
+    }
+
+    fn takes(&self, option: OptionName) -> bool {
+        request::takes(option)
     }
 
     async fn chat(&self, request: Request) -> Result<Reply> {

@@ -34,7 +34,7 @@ use super::{
     Timeouts, address, stream,
 };
 use crate::error::{Error, Kind, Result};
-use crate::message::{Message, Options, Origin, ProviderData};
+use crate::message::{Message, OptionName, Options, Origin, ProviderData};
 use crate::settings::{Connection, Key};
 
 #[cfg(test)]
@@ -82,6 +82,11 @@ impl OpenAi {
     pub(super) fn at_socket(socket: &Path, name: &str, timeouts: Timeouts) -> Result<Self> {
         let http = Arc::new(Http::at_socket(socket, name, timeouts)?);
         Ok(Self { http, dialect: Dialect::BuiltIn, learned: Mutex::default() })
+    }
+
+    /// Whether a request to Natter's own engine can say this option.
+    pub(super) fn built_in_takes(option: OptionName) -> bool {
+        Dialect::BuiltIn.takes(option)
     }
 
     /// Its server.
@@ -226,6 +231,10 @@ impl Client for OpenAi {
         let data_of = self.recipient(model, Attempt::first(replay)).map(Arc::new);
         let reasoning = SentReasoning { text: replay.fills_window(), data_of };
         ContextWindow { reasoning, ..ContextWindow::default() }
+    }
+
+    fn takes(&self, option: OptionName) -> bool {
+        self.dialect.takes(option)
     }
 
     async fn chat(&self, request: Request) -> Result<Reply> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Manager, Result};
 use crate::client::Capabilities;
 use crate::event::ModelEntry;
-use crate::message::ModelRef;
+use crate::message::{ModelRef, OptionName};
 
 /// The models that can be talked to, of all connections. From [`Manager::models`].
 #[derive(Clone, Debug)]
@@ -21,6 +21,17 @@ impl Models {
     pub async fn capabilities(&self, model: &ModelRef) -> Result<Capabilities> {
         let (connections, model) = (Arc::clone(&self.0.inner.connections), model.clone());
         self.0.run(async move { connections.capabilities(&model).await }).await
+    }
+
+    /// The options that requests to a model can say.
+    pub async fn options(&self, model: &ModelRef) -> Result<Vec<OptionName>> {
+        let (connections, model) = (Arc::clone(&self.0.inner.connections), model.clone());
+        self.0
+            .run(async move {
+                let client = connections.client_of(&model.connection).await?;
+                Ok(OptionName::ALL.into_iter().filter(|it| client.takes(*it)).collect())
+            })
+            .await
     }
 
     /// Finds a model by what a person typed: `connection/model`, or a name alone, which means the

@@ -179,6 +179,7 @@ impl Sessions {
             model,
             thinking: usage.thinking,
             options: usage.options,
+            instructions: None,
             project: None,
             mode: settings.permissions.mode,
         }

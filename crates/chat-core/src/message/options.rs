@@ -4,8 +4,10 @@ use std::hash::{Hash, Hasher};
 
 use serde::{Deserialize, Serialize};
 
+use super::{KeepAlive, ReplySchema};
+
 /// Options of a model. Unset ones are left to the server, but for the context window on Ollama,
-/// which is always sent.
+/// which is always sent. [`OptionName`] has what each is called and what it takes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Options {
@@ -15,15 +17,42 @@ pub struct Options {
     /// Nucleus sampling, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub top_p: Option<f64>,
+    /// Sampling from the likeliest so many tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub top_k: Option<u32>,
+    /// Sampling from tokens with at least this much of the likeliest one's probability, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_p: Option<f64>,
+    /// Against tokens that came before; 1 is off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeat_penalty: Option<f64>,
+    /// Against tokens that came before at all, -2 to 2; 0 is off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub presence_penalty: Option<f64>,
+    /// Against tokens the more often they came before, -2 to 2; 0 is off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frequency_penalty: Option<f64>,
     /// Seed of the sampler.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
+    /// Texts that end the reply. They are not part of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stop: Vec<String>,
     /// The most tokens a reply may have.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
     /// Context window, in tokens (Ollama's `num_ctx`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_window: Option<u32>,
+    /// How long the server keeps the model in memory after a reply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep_alive: Option<KeepAlive>,
+    /// The most tokens the model may think.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinking_budget: Option<u32>,
+    /// The JSON schema that the reply must follow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schema: Option<ReplySchema>,
 }
 
 /// How a model's makers recommend that its tokens are chosen. Counts where the user set nothing.
@@ -51,12 +80,30 @@ impl Eq for Sampling {}
 
 impl Hash for Options {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Self { temperature, top_p, seed, max_tokens, context_window } = self;
-        for number in [temperature, top_p] {
+        let Self {
+            temperature,
+            top_p,
+            top_k,
+            min_p,
+            repeat_penalty,
+            presence_penalty,
+            frequency_penalty,
+            seed,
+            stop,
+            max_tokens,
+            context_window,
+            keep_alive,
+            thinking_budget,
+            schema,
+        } = self;
+        for number in
+            [temperature, top_p, min_p, repeat_penalty, presence_penalty, frequency_penalty]
+        {
             // Zero has two forms, which are equal.
             number.map(|number| (number + 0.0).to_bits()).hash(state);
         }
-        (seed, max_tokens, context_window).hash(state);
+        (top_k, seed, stop, max_tokens, context_window).hash(state);
+        (keep_alive, thinking_budget, schema).hash(state);
     }
 }
 
@@ -67,9 +114,18 @@ impl Options {
         Self {
             temperature: self.temperature.or(other.temperature),
             top_p: self.top_p.or(other.top_p),
+            top_k: self.top_k.or(other.top_k),
+            min_p: self.min_p.or(other.min_p),
+            repeat_penalty: self.repeat_penalty.or(other.repeat_penalty),
+            presence_penalty: self.presence_penalty.or(other.presence_penalty),
+            frequency_penalty: self.frequency_penalty.or(other.frequency_penalty),
             seed: self.seed.or(other.seed),
+            stop: if self.stop.is_empty() { other.stop.clone() } else { self.stop },
             max_tokens: self.max_tokens.or(other.max_tokens),
             context_window: self.context_window.or(other.context_window),
+            keep_alive: self.keep_alive.or_else(|| other.keep_alive.clone()),
+            thinking_budget: self.thinking_budget.or(other.thinking_budget),
+            schema: self.schema.or_else(|| other.schema.clone()),
         }
     }
 }

@@ -23,6 +23,8 @@ pub struct ChatRequest {
     pub thinking: Option<Thinking>,
     /// Options; unset ones mean the session's.
     pub options: Options,
+    /// What the model is told for this chat alone; none means the session's.
+    pub instructions: Option<String>,
     /// What the person has before them.
     pub context: Context,
     /// The folder to work in; none means the session's.

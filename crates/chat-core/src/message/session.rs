@@ -32,6 +32,8 @@ pub struct SessionMeta {
     pub thinking: Thinking,
     /// Its options.
     pub options: Options,
+    /// What the user tells the model for this chat alone, where that is something.
+    pub instructions: Option<String>,
     /// The folder that it works in, where it has one.
     pub project: Option<PathBuf>,
     /// What its tools may do without asking.
@@ -63,6 +65,8 @@ pub struct SessionChange {
     pub thinking: Option<Thinking>,
     /// Options.
     pub options: Option<Options>,
+    /// What the model is told for this chat alone; `Some(None)` takes it away.
+    pub instructions: Option<Option<String>>,
     /// The folder to work in; `Some(None)` takes it away.
     pub project: Option<Option<PathBuf>>,
     /// What tools may do without asking.
@@ -72,22 +76,24 @@ pub struct SessionChange {
 impl SessionChange {
     /// Makes the change.
     pub fn apply(self, session: &mut SessionMeta) {
-        let Self { agent, model, thinking, options, project, mode } = self;
+        let Self { agent, model, thinking, options, instructions, project, mode } = self;
         set(&mut session.agent, agent);
         session.model = model.or(session.model.take());
         set(&mut session.thinking, thinking);
         set(&mut session.options, options);
+        set(&mut session.instructions, instructions);
         set(&mut session.project, project);
         set(&mut session.mode, mode);
     }
 
     /// Adds a later change.
     pub fn add(&mut self, later: Self) {
-        let Self { agent, model, thinking, options, project, mode } = later;
+        let Self { agent, model, thinking, options, instructions, project, mode } = later;
         self.agent = agent.or(self.agent.take());
         self.model = model.or(self.model.take());
         self.thinking = thinking.or(self.thinking);
         self.options = options.or(self.options.take());
+        self.instructions = instructions.or(self.instructions.take());
         self.project = project.or(self.project.take());
         self.mode = mode.or(self.mode);
     }

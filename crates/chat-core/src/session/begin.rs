@@ -53,6 +53,7 @@ impl Session {
             model: Some(resolved.model.clone()),
             thinking: resolved.thinking,
             options: request.options.clone(),
+            instructions: request.instructions.clone(),
             project: request.project.clone(),
             mode: request.mode.unwrap_or(services.clients.settings().permissions.mode),
             ..SessionMeta::default()

@@ -17,6 +17,8 @@ pub struct EmptySession {
     pub thinking: Thinking,
     /// Options.
     pub options: Options,
+    /// What the model is told for this chat alone, where that is something.
+    pub instructions: Option<String>,
     /// The folder to work in, where there is one.
     pub project: Option<PathBuf>,
     /// What tools may do without asking.
@@ -33,6 +35,7 @@ impl EmptySession {
             content,
             thinking: Some(self.thinking),
             options: self.options.clone(),
+            instructions: self.instructions.clone(),
             context,
             project: self.project.clone(),
             mode: Some(self.mode),

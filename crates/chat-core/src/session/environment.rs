@@ -25,6 +25,8 @@ pub(super) struct RequestScope {
     mode: Mode,
     /// The folder of the project that the session's work is about.
     folder: Option<PathBuf>,
+    /// What the model is told in this chat alone.
+    instructions: Option<String>,
 }
 
 impl RequestScope {
@@ -35,6 +37,7 @@ impl RequestScope {
             active: request.context.active().map(|file| file.path.clone()),
             mode: request.mode.unwrap_or(self.mode),
             folder: self.folder,
+            instructions: request.instructions.clone().or(self.instructions),
         }
     }
 }
@@ -45,6 +48,7 @@ pub(super) struct RequestEnvironment {
     pub capabilities: Capabilities,
     mode: Mode,
     folder: Option<PathBuf>,
+    instructions: Vec<String>,
     name: Option<String>,
     rules: Vec<RuleFile>,
     skills: Arc<str>,
@@ -66,6 +70,7 @@ impl RequestEnvironment {
             branch: self.branch.clone(),
             start: self.start.clone(),
             system: system_name().to_owned(),
+            instructions: self.instructions.clone(),
             today: Some(Zoned::now().date()),
         }
     }
@@ -90,7 +95,15 @@ impl Session {
             active: state.active_file.clone(),
             mode,
             folder,
+            instructions: state.record.instructions.clone(),
         }
+    }
+
+    /// What the user tells the model: in all chats, in those of the project, in this one.
+    fn instructions(&self, project: Option<&Path>, own: Option<String>) -> Vec<String> {
+        let settings = self.services.clients.settings();
+        let of_project = project.map(|project| settings.project_instructions(project).to_owned());
+        [settings.chat.instructions.clone()].into_iter().chain(of_project).chain(own).collect()
     }
 
     /// The project's folder as it is now, and what the model can do with tools, where there are
@@ -100,7 +113,8 @@ impl Session {
         model: &ModelRef,
         scope: RequestScope,
     ) -> Result<RequestEnvironment> {
-        let RequestScope { project: folder, active, mode, folder: part } = scope;
+        let RequestScope { project: folder, active, mode, folder: part, instructions } = scope;
+        let instructions = self.instructions(folder.as_deref(), instructions);
         let skills = self.listed_skills(model, folder.clone()).await;
         let about = active.or_else(|| Some(folder.as_ref()?.join(part.as_ref()?)));
         let folder = match folder {
@@ -138,6 +152,7 @@ impl Session {
             capabilities,
             mode,
             folder: part,
+            instructions,
             name,
             rules,
             skills,

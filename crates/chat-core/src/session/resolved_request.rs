@@ -115,6 +115,11 @@ impl ResolvedRequest {
             thinking: request.thinking.filter(|thinking| *thinking != known.thinking),
             options: Some(request.options.clone().or(&known.options))
                 .filter(|o| *o != known.options),
+            instructions: request
+                .instructions
+                .clone()
+                .map(Some)
+                .filter(|instructions| *instructions != known.instructions),
             project: project.map(Some),
             mode: request.mode.filter(|mode| *mode != known.mode),
         };

@@ -6,8 +6,8 @@ use serde::forward_to_deserialize_any;
 use toml::{Table, Value};
 
 use super::{
-    AgentSettings, ChatSettings, Connection, EngineSettings, PermissionSettings, Settings,
-    ToolSettings, UiSettings,
+    AgentSettings, ChatSettings, Connection, EngineSettings, PermissionSettings, ProjectSettings,
+    Settings, ToolSettings, UiSettings,
 };
 
 /// The unknown keys of a file that can be read, each with its section and its line, as people read it.
@@ -23,6 +23,15 @@ pub(super) fn unknown_keys(content: &str) -> Vec<String> {
             "agents" => fields::<AgentSettings>(),
             "permissions" => fields::<PermissionSettings>(),
             "connections" => fields::<Connection>(),
+            "projects" => {
+                let projects = value.as_table().into_iter().flatten();
+                for (folder, project) in projects.filter_map(|(f, it)| Some((f, it.as_table()?))) {
+                    let section = format!("projects.{}", Value::from(folder.as_str()));
+                    let known = fields::<ProjectSettings>();
+                    unknown.extend(of_table(content, project, Some(&section), known));
+                }
+                continue;
+            }
             _ => continue,
         };
         match value {
@@ -111,13 +120,15 @@ mod tests {
     #[test]
     fn keys_that_no_setting_has_are_named_with_their_lines() {
         let content = "[chat]\nagent = \"a\"\n\n[agents]\nturns = 3\nat_ones = 2\n[agent]\nturns = 1\n\
-                       [[connections]]\nname = \"a\"\nurl = \"\"\nkeys = \"none\"\n";
+                       [[connections]]\nname = \"a\"\nurl = \"\"\nkeys = \"none\"\n\
+                       [projects.\"/a b\"]\ninstruction = \"\"\n";
         let mut unknown = unknown_keys(content);
         unknown.sort_unstable();
         assert_eq!(
             unknown,
             [
                 "line 12: unknown key “keys” in [connections]",
+                "line 14: unknown key “instruction” in [projects.\"/a b\"]",
                 "line 6: unknown key “at_ones” in [agents]",
                 "line 7: unknown key “agent”",
             ]
@@ -130,6 +141,7 @@ mod tests {
         settings.chat.model = Some(crate::message::ModelRef::new("a", "b"));
         settings.engine.threads = Some(2);
         settings.ui.set_favourite(&crate::message::ModelRef::new("a", "b"), true);
+        settings.set_project_instructions(std::path::Path::new("/a b"), "Be brief.");
         let content = toml::to_string(&settings).unwrap();
         assert_eq!(unknown_keys(&content), Vec::<String>::new(), "{content}");
     }

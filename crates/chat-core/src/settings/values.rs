@@ -1,6 +1,7 @@
 //! Defines the settings as data, with their defaults.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +26,8 @@ pub struct Settings {
     pub permissions: PermissionSettings,
     /// The configured servers, in the person's order.
     pub connections: Vec<Connection>,
+    /// What was set for single projects, by their folders.
+    pub projects: BTreeMap<String, ProjectSettings>,
     /// What was set for single models, by `connection/model`.
     pub models: BTreeMap<String, ModelUsage>,
 }
@@ -40,6 +43,9 @@ pub struct ChatSettings {
     pub agent: String,
     /// Whether a better title is asked of the model after the first reply.
     pub better_titles: bool,
+    /// What the model is told in all chats.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub instructions: String,
     /// How full a model's window may be before earlier messages go out in short, of 100; 0 is
     /// never.
     pub compact_at: u8,
@@ -92,6 +98,7 @@ impl Default for ChatSettings {
             model: None,
             agent: "just-ask".to_owned(),
             better_titles: true,
+            instructions: String::new(),
             compact_at: 80,
             find_local_servers: true,
             while_busy: WhileBusy::default(),
@@ -167,4 +174,29 @@ pub struct ModelUsage {
     /// Its options.
     #[serde(flatten)]
     pub options: Options,
+}
+
+/// What was set for a project.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProjectSettings {
+    /// What the model is told in its chats.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub instructions: String,
+}
+
+impl Settings {
+    /// What the model is told in the chats of a project besides what it is told in all; may be empty.
+    pub fn project_instructions(&self, project: &Path) -> &str {
+        let known = project.to_str().and_then(|project| self.projects.get(project));
+        known.map_or("", |project| &project.instructions)
+    }
+
+    /// Sets that.
+    pub fn set_project_instructions(&mut self, project: &Path, instructions: &str) {
+        let Some(project) = project.to_str() else { return };
+        let known = self.projects.entry(project.to_owned()).or_default();
+        instructions.trim().clone_into(&mut known.instructions);
+        self.projects.retain(|_, project| *project != ProjectSettings::default());
+    }
 }

@@ -40,6 +40,7 @@ columns!(
     model,
     thinking,
     options,
+    instructions,
     project,
     mode,
     rules,
@@ -108,6 +109,7 @@ fn record(row: &Row<'_>, living: &mut Living<'_>) -> rusqlite::Result<SessionRec
         model: connection.zip(model).map(|(c, m)| ModelRef::new(c, m)),
         thinking: text(Column::thinking)?.and_then(columns::read_word).unwrap_or_default(),
         options: columns::read_json(text(Column::options)?),
+        instructions: row.get(Column::instructions as usize)?,
         project: text(Column::project)?.map(PathBuf::from),
         mode: text(Column::mode)?.and_then(columns::read_word).unwrap_or_default(),
         unread: row.get(Column::unread as usize)?,
@@ -236,6 +238,7 @@ pub(super) fn insert(db: &DbHandle, new: &NewSession, time: Timestamp) -> Outcom
         ("model", &meta.model.as_ref().map(|m| &m.model)),
         ("thinking", &word(&meta.thinking)?),
         ("options", &columns::options(&meta.options)?),
+        ("instructions", &meta.instructions),
         ("unread", &meta.unread),
         ("created", &time),
         ("updated", &time),
@@ -376,6 +379,9 @@ pub(super) fn patch(db: &DbHandle, fid: &Fid, patch: &SessionPatch) -> Outcome<S
     }
     if let Some(options) = &change.options {
         set("options", &columns::options(options)?)?;
+    }
+    if let Some(instructions) = &change.instructions {
+        set("instructions", instructions)?;
     }
     if let Some(project) = &change.project {
         set("project", &columns::path(project.as_deref()))?;

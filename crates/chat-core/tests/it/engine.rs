@@ -11,6 +11,7 @@ mod faults;
 mod folders;
 mod full_disk;
 mod given_rules;
+mod instructions;
 mod keys;
 mod killed_agents;
 mod left_overs;

@@ -11,6 +11,7 @@ mod wire;
 mod wire_faults;
 mod wire_fixtures;
 mod wire_models;
+mod wire_options;
 mod wire_provider_data;
 mod wire_real;
 mod wire_requests;

@@ -78,6 +78,7 @@ async fn ollama_is_sent_all_of_a_conversation() {
             seed: Some(7),
             max_tokens: Some(100),
             context_window: Some(16_384),
+            ..Options::default()
         },
         ..hello()
     };

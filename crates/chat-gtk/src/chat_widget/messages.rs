@@ -20,6 +20,7 @@ use super::{
 use crate::bridge::Arrival;
 use crate::changes::ReviewAction;
 use crate::editor::{Outline, TextPosition};
+use crate::instructions::Instructions;
 use crate::{composer, conversation};
 
 /// How a chat widget begins.
@@ -141,6 +142,12 @@ pub(super) enum FrameMsg {
     Mentions(mention_sources::Msg),
     Commands(command_list::Msg),
     Definitions(definitions_bar::Msg),
+    /// The user edited what the model is told in this chat, in this project, and everywhere.
+    Instructions {
+        fid: Option<Fid>,
+        project: Option<PathBuf>,
+        instructions: Instructions,
+    },
     /// Something that was asked for in a chat could not be done.
     Failed {
         fid: Option<Fid>,

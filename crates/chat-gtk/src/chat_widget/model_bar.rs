@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use chat_core::client::Capabilities;
 use chat_core::error::Result;
 use chat_core::manager::Manager;
-use chat_core::message::{ModelRef, Options, Thinking};
+use chat_core::message::{ModelRef, OptionName, Options, Thinking};
 use chat_core::settings::Settings;
+use gettextrs::gettext;
 use relm4::gtk::prelude::*;
 
 use super::handle::Handle;
@@ -26,6 +27,11 @@ pub(super) enum Msg {
         model: ModelRef,
         result: Result<Capabilities>,
     },
+    /// The options that requests to a model can say, or why that is not known.
+    TakenOptions {
+        model: ModelRef,
+        result: Result<Vec<OptionName>>,
+    },
 }
 
 /// What was chosen, and what became known.
@@ -35,6 +41,8 @@ pub(super) enum Output {
     Options(Options),
     Agent(String),
     Thinking(Thinking),
+    /// The user wants to edit what the model is told.
+    Instructions,
     /// More is known of what a model can do.
     CapabilitiesKnown,
 }
@@ -50,6 +58,10 @@ pub(super) struct ModelBar {
     capabilities: HashMap<ModelRef, Capabilities>,
     /// The model that was asked last.
     asked: Option<ModelRef>,
+    /// The options that requests to models can say that were asked for it.
+    taken_options: HashMap<ModelRef, Vec<OptionName>>,
+    /// The model whose options were asked for last.
+    options_asked: Option<ModelRef>,
 }
 
 impl ModelBar {
@@ -62,6 +74,8 @@ impl ModelBar {
             manager: None,
             capabilities: HashMap::new(),
             asked: None,
+            taken_options: HashMap::new(),
+            options_asked: None,
         }
     }
 
@@ -120,7 +134,8 @@ impl ModelBar {
         let model = shown.model();
         let capabilities = self.capabilities(model);
         if !shown.is_opening() {
-            self.model.set_chosen(model.cloned(), &shown.options(), capabilities);
+            let taken = model.and_then(|model| self.taken_options.get(model));
+            self.model.set_chosen(model.cloned(), &shown.options(), taken.map(Vec::as_slice));
             self.thinking.show(&shown.thinking());
         }
         if let Some(manager) = &self.manager {
@@ -134,12 +149,23 @@ impl ModelBar {
             self.asked = Some(model.clone());
             self.ask_capabilities(model.clone());
         }
+        if let Some(model) = model.filter(|model| !self.taken_options.contains_key(model))
+            && self.options_asked.as_ref() != Some(model)
+        {
+            self.options_asked = Some(model.clone());
+            self.ask_options(model.clone());
+        }
     }
 
     pub(super) fn update(&mut self, msg: Msg) -> Option<Output> {
         match msg {
             Msg::Model(model_picker::Output::Chosen(model)) => Some(Output::Model(model)),
             Msg::Model(model_picker::Output::Options(options)) => Some(Output::Options(options)),
+            Msg::Model(model_picker::Output::Instructions) => Some(Output::Instructions),
+            Msg::Model(model_picker::Output::DefaultOptions(model, options)) => {
+                self.set_default_options(model, options);
+                None
+            }
             Msg::Agent(agent) => Some(Output::Agent(agent)),
             Msg::Thinking(thinking) => Some(Output::Thinking(thinking)),
             Msg::Model(model_picker::Output::Favourite(model, favourite)) => {
@@ -158,8 +184,14 @@ impl ModelBar {
                 self.capabilities.insert(model, capabilities);
                 Some(Output::CapabilitiesKnown)
             }
+            Msg::TakenOptions { model, result: Ok(options) } => {
+                self.taken_options.insert(model, options);
+                Some(Output::CapabilitiesKnown)
+            }
             // It is asked again when it is chosen again.
-            Msg::Capabilities { result: Err(_), .. } => None,
+            Msg::Capabilities { result: Err(_), .. } | Msg::TakenOptions { result: Err(_), .. } => {
+                None
+            }
         }
     }
 
@@ -170,6 +202,29 @@ impl ModelBar {
             let result = manager.models().capabilities(&model).await;
             Msg::Capabilities { model, result }
         });
+    }
+
+    /// Asks once which options a model's server knows.
+    fn ask_options(&self, model: ModelRef) {
+        let Some(manager) = self.manager.clone() else { return };
+        self.handle.spawn(async move {
+            let result = manager.models().options(&model).await;
+            Msg::TakenOptions { model, result }
+        });
+    }
+
+    /// Has new chats with a model begin with these options.
+    fn set_default_options(&self, model: ModelRef, options: Options) {
+        let Some(manager) = self.manager.clone() else { return };
+        let name = model.to_string();
+        self.handle.run(None, async move {
+            let change = move |settings: &mut Settings| {
+                settings.models.entry(name).or_default().options = options;
+            };
+            manager.settings().change(change).await
+        });
+        let words = gettext("New chats with this model will use these options.");
+        self.handle.output(messages::Output::Note(words));
     }
 
     /// Marks a model as a favourite, or takes that back; all windows hear of it.

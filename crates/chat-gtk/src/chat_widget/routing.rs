@@ -134,9 +134,13 @@ impl ChatWidget {
                     });
                     self.composer.field().focus();
                 }
+                Some(model_bar::Output::Instructions) => self.edit_instructions(),
                 Some(model_bar::Output::CapabilitiesKnown) => self.show_state(),
                 None => {}
             },
+            FrameMsg::Instructions { fid, project, instructions } => {
+                self.take_instructions(fid, project, instructions);
+            }
             FrameMsg::Plan(plan_bar::Msg::Start(mode)) => self.start_plan(mode),
             FrameMsg::Failed { fid, error } => {
                 self.handle.output(Output::Note(words::sentence(&error)));

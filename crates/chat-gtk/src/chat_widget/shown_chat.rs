@@ -32,11 +32,13 @@ impl ShownChat {
     pub(super) fn choose(&mut self, change: SessionChange) -> bool {
         match self {
             Self::New(session) => {
-                let SessionChange { agent, model, thinking, options, project, mode } = change;
+                let SessionChange { agent, model, thinking, options, instructions, project, mode } =
+                    change;
                 session.agent = agent.unwrap_or(std::mem::take(&mut session.agent));
                 session.model = model.or(session.model.take());
                 session.thinking = thinking.unwrap_or(session.thinking);
                 session.options = options.unwrap_or(std::mem::take(&mut session.options));
+                session.instructions = instructions.unwrap_or(session.instructions.take());
                 session.project = project.unwrap_or(session.project.take());
                 session.mode = mode.unwrap_or(session.mode);
             }
@@ -129,6 +131,15 @@ impl ShownChat {
             Self::New(session) => session.mode,
             Self::Opening(_) => Mode::default(),
             Self::Open(session) => session.mode,
+        }
+    }
+
+    /// What the model is told in this chat alone.
+    pub(super) fn instructions(&self) -> Option<&str> {
+        match self {
+            Self::New(session) => session.instructions.as_deref(),
+            Self::Opening(_) => None,
+            Self::Open(session) => session.instructions.as_deref(),
         }
     }
 

@@ -1,90 +1,72 @@
 //! Edits a model's options in a chat. Options that are not ticked are left to the server.
 
+mod setting;
+
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use chat_core::message::Options;
+use chat_core::message::{OptionName, Options};
 use gettextrs::gettext;
 use relm4::gtk::prelude::*;
 
-use crate::{accessible, nested_scroll};
+use crate::accessible;
+use setting::Setting;
 
-/// The initial value of the spin button for the context window.
-const USUAL_WINDOW: f64 = 16_384.0;
-/// The smallest and largest context window that can be requested.
-const WINDOWS: (f64, f64) = (1_024.0, 2_097_152.0);
+/// These are always shown; the others are below "More Options".
+const FIRST: [OptionName; 3] =
+    [OptionName::Temperature, OptionName::ContextWindow, OptionName::MaxTokens];
+/// The height from which the options scroll, in pixels.
+const HIGHEST: i32 = 380;
+
+/// What the user does on the page.
+#[derive(Debug)]
+pub(super) enum OptionsOutput {
+    /// The chat's options were changed.
+    Changed(Options),
+    /// These are to be the options of new chats with the model.
+    Default(Options),
+}
 
 /// The page with the options.
 #[derive(Debug)]
 pub(super) struct OptionsPage {
     root: gtk::Box,
     back: gtk::Button,
-    window_line: gtk::Box,
     inner: Rc<Inner>,
 }
 
 #[derive(Debug)]
 struct Inner {
-    temperature: Setting,
-    window: Setting,
-    /// The original options: those without a control here are kept.
-    base: RefCell<Options>,
+    settings: Vec<Setting>,
+    more: gtk::Expander,
+    /// The options that the settings show.
+    shown: RefCell<Options>,
+    /// The options that requests to the model can say; none while that is not known.
+    taken: RefCell<Option<Vec<OptionName>>>,
     showing: Cell<bool>,
 }
 
-/// A value that is set, or left to the server.
-#[derive(Debug)]
-struct Setting {
-    check: gtk::CheckButton,
-    value: gtk::SpinButton,
-}
-
-impl Setting {
-    fn new(label: &str, value: gtk::SpinButton) -> Self {
-        let check = gtk::CheckButton::builder().label(label).hexpand(true).build();
-        accessible::set_label(&value, label);
-        nested_scroll::pass_on_from_number(&value);
-        check.bind_property("active", &value, "sensitive").sync_create().build();
-        Self { check, value }
-    }
-
-    fn line(&self) -> gtk::Box {
-        let line = gtk::Box::new(gtk::Orientation::Horizontal, 18);
-        line.append(&self.check);
-        line.append(&self.value);
-        line
-    }
-
-    fn show(&self, value: Option<f64>) {
-        self.check.set_active(value.is_some());
-        if let Some(value) = value {
-            self.value.set_value(value);
-        }
-    }
-
-    fn get(&self) -> Option<f64> {
-        self.check.is_active().then(|| self.value.value())
-    }
-
-    fn connect(&self, changed: impl Fn() + Clone + 'static) {
-        let told = changed.clone();
-        self.check.connect_active_notify(move |_| told());
-        self.value.connect_value_changed(move |_| changed());
-    }
-}
-
 impl OptionsPage {
-    pub(super) fn new(output: impl Fn(Options) + 'static) -> Self {
-        let temperature = gtk::SpinButton::with_range(0.0, 2.0, 0.1);
-        temperature.set_value(0.7);
-        let window = gtk::SpinButton::with_range(WINDOWS.0, WINDOWS.1, 1_024.0);
-        window.set_value(USUAL_WINDOW);
-        let inner = Rc::new(Inner {
-            temperature: Setting::new(&gettext("Temperature"), temperature),
-            window: Setting::new(&gettext("Context window (tokens)"), window),
-            base: RefCell::default(),
-            showing: Cell::new(false),
-        });
+    pub(super) fn new(output: impl Fn(OptionsOutput) + 'static) -> Self {
+        let column = || gtk::Box::new(gtk::Orientation::Vertical, 10);
+        let (first, others) = (column(), column());
+        others.set_margin_top(10);
+        let settings: Vec<_> = OptionName::ALL.into_iter().map(Setting::new).collect();
+        for setting in &settings {
+            let place = if FIRST.contains(&setting.option()) { &first } else { &others };
+            place.append(setting.widget());
+        }
+        let more = gtk::Expander::builder().label(gettext("More Options")).child(&others).build();
+        let all = column();
+        all.append(&first);
+        all.append(&more);
+        let scroller = gtk::ScrolledWindow::builder()
+            .child(&all)
+            .hscrollbar_policy(gtk::PolicyType::Never)
+            .propagate_natural_height(true)
+            .propagate_natural_width(true)
+            .max_content_height(HIGHEST)
+            .build();
 
         let back = gtk::Button::builder()
             .icon_name("go-previous-symbolic")
@@ -106,26 +88,36 @@ impl OptionsPage {
             .xalign(0.0)
             .wrap(true)
             .build();
-        let root = gtk::Box::new(gtk::Orientation::Vertical, 10);
+        let keep = gtk::Button::with_label(&gettext("Use for New Chats with This Model"));
+        let root = column();
         root.append(&head);
-        root.append(&inner.temperature.line());
-        let window_line = inner.window.line();
-        root.append(&window_line);
+        root.append(&scroller);
         root.append(&note);
+        root.append(&keep);
 
+        let inner = Rc::new(Inner {
+            settings,
+            more,
+            shown: RefCell::default(),
+            taken: RefCell::default(),
+            showing: Cell::new(false),
+        });
         let output = Rc::new(output);
+        for (at, setting) in inner.settings.iter().enumerate() {
+            let (weak, output) = (Rc::downgrade(&inner), Rc::clone(&output));
+            setting.connect(move || {
+                if let Some(options) = weak.upgrade().and_then(|inner| inner.changed(at)) {
+                    output(OptionsOutput::Changed(options));
+                }
+            });
+        }
         let weak = Rc::downgrade(&inner);
-        let changed = move || {
-            let Some(inner) = weak.upgrade() else { return };
-            if !inner.showing.get() {
-                let options = inner.options();
-                inner.base.replace(options.clone());
-                output(options);
+        keep.connect_clicked(move |_| {
+            if let Some(inner) = weak.upgrade() {
+                output(OptionsOutput::Default(inner.shown.borrow().clone()));
             }
-        };
-        inner.temperature.connect(changed.clone());
-        inner.window.connect(changed);
-        Self { root, back, window_line, inner }
+        });
+        Self { root, back, inner }
     }
 
     pub(super) fn widget(&self) -> &gtk::Box {
@@ -135,23 +127,28 @@ impl OptionsPage {
     /// Shows options without reporting a change.
     pub(super) fn show(&self, options: &Options) {
         let inner = &self.inner;
-        if *inner.base.borrow() == *options {
+        if *inner.shown.borrow() == *options {
             return;
         }
         inner.showing.set(true);
-        inner.base.replace(options.clone());
-        inner.temperature.show(options.temperature);
-        inner.window.show(options.context_window.map(f64::from));
+        for setting in &inner.settings {
+            setting.show(options.text(setting.option()).as_deref());
+        }
         inner.showing.set(false);
+        inner.shown.replace(options.clone());
+        inner.show_taken();
     }
 
-    /// Shows the context window only if a request can set it.
-    pub(super) fn set_window_can_be_set(&self, can: bool) {
-        self.window_line.set_visible(can);
+    /// Shows the options that requests to the model can say, and others that are set all the same.
+    pub(super) fn set_taken(&self, taken: Option<&[OptionName]>) {
+        if self.inner.taken.borrow().as_deref() != taken {
+            self.inner.taken.replace(taken.map(<[_]>::to_vec));
+            self.inner.show_taken();
+        }
     }
 
     pub(super) fn focus(&self) {
-        self.inner.temperature.check.grab_focus();
+        self.inner.settings.iter().find(|it| it.widget().is_visible()).map(Setting::focus);
     }
 
     pub(super) fn connect_back(&self, back: impl Fn() + 'static) {
@@ -160,12 +157,33 @@ impl OptionsPage {
 }
 
 impl Inner {
-    fn options(&self) -> Options {
-        Options {
-            // The control shows one decimal place.
-            temperature: self.temperature.get().map(|t| (t * 10.0).round() / 10.0),
-            context_window: self.window.get().map(|tokens| tokens as u32),
-            ..self.base.borrow().clone()
+    /// The options after the user used a setting; none where that changes nothing.
+    fn changed(&self, at: usize) -> Option<Options> {
+        if self.showing.get() {
+            return None;
         }
+        let setting = &self.settings[at];
+        let mut options = self.shown.borrow().clone();
+        let result = options.set_text(setting.option(), setting.text().as_deref());
+        setting.mark(result.is_err());
+        if result.is_err() || *self.shown.borrow() == options {
+            return None;
+        }
+        self.shown.replace(options.clone());
+        Some(options)
+    }
+
+    fn show_taken(&self) {
+        let (taken, shown) = (self.taken.borrow(), self.shown.borrow());
+        let mut more = false;
+        for setting in &self.settings {
+            let option = setting.option();
+            let is_taken = taken.as_ref().is_none_or(|taken| taken.contains(&option));
+            let is_visible = is_taken || shown.text(option).is_some();
+            setting.widget().set_visible(is_visible);
+            setting.set_taken(is_taken);
+            more |= is_visible && !FIRST.contains(&option);
+        }
+        self.more.set_visible(more);
     }
 }

@@ -9,7 +9,15 @@ use serde_json::{Value, json};
 
 use crate::client::prose::{self, Arguments};
 use crate::client::{Request, ToolChoice};
-use crate::message::{Message, Part, Role, Thinking, ToolResult, ToolSpec};
+use crate::message::{
+    KeepAlive, Message, OptionName, Part, ReplySchema, Role, Thinking, ToolResult, ToolSpec,
+};
+
+/// Whether a request can say this option.
+pub(super) fn takes(option: OptionName) -> bool {
+    // Thinking has levels alone.
+    option != OptionName::ThinkingBudget
+}
 
 /// The request as the server wants it.
 pub(super) fn body(request: &Request, window: u32) -> serde_json::Result<Vec<u8>> {
@@ -29,11 +37,19 @@ pub(super) fn body(request: &Request, window: u32) -> serde_json::Result<Vec<u8>
         // refused, and a reply that fills the window ends there.
         truncate: false,
         shift: false,
+        keep_alive: options.keep_alive.as_ref().map(KeepAlive::to_json),
+        format: options.schema.as_ref().map(ReplySchema::to_json),
         options: WireOptions {
             num_ctx: window,
             temperature: options.temperature,
             top_p: options.top_p,
+            top_k: options.top_k,
+            min_p: options.min_p,
+            repeat_penalty: options.repeat_penalty,
+            presence_penalty: options.presence_penalty,
+            frequency_penalty: options.frequency_penalty,
             seed: options.seed,
+            stop: &options.stop,
             num_predict: options.max_tokens,
         },
     })
@@ -50,18 +66,34 @@ struct Body<'a> {
     think: Option<Value>,
     truncate: bool,
     shift: bool,
-    options: WireOptions,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    keep_alive: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<Value>,
+    options: WireOptions<'a>,
 }
 
 #[derive(Serialize)]
-struct WireOptions {
+struct WireOptions<'a> {
     num_ctx: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     top_p: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    top_k: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repeat_penalty: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    presence_penalty: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frequency_penalty: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<u64>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    stop: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     num_predict: Option<u32>,
 }

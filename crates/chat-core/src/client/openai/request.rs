@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::reasoning::Replay;
 use crate::client::{Recipient, Request, ToolChoice, address};
-use crate::message::{Thinking, ToolSpec};
+use crate::message::{OptionName, ReplySchema, Thinking, ToolSpec};
 use messages::{Sent, WireMessage, all_messages};
 
 /// What differs between servers in what they accept. A strict one refuses fields that it does
@@ -38,6 +38,23 @@ impl Dialect {
         }
     }
 
+    /// Whether a request can say this option.
+    pub(super) fn takes(self, option: OptionName) -> bool {
+        match option {
+            OptionName::Temperature
+            | OptionName::TopP
+            | OptionName::PresencePenalty
+            | OptionName::FrequencyPenalty
+            | OptionName::Seed
+            | OptionName::Stop
+            | OptionName::MaxTokens
+            | OptionName::Schema => true,
+            OptionName::TopK | OptionName::MinP | OptionName::RepeatPenalty => self.has_switch(),
+            OptionName::ContextWindow => self == Self::BuiltIn,
+            OptionName::KeepAlive | OptionName::ThinkingBudget => false,
+        }
+    }
+
     /// Whether templates switch thinking.
     fn has_switch(self) -> bool {
         matches!(self, Self::Own | Self::BuiltIn)
@@ -52,6 +69,8 @@ pub(super) fn body(
     data_of: Option<&Recipient>,
 ) -> serde_json::Result<Vec<u8>> {
     let (options, sampling) = (&request.options, &request.sampling);
+    let own = dialect.has_switch();
+    let repeat_penalty = options.repeat_penalty.filter(|_| own).or(sampling.repeat_penalty);
     let (max_tokens, max_completion_tokens) = match dialect {
         Dialect::OpenAi => (None, options.max_tokens),
         Dialect::Own | Dialect::BuiltIn | Dialect::Hosted => (options.max_tokens, None),
@@ -72,12 +91,16 @@ pub(super) fn body(
         tool_choice,
         temperature: options.temperature.or(sampling.temperature),
         top_p: options.top_p.or(sampling.top_p),
-        top_k: sampling.top_k,
-        min_p: sampling.min_p,
-        repeat_penalty: sampling.repeat_penalty,
-        presence_penalty: sampling.presence_penalty,
+        top_k: options.top_k.filter(|_| own).or(sampling.top_k),
+        min_p: options.min_p.filter(|_| own).or(sampling.min_p),
+        repeat_penalty,
+        repetition_penalty: repeat_penalty.filter(|_| dialect == Dialect::Own),
+        presence_penalty: options.presence_penalty.or(sampling.presence_penalty),
+        frequency_penalty: options.frequency_penalty,
         repeat_last_n: sampling.repeat_last_n,
         seed: options.seed,
+        stop: &options.stop,
+        response_format: options.schema.as_ref().map(response_format),
         max_tokens,
         max_completion_tokens,
         reasoning_effort: effort(request.thinking, dialect),
@@ -107,12 +130,21 @@ struct Body<'a> {
     min_p: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     repeat_penalty: Option<f64>,
+    /// The same as vLLM calls it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repetition_penalty: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     presence_penalty: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frequency_penalty: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     repeat_last_n: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<u64>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    stop: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -128,6 +160,12 @@ struct Body<'a> {
 #[derive(Serialize)]
 struct StreamOptions {
     include_usage: bool,
+}
+
+/// "Structured outputs" in the reference of chat completions.
+fn response_format(schema: &ReplySchema) -> Value {
+    let schema = json!({ "name": "reply", "schema": schema.to_json(), "strict": true });
+    json!({ "type": "json_schema", "json_schema": schema })
 }
 
 fn tool(spec: &ToolSpec) -> Value {
@@ -162,7 +200,7 @@ mod tests {
 
     use super::*;
     use crate::client::address;
-    use crate::message::{Options, Sampling};
+    use crate::message::{OptionKind, Options, Sampling};
 
     fn sent(url: &str, thinking: Thinking) -> Value {
         let dialect = Dialect::of(&address::parse(url).unwrap());
@@ -212,6 +250,29 @@ mod tests {
         // Other servers know best what their models need.
         let other = sent("https://api.groq.com/openai/v1", Thinking::Default);
         assert_eq!((&other["temperature"], &other["top_k"]), (&Value::Null, &Value::Null));
+    }
+
+    #[test]
+    fn each_dialect_says_the_options_that_it_takes_and_no_other() {
+        for dialect in [Dialect::OpenAi, Dialect::Own, Dialect::BuiltIn, Dialect::Hosted] {
+            let sent = |options| {
+                let request = Request { options, ..Request::new("m", Vec::new()) };
+                let body = body(&request, dialect, Replay::default(), None).unwrap();
+                serde_json::from_slice::<Value>(&body).unwrap()
+            };
+            for option in OptionName::ALL {
+                let text = match option.kind() {
+                    OptionKind::Number { .. } => "0.25".to_owned(),
+                    OptionKind::Whole { max, .. } => max.to_string(),
+                    OptionKind::Schema => "{}".to_owned(),
+                    OptionKind::Lines | OptionKind::Duration => "5m".to_owned(),
+                };
+                let mut options = Options::default();
+                options.set_text(option, Some(&text)).unwrap();
+                let is_sent = sent(options) != sent(Options::default());
+                assert_eq!(is_sent, dialect.takes(option), "{dialect:?} {option:?}");
+            }
+        }
     }
 
     #[test]

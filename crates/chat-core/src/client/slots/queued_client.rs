@@ -10,7 +10,7 @@ use futures_util::stream::{self, Stream, StreamExt};
 use super::{Lane, Place, Priority, RequestSlots, Requester, Ticket};
 use crate::client::{Client, ContextWindow, Delta, ModelInfo, Preparing, Reply, Request};
 use crate::error::{Kind, Result};
-use crate::message::Options;
+use crate::message::{OptionName, Options};
 
 /// How often work in the background is begun, if replies take its slot each time.
 const TRIES: usize = 3;
@@ -71,6 +71,10 @@ impl Client for QueuedClient {
 
     async fn context_window(&self, model: &str, options: &Options, tokens: u64) -> ContextWindow {
         self.inner.context_window(model, options, tokens).await
+    }
+
+    fn takes(&self, option: OptionName) -> bool {
+        self.inner.takes(option)
     }
 
     async fn chat(&self, request: Request) -> Result<Reply> {

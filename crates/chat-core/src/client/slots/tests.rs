@@ -14,6 +14,7 @@ use tokio::time::{Instant, sleep, timeout};
 use super::*;
 use crate::client::{Delta, Finish, ModelInfo, Preparing, Reply, Request};
 use crate::error::{Error, Kind, Result};
+use crate::message::OptionName;
 
 /// The silence after which the scripted client calls its server stalled.
 const SILENCE: Duration = Duration::from_mins(2);
@@ -45,6 +46,10 @@ impl Client for Scripted {
 
     async fn model(&self, _: &str) -> Result<ModelInfo> {
         Ok(ModelInfo::default())
+    }
+
+    fn takes(&self, _option: OptionName) -> bool {
+        true
     }
 
     async fn chat(&self, _: Request) -> Result<Reply> {

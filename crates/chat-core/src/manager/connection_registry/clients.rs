@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const WORTH_ASKING: u64 = 1_200;
 
 impl ConnectionRegistry {
-    pub(super) async fn client_of(&self, name: &str) -> Result<Arc<dyn Client>> {
+    pub(in crate::manager) async fn client_of(&self, name: &str) -> Result<Arc<dyn Client>> {
         let missing = || Kind::ConnectionMissing { name: name.to_owned() };
         let entry = self.entry(name).ok_or_else(missing)?;
         if let Some(client) = entry.client {

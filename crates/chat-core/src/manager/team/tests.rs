@@ -25,8 +25,8 @@ use crate::client::{Client, Delta, Finish, ModelInfo, Reply, Request};
 use crate::error::Result;
 use crate::manager::{Manager, NewAgent, StartOptions};
 use crate::message::{
-    AgentReport, ChatRequest, Content, Fid, FromAgent, Message, ModelRef, Part, Role, SessionMeta,
-    ToolCall, ToolCallId, ToolResult, ToolView,
+    AgentReport, ChatRequest, Content, Fid, FromAgent, Message, ModelRef, OptionName, Part, Role,
+    SessionMeta, ToolCall, ToolCallId, ToolResult, ToolView,
 };
 use crate::session::Session;
 use crate::settings::Folders;
@@ -63,6 +63,10 @@ impl Client for Scripted {
 
     async fn model(&self, _: &str) -> Result<ModelInfo> {
         Ok(ModelInfo::default())
+    }
+
+    fn takes(&self, _option: OptionName) -> bool {
+        true
     }
 
     async fn chat(&self, request: Request) -> Result<Reply> {

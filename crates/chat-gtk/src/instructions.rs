@@ -7,6 +7,11 @@ use relm4::gtk::glib;
 use crate::preferences::close_with_escape;
 use crate::{accessible, nested_scroll};
 
+/// The height of the dialog without its fields, in pixels.
+const HEAD: i32 = 90;
+/// The height of a field.
+const FIELD: i32 = 160;
+
 /// The texts; those that cannot be edited are none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Instructions {
@@ -21,12 +26,14 @@ pub(crate) fn edit(
     instructions: &Instructions,
     save: impl Fn(Instructions) + 'static,
 ) {
+    let fields = [&instructions.project, &instructions.chat];
+    let fields = 1 + fields.into_iter().flatten().count() as i32;
     let dialog = adw::Window::builder()
         .transient_for(parent)
         .modal(true)
         .title(gettext("Instructions"))
         .default_width(520)
-        .default_height(if instructions.chat.is_some() { 560 } else { 360 })
+        .default_height(HEAD + FIELD * fields)
         .build();
     let everywhere = Field::new(
         &gettext("All Chats"),

@@ -58,6 +58,8 @@ impl OptionsPage {
         }
         let more = gtk::Expander::builder().label(gettext("More Options")).child(&others).build();
         let all = column();
+        // Beside the scroll bar.
+        all.set_margin_end(12);
         all.append(&first);
         all.append(&more);
         let scroller = gtk::ScrolledWindow::builder()

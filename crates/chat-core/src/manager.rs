@@ -17,6 +17,7 @@ mod follow;
 mod lifecycle;
 mod loading;
 mod local_models;
+mod messages;
 mod models;
 mod permissions;
 mod repositories;
@@ -61,6 +62,7 @@ pub use self::context::SessionContext;
 pub use self::definitions::DefinitionFiles;
 pub use self::downloads::Downloads;
 pub use self::local_models::LocalModels;
+pub use self::messages::{Messages, Regenerate};
 pub use self::models::Models;
 pub use self::permissions::Permissions;
 pub use self::repositories::Repositories;
@@ -262,6 +264,11 @@ impl Manager {
     /// The sessions.
     pub fn sessions(&self) -> Sessions {
         Sessions(self.clone())
+    }
+
+    /// The messages of sessions.
+    pub fn messages(&self) -> Messages {
+        Messages(self.clone())
     }
 
     /// The models that can be talked to.

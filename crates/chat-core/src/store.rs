@@ -12,6 +12,7 @@ mod deletion;
 mod fault;
 mod indexing;
 mod journal;
+mod message_deletion;
 mod messages;
 mod missing;
 mod open;
@@ -259,7 +260,7 @@ impl Store {
         self.read(move |db| messages::page(db, &fid, before, limit)).await
     }
 
-    /// The replies of a session that have alternatives, with those, the oldest first.
+    /// The messages of the user's and the replies that have alternatives, with those, the oldest first.
     pub async fn siblings(&self, fid: &Fid) -> Result<Vec<Vec<MessageId>>> {
         let fid = fid.clone();
         self.read(move |db| Ok(branches::Branches::read(db, &fid)?.siblings())).await

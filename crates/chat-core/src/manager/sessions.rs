@@ -69,23 +69,6 @@ impl Sessions {
         self.0.run(async move { store.page(&fid, Some(before), limit).await }).await
     }
 
-    /// The replies of a session that have alternatives because they were asked for again: each time
-    /// all of them, the oldest first.
-    pub async fn siblings(&self, fid: &Fid) -> Result<Vec<Vec<MessageId>>> {
-        let (store, fid) = (self.0.inner.shared.store.clone(), fid.clone());
-        self.0.run(async move { store.siblings(&fid).await }).await
-    }
-
-    /// Shows the branch that this message is in: from its newest reply back to the beginning. Whether
-    /// another was shown before; [`SessionEvent::Reset`](crate::event::SessionEvent::Reset) follows.
-    ///
-    /// # Errors
-    /// `SessionNotFound`, `SessionAtWork`, `SessionInUse`, and the store's.
-    pub async fn show_branch(&self, fid: &Fid, message: MessageId) -> Result<bool> {
-        let (this, fid) = (self.0.clone(), fid.clone());
-        self.0.run(async move { this.session(&fid).await?.show_branch(message).await }).await
-    }
-
     /// The whole shown branch, oldest first, a reply being written as far as it has come.
     pub async fn transcript(&self, fid: &Fid) -> Result<Vec<Arc<Message>>> {
         let (this, fid) = (self.0.clone(), fid.clone());
@@ -122,16 +105,6 @@ impl Sessions {
         }
     }
 
-    /// Answers the last user message again, on a new branch; the earlier reply stays in the tree.
-    /// Does nothing while a request is at work.
-    ///
-    /// # Errors
-    /// As [`Manager::send`].
-    pub async fn retry(&self, fid: &Fid) -> Result<()> {
-        let (this, fid) = (self.0.clone(), fid.clone());
-        self.0.run(async move { this.session(&fid).await?.retry().await }).await
-    }
-
     /// Waits until all that was said in a session is on disk. A program that ends behind a reply does.
     ///
     /// # Errors
@@ -146,16 +119,6 @@ impl Sessions {
                 }
             })
             .await
-    }
-
-    /// Asks the model to go on where its last reply was interrupted or stopped. Does nothing while
-    /// a request is at work.
-    ///
-    /// # Errors
-    /// As [`Manager::send`].
-    pub async fn resume(&self, fid: &Fid) -> Result<()> {
-        let (this, fid) = (self.0.clone(), fid.clone());
-        self.0.run(async move { this.session(&fid).await?.resume().await }).await
     }
 
     /// The sessions that have a request at work.

@@ -7,7 +7,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CommandText, Compaction, FromAgent, MessageId, ModelRef, ProviderData, ToolCall, ToolResult,
+    Attachment, CommandText, Compaction, Content, FromAgent, MessageId, ModelRef, ProviderData,
+    ToolCall, ToolResult,
 };
 use crate::error::Error;
 
@@ -35,6 +36,10 @@ pub struct Message {
     /// What it cost (assistant messages).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// The reply that it goes on with where that was cut off: both are one reply, for people and for
+    /// the model (assistant messages).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub continues: Option<MessageId>,
 }
 
 impl Message {
@@ -50,6 +55,7 @@ impl Message {
             error: None,
             model: None,
             usage: None,
+            continues: None,
         }
     }
 
@@ -95,6 +101,21 @@ impl Message {
             }
         }
         out
+    }
+
+    /// What a message of the user's was made from. What it mentioned is among the attachments.
+    pub fn content(&self) -> Content {
+        let attachments = self.parts.iter().filter_map(|part| match part {
+            Part::Image { mime, data } => {
+                Some(Attachment::Image { mime: mime.clone(), data: Arc::clone(data) })
+            }
+            Part::File { name, text } => {
+                Some(Attachment::File { name: name.clone(), text: text.clone() })
+            }
+            Part::Command(command) => Some(Attachment::Command(command.clone())),
+            _ => None,
+        });
+        Content { attachments: attachments.collect(), ..Content::text(self.plain_text()) }
     }
 
     /// What its servers want back with its parts.

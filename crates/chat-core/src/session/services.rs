@@ -118,6 +118,7 @@ impl SessionServices {
             drop(journals.tidy());
         });
         forgetting.await.map_err(|_| Kind::Internal)?;
+        self.store.purge_messages(age).await?;
         self.store.remove(expired).await
     }
 

@@ -294,7 +294,7 @@ impl<'a> Hits<'a> {
     fn add_by_reading(&mut self) -> Outcome<bool> {
         let mut statement = self.db.connection.prepare_cached(
             "SELECT m.session, m.key FROM messages m CROSS JOIN sessions s ON s.key = m.session \
-             WHERE m.role IN ('user', 'assistant') AND s.deleted IS NULL \
+             WHERE m.role IN ('user', 'assistant') AND s.deleted IS NULL AND m.deleted IS NULL \
              ORDER BY m.key DESC LIMIT ?1",
         )?;
         let mut rows = statement.query([NEWEST + 1])?;

@@ -4,6 +4,7 @@ mod agent_limits;
 mod agent_trees;
 mod agents;
 mod assistant;
+mod branching;
 mod context;
 mod conversation;
 mod definitions;

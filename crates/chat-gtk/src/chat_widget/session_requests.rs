@@ -85,14 +85,14 @@ impl SessionRequests {
 
     /// Sends the last request again.
     pub(super) fn retry(&self, fid: Fid) {
-        self.run(fid, async move |manager, fid| manager.sessions().retry(&fid).await);
+        self.run(fid, async move |manager, fid| manager.messages().retry(&fid).await);
     }
 
     /// Sends the last request again, after this change.
     fn retry_with(&self, fid: Fid, change: SessionChange) {
         self.run(fid, async move |manager, fid| {
             manager.sessions().change(&fid, change).await?;
-            manager.sessions().retry(&fid).await
+            manager.messages().retry(&fid).await
         });
     }
 
@@ -110,7 +110,7 @@ impl SessionRequests {
 
     /// Lets the model go on where its reply ended.
     pub(super) fn resume(&self, fid: Fid) {
-        self.run(fid, async move |manager, fid| manager.sessions().resume(&fid).await);
+        self.run(fid, async move |manager, fid| manager.messages().resume(&fid).await);
     }
 
     /// Sends a message that waits now.
@@ -148,7 +148,7 @@ impl SessionRequests {
     /// Shows the branch of this reply.
     pub(super) fn show_branch(&self, fid: Fid, reply: MessageId) {
         self.run(fid, async move |manager, fid| {
-            manager.sessions().show_branch(&fid, reply).await.map(drop)
+            manager.messages().show_branch(&fid, reply).await.map(drop)
         });
     }
 
@@ -170,7 +170,7 @@ impl SessionRequests {
     pub(super) fn find_siblings(&self, fid: Fid) {
         let Some(manager) = self.manager.clone() else { return };
         self.handle.spawn(async move {
-            let result = manager.sessions().siblings(&fid).await;
+            let result = manager.messages().branches(&fid).await;
             Msg::Siblings { fid, result }
         });
     }

@@ -3,12 +3,15 @@
 use std::sync::Arc;
 
 use crate::agent::ReplyEnd;
-use crate::chat::{Grown, ReplyBuilder, TextKind};
+use crate::chat::{Grown, ReplyBuilder, TextKind, is_in_code};
 use crate::client::Delta;
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::message::provider::{forget_all, forget_cut};
 use crate::message::{Ending, Message, MessageId, MessageTree, Part, Role, Usage};
 use crate::store::{Segment, SegmentKind};
+
+/// The most replies that are one.
+const MOST_CONTINUED: usize = 100;
 
 /// The messages as far as they are loaded, the open reply, and what the store does not have yet.
 /// Knows no store: what is to be stored is given to the session.
@@ -137,9 +140,53 @@ impl Transcript {
 
     /// A reply begins at the end of the shown branch.
     pub(crate) fn begin_reply(&mut self, began: Arc<Message>) {
+        let builder = match self.continued(&began) {
+            Some(text) => ReplyBuilder::continuing(&text),
+            None => ReplyBuilder::default(),
+        };
         self.append(Arc::clone(&began));
-        self.open =
-            Some(OpenReply { began, builder: ReplyBuilder::default(), journaled: Vec::new() });
+        self.open = Some(OpenReply { began, builder, journaled: Vec::new() });
+    }
+
+    /// What the model wrote of the reply that this one goes on with, where it does. What went round in
+    /// circles may be said again.
+    fn continued(&self, reply: &Message) -> Option<String> {
+        let mut text = String::new();
+        let mut at = reply.continues;
+        // A damaged store could hold a ring.
+        for _ in 0..MOST_CONTINUED {
+            let Some(earlier) = at.and_then(|id| self.get(id)) else { break };
+            if is_loop(earlier) {
+                break;
+            }
+            text.insert_str(0, &earlier.plain_text());
+            at = earlier.continues;
+        }
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// The messages that a request is made of: the shown branch without the open reply. Where that goes on
+    /// with the last reply, the model is asked to.
+    pub(crate) fn request_history(&self) -> Vec<Arc<Message>> {
+        let mut history = self.history();
+        let open = self.open.as_ref().map(|open| &open.began);
+        let last = history.iter().rfind(|message| message.role != Role::Ui);
+        if let Some((open, last)) = open.zip(last)
+            && open.continues == Some(last.id)
+        {
+            let text = self.continued(open).unwrap_or_default();
+            let ask = request_to_continue(is_loop(last), is_in_code(&text));
+            history.push(Arc::new(Message {
+                parts: vec![Part::Context { text: ask }],
+                ..Message::text(Role::User, open.parent, "")
+            }));
+        }
+        history
+    }
+
+    /// What was held back of the open reply stands in it from now on. Says where text went.
+    pub(crate) fn flush(&mut self) -> Option<Grown> {
+        self.open.as_mut()?.builder.flush()
     }
 
     /// The open reply's message.
@@ -302,6 +349,29 @@ impl OpenReply {
         let began = Message::clone(&self.began);
         Message { parts, ended: Some(ended), error, usage: Some(usage), ..began }
     }
+}
+
+/// Whether a reply was ended since it went round in circles.
+fn is_loop(reply: &Message) -> bool {
+    matches!(&reply.error, Some(error) if matches!(error.kind, Kind::Repetition { .. }))
+}
+
+/// Asks a model to go on with its last reply. English: models read it best.
+fn request_to_continue(after_loop: bool, in_code: bool) -> String {
+    if after_loop {
+        return "Your last message started repeating itself and was stopped there. Continue from the point \
+                before the repetition, in a different way, without saying the same thing again."
+            .to_owned();
+    }
+    let in_code = if in_code {
+        " It stopped inside a code block: go on with the code, and do not open the block again."
+    } else {
+        ""
+    };
+    format!(
+        "Your last message was cut off. Continue exactly where it stopped, without repeating anything and \
+         without an introduction.{in_code}"
+    )
 }
 
 fn last_asked(branch: &[Arc<Message>]) -> Option<MessageId> {

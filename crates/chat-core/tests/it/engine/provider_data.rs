@@ -107,7 +107,7 @@ async fn survives_a_kill_in_the_middle_of_the_reply() {
     let fid = world.manager.sessions().list().await.unwrap()[0].fid.clone();
     world.open(&fid).await;
     server.push(Script::new().text(" and the second."));
-    world.manager.sessions().resume(&fid).await.unwrap();
+    world.manager.messages().resume(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     assert!(sent(&server).contains(&goes_back(SIGNED)), "{}", sent(&server));
 }
@@ -121,7 +121,7 @@ async fn thinking_that_was_cut_before_it_is_shown_and_not_sent() {
     let thinks = |part: &Part| matches!(part, Part::Thinking { text, .. } if text == "Hm.");
     assert!(shown.last().unwrap().parts.iter().any(thinks), "{shown:?}");
     server.push(Script::new().text("A story."));
-    world.manager.sessions().resume(&fid).await.unwrap();
+    world.manager.messages().resume(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     assert!(!sent(&server).contains("reasoning_details"), "{}", sent(&server));
 }
@@ -129,7 +129,7 @@ async fn thinking_that_was_cut_before_it_is_shown_and_not_sent() {
 /// Has the engine go on with a reply that ended too early, and gives what was sent for it.
 async fn gone_on(world: &mut World, server: &Server, fid: &Fid) -> String {
     server.push(Script::new().text("Nothing there."));
-    world.manager.sessions().resume(fid).await.unwrap();
+    world.manager.messages().resume(fid).await.unwrap();
     assert_eq!(world.events.finished(fid).await.reason, StopReason::Complete);
     sent(server)
 }

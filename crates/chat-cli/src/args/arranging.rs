@@ -34,7 +34,7 @@ pub enum Arrange {
         /// The chat’s FID, as listed by `sessions`
         fid: String,
         /// The title of the copy
-        #[arg(long, allow_hyphen_values = true)]
+        #[arg(long)]
         title: Option<String>,
     },
 }

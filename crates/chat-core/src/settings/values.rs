@@ -124,6 +124,7 @@ impl Default for EngineSettings {
 /// How the window behaves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct UiSettings {
     /// Enter sends and Shift+Enter breaks the line; otherwise the other way round.
     pub enter_sends: bool,

@@ -69,6 +69,7 @@ pub(crate) fn connect_zoom_wheel(widget: &gtk::Widget, turned: impl Fn(bool) + '
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::main_loop::until;
 
     #[test]
     fn larger_texts_have_wider_columns_and_smaller_ones_do_not() {
@@ -90,11 +91,13 @@ mod tests {
         composer.append(&text);
         let window = gtk::Window::builder().child(&composer).build();
         let size = || text.pango_context().font_description().map_or(0, |font| font.size());
+        window.present();
+        until("the window", || text.is_mapped());
         let usual = size();
         set_zoom(&display, Zoom::new(200));
-        assert_eq!(size(), 2 * usual);
+        until("larger texts", || (size() - 2 * usual).abs() <= 2);
         set_zoom(&display, Zoom::default());
-        assert_eq!(size(), usual);
+        until("usual texts", || size() == usual);
         window.destroy();
     }
 }

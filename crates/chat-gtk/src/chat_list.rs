@@ -117,8 +117,7 @@ impl Component for ChatList {
             Input::SearchFor(words) => view.search_for(&words),
             Input::Narrow(words) => view.narrow(&words),
             Input::Escape if self.model.has_marks() => self.unmark(view),
-            Input::Escape => view.end_search(),
-            Input::EndSearch => view.end_search(),
+            Input::Escape | Input::EndSearch => view.end_search(),
             Input::Step(by) => {
                 if let Some(fid) = self.model.step(self.shown.as_ref(), by) {
                     tell(&sender, Output::Open { fid, found: None, forward: false });
@@ -244,7 +243,9 @@ impl Component for ChatList {
             Command::Archived { chats, title, archived, result: Ok(()) } => {
                 tell(&sender, Output::Archived { chats, title, archived });
             }
-            Command::Duplicated(Ok(copy)) => self.duplicated(copy, &sender),
+            Command::Duplicated(Ok(copy)) => {
+                tell(&sender, Output::Open { fid: copy, found: None, forward: true });
+            }
             Command::Colors(project, colors) => {
                 if view.colors().set(project, colors) {
                     self.model.show_agents_again();

@@ -6,7 +6,7 @@ use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
 use super::view::View;
-use super::{Act, ChatList, Command, Output, tell};
+use super::{Act, ChatList, Command};
 
 impl ChatList {
     /// The chats that a command for one of them is about: all that are marked, if it is one of these.
@@ -98,11 +98,6 @@ impl ChatList {
         sender.oneshot_command(async move {
             Command::Duplicated(manager.sessions().duplicate(&fid, title).await)
         });
-    }
-
-    /// The copy of a chat is there.
-    pub(super) fn duplicated(&self, copy: Fid, sender: &ComponentSender<Self>) {
-        tell(sender, Output::Open { fid: copy, found: None, forward: true });
     }
 
     fn all(&self, chats: &[Fid], is_so: impl Fn(&SessionMeta) -> bool) -> bool {

@@ -7,7 +7,7 @@ use chat_core::error::Result;
 use chat_core::manager::{Manager, TRASH_AGE};
 use chat_core::message::Fid;
 use chat_core::store::TrashedSession;
-use chat_presentation::words::{self, fill};
+use chat_presentation::words::fill;
 use gettextrs::{gettext, ngettext};
 use gtk::glib;
 use jiff::{SignedDuration, Timestamp};
@@ -214,5 +214,5 @@ fn subtitle(chat: &TrashedSession, now: Timestamp) -> String {
         let agents = ngettext("{n} agent", "{n} agents", chat.agents);
         line = [line, fill(&agents, &[("n", &chat.agents.to_string())])].join(" · ");
     }
-    words::visible_line(&line).to_string()
+    line
 }

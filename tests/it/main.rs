@@ -2,6 +2,7 @@
 
 mod agents;
 mod allowances;
+mod arranging;
 mod backups;
 mod chats;
 mod choices;

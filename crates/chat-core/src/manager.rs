@@ -2,6 +2,7 @@
 
 mod agent_kinds;
 mod agents;
+mod arranging;
 mod backups;
 mod closing;
 mod commands;
@@ -25,6 +26,7 @@ mod review;
 mod sessions;
 mod settings;
 mod team;
+mod trash;
 mod waiting_messages;
 mod web_search;
 mod worktrees;
@@ -69,6 +71,7 @@ pub use self::repositories::Repositories;
 pub use self::review::ChangeReview;
 pub use self::sessions::Sessions;
 pub use self::settings::SettingsStore;
+pub use self::trash::TRASH_AGE;
 pub use self::web_search::WebSearchSetup;
 pub use self::worktrees::{WorktreeRow, WorktreeState, Worktrees};
 pub use crate::message::SessionChange;

@@ -1,6 +1,7 @@
 //! What the person has set: connections, models, and how the programs behave.
 
 mod agents;
+mod appearance;
 mod connection;
 pub(crate) mod disk;
 mod file;
@@ -14,6 +15,7 @@ pub(crate) mod watch;
 mod wrong_values;
 
 pub use agents::AgentSettings;
+pub use appearance::{ColumnWidth, Zoom};
 pub use connection::{Connection, ConnectionKind, KeySource};
 pub use file::SettingsFile;
 pub use folders::Folders;

@@ -274,6 +274,8 @@ impl Component for ChatWidget {
                 self.composer.give_back(Some(&fid), &Written::text(text));
             }
             Input::ChooseModel => self.model.open_models(),
+            Input::UseModel(model) => self.choose_model(model),
+            Input::RunCommand(name) => self.run_command(&name),
             Input::ChooseProject => self.project.open(),
             Input::ReviewDefinitions => self.review_definitions(),
             Input::Work(folder) => self.choose_project(Some(folder)),

@@ -75,6 +75,12 @@ impl Conversation {
         self.inner.root.upcast_ref()
     }
 
+    /// Sets the widest that messages become, in pixels, and measures them again: the size of their texts may
+    /// have changed, too.
+    pub(crate) fn set_width(&self, widest: i32) {
+        self.inner.column.set_widest(widest);
+    }
+
     /// Shows a session: its end, at once.
     pub fn show(&self, snapshot: &Snapshot) {
         self.set_project(snapshot.session.project.is_some());

@@ -1,6 +1,7 @@
 //! Shows the preferences: how the window behaves, the connections, the models on this computer, and
 //! what tools may do.
 
+mod appearance;
 mod backups;
 mod connections;
 mod editor;
@@ -44,6 +45,9 @@ pub(crate) enum Page {
     Connections(Option<String>),
     /// The models on this computer.
     Models,
+    /// What tools may do.
+    Tools,
+    Permissions,
 }
 
 /// Opens the preferences above a window.
@@ -76,6 +80,8 @@ pub(crate) fn open(parent: &adw::ApplicationWindow, manager: &Manager, page: Pag
             }
         }
         Page::Models => window.set_visible_page(pages.models.page()),
+        Page::Tools => window.set_visible_page(pages.tools.page()),
+        Page::Permissions => window.set_visible_page(pages.permissions.page()),
     }
     let (models, weak) = (pages.models.clone(), window.downgrade());
     adding::accept_drops(&window, move |files| {
@@ -228,6 +234,7 @@ fn general_page(context: &PreferencesContext) -> adw::PreferencesPage {
     chats.add(&instructions_row(context));
     page.add(&writing);
     page.add(&chats);
+    page.add(&appearance::group(context));
     page.add(&backups::group(context));
     page
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Event, Fid, Kind, Manager, Message, MessageId, Result};
 use crate::message::{
-    ChatRequest, Content, DeleteScope, DeletedMessages, ModelRef, Part, Role, SessionMeta, Thinking,
+    ChatRequest, Content, DeleteScope, DeletedMessages, ModelRef, Role, SessionMeta, Thinking,
 };
 use crate::store::NewSession;
 
@@ -190,19 +190,7 @@ fn copy_up_to(branch: &[Arc<Message>], at: MessageId) -> Result<Vec<Arc<Message>
         return Err(Kind::NothingToSend.into());
     }
     let ids: HashMap<_, _> = kept.iter().map(|it| (it.id, MessageId::new())).collect();
-    let copies = kept.iter().map(|message| {
-        let mut copy = Message::clone(message);
-        copy.id = ids[&message.id];
-        copy.parent = message.parent.and_then(|parent| ids.get(&parent).copied());
-        copy.continues = message.continues.and_then(|id| ids.get(&id).copied());
-        for part in &mut copy.parts {
-            if let Part::Compaction(compaction) = part
-                && let Some(upto) = ids.get(&compaction.upto)
-            {
-                compaction.upto = *upto;
-            }
-        }
-        Arc::new(copy)
-    });
+    let new_id = |id: MessageId| ids.get(&id).copied();
+    let copies = kept.iter().map(|it| Arc::new(it.copy_as(ids[&it.id], new_id)));
     Ok(copies.collect())
 }

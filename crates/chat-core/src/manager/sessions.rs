@@ -10,7 +10,7 @@ use super::{
 use crate::agent::{CODE_ASSISTANT, DEFAULT};
 use crate::message::SessionMeta;
 use crate::session::Clients as _;
-use crate::store::{SearchResults, SessionPatch, SessionRecord};
+use crate::store::{SearchFilter, SearchResults, SessionPatch, SessionRecord};
 
 /// The sessions: listed, searched, opened, changed, and their requests. From [`Manager::sessions`].
 #[derive(Clone, Debug)]
@@ -38,6 +38,16 @@ impl Sessions {
     pub async fn search(&self, text: &str, limit: usize) -> Result<SearchResults> {
         // Bound to no runtime, and so to nobody but the caller.
         self.0.inner.shared.store.search(text, limit).await
+    }
+
+    /// The same among the sessions that pass a filter. Without a text these are all of them, newest first.
+    pub async fn search_filtered(
+        &self,
+        text: &str,
+        filter: SearchFilter,
+        limit: usize,
+    ) -> Result<SearchResults> {
+        self.0.inner.shared.store.search_filtered(text, filter, limit).await
     }
 
     /// Opens a session: the last `limit` messages, and from then on, without a gap, its events in
@@ -174,7 +184,7 @@ impl Sessions {
         if set == DEFAULT && is_there(CODE_ASSISTANT) { CODE_ASSISTANT.to_owned() } else { set }
     }
 
-    async fn patch(&self, fid: &Fid, patch: SessionPatch) -> Result<()> {
+    pub(super) async fn patch(&self, fid: &Fid, patch: SessionPatch) -> Result<()> {
         let (this, fid) = (self.0.clone(), fid.clone());
         self.0.run(async move { this.session(&fid).await?.patch(patch).await }).await
     }

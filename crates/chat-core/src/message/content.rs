@@ -118,6 +118,26 @@ impl Message {
         Content { attachments: attachments.collect(), ..Content::text(self.plain_text()) }
     }
 
+    /// A copy under another id, in which all ids of messages are those that `new_id` gives for them. One
+    /// for which it gives none is not there any more.
+    #[must_use]
+    pub(crate) fn copy_as(
+        &self,
+        id: MessageId,
+        new_id: impl Fn(MessageId) -> Option<MessageId>,
+    ) -> Self {
+        let mut copy = self.clone();
+        copy.id = id;
+        copy.parent = copy.parent.and_then(&new_id);
+        copy.continues = copy.continues.and_then(&new_id);
+        for part in &mut copy.parts {
+            if let Part::Compaction(compaction) = part {
+                compaction.upto = new_id(compaction.upto).unwrap_or(compaction.upto);
+            }
+        }
+        copy
+    }
+
     /// What its servers want back with its parts.
     pub fn provider_data(&self) -> impl Iterator<Item = &ProviderData> {
         self.parts.iter().filter_map(|part| match part {

@@ -18,7 +18,7 @@ use super::start_page::NewChat;
 use super::view::Page;
 use super::{ChatWidget, FrameMsg, Output, PAGE};
 use crate::bridge::about;
-use crate::paint;
+use crate::{appearance, paint};
 
 /// Whether this is a model of this computer that is not there any more.
 fn was_removed(model: &ModelRef, manager: &Manager) -> bool {
@@ -253,6 +253,12 @@ impl ChatWidget {
         self.composer.field().set_enter_sends(settings.ui.enter_sends);
         self.composer.field().set_while_busy(settings.chat.while_busy);
         self.model.take_settings(&settings);
+        if let Some(display) = gtk::gdk::Display::default() {
+            appearance::set_zoom(&display, settings.ui.zoom);
+        }
+        let width = appearance::column_width(&settings.ui);
+        self.conversation.set_width(width);
+        self.layout.set_width(width);
         // A new chat in sight follows them, as long as nothing else was chosen for it.
         let before = std::mem::replace(&mut self.default_mode, settings.permissions.mode);
         if let ShownChat::New(session) = &mut self.shown

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use chat_core::error::Error;
 use chat_core::manager::Manager;
-use chat_core::message::{ApprovalId, Fid, MessageId};
+use chat_core::message::{ApprovalId, Fid, MessageId, ModelRef};
 use chat_core::review::Seq;
 use chat_presentation::diagnostics::Diagnostics;
 
@@ -75,6 +75,10 @@ pub enum Input {
     GiveBack(Fid, String),
     /// Open the list of models.
     ChooseModel,
+    /// Have this model answer in the shown chat.
+    UseModel(ModelRef),
+    /// Run this command of the shown chat, without its slash. One that goes to the model is put before the message.
+    RunCommand(String),
     /// Open the list of folders.
     ChooseProject,
     /// Show the agents, commands and skills of the shown chat's project, to trust them or to look at them.

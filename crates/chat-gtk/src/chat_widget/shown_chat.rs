@@ -13,6 +13,7 @@ use super::hint_bar;
 use crate::conversation::Output;
 
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one in a window")]
 pub(super) enum ShownChat {
     New(EmptySession),
     Opening(Fid),

@@ -11,7 +11,7 @@ use super::messages::FrameMsg;
 use crate::conversation::Conversation;
 use crate::models::has_keyboard;
 
-/// The column's width, in pixels at the usual font.
+/// The column's usual width, in pixels at the usual font.
 const COLUMN: i32 = 760;
 
 /// What a program needs of a chat that it shows.
@@ -71,11 +71,21 @@ pub(super) enum Page {
 pub(super) struct Layout {
     root: gtk::Box,
     stack: gtk::Stack,
+    /// What is as wide as the conversation.
+    clamps: [adw::Clamp; 2],
 }
 
 impl Layout {
     pub(super) fn root(&self) -> &gtk::Box {
         &self.root
+    }
+
+    /// Sets the column's width, in pixels.
+    pub(super) fn set_width(&self, width: i32) {
+        for clamp in &self.clamps {
+            clamp.set_maximum_size(width);
+            clamp.set_tightening_threshold(width);
+        }
     }
 
     /// Whether another part of the window has the keyboard.
@@ -140,7 +150,8 @@ pub(super) fn build(
     connect_root(root, handle);
 
     let (conversation, agents) = (children.conversation.clone(), children.agents.clone());
-    (View { conversation, agents, foot }, Layout { root: root.clone(), stack })
+    let clamps = [foot.clone(), bar];
+    (View { conversation, agents, foot }, Layout { root: root.clone(), stack, clamps })
 }
 
 /// Esc, and the height that the composer grows by.

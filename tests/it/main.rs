@@ -14,6 +14,7 @@ mod ends;
 mod faults;
 mod find;
 mod first_run;
+mod formulas;
 mod keyboard;
 mod long_list;
 mod mentions;

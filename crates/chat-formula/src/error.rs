@@ -36,7 +36,7 @@ impl FormulaError {
         if message.contains("Recursion limit") {
             return Self::TooDeep;
         }
-        if message.contains("limit exceeded") {
+        if message.contains("limit exceeded") || message.contains("Too many expansions") {
             return Self::TooLarge;
         }
         Self::Invalid

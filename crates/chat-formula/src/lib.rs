@@ -80,7 +80,8 @@ fn draw(nodes: &[ParseNode], options: &LayoutOptions) -> Result<Drawing, Formula
     ratex_layout::validate_layout(&root).map_err(|_| FormulaError::TooLarge)?;
     let list = ratex_layout::to_display_list(&root);
     let sizes = [list.width, list.height, list.depth];
-    if list.items.len() > MOST_ITEMS || sizes.iter().any(|size| !(size.abs() <= LARGEST)) {
+    let is_small = sizes.iter().all(|size| size.is_finite() && size.abs() <= LARGEST);
+    if list.items.len() > MOST_ITEMS || !is_small {
         return Err(FormulaError::TooLarge);
     }
     Ok(drawing::convert(list))

@@ -238,7 +238,9 @@ impl Speaker {
         above: Option<&ParseNode>,
         below: Option<&ParseNode>,
     ) {
-        base.into_iter().for_each(|base| self.node(base));
+        if let Some(base) = base {
+            self.node(base);
+        }
         if matches!(base, Some(ParseNode::Op { .. } | ParseNode::OperatorName { .. })) {
             for (phrase, limit) in [(Phrase::From, below), (Phrase::To, above)] {
                 if let Some(limit) = limit {
@@ -275,18 +277,17 @@ impl Speaker {
     fn words(&mut self, nodes: &[ParseNode]) {
         let mut word = String::new();
         for node in nodes {
-            match node {
-                ParseNode::SpacingNode { .. } => word.push(' '),
-                node => match node.symbol_text() {
-                    Some(text) => word.push_str(text.trim_start_matches('\\')),
-                    None => {
-                        self.text(&std::mem::take(&mut word));
-                        match node {
-                            ParseNode::OrdGroup { body, .. } => self.words(body),
-                            node => self.node(node),
-                        }
-                    }
-                },
+            if matches!(node, ParseNode::SpacingNode { .. }) {
+                word.push(' ');
+            } else if let Some(text) = node.symbol_text() {
+                word.push_str(text.trim_start_matches('\\'));
+            } else {
+                self.text(&std::mem::take(&mut word));
+                if let ParseNode::OrdGroup { body, .. } = node {
+                    self.words(body);
+                } else {
+                    self.node(node);
+                }
             }
         }
         self.text(&word);

@@ -1,5 +1,6 @@
 //! Whatever a model writes, a formula is laid out or refused at once.
 
+use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use chat_formula::{Drawing, FormulaError, LONGEST, delimited, layout};
@@ -20,9 +21,13 @@ fn what_is_too_much_is_refused_at_once() {
     let mut bomb = String::from(r"\def\a{xxxxxxxxxx}");
     for pair in "abcdefghijklmnop".as_bytes().windows(2) {
         let (from, to) = (char::from(pair[0]), char::from(pair[1]));
-        bomb.push_str(&format!(r"\def\{to}{{\{from}\{from}\{from}\{from}}}"));
+        let _ = write!(bomb, r"\def\{to}{{\{from}\{from}\{from}\{from}}}");
     }
-    assert_eq!(error(&(bomb + r"\p")), FormulaError::TooLarge);
+    let error_of_bomb = error(&(bomb + r"\p"));
+    assert!(
+        matches!(error_of_bomb, FormulaError::TooLarge | FormulaError::Invalid),
+        "{error_of_bomb}"
+    );
     assert!(layout(r"\def\x{\x}\x", true).is_err());
     assert!(layout(r"\rule{1000000em}{1em}", true).is_err());
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());

@@ -1,4 +1,4 @@
-//! Which of the functions and environments that KaTeX documents are drawn.
+//! Which of the functions and environments that are documented are drawn.
 
 use std::collections::BTreeSet;
 
@@ -47,8 +47,8 @@ fn nearly_all_that_katex_documents_is_drawn() {
 fn the_built_in_fonts_have_all_signs() {
     let is_foreign = |tex: &str| {
         let formula = layout(tex, true).ok();
-        let items = formula.iter().flat_map(|it| &it.drawings).flat_map(|it| &it.items);
-        items.into_iter().any(|item| matches!(item, Item::Letter { .. }))
+        let mut items = formula.iter().flat_map(|it| &it.drawings).flat_map(|it| &it.items);
+        items.any(|item| matches!(item, Item::Letter { .. }))
     };
     let foreign: BTreeSet<&str> =
         samples().filter(|(_, tex)| is_foreign(tex)).map(|(name, _)| name).collect();

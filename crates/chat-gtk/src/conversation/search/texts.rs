@@ -51,7 +51,7 @@ pub fn each_text_of_segment(
             for (at, segment) in inside.segments().iter().enumerate() {
                 // Places inside are not told apart: the part is opened as a whole.
                 each_text_of_segment(segment.kind, inside.pieces(at), &mut |_, text| {
-                    give(None, text)
+                    give(None, text);
                 });
             }
         }

@@ -181,8 +181,7 @@ mod tests {
             if widget.is::<Picture>() {
                 return Some(widget);
             }
-            let children = std::iter::successors(widget.first_child(), WidgetExt::next_sibling);
-            children.into_iter().find_map(find)
+            std::iter::successors(widget.first_child(), WidgetExt::next_sibling).find_map(find)
         }
         find(block.scroller.clone().upcast())
     }

@@ -374,7 +374,9 @@ mod tests {
 
     fn pieces(text: &str) -> Vec<Piece> {
         let mut out = Vec::new();
-        parse(text).iter().for_each(|block| block_pieces(block, &mut out));
+        for block in parse(text) {
+            block_pieces(&block, &mut out);
+        }
         out
     }
 

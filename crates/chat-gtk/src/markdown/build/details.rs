@@ -16,7 +16,7 @@ pub fn fold(tops: Vec<Top>, source: &str) -> (Vec<Top>, Option<usize>) {
     for top in tops {
         let Some((first, depth)) = &mut open else {
             if begins(&top) {
-                open = close_or_keep(top, 0, source, &mut out);
+                open = close_or_keep(top, source, &mut out);
             } else {
                 out.push(top);
             }
@@ -45,13 +45,8 @@ pub fn fold(tops: Vec<Top>, source: &str) -> (Vec<Top>, Option<usize>) {
 }
 
 /// Takes the first block of a part, which may be all of it.
-fn close_or_keep(
-    mut top: Top,
-    depth: usize,
-    source: &str,
-    out: &mut Vec<Top>,
-) -> Option<(Top, usize)> {
-    let depth = depth.saturating_add_signed(change(&top.block));
+fn close_or_keep(mut top: Top, source: &str, out: &mut Vec<Top>) -> Option<(Top, usize)> {
+    let depth = 0_usize.saturating_add_signed(change(&top.block));
     if depth > 0 {
         return Some((top, depth));
     }
@@ -94,7 +89,7 @@ fn details(text: &str) -> Block {
         summary = without_tags(&inside[from..to.0]);
         inside = &inside[to.1..];
     }
-    let last = inside.match_indices('<').filter(|(at, _)| tag(&inside[*at..], "</details")).last();
+    let last = inside.rmatch_indices('<').find(|(at, _)| tag(&inside[*at..], "</details"));
     let mut source = inside.to_owned();
     if let Some((at, _)) = last {
         let end = inside[at..].find('>').map_or(inside.len(), |end| at + end + 1);

@@ -29,6 +29,7 @@ impl<'a> NotePlace<'a> {
     }
 
     /// The place that has the link back from here.
+    #[must_use]
     pub fn other(self) -> Self {
         match self {
             Self::Note(label) => Self::Reference(label),

@@ -4,6 +4,8 @@
 //! the text keeps as many letters as the source has, and every place in it stays what it is. A
 //! formula in several parts has a picture for each, in place of as many letters.
 
+use std::sync::Arc;
+
 use chat_formula::FormulaError;
 use gtk::pango;
 use gtk::prelude::*;
@@ -36,7 +38,7 @@ pub fn append(
     let buffer = view.buffer();
     let start = buffer.char_count();
     for part in 0..parts {
-        let picture = Picture::new(formula.clone(), part, &tags.text_size(), zoom, part == 0);
+        let picture = Picture::new(Arc::clone(&formula), part, &tags.text_size(), zoom, part == 0);
         if part == 0 {
             accessible::set_label(&picture, &words::spoken(&formula.spoken));
         }

@@ -15,6 +15,7 @@ mod ends;
 mod faults;
 mod find;
 mod first_run;
+mod formulas;
 mod keyboard;
 mod long_list;
 mod mentions;

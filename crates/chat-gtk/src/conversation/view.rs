@@ -1,5 +1,6 @@
 //! Holds the widgets of the conversation, and draws what changed.
 
+mod footnotes;
 mod listening;
 mod loading;
 mod menu;
@@ -31,6 +32,7 @@ use crate::conversation::widgets::floating::{jump_button, target_label};
 use crate::conversation::widgets::style_tags::StyleTags;
 use crate::conversation::widgets::tags::Tags;
 use crate::conversation::widgets::tail::Tail;
+use crate::markdown::flow::NotePlace;
 use crate::markdown::{is_safe_address, visible_address};
 
 pub(super) struct Inner {
@@ -157,6 +159,7 @@ impl Inner {
         let open = move |wanted: Option<Output>| wanted.into_iter().for_each(|wanted| told(wanted));
         let files = Files::default();
         let known = files.clone();
+        let noted = weak.clone();
         let revealing = column.downgrade();
         let links = Links {
             revealed: Rc::new(move |view: &gtk::TextView, letter| {
@@ -164,7 +167,14 @@ impl Inner {
                     column.reveal_letter(view, letter);
                 }
             }),
-            opened: Rc::new(move |address: &str| open(opening(address, &known))),
+            opened: Rc::new(move |address: &str| match NotePlace::of_address(address) {
+                Some(place) => {
+                    if let Some(inner) = noted.upgrade() {
+                        inner.go_to_note(place);
+                    }
+                }
+                None => open(opening(address, &known)),
+            }),
             files: files.clone(),
             aimed: Rc::new(move |address: Option<&str>| {
                 target.set_text(&address.map(visible_address).unwrap_or_default());

@@ -10,6 +10,7 @@ pub mod expander;
 pub mod fitted;
 pub mod floating;
 pub mod footer;
+pub mod formula;
 pub mod highlight;
 pub mod laid_out;
 pub mod link;

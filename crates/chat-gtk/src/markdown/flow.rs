@@ -4,7 +4,10 @@
 //! Lists and quotations are indented lines here rather than boxes, so that one text can hold many
 //! blocks and the user can select across them.
 
+mod alert;
 mod bare;
+mod emoji;
+mod footnote;
 mod html;
 mod long;
 mod piece;
@@ -12,8 +15,9 @@ mod runs;
 
 use super::block::{Block, Inline, Item, List, Table};
 use super::math::is_display;
+pub use footnote::NotePlace;
 use long::split_long;
-pub use piece::{Code, Gap, Grid, Indent, Line, Piece, Run, Style};
+pub use piece::{Code, Details, Formula, Gap, Grid, Indent, Line, Piece, Run, Style};
 use runs::inline_runs;
 
 /// A line break within a paragraph: a new line without the space between paragraphs.
@@ -61,6 +65,17 @@ impl Flow<'_> {
                 self.blocks(blocks);
                 self.indent.quotes -= 1;
             }
+            Block::Alert { kind, blocks } => {
+                self.begin();
+                self.indent.quotes = self.indent.quotes.saturating_add(1);
+                let outer = self.indent.alert.replace(*kind);
+                self.line(Line { runs: vec![alert::title(*kind)], ..Line::default() });
+                self.gap = Gap::Small;
+                self.blocks(blocks);
+                self.gap = Gap::Block;
+                self.indent.alert = outer;
+                self.indent.quotes -= 1;
+            }
             Block::List(list) => {
                 self.begin();
                 for (index, item) in list.items.iter().enumerate() {
@@ -100,14 +115,30 @@ impl Flow<'_> {
                 let run = Run { text, style: Style::default(), link: None };
                 self.line(Line { verbatim: true, runs: vec![run], ..Line::default() });
             }
+            Block::Details { summary, source } => {
+                self.begin();
+                let (summary, source) = (summary.clone(), source.clone());
+                self.out.push(Piece::Details(Details { summary, source }));
+                self.gap = Gap::Block;
+            }
             Block::Footnote { label, blocks } => {
                 self.begin();
                 self.marker = Some(format!("{label}."));
                 self.indent.lists = self.indent.lists.saturating_add(1);
                 self.blocks(blocks);
                 self.begin();
+                self.way_back(label);
                 self.indent.lists -= 1;
             }
+        }
+    }
+
+    /// Ends a footnote with a link to where the text refers to it.
+    fn way_back(&mut self, label: &str) {
+        let back = footnote::back(label);
+        match self.out.last_mut() {
+            Some(Piece::Line(line)) if line.indent == self.indent => line.runs.extend(back),
+            _ => self.line(Line { runs: back.into(), ..Line::default() }),
         }
     }
 
@@ -156,11 +187,13 @@ impl Flow<'_> {
             }
             self.part(&text[done..at]);
             self.begin();
-            self.out.push(Piece::Code(Code {
-                language: "latex".to_owned(),
-                text: formula.clone(),
-                indent: self.indent,
-            }));
+            let (source, indent) = (formula.clone(), self.indent);
+            self.out.push(if chat_formula::delimited(formula).is_some() {
+                Piece::Formula(Formula { source, indent })
+            } else {
+                // It is still being written.
+                Piece::Code(Code { language: "latex".to_owned(), text: source, indent })
+            });
             self.gap = Gap::Block;
             done = at + 1;
         }
@@ -201,6 +234,10 @@ fn grid(table: &Table, indent: Indent) -> Grid {
         let cell = |text: &Vec<Inline>| {
             let mut runs = Vec::new();
             inline_runs(text, style, None, &mut runs);
+            // A cell shows letters only.
+            for run in runs.iter_mut().filter(|run| run.style.formula) {
+                run.style = Style { formula: false, code: true, ..run.style };
+            }
             runs
         };
         cells.iter().map(cell).collect()
@@ -215,7 +252,7 @@ fn grid(table: &Table, indent: Indent) -> Grid {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::markdown::parse;
+    use crate::markdown::{AlertKind, parse};
 
     /// The runs of a text, with links in brackets.
     fn links(text: &str) -> String {
@@ -293,18 +330,74 @@ mod tests {
                 .map(|piece| match piece {
                     Piece::Line(line) => runs(line),
                     Piece::Code(code) => format!("{}: {}", code.language, code.text),
+                    Piece::Formula(formula) => format!("formula: {}", formula.source),
                     other => format!("{other:?}"),
                 })
                 .collect()
         };
         assert_eq!(
             shown("So\n\\[\nx_1 = a \\\\\n+ b\n\\]\nholds for \\(a_1 \\ne *b*\\)."),
-            ["So", "latex: \\[\nx_1 = a \\\\\n+ b\n\\]", "holds for \\(a_1 \\ne *b*\\)."]
+            ["So", "formula: \\[\nx_1 = a \\\\\n+ b\n\\]", "holds for \\(a_1 \\ne *b*\\)."]
         );
-        assert_eq!(shown("$$x$$"), ["latex: $$x$$"]);
+        assert_eq!(shown("$$x$$"), ["formula: $$x$$"]);
+        assert_eq!(shown("$$\nx"), ["latex: $$\nx"], "it is still being written");
         assert_eq!(shown("an $$x$$ inside"), ["an $$x$$ inside"]);
         assert_eq!(shown("1. one:\n   $$\n   x\n   $$\n2. two").len(), 3);
         assert_eq!(shown("# A \\[x\\]"), ["A \\[x\\]"]);
+    }
+
+    #[test]
+    fn formulas_in_a_line_are_runs_of_their_own() {
+        let runs = |text: &str| -> Vec<(String, bool)> {
+            let mut pieces = Vec::new();
+            block_pieces(&parse(text)[0], &mut pieces);
+            let Some(Piece::Line(line)) = pieces.pop() else { return Vec::new() };
+            line.runs.into_iter().map(|run| (run.text, run.style.formula)).collect()
+        };
+        let run = |text: &str, formula| (text.to_owned(), formula);
+        assert_eq!(
+            runs("so $x$ and \\(y\\)\\(z\\)."),
+            [
+                run("so ", false),
+                run("$x$", true),
+                run(" and ", false),
+                run("\\(y\\)", true),
+                run("\\(z\\)", true),
+                run(".", false)
+            ]
+        );
+        assert_eq!(runs("$5 and $6, $HOME"), [run("$5 and $6, $HOME", false)]);
+    }
+
+    #[test]
+    fn emoji_are_shown_for_whole_names_and_never_in_code() {
+        assert_eq!(links("a :smile: b :+1:"), "a 😄 b 👍");
+        for text in
+            ["a:smile:b", ":no_such_name:", "std::smile::x", "10:30:45", ":smile", ": smile:"]
+        {
+            assert_eq!(links(text), text);
+        }
+        assert_eq!(links("`:smile:`"), ":smile:");
+        assert_eq!(links("https://a.b/:smile:/"), "[https://a.b/:smile:/=https://a.b/:smile:/]");
+        assert_eq!(links("[:smile:](https://a.b)"), "[😄=https://a.b]");
+    }
+
+    #[test]
+    fn a_footnote_and_its_mark_lead_to_each_other() {
+        assert_eq!(
+            links("text[^1] ends\n\n[^1]: The note."),
+            "text[1=#note-1] endsThe note. [↩=#reference-1]"
+        );
+    }
+
+    #[test]
+    fn an_alert_has_a_title_and_is_a_quotation() {
+        let mut pieces = Vec::new();
+        block_pieces(&parse("> [!WARNING]\n> Mind the gap.")[0], &mut pieces);
+        let [Piece::Line(title), Piece::Line(text)] = &pieces[..] else { panic!("{pieces:?}") };
+        assert_eq!(title.runs[0].text, "⚠ Warning");
+        assert_eq!(title.indent.alert, Some(AlertKind::Warning));
+        assert_eq!((text.indent.alert, text.indent.quotes), (Some(AlertKind::Warning), 1));
     }
 
     #[test]

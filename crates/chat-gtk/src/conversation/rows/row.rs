@@ -21,9 +21,11 @@ use crate::conversation::widgets::code::CodeBlock;
 use crate::conversation::widgets::context::{Output, WidgetContext};
 use crate::conversation::widgets::expander::Expander;
 use crate::conversation::widgets::footer::Footer;
+use crate::conversation::widgets::formula::FormulaBlock;
 use crate::conversation::widgets::highlight::{MatchColours, highlight_buffer, highlight_label};
 use crate::conversation::widgets::position::RowPosition;
 use crate::conversation::widgets::prose::Prose;
+use crate::conversation::widgets::rich_text::details::DetailsBlock;
 use crate::conversation::widgets::table::TableBlock;
 use crate::conversation::widgets::tags::{BLOCK_GAP, HEADING_GAP, ITEM_GAP, Tags};
 use crate::conversation::widgets::tool::ToolCard;
@@ -38,6 +40,10 @@ pub enum RowWidget {
     Code(CodeBlock),
     /// A table.
     Table(TableBlock),
+    /// A formula.
+    Formula(FormulaBlock),
+    /// A folded part of a reply.
+    Details(DetailsBlock),
     /// Thinking.
     Expander(Expander),
     /// A tool call.
@@ -83,6 +89,14 @@ impl RowWidget {
             RowKind::Segment { kind: SegmentKind::Table, .. } => {
                 Self::Table(TableBlock::new(&context.links))
             }
+            RowKind::Segment { kind: SegmentKind::Formula, .. } => {
+                let output = Rc::clone(&context.output);
+                let copied = Rc::new(move |source| output(Output::CopyText(source)));
+                Self::Formula(FormulaBlock::new(&context.tags, copied))
+            }
+            RowKind::Segment { kind: SegmentKind::Details, .. } => {
+                Self::Details(DetailsBlock::new(context))
+            }
             RowKind::Segment { kind: SegmentKind::Rule, .. } => {
                 let line = gtk::Separator::new(gtk::Orientation::Horizontal);
                 line.add_css_class("rule");
@@ -119,6 +133,18 @@ impl RowWidget {
             (Self::Table(table), RowKind::Segment { part, segment, .. }) => {
                 match pieces(entry, part, segment) {
                     [Piece::Grid(grid)] => table.update(grid),
+                    _ => false,
+                }
+            }
+            (Self::Formula(block), RowKind::Segment { part, segment, .. }) => {
+                match pieces(entry, part, segment) {
+                    [Piece::Formula(piece)] => block.update(piece),
+                    _ => false,
+                }
+            }
+            (Self::Details(block), RowKind::Segment { part, segment, .. }) => {
+                match pieces(entry, part, segment) {
+                    [Piece::Details(piece)] => block.update(piece),
                     _ => false,
                 }
             }
@@ -168,6 +194,8 @@ impl RowWidget {
             Self::Prose(prose) => prose.widget().clone().upcast(),
             Self::Code(code) => code.widget().clone().upcast(),
             Self::Table(table) => table.widget().clone().upcast(),
+            Self::Formula(block) => block.widget().clone().upcast(),
+            Self::Details(block) => block.widget().clone().upcast(),
             Self::Expander(expander) => expander.widget().clone().upcast(),
             Self::Tool(card) => card.widget().clone().upcast(),
             Self::Ending(root, _) => root.clone().upcast(),
@@ -193,6 +221,7 @@ impl RowWidget {
             Self::Expander(expander) => drop(expander.open()),
             Self::Tool(card) => drop(card.expander().open()),
             Self::User(said) => said.show_all(),
+            Self::Details(block) => block.open(),
             _ => {}
         }
     }
@@ -212,6 +241,8 @@ impl RowWidget {
                 highlight_buffer(&code.text_view().buffer(), hits, current, colours);
             }
             Self::Table(table) => table.highlight(hits, current, colours),
+            Self::Formula(block) => block.highlight(hits, current, colours),
+            Self::Details(block) => block.highlight(!hits.is_empty(), current.is_some()),
             Self::Expander(expander) => expander.highlight(hits, current, colours),
             Self::Tool(card) => card.expander().highlight(hits, current, colours),
             Self::User(said) => said.label().into_iter().for_each(in_label),
@@ -233,7 +264,11 @@ impl RowWidget {
             Self::Tool(card) => card.expander().text_view().as_ref().map(in_text),
             Self::User(said) => said.label().map(in_label),
             Self::Remark(label) => Some(in_label(label)),
-            Self::Ending(..) | Self::Footer(_) | Self::Still(_) => None,
+            Self::Formula(_)
+            | Self::Details(_)
+            | Self::Ending(..)
+            | Self::Footer(_)
+            | Self::Still(_) => None,
         }
     }
 
@@ -259,6 +294,8 @@ impl RowWidget {
     pub fn recolour(&self, tags: &Tags) {
         match self {
             Self::Code(code) => code.recolour(),
+            Self::Formula(block) => block.recolour(),
+            Self::Details(block) => block.recolour(tags),
             Self::Prose(prose) => prose.recolour(tags),
             Self::Tool(card) => card.recolour(tags),
             Self::User(said) => said.recolour(tags),
@@ -312,6 +349,8 @@ pub fn estimate(kind: RowKind, entry: &Entry) -> f64 {
                     }
                     Piece::Code(code) => 50.0 + 17.0 * lines(&code.text).min(120.0),
                     Piece::Grid(grid) => 36.0 * grid.rows.len() as f64,
+                    Piece::Formula(formula) => 60.0 + 20.0 * lines(&formula.source),
+                    Piece::Details(_) => 34.0,
                     Piece::Rule(_) => 20.0,
                 };
             }

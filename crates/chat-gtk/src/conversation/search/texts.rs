@@ -5,7 +5,7 @@ use chat_core::tool::Toolbox;
 use crate::conversation::model::entry::Entry;
 use crate::conversation::model::hits::TableCell;
 use crate::conversation::model::part::PartState;
-use crate::conversation::model::reply::SegmentKind;
+use crate::conversation::model::reply::{ReplyText, SegmentKind};
 use crate::conversation::model::row_kind::RowKind;
 use crate::conversation::model::tool::details::details;
 use crate::markdown::flow::Piece;
@@ -45,6 +45,17 @@ pub fn each_text_of_segment(
     match (kind, pieces) {
         (SegmentKind::Prose { .. }, pieces) => give(None, &text_of(pieces)),
         (SegmentKind::Code, [Piece::Code(code)]) => give(None, &code.text),
+        (SegmentKind::Details, [Piece::Details(details)]) => {
+            give(None, &details.summary);
+            let inside = ReplyText::of(&details.source);
+            for (at, segment) in inside.segments().iter().enumerate() {
+                // Places inside are not told apart: the part is opened as a whole.
+                each_text_of_segment(segment.kind, inside.pieces(at), &mut |_, text| {
+                    give(None, text);
+                });
+            }
+        }
+        (SegmentKind::Formula, [Piece::Formula(formula)]) => give(None, &formula.source),
         (SegmentKind::Table, [Piece::Grid(grid)]) => {
             for (row, cells) in grid.rows.iter().enumerate() {
                 for (column, runs) in cells.iter().enumerate() {

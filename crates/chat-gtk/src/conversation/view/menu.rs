@@ -19,6 +19,8 @@ use crate::popover;
 struct Offer {
     /// The address of the link below the pointer.
     link: Option<Rc<str>>,
+    /// The formula below the pointer, as it was written.
+    formula: Option<String>,
     /// The text that is selected.
     selection: Option<String>,
     /// The message whose text can be copied.
@@ -112,6 +114,12 @@ impl Inner {
             items.add(&section, &gettext("Copy Link Address"), "copy-link", copied);
             items.menu.append_section(None, &section);
         }
+        if let Some(source) = offer.formula {
+            let section = gio::Menu::new();
+            let copied = wants(Output::CopyText(source));
+            items.add(&section, &gettext("Copy as TeX"), "copy-tex", copied);
+            items.menu.append_section(None, &section);
+        }
         if let Some(text) = offer.selection {
             let section = gio::Menu::new();
             items.add(&section, &gettext("Copy"), "copy", wants(Output::CopyText(text)));
@@ -169,7 +177,8 @@ fn offer(state: &State, widget: &gtk::Widget, (x, y): (f64, f64)) -> Option<Offe
     let is_own = message.message.role == Role::User;
     Some(Offer {
         link: rows.link_at(row, widget, (x, y)),
-        selection: selection(widget),
+        formula: rows.formula_at(row, (x, y)),
+        selection: rows.prose_selection(row).or_else(|| selection(widget)),
         copy: has_text.then_some(id),
         regenerate: has_footer && transcript.last() == Some(entry),
         restore: (is_own && rows.context.has_project.get()).then_some(id),

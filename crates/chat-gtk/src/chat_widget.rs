@@ -262,6 +262,10 @@ impl Component for ChatWidget {
                 self.show_state();
             }
             Input::CopyLastReply => requests::copy_last_reply(&self.conversation, &self.handle),
+            Input::StepMessage { forward } if matches!(self.shown, ShownChat::Open(_)) => {
+                self.conversation.step_message(forward);
+            }
+            Input::StepMessage { .. } => {}
             Input::FocusMessage => self.composer.field().focus(),
             Input::Find(find) if matches!(self.shown, ShownChat::Open(_)) => self.find.act(find),
             Input::Find(_) => {}
@@ -316,6 +320,11 @@ impl ChatWidget {
             *session = EmptySession { project, ..manager.sessions().empty() };
         }
         self.conversation.set_tools(manager.tools());
+        let priced = manager.clone();
+        self.conversation.set_prices(move |model| {
+            let models = priced.models().list().into_iter();
+            models.filter(|entry| entry.model == *model).find_map(|entry| entry.info.price)
+        });
         self.composer.connect(manager.clone());
         self.agents.connect(manager.clone());
         self.background.connect(manager.clone());

@@ -20,14 +20,16 @@ use std::rc::{Rc, Weak};
 use gtk::gdk;
 use gtk::prelude::*;
 
+use chat_core::client::Price;
 use chat_core::definitions::Color;
 use chat_core::error::Error;
 use chat_core::event::{Event, SessionEvent, SessionPlaceholder, Snapshot};
-use chat_core::message::{ApprovalId, BackgroundCommand, Fid, MessageId, Todo};
+use chat_core::message::{ApprovalId, BackgroundCommand, Fid, MessageId, ModelRef, Todo};
 use chat_core::store::Page;
 use chat_core::tool::Toolbox;
 
 pub use approval_card::{ApprovalCard, ApprovalCards};
+pub(crate) use model::copies::as_quote;
 pub use model::files::{FileLocation, Files, KnownFiles};
 use model::transcript::{Change, Transcript};
 pub use search::{Pattern, SearchStatus};
@@ -128,6 +130,11 @@ impl Conversation {
     /// Says which files the project has: their names lead there. To be called again when it has others.
     pub fn set_files(&self, known: Option<KnownFiles>) {
         self.inner.set_files(known);
+    }
+
+    /// Looks up what models cost, for the details of replies.
+    pub fn set_prices(&self, lookup: impl Fn(&ModelRef) -> Option<Price> + 'static) {
+        self.inner.state.borrow().rows.context.prices.set(lookup);
     }
 
     /// Shows a new chat.
@@ -369,6 +376,11 @@ impl Conversation {
             self.inner.root.compute_bounds(target).filter(|_| self.inner.root.is_mapped())?;
         let bounds = self.inner.state.try_borrow().ok()?.rows.last_buttons_bounds(target)?;
         bounds.intersection(&seen)
+    }
+
+    /// Goes to the user's next message, or the one before, and gives it the keyboard.
+    pub fn step_message(&self, forward: bool) {
+        self.inner.step_message(forward);
     }
 
     /// Scrolls by so many pages.

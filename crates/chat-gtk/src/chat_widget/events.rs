@@ -281,10 +281,16 @@ impl ChatWidget {
             (Some(_), None) => Page::Blank,
             (Some(_), Some(_)) => Page::Start,
         };
+        // What there is to begin with stands above the composer; whom there is to talk to needs all the room.
+        let centred = match page {
+            Page::Start => chat.as_ref().is_some_and(NewChat::can_begin),
+            Page::Blank => self.has_chats && self.wanted.is_none(),
+            Page::Conversation => false,
+        };
         if self.start.show(chat) {
             self.composer.field().focus();
         }
-        self.layout.show_page(page);
+        self.layout.show_page(page, centred);
     }
 }
 

@@ -53,6 +53,11 @@ pub enum Input {
     HasChats(bool),
     /// Copy the last reply.
     CopyLastReply,
+    /// Go to the user's next message in the chat, or the one before.
+    StepMessage {
+        /// Whether to the next.
+        forward: bool,
+    },
     /// Put the cursor into the message.
     FocusMessage,
     /// Look for words in the chat that is shown.

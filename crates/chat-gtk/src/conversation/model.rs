@@ -4,6 +4,7 @@
 pub mod agent_book;
 pub mod ansi;
 pub mod answer_drafts;
+pub mod copies;
 pub mod diff;
 pub mod entry;
 pub mod files;
@@ -13,6 +14,7 @@ pub mod one_time_note;
 pub mod part;
 pub mod reply;
 pub mod row_kind;
+pub mod said;
 pub mod sgr;
 pub mod shown_line;
 pub mod steps;

@@ -276,6 +276,26 @@ impl Rows {
         last.flatten().reduce(|all, part| all.union(&part))
     }
 
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether this row is a message of the user.
+    pub fn is_own(&self, index: usize) -> bool {
+        self.all.get(index).is_some_and(|row| row.kind == RowKind::User)
+    }
+
+    /// Gives a message of the user the keyboard, if its row has a widget.
+    pub fn focus_own(&self, index: usize) {
+        if let Some(RowWidget::User(said)) = self.all.get(index).and_then(|row| row.widget.as_ref())
+        {
+            // What is not mapped cannot have the keyboard. It gets its place before the next frame.
+            said.widget().set_child_visible(true);
+            said.focus();
+        }
+    }
+
     /// Has a row that has a widget begin so far below the top of the sight, in pixels.
     pub fn put_at(&self, index: usize, below: i32) {
         self.column.put_at(index - self.made.start, below);

@@ -4,6 +4,7 @@ mod footnotes;
 mod listening;
 mod loading;
 mod menu;
+mod own_messages;
 mod start;
 
 pub use loading::ReadingPosition;
@@ -27,7 +28,7 @@ use crate::conversation::model::files::{Files, KnownFiles};
 use crate::conversation::model::one_time_note::OneTimeNote;
 use crate::conversation::model::transcript::Transcript;
 use crate::conversation::search::{Finder, MatchPosition};
-use crate::conversation::widgets::context::{Links, Output, Side, WidgetContext};
+use crate::conversation::widgets::context::{Links, Output, Prices, Side, WidgetContext};
 use crate::conversation::widgets::floating::{jump_button, target_label};
 use crate::conversation::widgets::style_tags::StyleTags;
 use crate::conversation::widgets::tags::Tags;
@@ -202,6 +203,7 @@ impl Inner {
             errors: Rc::default(),
             output: Rc::clone(&output),
             copy: Rc::new(copy),
+            prices: Prices::default(),
             spare: Rc::default(),
         };
         let tail = Tail::new(&context);

@@ -5,6 +5,7 @@ pub mod card;
 pub mod code;
 pub mod common_prefix;
 pub mod context;
+pub mod details;
 pub mod diff_text;
 pub mod expander;
 pub mod fitted;

@@ -90,6 +90,8 @@ impl Window {
                 self.chat.emit(Chat::ReviewDefinitions);
             }
             Action::CopyReply => self.chat.emit(Chat::CopyLastReply),
+            Action::PreviousMessage => self.chat.emit(Chat::StepMessage { forward: false }),
+            Action::NextMessage => self.chat.emit(Chat::StepMessage { forward: true }),
             Action::Rename => {
                 if let Some(fid) = self.shown.clone() {
                     if view.shows_list_alone() {

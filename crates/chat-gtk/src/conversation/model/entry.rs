@@ -11,7 +11,9 @@ use chat_core::message::{
 use super::hits::EntryHits;
 use super::notice::Notice;
 use super::part::PartState;
+use super::reply::ReplyText;
 use super::row_kind::RowKind;
+use super::said;
 use super::tool::state::ToolState;
 
 /// A message.
@@ -20,6 +22,8 @@ pub struct Entry {
     pub message: Arc<Message>,
     /// The parts of a reply.
     pub parts: Vec<PartState>,
+    /// What a person wrote, where that is Markdown and its rows were made.
+    pub said: Option<Box<ReplyText>>,
     /// How many rows it has.
     pub rows: usize,
     /// Whether its text was read, so that its rows are known. Text that nobody is near is not.
@@ -53,6 +57,7 @@ impl Entry {
         let mut entry = Self {
             message: Arc::clone(&message),
             parts: Vec::new(),
+            said: None,
             rows: 0,
             read: false,
             dirty: true,
@@ -264,6 +269,9 @@ impl Entry {
         self.read = true;
         self.dirty = false;
         self.hits.touch();
+        if self.message.role == Role::User && self.said.is_none() {
+            self.said = said::markdown(&self.message.plain_text()).map(Box::new);
+        }
         for part in &mut self.parts {
             if let PartState::Text(reply) = part {
                 reply.update();
@@ -274,6 +282,9 @@ impl Entry {
 
     /// Drops what can be made again from its text: nobody is near its rows.
     pub fn forget_pieces(&mut self) {
+        if let Some(said) = &mut self.said {
+            said.forget_pieces();
+        }
         for part in &mut self.parts {
             if let PartState::Text(reply) = part {
                 reply.forget_pieces();

@@ -64,7 +64,9 @@ impl RowWidget {
     /// Makes the widget of a row, and shows in it what it has to show.
     pub fn new(kind: RowKind, entry: &Entry, last: bool, context: &WidgetContext) -> Self {
         let mut widget = match kind {
-            RowKind::User => Self::User(UserMessage::new(&entry.message, context)),
+            RowKind::User => {
+                Self::User(UserMessage::new(&entry.message, entry.said.as_deref(), context))
+            }
             RowKind::Remark => Self::Remark(remark(&entry.text())),
             RowKind::Thinking { .. } => {
                 let expander = Expander::new("natter-thinking-symbolic", None);
@@ -105,7 +107,12 @@ impl RowWidget {
             RowKind::Ending => Self::Ending(gtk::Box::new(gtk::Orientation::Vertical, 0), None),
             RowKind::Footer => {
                 let copy = Rc::clone(&context.copy);
-                Self::Footer(Footer::new(&entry.message, &context.output, move |id| copy(id)))
+                Self::Footer(Footer::new(
+                    &entry.message,
+                    &context.output,
+                    &context.prices,
+                    move |id| copy(id),
+                ))
             }
         };
         widget.update(kind, entry, last, context);
@@ -245,7 +252,7 @@ impl RowWidget {
             Self::Details(block) => block.highlight(!hits.is_empty(), current.is_some()),
             Self::Expander(expander) => expander.highlight(hits, current, colours),
             Self::Tool(card) => card.expander().highlight(hits, current, colours),
-            Self::User(said) => said.label().into_iter().for_each(in_label),
+            Self::User(said) => said.highlight(hits, current, colours),
             Self::Remark(label) => in_label(label),
             Self::Ending(..) | Self::Footer(_) | Self::Still(_) => {}
         }
@@ -262,7 +269,7 @@ impl RowWidget {
             Self::Table(table) => table.cell(hit.cell?).as_ref().map(in_label),
             Self::Expander(expander) => expander.text_view().as_ref().map(in_text),
             Self::Tool(card) => card.expander().text_view().as_ref().map(in_text),
-            Self::User(said) => said.label().map(in_label),
+            Self::User(said) => said.position(hit),
             Self::Remark(label) => Some(in_label(label)),
             Self::Formula(_)
             | Self::Details(_)

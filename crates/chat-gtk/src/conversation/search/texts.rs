@@ -7,6 +7,7 @@ use crate::conversation::model::hits::TableCell;
 use crate::conversation::model::part::PartState;
 use crate::conversation::model::reply::{ReplyText, SegmentKind};
 use crate::conversation::model::row_kind::RowKind;
+use crate::conversation::model::said::place_in;
 use crate::conversation::model::tool::details::details;
 use crate::markdown::flow::Piece;
 
@@ -18,7 +19,18 @@ pub fn each_text(
     give: &mut dyn FnMut(TableCell, &str),
 ) {
     match kind {
-        RowKind::User | RowKind::Remark => give(None, &entry.text()),
+        RowKind::User => match &entry.said {
+            Some(said) => {
+                for (at, segment) in said.segments().iter().enumerate() {
+                    let pieces = said.pieces(at);
+                    each_text_of_segment(segment.kind, pieces, &mut |cell, text| {
+                        give(place_in(at, pieces, cell), text);
+                    });
+                }
+            }
+            None => give(None, &entry.text()),
+        },
+        RowKind::Remark => give(None, &entry.text()),
         RowKind::Thinking { part } | RowKind::Tool { part } => match &entry.parts[part] {
             PartState::Thinking { text, .. } => give(None, text),
             PartState::Tool(tool) => {

@@ -87,7 +87,8 @@ impl Inner {
         keys.connect_key_pressed(move |_, key, _, modifiers| {
             let Some(inner) = weak.upgrade() else { return glib::Propagation::Proceed };
             let control = modifiers.contains(gdk::ModifierType::CONTROL_MASK);
-            if modifiers.contains(gdk::ModifierType::SHIFT_MASK) {
+            // With Alt, the window goes from message to message.
+            if modifiers.intersects(gdk::ModifierType::SHIFT_MASK | gdk::ModifierType::ALT_MASK) {
                 return glib::Propagation::Proceed;
             }
             match key {

@@ -4,7 +4,8 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use chat_core::message::{Answer, ApprovalId, Fid, MessageId};
+use chat_core::client::Price;
+use chat_core::message::{Answer, ApprovalId, Fid, MessageId, ModelRef};
 use chat_core::tool::Toolbox;
 
 use super::answer_errors::AnswerErrors;
@@ -47,6 +48,28 @@ pub struct WidgetContext {
     pub hold: Rc<dyn Fn()>,
     /// Copies a message.
     pub copy: Rc<dyn Fn(MessageId)>,
+    /// What models cost.
+    pub prices: Prices,
+}
+
+/// Looks up what a model costs, where its server says that. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Prices {
+    lookup: Rc<RefCell<Option<PriceLookup>>>,
+}
+
+type PriceLookup = Box<dyn Fn(&ModelRef) -> Option<Price>>;
+
+impl Prices {
+    /// Looks them up like this from now on.
+    pub fn set(&self, lookup: impl Fn(&ModelRef) -> Option<Price> + 'static) {
+        self.lookup.replace(Some(Box::new(lookup)));
+    }
+
+    /// What a model costs, if that is known.
+    pub fn of(&self, model: &ModelRef) -> Option<Price> {
+        self.lookup.borrow().as_ref().and_then(|lookup| lookup(model))
+    }
 }
 
 /// Told where a link leads; none where there is none any more.
@@ -112,6 +135,15 @@ pub enum Output {
     NewChat,
     /// Put this text on the clipboard.
     CopyText(String),
+    /// Put this text on the clipboard, with its formatting for programs that take it.
+    CopyRich {
+        /// The text as HTML.
+        html: String,
+        /// The text for all other programs.
+        text: String,
+    },
+    /// Quote this text in the message that is being written.
+    Quote(String),
     /// Take a waiting message back, to edit it.
     Unqueue {
         /// Which.

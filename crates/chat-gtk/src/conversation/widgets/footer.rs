@@ -3,6 +3,7 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use gettextrs::{gettext, ngettext};
 use gtk::prelude::*;
@@ -11,9 +12,10 @@ use chat_core::message::{Message, MessageId};
 use chat_core::models::display_name;
 use chat_presentation::words::{fill, tenths};
 
-use super::context::{Output, Side};
-use crate::accessible;
+use super::context::{Output, Prices, Side};
+use super::details;
 use crate::conversation::model::entry::Siblings;
+use crate::{accessible, popover};
 
 /// The line below a reply.
 pub struct Footer {
@@ -28,8 +30,9 @@ pub struct Footer {
 impl Footer {
     /// The line below this reply.
     pub fn new(
-        message: &Message,
+        message: &Arc<Message>,
         output: &Rc<dyn Fn(Output)>,
+        prices: &Prices,
         copy: impl Fn(MessageId) + 'static,
     ) -> Self {
         let root = gtk::Box::builder().spacing(2).css_classes(["reply-footer"]).build();
@@ -68,16 +71,7 @@ impl Footer {
         turn.append(&place);
         turn.append(&steps[1]);
         root.append(&turn);
-        let details = gtk::Label::builder()
-            .label(details(message))
-            .use_markup(false)
-            .ellipsize(gtk::pango::EllipsizeMode::End)
-            .xalign(0.0)
-            .css_classes(["reply-details"])
-            .build();
-        // The model's id in full.
-        details.set_tooltip_text(message.model.as_ref().map(ToString::to_string).as_deref());
-        root.append(&details);
+        root.append(&details_button(message, prices));
         Self { root, again, turn, place, steps, siblings }
     }
 
@@ -153,8 +147,34 @@ fn button(icon: &str, name: &str) -> gtk::Button {
     button
 }
 
+/// What the reply cost, in short; all that is known of it is shown when it is clicked.
+fn details_button(message: &Arc<Message>, prices: &Prices) -> gtk::Button {
+    let label = gtk::Label::builder()
+        .label(summary(message))
+        .use_markup(false)
+        .ellipsize(gtk::pango::EllipsizeMode::End)
+        .xalign(0.0)
+        .css_classes(["reply-details"])
+        .build();
+    let button = gtk::Button::builder()
+        .child(&label)
+        .tooltip_text(gettext("Details"))
+        .visible(details::has_details(message))
+        .css_classes(["flat", "footer-details"])
+        .build();
+    // A child that is a label gives a button no name of its own.
+    accessible::set_label(&button, &gettext("Details"));
+    accessible::set_description(&button, &label.text());
+    let (message, prices) = (Arc::clone(message), prices.clone());
+    button.connect_clicked(move |button| {
+        let price = message.model.as_ref().and_then(|model| prices.of(model));
+        popover::show_once(&details::popover(&message, price), button);
+    });
+    button
+}
+
 /// Model, tokens, speed and time, as far as they are known.
-fn details(message: &Message) -> String {
+fn summary(message: &Message) -> String {
     let mut out = Vec::new();
     if let Some(model) = &message.model {
         out.push(display_name(model).to_owned());
@@ -164,9 +184,8 @@ fn details(message: &Message) -> String {
             let count = u32::try_from(tokens).unwrap_or(u32::MAX);
             let text = ngettext("{n} token", "{n} tokens", count);
             out.push(fill(&text, &[("n", &tokens.to_string())]));
-            let time = usage.completion_ms.or(usage.total_ms).filter(|ms| *ms > 0);
-            if let Some(ms) = time {
-                let speed = format!("{:.0}", tokens as f64 * 1_000.0 / ms as f64);
+            if let Some(speed) = details::speed(usage) {
+                let speed = format!("{speed:.0}");
                 out.push(fill(&gettext("{n} tokens/s"), &[("n", &speed)]));
             }
         }

@@ -1,5 +1,8 @@
 //! Draws a person's message: a quiet box to the right, with chips for its attachments.
 
+mod fold;
+mod markdown;
+
 use std::rc::Rc;
 
 use gettextrs::gettext;
@@ -9,11 +12,17 @@ use gtk::prelude::*;
 use chat_core::message::{AgentReport, CommandText, FromAgent, Message, MessageId, Part};
 use chat_presentation::words::{fill, from_agent, one_line};
 
+use crate::conversation::model::hits::Hit;
+use crate::conversation::model::reply::ReplyText;
 use crate::conversation::widgets::context::{Output, WidgetContext};
+use crate::conversation::widgets::highlight::{MatchColours, highlight_label};
+use crate::conversation::widgets::position::RowPosition;
 use crate::conversation::widgets::report::{AGENT, ReportCard};
 use crate::conversation::widgets::tags::Tags;
 use crate::wrap::wrap;
 use crate::{accessible, adaptive_pair};
+use fold::Fold;
+use markdown::Markdown;
 
 /// Longer texts are shown in part until the person asks for all, in bytes.
 const LONG: usize = 10_000;
@@ -30,6 +39,10 @@ fn report_in(message: &Message) -> Option<&AgentReport> {
 pub struct UserMessage {
     root: gtk::Widget,
     text: Option<Text>,
+    /// Its text, where that is Markdown.
+    markdown: Option<Markdown>,
+    /// What folds a long one.
+    fold: Option<Fold>,
     restore: Option<Restore>,
     /// What an agent reports in place of the person.
     report: Option<ReportCard>,
@@ -49,8 +62,8 @@ pub(super) struct Text {
 }
 
 impl UserMessage {
-    /// The box of a message.
-    pub fn new(message: &Message, context: &WidgetContext) -> Self {
+    /// The box of a message. `said`: its text, where that is Markdown.
+    pub fn new(message: &Message, said: Option<&ReplyText>, context: &WidgetContext) -> Self {
         let report = report_in(message).map(|report| ReportCard::new(report, context));
         let mut chips = Vec::new();
         let mut commands = Vec::new();
@@ -68,9 +81,31 @@ impl UserMessage {
         let text = message.plain_text();
         let says_nothing = text.is_empty() && chips.is_empty();
         if says_nothing && report.is_none() {
-            return Self { root: asked_to_go_on(), text: None, restore: None, report: None };
+            return Self {
+                root: asked_to_go_on(),
+                text: None,
+                markdown: None,
+                fold: None,
+                restore: None,
+                report: None,
+            };
         }
-        let (said, text) = bubble(&text, &chips);
+        let markdown = said.map(|said| Markdown::new(said, context));
+        let (said, text) = bubble(if markdown.is_some() { "" } else { &text }, &chips);
+        if markdown.as_ref().is_some_and(Markdown::has_table) {
+            said.set_halign(gtk::Align::Fill);
+        }
+        let shown = markdown.as_ref().map(|markdown| markdown.widget().clone().upcast());
+        let shown = shown.or_else(|| text.as_ref().map(|text| text.label.clone().upcast()));
+        let fold = shown.map(|shown: gtk::Widget| {
+            if shown.parent().is_some() {
+                said.remove(&shown);
+            }
+            let fold = Fold::new(&shown, &context.hold);
+            said.prepend(fold.button());
+            said.prepend(fold.widget());
+            fold
+        });
         let is_empty = says_nothing && commands.is_empty();
         for command in commands {
             said.append(&command_text(command));
@@ -89,7 +124,8 @@ impl UserMessage {
             None => with_restore(&said, message.id, context),
         };
         root.add_css_class("said");
-        let said = Self { root: root.upcast(), text, restore: Some(restore), report };
+        let said =
+            Self { root: root.upcast(), text, markdown, fold, restore: Some(restore), report };
         said.set_project(context.has_project.get());
         said
     }
@@ -115,8 +151,48 @@ impl UserMessage {
         self.text.as_ref().map(|text| &text.label)
     }
 
+    /// Gives its text the keyboard.
+    pub fn focus(&self) {
+        if let Some(markdown) = &self.markdown
+            && markdown.focus()
+        {
+            return;
+        }
+        match self.label() {
+            Some(label) => {
+                label.grab_focus();
+                // GTK selects all of it.
+                label.select_region(0, 0);
+            }
+            None => drop(self.root.child_focus(gtk::DirectionType::TabForward)),
+        }
+    }
+
+    /// Marks what was found, and nothing else.
+    pub fn highlight(&self, hits: &[Hit], current: Option<usize>, colours: MatchColours) {
+        if let Some(markdown) = &self.markdown {
+            return markdown.highlight(hits, current, colours);
+        }
+        if let Some(label) = self.label() {
+            let hits: Vec<_> =
+                hits.iter().enumerate().map(|(at, hit)| (hit, current == Some(at))).collect();
+            highlight_label(label, &hits, colours);
+        }
+    }
+
+    /// Where a place stands in the row.
+    pub fn position(&self, hit: &Hit) -> Option<RowPosition> {
+        match &self.markdown {
+            Some(markdown) => markdown.position(hit, &self.root),
+            None => Some(RowPosition::in_label(self.label()?, &self.root, hit.bytes.start)),
+        }
+    }
+
     /// Takes the theme's colours.
     pub fn recolour(&self, tags: &Tags) {
+        if let Some(markdown) = &self.markdown {
+            markdown.recolour(tags);
+        }
         if let Some(report) = &self.report {
             report.recolour(tags);
         }
@@ -124,6 +200,9 @@ impl UserMessage {
 
     /// The project has other files.
     pub fn mark_files(&self) {
+        if let Some(markdown) = &self.markdown {
+            markdown.mark_files();
+        }
         if let Some(report) = &self.report {
             report.mark_files();
         }
@@ -133,6 +212,9 @@ impl UserMessage {
     pub fn show_all(&self) {
         if let Some(report) = &self.report {
             report.open();
+        }
+        if let Some(fold) = &self.fold {
+            fold.open();
         }
         let button = self.text.as_ref().and_then(|text| text.button.as_ref());
         if let Some(button) = button.filter(|button| button.is_visible()) {

@@ -95,9 +95,10 @@ impl SessionServices {
         }
     }
 
-    /// Removes sessions for good that were deleted longer ago than `age`, with what the journals of
+    /// Removes sessions and single messages for good that were deleted longer ago than `age`, with what the journals of
     /// their projects keep for them.
     pub(crate) async fn purge(&self, age: Duration) -> Result<()> {
+        self.store.purge_messages(age).await?;
         let expired = self.store.expired(age).await?;
         self.remove_for_good(expired).await.map(drop)
     }
@@ -127,7 +128,6 @@ impl SessionServices {
             drop(journals.tidy());
         });
         forgetting.await.map_err(|_| Kind::Internal)?;
-        self.store.purge_messages(age).await?;
         self.store.remove(expired).await
     }
 

@@ -7,11 +7,16 @@ use crate::markdown::{is_safe_address, parse};
 
 /// The text as it is read: without the signs of Markdown. Cells of a table are separated by tabs.
 pub fn as_plain(markdown: &str) -> String {
+    let mut out = String::new();
+    add_plain(markdown, &mut out);
+    out
+}
+
+fn add_plain(markdown: &str, out: &mut String) {
     let mut pieces = Vec::new();
     for block in parse(markdown) {
         flow::block_pieces(&block, &mut pieces);
     }
-    let mut out = String::new();
     let mut was_line = false;
     for piece in &pieces {
         if !out.is_empty() {
@@ -47,10 +52,14 @@ pub fn as_plain(markdown: &str) -> String {
                     }
                 }
             }
+            Piece::Formula(formula) => out.push_str(&formula.source),
+            Piece::Details(details) => {
+                out.push_str(&details.summary);
+                add_plain(&details.source, out);
+            }
             Piece::Rule(_) => out.push_str("———"),
         }
     }
-    out
 }
 
 /// The text as HTML. HTML in it is shown as it was written, pictures are their descriptions, and links lead only

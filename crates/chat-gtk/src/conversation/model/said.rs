@@ -3,7 +3,7 @@
 use pulldown_cmark::{Event, Options, Parser};
 
 use super::hits::TableCell;
-use super::reply::ReplyText;
+use super::reply::{ReplyText, SegmentKind};
 use crate::markdown::flow::Piece;
 use crate::markdown::{Block, Inline, parse};
 
@@ -19,9 +19,12 @@ pub fn markdown(text: &str) -> Option<ReplyText> {
     loop {
         said.update();
         if said.is_settled() {
-            return Some(said);
+            break;
         }
     }
+    // A person who writes that means the text.
+    let folds = said.segments().iter().any(|segment| segment.kind == SegmentKind::Details);
+    (!folds).then_some(said)
 }
 
 /// Whether a block says no more than its letters. Addresses are links in either case.

@@ -12,6 +12,7 @@ use crate::conversation::model::reply::{ReplyText, SegmentKind};
 use crate::conversation::model::said::cell_at;
 use crate::conversation::widgets::code::CodeBlock;
 use crate::conversation::widgets::context::{Output, WidgetContext};
+use crate::conversation::widgets::formula::FormulaBlock;
 use crate::conversation::widgets::highlight::{MatchColours, highlight_buffer};
 use crate::conversation::widgets::laid_out::LaidOut;
 use crate::conversation::widgets::position::RowPosition;
@@ -36,6 +37,7 @@ enum Block {
     Prose(Prose, LaidOut),
     Code(CodeBlock),
     Table(TableBlock, Vec<Piece>),
+    Formula(FormulaBlock),
     Rule,
 }
 
@@ -70,6 +72,14 @@ impl Markdown {
                     root.append(table.widget());
                     Block::Table(table, pieces.to_vec())
                 }
+                (SegmentKind::Formula, [Piece::Formula(piece)]) => {
+                    let output = Rc::clone(&context.output);
+                    let copied = Rc::new(move |source| output(Output::CopyText(source)));
+                    let formula = FormulaBlock::new(&context.tags, copied);
+                    formula.update(piece);
+                    root.append(formula.widget());
+                    Block::Formula(formula)
+                }
                 _ => {
                     root.append(&gtk::Separator::new(gtk::Orientation::Horizontal));
                     Block::Rule
@@ -95,7 +105,7 @@ impl Markdown {
         self.blocks.iter().any(|block| match block {
             Block::Prose(prose, _) => prose.widget().grab_focus(),
             Block::Code(code) => code.text_view().grab_focus(),
-            Block::Table(..) | Block::Rule => false,
+            Block::Table(..) | Block::Formula(_) | Block::Rule => false,
         })
     }
 
@@ -124,6 +134,7 @@ impl Markdown {
                     highlight_buffer(&code.text_view().buffer(), &of_block, now, colours);
                 }
                 Block::Table(table, _) => table.highlight(&of_block, now, colours),
+                Block::Formula(formula) => formula.highlight(&of_block, now, colours),
                 Block::Rule => {}
             }
         }
@@ -143,7 +154,7 @@ impl Markdown {
                 let cell = table.cell(cell_at(pieces, within)?)?;
                 Some(RowPosition::in_label(&cell, row, hit.bytes.start))
             }
-            Block::Rule => None,
+            Block::Formula(_) | Block::Rule => None,
         }
     }
 
@@ -156,6 +167,7 @@ impl Markdown {
                     laid_out.measure_again();
                 }
                 Block::Code(code) => code.recolour(),
+                Block::Formula(formula) => formula.recolour(),
                 Block::Table(..) | Block::Rule => {}
             }
         }
@@ -167,7 +179,7 @@ impl Markdown {
             match block {
                 Block::Prose(prose, _) => prose.mark_files(),
                 Block::Table(table, _) => table.mark_files(),
-                Block::Code(_) | Block::Rule => {}
+                Block::Code(_) | Block::Formula(_) | Block::Rule => {}
             }
         }
     }

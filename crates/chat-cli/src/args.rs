@@ -17,7 +17,7 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
 pub use self::agents::{Agents, ListAgents};
-pub use self::connections::Connections;
+pub use self::connections::{AddConnection, Connections};
 pub use self::models::{ListModels, Models};
 pub use self::trust::Trust;
 use self::values::{mode_parser, parse_boxed_rule, parse_rule, parse_temperature, thinking_parser};

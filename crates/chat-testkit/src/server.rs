@@ -114,6 +114,12 @@ impl Server {
         self
     }
 
+    /// The models in memory, as `/api/ps` lists them, by their names.
+    pub fn set_loaded(&self, names: &[&str]) {
+        let names = names.iter().map(|&name| name.to_owned()).collect();
+        self.state.change(|says| says.loaded = names);
+    }
+
     /// Offers these models and no others from now on.
     pub fn set_models(&self, models: impl IntoIterator<Item = Model>) {
         let models = models.into_iter().collect();

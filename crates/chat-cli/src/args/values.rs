@@ -42,3 +42,19 @@ pub(super) fn parse_temperature(text: &str) -> Result<f64, String> {
         _ => Err("it must be a number from 0 to 2".to_owned()),
     }
 }
+
+/// Parses a header as `NAME: VALUE`.
+pub(super) fn parse_header(text: &str) -> Result<(String, String), String> {
+    split_header(text, ':').ok_or_else(|| "it must look like NAME: VALUE".to_owned())
+}
+
+/// Parses a header and the environment variable with its value as `NAME=VARIABLE`.
+pub(super) fn parse_header_variable(text: &str) -> Result<(String, String), String> {
+    split_header(text, '=').ok_or_else(|| "it must look like NAME=VARIABLE".to_owned())
+}
+
+fn split_header(text: &str, between: char) -> Option<(String, String)> {
+    let (name, value) = text.split_once(between)?;
+    let (name, value) = (name.trim(), value.trim());
+    (!name.is_empty() && !value.is_empty()).then(|| (name.to_owned(), value.to_owned()))
+}

@@ -60,6 +60,7 @@ struct Options {
 enum Only {
     Ollama,
     Openai,
+    Anthropic,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -88,6 +89,7 @@ fn main() -> anyhow::Result<()> {
         server = server.only(match only {
             Only::Ollama => Protocol::Ollama,
             Only::Openai => Protocol::OpenAi,
+            Only::Anthropic => Protocol::Anthropic,
         });
     }
     if let Some(key) = &options.key {

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{Decoder, Decoding, Progress};
+use crate::client::anthropic::AnthropicReply;
 use crate::client::batch::Batch;
 use crate::client::frames::Framing;
 use crate::client::ollama::OllamaReply;
@@ -102,6 +103,74 @@ fn openai(said: &[ReplyPiece], line_end: &str) -> String {
     lines.join(&line_end.repeat(2))
 }
 
+/// A decoder of what comes from a server of Anthropic's protocol.
+fn anthropic_reply() -> AnthropicReply {
+    let origin = Origin {
+        protocol: "anthropic".to_owned(),
+        connection: "test".to_owned(),
+        server: None,
+        model: "m".to_owned(),
+    };
+    AnthropicReply::new(origin, SentRequest::default())
+}
+
+/// A reply on Anthropic's protocol: each piece is a block.
+fn anthropic(said: &[ReplyPiece], line_end: &str) -> String {
+    let mut calls = 0;
+    let mut events = vec![json!({ "type": "message_start", "message": { "content": [] } })];
+    for (index, said) in said.iter().enumerate() {
+        let (block, deltas) = match said {
+            ReplyPiece::Text(text) => {
+                let delta = json!({ "type": "text_delta", "text": text });
+                (json!({ "type": "text", "text": "" }), vec![delta])
+            }
+            ReplyPiece::Thinking(text) => {
+                let delta = json!({ "type": "thinking_delta", "thinking": text });
+                (json!({ "type": "thinking", "thinking": "" }), vec![delta])
+            }
+            ReplyPiece::Call { name, arguments } => {
+                let id = format!("id{calls}");
+                calls += 1;
+                let arguments = arguments.to_string();
+                let pieces = arguments.split_inclusive(':');
+                let delta = |json| json!({ "type": "input_json_delta", "partial_json": json });
+                let block = json!({ "type": "tool_use", "id": id, "name": name, "input": {} });
+                (block, pieces.map(delta).collect())
+            }
+        };
+        events
+            .push(json!({ "type": "content_block_start", "index": index, "content_block": block }));
+        events.extend(
+            deltas.into_iter().map(
+                |delta| json!({ "type": "content_block_delta", "index": index, "delta": delta }),
+            ),
+        );
+        events.push(json!({ "type": "content_block_stop", "index": index }));
+    }
+    events.push(json!({ "type": "message_delta", "delta": { "stop_reason": "end_turn" },
+        "usage": { "output_tokens": 3 } }));
+    events.push(json!({ "type": "message_stop" }));
+    let event = |event: &Value| {
+        let name = event["type"].as_str().unwrap();
+        format!("event: {name}{line_end}data: {event}{line_end}{line_end}")
+    };
+    events.iter().map(event).collect()
+}
+
+/// Without what goes back to the server, with neighbouring pieces joined.
+fn without_provider_data(deltas: Vec<Delta>) -> Vec<Delta> {
+    let mut out = Batch::default();
+    for delta in deltas {
+        match delta {
+            Delta::Provider { .. } => {}
+            Delta::Text(text) => out.text(&text),
+            Delta::Thinking(text) => out.thinking(&text),
+            other => out.push(other),
+        }
+    }
+    out.into_deltas()
+}
+
 /// What must come out.
 fn expected(said: &[ReplyPiece]) -> Vec<Delta> {
     let mut out = Batch::default();
@@ -176,6 +245,12 @@ proptest! {
             prop_assert_eq!(&deltas, &expected);
             prop_assert_eq!(ended, Ok(()));
         }
+        let bytes = anthropic(&said, line_end);
+        for reads in [torn(bytes.as_bytes(), &places), bytes.as_bytes().chunks(1).collect()] {
+            let (deltas, ended) = decoded(Framing::Events, anthropic_reply(), reads);
+            prop_assert_eq!(without_provider_data(deltas), expected.clone());
+            prop_assert_eq!(ended, Ok(()));
+        }
     }
 
     #[test]
@@ -188,6 +263,13 @@ proptest! {
         let cut = &bytes.as_bytes()[..place.index(end)];
         let (deltas, ended) =
             decoded(Framing::Lines, OllamaReply::new(SentRequest::default()), [cut]);
+        prop_assert_eq!(ended.map_err(|error| error.kind), Err(Kind::Cut));
+        prop_assert!(!deltas.iter().any(|delta| matches!(delta, Delta::Finish(_))));
+
+        let bytes = anthropic(&said, "\n");
+        let end = bytes.find("\"stop_reason\"").unwrap();
+        let cut = &bytes.as_bytes()[..place.index(end)];
+        let (deltas, ended) = decoded(Framing::Events, anthropic_reply(), [cut]);
         prop_assert_eq!(ended.map_err(|error| error.kind), Err(Kind::Cut));
         prop_assert!(!deltas.iter().any(|delta| matches!(delta, Delta::Finish(_))));
 
@@ -205,7 +287,7 @@ proptest! {
         noise in prop::collection::vec(any::<u8>(), 1..20),
         place in any::<prop::sample::Index>(),
     ) {
-        for body in [ollama(&said, "\n"), openai(&said, "\n")] {
+        for body in [ollama(&said, "\n"), openai(&said, "\n"), anthropic(&said, "\n")] {
             let mut bytes = body.into_bytes();
             let at = place.index(bytes.len());
             let end = (at + noise.len()).min(bytes.len());
@@ -213,6 +295,7 @@ proptest! {
             for framing in [Framing::Lines, Framing::Events, Framing::Whole] {
                 let _ = decoded(framing, OllamaReply::new(SentRequest::default()), [&bytes[..]]);
                 let _ = decoded(framing, openai_reply(), [&bytes[..]]);
+                let _ = decoded(framing, anthropic_reply(), [&bytes[..]]);
             }
         }
     }

@@ -5,6 +5,7 @@ mod agents;
 mod approvals;
 mod commands;
 mod context;
+mod servers;
 mod worktrees;
 
 use std::path::Path;
@@ -35,6 +36,10 @@ pub use commands::{
     commands, interrupt_to_end, long_lines, no_command, no_command_to_ask, only_in_chat,
 };
 pub use context::{compacted, not_begun, summing_up};
+pub use servers::{
+    get_a_key, key_from_variable, key_is_missing, loaded_until, model_pulled_there,
+    model_removed_there, model_unloaded, no_preset, nothing_loaded,
+};
 pub use worktrees::{
     ask_commit_and_merge, ask_delete_snapshot, ask_discard, ask_forget, ask_merge, blocked,
     committed, conflicts, discarded, left_worktree, no_snapshots, no_worktrees, nobody_to_confirm,
@@ -202,49 +207,6 @@ pub fn key_will_be_lost(name: &str) -> String {
 
 pub fn connection_added(name: &str) -> String {
     fill(&gettext("Added the connection “{name}”."), &[("name", name)])
-}
-
-pub fn no_preset(name: &str) -> String {
-    let text = gettext(
-        "“{name}” is not a known server. Add --url with its address, or list known servers with: natter-cli connections presets",
-    );
-    fill(&text, &[("name", name)])
-}
-
-pub fn get_a_key(url: &str) -> String {
-    fill(&gettext("Get a key at {url}"), &[("url", url)])
-}
-
-pub fn key_from_variable(variable: &str) -> String {
-    let text = gettext("The key is read from the environment variable {name} each time.");
-    fill(&text, &[("name", variable)])
-}
-
-pub fn key_is_missing(name: &str) -> String {
-    let text = gettext("Then add it with: natter-cli connections key {name}");
-    fill(&text, &[("name", &quoted(name))])
-}
-
-pub fn model_unloaded(model: &str) -> String {
-    fill(&gettext("Unloaded “{model}”."), &[("model", model)])
-}
-
-pub fn model_removed_there(model: &str, connection: &str) -> String {
-    let text = gettext("Removed “{model}” from “{connection}”.");
-    fill(&text, &[("model", model), ("connection", connection)])
-}
-
-pub fn model_pulled_there(model: &str) -> String {
-    let text = gettext("Downloaded “{name}”. Try it with: natter-cli ask --model {name} PROMPT");
-    fill(&text, &[("name", model)])
-}
-
-pub fn nothing_loaded() -> String {
-    gettext("No server has a model loaded.")
-}
-
-pub fn loaded_until(time: &str) -> String {
-    fill(&gettext("until {time}"), &[("time", time)])
 }
 
 pub fn connection_key(name: &str) -> String {

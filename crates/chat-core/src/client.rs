@@ -39,7 +39,6 @@ pub use presets::{Preset, preset, presets};
 pub(crate) use prose::text as as_text;
 pub use recipient::{Recipient, RefusedData};
 pub(crate) use refusal::refuses_order;
-pub(crate) use route::{is_header_name, is_proxy};
 pub(crate) use slots::{Lane, Priority, RequestSlots, Requester};
 pub use wire::{ContextWindow, Delta, Finish, Preparing, Request, SentReasoning, ToolChoice};
 

@@ -1,4 +1,4 @@
-//! Runs a model server whose every answer is scripted. It speaks Ollama's and OpenAI's protocols.
+//! Runs a model server whose every answer is scripted. It speaks Ollama's, OpenAI's and Anthropic's protocols.
 //!
 //! It runs in its own thread, so that a test may block, and stops when its handle is dropped. Every
 //! request is recorded, and so is every answer: stored transcripts are compared with these.
@@ -52,7 +52,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a server with both protocols on a free port of 127.0.0.1, with one model named
+    /// Starts a server with all protocols on a free port of 127.0.0.1, with one model named
     /// `scripted`. By default it echoes the message: `You said: …`.
     pub fn start() -> Self {
         Self::start_on(0)

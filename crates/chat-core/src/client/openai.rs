@@ -97,7 +97,7 @@ impl OpenAi {
     fn replay(&self, model: &str) -> Replay {
         self.learned().replays.get(model).copied().unwrap_or_else(|| match self.dialect {
             Dialect::BuiltIn => Replay::BUILT_IN,
-            _ => Replay::of(self.http.base(), model),
+            Dialect::Server(_) => Replay::of(self.http.base(), model),
         })
     }
 

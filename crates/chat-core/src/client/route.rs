@@ -5,13 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Certificate, ClientBuilder, Proxy, Url};
+use reqwest::{Certificate, ClientBuilder};
 
 use crate::error::{Error, Kind, Result};
+use crate::net::{ChosenProxy, is_header_name};
 use crate::settings::{Connection, HeaderSource};
-
-/// The schemes of proxies that can be used.
-const SCHEMES: &[&str] = &["http", "https", "socks5", "socks5h"];
 
 /// The way to a server, as its connection has it.
 #[derive(Clone)]
@@ -75,10 +73,10 @@ impl Route {
     /// The client with the proxy and, where the server is asked over TLS, the certificates.
     pub fn apply(&self, mut client: ClientBuilder, encrypted: bool) -> Result<ClientBuilder> {
         if let Some(proxy) = &self.proxy {
-            client = match proxy_of(proxy)? {
+            client = match ChosenProxy::parse(proxy).ok_or(Kind::InvalidProxy)? {
                 // Unlike the system's, one that was chosen for this server also counts on this machine.
-                Some(proxy) => client.no_proxy().proxy(proxy),
-                None => client.no_proxy(),
+                ChosenProxy::Over(proxy) => client.no_proxy().proxy(*proxy),
+                ChosenProxy::None => client.no_proxy(),
             };
         }
         if let Some(path) = self.ca.as_ref().filter(|_| encrypted) {
@@ -97,34 +95,9 @@ impl Route {
     }
 }
 
-/// A proxy as it was written; none for `none`.
-fn proxy_of(written: &str) -> Result<Option<Proxy>> {
-    let written = written.trim();
-    if written == Connection::NO_PROXY {
-        return Ok(None);
-    }
-    let bad = || Error::new(Kind::InvalidProxy);
-    let url = Url::parse(written).map_err(|_| bad())?;
-    let host = url.host_str().is_some_and(|host| !host.is_empty());
-    if !SCHEMES.contains(&url.scheme()) || !host {
-        return Err(bad());
-    }
-    Proxy::all(written).map(Some).map_err(|_| bad())
-}
-
-/// Whether a proxy can be used as it is written.
-pub(crate) fn is_proxy(written: &str) -> bool {
-    proxy_of(written).is_ok()
-}
-
-/// Whether this can be the name of a header.
-pub(crate) fn is_header_name(name: &str) -> bool {
-    HeaderName::from_bytes(name.as_bytes()).is_ok()
-}
-
 /// What is wrong with the way to a server, as far as it is known without asking it.
 pub(super) fn check(connection: &Connection) -> Result<()> {
-    if connection.proxy.as_deref().is_some_and(|proxy| !is_proxy(proxy)) {
+    if connection.proxy.as_deref().is_some_and(|proxy| ChosenProxy::parse(proxy).is_none()) {
         return Err(Kind::InvalidProxy.into());
     }
     for (name, source) in &connection.headers {
@@ -144,23 +117,7 @@ pub(super) fn check(connection: &Connection) -> Result<()> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use rstest::rstest;
-
     use super::*;
-
-    #[rstest]
-    #[case("none", true)]
-    #[case("http://proxy:3128", true)]
-    #[case(" https://me:secret@proxy.example.org ", true)]
-    #[case("socks5://127.0.0.1:1080", true)]
-    #[case("socks5h://127.0.0.1:1080", true)]
-    #[case("socks4://127.0.0.1:1080", false)]
-    #[case("ftp://proxy", false)]
-    #[case("proxy:3128", false)]
-    #[case("", false)]
-    fn a_proxy_is_an_address_or_none(#[case] written: &str, #[case] is_one: bool) {
-        assert_eq!(is_proxy(written), is_one);
-    }
 
     #[test]
     fn headers_that_cannot_be_sent_are_named_without_their_values() {

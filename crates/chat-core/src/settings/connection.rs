@@ -40,9 +40,6 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// The word for no proxy.
-    pub const NO_PROXY: &str = "none";
-
     /// How many requests a connection answers at the same time if nobody chose a number.
     pub const REQUESTS: u32 = 4;
 

@@ -1,5 +1,7 @@
 //! Stores the API keys of connections so that they never leak.
 
+mod headers;
+
 use std::collections::{BTreeMap, HashMap};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +12,8 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use super::{Connection, HeaderSource, KeySource};
+pub(crate) use self::headers::header_key;
+use super::{Connection, KeySource};
 use crate::error::{Error, Kind, Result};
 
 /// A connection's key. Shown nowhere: its `Debug` says only that there is one.
@@ -107,39 +110,6 @@ impl KeyStore {
             return Err(unavailable("the key is empty").on(&connection.name));
         }
         Ok(Some(key))
-    }
-
-    /// The connection with the values of its headers in place of where they come from.
-    ///
-    /// # Errors
-    /// `KeyUnavailable` where one should be somewhere and is not.
-    pub async fn with_headers(&self, connection: &Connection) -> Result<Connection> {
-        let mut connection = connection.clone();
-        for (header, source) in &mut connection.headers {
-            let key = match source {
-                HeaderSource::Value(_) => continue,
-                HeaderSource::Env { env } => KeySource::Env(env.clone()),
-                HeaderSource::Command { command } => KeySource::Command(command.clone()),
-                HeaderSource::Keyring(_) => KeySource::Keyring,
-            };
-            let name = header_key(&connection.name, header);
-            let asked = Connection { name, key, ..Connection::default() };
-            let value = self.get(&asked).await.map_err(|error| error.on(&connection.name))?;
-            *source =
-                HeaderSource::Value(value.map(|key| key.expose().to_owned()).unwrap_or_default());
-        }
-        Ok(connection)
-    }
-
-    /// The value of a connection's header, from the Secret Service.
-    ///
-    /// # Errors
-    /// `KeyUnavailable` where it is not there.
-    pub(crate) async fn header(&self, connection: &str, header: &str) -> Result<Key> {
-        let name = header_key(connection, header);
-        let asked = Connection { name, key: KeySource::Keyring, ..Connection::default() };
-        let value = self.get(&asked).await.map_err(|error| error.on(connection))?;
-        value.ok_or_else(|| unavailable("the keyring has no value for it").on(connection))
     }
 
     /// Keeps the key of a connection. May ask the person to unlock the keyring.
@@ -303,11 +273,6 @@ enum Missing {
     Made,
 }
 
-/// The name under which the value of a connection's header is kept. No connection has a slash in its own.
-pub(crate) fn header_key(connection: &str, header: &str) -> String {
-    format!("{connection}/{}", header.to_ascii_lowercase())
-}
-
 /// What our keys are found by.
 fn attributes(connection: &str) -> HashMap<&'static str, &str> {
     let schema = include_str!("../../../../data/app-id").trim();
@@ -412,31 +377,5 @@ mod tests {
         for shown in [format!("{keys:?}"), format!("{keys:#?}"), format!("{:?}", Some(&key))] {
             assert!(!shown.contains(SECRET), "{shown}");
         }
-    }
-
-    #[tokio::test]
-    async fn headers_get_their_values_from_where_they_are() {
-        let headers = [
-            ("X-A", HeaderSource::Value("a".to_owned())),
-            ("X-B", HeaderSource::Env { env: "CARGO_PKG_NAME".to_owned() }),
-            ("X-C", HeaderSource::Command { command: "echo c".to_owned() }),
-            ("X-D", HeaderSource::KEYRING),
-        ];
-        KeyStore::of_this_run().insert(header_key("headed", "X-D"), Key::new("d"));
-        let headers = headers.map(|(name, source)| (name.to_owned(), source)).into();
-        let name = "headed".to_owned();
-        let headed = Connection { name, headers, ..Connection::default() };
-        let keys = KeyStore::default();
-        let known = keys.with_headers(&headed).await.unwrap();
-        let values: Vec<_> = known.headers.into_values().collect();
-        let value = |text: &str| HeaderSource::Value(text.to_owned());
-        assert_eq!(values, [value("a"), value("chat-core"), value("c"), value("d")]);
-        let unset = HeaderSource::Env { env: "NATTER_TEST_UNSET".to_owned() };
-        let unset = Connection { headers: BTreeMap::from([("X".to_owned(), unset)]), ..headed };
-        let error = keys.with_headers(&unset).await.unwrap_err();
-        assert_eq!(
-            (error.kind, error.connection.as_deref()),
-            (Kind::KeyUnavailable, Some("headed"))
-        );
     }
 }

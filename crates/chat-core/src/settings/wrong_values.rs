@@ -5,7 +5,7 @@ use toml::{Table, Value};
 
 use super::unknown::line_of;
 use super::{AgentSettings, Settings};
-use crate::client::{is_header_name, is_proxy};
+use crate::net::{ChosenProxy, is_header_name};
 
 /// The settings in the text of a file. A value in `[agents]` that cannot be used counts as absent.
 pub(super) fn parse(content: &str) -> Result<Settings, toml::de::Error> {
@@ -42,7 +42,8 @@ fn wrong_in_connections(content: &str, file: &Table) -> Vec<String> {
             Some(line) => format!("line {line}: "),
             None => String::new(),
         };
-        if connection.get("proxy").and_then(Value::as_str).is_some_and(|proxy| !is_proxy(proxy)) {
+        let proxy = connection.get("proxy").and_then(Value::as_str);
+        if proxy.is_some_and(|proxy| ChosenProxy::parse(proxy).is_none()) {
             wrong.push(format!(
                 "{}“proxy” in [connections] must be “none” or an address such as http://proxy:3128",
                 place("proxy")
@@ -64,10 +65,11 @@ fn line_in_connection(content: &str, at: usize, key: &str) -> Option<usize> {
         let line = line.trim();
         if line.starts_with("[[connections]]") {
             seen += 1;
-        } else if line.starts_with("[connections.") && line.contains(key) && seen == at + 1 {
-            return Some(number + 1);
-        } else if seen == at + 1 && line.split('=').next().is_some_and(|name| name.trim() == key) {
-            return Some(number + 1);
+        } else if seen == at + 1 {
+            let is_table = line.starts_with("[connections.") && line.contains(key);
+            if is_table || line.split('=').next().is_some_and(|name| name.trim() == key) {
+                return Some(number + 1);
+            }
         }
     }
     None

@@ -15,7 +15,7 @@ use crate::wire::{
 };
 
 /// Asks once with this script, gives the text and the kind, and asks again, in good order.
-async fn fault(kind: ConnectionKind, script: Script) -> (String, Kind) {
+pub async fn fault(kind: ConnectionKind, script: Script) -> (String, Kind) {
     fault_within(kind, script, timeouts()).await
 }
 
@@ -171,57 +171,6 @@ async fn too_long_an_input() {
 async fn refusals(#[case] status: u16, #[case] body: &str, #[case] expected: Kind) {
     for kind in [OLLAMA, OPENAI, ANTHROPIC] {
         assert_eq!(fault(kind, Script::status(status, body)).await.1, expected);
-    }
-}
-
-#[rstest]
-#[case(529, "overloaded_error", "Overloaded", Kind::Busy)]
-#[case(429, "rate_limit_error", "Number of request tokens has exceeded your rate limit",
-    Kind::RateLimited { retry_after: Some(Duration::from_secs(7)) })]
-#[case(413, "request_too_large", "Request exceeds the maximum size",
-    Kind::InputTooLong { window: None, largest: None })]
-#[case(400, "invalid_request_error", "prompt is too long: 213462 tokens > 200000 maximum",
-    Kind::InputTooLong { window: Some(200_000), largest: Some(200_000) })]
-#[tokio::test]
-async fn anthropics_refusals(
-    #[case] status: u16,
-    #[case] kind: &str,
-    #[case] message: &str,
-    #[case] expected: Kind,
-) {
-    let body =
-        serde_json::json!({ "type": "error", "error": { "type": kind, "message": message } });
-    let refusal = Script::status(status, &body.to_string()).header("retry-after", "7");
-    assert_eq!(fault(ANTHROPIC, refusal).await.1, expected);
-}
-
-#[rstest]
-#[case(529, Kind::Busy)]
-#[case(429, Kind::RateLimited { retry_after: None })]
-#[case(500, Kind::ServerFailed)]
-#[tokio::test]
-async fn anthropics_errors_in_mid_stream_are_known_by_their_kinds(
-    #[case] code: u16,
-    #[case] expected: Kind,
-) {
-    let got = fault(ANTHROPIC, Script::new().text("half").error_code("No.", code)).await;
-    assert_eq!(got, ("half".to_owned(), expected));
-}
-
-#[tokio::test]
-async fn a_stall_after_anthropics_reason_is_an_end() {
-    let server = Server::start();
-    let done = "event: message_delta\ndata: {\"type\":\"message_delta\",\
-                \"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":3}}\n\n";
-    for script in [
-        Script::new().text("all").bytes(done).stall(),
-        Script::new().text("all").bytes(done).cut(),
-        Script::new().text("all").bytes(done).end_early(),
-    ] {
-        server.push(script);
-        let client = connect(&connection(&server.url()), ANTHROPIC, None, impatient()).unwrap();
-        let deltas = answer(&*client, hello()).await;
-        assert_eq!(text_of(&deltas), "all");
     }
 }
 

@@ -7,7 +7,7 @@ use chat_core::error::Kind;
 use chat_core::message::{
     Message, Options, Part, Role, Thinking, ToolCall, ToolCallId, ToolResult, ToolSpec,
 };
-use chat_core::settings::{Connection, ConnectionKind, HeaderSource, Key};
+use chat_core::settings::{ConnectionKind, Key};
 use chat_testkit::server::{Answer, Model, Script, Server};
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ use crate::wire::{
 };
 
 /// A conversation with everything in it.
-fn conversation() -> Vec<Arc<Message>> {
+pub fn conversation() -> Vec<Arc<Message>> {
     let parts = |role, parts| Arc::new(Message { parts, ..Message::text(role, None, "") });
     let call =
         |id: &str, arguments| Part::ToolCall(ToolCall::new(ToolCallId::new(id), "look", arguments));
@@ -104,111 +104,6 @@ async fn openai_is_sent_all_of_a_conversation() {
     };
     answer(&*client(&server, OPENAI), request).await;
     insta::assert_json_snapshot!("openai_request", server.chats()[0].body);
-}
-
-#[tokio::test]
-async fn anthropic_is_sent_all_of_a_conversation() {
-    let server = Server::start();
-    let request = Request {
-        messages: conversation(),
-        tools: vec![ToolSpec {
-            name: "look".to_owned(),
-            description: "Looks.".to_owned(),
-            parameters: json!({ "type": "object", "properties": {} }),
-        }],
-        tool_choice: ToolChoice::Required,
-        options: Options { temperature: Some(0.5), max_tokens: Some(100), ..Options::default() },
-        ..hello()
-    };
-    answer(&*client(&server, ANTHROPIC), request).await;
-    insta::assert_json_snapshot!("anthropic_request", server.chats()[0].body);
-}
-
-/// What Anthropic's server says of a request, and what is sent instead from then on.
-#[rstest]
-#[case(
-    "\"thinking.type.enabled\" is not supported for this model. Use \"thinking.type.adaptive\".",
-    "thinking", json!({ "type": "adaptive", "display": "summarized" })
-)]
-#[case("thinking: Extra inputs are not permitted", "thinking", Value::Null)]
-#[case("temperature: Extra inputs are not permitted", "temperature", Value::Null)]
-#[case(
-    "max_tokens: 8192 > 4096, which is the maximum allowed number of output tokens for scripted",
-    "max_tokens", json!(4096)
-)]
-#[tokio::test]
-async fn anthropics_server_is_believed(
-    #[case] words: &str,
-    #[case] field: &str,
-    #[case] instead: Value,
-) {
-    let server = Server::start();
-    let client = client(&server, ANTHROPIC);
-    let refusal =
-        json!({ "type": "error", "error": { "type": "invalid_request_error", "message": words } });
-    server.push(Script::status(400, &refusal.to_string()));
-    let thinking = if field == "thinking" { Thinking::High } else { Thinking::Default };
-    let options = Options { temperature: Some(0.5), ..Options::default() };
-    for asked in [2, 3] {
-        answer(&*client, Request { thinking, options: options.clone(), ..hello() }).await;
-        let chats = server.chats();
-        assert_eq!(chats.len(), asked, "it need not be refused again");
-        assert_eq!(chats[asked - 1].body[field], instead);
-    }
-}
-
-#[tokio::test]
-async fn a_refusal_of_no_form_is_no_reason_to_ask_anthropic_again() {
-    let server = Server::start();
-    let client = client(&server, ANTHROPIC);
-    let words = json!({ "error": { "message": "temperature: Extra inputs are not permitted" } });
-    server.push(Script::status(400, &words.to_string()));
-    let (_, error) = ask(&*client, hello()).await;
-    assert_eq!(error.unwrap().kind, Kind::BadRequest);
-    assert_eq!(server.chats().len(), 1, "none was sent");
-}
-
-#[tokio::test]
-async fn a_connections_headers_go_with_every_request_and_into_no_error() {
-    for kind in [OLLAMA, OPENAI, ANTHROPIC] {
-        let server = Server::start();
-        let headers = [("X-Team", "blue-s3cret-team"), ("anthropic-version", "2099-01-01")];
-        let headers =
-            headers.map(|(name, value)| (name.to_owned(), HeaderSource::Value(value.to_owned())));
-        let connection = Connection { headers: headers.into(), ..connection(&server.url()) };
-        let client = connect(&connection, kind, None, timeouts()).unwrap();
-        client.models().await.unwrap();
-        server.push(Script::status(400, r#"{"error":{"message":"no blue-s3cret-team here"}}"#));
-        let (_, error) = ask(&*client, hello()).await;
-        let error = error.unwrap();
-        assert!(!format!("{error:?} {client:?}").contains("s3cret"), "{error:?} {client:?}");
-        for request in server.requests() {
-            assert_eq!(request.headers["x-team"], "blue-s3cret-team", "{}", request.path);
-            assert_eq!(
-                request.headers["anthropic-version"], "2099-01-01",
-                "theirs goes before ours"
-            );
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_connections_proxy_is_asked_for_its_server() {
-    // A server answers what it is asked as a proxy, too.
-    let proxy = Server::start().with_models([Model::new("behind")]);
-    let through = |chosen: &str| Connection {
-        proxy: Some(chosen.to_owned()),
-        ..connection("http://llm.invalid/v1")
-    };
-    let client = connect(&through(&proxy.url()), OPENAI, None, timeouts()).unwrap();
-    assert_eq!(client.models().await.unwrap()[0].name, "behind");
-    assert_eq!(proxy.requests()[0].headers["host"], "llm.invalid");
-    let client = connect(&through("none"), OPENAI, None, timeouts()).unwrap();
-    let host = "llm.invalid".to_owned();
-    assert_eq!(client.models().await.unwrap_err().kind, Kind::UnknownHost { host });
-    let client = connect(&through("nonsense"), OPENAI, None, timeouts()).unwrap();
-    let error = client.models().await.unwrap_err();
-    assert_eq!((error.kind, error.connection.as_deref()), (Kind::InvalidProxy, Some("here")));
 }
 
 #[rstest]

@@ -11,7 +11,7 @@ use std::time::Duration;
 use chat_testkit::server::{Model, Protocol, Script, Server, Split, text};
 use clap::{Parser, ValueEnum};
 
-/// Speaks Ollama's and OpenAI's protocols and says what it is told to.
+/// Speaks Ollama's, OpenAI's and Anthropic's protocols and says what it is told to.
 #[derive(Debug, Parser)]
 #[command(name = "scripted-llm")]
 struct Options {

@@ -206,9 +206,10 @@ async fn answer(
                 says.models.retain(|model| !model.answers_to(&name));
                 says.models.len() < before
             });
-            match removed {
-                true => fixed(&writer, 200, &[], Bytes::new()),
-                false => refusal(&writer, 404, &unknown_model(protocol, &name)),
+            if removed {
+                fixed(&writer, 200, &[], Bytes::new())
+            } else {
+                refusal(&writer, 404, &unknown_model(protocol, &name))
             }
         }
         "/api/generate" if request.body["keep_alive"] == 0 => {

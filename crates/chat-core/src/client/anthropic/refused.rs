@@ -125,44 +125,47 @@ mod tests {
 
     use super::*;
 
-    fn form(change: Change) -> Option<Refused> {
-        Some(Refused::Form(change))
+    const fn form(change: Change) -> Refused {
+        Refused::Form(change)
     }
 
     #[rstest]
     #[case(
         "\"thinking.type.enabled\" is not supported for this model. Use \"thinking.type.adaptive\" and \
          \"output_config.effort\" to control thinking behavior.",
-        form(Change::Adaptive)
+        Some(form(Change::Adaptive))
     )]
-    #[case("adaptive thinking is not supported on this model", form(Change::Budget))]
-    #[case("output_config: Extra inputs are not permitted", form(Change::WithoutEffort))]
+    #[case("adaptive thinking is not supported on this model", Some(form(Change::Budget)))]
+    #[case("output_config: Extra inputs are not permitted", Some(form(Change::WithoutEffort)))]
     #[case(
         "\"thinking.type.disabled\" is not supported for this model.",
-        form(Change::AlwaysThinking)
+        Some(form(Change::AlwaysThinking))
     )]
-    #[case("temperature: Extra inputs are not permitted", form(Change::WithoutSampling))]
+    #[case("temperature: Extra inputs are not permitted", Some(form(Change::WithoutSampling)))]
     #[case(
         "This model does not support assistant message prefill. The conversation must end with a user \
          message.",
-        form(Change::WithoutPrefill)
+        Some(form(Change::WithoutPrefill))
     )]
-    #[case("system.0.cache_control: Extra inputs are not permitted", form(Change::WithoutCache))]
+    #[case(
+        "system.0.cache_control: Extra inputs are not permitted",
+        Some(form(Change::WithoutCache))
+    )]
     #[case(
         "max_tokens: 64000 > 8192, which is the maximum allowed number of output tokens for x",
-        form(Change::Longest(8_192))
+        Some(form(Change::Longest(8_192)))
     )]
     #[case(
         "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease input",
-        form(Change::Room(11_760))
+        Some(form(Change::Room(11_760)))
     )]
     #[case(
         "Thinking may not be enabled when tool_choice forces tool use.",
-        form(Change::WithoutDemand)
+        Some(form(Change::WithoutDemand))
     )]
     #[case(
         "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.",
-        form(Change::WithoutThinking)
+        Some(form(Change::WithoutThinking))
     )]
     #[case(
         "messages.1.content.0: Invalid `signature` in `thinking` block",

@@ -77,7 +77,7 @@ impl Shape {
             Self { longest: 4_096, ..none }
         } else if version < (3, 7) {
             none
-        } else if opus && version >= (4, 0) && version <= (4, 1) {
+        } else if opus && ((4, 0)..=(4, 1)).contains(&version) {
             Self { longest: 32_000, ..other }
         } else if version < (4, 6) {
             Self { longest: 64_000, ..other }

@@ -44,8 +44,8 @@ impl Dialect {
         let Some(quirks) = self.quirks() else { return true };
         let model = model.to_ascii_lowercase();
         let thinks = effort.is_some_and(|effort| effort != "none");
-        !(thinks && quirks.reasons_without_sampling)
-            && !quirks.fixed_sampling.iter().any(|part| model.contains(part.as_str()))
+        let is_fixed = quirks.fixed_sampling.iter().any(|part| model.contains(part.as_str()));
+        !(is_fixed || thinks && quirks.reasons_without_sampling)
     }
 }
 
@@ -168,15 +168,12 @@ fn effort(thinking: Thinking, dialect: Dialect) -> Option<&'static str> {
         Thinking::High => &["high"],
         Thinking::Max => &["max", "high"],
     };
-    let default;
-    let known = match dialect.quirks() {
-        Some(quirks) => &quirks.efforts,
-        None => {
-            default = Quirks::default().efforts;
-            &default
-        }
+    let knows = |word: &&&'static str| match dialect.quirks() {
+        Some(quirks) => quirks.efforts.iter().any(|known| known == **word),
+        // Natter's own engine.
+        None => Quirks::default().efforts.iter().any(|known| known == **word),
     };
-    wanted.iter().find(|word| known.iter().any(|known| known == *word)).copied()
+    wanted.iter().find(knows).copied()
 }
 
 /// Whether thinking is turned on or off; none where the model decides.

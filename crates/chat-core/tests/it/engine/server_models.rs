@@ -4,12 +4,18 @@ use chat_core::client::{PullStage, Pulled};
 use chat_core::error::{Feature, Kind};
 use chat_core::message::ModelRef;
 use chat_core::settings::ConnectionKind;
-use chat_testkit::server::{End, Gate, Model, Script, Server};
+use chat_testkit::server::{End, Gate, Model, Recorded, Script, Server};
 
 use super::world::World;
 
 fn model(name: &str) -> ModelRef {
     ModelRef::new("test", name)
+}
+
+/// Waits until the server has said what it is.
+async fn known(world: &World) {
+    world.manager.connections().refresh();
+    world.manager.connections().settled().await;
 }
 
 fn names(world: &World) -> Vec<String> {
@@ -20,7 +26,7 @@ fn names(world: &World) -> Vec<String> {
 async fn a_model_is_fetched_with_progress_and_can_be_talked_to() {
     let server = Server::start();
     let world = World::of_kind(&server, ConnectionKind::Ollama).await;
-    world.manager.connections().settled().await;
+    known(&world).await;
     assert_eq!(world.manager.server_models().connections(), ["test"]);
     let mut pull = world.manager.server_models().pull(&model("new"));
     let mut reports = Vec::new();
@@ -60,9 +66,9 @@ async fn a_pull_that_is_dropped_stops_at_the_server_and_one_that_breaks_says_so(
     server.push(Script::new().bytes(half).gate(&gate));
     let mut pull = world.manager.server_models().pull(&model("new"));
     assert_eq!(pull.next().await.unwrap().unwrap().received, 3);
-    let at = server.requests().iter().position(|request| request.path == "/api/pull").unwrap();
     drop(pull);
-    assert_eq!(server.wait_for_end(at).await.sent().end, End::ClientGone);
+    let is_dropped = |it: &Recorded| it.path == "/api/pull" && it.sent().end == End::ClientGone;
+    server.wait_for("the end of the pull", |all| all.iter().any(is_dropped)).await;
 
     let missing = "{\"error\":\"pull model manifest: file does not exist\"}\n";
     for (script, kind) in [
@@ -103,7 +109,7 @@ async fn loaded_models_are_listed_and_unloaded() {
 async fn other_servers_keep_their_models_to_themselves() {
     let server = Server::start();
     let world = World::of_kind(&server, ConnectionKind::OpenAi).await;
-    world.manager.connections().settled().await;
+    known(&world).await;
     assert!(world.manager.server_models().connections().is_empty());
     let error = world.manager.server_models().loaded("test").await.unwrap_err();
     assert_eq!(error.kind, Kind::Unsupported { feature: Feature::Models });

@@ -21,7 +21,7 @@ use clap_complete::Shell;
 
 pub use self::agents::{Agents, ListAgents};
 pub use self::arranging::Arrange;
-pub use self::connections::Connections;
+pub use self::connections::{AddConnection, Connections};
 pub use self::models::{ListModels, Models};
 pub use self::sessions::Sessions;
 pub use self::trash::Trash;

@@ -5,6 +5,7 @@ mod agents;
 mod approvals;
 mod commands;
 mod context;
+mod servers;
 mod trash;
 mod worktrees;
 
@@ -36,6 +37,10 @@ pub use commands::{
     commands, interrupt_to_end, long_lines, no_command, no_command_to_ask, only_in_chat,
 };
 pub use context::{compacted, not_begun, summing_up};
+pub use servers::{
+    get_a_key, key_from_variable, key_is_missing, loaded_until, model_pulled_there,
+    model_removed_there, model_unloaded, no_preset, nothing_loaded,
+};
 pub use trash::{
     archived, ask_delete, ask_delete_for_good, deleted, pinned, restored_chat, trash_is_empty,
 };

@@ -31,7 +31,7 @@
 //!     key: KeySource::None,
 //!     models: Vec::new(),
 //!     requests: None,
-//! };
+//!, ..Connection::default() };
 //! let client = connect(&connection, ConnectionKind::Ollama, None, Timeouts::default())?;
 //! let tool = ToolSpec {
 //!     name: "add".into(),

@@ -99,6 +99,18 @@ pub enum Kind {
     WrongUrl,
     /// The address itself cannot be read as a URL of http or https.
     InvalidUrl,
+    /// The connection's proxy is no address of http, https or socks5.
+    InvalidProxy,
+    /// A header of the connection cannot be sent: its name or its value has characters that no header has.
+    InvalidHeader {
+        /// Its name.
+        name: String,
+    },
+    /// The file with the connection's own certificates cannot be read, or has none.
+    CertificateFile {
+        /// The file.
+        path: PathBuf,
+    },
     /// 401: the key is missing or wrong.
     Unauthorized {
         /// Where one can sign in, when the server says so.

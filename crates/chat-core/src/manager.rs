@@ -23,6 +23,7 @@ mod models;
 mod permissions;
 mod repositories;
 mod review;
+mod server_models;
 mod sessions;
 mod settings;
 mod team;
@@ -59,6 +60,7 @@ pub use self::agent_kinds::{AgentKind, AgentKinds};
 pub use self::agents::{Agents, NewAgent};
 pub use self::backups::Backups;
 pub use self::commands::BackgroundCommands;
+pub use self::connection_registry::Pull;
 pub use self::connections::Connections;
 pub use self::context::SessionContext;
 pub use self::definitions::DefinitionFiles;
@@ -69,6 +71,7 @@ pub use self::models::Models;
 pub use self::permissions::Permissions;
 pub use self::repositories::Repositories;
 pub use self::review::ChangeReview;
+pub use self::server_models::ServerModels;
 pub use self::sessions::Sessions;
 pub use self::settings::SettingsStore;
 pub use self::trash::TRASH_AGE;
@@ -342,6 +345,11 @@ impl Manager {
     /// The connections to servers, and their keys.
     pub fn connections(&self) -> Connections {
         Connections(self.clone())
+    }
+
+    /// The models that servers themselves have.
+    pub fn server_models(&self) -> ServerModels {
+        ServerModels(self.clone())
     }
 
     /// The settings.

@@ -16,9 +16,10 @@ mod wrong_values;
 
 pub use agents::AgentSettings;
 pub use appearance::{ColumnWidth, Zoom};
-pub use connection::{Connection, ConnectionKind, KeySource};
+pub use connection::{Connection, ConnectionKind, HeaderSource, InKeyring, KeySource};
 pub use file::SettingsFile;
 pub use folders::Folders;
+pub(crate) use keys::header_key;
 pub use keys::{Key, KeyStorage, KeyStore, KeyringFailure};
 pub use tools::{PermissionSettings, Remembered, SearchProvider, SearchSettings, ToolSettings};
 pub use values::{

@@ -95,6 +95,7 @@ async fn start(folders: Folders) -> chat_core::error::Result<Manager> {
             key: KeySource::None,
             models: Vec::new(),
             requests: None,
+            ..Connection::default()
         };
         manager.connections().save(connection, None, None).await?;
     }

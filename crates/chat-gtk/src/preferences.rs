@@ -9,6 +9,7 @@ mod lazy;
 mod models;
 mod naming;
 mod permissions;
+mod presets;
 mod rows;
 mod tools;
 
@@ -96,7 +97,7 @@ pub(crate) fn open(parent: &adw::ApplicationWindow, manager: &Manager, page: Pag
 
 /// Shows the dialog for a new connection above a window.
 pub(crate) fn add_connection(parent: &gtk::Window, manager: &Manager) {
-    editor::open(parent, manager, None);
+    presets::open(parent, manager);
 }
 
 /// The pages that are filled when they are first shown.

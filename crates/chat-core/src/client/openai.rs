@@ -72,7 +72,7 @@ impl OpenAi {
         let url = address::parse(&connection.url).map_err(|error| error.on(&connection.name))?;
         let base = base(url);
         let dialect = Dialect::of(&base);
-        let http = Arc::new(Http::new(base, key, &connection.name, timeouts));
+        let http = Arc::new(Http::new(base, key, connection, timeouts));
         Ok(Self { http, dialect, learned: Mutex::default() })
     }
 }
@@ -102,7 +102,7 @@ impl OpenAi {
     fn replay(&self, model: &str) -> Replay {
         self.learned().replays.get(model).copied().unwrap_or_else(|| match self.dialect {
             Dialect::BuiltIn => Replay::BUILT_IN,
-            _ => Replay::of(self.http.base(), model),
+            Dialect::Server(_) => Replay::of(self.http.base(), model),
         })
     }
 
@@ -244,6 +244,7 @@ impl Client for OpenAi {
             largest: None,
             messages: request.messages.clone(),
             key: self.http.key().cloned(),
+            secrets: self.http.secrets(),
         };
         let response = self.accepted(&request, &asked).await?;
         if refusal::is_page(&response) {

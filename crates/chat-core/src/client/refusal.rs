@@ -31,6 +31,8 @@ pub(super) struct SentRequest {
     pub messages: Vec<Arc<Message>>,
     /// The key that it was sent with.
     pub key: Option<Key>,
+    /// What else no error repeats.
+    pub secrets: Vec<Arc<str>>,
 }
 
 /// What a server says about a failure, wherever it puts it.
@@ -93,6 +95,30 @@ pub(super) fn of_object(value: &Value, asked: &SentRequest) -> Error {
         0 => wording::failure(&words.message.to_lowercase(), asked.key.is_none()),
         _ => by_status(status, &HeaderMap::new(), &words, asked),
     });
+    let detail = clean(&words.message, asked);
+    let error = Error::new(kind);
+    if detail.is_empty() { error } else { error.with_detail(detail) }
+}
+
+/// The error of an event that names its kind and has no status: Anthropic's.
+pub(super) fn of_named(value: &Value, asked: &SentRequest) -> Error {
+    let status = match value["error"]["type"].as_str().unwrap_or_default() {
+        "invalid_request_error" => 400,
+        "authentication_error" => 401,
+        "billing_error" => 402,
+        "permission_error" => 403,
+        "not_found_error" => 404,
+        "request_too_large" => 413,
+        "rate_limit_error" => 429,
+        "api_error" => 500,
+        "timeout_error" => 504,
+        "overloaded_error" => 529,
+        // A gateway's.
+        _ => return of_object(value, asked),
+    };
+    let words = Words::of(value);
+    let kind = by_wording(&words, status, asked)
+        .unwrap_or_else(|| by_status(status, &HeaderMap::new(), &words, asked));
     let detail = clean(&words.message, asked);
     let error = Error::new(kind);
     if detail.is_empty() { error } else { error.with_detail(detail) }
@@ -204,7 +230,9 @@ fn clean(message: &str, asked: &SentRequest) -> String {
             | Part::ToolCall(_)
             | Part::Compaction(_) => None,
         });
-    scrub(message, texts.map(String::as_str), asked.key.as_ref().map(Key::expose))
+    let key = asked.key.as_ref().map(Key::expose);
+    let clean = scrub(message, texts.map(String::as_str), key);
+    asked.secrets.iter().fold(clean, |clean, secret| scrub(&clean, [], Some(secret)))
 }
 
 impl Words {

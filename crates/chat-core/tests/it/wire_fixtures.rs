@@ -10,7 +10,7 @@ use chat_testkit::server::{Answer, Script, Server, Split};
 use rstest::rstest;
 use tokio_util::sync::CancellationToken;
 
-use crate::wire::{OLLAMA, OPENAI, answer, ask, client, hello, user};
+use crate::wire::{ANTHROPIC, OLLAMA, OPENAI, answer, ask, client, hello, user};
 
 /// What a client makes of a streamed answer; of its bytes torn apart, too.
 async fn streamed(kind: ConnectionKind, bytes: Vec<u8>) -> (Vec<Delta>, Option<Error>) {
@@ -33,10 +33,11 @@ async fn streamed(kind: ConnectionKind, bytes: Vec<u8>) -> (Vec<Delta>, Option<E
 
 /// With another name of the server that they came from: it has another port each time.
 fn from_there(mut deltas: Vec<Delta>, server: &Server) -> Vec<Delta> {
-    let address = Origin::digest(&format!("{}/v1", server.url()));
+    let addresses = [format!("{}/v1", server.url()), format!("{}/", server.url())];
+    let addresses = addresses.map(|address| Some(Origin::digest(&address)));
     for delta in &mut deltas {
         if let Delta::Provider { data, .. } = delta
-            && data.origin.server.as_ref() == Some(&address)
+            && addresses.contains(&data.origin.server)
         {
             data.origin.server = Some("there".to_owned());
         }
@@ -66,9 +67,17 @@ async fn whole_of(kind: ConnectionKind, bytes: Vec<u8>) -> Vec<Delta> {
     answer(&*client(&server, kind), Request { stream: false, ..hello() }).await
 }
 
+fn kind_of(fixture: Fixture) -> ConnectionKind {
+    match fixture {
+        Fixture::OLLAMA => OLLAMA,
+        Fixture::ANTHROPIC => ANTHROPIC,
+        _ => OPENAI,
+    }
+}
+
 async fn models(fixture: Fixture, more: &[(&str, &str)]) -> Vec<ModelInfo> {
     let server = Server::start();
-    let kind = if fixture == Fixture::OLLAMA { OLLAMA } else { OPENAI };
+    let kind = kind_of(fixture);
     let list = fixture.read("models.json");
     server.answer("/v1/models", Answer::new(200, list.clone()));
     server.answer("/api/tags", Answer::new(200, list));
@@ -80,7 +89,7 @@ async fn models(fixture: Fixture, more: &[(&str, &str)]) -> Vec<ModelInfo> {
 
 async fn refused(fixture: Fixture, status: u16) -> Kind {
     let server = Server::start();
-    let kind = if fixture == Fixture::OLLAMA { OLLAMA } else { OPENAI };
+    let kind = kind_of(fixture);
     let body = String::from_utf8(fixture.read("error.json")).unwrap();
     server.push(Script::status(status, &body));
     let error = ask(&*client(&server, kind), hello()).await.1.unwrap();
@@ -363,12 +372,68 @@ async fn ollama() {
     assert_eq!(kind, Kind::InputTooLong { window: Some(8_192), largest: Some(32_768) });
 }
 
+#[tokio::test]
+async fn anthropic() {
+    let provider = |json: &str| Delta::Provider {
+        call: None,
+        data: ProviderData {
+            origin: Origin {
+                protocol: "anthropic".to_owned(),
+                connection: "here".to_owned(),
+                server: Some("there".to_owned()),
+                model: "scripted".to_owned(),
+            },
+            json: json.to_owned(),
+        },
+    };
+    let (deltas, error) = streamed(ANTHROPIC, Fixture::ANTHROPIC.read("stream.sse")).await;
+    assert_eq!(error, None);
+    let signed = r#"{"type":"thinking","thinking":"They want the \u0077eather in \"Köln\".","signature":"EqQBCkYIARgCKkBn\/+4="}"#;
+    let redacted = r#"{"type":"redacted_thinking","data":"EmwKAhgBEgy3va3pzix\/LafPsn4a"}"#;
+    let expected = [
+        thinking("They want the weather in \"Köln\"."),
+        provider(signed),
+        provider(redacted),
+        text("I look it up."),
+        call(0, "toolu_01T1x1fJ34qAmk2tNTrN7Up6", "get_weather", r#"{"city": "Köln"}"#),
+        call(1, "toolu_02", "get_time", "{}"),
+        Delta::Usage(Usage { cached_tokens: Some(1_500), ..tokens(1_812, 89) }),
+        Delta::Finish(Finish::ToolCalls),
+    ];
+    assert_eq!(deltas, expected);
+
+    let deltas = whole(ANTHROPIC, Fixture::ANTHROPIC).await;
+    let expected = [
+        thinking("It said rain."),
+        text("It rains in Köln."),
+        Delta::Usage(Usage { cached_tokens: Some(1_800), ..tokens(1_820, 22) }),
+        Delta::Finish(Finish::Stop),
+    ];
+    let said = deltas.into_iter().filter(|delta| !matches!(delta, Delta::Provider { .. }));
+    assert_eq!(said.collect::<Vec<_>>(), expected);
+
+    let (deltas, error) = streamed(ANTHROPIC, Fixture::ANTHROPIC.read("stream-error.sse")).await;
+    assert_eq!((&deltas[..], error.unwrap().kind), (&[text("Half an")][..], Kind::Busy));
+
+    let models = models(Fixture::ANTHROPIC, &[]).await;
+    assert_eq!((&*models[0].name, models[0].context_length), ("claude-opus-4-6", Some(200_000)));
+    let can = |at: usize| {
+        let can = models[at].capabilities;
+        (can.tools, can.vision, can.thinking)
+    };
+    assert_eq!(can(0), (Some(true), Some(true), Some(true)));
+    assert_eq!(can(1), (Some(true), Some(true), Some(false)));
+    let expected = Kind::InputTooLong { window: Some(200_000), largest: Some(200_000) };
+    assert_eq!(refused(Fixture::ANTHROPIC, 400).await, expected);
+}
+
 /// A recorded stream that is cut at any byte is never taken for a whole one, and never for rubbish.
 #[rstest]
 #[case(OPENAI, Fixture::LLAMA_CPP, "stream.sse", "\"finish_reason\":\"stop\"")]
 #[case(OPENAI, Fixture::LLAMA_CPP, "tool-call.sse", "\"finish_reason\":\"tool_calls\"")]
 #[case(OPENAI, Fixture::VLLM, "stream.sse", "\"finish_reason\":\"tool_calls\"")]
 #[case(OLLAMA, Fixture::OLLAMA, "stream.ndjson", "\"done\":true")]
+#[case(ANTHROPIC, Fixture::ANTHROPIC, "stream.sse", "\"stop_reason\":\"tool_use\"")]
 #[tokio::test]
 async fn cut_anywhere(
     #[case] kind: ConnectionKind,

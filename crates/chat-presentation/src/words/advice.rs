@@ -65,9 +65,13 @@ pub fn advice(error: &Error) -> Advice {
         Kind::Unauthorized { signin_url: Some(url), .. } if is_web(url) => {
             vec![SignIn(url.clone()), Retry, ConnectionSettings]
         }
-        Kind::WrongUrl | Kind::InvalidUrl | Kind::KeyUnavailable | Kind::Unauthorized { .. } => {
-            vec![ConnectionSettings, Retry]
-        }
+        Kind::WrongUrl
+        | Kind::InvalidUrl
+        | Kind::InvalidProxy
+        | Kind::InvalidHeader { .. }
+        | Kind::CertificateFile { .. }
+        | Kind::KeyUnavailable
+        | Kind::Unauthorized { .. } => vec![ConnectionSettings, Retry],
         Kind::Forbidden | Kind::NoCredit => vec![ChooseModel, ConnectionSettings, Retry],
         Kind::ModelNotFound { .. }
         | Kind::BadRequest

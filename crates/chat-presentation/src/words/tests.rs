@@ -22,6 +22,9 @@ fn all_kinds() -> Vec<Kind> {
         Kind::Tls,
         Kind::WrongUrl,
         Kind::InvalidUrl,
+        Kind::InvalidProxy,
+        Kind::InvalidHeader { name: "X-Team".to_owned() },
+        Kind::CertificateFile { path: PathBuf::from("/etc/ssl/ours.pem") },
         Kind::Unauthorized { signin_url: None, keyless: true },
         Kind::Unauthorized { signin_url: None, keyless: false },
         Kind::Unauthorized {
@@ -36,6 +39,7 @@ fn all_kinds() -> Vec<Kind> {
         Kind::InputTooLong { window: None, largest: Some(4_096) },
         Kind::InputTooLong { window: None, largest: None },
         Kind::Unsupported { feature: Feature::Chat },
+        Kind::Unsupported { feature: Feature::Models },
         Kind::Unsupported { feature: Feature::Tools },
         Kind::Unsupported { feature: Feature::Thinking },
         Kind::Unsupported { feature: Feature::Images },
@@ -236,10 +240,13 @@ fn place(kind: &Kind) -> usize {
         Kind::SkillUnreadable { .. } => 76,
         Kind::AgentAtWork { .. } => 77,
         Kind::ConfigUnknown { .. } => 78,
+        Kind::InvalidProxy => 79,
+        Kind::InvalidHeader { .. } => 80,
+        Kind::CertificateFile { .. } => 81,
     }
 }
 
-const KINDS: usize = 79;
+const KINDS: usize = 82;
 
 fn errors() -> Vec<Error> {
     let kinds = all_kinds();

@@ -77,6 +77,7 @@ fn connection(name: &str) -> Connection {
         models: vec!["hidden".to_owned()],
         requests: None,
         key: KeySource::Env("KEY".to_owned()),
+        ..Connection::default()
     }
 }
 

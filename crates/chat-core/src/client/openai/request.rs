@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn each_dialect_says_the_options_that_it_takes_and_no_other() {
-        let addresses = presets::all().iter().map(|preset| preset.url.as_str());
+        let addresses = presets::presets().map(|preset| preset.url.as_str());
         let own = ["http://192.168.1.7:8000/v1", "https://llm.example.org/v1"];
         let servers = addresses.chain(own).map(|url| Dialect::of(&address::parse(url).unwrap()));
         for dialect in servers.chain([Dialect::BuiltIn]) {

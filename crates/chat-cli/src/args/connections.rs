@@ -80,8 +80,12 @@ pub struct AddConnection {
     /// A header whose value is read from an environment variable each time; can be used several times
     #[arg(long = "header-env", value_name = "NAME=VARIABLE", value_parser = parse_header_variable)]
     pub header_variables: Vec<(String, String)>,
-    /// The proxy for this server, such as http://proxy:3128 or socks5://127.0.0.1:1080, or none
-    #[arg(long, value_name = "URL")]
+    /// The proxy for this server, or none
+    #[arg(
+        long,
+        value_name = "URL",
+        help = "The proxy for this server, such as http://proxy:3128 or socks5://127.0.0.1:1080, or none"
+    )]
     pub proxy: Option<String>,
     /// A PEM file with certificates to trust for this server
     #[arg(long, value_name = "FILE")]

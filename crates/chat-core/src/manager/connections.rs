@@ -38,7 +38,8 @@ impl Connections {
     /// that the connection names.
     pub async fn test(&self, connection: &Connection, key: Option<Key>) -> Result<TestReport> {
         let (connections, connection) = (Arc::clone(&self.0.inner.connections), connection.clone());
-        self.0.run(async move { connections.test(&connection, key).await }).await
+        // The way to a server takes much to decide; whoever waits for it need not carry that.
+        Box::pin(self.0.run(async move { connections.test(&connection, key).await })).await
     }
 
     /// Stores a connection: adds it, or changes the one named `replaces`. A key given goes to the
@@ -53,7 +54,7 @@ impl Connections {
         key: Option<Key>,
         replaces: Option<&str>,
     ) -> Result<Option<KeyStorage>> {
-        self.save_with(connection, key, Vec::new(), replaces).await
+        Box::pin(self.save_with(connection, key, Vec::new(), replaces)).await
     }
 
     /// The same with values of headers, by their names, which go where the key goes.

@@ -239,7 +239,8 @@ impl Editor {
         self.saving.set(true);
         self.save.set_sensitive(false);
         glib::spawn_future_local(async move {
-            let stored = this.store().await;
+            // It is large, and lives as long as the window may wait.
+            let stored = Box::pin(this.store()).await;
             this.saving.set(false);
             match stored {
                 Ok((connection, Some(destination @ KeyStorage::ThisRun(why)))) => {
@@ -262,7 +263,7 @@ impl Editor {
             let connections = self.manager.connections();
             let asked = self.advanced.with_typed_header(connection.clone());
             let asking = connections.test(&asked, key.clone());
-            let report = glib::future_with_timeout(NAMING, asking).await;
+            let report = glib::future_with_timeout(NAMING, Box::pin(asking)).await;
             let program = report.ok().and_then(Result::ok).and_then(|report| report.program);
             connection.name = naming::free_for(&self.manager, &connection.url, program);
         }

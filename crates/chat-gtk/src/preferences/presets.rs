@@ -64,11 +64,12 @@ pub(super) fn open(parent: &gtk::Window, manager: &Manager) {
         })
     });
     let shown = list.clone();
-    search.connect_search_changed(move |_| shown.invalidate_filter());
+    // At once: Enter may follow before the entry reports a search.
+    search.connect_changed(move |_| shown.invalidate_filter());
     let first = list.clone();
     search.connect_activate(move |_| {
         let rows = (0..).map_while(|at| first.row_at_index(at));
-        if let Some(row) = rows.into_iter().find(|row| row.is_child_visible()) {
+        if let Some(row) = rows.into_iter().find(gtk::prelude::WidgetExt::is_child_visible) {
             row.activate();
         }
     });

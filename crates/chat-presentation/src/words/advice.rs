@@ -61,11 +61,11 @@ pub fn advice(error: &Error) -> Advice {
     };
     let actions = match &error.kind {
         Kind::Unreachable | Kind::ConnectTimeout | Kind::Tls => vec![Retry, ConnectionSettings],
-        Kind::UnknownHost { .. } => vec![ConnectionSettings, Retry],
         Kind::Unauthorized { signin_url: Some(url), .. } if is_web(url) => {
             vec![SignIn(url.clone()), Retry, ConnectionSettings]
         }
-        Kind::WrongUrl
+        Kind::UnknownHost { .. }
+        | Kind::WrongUrl
         | Kind::InvalidUrl
         | Kind::InvalidProxy
         | Kind::InvalidHeader { .. }

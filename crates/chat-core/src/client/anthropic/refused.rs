@@ -106,7 +106,7 @@ fn room(words: &str) -> Option<u32> {
     limit.checked_sub(input).filter(|room| *room > 0)
 }
 
-/// Of "max_tokens: 64000 > 8192, which is …" the smaller number: the model's limit.
+/// Of "`max_tokens`: 64000 > 8192, which is …" the smaller number: the model's limit.
 fn longest(words: &str) -> Option<u32> {
     let (_, rest) = words.split_once("max_tokens")?;
     let (_, limit) = rest.split_once('>')?;

@@ -115,12 +115,12 @@ impl AnthropicReply {
 
     fn finish(&self) -> Finish {
         match self.stop.as_deref() {
-            Some("max_tokens" | "model_context_window_exceeded") => Finish::Length,
+            // The last one is a gateway's.
+            Some("max_tokens" | "model_context_window_exceeded" | "length") => Finish::Length,
             Some("refusal") => Finish::Filtered,
             None | Some("tool_use" | "end_turn" | "stop_sequence" | "stop") => {
                 if self.blocks.calls() > 0 { Finish::ToolCalls } else { Finish::Stop }
             }
-            Some("length") => Finish::Length,
             Some(other) => Finish::other(other),
         }
     }

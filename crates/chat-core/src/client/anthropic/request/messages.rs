@@ -267,7 +267,7 @@ fn of_tools<'a>(message: &'a Message, ids: &mut Ids) -> Vec<Block<'a>> {
                 let Some(image) = image(part) else { continue };
                 match out.last_mut() {
                     Some(Block { content: Content::Result { images, .. }, .. }) => {
-                        images.push(image)
+                        images.push(image);
                     }
                     _ => before.push(image),
                 }

@@ -81,6 +81,7 @@ impl Conversation {
     /// have changed, too.
     pub(crate) fn set_width(&self, widest: i32) {
         self.inner.column.set_widest(widest);
+        self.inner.restyle_soon();
     }
 
     /// Shows a session: its end, at once.

@@ -1,5 +1,6 @@
 //! Listens to the reader and the theme: scrolling, pointing, keys and colours.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use gtk::prelude::*;
@@ -145,6 +146,22 @@ impl Inner {
             }
         }
         state.rows.show_footer(&shown);
+    }
+
+    /// Takes the measures of texts of another size, once their style has been computed again: that is in
+    /// the next frame.
+    pub(in crate::conversation) fn restyle_soon(self: &Rc<Self>) {
+        let weak = Rc::downgrade(self);
+        let is_computed = Cell::new(false);
+        self.column.add_tick_callback(move |_, _| {
+            if !is_computed.replace(true) {
+                return glib::ControlFlow::Continue;
+            }
+            if let Some(inner) = weak.upgrade() {
+                inner.restyle();
+            }
+            glib::ControlFlow::Break
+        });
     }
 
     /// Takes colours and measures from the theme.

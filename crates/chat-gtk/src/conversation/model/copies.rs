@@ -47,6 +47,12 @@ pub fn as_plain(markdown: &str) -> String {
                     }
                 }
             }
+            Piece::Formula(formula) => out.push_str(&formula.source),
+            Piece::Details(details) => {
+                out.push_str(&details.summary);
+                out.push_str("\n\n");
+                out.push_str(&as_plain(&details.source));
+            }
             Piece::Rule(_) => out.push_str("———"),
         }
     }

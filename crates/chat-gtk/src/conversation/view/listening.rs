@@ -91,6 +91,11 @@ impl Inner {
             if modifiers.intersects(gdk::ModifierType::SHIFT_MASK | gdk::ModifierType::ALT_MASK) {
                 return glib::Propagation::Proceed;
             }
+            let opens = matches!(key, gdk::Key::e | gdk::Key::E | gdk::Key::Return);
+            let held = modifiers & gtk::accelerator_get_default_mod_mask();
+            if opens && held.is_empty() && inner.edit_at_focus(key == gdk::Key::Return) {
+                return glib::Propagation::Stop;
+            }
             match key {
                 gdk::Key::Page_Up | gdk::Key::KP_Page_Up => inner.column.scroll_pages(-1.0),
                 gdk::Key::Page_Down | gdk::Key::KP_Page_Down => inner.column.scroll_pages(1.0),

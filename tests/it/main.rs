@@ -4,6 +4,7 @@ mod agents;
 mod allowances;
 mod arranging;
 mod backups;
+mod branches;
 mod chats;
 mod choices;
 mod commands;

@@ -215,6 +215,7 @@ impl ChatWidget {
         }
         self.agents.show(&self.shown);
         self.model.show(&self.shown);
+        self.conversation.set_kinds(self.model.other_agents(&self.shown));
         self.project.show(&self.shown);
         if !self.shown.is_opening() {
             // What another project brings is not said of this one.
@@ -251,6 +252,7 @@ impl ChatWidget {
         let Some(manager) = &self.manager else { return };
         let settings = manager.settings().current();
         self.composer.field().set_enter_sends(settings.ui.enter_sends);
+        self.conversation.set_enter_sends(settings.ui.enter_sends);
         self.composer.field().set_while_busy(settings.chat.while_busy);
         self.model.take_settings(&settings);
         if let Some(display) = gtk::gdk::Display::default() {

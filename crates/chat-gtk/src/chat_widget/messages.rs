@@ -11,7 +11,7 @@ use chat_presentation::diagnostics::Diagnostics;
 use super::editor_context::OpenFiles;
 use super::mention_sources::{self, KnownFiles};
 use super::review_bar::{Answered, Restore, Review};
-use super::session_requests::RemovedMessage;
+use super::session_requests::{DeletedInChat, RemovedMessage};
 use super::{
     agent_bar, background_commands, chat_composer, command_list, context_meter, definitions_bar,
     find_bar, hint_bar, model_bar, plan_bar, project_bar, review_bar, session_changes,
@@ -102,6 +102,8 @@ pub enum Input {
     UndoAnswer(Option<(Fid, Seq)>),
     /// A message that waited and was removed is to wait again.
     PutBack(RemovedMessage),
+    /// Messages that were deleted are to come back.
+    Restore(DeletedInChat),
     /// Esc was pressed and nothing else wanted it.
     Escape,
     /// Stop the reply.
@@ -144,6 +146,8 @@ pub(super) enum FrameMsg {
     Find(find_bar::Msg),
     Requests(session_requests::Msg),
     Model(model_bar::Msg),
+    /// The list of models was closed.
+    ModelsClosed,
     Project(project_bar::Msg),
     Changes(session_changes::Msg),
     Hint(hint_bar::Msg),
@@ -210,6 +214,8 @@ pub enum Output {
     Restored(Restore),
     /// A message that waited was removed: this offers to put it back.
     MessageRemoved(RemovedMessage),
+    /// Messages were deleted: this offers to bring them back.
+    MessagesDeleted(DeletedInChat),
     /// Nothing waits for an answer in the chat that is shown, though the person asks for it.
     NothingAsked,
     /// Something to say in passing.

@@ -7,6 +7,7 @@ use chat_core::error::Result;
 use chat_core::manager::Manager;
 use chat_core::message::{ModelRef, OptionName, Options, Thinking};
 use chat_core::settings::Settings;
+use chat_presentation::words;
 use gettextrs::gettext;
 use relm4::gtk::prelude::*;
 
@@ -110,6 +111,24 @@ impl ModelBar {
     /// Opens the list of models.
     pub(super) fn open_models(&self) {
         self.model.open();
+    }
+
+    /// Calls back when the list of models was closed.
+    pub(super) fn connect_models_closed(&self, closed: impl Fn() + Clone + 'static) {
+        if let Some(popover) = self.model.widget().popover() {
+            popover.connect_closed(move |_| {
+                // What was chosen is told before.
+                gtk::glib::idle_add_local_once(closed.clone());
+            });
+        }
+    }
+
+    /// The agents that could work in this chat besides its own, each with its name and its title.
+    pub(super) fn other_agents(&self, shown: &ShownChat) -> Vec<(String, String)> {
+        let Some(manager) = &self.manager else { return Vec::new() };
+        let agents = manager.agent_kinds().of_project(shown.project());
+        let others = agents.iter().filter(|agent| agent.name != shown.agent());
+        others.map(|agent| (agent.name.clone(), words::agent_title(agent))).collect()
     }
 
     /// Opens the list of agents.

@@ -175,7 +175,7 @@ mod tests {
             Output::Stop,
             Output::Retry,
             Output::Resume,
-            Output::Regenerate,
+            Output::Regenerate { reply: MessageId::new(), agent: None },
             Output::Seen,
         ];
         for output in &of_one {

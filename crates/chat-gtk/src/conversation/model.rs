@@ -9,6 +9,7 @@ pub mod diff;
 pub mod entry;
 pub mod files;
 pub mod hits;
+pub mod message_edits;
 pub mod notice;
 pub mod one_time_note;
 pub mod part;

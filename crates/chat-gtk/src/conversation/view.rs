@@ -25,6 +25,7 @@ use crate::accessible;
 use crate::conversation::model::answer_drafts::AnswerDrafts;
 use crate::conversation::model::entry;
 use crate::conversation::model::files::{Files, KnownFiles};
+use crate::conversation::model::message_edits::MessageEdits;
 use crate::conversation::model::one_time_note::OneTimeNote;
 use crate::conversation::model::transcript::Transcript;
 use crate::conversation::search::{Finder, MatchPosition};
@@ -69,10 +70,10 @@ pub(super) struct Inner {
     reading_start: Cell<bool>,
 }
 
-/// The step to the next reply, or the one before, that stands beside one.
+/// The step to the next message, or the one before, that stands beside one.
 #[derive(Clone, Copy)]
 pub(super) struct Step {
-    pub(super) reply: MessageId,
+    pub(super) message: MessageId,
     pub(super) side: Side,
 }
 
@@ -200,6 +201,9 @@ impl Inner {
             has_project: Rc::clone(&has_project),
             bounds: Rc::clone(&bounds),
             drafts: Rc::new(AnswerDrafts::of(Rc::clone(&session))),
+            edits: Rc::new(MessageEdits::of(Rc::clone(&session))),
+            enter_sends: Rc::new(Cell::new(true)),
+            kinds: Rc::default(),
             errors: Rc::default(),
             output: Rc::clone(&output),
             copy: Rc::new(copy),
@@ -276,6 +280,8 @@ impl Inner {
         let mut state = self.state.borrow_mut();
         let State { transcript, rows, last, asked, .. } = &mut *state;
         transcript.find_stopped();
+        transcript.join_continued();
+        transcript.show_edits(&rows.context.edits);
         let now = transcript.last();
         if now != *last {
             for index in [*last, now].into_iter().flatten() {
@@ -315,7 +321,7 @@ impl Inner {
         let button = self
             .step
             .get()
-            .and_then(|step| state.rows.step(&state.transcript.entries, step.reply, step.side));
+            .and_then(|step| state.rows.step(&state.transcript.entries, step.message, step.side));
         drop(state);
         if let Some(button) = button {
             self.take_step(&button);

@@ -1,6 +1,7 @@
 //! Draws the parts of a conversation, each by itself: prose, code, tables, tool calls and what stands around them.
 
 pub mod answer_errors;
+pub mod branch_switch;
 pub mod card;
 pub mod code;
 pub mod common_prefix;
@@ -15,6 +16,8 @@ pub mod formula;
 pub mod highlight;
 pub mod laid_out;
 pub mod link;
+pub mod message_editor;
+pub mod own_line;
 pub mod position;
 pub mod prose;
 pub mod report;

@@ -3,7 +3,8 @@
 use std::rc::Rc;
 
 use adw::prelude::*;
-use gettextrs::gettext;
+use chat_presentation::words::fill;
+use gettextrs::{gettext, ngettext};
 use relm4::{ComponentController, ComponentSender};
 
 use super::Window;
@@ -123,6 +124,15 @@ impl Window {
                 let chat = self.chat.sender().clone();
                 view.offer(&gettext("Message removed"), &gettext("Undo"), move || {
                     chat.emit(chat_widget::Input::PutBack(removed.clone()));
+                });
+            }
+            Told::MessagesDeleted(deleted) => {
+                let chat = self.chat.sender().clone();
+                let count = u32::try_from(deleted.count()).unwrap_or(u32::MAX);
+                let words = ngettext("{n} message deleted", "{n} messages deleted", count);
+                let words = fill(&words, &[("n", &count.to_string())]);
+                view.offer(&words, &gettext("Undo"), move || {
+                    chat.emit(chat_widget::Input::Restore(deleted.clone()));
                 });
             }
             Told::NothingAsked => {

@@ -181,6 +181,7 @@ fn groups() -> [(String, Vec<(&'static str, String)>); 5] {
         ("<Alt>Down", gettext("Move the waiting message down")),
         ("<Alt>Page_Up", gettext("Your previous message")),
         ("<Alt>Page_Down", gettext("Your next message")),
+        ("e", gettext("On one of your messages: edit it")),
         ("<Control>f", gettext("Find in the chat")),
         ("<Control>g", gettext("Next match")),
         ("<Control><Shift>g", gettext("Previous match")),

@@ -32,8 +32,16 @@ pub struct Entry {
     pub dirty: bool,
     /// Where it has what is looked for.
     pub hits: EntryHits,
-    /// Where a reply stands among those to the same message, if there are others.
+    /// Where it stands among its versions, if there are others: of a reply, those to the same message.
     pub siblings: Option<Siblings>,
+    /// Whether the person edits it.
+    pub editing: bool,
+    /// Its part whose text stands in the reply above, with which it goes on.
+    pub joined: Option<usize>,
+    /// What stands at its end of replies that go on with it.
+    pub tail: String,
+    /// Whether the reply below goes on with it: both are one.
+    pub goes_on: bool,
     /// Whether it was stopped behind its calls of tools: all have their results, and no reply came of them.
     pub stopped: bool,
 }
@@ -63,6 +71,10 @@ impl Entry {
             dirty: true,
             hits: EntryHits::default(),
             siblings: None,
+            editing: false,
+            joined: None,
+            tail: String::new(),
+            goes_on: false,
             stopped: false,
         };
         entry.set_message(message);
@@ -301,6 +313,8 @@ impl Entry {
     /// The rows that the message has, as far as its text was read.
     pub fn shown_kinds(&self) -> Vec<RowKind> {
         match self.message.role {
+            Role::User if self.editing => return vec![RowKind::Editor],
+            Role::User if self.siblings.is_some() => return vec![RowKind::User, RowKind::OwnLine],
             Role::User => return vec![RowKind::User],
             Role::Ui => return vec![RowKind::Remark],
             Role::System | Role::Tool => return Vec::new(),
@@ -312,6 +326,9 @@ impl Entry {
             match part {
                 PartState::Text(reply) => {
                     has_text |= !reply.segments().is_empty();
+                    if self.joined == Some(index) {
+                        continue;
+                    }
                     out.extend(reply.segments().iter().enumerate().map(|(at, segment)| {
                         RowKind::Segment { part: index, segment: at, kind: segment.kind }
                     }));
@@ -330,7 +347,7 @@ impl Entry {
             out.push(RowKind::Ending);
         }
         // Where tools were called the reply goes on below: what is done with it stands at its end.
-        let goes_on = has_tools && self.ending() == Some(Ending::Complete);
+        let goes_on = self.goes_on || has_tools && self.ending() == Some(Ending::Complete);
         // One that failed would hide the others for good.
         let has_footer = has_text || self.siblings.is_some();
         if self.message.ended.is_some() && has_footer && !goes_on {
@@ -360,7 +377,7 @@ impl Entry {
     /// What is to be said about its end.
     pub fn notice(&self, last: bool) -> Option<Notice> {
         let ending = self.ending().filter(|ending| *ending != Ending::Complete)?;
-        if self.message.role != Role::Assistant {
+        if self.message.role != Role::Assistant || self.goes_on {
             return None;
         }
         let error = self.message.error.clone();

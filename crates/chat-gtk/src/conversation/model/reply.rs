@@ -110,6 +110,11 @@ impl ReplyText {
         self.ended = true;
     }
 
+    /// More text comes after all.
+    pub fn reopen(&mut self) {
+        self.ended = false;
+    }
+
     /// How many bytes there are, read or not.
     pub fn len(&self) -> usize {
         self.length

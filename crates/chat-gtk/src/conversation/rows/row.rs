@@ -23,6 +23,8 @@ use crate::conversation::widgets::expander::Expander;
 use crate::conversation::widgets::footer::Footer;
 use crate::conversation::widgets::formula::FormulaBlock;
 use crate::conversation::widgets::highlight::{MatchColours, highlight_buffer, highlight_label};
+use crate::conversation::widgets::message_editor::MessageEditor;
+use crate::conversation::widgets::own_line::OwnLine;
 use crate::conversation::widgets::position::RowPosition;
 use crate::conversation::widgets::prose::Prose;
 use crate::conversation::widgets::rich_text::details::DetailsBlock;
@@ -54,6 +56,10 @@ pub enum RowWidget {
     Footer(Footer),
     /// What a person said.
     User(UserMessage),
+    /// The field in which that is edited.
+    Editor(MessageEditor),
+    /// The line below it.
+    OwnLine(OwnLine),
     /// What the program says.
     Remark(gtk::Label),
     /// What never changes.
@@ -67,6 +73,8 @@ impl RowWidget {
             RowKind::User => {
                 Self::User(UserMessage::new(&entry.message, entry.said.as_deref(), context))
             }
+            RowKind::Editor => Self::Editor(MessageEditor::new(entry.id(), context)),
+            RowKind::OwnLine => Self::OwnLine(OwnLine::new(context)),
             RowKind::Remark => Self::Remark(remark(&entry.text())),
             RowKind::Thinking { .. } => {
                 let expander = Expander::new("natter-thinking-symbolic", None);
@@ -183,6 +191,10 @@ impl RowWidget {
                 footer.set_siblings(entry.siblings);
                 false
             }
+            (Self::OwnLine(line), RowKind::OwnLine) => {
+                line.set_siblings(entry.siblings);
+                false
+            }
             (Self::Remark(label), RowKind::Remark) => {
                 let text = entry.text();
                 let changed = label.label() != text;
@@ -208,6 +220,8 @@ impl RowWidget {
             Self::Ending(root, _) => root.clone().upcast(),
             Self::Footer(footer) => footer.widget().clone().upcast(),
             Self::User(said) => said.widget().clone(),
+            Self::Editor(editor) => editor.widget().clone().upcast(),
+            Self::OwnLine(line) => line.widget().clone().upcast(),
             Self::Remark(label) => label.clone().upcast(),
             Self::Still(widget) => widget.clone(),
         }
@@ -254,7 +268,11 @@ impl RowWidget {
             Self::Tool(card) => card.expander().highlight(hits, current, colours),
             Self::User(said) => said.highlight(hits, current, colours),
             Self::Remark(label) => in_label(label),
-            Self::Ending(..) | Self::Footer(_) | Self::Still(_) => {}
+            Self::Editor(_)
+            | Self::OwnLine(_)
+            | Self::Ending(..)
+            | Self::Footer(_)
+            | Self::Still(_) => {}
         }
     }
 
@@ -273,6 +291,8 @@ impl RowWidget {
             Self::Remark(label) => Some(in_label(label)),
             Self::Formula(_)
             | Self::Details(_)
+            | Self::Editor(_)
+            | Self::OwnLine(_)
             | Self::Ending(..)
             | Self::Footer(_)
             | Self::Still(_) => None,
@@ -314,10 +334,10 @@ impl RowWidget {
 /// What is left free above a row, in pixels. `above`: what stands there, if anything does.
 pub fn gap(kind: RowKind, entry: &Entry, above: Option<RowKind>) -> i32 {
     match kind {
-        RowKind::User => 24,
+        RowKind::User | RowKind::Editor => 24,
         RowKind::Remark | RowKind::Ending => BLOCK_GAP,
         RowKind::Thinking { .. } | RowKind::Tool { .. } => line_gap(above),
-        RowKind::Footer => 4,
+        RowKind::Footer | RowKind::OwnLine => 4,
         RowKind::Segment { part, segment, .. } => {
             match pieces(entry, part, segment).first().map(gap_of) {
                 Some(Gap::None) => 0,
@@ -345,7 +365,7 @@ pub fn estimate(kind: RowKind, entry: &Entry) -> f64 {
         wrapped as f64
     };
     match kind {
-        RowKind::User => 60.0 + 26.0 * lines(&entry.text()),
+        RowKind::User | RowKind::Editor => 60.0 + 26.0 * lines(&entry.text()),
         RowKind::Segment { part, segment, .. } => {
             let mut height = 0.0;
             for piece in pieces(entry, part, segment) {

@@ -92,6 +92,11 @@ impl Inner {
             if modifiers.intersects(gdk::ModifierType::SHIFT_MASK | gdk::ModifierType::ALT_MASK) {
                 return glib::Propagation::Proceed;
             }
+            let opens = matches!(key, gdk::Key::e | gdk::Key::E | gdk::Key::Return);
+            let held = modifiers & gtk::accelerator_get_default_mod_mask();
+            if opens && held.is_empty() && inner.edit_at_focus(key == gdk::Key::Return) {
+                return glib::Propagation::Stop;
+            }
             match key {
                 gdk::Key::Page_Up | gdk::Key::KP_Page_Up => inner.column.scroll_pages(-1.0),
                 gdk::Key::Page_Down | gdk::Key::KP_Page_Down => inner.column.scroll_pages(1.0),
@@ -150,7 +155,7 @@ impl Inner {
 
     /// Takes the measures of texts of another size, once their style has been computed again: that is in
     /// the next frame.
-    pub(in crate::conversation) fn restyle_soon(self: &Rc<Self>) {
+    pub fn restyle_soon(self: &Rc<Self>) {
         let weak = Rc::downgrade(self);
         let is_computed = Cell::new(false);
         self.column.add_tick_callback(move |_, _| {

@@ -7,11 +7,10 @@ use gettextrs::gettext;
 use gtk::prelude::*;
 use gtk::{gdk, gio, glib};
 
-use chat_core::message::{Message, MessageId, Role};
+use chat_core::message::{DeleteScope, Message, MessageId, Role};
 
 use super::{Inner, State};
 use crate::conversation::model::copies::{as_html, as_plain};
-use crate::conversation::model::row_kind::RowKind;
 use crate::conversation::rows::Rows;
 use crate::conversation::widgets::context::Output;
 use crate::conversation::widgets::details;
@@ -30,8 +29,14 @@ struct Offer {
     copy: Option<MessageId>,
     /// The reply about which more is known.
     details: Option<Arc<Message>>,
-    /// Whether the reply can be asked for again.
-    regenerate: bool,
+    /// The reply that can be asked for again.
+    regenerate: Option<MessageId>,
+    /// The user's message that can be edited.
+    edit: Option<MessageId>,
+    /// The message that can be deleted, and up to which a new chat can be made.
+    change: Option<MessageId>,
+    /// The agents that the reply can be asked of, each with its name and its title.
+    kinds: Vec<(String, String)>,
     /// The message to which files can be restored.
     restore: Option<MessageId>,
 }
@@ -158,15 +163,40 @@ impl Inner {
             items.menu.append_section(None, &section);
         }
         let section = gio::Menu::new();
-        if offer.regenerate {
-            let again = wants(Output::Regenerate);
+        if let Some(id) = offer.edit {
+            items.add(&section, &gettext("Edit and Resend"), "edit", wants(Output::Edit(id)));
+        }
+        if let Some(reply) = offer.regenerate {
+            let again = wants(Output::Regenerate { reply, agent: None });
             items.add(&section, &gettext("Regenerate"), "regenerate", again);
+            let again = wants(Output::RegenerateWithModel(reply));
+            let name = gettext("Regenerate With Another Model…");
+            items.add(&section, &name, "regenerate-model", again);
+            let agents = gio::Menu::new();
+            for (at, (agent, title)) in offer.kinds.into_iter().enumerate() {
+                let again = wants(Output::Regenerate { reply, agent: Some(agent) });
+                items.add(&agents, &title, &format!("regenerate-agent-{at}"), again);
+            }
+            if agents.n_items() > 0 {
+                let name = gettext("Regenerate With Another Agent");
+                section.append_submenu(Some(&name), &agents);
+            }
         }
         if let Some(id) = offer.restore {
             let restored = wants(Output::Restore(id));
             items.add(&section, &gettext("Restore Files to This Point…"), "restore", restored);
         }
         if section.n_items() > 0 {
+            items.menu.append_section(None, &section);
+        }
+        if let Some(message) = offer.change {
+            let section = gio::Menu::new();
+            let forked = wants(Output::Fork(message));
+            items.add(&section, &gettext("Fork into New Chat"), "fork", forked);
+            let deleted = wants(Output::Delete { message, scope: DeleteScope::Message });
+            items.add(&section, &gettext("Delete Message"), "delete", deleted);
+            let deleted = wants(Output::Delete { message, scope: DeleteScope::Branch });
+            items.add(&section, &gettext("Delete From Here"), "delete-branch", deleted);
             items.menu.append_section(None, &section);
         }
         if let Some(message) = offer.details {
@@ -215,7 +245,8 @@ fn offer(state: &State, widget: &gtk::Widget, (x, y): (f64, f64)) -> Option<Offe
     let message = &transcript.entries[entry];
     let id = message.id();
     let has_text = !message.text().is_empty();
-    let has_footer = message.shown_kinds().contains(&RowKind::Footer);
+    let rests = !transcript.is_busy() && transcript.session.is_some();
+    let is_reply = message.message.role == Role::Assistant;
     let is_own = message.message.role == Role::User;
     Some(Offer {
         link: rows.link_at(row, widget, (x, y)),
@@ -223,7 +254,10 @@ fn offer(state: &State, widget: &gtk::Widget, (x, y): (f64, f64)) -> Option<Offe
         selection: rows.prose_selection(row).or_else(|| selection(widget)),
         copy: has_text.then_some(id),
         details: details::has_details(&message.message).then(|| Arc::clone(&message.message)),
-        regenerate: has_footer && transcript.last() == Some(entry),
+        regenerate: (is_reply && rests).then_some(id),
+        edit: (message.message.is_of_user() && !message.message.content().is_empty()).then_some(id),
+        change: ((is_own || is_reply) && rests).then_some(id),
+        kinds: rows.context.kinds.borrow().clone(),
         restore: (is_own && rows.context.has_project.get()).then_some(id),
     })
 }

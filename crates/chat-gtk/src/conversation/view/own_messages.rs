@@ -6,8 +6,31 @@ use gtk::prelude::*;
 
 use super::{Inner, State};
 use crate::conversation::model::row_kind::RowKind;
+use crate::conversation::rows::Rows;
+use crate::conversation::widgets::context::Output;
 
 impl Inner {
+    /// Edits the message of the user's that has the keyboard. `by_enter`: where it has a link, Enter is for that.
+    /// Whether one has it.
+    pub(super) fn edit_at_focus(&self, by_enter: bool) -> bool {
+        let Some(focus) = self.column.root().and_then(|root| root.focus()) else { return false };
+        let label = focus.downcast_ref::<gtk::Label>();
+        let is_text = label.is_some() || focus.is::<gtk::TextView>();
+        let is_link = label.map_or(by_enter, |label| label.current_uri().is_some());
+        if !is_text || by_enter && is_link {
+            return false;
+        }
+        let message = self.state.try_borrow().ok().and_then(|state| {
+            let row = state.rows.index_of(&focus).filter(|row| state.rows.is_own(*row))?;
+            let entry = &state.transcript.entries[Rows::entry_of(row, &state.transcript.entries)];
+            entry.message.is_of_user().then(|| entry.id())
+        });
+        message.is_some_and(|message| {
+            (self.output)(Output::Edit(message));
+            true
+        })
+    }
+
     /// Goes to the user's next message, or the one before: it is put at the top and gets the keyboard. Behind the
     /// last one is the end; before the first that is loaded, the start.
     pub fn step_message(self: &Rc<Self>, forward: bool) {

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use chat_core::client::Price;
-use chat_core::message::{Answer, ApprovalId, Fid, MessageId, ModelRef};
+use chat_core::message::{Answer, ApprovalId, DeleteScope, Fid, MessageId, ModelRef};
 use chat_core::tool::Toolbox;
 
 use super::answer_errors::AnswerErrors;
@@ -15,6 +15,7 @@ use super::tags::Tags;
 use crate::conversation::model::agent_book::AgentBook;
 use crate::conversation::model::answer_drafts::AnswerDrafts;
 use crate::conversation::model::files::{FileLocation, Files};
+use crate::conversation::model::message_edits::MessageEdits;
 use crate::conversation::model::one_time_note::OneTimeNote;
 use crate::conversation::search::SearchStatus;
 
@@ -35,6 +36,12 @@ pub struct WidgetContext {
     pub bounds: Rc<OneTimeNote>,
     /// What was typed below questions that wait.
     pub drafts: Rc<AnswerDrafts>,
+    /// The messages that are being edited.
+    pub edits: Rc<MessageEdits>,
+    /// Whether Enter sends.
+    pub enter_sends: Rc<Cell<bool>>,
+    /// The agents that replies can be asked of, each with its name and its title.
+    pub kinds: Rc<RefCell<Vec<(String, String)>>>,
     /// Where a question says why its answer was refused.
     pub errors: Rc<AnswerErrors>,
     /// Where the conversation sends what a person wants.
@@ -109,12 +116,34 @@ pub enum Output {
     Retry,
     /// Let the model go on where its reply ended.
     Resume,
-    /// Ask for the last reply again.
-    Regenerate,
-    /// Show the branch of this reply, which stands beside the one that is shown.
-    ShowBranch {
-        /// The reply.
+    /// Ask for a reply again.
+    Regenerate {
+        /// Which.
         reply: MessageId,
+        /// The agent, if another one.
+        agent: Option<String>,
+    },
+    /// Ask for this reply again from a model that the user chooses.
+    RegenerateWithModel(MessageId),
+    /// Edit this message of the user’s.
+    Edit(MessageId),
+    /// Send the edited version of this message.
+    SendEdit(MessageId),
+    /// Give up the edit of this message.
+    CancelEdit(MessageId),
+    /// Begin a new chat with all up to this message.
+    Fork(MessageId),
+    /// Delete a message.
+    Delete {
+        /// Which.
+        message: MessageId,
+        /// How much.
+        scope: DeleteScope,
+    },
+    /// Show the branch of this message, which stands beside the one that is shown.
+    ShowBranch {
+        /// The message.
+        message: MessageId,
         /// The button that has the keyboard, where it was pressed by that.
         keyboard: Option<Side>,
     },

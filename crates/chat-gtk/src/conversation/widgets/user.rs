@@ -53,6 +53,8 @@ struct Restore {
     button: gtk::Button,
     /// The box next to it, where that keeps its distance from the edge.
     said: Option<gtk::Box>,
+    /// Whether the button that edits the message stands beside it, too.
+    edits: bool,
 }
 
 /// The text of a message, and the button that shows all of a long one.
@@ -119,9 +121,9 @@ impl UserMessage {
                 }
                 let button = restore_button(message.id, context);
                 let root = adaptive_pair::words(&column, &button);
-                (root, Restore { button, said: None })
+                (root, Restore { button, said: None, edits: false })
             }
-            None => with_restore(&said, message.id, context),
+            None => with_restore(&said, message, context),
         };
         root.add_css_class("said");
         let said =
@@ -132,11 +134,11 @@ impl UserMessage {
 
     /// Says whether the session has a project, whose files can be brought back.
     pub fn set_project(&self, has_project: bool) {
-        if let Some(Restore { button, said }) = &self.restore {
+        if let Some(Restore { button, said, edits }) = &self.restore {
             button.set_visible(has_project);
             if let Some(said) = said {
                 // As far from the edge as without the button.
-                said.set_margin_start(if has_project { 2 } else { 42 });
+                said.set_margin_start(if has_project || *edits { 2 } else { 42 });
             }
         }
     }
@@ -224,11 +226,36 @@ impl UserMessage {
 }
 
 /// The box with a button beside it, seen on hover and focus.
-fn with_restore(said: &gtk::Box, id: MessageId, context: &WidgetContext) -> (gtk::Box, Restore) {
-    let button = restore_button(id, context);
+fn with_restore(
+    said: &gtk::Box,
+    message: &Message,
+    context: &WidgetContext,
+) -> (gtk::Box, Restore) {
+    let button = restore_button(message.id, context);
+    let edits = message.is_of_user();
+    let buttons = gtk::Box::builder().spacing(2).valign(gtk::Align::Center).build();
+    if edits {
+        buttons.append(&edit_button(message.id, context));
+    }
+    buttons.append(&button);
     // A box of the toolkit would ask the text how narrow it can be at a great height, and take the answer ill.
-    let root = adaptive_pair::at_end(&button, said);
-    (root, Restore { button, said: Some(said.clone()) })
+    let root = adaptive_pair::at_end(&buttons, said);
+    (root, Restore { button, said: Some(said.clone()), edits })
+}
+
+/// The button that edits the message. The same is in the menu of the message.
+fn edit_button(id: MessageId, context: &WidgetContext) -> gtk::Button {
+    let words = gettext("Edit and Resend");
+    let button = gtk::Button::builder()
+        .icon_name("document-edit-symbolic")
+        .tooltip_text(&words)
+        .valign(gtk::Align::Center)
+        .css_classes(["flat", "circular", "restore"])
+        .build();
+    accessible::set_label(&button, &words);
+    let output = Rc::clone(&context.output);
+    button.connect_clicked(move |_| output(Output::Edit(id)));
+    button
 }
 
 /// The button that brings the files back to how they were then. The same is in the menu of the message.

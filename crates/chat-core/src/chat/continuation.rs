@@ -128,10 +128,10 @@ pub(crate) fn is_in_code(text: &str) -> bool {
         let rest = &start[count..];
         match open {
             None if count >= 3 && !(mark == '`' && rest.contains('`')) => {
-                open = Some((mark, count))
+                open = Some((mark, count));
             }
             Some((of, least)) if of == mark && count >= least && rest.trim().is_empty() => {
-                open = None
+                open = None;
             }
             _ => {}
         }

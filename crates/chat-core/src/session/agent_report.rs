@@ -231,7 +231,7 @@ fn of_branch(
         match texts.last_mut() {
             // Both are one reply. What went round in circles is left out.
             Some(text) if reply.continues.is_some() && !looped => {
-                text.push_str(&reply.plain_text())
+                text.push_str(&reply.plain_text());
             }
             _ => texts.push(reply.plain_text()),
         }

@@ -57,6 +57,7 @@ fn main() -> anyhow::Result<glib::ExitCode> {
             | Output::Restored(_)
             | Output::Panel(_)
             | Output::MessageRemoved(_)
+            | Output::MessagesDeleted(_)
             | Output::NothingAsked
             | Output::ChatNoteOver
             | Output::OpenFile { .. } => {}

@@ -270,10 +270,9 @@ impl Component for ChatWidget {
             Input::StepMessage { forward } if matches!(self.shown, ShownChat::Open(_)) => {
                 self.conversation.step_message(forward);
             }
-            Input::StepMessage { .. } => {}
             Input::FocusMessage => self.composer.field().focus(),
             Input::Find(find) if matches!(self.shown, ShownChat::Open(_)) => self.find.act(find),
-            Input::Find(_) => {}
+            Input::StepMessage { .. } | Input::Find(_) => {}
             Input::ShowFound { fid, message, words } => {
                 self.show(Some(fid), None);
                 self.seek(find_bar::Target::Words(message, words));

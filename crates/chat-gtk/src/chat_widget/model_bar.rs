@@ -182,7 +182,7 @@ impl ModelBar {
             Msg::Model(model_picker::Output::Options(options)) => Some(Output::Options(options)),
             Msg::Model(model_picker::Output::Instructions) => Some(Output::Instructions),
             Msg::Model(model_picker::Output::DefaultOptions(model, options)) => {
-                self.set_default_options(model, options);
+                self.set_default_options(&model, options);
                 None
             }
             Msg::Agent(agent) => Some(Output::Agent(agent)),
@@ -233,7 +233,7 @@ impl ModelBar {
     }
 
     /// Has new chats with a model begin with these options.
-    fn set_default_options(&self, model: ModelRef, options: Options) {
+    fn set_default_options(&self, model: &ModelRef, options: Options) {
         let Some(manager) = self.manager.clone() else { return };
         let name = model.to_string();
         self.handle.run(None, async move {

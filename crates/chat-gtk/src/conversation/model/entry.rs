@@ -17,6 +17,7 @@ use super::said;
 use super::tool::state::ToolState;
 
 /// A message.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about a message")]
 pub struct Entry {
     /// The message as it was last told. Texts that grow are in `parts`.
     pub message: Arc<Message>,

@@ -58,9 +58,9 @@ fn with_breaks(text: &str) -> String {
 }
 
 /// Where a text of a segment is found in the message: the segment, and the cell of its table counted row by row.
-pub fn place_in(segment: usize, pieces: &[Piece], cell: TableCell) -> TableCell {
+pub fn place_in(segment: usize, pieces: &[Piece], cell: TableCell) -> (usize, usize) {
     let within = cell.map_or(0, |(row, column)| row * columns(pieces) + column);
-    Some((segment, within))
+    (segment, within)
 }
 
 /// The cell of a table that was counted like this; none in a segment that is no table.

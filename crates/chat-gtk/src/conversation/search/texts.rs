@@ -24,7 +24,7 @@ pub fn each_text(
                 for (at, segment) in said.segments().iter().enumerate() {
                     let pieces = said.pieces(at);
                     each_text_of_segment(segment.kind, pieces, &mut |cell, text| {
-                        give(place_in(at, pieces, cell), text);
+                        give(Some(place_in(at, pieces, cell)), text);
                     });
                 }
             }

@@ -29,9 +29,8 @@
 //!     kind: Some(ConnectionKind::Ollama),
 //!     url: url.into(), // for example http://127.0.0.1:11434
 //!     key: KeySource::None,
-//!     models: Vec::new(),
-//!     requests: None,
-//!, ..Connection::default() };
+//!     ..Connection::default()
+//! };
 //! let client = connect(&connection, ConnectionKind::Ollama, None, Timeouts::default())?;
 //! let tool = ToolSpec {
 //!     name: "add".into(),

@@ -5,6 +5,7 @@ mod agents;
 mod approvals;
 mod commands;
 mod context;
+mod messages;
 mod trash;
 mod worktrees;
 
@@ -36,6 +37,10 @@ pub use commands::{
     commands, interrupt_to_end, long_lines, no_command, no_command_to_ask, only_in_chat,
 };
 pub use context::{compacted, not_begun, summing_up};
+pub use messages::{
+    ask_delete_from, ask_delete_message, ask_delete_reply, no_branches, no_message, no_messages,
+    no_reply, not_a_reply, not_yours, nothing_to_continue, one_chat_for_message,
+};
 pub use trash::{
     archived, ask_delete, ask_delete_for_good, deleted, pinned, restored_chat, trash_is_empty,
 };

@@ -24,7 +24,7 @@ use crate::turn::{Beginning, Turns, report_agents};
 pub async fn run(args: Ask, program: &Program) -> Result<Outcome> {
     let Ask { request, prompt } = args;
     let beginning = async { Ok(Beginning::Send(make(&request, prompt, program).await?)) };
-    answer(beginning, request.json, request.agent.is_some(), program).await
+    Box::pin(answer(beginning, request.json, request.agent.is_some(), program)).await
 }
 
 /// Shows the answer to what begins like this, waits for agents, and returns how it ended.

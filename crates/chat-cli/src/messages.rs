@@ -28,14 +28,14 @@ pub async fn run(action: Messages, program: &Program) -> Result<Outcome> {
     match action {
         Messages::Edit(args) => {
             let (json, names_agent) = (args.request.json, args.request.agent.is_some());
-            ask::answer(edit(*args, program), json, names_agent, program).await
+            Box::pin(ask::answer(edit(*args, program), json, names_agent, program)).await
         }
         Messages::Regenerate(args) => {
             let (json, names_agent) = (args.json, args.agent.is_some());
-            ask::answer(regenerate(args, program), json, names_agent, program).await
+            Box::pin(ask::answer(regenerate(args, program), json, names_agent, program)).await
         }
         Messages::Resume { fid, json } => {
-            ask::answer(resume(&fid, program), json, false, program).await
+            Box::pin(ask::answer(resume(&fid, program), json, false, program)).await
         }
         Messages::Branches { fid, show: Some(message), .. } => {
             branches::show(&Fid::new(fid), &message, program).await

@@ -33,7 +33,7 @@ pub(super) fn write(chat: &Chat, terminal: Terminal) -> String {
 fn heading(entry: &Entry) -> String {
     let message = entry.message;
     let time = message.time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string();
-    let mut who = words::role(message.role).to_string();
+    let mut who = words::role(message.role);
     if let Some(number) = entry.number {
         who = format!("#{number} · {who}");
     }

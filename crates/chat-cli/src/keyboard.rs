@@ -40,6 +40,11 @@ impl Reading {
     /// Waits for the next line; what was typed before is added to `before`. None where that is impossible.
     pub fn begin_after(before: &mut String) -> Option<Self> {
         before.push_str(&take_typed());
+        Self::begin()
+    }
+
+    /// Waits for the next line, also one that was typed before. None where that is impossible.
+    pub fn begin() -> Option<Self> {
         let begun = || {
             let input = io::stdin().as_fd().try_clone_to_owned()?;
             let (woken, wake) = io::pipe()?;

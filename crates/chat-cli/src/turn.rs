@@ -243,7 +243,7 @@ impl Turns<'_> {
             if writing.is_none() && stopping.is_wanted() {
                 if stopping.is_a_choice().await {
                     approvals.interrupt(sink);
-                    stopping.ask(is_replying(follower), sink);
+                    stopping.ask(is_replying(follower), sink, &mut self.typed);
                 } else {
                     self.stop(Stop::reply_if(is_replying(follower)), fid, &mut deadline);
                 }
@@ -296,7 +296,7 @@ impl Turns<'_> {
                     if writing.is_some() =>
                 {
                     writing = None;
-                    stopping.listen(&mut self.typed);
+                    stopping.listen();
                     approvals.written(&mut self.typed);
                     if follower.text_bytes > 0 {
                         self.program.diagnostics.reply(name, Moment::FirstPaint);

@@ -1,4 +1,4 @@
-//! Remembers the formulas that were asked for last: a view asks again whenever it is made anew.
+//! Remembers the formulas that were used last: a view asks for them again each time it is created.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};

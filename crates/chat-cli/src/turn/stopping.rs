@@ -87,8 +87,10 @@ impl<'a> Stopping<'a> {
         !self.agents.is_empty()
     }
 
-    /// Asks.
-    pub(super) fn ask(&mut self, is_replying: bool, sink: &mut dyn Sink) {
+    /// Asks. What was typed until now is added to `before`: it is no answer. What is typed as soon as the
+    /// question can be read is one.
+    pub(super) fn ask(&mut self, is_replying: bool, sink: &mut dyn Sink, before: &mut String) {
+        before.push_str(&take_typed());
         let terminal = self.program.terminal;
         let question = say::stop_what(&names(&self.agents), is_replying);
         sink.ask(&format!("{}\n", terminal.strong(&terminal::clean(&question))));
@@ -96,10 +98,10 @@ impl<'a> Stopping<'a> {
         self.step = Step::Asked;
     }
 
-    /// Called after the output was written. What was typed before is added to `before`.
-    pub(super) fn listen(&mut self, before: &mut String) {
+    /// Called after the output was written.
+    pub(super) fn listen(&mut self) {
         if matches!(self.step, Step::Asked) {
-            self.step = Reading::begin_after(before).map_or(Step::Rest, Step::Listening);
+            self.step = Reading::begin().map_or(Step::Rest, Step::Listening);
         }
     }
 

@@ -11,14 +11,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use reqwest::header::CONTENT_TYPE;
 use reqwest::{Response, Url};
 
 pub(super) use models::is_list;
 
 use self::refused::Refused;
 use self::shape::Shape;
-use super::frames::Framing;
 use super::http::{Http, KeyHeader};
 use super::refusal::{self, SentRequest};
 use super::stream::Patience;
@@ -175,21 +173,12 @@ impl Client for Anthropic {
     }
 
     async fn chat(&self, request: Request) -> Result<Reply> {
-        let asked = SentRequest {
-            model: request.model.clone(),
-            window: None,
-            largest: None,
-            messages: request.messages.clone(),
-            key: self.http.key().cloned(),
-            secrets: self.http.secrets(),
-        };
+        let asked = SentRequest::of(&request, &self.http);
         let response = self.accepted(&request, &asked).await?;
         if refusal::is_page(&response) {
             return Err(self.http.named(Kind::WrongUrl.into()));
         }
-        let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-        let json = kind.is_some_and(|kind| kind.starts_with("application/json"));
-        let framing = if request.stream && !json { Framing::Events } else { Framing::Whole };
+        let framing = stream::framing(&response, request.stream);
         let http = Arc::clone(&self.http);
         let patience = Patience { silence: self.http.timeouts.silence, to_begin: true };
         let decoder = reply::AnthropicReply::new(self.origin(&request.model), asked);

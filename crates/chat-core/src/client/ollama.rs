@@ -145,14 +145,8 @@ impl Ollama {
         let body = request::body(&request, window).map_err(|error| {
             self.http.named(Error::new(Kind::Internal).with_detail(error.to_string()))
         })?;
-        let asked = SentRequest {
-            model: request.model,
-            window: Some(window),
-            largest,
-            messages: request.messages,
-            key: self.http.key().cloned(),
-            secrets: self.http.secrets(),
-        };
+        let asked =
+            SentRequest { window: Some(window), largest, ..SentRequest::of(&request, &self.http) };
         let response = self.http.chat("api/chat", body, &asked).await?;
         if refusal::is_page(&response) {
             return Err(self.http.named(Kind::WrongUrl.into()));

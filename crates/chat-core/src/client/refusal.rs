@@ -12,8 +12,9 @@ use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
 use serde_json::Value;
 
-use super::json;
+use super::http::Http;
 use super::scrub::scrub;
+use super::{Request, json};
 use crate::error::{Error, Kind};
 use crate::message::{FromAgent, Message, Part};
 use crate::settings::Key;
@@ -33,6 +34,34 @@ pub(super) struct SentRequest {
     pub key: Option<Key>,
     /// What else no error repeats.
     pub secrets: Vec<Arc<str>>,
+}
+
+impl SentRequest {
+    /// What is asked with a request over this connection.
+    pub fn of(request: &Request, http: &Http) -> Self {
+        Self {
+            model: request.model.clone(),
+            window: None,
+            largest: None,
+            messages: request.messages.clone(),
+            key: http.key().cloned(),
+            secrets: http.secrets(),
+        }
+    }
+}
+
+/// Whether a refusal of an empty request is that of a model server: any web server refuses what it does not
+/// know, in another way.
+pub(super) fn is_of_model_server(refused: &Kind) -> bool {
+    matches!(
+        refused,
+        Kind::BadRequest
+            | Kind::ModelNotFound { .. }
+            | Kind::Unauthorized { .. }
+            | Kind::NoCredit
+            | Kind::InputTooLong { .. }
+            | Kind::Unsupported { .. }
+    )
 }
 
 /// What a server says about a failure, wherever it puts it.

@@ -10,7 +10,7 @@ use super::{
     Attachment, CommandText, Compaction, Content, FromAgent, MessageId, ModelRef, ProviderData,
     ToolCall, ToolResult,
 };
-use crate::error::Error;
+use crate::error::{Error, Kind};
 
 /// One entry of a transcript. Messages form a tree; see [`MessageTree`](super::MessageTree).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -79,6 +79,11 @@ impl Message {
     pub fn asks_for_work(&self, of_agent: bool) -> bool {
         let is_said = |part: &Part| matches!(part, Part::FromAgent(FromAgent::Message { .. }));
         self.is_of_user() || of_agent && self.role == Role::User && self.parts.iter().any(is_said)
+    }
+
+    /// Whether it is a reply that was ended because it repeated itself.
+    pub(crate) fn is_loop(&self) -> bool {
+        matches!(&self.error, Some(error) if matches!(error.kind, Kind::Repetition { .. }))
     }
 
     /// Whether it says nothing of its own, but has the model continue its last reply.

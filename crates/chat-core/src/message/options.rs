@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{KeepAlive, ReplySchema};
 
 /// Options of a model. Unset ones are left to the server, but for the context window on Ollama,
-/// which is always sent. [`OptionName`] has what each is called and what it takes.
+/// which is always sent. [`OptionName`](super::OptionName) has what each is called and what it takes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Options {

@@ -235,8 +235,7 @@ fn of_branch(
             }
             _ => texts.push(reply.plain_text()),
         }
-        let error = reply.error.as_ref().map(|error| &error.kind);
-        looped = matches!(error, Some(Kind::Repetition { .. }));
+        looped = reply.is_loop();
     }
     let round = texts.iter().rposition(|text| !text.trim().is_empty());
     let text = match round {
@@ -255,8 +254,7 @@ fn cut_off(branch: &[Arc<Message>], mut at: usize) -> String {
     let mut said = String::new();
     while branch[at].continues_reply() {
         let Some(reply) = branch[..at].iter().rfind(|it| it.role == Role::Assistant) else { break };
-        let error = reply.error.as_ref().map(|error| &error.kind);
-        if matches!(error, Some(Kind::Repetition { .. })) {
+        if reply.is_loop() {
             break;
         }
         said = reply.plain_text() + &said;

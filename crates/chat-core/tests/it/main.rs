@@ -9,6 +9,7 @@ mod settings;
 mod store;
 mod wire;
 mod wire_anthropic;
+mod wire_cut;
 mod wire_faults;
 mod wire_fixtures;
 mod wire_models;

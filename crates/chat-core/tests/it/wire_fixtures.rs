@@ -1,16 +1,15 @@
 //! What real servers say (`crates/chat-testkit/fixtures`), and what the clients make of it.
 
-use chat_core::chat::{Chat, Progress};
+mod anthropic;
+
 use chat_core::client::{Capabilities, Delta, Finish, ModelInfo, Request};
 use chat_core::error::{Error, Kind};
 use chat_core::message::{Origin, ProviderData, Usage};
 use chat_core::settings::ConnectionKind;
 use chat_testkit::fixtures::Fixture;
 use chat_testkit::server::{Answer, Script, Server, Split};
-use rstest::rstest;
-use tokio_util::sync::CancellationToken;
 
-use crate::wire::{ANTHROPIC, OLLAMA, OPENAI, answer, ask, client, hello, user};
+use crate::wire::{ANTHROPIC, OLLAMA, OPENAI, answer, ask, client, hello};
 
 /// What a client makes of a streamed answer; of its bytes torn apart, too.
 async fn streamed(kind: ConnectionKind, bytes: Vec<u8>) -> (Vec<Delta>, Option<Error>) {
@@ -370,105 +369,4 @@ async fn ollama() {
     assert_eq!(models[1].capabilities.thinking, Some(true));
     let kind = refused(Fixture::OLLAMA, 400).await;
     assert_eq!(kind, Kind::InputTooLong { window: Some(8_192), largest: Some(32_768) });
-}
-
-#[tokio::test]
-async fn anthropic() {
-    let provider = |json: &str| Delta::Provider {
-        call: None,
-        data: ProviderData {
-            origin: Origin {
-                protocol: "anthropic".to_owned(),
-                connection: "here".to_owned(),
-                server: Some("there".to_owned()),
-                model: "scripted".to_owned(),
-            },
-            json: json.to_owned(),
-        },
-    };
-    let (deltas, error) = streamed(ANTHROPIC, Fixture::ANTHROPIC.read("stream.sse")).await;
-    assert_eq!(error, None);
-    let signed = r#"{"type":"thinking","thinking":"They want the \u0077eather in \"Köln\".","signature":"EqQBCkYIARgCKkBn\/+4="}"#;
-    let redacted = r#"{"type":"redacted_thinking","data":"EmwKAhgBEgy3va3pzix\/LafPsn4a"}"#;
-    let expected = [
-        thinking("They want the weather in \"Köln\"."),
-        provider(signed),
-        provider(redacted),
-        text("I look it up."),
-        call(0, "toolu_01T1x1fJ34qAmk2tNTrN7Up6", "get_weather", r#"{"city": "Köln"}"#),
-        call(1, "toolu_02", "get_time", "{}"),
-        Delta::Usage(Usage { cached_tokens: Some(1_500), ..tokens(1_812, 89) }),
-        Delta::Finish(Finish::ToolCalls),
-    ];
-    assert_eq!(deltas, expected);
-
-    let deltas = whole(ANTHROPIC, Fixture::ANTHROPIC).await;
-    let expected = [
-        thinking("It said rain."),
-        text("It rains in Köln."),
-        Delta::Usage(Usage { cached_tokens: Some(1_800), ..tokens(1_820, 22) }),
-        Delta::Finish(Finish::Stop),
-    ];
-    let said = deltas.into_iter().filter(|delta| !matches!(delta, Delta::Provider { .. }));
-    assert_eq!(said.collect::<Vec<_>>(), expected);
-
-    let (deltas, error) = streamed(ANTHROPIC, Fixture::ANTHROPIC.read("stream-error.sse")).await;
-    assert_eq!((&deltas[..], error.unwrap().kind), (&[text("Half an")][..], Kind::Busy));
-
-    let models = models(Fixture::ANTHROPIC, &[]).await;
-    assert_eq!((&*models[0].name, models[0].context_length), ("claude-opus-4-6", Some(200_000)));
-    let can = |at: usize| {
-        let can = models[at].capabilities;
-        (can.tools, can.vision, can.thinking)
-    };
-    assert_eq!(can(0), (Some(true), Some(true), Some(true)));
-    assert_eq!(can(1), (Some(true), Some(true), Some(false)));
-    let expected = Kind::InputTooLong { window: Some(200_000), largest: Some(200_000) };
-    assert_eq!(refused(Fixture::ANTHROPIC, 400).await, expected);
-}
-
-/// A recorded stream that is cut at any byte is never taken for a whole one, and never for rubbish.
-#[rstest]
-#[case(OPENAI, Fixture::LLAMA_CPP, "stream.sse", "\"finish_reason\":\"stop\"")]
-#[case(OPENAI, Fixture::LLAMA_CPP, "tool-call.sse", "\"finish_reason\":\"tool_calls\"")]
-#[case(OPENAI, Fixture::VLLM, "stream.sse", "\"finish_reason\":\"tool_calls\"")]
-#[case(OLLAMA, Fixture::OLLAMA, "stream.ndjson", "\"done\":true")]
-#[case(ANTHROPIC, Fixture::ANTHROPIC, "stream.sse", "\"stop_reason\":\"tool_use\"")]
-#[tokio::test]
-async fn cut_anywhere(
-    #[case] kind: ConnectionKind,
-    #[case] fixture: Fixture,
-    #[case] name: &str,
-    #[case] last_word: &str,
-) {
-    let bytes = fixture.read(name);
-    let ended = String::from_utf8_lossy(&bytes).find(last_word).unwrap();
-    let server = Server::start();
-    let client = client(&server, kind);
-    for at in 0..ended {
-        server.push(Script::raw(bytes[..at].to_vec()));
-        let (deltas, error) = ask(&*client, hello()).await;
-        assert_eq!(error.map(|e| e.kind), Some(Kind::Cut), "cut at {at}: {deltas:?}");
-    }
-}
-
-/// A call of which the end is missing is never asked for, wherever the stream broke.
-#[tokio::test]
-async fn a_cut_call_is_not_made() {
-    let bytes = Fixture::LLAMA_CPP.read("tool-call.sse");
-    let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
-    let server = Server::start();
-    let mut asked_for = Vec::new();
-    for end in ends {
-        server.push(Script::raw(bytes[..end].to_vec()));
-        let mut chat = Chat::new(client(&server, OPENAI), hello().model);
-        let mut calls = 0;
-        let mut progress = |progress: Progress<'_>| {
-            calls += usize::from(matches!(progress, Progress::ToolCallRequested(_)));
-        };
-        let ended = chat.send(vec![user("hi")], &CancellationToken::new(), &mut progress).await;
-        assert_eq!(calls, usize::from(ended.is_ok()), "cut at {end}: {ended:?}");
-        asked_for.push(calls);
-    }
-    assert_eq!((asked_for.first(), asked_for.last()), (Some(&0), Some(&1)));
 }

@@ -1,4 +1,4 @@
-//! What all clients send, and to whom.
+//! Tests what all clients send, and to which server.
 
 use std::sync::Arc;
 

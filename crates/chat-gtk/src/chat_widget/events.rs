@@ -283,7 +283,7 @@ impl ChatWidget {
             (Some(_), None) => Page::Blank,
             (Some(_), Some(_)) => Page::Start,
         };
-        // What there is to begin with stands above the composer; whom there is to talk to needs all the room.
+        // Suggestions fit above a centered composer; the list of models needs all the space.
         let centred = match page {
             Page::Start => chat.as_ref().is_some_and(NewChat::can_begin),
             Page::Blank => self.has_chats && self.wanted.is_none(),

@@ -61,7 +61,7 @@ pub(super) struct NewChat {
 }
 
 impl NewChat {
-    /// Whether the page offers what could be begun, and not whom there is to talk to.
+    /// Whether the page shows suggestions rather than the list of models.
     pub(super) fn can_begin(&self) -> bool {
         self.chosen.is_some() && !self.first_run
     }

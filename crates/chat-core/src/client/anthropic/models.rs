@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::shape::{Shape, ThinkingForm};
 use crate::client::http::Http;
 use crate::client::json::{tokens, words};
-use crate::client::{Capabilities, ModelInfo, address};
+use crate::client::{Capabilities, ModelInfo, address, refusal};
 use crate::error::{Error, Kind, Result};
 
 /// The models of one page.
@@ -90,15 +90,7 @@ async fn answers(http: &Http) -> bool {
         Ok(answer) => return answer["type"] == "message" || answer["type"] == "error",
         Err(error) => error.kind,
     };
-    // What a model server says distinguishes these kinds.
-    matches!(
-        refused,
-        Kind::BadRequest
-            | Kind::ModelNotFound { .. }
-            | Kind::Unauthorized { .. }
-            | Kind::NoCredit
-            | Kind::Unsupported { .. }
-    )
+    refusal::is_of_model_server(&refused)
 }
 
 fn of_entry(entry: &Value) -> Listed {

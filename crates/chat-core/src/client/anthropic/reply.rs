@@ -184,11 +184,7 @@ impl Decoder for AnthropicReply {
     }
 
     fn progress(&self) -> Progress {
-        match (self.over, &self.stop) {
-            (true, _) => Progress::Over,
-            (false, Some(_)) => Progress::Ended,
-            (false, None) => Progress::Open,
-        }
+        Progress::of(self.over, self.stop.is_some())
     }
 
     fn has_begun(&self) -> bool {

@@ -90,7 +90,7 @@ impl Prose {
         }
     }
 
-    /// Makes the text anew: its formulas have another size.
+    /// Draws the text again, because its formulas have another size.
     fn redraw(&self) {
         let mut shown = self.shown.borrow_mut();
         let lines: Vec<Line> = shown.drain(..).map(|shown| shown.line).collect();

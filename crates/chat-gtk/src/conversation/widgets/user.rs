@@ -246,30 +246,26 @@ fn with_restore(
 /// The button that edits the message. The same is in the menu of the message.
 fn edit_button(id: MessageId, context: &WidgetContext) -> gtk::Button {
     let words = gettext("Edit and Resend");
-    let button = gtk::Button::builder()
-        .icon_name("document-edit-symbolic")
-        .tooltip_text(&words)
-        .valign(gtk::Align::Center)
-        .css_classes(["flat", "circular", "restore"])
-        .build();
-    accessible::set_label(&button, &words);
-    let output = Rc::clone(&context.output);
-    button.connect_clicked(move |_| output(Output::Edit(id)));
-    button
+    button("document-edit-symbolic", &words, Output::Edit(id), context)
 }
 
 /// The button that brings the files back to how they were then. The same is in the menu of the message.
 fn restore_button(id: MessageId, context: &WidgetContext) -> gtk::Button {
     let words = gettext("Restore Files to This Point…");
+    button("edit-undo-symbolic", &words, Output::Restore(id), context)
+}
+
+/// A button beside the message.
+fn button(icon: &str, words: &str, wanted: Output, context: &WidgetContext) -> gtk::Button {
     let button = gtk::Button::builder()
-        .icon_name("edit-undo-symbolic")
-        .tooltip_text(&words)
+        .icon_name(icon)
+        .tooltip_text(words)
         .valign(gtk::Align::Center)
         .css_classes(["flat", "circular", "restore"])
         .build();
-    accessible::set_label(&button, &words);
+    accessible::set_label(&button, words);
     let output = Rc::clone(&context.output);
-    button.connect_clicked(move |_| output(Output::Restore(id)));
+    button.connect_clicked(move |_| output(wanted.clone()));
     button
 }
 

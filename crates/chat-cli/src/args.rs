@@ -3,6 +3,7 @@
 mod agents;
 mod arranging;
 mod connections;
+mod messages;
 mod models;
 mod sessions;
 mod trash;
@@ -22,9 +23,10 @@ use clap_complete::Shell;
 pub use self::agents::{Agents, ListAgents};
 pub use self::arranging::Arrange;
 pub use self::connections::{AddConnection, Connections};
+pub use self::messages::{Edit, Messages, Regenerate};
 pub use self::models::{ListModels, Models};
 pub use self::sessions::Sessions;
-pub use self::trash::Trash;
+pub use self::trash::{Delete, Trash};
 pub use self::trust::Trust;
 use self::values::{
     mode_parser, parse_boxed_rule, parse_option, parse_rule, parse_temperature, thinking_parser,
@@ -108,15 +110,10 @@ pub enum Command {
     },
     #[command(flatten)]
     Arrange(Arrange),
-    /// Move chats to the trash, where they stay for 30 days
-    Delete {
-        /// The chats’ FIDs, as listed by `sessions`
-        #[arg(required = true)]
-        fid: Vec<String>,
-        /// Delete without asking
-        #[arg(short, long)]
-        yes: bool,
-    },
+    #[command(flatten)]
+    Messages(Messages),
+    /// Move chats to the trash, where they stay for 30 days, or delete a message
+    Delete(Delete),
     /// List deleted chats, restore them, or delete them for good
     #[command(args_conflicts_with_subcommands = true)]
     Trash {

@@ -8,7 +8,7 @@ use chat_core::event::StopReason;
 use chat_core::message::{ChatRequest, Fid, FromAgent, Queued};
 use chat_presentation::slash_commands::{self, FrontEnd, SlashCommands, Typed};
 
-use crate::args::Ask;
+use crate::args::{Ask, Request};
 use crate::definitions;
 use crate::engine::Program;
 use crate::error::{CliError, Outcome, Result};
@@ -18,13 +18,24 @@ use crate::request;
 use crate::say;
 use crate::signals::Signals;
 use crate::terminal;
-use crate::turn::{Turns, report_agents};
+use crate::turn::{Beginning, Turns, report_agents};
 
 /// Asks, shows the answer as it arrives, and returns how it ended.
 pub async fn run(args: Ask, program: &Program) -> Result<Outcome> {
+    let Ask { request, prompt } = args;
+    let beginning = async { Ok(Beginning::Send(make(&request, prompt, program).await?)) };
+    Box::pin(answer(beginning, request.json, request.agent.is_some(), program)).await
+}
+
+/// Shows the answer to what begins like this, waits for agents, and returns how it ended.
+pub async fn answer(
+    beginning: impl Future<Output = Result<Beginning>>,
+    json: bool,
+    names_agent: bool,
+    program: &Program,
+) -> Result<Outcome> {
     let mut signals = Signals::new()?;
-    let names_agent = args.request.agent.is_some();
-    let mut sink = output::sink(args.request.json, program.terminal, program.manager.tools());
+    let mut sink = output::sink(json, program.terminal, program.manager.tools());
     let subscription = program.manager.subscribe();
     let mut turns = Turns {
         program,
@@ -34,12 +45,12 @@ pub async fn run(args: Ask, program: &Program) -> Result<Outcome> {
         follower: None,
         typed: String::new(),
     };
-    let request = tokio::select! {
-        request = make(args, program) => request,
+    let beginning = tokio::select! {
+        beginning = beginning => beginning,
         () = turns.signals.next() => Err(CliError::Stopped),
     };
-    let asked = match request {
-        Ok(request) => match turns.run(request, sink.as_mut()).await {
+    let asked = match beginning {
+        Ok(beginning) => match turns.run(beginning, sink.as_mut()).await {
             Ok((fid, done)) => {
                 // Those that it waited for are stopped with it.
                 if let Some(fid) = fid.as_ref().filter(|_| done.reason != StopReason::Stopped) {
@@ -107,16 +118,17 @@ async fn report_worktrees(fid: &Fid, program: &Program) {
     }
 }
 
-async fn make(args: Ask, program: &Program) -> Result<ChatRequest> {
-    let mut request = request::make(&args.request, program).await?;
+/// Makes the message that the command line asks for.
+pub async fn make(args: &Request, given: String, program: &Program) -> Result<ChatRequest> {
+    let mut request = request::make(args, program).await?;
     let definitions = definitions::report(&request, program).await?;
     let commands = SlashCommands::new(&definitions, FrontEnd::Terminal);
     // What comes from a pipe is nothing that somebody has typed.
-    let is_typed = args.prompt != "-";
-    let text = prompt(args.prompt).await?;
+    let is_typed = given != "-";
+    let text = prompt(given).await?;
     let outgoing = if is_typed { read(&text, &commands)? } else { Outgoing::text(text) };
     request.content.text = outgoing.text;
-    request.content.attachments = request::attachments(&args.request)?;
+    request.content.attachments = request::attachments(args)?;
     request::point_at(&mut request, program).await?;
     if let Some((command, arguments)) = outgoing.command {
         // The options of the command line count for more.
@@ -125,7 +137,7 @@ async fn make(args: Ask, program: &Program) -> Result<ChatRequest> {
             program.discover();
         }
         slash_commands::attach(&program.manager, &command, &arguments, &mut request).await?;
-        request.agent = args.request.agent.or(request.agent);
+        request.agent = args.agent.clone().or(request.agent);
     }
     Ok(request)
 }

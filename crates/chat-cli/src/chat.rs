@@ -26,7 +26,7 @@ use crate::request;
 use crate::say;
 use crate::signals::Signals;
 use crate::terminal;
-use crate::turn::{Turns, names_at_work};
+use crate::turn::{Beginning, Turns, names_at_work};
 
 use command::Command;
 use lines::{Line, Lines};
@@ -234,7 +234,8 @@ impl Conversation<'_> {
             let request = &mut self.request;
             slash_commands::attach(&self.program.manager, &command, &arguments, request).await?;
         }
-        let (fid, done) = turns.run(self.request.clone(), self.sink.as_mut()).await?;
+        let (fid, done) =
+            turns.run(Beginning::Send(self.request.clone()), self.sink.as_mut()).await?;
         // These settings now belong to the session; files were only for that message.
         if fid.is_some() {
             self.request = ChatRequest { session: fid, ..ChatRequest::default() };

@@ -14,6 +14,7 @@ mod engine;
 mod error;
 mod generate;
 mod keyboard;
+mod messages;
 mod models;
 mod outgoing;
 mod output;
@@ -91,7 +92,8 @@ async fn dispatch(command: Command, program: &Program) -> Result<Outcome> {
         Command::Show(args) => show::show(args, program).await,
         Command::Rename { fid, title } => sessions::rename(&fid, &title, program).await,
         Command::Arrange(action) => arranging::run(action, program).await,
-        Command::Delete { fid, yes } => sessions::delete(fid, yes, program).await,
+        Command::Messages(action) => messages::run(action, program).await,
+        Command::Delete(args) => sessions::delete(args, program).await,
         Command::Trash { action, json } => trash::run(action, json, program).await,
         Command::Export(args) => show::export(args, program).await,
         Command::Connections { action, json } => connections::run(action, json, program).await,

@@ -5,6 +5,7 @@ mod agents;
 mod approvals;
 mod commands;
 mod context;
+mod messages;
 mod servers;
 mod trash;
 mod worktrees;
@@ -37,6 +38,10 @@ pub use commands::{
     commands, interrupt_to_end, long_lines, no_command, no_command_to_ask, only_in_chat,
 };
 pub use context::{compacted, not_begun, summing_up};
+pub use messages::{
+    ask_delete_from, ask_delete_message, ask_delete_reply, no_branches, no_message, no_messages,
+    no_reply, not_a_reply, not_yours, nothing_to_continue, one_chat_for_message,
+};
 pub use servers::{
     get_a_key, key_from_variable, key_is_missing, loaded_until, model_pulled_there,
     model_removed_there, model_unloaded, no_preset, nothing_loaded,

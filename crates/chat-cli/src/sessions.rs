@@ -20,6 +20,7 @@ use crate::arranging::{Which, arranged};
 use crate::engine::Program;
 use crate::error::{CliError, Outcome, Result};
 use crate::keyboard::take_typed;
+use crate::messages;
 use crate::output::line_of;
 use crate::say;
 use crate::terminal::{self, Terminal};
@@ -288,8 +289,13 @@ pub async fn rename(fid: &str, title: &str, program: &Program) -> Result<Outcome
     Ok(Outcome::Done)
 }
 
-/// Deletes chats. Asks before each one; if nobody can be asked, `--yes` is required.
-pub async fn delete(fids: Vec<String>, yes: bool, program: &Program) -> Result<Outcome> {
+/// Deletes chats, or a message of one. Asks before each one; if nobody can be asked, `--yes` is required.
+pub async fn delete(args: args::Delete, program: &Program) -> Result<Outcome> {
+    let args::Delete { fid: fids, message, branch, yes } = args;
+    if let Some(message) = message {
+        let [fid] = &fids[..] else { return Err(CliError::Usage(say::one_chat_for_message())) };
+        return messages::delete(fid, &message, branch, yes, program).await;
+    }
     let mut outcome = Outcome::Done;
     for fid in fids {
         let fid = Fid::new(fid);

@@ -2,6 +2,7 @@
 
 mod entries;
 mod markdown;
+mod numbers;
 mod plain;
 
 use std::fs::File;
@@ -22,6 +23,8 @@ use crate::output::json::MessageView;
 use crate::output::{Calls, lines_of};
 use crate::say;
 use crate::sessions;
+
+pub use numbers::numbers;
 
 /// A stored chat in memory.
 struct Chat {

@@ -3,6 +3,7 @@
 
 mod approvals;
 mod asks;
+mod beginning;
 mod bounds;
 mod by_itself;
 mod follower;
@@ -15,8 +16,7 @@ use std::time::Duration;
 
 use chat_core::error::{Error, Kind};
 use chat_core::event::{Event, Failure, Snapshot, StopReason, Subscription};
-use chat_core::manager::Sent;
-use chat_core::message::{ChatRequest, Fid, Usage};
+use chat_core::message::{Fid, Usage};
 use chat_presentation::diagnostics::Moment;
 use tokio::time::{Instant, sleep, sleep_until};
 
@@ -28,10 +28,12 @@ use crate::signals::Signals;
 use crate::terminal;
 
 use approvals::Approvals;
+use beginning::Begun;
 use follower::Followed;
 use rest::Rest;
 use stopping::{Stop, Stopping};
 
+pub use beginning::Beginning;
 pub use follower::Follower;
 pub use rest::{names, names_at_work, report_agents};
 
@@ -69,7 +71,7 @@ enum Until {
 }
 
 impl Turns<'_> {
-    /// Sends a request and shows its answer. Returns its session, if it was sent, and how it ended.
+    /// Begins a request and shows its answer. Returns its session, if it began, and how it ended.
     ///
     /// # Errors
     ///
@@ -77,16 +79,16 @@ impl Turns<'_> {
     /// request was stopped.
     pub async fn run(
         &mut self,
-        request: ChatRequest,
+        beginning: Beginning,
         sink: &mut dyn Sink,
     ) -> Result<(Option<Fid>, Done)> {
-        let name = request.session.as_ref().map_or("new", |fid| fid.as_str()).to_owned();
+        let name = beginning.session().map_or("new", |fid| fid.as_str()).to_owned();
         self.program.diagnostics.reply(&name, Moment::Request);
-        let known = request.session.clone();
+        let known = beginning.session().cloned();
         // The messages that came before are in the snapshot, but no notices and no ends.
         self.show_news(known.as_ref(), sink);
         let begun = {
-            let mut beginning = Box::pin(begin(self.program, &self.subscription, request));
+            let mut beginning = Box::pin(begin(self.program, &self.subscription, beginning));
             tokio::select! {
                 begun = &mut beginning => begun,
                 () = self.signals.next() => {
@@ -98,7 +100,7 @@ impl Turns<'_> {
                         () = sleep(PATIENCE), if !ends_all => None,
                         else => None,
                     };
-                    let sent = begun.map(|(sent, _)| sent.fid);
+                    let sent = begun.map(|(begun, _)| begun.fid);
                     if let Some(fid) = sent.as_ref().or(known.as_ref()) {
                         self.program.manager.sessions().stop(fid);
                         self.program.manager.sessions().close(fid, &self.subscription);
@@ -117,11 +119,9 @@ impl Turns<'_> {
             self.unwatch();
         }
         let tools = self.program.manager.tools();
-        let mut follower = self
-            .follower
-            .take()
-            .unwrap_or_else(|| Follower::after_message(&sent, &snapshot, tools));
-        follower.begin(sent.message);
+        let mut follower =
+            self.follower.take().unwrap_or_else(|| Follower::after(&sent, &snapshot, tools));
+        follower.begin(sent.message());
         follower.open(&snapshot, sink);
         if follower.is_stuck() {
             self.reopen(&mut follower, sink).await?;
@@ -376,24 +376,13 @@ impl Turns<'_> {
     }
 }
 
-/// Sends the request, and opens its session.
+/// Begins the request, and opens its session.
 async fn begin(
     program: &Program,
     subscription: &Subscription,
-    request: ChatRequest,
-) -> chat_core::error::Result<(Sent, Snapshot)> {
-    let sent = send(program, request).await?;
-    let snapshot = program.manager.sessions().open(&sent.fid, MESSAGES, subscription).await?;
-    Ok((sent, snapshot))
-}
-
-/// Sends the request. If its server is unknown, discovers servers first and tries again.
-async fn send(program: &Program, request: ChatRequest) -> chat_core::error::Result<Sent> {
-    match program.manager.send(request.clone()).await {
-        Err(error) if matches!(error.kind, Kind::NoModel | Kind::ConnectionMissing { .. }) => {
-            program.discover();
-            program.manager.send(request).await
-        }
-        sent => sent,
-    }
+    beginning: Beginning,
+) -> chat_core::error::Result<(Begun, Snapshot)> {
+    let begun = beginning.begin(program).await?;
+    let snapshot = program.manager.sessions().open(&begun.fid, MESSAGES, subscription).await?;
+    Ok((begun, snapshot))
 }

@@ -1,6 +1,6 @@
 //! Defines the commands for the trash.
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 
 /// What to do with deleted chats.
 #[derive(Debug, Subcommand)]
@@ -32,4 +32,21 @@ pub enum Trash {
         #[arg(short, long)]
         yes: bool,
     },
+}
+
+/// What to delete.
+#[derive(Debug, Args)]
+pub struct Delete {
+    /// The chats’ FIDs, as listed by `sessions`
+    #[arg(required = true)]
+    pub fid: Vec<String>,
+    /// Delete only this message of the chat, with the replies to it: its number in `show`, or its id
+    #[arg(long)]
+    pub message: Option<String>,
+    /// Delete all messages that follow it, too
+    #[arg(long, requires = "message")]
+    pub branch: bool,
+    /// Delete without asking
+    #[arg(short, long)]
+    pub yes: bool,
 }

@@ -1,10 +1,12 @@
 //! Prepares a chat for reading: its messages, with the tool calls and their results.
 
+use std::sync::Arc;
+
 use chat_core::message::{Message, Part, Role, ToolCall, ToolResult};
 use chat_core::tool::Toolbox;
 use chat_presentation::words::{self, Progress};
 
-use super::Chat;
+use super::numbers::{goes_on, numbers};
 use crate::output::{Calls, result_line};
 
 /// A message as it is shown.
@@ -13,6 +15,8 @@ pub(super) struct Entry<'a> {
     tools: &'a Toolbox,
     /// Whether it continues the entry above: tool results, and what the model says about them.
     pub goes_on: bool,
+    /// What the user can call it by; none for what nobody said.
+    pub number: Option<usize>,
     /// The calls that its results answer, in order; none if a call is unknown.
     calls: Vec<Option<ToolCall>>,
     /// Its own calls without a result, because the program ended before.
@@ -20,23 +24,21 @@ pub(super) struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// All messages of a chat that are shown to the user.
-    pub(super) fn all(chat: &'a Chat) -> Vec<Self> {
-        let mut calls = Calls::new(chat.tools.clone());
-        let mut after_tools = false;
-        let mut entries = Vec::with_capacity(chat.messages.len());
-        for (at, message) in chat.messages.iter().enumerate() {
+    /// All of these messages that are shown to the user.
+    pub(super) fn all(messages: &'a [Arc<Message>], tools: &'a Toolbox) -> Vec<Self> {
+        let mut calls = Calls::new(tools.clone());
+        let mut entries = Vec::with_capacity(messages.len());
+        for (at, (message, number)) in messages.iter().zip(numbers(messages)).enumerate() {
             calls.add_all(message);
-            let is_tool = message.role == Role::Tool;
-            let goes_on = is_tool || (after_tools && message.role == Role::Assistant);
-            after_tools = is_tool;
-            let answers = chat.messages[at + 1..].iter().take_while(|next| next.role == Role::Tool);
+            let above = at.checked_sub(1).map(|at| &*messages[at]);
+            let answers = messages[at + 1..].iter().take_while(|next| next.role == Role::Tool);
             let answered: Vec<_> = answers.flat_map(|m| results(m)).map(|r| &r.call).collect();
             let unanswered = message.tool_calls().filter(|call| !answered.contains(&&call.id));
             let entry = Self {
                 message,
-                tools: &chat.tools,
-                goes_on,
+                tools,
+                goes_on: goes_on(message, above),
+                number,
                 calls: results(message).map(|result| calls.get(&result.call).cloned()).collect(),
                 unanswered: unanswered.collect(),
             };

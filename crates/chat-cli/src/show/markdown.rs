@@ -6,6 +6,7 @@ use chat_core::message::{FromAgent, Part, ToolView};
 use chat_presentation::words;
 
 use super::entries::Entry;
+use super::numbers::joined;
 use super::{Chat, plain};
 use crate::say;
 
@@ -13,7 +14,8 @@ use crate::say;
 pub(super) fn write(chat: &Chat) -> String {
     // Writing into a string cannot fail.
     let mut out = format!("# {}\n", chat.session.title.replace('\n', " "));
-    for entry in Entry::all(chat) {
+    let messages = joined(&chat.messages);
+    for entry in Entry::all(&messages, &chat.tools) {
         if !entry.goes_on {
             let who = words::role(entry.message.role);
             let _ = match &entry.message.model {

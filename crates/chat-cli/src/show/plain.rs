@@ -8,6 +8,7 @@ use jiff::tz::TimeZone;
 
 use super::Chat;
 use super::entries::Entry;
+use super::numbers::joined;
 use crate::say;
 use crate::terminal::Terminal;
 
@@ -16,21 +17,26 @@ pub(super) fn write(chat: &Chat, terminal: Terminal) -> String {
     // Writing into a string cannot fail.
     let bold = |text: &str| terminal.bold(&terminal.clean_output(text));
     let mut out = format!("{}\n", bold(&chat.session.title));
-    for entry in Entry::all(chat) {
+    let messages = joined(&chat.messages);
+    for entry in Entry::all(&messages, &chat.tools) {
         let body = body(&entry);
         let body = terminal.clean_output(&body);
         let _ = if entry.goes_on {
             write!(out, "{body}")
         } else {
-            write!(out, "\n{}\n{body}", bold(&heading(entry.message)))
+            write!(out, "\n{}\n{body}", bold(&heading(&entry)))
         };
     }
     out
 }
 
-fn heading(message: &Message) -> String {
+fn heading(entry: &Entry) -> String {
+    let message = entry.message;
     let time = message.time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string();
-    let who = words::role(message.role);
+    let mut who = words::role(message.role);
+    if let Some(number) = entry.number {
+        who = format!("#{number} · {who}");
+    }
     match &message.model {
         Some(model) => format!("── {who} · {} · {time}", say::model(model)),
         None => format!("── {who} · {time}"),

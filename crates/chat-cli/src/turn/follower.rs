@@ -6,7 +6,6 @@ use chat_core::error::Kind;
 use chat_core::event::{
     Event, Failure, SessionEvent, SessionPlaceholder, Snapshot, StopReason, TextKind,
 };
-use chat_core::manager::Sent;
 use chat_core::message::{
     Ending, Fid, Message, MessageId, Part, Role, ToolCall, ToolCallId, Usage,
 };
@@ -16,6 +15,7 @@ use chat_core::tool::{ToolKind, Toolbox};
 use crate::output::{Calls, Done, Sink};
 
 use super::asks::Asks;
+use super::beginning::{Begun, Follows};
 
 /// The effect of an event.
 #[derive(Debug, PartialEq, Eq)]
@@ -71,15 +71,18 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Shows what follows the message that was sent.
-    pub(super) fn after_message(sent: &Sent, snapshot: &Snapshot, tools: Toolbox) -> Self {
-        let from = snapshot.messages.iter().rposition(|message| message.id == sent.message);
-        let earlier = match from {
-            Some(at) => snapshot.messages[..=at].iter().map(|message| message.id).collect(),
-            // It waits until the reply that is being written has ended.
-            None => ended(snapshot),
+    /// Shows what follows in a request that has begun.
+    pub(super) fn after(begun: &Begun, snapshot: &Snapshot, tools: Toolbox) -> Self {
+        let place = |id| snapshot.messages.iter().rposition(|message| message.id == id);
+        let earlier = match &begun.follows {
+            Follows::All(earlier) => earlier.clone(),
+            Follows::Message(sent) => match place(*sent) {
+                Some(at) => snapshot.messages[..=at].iter().map(|message| message.id).collect(),
+                // It waits until the reply that is being written has ended.
+                None => ended(snapshot),
+            },
         };
-        Self::new(sent.fid.clone(), earlier, tools)
+        Self::new(begun.fid.clone(), earlier, tools)
     }
 
     /// Shows what follows in a chat, whoever makes it go on.
@@ -117,10 +120,11 @@ impl Follower {
         self.asks.fid()
     }
 
-    /// Another request begins in the session: the end of this message is awaited.
-    pub(super) fn begin(&mut self, message: MessageId) {
+    /// Another request begins in the session, with this message if one was sent. Its end is awaited.
+    pub(super) fn begin(&mut self, message: Option<MessageId>) {
         (self.done, self.finished, self.last, self.limit) = (None, None, None, None);
-        (self.awaited, self.waits, self.is_back, self.passed) = (Some(message), true, false, None);
+        (self.awaited, self.waits) = (message, message.is_some());
+        (self.is_back, self.passed) = (false, None);
         (self.runs_commands, self.has_called) = (false, false);
         (self.text_bytes, self.is_at_work) = (0, true);
     }

@@ -13,6 +13,7 @@ mod faults;
 mod home;
 mod kill;
 mod manage;
+mod messages;
 mod models;
 mod net;
 mod pipes;

@@ -40,6 +40,12 @@ impl<'a> ErrorView<'a> {
 #[derive(Debug, Serialize)]
 pub struct MessageView<'a> {
     id: String,
+    /// The message that it follows; none for the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<String>,
+    /// The reply that it goes on with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    continues: Option<String>,
     role: Role,
     text: String,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -124,6 +130,8 @@ impl<'a> MessageView<'a> {
     pub fn new(message: &'a Message, calls: &Calls) -> Self {
         let mut view = Self {
             id: message.id.to_string(),
+            parent: message.parent.as_ref().map(ToString::to_string),
+            continues: message.continues.as_ref().map(ToString::to_string),
             role: message.role,
             text: message.plain_text(),
             thinking: String::new(),

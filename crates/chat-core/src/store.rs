@@ -13,6 +13,7 @@ mod duplicate;
 mod fault;
 mod indexing;
 mod journal;
+mod memory;
 mod message_deletion;
 mod messages;
 mod missing;
@@ -36,8 +37,10 @@ mod words;
 mod writer;
 
 use std::fs::File;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+
+use tempfile::TempDir;
 
 use crate::error::{Error, Kind, Result};
 use crate::message::{Fid, Message, MessageId, Queued};
@@ -70,6 +73,8 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 #[derive(Clone, Debug)]
 pub struct Store {
     inner: Arc<Inner>,
+    /// The store of temporary sessions, once there is one.
+    memory: Arc<OnceLock<Store>>,
 }
 
 /// What the clones share. In the order in which it must end: the lock goes last.
@@ -80,6 +85,8 @@ struct Inner {
     paths: Arc<StorePaths>,
     /// Held shared for as long as the database is open.
     lock: Option<File>,
+    /// Where a database in memory has its files.
+    _folder: Option<TempDir>,
 }
 
 impl Inner {
@@ -113,8 +120,8 @@ impl Store {
     pub fn open(folders: &Folders) -> Result<Opened> {
         let open::Parts { paths, writer, lock, notice, earlier } = open::open(folders)?;
         let readers = Readers::new(Arc::clone(&paths));
-        let inner = Arc::new(Inner { readers, writer, paths, lock });
-        Ok(Opened { store: Self { inner }, notice, earlier })
+        let inner = Arc::new(Inner { readers, writer, paths, lock, _folder: None });
+        Ok(Opened { store: Self { inner, memory: Arc::default() }, notice, earlier })
     }
 
     /// Makes a session with its first messages, in one commit, and claims it for this process.
@@ -125,19 +132,20 @@ impl Store {
         new: NewSession,
         messages: Vec<Arc<Message>>,
     ) -> Result<SessionRecord> {
-        self.write(move |db| {
-            let now = jiff::Timestamp::now();
-            let begun = messages.first().map_or(now, |message| message.time);
-            let (key, fid) = sessions::insert(db, &new, begun)?;
-            for message in &messages {
-                messages::insert(db, key, message)?;
-            }
-            if let Some(last) = messages.last() {
-                sessions::advance(db, key, last.id, last.time)?;
-            }
-            sessions::one(db, &fid)
-        })
-        .await
+        self.for_new(&new)?
+            .write(move |db| {
+                let now = jiff::Timestamp::now();
+                let begun = messages.first().map_or(now, |message| message.time);
+                let (key, fid) = sessions::insert(db, &new, begun)?;
+                for message in &messages {
+                    messages::insert(db, key, message)?;
+                }
+                if let Some(last) = messages.last() {
+                    sessions::advance(db, key, last.id, last.time)?;
+                }
+                sessions::one(db, &fid)
+            })
+            .await
     }
 
     /// Claims a session for writing by this process. What a dead process left unfinished in it is
@@ -147,7 +155,7 @@ impl Store {
     /// `SessionInUse` where a living process has it, `SessionNotFound`.
     pub async fn claim(&self, fid: &Fid) -> Result<()> {
         let fid = fid.clone();
-        self.write(move |db| sessions::own(db, &fid, false).map(|_| ())).await
+        self.of(&fid).write(move |db| sessions::own(db, &fid, false).map(|_| ())).await
     }
 
     /// Notes for other processes whether a claimed session waits for the user: what `asks` says of it when
@@ -161,13 +169,13 @@ impl Store {
         asks: impl Fn(&Fid) -> bool + Send + 'static,
     ) -> Result<()> {
         let fid = fid.clone();
-        self.write(move |db| sessions::set_asks(db, &fid, asks(&fid))).await
+        self.of(&fid).write(move |db| sessions::set_asks(db, &fid, asks(&fid))).await
     }
 
     /// Gives a claimed session up.
     pub async fn release(&self, fid: &Fid) -> Result<()> {
         let fid = fid.clone();
-        self.write(move |db| sessions::release(db, &fid)).await
+        self.of(&fid).write(move |db| sessions::release(db, &fid)).await
     }
 
     /// Adds whole messages (indexed for search at once) or the beginnings of replies, and sets the
@@ -182,28 +190,33 @@ impl Store {
         head: MessageId,
     ) -> Result<()> {
         let fid = fid.clone();
-        self.write(move |db| append(db, &fid, &messages, head)).await
+        self.of(&fid).write(move |db| append(db, &fid, &messages, head)).await
     }
 
     /// Keeps a message that must wait until its session is free. Durable when it returns.
     pub async fn enqueue(&self, fid: &Fid, queued: Queued) -> Result<()> {
         let fid = fid.clone();
-        self.write(move |db| waiting::put(db, sessions::key(db, &fid)?, &queued)).await
+        self.of(&fid).write(move |db| waiting::put(db, sessions::key(db, &fid)?, &queued)).await
     }
 
     /// Forgets a message that waits. Says whether it waited still.
     pub async fn dequeue(&self, id: MessageId) -> Result<bool> {
-        self.write(move |db| waiting::remove(db, id)).await
+        for store in self.all() {
+            if store.write(move |db| waiting::remove(db, id)).await? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// What waits in a session, in order.
     pub async fn waiting(&self, fid: &Fid) -> Result<Vec<Queued>> {
         let fid = fid.clone();
-        self.read(move |db| waiting::all(db, sessions::key(db, &fid)?)).await
+        self.of(&fid).read(move |db| waiting::all(db, sessions::key(db, &fid)?)).await
     }
 
-    /// Appends what arrived of a reply. Durable when it returns; segments of one message must be
-    /// given in order.
+    /// Appends what arrived of a reply of a session that is not temporary. Durable when it returns; segments of
+    /// one message must be given in order.
     pub async fn journal(&self, segments: Vec<Segment>) -> Result<()> {
         // Proves the tests: without the journal they must fail.
         if chat_sabotage::is_sabotaged("skip_journal") {
@@ -216,75 +229,83 @@ impl Store {
     /// Works for a deleted session too, so that restoring it loses nothing.
     pub async fn fold(&self, fid: &Fid, message: Arc<Message>) -> Result<()> {
         let fid = fid.clone();
-        self.write(move |db| {
-            let key = sessions::key(db, &fid)?;
-            journal::fold(db, key, &message)?;
-            sessions::touch(db, key, jiff::Timestamp::now())
-        })
-        .await
+        self.of(&fid)
+            .write(move |db| {
+                let key = sessions::key(db, &fid)?;
+                journal::fold(db, key, &message)?;
+                sessions::touch(db, key, jiff::Timestamp::now())
+            })
+            .await
     }
 
     /// Takes back a reply that has begun and will never hold anything: what it answered is the head
     /// again.
     pub async fn withdraw(&self, fid: &Fid, reply: &Message) -> Result<()> {
         let (fid, reply, parent) = (fid.clone(), reply.id, reply.parent);
-        self.write(move |db| {
-            let key = sessions::key(db, &fid)?;
-            journal::withdraw(db, key, reply, parent)?;
-            sessions::touch(db, key, jiff::Timestamp::now())
-        })
-        .await
+        self.of(&fid)
+            .write(move |db| {
+                let key = sessions::key(db, &fid)?;
+                journal::withdraw(db, key, reply, parent)?;
+                sessions::touch(db, key, jiff::Timestamp::now())
+            })
+            .await
     }
 
     /// All sessions that are not deleted, newest first by last activity.
     pub async fn sessions(&self) -> Result<Vec<SessionRecord>> {
-        self.read(|db| sessions::newest(db, usize::MAX)).await
+        self.recent(usize::MAX).await
     }
 
     /// The newest of them.
     pub async fn recent(&self, limit: usize) -> Result<Vec<SessionRecord>> {
-        self.read(move |db| sessions::newest(db, limit)).await
+        let mut newest = Vec::new();
+        for store in self.all() {
+            newest.extend(store.read(move |db| sessions::newest(db, limit)).await?);
+        }
+        newest.sort_by_key(|record| std::cmp::Reverse(record.updated));
+        newest.truncate(limit);
+        Ok(newest)
     }
 
     /// One session.
     pub async fn session(&self, fid: &Fid) -> Result<SessionRecord> {
         let fid = fid.clone();
-        self.read(move |db| sessions::one(db, &fid)).await
+        self.of(&fid).read(move |db| sessions::one(db, &fid)).await
     }
 
     /// Changes what is stored about a session, and gives the result. Needs no claim.
     pub async fn patch(&self, fid: &Fid, patch: SessionPatch) -> Result<SessionRecord> {
         let fid = fid.clone();
-        self.write(move |db| patch::patch(db, &fid, &patch)).await
+        self.of(&fid).write(move |db| patch::patch(db, &fid, &patch)).await
     }
 
     /// A page of the shown branch: the `limit` messages before `before`, or the last ones.
     /// A reply being written comes with what its journal holds.
     pub async fn page(&self, fid: &Fid, before: Option<MessageId>, limit: usize) -> Result<Page> {
         let fid = fid.clone();
-        self.read(move |db| messages::page(db, &fid, before, limit)).await
+        self.of(&fid).read(move |db| messages::page(db, &fid, before, limit)).await
     }
 
     /// The messages of the user's and the replies that have alternatives, with those, the oldest first.
     pub async fn siblings(&self, fid: &Fid) -> Result<Vec<Vec<MessageId>>> {
         let fid = fid.clone();
-        self.read(move |db| Ok(branches::Branches::read(db, &fid)?.siblings())).await
+        self.of(&fid).read(move |db| Ok(branches::Branches::read(db, &fid)?.siblings())).await
     }
 
     /// The last message of the shown branch that the model was sent as the user's. None where there is no such message.
     pub async fn last_asked(&self, fid: &Fid) -> Result<Option<MessageId>> {
         let fid = fid.clone();
-        self.read(move |db| branches::last_asked(db, &fid)).await
+        self.of(&fid).read(move |db| branches::last_asked(db, &fid)).await
     }
 
     /// Where the newest branch through a message ends; none where it is in the shown one already,
     /// or there is no such message.
     pub async fn end_of_branch(&self, fid: &Fid, message: MessageId) -> Result<Option<MessageId>> {
         let fid = fid.clone();
-        self.read(move |db| Ok(branches::Branches::read(db, &fid)?.end_of(message))).await
+        self.of(&fid).read(move |db| Ok(branches::Branches::read(db, &fid)?.end_of(message))).await
     }
 
-    /// Sessions whose title or one of whose messages hold all words of the text, best first.
+    /// Sessions that are not temporary and whose title or one of whose messages hold all words of the text, best first.
     /// Case does not count. Words of three characters and more are found within others, without their
     /// accents only where a word begins with them; shorter ones in messages by themselves; in scripts
     /// without spaces all are found anywhere. One or two signs by themselves are looked for in the newest
@@ -332,12 +353,12 @@ impl Store {
         Changes::new(others, &self.inner.paths.database, Arc::downgrade(&self.inner))
     }
 
-    /// Waits until all that was handed over is on disk.
+    /// Waits until all that was handed over is on disk, or in memory.
     pub async fn flush(&self) -> Result<()> {
-        if self.inner.writer.is_none() {
-            return Ok(());
+        for store in self.all().filter(|store| store.inner.writer.is_some()) {
+            store.write(|_| Ok(())).await?;
         }
-        self.write(|_| Ok(())).await
+        Ok(())
     }
 
     /// How many transactions this process has committed since the store was opened.

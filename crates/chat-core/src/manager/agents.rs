@@ -278,7 +278,7 @@ impl Manager {
         let Some(parent) = parent else {
             let mode = settings.permissions.mode;
             let meta = SessionMeta { project, mode, ..meta };
-            return Ok(NewSession { meta, rules: Vec::new() });
+            return Ok(NewSession { meta, ..NewSession::default() });
         };
         let folder = match new.path {
             Some(path) => Some(self.folder_in(&path, project.as_deref())?),
@@ -301,7 +301,7 @@ impl Manager {
             mode: parent.mode,
             ..meta
         };
-        Ok(NewSession { meta, rules })
+        Ok(NewSession { meta, rules, ..NewSession::default() })
     }
 
     /// The folder of this path, relative to the project in which it must lie.

@@ -102,7 +102,6 @@ impl Manager {
             agents: RwLock::new(options.agents),
             definitions: Arc::new(definitions.clone()),
             tools: options.tools,
-            outputs: options.folders.outputs(),
             path_environment,
             journals: Arc::new(Journals::new(
                 options.folders.state.clone(),

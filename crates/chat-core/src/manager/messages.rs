@@ -171,7 +171,12 @@ impl Manager {
             ..SessionMeta::default()
         };
         let store = &self.inner.shared.store;
-        let copy = store.create(NewSession { meta, rules: Vec::new() }, messages).await?;
+        let copy = store
+            .create(
+                NewSession { meta, temporary: fid.is_temporary(), ..NewSession::default() },
+                messages,
+            )
+            .await?;
         store.release(&copy.meta.fid).await?;
         let fid = copy.meta.fid.clone();
         self.inner.shared.hub.tell(&Event::SessionAdded(copy.meta.into()));

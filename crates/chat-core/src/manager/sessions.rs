@@ -148,6 +148,7 @@ impl Sessions {
         let usage = model.as_ref().map(|model| self.0.inner.connections.usage(model));
         let usage = usage.unwrap_or_default();
         EmptySession {
+            temporary: false,
             agent: settings.chat.agent.clone(),
             model,
             thinking: usage.thinking,

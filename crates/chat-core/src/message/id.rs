@@ -17,6 +17,14 @@ impl Fid {
         Self(id.into())
     }
 
+    /// What the ids of temporary sessions begin with.
+    pub(crate) const TEMPORARY: &str = "temporary-";
+
+    /// Whether this is a session that is kept in memory alone, until the program ends.
+    pub fn is_temporary(&self) -> bool {
+        self.0.starts_with(Self::TEMPORARY)
+    }
+
     /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0

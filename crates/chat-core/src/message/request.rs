@@ -33,6 +33,8 @@ pub struct ChatRequest {
     pub mode: Option<Mode>,
     /// What else is allowed, for this session.
     pub allow: Vec<Rule>,
+    /// Whether a new session is kept in memory alone, until the program ends.
+    pub temporary: bool,
     /// When it reaches the model where a request is at work; none means as the settings say.
     pub delivery: Option<Delivery>,
 }

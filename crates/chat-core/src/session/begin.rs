@@ -49,7 +49,8 @@ impl Session {
             mode: request.mode.unwrap_or(services.clients.settings().permissions.mode),
             ..SessionMeta::default()
         };
-        let new = NewSession { meta, rules: entries(&request.allow).collect() };
+        let rules = entries(&request.allow).collect();
+        let new = NewSession { meta, rules, temporary: request.temporary };
         let messages = vec![Arc::clone(&user), Arc::clone(&reply)];
         let record = services.store.create(new, messages).await?;
         let session = Self::new(Arc::clone(services), None, record, Vec::new());

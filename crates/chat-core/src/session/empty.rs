@@ -23,6 +23,8 @@ pub struct EmptySession {
     pub project: Option<PathBuf>,
     /// What tools may do without asking.
     pub mode: Mode,
+    /// Whether it is to be kept in memory alone, until the program ends.
+    pub temporary: bool,
 }
 
 impl EmptySession {
@@ -40,6 +42,7 @@ impl EmptySession {
             project: self.project.clone(),
             mode: Some(self.mode),
             allow: Vec::new(),
+            temporary: self.temporary,
             delivery: None,
         }
     }

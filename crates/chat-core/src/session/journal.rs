@@ -48,7 +48,10 @@ impl RunningTurn {
             return Ok(());
         }
         let (store, written) = (&self.session.services.store, segments.clone());
-        store.journal(segments).await?;
+        // A temporary reply ends with the program: there is nothing that a crash would leave of it.
+        if !self.session.fid.is_temporary() {
+            store.journal(segments).await?;
+        }
         self.session.lock().transcript.journaled(&written);
         Ok(())
     }

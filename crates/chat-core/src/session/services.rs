@@ -31,8 +31,6 @@ pub(crate) struct SessionServices {
     pub agents: RwLock<AgentRegistry>,
     pub definitions: Arc<dyn DefinitionSource>,
     pub tools: Registry,
-    /// Where long outputs of tools are kept, a folder for each session.
-    pub outputs: PathBuf,
     /// The person's home, and where Natter's own files lie: no tool may touch these.
     pub path_environment: PathEnvironment,
     /// The journals of the projects that are worked in.

@@ -231,7 +231,7 @@ impl ReplySink for Sink {
             call: call.id.clone(),
             project: self.project.clone(),
             memory: Arc::clone(&self.turn.session.memory),
-            outputs: self.turn.session.services.outputs.join(self.turn.session.fid.as_str()),
+            outputs: self.turn.session.services.store.outputs(&self.turn.session.fid),
             settings: Arc::new(self.turn.session.services.clients.settings().tools.clone()),
             sees: self.capabilities.vision != Some(false),
             most,

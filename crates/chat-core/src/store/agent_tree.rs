@@ -18,7 +18,7 @@ impl Store {
     /// `SessionNotFound`, and the store's.
     pub async fn agent_tree(&self, member: &Fid) -> Result<Vec<SessionRecord>> {
         let member = member.clone();
-        self.read(move |db| members(db, &member)).await
+        self.of(&member).read(move |db| members(db, &member)).await
     }
 
     /// A session, and all that work for it, the session first; deleted ones, too.
@@ -27,7 +27,7 @@ impl Store {
     /// `SessionNotFound`, and the store's.
     pub async fn below(&self, fid: &Fid) -> Result<Vec<Fid>> {
         let fid = fid.clone();
-        self.read(move |db| below(db, &fid)).await
+        self.of(&fid).read(move |db| below(db, &fid)).await
     }
 
     /// A session, and all that work for it in this project, the session first; deleted ones, too.
@@ -36,17 +36,18 @@ impl Store {
     /// `SessionNotFound`, and the store's.
     pub(crate) async fn below_in(&self, fid: &Fid, project: &Path) -> Result<Vec<Fid>> {
         let (fid, project) = (fid.clone(), columns::path(Some(project)));
-        self.read(move |db| {
-            let mut all = vec![fid.clone()];
-            for member in below(db, &fid)?.into_iter().skip(1) {
-                let sql = "SELECT 1 FROM sessions WHERE fid = ?1 AND project = ?2";
-                if db.find(sql, (member.as_str(), &project), |_| Ok(()))?.is_some() {
-                    all.push(member);
+        self.of(&fid)
+            .read(move |db| {
+                let mut all = vec![fid.clone()];
+                for member in below(db, &fid)?.into_iter().skip(1) {
+                    let sql = "SELECT 1 FROM sessions WHERE fid = ?1 AND project = ?2";
+                    if db.find(sql, (member.as_str(), &project), |_| Ok(()))?.is_some() {
+                        all.push(member);
+                    }
                 }
-            }
-            Ok(all)
-        })
-        .await
+                Ok(all)
+            })
+            .await
     }
 }
 

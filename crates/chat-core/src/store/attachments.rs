@@ -12,7 +12,7 @@ use rusqlite::params;
 use sha2::{Digest, Sha256};
 
 use super::backups;
-use super::db_handle::DbHandle;
+use super::db_handle::{DatabaseKind, DbHandle};
 use super::fault::Outcome;
 use crate::settings::disk;
 
@@ -27,13 +27,11 @@ pub(super) fn name(data: &[u8]) -> String {
 
 /// Keeps a picture that a message needs. Durable when it returns.
 pub(super) fn keep(db: &DbHandle, message: i64, hash: &str, data: &[u8]) -> Outcome<()> {
-    let folder = &db.paths.attachments;
-    let path = folder.join(hash);
-    // A file of another size is what a full disk or a broken one left of it.
-    if fs::metadata(&path).map_or(true, |file| file.len() != data.len() as u64) {
-        disk::private_folder(folder)
-            .and_then(|()| disk::replace(&path, data))
-            .map_err(|error| disk::fault(&path, &error))?;
+    if db.paths.kind == DatabaseKind::Memory {
+        let sql = "INSERT OR IGNORE INTO pictures (hash, data) VALUES (?1, ?2)";
+        db.run(sql, params![hash, data])?;
+    } else {
+        keep_file(db, hash, data)?;
     }
     db.run(
         "INSERT OR IGNORE INTO attachments (message, hash) VALUES (?1, ?2)",
@@ -42,8 +40,25 @@ pub(super) fn keep(db: &DbHandle, message: i64, hash: &str, data: &[u8]) -> Outc
     Ok(())
 }
 
+fn keep_file(db: &DbHandle, hash: &str, data: &[u8]) -> Outcome<()> {
+    let folder = &db.paths.attachments;
+    let path = folder.join(hash);
+    // A file of another size is what a full disk or a broken one left of it.
+    if fs::metadata(&path).map_or(true, |file| file.len() != data.len() as u64) {
+        disk::private_folder(folder)
+            .and_then(|()| disk::replace(&path, data))
+            .map_err(|error| disk::fault(&path, &error))?;
+    }
+    Ok(())
+}
+
 /// Reads a picture. Empty where it is gone: the message is still worth showing.
 pub(super) fn read(db: &DbHandle, hash: &str) -> Arc<[u8]> {
+    if db.paths.kind == DatabaseKind::Memory {
+        let sql = "SELECT data FROM pictures WHERE hash = ?1";
+        let data = db.find(sql, [hash], |row| row.get::<_, Vec<u8>>(0));
+        return data.ok().flatten().unwrap_or_default().into();
+    }
     // The name comes from the database, and must not lead elsewhere.
     if hash.len() != 64 || !hash.bytes().all(|b| b.is_ascii_hexdigit()) {
         return Arc::default();

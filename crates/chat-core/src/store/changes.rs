@@ -34,6 +34,11 @@ impl Signal {
         Self(file.ok())
     }
 
+    /// One for a database that no other process has.
+    pub(super) fn silent() -> Self {
+        Self(None)
+    }
+
     /// Tells the others. Not synced: it matters only to those who live now.
     pub(super) fn give(&self) {
         if let Some(file) = &self.0 {

@@ -23,24 +23,46 @@ pub(super) struct StorePaths {
     pub(super) outputs: PathBuf,
     /// The processes that write.
     pub(super) owners: Owners,
-    /// Whether nothing can change the file, so that SQLite need not look for others.
-    pub(super) immutable: bool,
+    /// What the database is.
+    pub(super) kind: DatabaseKind,
+}
+
+/// What a database is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DatabaseKind {
+    /// A file that other processes may use as well.
+    File,
+    /// A file that nothing can change, so that SQLite need not look for others.
+    Immutable,
+    /// It is in memory; its path is a name that SQLite knows.
+    Memory,
 }
 
 impl StorePaths {
     /// Another connection, for reading.
     pub(super) fn reading(&self) -> rusqlite::Result<Connection> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = if self.immutable {
-            let path = self.database.to_string_lossy();
-            let path = path.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
-            Connection::open_with_flags(
-                format!("file:{path}?immutable=1"),
-                flags | OpenFlags::SQLITE_OPEN_URI,
-            )?
-        } else {
-            Connection::open_with_flags(&self.database, flags)?
+        let by_name = flags | OpenFlags::SQLITE_OPEN_URI;
+        let connection = match self.kind {
+            DatabaseKind::File => Connection::open_with_flags(&self.database, flags)?,
+            DatabaseKind::Memory => Connection::open_with_flags(&self.database, by_name)?,
+            DatabaseKind::Immutable => {
+                let path = self.database.to_string_lossy();
+                let path = path.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+                Connection::open_with_flags(format!("file:{path}?immutable=1"), by_name)?
+            }
         };
+        set_up(&connection)?;
+        Ok(connection)
+    }
+
+    /// The first connection to a database in memory.
+    pub(super) fn in_memory(&self) -> rusqlite::Result<Connection> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX
+            | OpenFlags::SQLITE_OPEN_URI;
+        let connection = Connection::open_with_flags(&self.database, flags)?;
         set_up(&connection)?;
         Ok(connection)
     }
@@ -52,7 +74,7 @@ impl StorePaths {
 
     /// Leaves that mark.
     pub(super) fn suspect(&self) {
-        if !self.immutable && !self.suspect_mark().exists() {
+        if self.kind == DatabaseKind::File && !self.suspect_mark().exists() {
             tracing::error!(
                 "a page of the database is damaged; it will be checked and repaired at the next start"
             );

@@ -26,7 +26,7 @@ impl Store {
     /// `SessionNotFound`, and the store's.
     pub async fn delete(&self, fid: &Fid) -> Result<Vec<Fid>> {
         let fid = fid.clone();
-        self.write(move |db| delete(db, &fid)).await
+        self.of(&fid).write(move |db| delete(db, &fid)).await
     }
 
     /// Fails as [`delete`](Self::delete) would, and deletes nothing.
@@ -35,7 +35,7 @@ impl Store {
     /// As [`delete`](Self::delete).
     pub async fn check_deletable(&self, fid: &Fid) -> Result<()> {
         let fid = fid.clone();
-        self.read(move |db| to_delete(db, &fid).map(drop)).await
+        self.of(&fid).read(move |db| to_delete(db, &fid).map(drop)).await
     }
 
     /// Takes a deletion back, and that of all that were deleted with it. Those that the session works for
@@ -43,7 +43,7 @@ impl Store {
     /// one that it works for.
     pub async fn restore(&self, fid: &Fid) -> Result<Vec<SessionRecord>> {
         let fid = fid.clone();
-        self.write(move |db| restore(db, &fid)).await
+        self.of(&fid).write(move |db| restore(db, &fid)).await
     }
 
     /// Removes deleted sessions for good: those deleted longer ago than `age`. Those that a living

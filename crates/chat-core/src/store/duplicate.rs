@@ -20,7 +20,7 @@ impl Store {
     /// `SessionNotFound`, and the store's.
     pub async fn duplicate(&self, fid: &Fid, title: String) -> Result<SessionRecord> {
         let fid = fid.clone();
-        self.write(move |db| duplicate(db, &fid, &title)).await
+        self.of(&fid).write(move |db| duplicate(db, &fid, &title)).await
     }
 }
 
@@ -36,7 +36,7 @@ fn duplicate(db: &DbHandle, fid: &Fid, title: &str) -> Outcome<SessionRecord> {
         unread: false,
         ..record.meta
     };
-    let new = NewSession { meta, rules: record.rules };
+    let new = NewSession { meta, rules: record.rules, ..NewSession::default() };
     let (copy, fid) = sessions::insert(db, &new, Timestamp::now())?;
     let keys = |db: &DbHandle| -> Outcome<Vec<(i64, MessageId)>> {
         let sql =

@@ -26,7 +26,7 @@ impl Store {
         scope: DeleteScope,
     ) -> Result<DeletedMessages> {
         let fid = fid.clone();
-        self.write(move |db| delete(db, &fid, message, scope)).await
+        self.of(&fid).write(move |db| delete(db, &fid, message, scope)).await
     }
 
     /// Takes a deletion of messages back.
@@ -35,7 +35,7 @@ impl Store {
     /// `SessionInUse`, and the store's.
     pub async fn restore_messages(&self, fid: &Fid, deleted: DeletedMessages) -> Result<()> {
         let fid = fid.clone();
-        self.write(move |db| restore(db, &fid, &deleted)).await
+        self.of(&fid).write(move |db| restore(db, &fid, &deleted)).await
     }
 
     /// Removes messages for good that were deleted longer ago than `age`.

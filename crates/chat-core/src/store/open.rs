@@ -16,7 +16,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::changes::Signal;
-use super::db_handle::{DbHandle, StorePaths, set_up, suspect_mark};
+use super::db_handle::{DatabaseKind, DbHandle, StorePaths, set_up, suspect_mark};
 use super::fault::{Fault, Outcome};
 use super::owner::Owners;
 use super::survey::or_damage;
@@ -130,7 +130,7 @@ pub(super) fn open(folders: &Folders) -> Result<Parts> {
         outputs: folders.outputs(),
         database,
         owners,
-        immutable: false,
+        kind: DatabaseKind::File,
     });
     let signal = Signal::open(&paths.database);
     let db = DbHandle { connection, paths: Arc::clone(&paths) };
@@ -316,13 +316,13 @@ fn open_for_reading(folders: &Folders, database: &Path, owners: &Path) -> Result
         // It can neither create a database nor move a damaged one away.
         Header::Missing | Header::Foreign => return Err(read_only()),
     }
-    let paths = |immutable| StorePaths {
+    let paths = |kind| StorePaths {
         attachments: folders.data.join("attachments"),
         backups: folders.backups(),
         outputs: folders.outputs(),
         database: database.to_owned(),
         owners: Owners::watch_only(owners),
-        immutable,
+        kind,
     };
     let readable = |paths: &StorePaths| {
         let version = paths.reading().and_then(|connection| schema::version(&connection));
@@ -332,9 +332,11 @@ fn open_for_reading(folders: &Folders, database: &Path, owners: &Path) -> Result
     let log = fs::metadata(database.with_extension("db-wal"));
     let without_log =
         log.is_ok_and(|log| log.len() == 0) || !database.with_extension("db-wal").exists();
-    let paths = Some(paths(false))
+    let paths = Some(paths(DatabaseKind::File))
         .filter(readable)
-        .or_else(|| Some(paths(true)).filter(|paths| without_log && readable(paths)))
+        .or_else(|| {
+            Some(paths(DatabaseKind::Immutable)).filter(|paths| without_log && readable(paths))
+        })
         .ok_or_else(read_only)?;
     let (paths, notice) = (Arc::new(paths), Some(read_only()));
     Ok(Parts { paths, writer: None, lock: None, notice, earlier: Vec::new() })

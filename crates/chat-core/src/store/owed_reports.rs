@@ -2,6 +2,8 @@
 //! the call that carries it is stored. Both happen in one transaction with the end of what is owed, so that a
 //! program that is killed neither loses a report nor has it delivered twice.
 
+use std::collections::HashSet;
+
 use rusqlite::params;
 
 use super::agent_tree::is_in_use;
@@ -43,7 +45,7 @@ impl Store {
     /// `SessionNotFound`, and the store's.
     pub async fn owe_report(&self, agent: &Fid, owed: OwedReport) -> Result<()> {
         let agent = agent.clone();
-        self.write(move |db| insert(db, &agent, &owed)).await
+        self.of(&agent).write(move |db| insert(db, &agent, &owed)).await
     }
 
     /// Notes that an agent owes a session a report on its last work, unless it does already. Gives the new
@@ -53,7 +55,7 @@ impl Store {
     /// As [`owe_report`](Self::owe_report).
     pub async fn owe_last_work(&self, agent: &Fid, to: &Fid) -> Result<Option<MessageId>> {
         let (agent, to, id) = (agent.clone(), to.clone(), MessageId::new());
-        self.write(move |db| {
+        self.of(&agent).write(move |db| {
             let sql = "SELECT 1 FROM owed_reports WHERE session = ?1 AND recipient = ?2 AND about IS NULL";
             let session = sessions::key(db, &agent)?;
             if db.find(sql, params![session, to.as_str()], |_| Ok(()))?.is_some() {
@@ -72,7 +74,7 @@ impl Store {
     /// The store's.
     pub async fn owed_reports(&self, agent: &Fid) -> Result<Vec<OwedReport>> {
         let agent = agent.clone();
-        self.read(move |db| of_agent(db, &agent)).await
+        self.of(&agent).read(move |db| of_agent(db, &agent)).await
     }
 
     /// Those of these reports that are still owed.
@@ -80,16 +82,16 @@ impl Store {
     /// # Errors
     /// The store's.
     pub async fn still_owed(&self, ids: Vec<MessageId>) -> Result<Vec<MessageId>> {
-        self.read(move |db| {
-            let mut still = Vec::with_capacity(ids.len());
-            for id in ids {
-                if is_owed(db, id)? {
-                    still.push(id);
-                }
-            }
-            Ok(still)
-        })
-        .await
+        let mut owed = HashSet::new();
+        for store in self.all() {
+            let ids = ids.clone();
+            let found = store.read(move |db| {
+                let of = |id: &MessageId| Ok(is_owed(db, *id)?.then_some(*id));
+                ids.iter().filter_map(|id| of(id).transpose()).collect::<Outcome<Vec<_>>>()
+            });
+            owed.extend(found.await?);
+        }
+        Ok(ids.into_iter().filter(|id| owed.contains(id)).collect())
     }
 
     /// These reports are owed no more: nothing comes of what they are about.
@@ -97,7 +99,13 @@ impl Store {
     /// # Errors
     /// The store's.
     pub async fn forget_owed(&self, ids: Vec<MessageId>) -> Result<()> {
-        self.write(move |db| ids.iter().try_for_each(|id| remove(db, *id).map(drop))).await
+        for store in self.all() {
+            let ids = ids.clone();
+            let forget =
+                move |db: &DbHandle| ids.iter().try_for_each(|id| remove(db, *id).map(drop));
+            store.write(forget).await?;
+        }
+        Ok(())
     }
 
     /// These agents owe nothing any more, all of them or none.
@@ -105,11 +113,16 @@ impl Store {
     /// # Errors
     /// The store's.
     pub async fn clear_owed(&self, agents: Vec<Fid>) -> Result<()> {
-        self.write(move |db| {
-            let sql = "DELETE FROM owed_reports WHERE session = (SELECT key FROM sessions WHERE fid = ?1)";
-            agents.iter().try_for_each(|agent| db.run(sql, [agent.as_str()]).map(drop))
-        })
-        .await
+        let sql =
+            "DELETE FROM owed_reports WHERE session = (SELECT key FROM sessions WHERE fid = ?1)";
+        for store in self.all() {
+            let agents = agents.clone();
+            let clear = move |db: &DbHandle| {
+                agents.iter().try_for_each(|agent| db.run(sql, [agent.as_str()]).map(drop))
+            };
+            store.write(clear).await?;
+        }
+        Ok(())
     }
 
     /// A report is not carried by the result of a call any more: a message tells it.
@@ -118,7 +131,10 @@ impl Store {
     /// The store's.
     pub async fn owe_by_message(&self, id: MessageId) -> Result<()> {
         let sql = "UPDATE owed_reports SET by_call = 0 WHERE id = ?1";
-        self.write(move |db| db.run(sql, [id.as_bytes()]).map(drop)).await
+        for store in self.all() {
+            store.write(move |db| db.run(sql, [id.as_bytes()]).map(drop)).await?;
+        }
+        Ok(())
     }
 
     /// Another session hears of what an agent owes one that is gone. The results of calls go with their caller.
@@ -127,7 +143,7 @@ impl Store {
     /// The store's.
     pub async fn pass_on_owed(&self, agent: &Fid, from: &Fid, to: &Fid) -> Result<()> {
         let (agent, from, to) = (agent.clone(), from.clone(), to.clone());
-        self.write(move |db| {
+        self.of(&agent).write(move |db| {
             let session = sessions::key(db, &agent)?;
             let sql =
                 "DELETE FROM owed_reports WHERE session = ?1 AND recipient = ?2 AND by_call = 1";
@@ -153,25 +169,26 @@ impl Store {
         left_over: bool,
     ) -> Result<Vec<MessageId>> {
         let to = to.clone();
-        self.write(move |db| {
-            if left_over && is_in_use(db, &to)? {
-                return Ok(Vec::new());
-            }
-            let session = sessions::key(db, &to)?;
-            let mut delivered = Vec::with_capacity(reports.len());
-            for ReportDelivery { owed, stays_owed, message } in &reports {
-                let mut was_owed = false;
-                for id in owed {
-                    was_owed |= if *stays_owed { is_owed(db, *id)? } else { remove(db, *id)? };
+        self.of(&to)
+            .write(move |db| {
+                if left_over && is_in_use(db, &to)? {
+                    return Ok(Vec::new());
                 }
-                if was_owed {
-                    waiting::put(db, session, message)?;
-                    delivered.push(message.id);
+                let session = sessions::key(db, &to)?;
+                let mut delivered = Vec::with_capacity(reports.len());
+                for ReportDelivery { owed, stays_owed, message } in &reports {
+                    let mut was_owed = false;
+                    for id in owed {
+                        was_owed |= if *stays_owed { is_owed(db, *id)? } else { remove(db, *id)? };
+                    }
+                    if was_owed {
+                        waiting::put(db, session, message)?;
+                        delivered.push(message.id);
+                    }
                 }
-            }
-            Ok(delivered)
-        })
-        .await
+                Ok(delivered)
+            })
+            .await
     }
 
     /// Stores the result of a call of a session, which ends in the same transaction what it carries is owed. It is in
@@ -183,7 +200,9 @@ impl Store {
         result: std::sync::Arc<Message>,
     ) -> Result<()> {
         let fid = fid.clone();
-        self.write(move |db| super::messages::insert(db, sessions::key(db, &fid)?, &result)).await
+        self.of(&fid)
+            .write(move |db| super::messages::insert(db, sessions::key(db, &fid)?, &result))
+            .await
     }
 
     /// The agents that owe reports, though no living process has them, each with a session that is to hear of

@@ -43,6 +43,8 @@ pub struct NewSession {
     pub meta: SessionMeta,
     /// What is allowed from its beginning.
     pub rules: Vec<Entry>,
+    /// Whether it is kept in memory alone, until the program ends.
+    pub temporary: bool,
 }
 
 /// A change of what is stored about a session; unset fields stay.

@@ -8,7 +8,7 @@ use rusqlite::{Row, ToSql, params};
 
 use super::agent_tree;
 use super::columns::{self, instant, nanoseconds, word};
-use super::db_handle::DbHandle;
+use super::db_handle::{DatabaseKind, DbHandle};
 use super::fault::Outcome;
 use super::journal;
 use super::missing;
@@ -264,7 +264,10 @@ pub(super) fn insert(db: &DbHandle, new: &NewSession, time: Timestamp) -> Outcom
 
 /// The first free id of this second. Looks at few even where thousands begin in one second.
 fn free_fid(db: &DbHandle, now: &Zoned) -> Outcome<Fid> {
-    let base = now.strftime("%Y-%m-%d-%H-%M-%S").to_string();
+    let mut base = now.strftime("%Y-%m-%d-%H-%M-%S").to_string();
+    if db.paths.kind == DatabaseKind::Memory {
+        base.insert_str(0, Fid::TEMPORARY);
+    }
     let name = |n: u32| if n == 1 { base.clone() } else { format!("{base}-{n}") };
     let taken = |n: u32| -> Outcome<bool> {
         Ok(db.find("SELECT 1 FROM sessions WHERE fid = ?1", [name(n)], |_| Ok(()))?.is_some())

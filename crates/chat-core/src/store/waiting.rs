@@ -48,22 +48,29 @@ impl Store {
     /// wait. Durable when it returns.
     pub async fn enqueue_at(&self, fid: &Fid, queued: Queued, place: WaitingPlace) -> Result<()> {
         let fid = fid.clone();
-        self.write(move |db| {
-            let session = sessions::key(db, &fid)?;
-            put(db, session, &queued)?;
-            move_to(db, session, queued.id, place).map(drop)
-        })
-        .await
+        self.of(&fid)
+            .write(move |db| {
+                let session = sessions::key(db, &fid)?;
+                put(db, session, &queued)?;
+                move_to(db, session, queued.id, place).map(drop)
+            })
+            .await
     }
 
     /// Changes what a waiting message says. Says whether it waited still.
     pub async fn edit_waiting(&self, queued: Queued) -> Result<bool> {
-        self.write(move |db| {
-            let kept = kept(&queued)?;
-            let sql = "UPDATE waiting SET content = ?2 WHERE id = ?1";
-            Ok(db.run(sql, params![queued.id.as_bytes(), kept])? > 0)
-        })
-        .await
+        for store in self.all() {
+            let queued = queued.clone();
+            let edit = move |db: &DbHandle| {
+                let kept = kept(&queued)?;
+                let sql = "UPDATE waiting SET content = ?2 WHERE id = ?1";
+                Ok(db.run(sql, params![queued.id.as_bytes(), kept])? > 0)
+            };
+            if store.write(edit).await? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Gives a waiting message another place. Says whether it waited still.
@@ -74,7 +81,7 @@ impl Store {
         place: WaitingPlace,
     ) -> Result<bool> {
         let fid = fid.clone();
-        self.write(move |db| move_to(db, sessions::key(db, &fid)?, id, place)).await
+        self.of(&fid).write(move |db| move_to(db, sessions::key(db, &fid)?, id, place)).await
     }
 
     /// The same as [`append`](Self::append) with messages that waited and wait no longer. Where one of
@@ -91,19 +98,20 @@ impl Store {
         waiting: Vec<MessageId>,
     ) -> Result<bool> {
         let fid = fid.clone();
-        self.write(move |db| {
-            for id in &waiting {
-                if !waits(db, *id)? {
-                    return Ok(false);
+        self.of(&fid)
+            .write(move |db| {
+                for id in &waiting {
+                    if !waits(db, *id)? {
+                        return Ok(false);
+                    }
                 }
-            }
-            for id in &waiting {
-                remove(db, *id)?;
-            }
-            super::append(db, &fid, &messages, head)?;
-            Ok(true)
-        })
-        .await
+                for id in &waiting {
+                    remove(db, *id)?;
+                }
+                super::append(db, &fid, &messages, head)?;
+                Ok(true)
+            })
+            .await
     }
 
     /// Takes messages back that were appended right before a reply that has begun: they wait again,
@@ -120,20 +128,21 @@ impl Store {
         reply: Arc<Message>,
     ) -> Result<()> {
         let (fid, begun, parent) = (fid.clone(), begun.id, begun.parent);
-        self.write(move |db| {
-            let session = sessions::key(db, &fid)?;
-            journal::withdraw(db, session, begun, parent)?;
-            for queued in waiting.iter().rev() {
-                messages::remove(db, session, queued.id)?;
-                put(db, session, queued)?;
-                move_to(db, session, queued.id, WaitingPlace::First)?;
-            }
-            let sql = "UPDATE waiting SET content = json_set(content, '$.delivery', ?2) \
+        self.of(&fid)
+            .write(move |db| {
+                let session = sessions::key(db, &fid)?;
+                journal::withdraw(db, session, begun, parent)?;
+                for queued in waiting.iter().rev() {
+                    messages::remove(db, session, queued.id)?;
+                    put(db, session, queued)?;
+                    move_to(db, session, queued.id, WaitingPlace::First)?;
+                }
+                let sql = "UPDATE waiting SET content = json_set(content, '$.delivery', ?2) \
                        WHERE session = ?1 AND json_valid(content)";
-            db.run(sql, params![session, columns::word(&Delivery::Queue)?])?;
-            super::append(db, &fid, std::slice::from_ref(&reply), reply.id)
-        })
-        .await
+                db.run(sql, params![session, columns::word(&Delivery::Queue)?])?;
+                super::append(db, &fid, std::slice::from_ref(&reply), reply.id)
+            })
+            .await
     }
 }
 

@@ -30,6 +30,7 @@ mod silence;
 mod slots;
 mod steering;
 mod stop;
+mod temporary;
 mod titles;
 mod tools;
 mod two_programs;

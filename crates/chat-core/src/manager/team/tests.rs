@@ -141,7 +141,7 @@ impl World {
         };
         let store = &self.manager.inner.shared.store;
         let record =
-            store.create(NewSession { meta, rules: Vec::new() }, Vec::new()).await.unwrap();
+            store.create(NewSession { meta, ..NewSession::default() }, Vec::new()).await.unwrap();
         store.release(&record.fid).await.unwrap();
         record.fid.clone()
     }

@@ -31,7 +31,8 @@ async fn a_removal_that_nobody_waits_for_goes_on_and_keeps_nobody_halted() {
         ..SessionMeta::default()
     };
     let store = &world.manager.inner.shared.store;
-    let record = store.create(NewSession { meta, rules: Vec::new() }, Vec::new()).await.unwrap();
+    let record =
+        store.create(NewSession { meta, ..NewSession::default() }, Vec::new()).await.unwrap();
     let chat = record.fid.clone();
     store.release(&chat).await.unwrap();
     let new = NewAgent {

@@ -38,6 +38,7 @@ mod real_model;
 mod review;
 mod sessions;
 mod stage;
+mod temporary;
 mod toasts;
 mod together;
 mod tools;

@@ -213,6 +213,9 @@ pub struct Request {
     /// Continue this chat
     #[arg(short, long, value_name = "FID")]
     pub session: Option<String>,
+    /// Keep a new chat in memory alone: nothing of it is saved
+    #[arg(long, conflicts_with = "session")]
+    pub temporary: bool,
     /// Attach a text file or an image; can be used several times
     #[arg(short, long = "file", value_name = "FILE")]
     pub files: Vec<PathBuf>,

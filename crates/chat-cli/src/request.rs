@@ -51,6 +51,7 @@ pub async fn make(args: &Request, program: &Program) -> Result<ChatRequest> {
         project,
         mode: args.mode,
         allow: args.allow.clone(),
+        temporary: args.temporary,
         delivery: None,
     })
 }

@@ -256,6 +256,7 @@ impl Component for ChatWidget {
                 self.show(fid, None);
             }
             Input::ShowBeside => self.show_next(),
+            Input::ShowTemporary => self.show_temporary(),
             Input::ShowAgain(fid) => {
                 self.recalled = Some(fid.clone());
                 if self.manager.is_none() || !self.composer.were_typed() {

@@ -64,7 +64,10 @@ impl Drafts {
         }
         self.typed = true;
         self.written.insert(fid.cloned(), draft.clone());
-        lock(&self.unwritten.drafts).insert(fid.cloned(), draft.clone());
+        // A temporary chat leaves nothing on the disk.
+        if !fid.is_some_and(Fid::is_temporary) {
+            lock(&self.unwritten.drafts).insert(fid.cloned(), draft.clone());
+        }
         true
     }
 
@@ -236,6 +239,18 @@ mod tests {
         assert!(again.set(Some(&fid), &text("")));
         again.unwritten().write(folder.path()).unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn the_draft_of_a_temporary_chat_is_not_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let fid = Fid::new("temporary-2026-01-15-14-30-45");
+        let mut drafts = Drafts::default();
+        assert!(drafts.set(Some(&fid), &text("a secret")));
+        drafts.give_back(Some(&fid), &text("another"));
+        drafts.unwritten().write(folder.path()).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert_eq!(*drafts.get(Some(&fid)), text("another\na secret"));
     }
 
     #[test]

@@ -317,3 +317,15 @@ fn thoughts_inside_the_text_are_told_apart() {
     let message = events.iter().find(|event| event["type"] == "message").expect("a message");
     assert_eq!((&message["text"], &message["thinking"]), (&"Yes.".into(), &"hm".into()));
 }
+
+#[test]
+fn a_temporary_chat_is_saved_nowhere() {
+    let server = Server::start();
+    let home = Home::new(&server);
+    server.push(Script::new().text("It is a Xylophon."));
+    let said = home.run(["ask", "--temporary", "What is it?"]).ok();
+    assert_eq!(said.stdout, "It is a Xylophon.\n");
+    assert_eq!(home.sessions().len(), 0);
+    let both = home.run(["ask", "--temporary", "--session", "2026-01-01", "What?"]);
+    assert_ne!(both.code, Some(0));
+}

@@ -17,6 +17,8 @@ use crate::projects;
 pub(super) enum Place {
     /// Pinned, in the order in which they were pinned.
     Pinned(Timestamp),
+    /// Kept in memory alone, the latest first.
+    Temporary(Reverse<Timestamp>),
     /// With others of its project, by the name of that; the latest first.
     InProject(String, PathBuf, Reverse<Timestamp>),
     /// The latest first.
@@ -33,6 +35,9 @@ impl Place {
             return Some(Self::Pinned(pinned));
         }
         let updated = Reverse(chat.updated);
+        if chat.fid.is_temporary() {
+            return Some(Self::Temporary(updated));
+        }
         Some(match chat.project.as_deref().filter(|_| by_project) {
             Some(project) => {
                 Self::InProject(projects::name(project).to_lowercase(), project.to_owned(), updated)
@@ -46,6 +51,7 @@ impl Place {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Group {
     Pinned,
+    Temporary,
     Project(PathBuf),
     /// While others are grouped by project: those that have none.
     Others,
@@ -94,6 +100,9 @@ impl Grouping {
         if chat.pinned.is_some() {
             return Group::Pinned;
         }
+        if chat.fid.is_temporary() {
+            return Group::Temporary;
+        }
         match &chat.project {
             Some(project) if self.by_project => Group::Project(project.clone()),
             None if self.by_project => Group::Others,
@@ -119,6 +128,7 @@ impl Grouping {
     pub(super) fn heading(&self, group: &Group) -> String {
         match group {
             Group::Pinned => gettext("Pinned"),
+            Group::Temporary => gettext("Temporary"),
             Group::Project(project) => projects::name(project),
             Group::Others => gettext("Without a project"),
             Group::Days(days) => self.heading_of_days(*days),

@@ -71,6 +71,16 @@ enum PendingInput {
     Left(Written),
 }
 
+/// What the draft of a new temporary chat is kept under: not on the disk, and not with that of a new chat.
+pub(super) fn new_temporary() -> Fid {
+    Fid::new("temporary-new")
+}
+
+/// Whether a draft that is kept under this is one of a new chat.
+fn is_new(fid: Option<&Fid>) -> bool {
+    fid.is_none_or(|fid| *fid == new_temporary())
+}
+
 /// The composer with the drafts of all chats, and what was sent.
 pub(super) struct ChatComposer {
     handle: Handle<Msg>,

@@ -100,8 +100,19 @@ impl ChatWidget {
         }
     }
 
+    /// Shows a new chat that is kept in memory alone and works where the shown one does.
+    pub(super) fn show_temporary(&mut self) {
+        self.recalled = None;
+        let place = Workplace::of(&self.shown);
+        self.show_as(None, place, true);
+    }
+
     /// Shows a chat: at once where it is new, otherwise as soon as it is read. A new one may work at this place.
     pub(super) fn show(&mut self, fid: Option<Fid>, place: Option<Workplace>) {
+        self.show_as(fid, place, false);
+    }
+
+    fn show_as(&mut self, fid: Option<Fid>, place: Option<Workplace>, temporary: bool) {
         self.agents.forget_next();
         let Some(manager) = self.manager.clone() else {
             self.wanted = fid;
@@ -122,7 +133,9 @@ impl ChatWidget {
         if let Some(fid) = &fid {
             self.diagnostics.switch_began(fid.as_str());
         }
-        self.composer.switch_to(fid.clone());
+        let written_for =
+            if temporary { Some(chat_composer::new_temporary()) } else { fid.clone() };
+        self.composer.switch_to(written_for);
         self.escape_key.forget();
         if self.remember_position() {
             let reading = self.reading.clone();
@@ -134,9 +147,11 @@ impl ChatWidget {
             free_memory::give_back_soon();
         }
         self.shown = match fid.clone() {
-            None => ShownChat::New(
-                place.map_or_else(|| manager.sessions().empty(), |place| place.taken_by(&manager)),
-            ),
+            None => {
+                let new = place
+                    .map_or_else(|| manager.sessions().empty(), |place| place.taken_by(&manager));
+                ShownChat::New(EmptySession { temporary, ..new })
+            }
             Some(fid) => {
                 if let Some(bridge) = &self.bridge {
                     bridge.open(fid.clone(), self.reading.messages_to_open(&fid));

@@ -25,6 +25,8 @@ enum Hint {
     InUse,
     /// The server does not answer, in these words.
     NoAnswer(String),
+    /// The chat is temporary.
+    Temporary,
     /// The model is a tiny one for trying out, of this title.
     Tiny(String),
 }
@@ -34,6 +36,7 @@ impl Hint {
     /// of the conversation says already.
     fn of(
         in_use: bool,
+        temporary: bool,
         failure: Option<String>,
         said: Option<&str>,
         model: Option<&ModelRef>,
@@ -43,6 +46,9 @@ impl Hint {
         }
         if failure.is_some() {
             return failure.filter(|words| said != Some(words)).map(Self::NoAnswer);
+        }
+        if temporary {
+            return Some(Self::Temporary);
         }
         model.filter(|model| is_tiny(model)).map(|model| Self::Tiny(title(model)))
     }
@@ -152,7 +158,8 @@ impl HintBar {
         let said = said.filter(|_| matches!(shown, ShownChat::Open(_))).map(words::sentence);
         let known = self.manager.as_ref().is_some_and(|m| m.settings().current().ui.tiny_is_known);
         let model = shown.model().filter(|model| !(known && is_tiny(model)));
-        self.say(Hint::of(shown.is_in_use(), failure, said.as_deref(), model));
+        let (in_use, temporary) = (shown.is_in_use(), shown.is_temporary());
+        self.say(Hint::of(in_use, temporary, failure, said.as_deref(), model));
     }
 
     pub(super) fn update(&self, msg: Msg) {
@@ -173,6 +180,12 @@ impl HintBar {
         let (icon, words, can_act, can_improve) = match hint {
             Hint::InUse => ("changes-prevent-symbolic", in_use(), false, false),
             Hint::NoAnswer(words) => ("dialog-warning-symbolic", words, true, false),
+            Hint::Temporary => {
+                let words = gettext(
+                    "This chat is temporary: it isn’t saved, and is gone when you close Natter.",
+                );
+                ("view-conceal-symbolic", words, false, false)
+            }
             Hint::Tiny(model) => {
                 let text = gettext(
                     "{model} is a tiny model for trying things out. Its answers are often wrong.",
@@ -196,19 +209,21 @@ mod tests {
     #[test]
     fn nothing_is_said_twice() {
         let no_answer = || Some("Nothing answers.".to_owned());
-        assert_eq!(Hint::of(false, None, None, None), None);
+        let of = |in_use, failure, said| Hint::of(in_use, false, failure, said, None);
+        assert_eq!(of(false, None, None), None);
         assert_eq!(
-            Hint::of(false, no_answer(), Some("The key is wrong."), None),
+            of(false, no_answer(), Some("The key is wrong.")),
             Some(Hint::NoAnswer("Nothing answers.".to_owned()))
         );
-        assert_eq!(Hint::of(false, no_answer(), Some("Nothing answers."), None), None);
-        assert_eq!(Hint::of(true, no_answer(), None, None), Some(Hint::InUse));
+        assert_eq!(of(false, no_answer(), Some("Nothing answers.")), None);
+        assert_eq!(of(true, no_answer(), None), Some(Hint::InUse));
+        assert_eq!(Hint::of(false, true, None, None, None), Some(Hint::Temporary));
     }
 
     #[test]
     fn the_tiny_model_on_this_computer_is_told_from_all_others() {
         let of = |connection: &str, model: &str| {
-            Hint::of(false, None, None, Some(&ModelRef::new(connection, model)))
+            Hint::of(false, false, None, None, Some(&ModelRef::new(connection, model)))
         };
         assert_eq!(of(CONNECTION, TINY), Some(Hint::Tiny("SmolLM2 135M".to_owned())));
         assert_eq!(of(CONNECTION, "qwen3-4b"), None);
@@ -216,6 +231,9 @@ mod tests {
         // That it does not answer is more than that it is tiny.
         let broken = Some("Nothing answers.".to_owned());
         let tiny = ModelRef::new(CONNECTION, TINY);
-        assert!(matches!(Hint::of(false, broken, None, Some(&tiny)), Some(Hint::NoAnswer(_))));
+        assert!(matches!(
+            Hint::of(false, true, broken, None, Some(&tiny)),
+            Some(Hint::NoAnswer(_))
+        ));
     }
 }

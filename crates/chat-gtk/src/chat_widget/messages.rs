@@ -73,6 +73,8 @@ pub enum Input {
     },
     /// Show a new chat. It works in the folder of the shown one, with the same agent.
     ShowBeside,
+    /// Show a new chat that is kept in memory alone. It works in the folder of the shown one, with the same agent.
+    ShowTemporary,
     /// Focus the card of this approval request once the chat is there; without one, or if it no
     /// longer waits, that of the newest. [`Output::NothingAsked`] follows if nothing waits.
     FocusAsk(Option<ApprovalId>),

@@ -73,7 +73,8 @@ impl ReadingPositions {
     pub(super) fn write(&self) {
         let Some(folder) = &self.folder else { return };
         let _writing = lock(&self.writing);
-        let positions = lock(&self.positions).clone();
+        let mut positions = lock(&self.positions).clone();
+        positions.retain(|kept| !kept.chat.is_temporary());
         let written = serde_json::to_vec(&positions)
             .map_err(std::io::Error::from)
             .and_then(|json| drafts::write_atomically(&folder.join(FILE), &json));

@@ -72,9 +72,19 @@ impl ShownChat {
         can_start && !self.is_busy()
     }
 
+    /// Whether it is kept in memory alone.
+    pub(super) fn is_temporary(&self) -> bool {
+        match self {
+            Self::New(session) => session.temporary,
+            Self::Opening(fid) => fid.is_temporary(),
+            Self::Open(session) => session.fid.is_temporary(),
+        }
+    }
+
     /// What it is called; none while it is being read.
     pub(super) fn title(&self) -> Option<String> {
         match self {
+            Self::New(session) if session.temporary => Some(gettext("New Temporary Chat")),
             Self::New(_) => Some(gettext("New Chat")),
             Self::Opening(_) => None,
             Self::Open(session) => Some(session.title.clone()),

@@ -36,9 +36,12 @@ impl Window {
         use chat_list::Input as List;
         use chat_widget::Input as Chat;
         match action {
-            Action::NewChat => {
+            Action::NewChat | Action::NewTemporaryChat => {
                 self.list.emit(List::EndSearch);
-                self.chat.emit(Chat::ShowBeside);
+                self.chat.emit(match action {
+                    Action::NewTemporaryChat => Chat::ShowTemporary,
+                    _ => Chat::ShowBeside,
+                });
                 self.chat.emit(Chat::FocusMessage);
                 view.forward();
             }

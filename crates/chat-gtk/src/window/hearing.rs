@@ -60,7 +60,9 @@ impl Window {
                 let edits = edits || self.located.is_some();
                 self.show_panel_of(fid.as_ref(), view);
                 self.shown.clone_from(&fid);
-                if self.state.last_session != fid {
+                // The next start finds no temporary chat.
+                let lasts = fid.as_ref().is_none_or(|fid| !fid.is_temporary());
+                if lasts && self.state.last_session != fid {
                     self.state.last_session.clone_from(&fid);
                     self.write_state();
                 }

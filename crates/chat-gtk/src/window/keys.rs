@@ -16,6 +16,7 @@ use super::{Input, Window};
 #[strum(serialize_all = "kebab-case")]
 pub(crate) enum Action {
     NewChat,
+    NewTemporaryChat,
     NewWorktreeChat,
     Worktrees,
     ReviewDefinitions,
@@ -71,6 +72,7 @@ impl Action {
     pub(super) fn keys(self) -> &'static [&'static str] {
         match self {
             Self::NewChat => &["<Control>n"],
+            Self::NewTemporaryChat => &["<Control><Shift>t"],
             Self::NewWorktreeChat => &["<Control><Shift>n"],
             Self::Switcher => &["<Control>k"],
             Self::Search => &["<Control><Shift>f"],
@@ -130,7 +132,8 @@ pub(super) fn install(
             gio::SimpleAction::new(action.name(), None)
         };
         let input = sender.input_sender().clone();
-        let chat = (action == Action::NewChat).then(|| chat.clone());
+        let leaves = matches!(action, Action::NewChat | Action::NewTemporaryChat);
+        let chat = leaves.then(|| chat.clone());
         entry.connect_activate(move |_, _| {
             if let Some(chat) = &chat {
                 // What is typed from now on is for the new chat, even though that appears a moment
@@ -157,6 +160,7 @@ pub(super) fn show_window(parent: &adw::ApplicationWindow) {
 fn groups() -> [(String, Vec<(&'static str, String)>); 5] {
     let chats = vec![
         ("<Control>n", gettext("New chat")),
+        ("<Control><Shift>t", gettext("New temporary chat")),
         ("<Control><Shift>n", gettext("New chat in a worktree")),
         ("<Control>k", gettext("Go to a chat, command, model or setting")),
         ("<Alt>Up", gettext("Previous chat")),

@@ -64,6 +64,7 @@ pub(super) fn main_menu() -> gtk::MenuButton {
     let menu = gio::Menu::new();
     for section in [
         &[
+            (gettext("New _Temporary Chat"), "win.new-temporary-chat"),
             (gettext("_New Chat in a Worktree…"), "win.new-worktree-chat"),
             (gettext("_Worktrees…"), "win.worktrees"),
             (gettext("Project’s A_gents and Skills…"), "win.review-definitions"),

@@ -51,6 +51,7 @@ fn entry(target: Target, name: String, aside: String) -> Entry {
 fn commands() -> Vec<(Action, String)> {
     vec![
         (Action::NewChat, gettext("New chat")),
+        (Action::NewTemporaryChat, gettext("New temporary chat")),
         (Action::NewWorktreeChat, gettext("New chat in a worktree")),
         (Action::Search, gettext("Search chats")),
         (Action::Find, gettext("Find in the chat")),

@@ -11,7 +11,7 @@ use chat_core::message::{ChatRequest, Delivery, Fid, MessageId};
 use chat_core::permission::Mode;
 use chat_presentation::slash_commands::{self, SlashCommand};
 
-use super::{ChatComposer, Msg, Output};
+use super::{ChatComposer, Msg, Output, is_new};
 use crate::composer::{Along, Written};
 
 /// What left the composer, for the engine.
@@ -151,7 +151,7 @@ impl ChatComposer {
         match result {
             Ok(sent) => {
                 self.stored(from.as_ref(), &written, is_there, &sent.fid);
-                Some(Output::Stored { fid: sent.fid, is_new: from.is_none(), is_there })
+                Some(Output::Stored { fid: sent.fid, is_new: is_new(from.as_ref()), is_there })
             }
             Err(error) => {
                 if is_there {
@@ -159,7 +159,8 @@ impl ChatComposer {
                 }
                 self.give_back(from.as_ref(), &written);
                 let without = if is_there { without } else { Vec::new() };
-                Some(Output::Refused { fid: from, error, without })
+                let fid = from.filter(|fid| !is_new(Some(fid)));
+                Some(Output::Refused { fid, error, without })
             }
         }
     }
@@ -170,7 +171,7 @@ impl ChatComposer {
         if self.drafts.get(from) == written || is_there {
             self.drafts.set(from, &Written::default());
         }
-        if is_there && from.is_none() {
+        if is_there && is_new(from) {
             // What was typed since is for the chat that became of the new one.
             self.drafts.set(Some(fid), &typed);
             self.field.set_content(&Written::default());

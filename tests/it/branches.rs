@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 use chat_testkit::server::Script;
-use chat_testkit::ui::{Role, State, Widget, named};
+use chat_testkit::ui::{Role, State, Widget, named, state};
 
 use crate::stage::Stage;
 
@@ -33,7 +33,9 @@ async fn esc_gives_an_edit_up_and_the_keyboard_begins_one() -> Result<()> {
     let window = stage.ready().await?;
     window.say("Apples").await?;
     window.shows("You said: Apples").await?;
-    window.keys(&["alt+Prior", "e"]).await?;
+    window.keys(&["alt+Prior"]).await?;
+    window.find(state(State::Focused).under("Conversation")).await?;
+    window.keys(&["e"]).await?;
     window.find(named("Edited Message").state(State::Focused)).await?;
     window.type_text(" and pears").await?;
     // The edit is still there after a look at another chat.

@@ -150,6 +150,7 @@ async fn served() -> Result<f64> {
         key: KeySource::None,
         models: Vec::new(),
         requests: None,
+        ..Connection::default()
     };
     let client = connect(&connection, ConnectionKind::OpenAi, None, Timeouts::default())
         .map_err(|error| anyhow!("{error}"))?;

@@ -59,7 +59,7 @@ async fn the_wheel_over_a_number_scrolls_the_page_and_leaves_the_number() -> Res
     let stage = Stage::new().await?;
     let window = stage.ready().await?;
     page(&window, "Tools", named("Run Commands")).await?;
-    let number = window.find(role(Role::SpinButton).under("Preferences")).await?;
+    let number = window.find(containing("Command time limit").role(Role::SpinButton)).await?;
     number.bring_into_sight().await?;
     let (before, (_, top, ..)) = (number.text().await?, number.place().await?);
     number.wheel(Wheel::Down, 1, (8, 8)).await?;

@@ -33,7 +33,7 @@ async fn a_deleted_chat_comes_back_by_undo() -> Result<()> {
     window.open("Apples").await?;
     window.shows("You said: Apples").await?;
     window.keys(&["F10"]).await?;
-    window.click(containing("Delete")).await?;
+    window.click(containing("Move Chat to")).await?;
     window.gone(named("Apples").under("Chats")).await?;
     until("the chat's end on disk", || async {
         Ok((!stage.stored().await?.contains_key("Apples")).then_some(()))
@@ -92,7 +92,7 @@ async fn who_went_to_another_chat_stays_there_when_a_deletion_is_undone() -> Res
     let window = stage.window().await?;
     window.begin(&["Apples", "Bread"]).await?;
     window.keys(&["F10"]).await?;
-    window.click(containing("Delete Chat")).await?;
+    window.click(containing("Move Chat to")).await?;
     window.gone(named("Bread").under("Chats")).await?;
     window.open("Apples").await?;
     window.click(named("Undo")).await?;
@@ -111,7 +111,7 @@ async fn control_z_in_the_message_is_its_own() -> Result<()> {
     let window = stage.window().await?;
     window.begin(&["Apples", "Bread"]).await?;
     window.keys(&["F10"]).await?;
-    window.click(containing("Delete Chat")).await?;
+    window.click(containing("Move Chat to")).await?;
     window.find(named("“Bread” deleted")).await?;
     window.holds("").await?;
     window.type_text("words").await?;
@@ -130,7 +130,7 @@ async fn control_z_takes_a_deletion_back_wherever_the_keyboard_is() -> Result<()
     for place in ["Message", "Search Chats"] {
         window.open("Bread").await?;
         window.keys(&["F10"]).await?;
-        window.click(containing("Delete Chat")).await?;
+        window.click(containing("Move Chat to")).await?;
         window.find(named("“Bread” deleted")).await?;
         window.keys(&[if place == "Message" { "ctrl+l" } else { "ctrl+shift+f" }]).await?;
         window.find(named(place).state(State::Focused)).await?;

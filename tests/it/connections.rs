@@ -9,6 +9,9 @@ use crate::stage::{Stage, Window};
 /// Opens the dialog that adds a connection, with the keyboard in its address.
 async fn add(window: &Window) -> Result<()> {
     window.find(named("Add…")).await?.click().await?;
+    window.find(named("Add Connection").role(Role::Frame)).await?;
+    window.type_text("other server").await?;
+    window.keys(&["Return"]).await?;
     window.find(named("New Connection").role(Role::Frame)).await.map(drop)
 }
 
@@ -33,6 +36,34 @@ async fn an_address_that_is_none_is_said_and_cannot_be_kept() -> Result<()> {
     window.type_text(&stage.server.url()).await?;
     window.gone(containing("This address isn’t valid")).await?;
     until_save_is(&window, true).await?;
+    window.close().await
+}
+
+/// A known server is chosen and gets its key by keyboard alone. Its address is another one here, since no test
+/// asks a server of the network.
+#[tokio::test]
+async fn a_known_server_is_added_by_keyboard() -> Result<()> {
+    let stage = Stage::new().await?;
+    let server = Server::start().only(Protocol::Anthropic).with_key("sk-good");
+    server.set_models([Model::new("claude-test")]);
+    stage.configure_all(&[])?;
+    let window = stage.window().await?;
+    window.find(named("Add…")).await?.click().await?;
+    window.find(named("Add Connection").role(Role::Frame)).await?;
+    window.type_text("anthro").await?;
+    window.find(named("Anthropic")).await?;
+    window.keys(&["Return"]).await?;
+    window.find(named("Anthropic").role(Role::Frame)).await?;
+    window.type_text("sk-good").await?;
+    window.find(named("Get a Key")).await?;
+    window.find(named("Advanced")).await?.click_with_mouse().await?;
+    window.find(named("Address").role(Role::Text)).await?.click_with_mouse().await?;
+    window.keys(&["ctrl+a"]).await?;
+    window.type_text(&server.url()).await?;
+    window.keys(&["alt+t"]).await?;
+    // It refuses whoever has no key. Whether a key can be kept is the matter of this machine's keyring.
+    window.find(containing("The server responded in")).await?;
+    window.find(containing("1 model")).await?;
     window.close().await
 }
 

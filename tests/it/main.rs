@@ -2,7 +2,9 @@
 
 mod agents;
 mod allowances;
+mod arranging;
 mod backups;
+mod branches;
 mod chats;
 mod choices;
 mod commands;
@@ -14,6 +16,7 @@ mod ends;
 mod faults;
 mod find;
 mod first_run;
+mod formulas;
 mod keyboard;
 mod long_list;
 mod mentions;

@@ -88,6 +88,80 @@ async fn a_toast_is_in_the_middle_of_the_conversation_and_covers_neither_button_
     window.close().await
 }
 
+#[tokio::test]
+async fn a_message_is_copied_without_markdown_and_quoted() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.window().await?;
+    window.say("Apples").await?;
+    window.shows("You said: Apples").await?;
+    let reply = window.find(named("Reply").under("Conversation")).await?;
+    for name in ["Copy as Plain Text", "Copy as Rich Text"] {
+        right_click(&stage, &reply).await?;
+        window.click(named(name).role(Role::Label)).await?;
+        window.gone(named(name).role(Role::Label)).await?;
+        // A text field takes the plain text of either.
+        pasted(&window, "You said: Apples").await?;
+    }
+    right_click(&stage, &reply).await?;
+    window.click(named("Quote in Reply").role(Role::Label)).await?;
+    window.holds("> You said: Apples\n\n").await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn the_keys_go_between_the_own_messages() -> Result<()> {
+    let stage = Stage::new().await?;
+    stage.store("A long chat", (0..60).map(|index| format!("Number {index}"))).await?;
+    let window = stage.window().await?;
+    window.open("A long chat").await?;
+    window.shows("Number 59").await?;
+    window.keys(&["ctrl+l"]).await?;
+    for _ in 0..60 {
+        window.keys(&["alt+Prior"]).await?;
+    }
+    window.shows("Number 0").await?;
+    for _ in 0..60 {
+        window.keys(&["alt+Next"]).await?;
+    }
+    window.shows("Number 59").await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_long_own_message_is_folded_and_opens() -> Result<()> {
+    let stage = Stage::new().await?;
+    let text = (0..60).map(|line| format!("line {line}")).collect::<Vec<_>>().join("\n");
+    stage.store("A long message", [text]).await?;
+    let window = stage.window().await?;
+    window.open("A long message").await?;
+    let before = window.find(named("Show More")).await?;
+    before.click().await?;
+    window.find(named("Show Less")).await?;
+    window.gone(named("Show More")).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn the_message_field_is_in_the_middle_of_a_new_chat_and_goes_down() -> Result<()> {
+    let stage = Stage::new().await?;
+    stage.store("An earlier chat", ["Apples".to_owned()]).await?;
+    let window = stage.window().await?;
+    window.keys(&["ctrl+n"]).await?;
+    window.find(named("What would you like to do?")).await?;
+    let top = || async {
+        let field = window.find(named("Message").role(Role::Text)).await?.place().await?;
+        anyhow::Ok(field.1)
+    };
+    let middle = top().await?;
+    window.say("Pears").await?;
+    window.shows("You said: Pears").await?;
+    until("the message field at the bottom", || async {
+        Ok((top().await? > middle + 50).then_some(()))
+    })
+    .await?;
+    window.close().await
+}
+
 /// The width of the button that closes a toast, including the free space next to it.
 const CLOSE: i32 = 40;
 

@@ -1,8 +1,11 @@
 //! Defines the command line and its help.
 
 mod agents;
+mod arranging;
 mod connections;
 mod models;
+mod sessions;
+mod trash;
 mod trust;
 mod values;
 mod worktrees;
@@ -17,8 +20,11 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
 pub use self::agents::{Agents, ListAgents};
-pub use self::connections::Connections;
+pub use self::arranging::Arrange;
+pub use self::connections::{AddConnection, Connections};
 pub use self::models::{ListModels, Models};
+pub use self::sessions::Sessions;
+pub use self::trash::Trash;
 pub use self::trust::Trust;
 use self::values::{
     mode_parser, parse_boxed_rule, parse_option, parse_rule, parse_temperature, thinking_parser,
@@ -100,7 +106,9 @@ pub enum Command {
         #[arg(allow_hyphen_values = true)]
         title: String,
     },
-    /// Delete chats
+    #[command(flatten)]
+    Arrange(Arrange),
+    /// Move chats to the trash, where they stay for 30 days
     Delete {
         /// The chats’ FIDs, as listed by `sessions`
         #[arg(required = true)]
@@ -108,6 +116,16 @@ pub enum Command {
         /// Delete without asking
         #[arg(short, long)]
         yes: bool,
+    },
+    /// List deleted chats, restore them, or delete them for good
+    #[command(args_conflicts_with_subcommands = true)]
+    Trash {
+        /// What to do with them; without it they are listed.
+        #[command(subcommand)]
+        action: Option<Trash>,
+        /// Print one JSON object per line
+        #[arg(long)]
+        json: bool,
     },
     /// Export a chat with everything stored about it
     Export(Export),
@@ -227,23 +245,6 @@ pub struct Request {
     #[arg(long, value_name = "TEXT")]
     pub instructions: Option<String>,
     /// Print one JSON object per line for each event
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Which chats to list.
-#[derive(Debug, Args)]
-pub struct Sessions {
-    /// Only chats whose title or messages contain this text
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    pub search: Option<String>,
-    /// Maximum number of chats; with --tree, without counting agents
-    #[arg(short = 'n', long, value_name = "NUMBER")]
-    pub limit: Option<usize>,
-    /// List agents below the chat that they work for
-    #[arg(long, conflicts_with = "search")]
-    pub tree: bool,
-    /// Print one JSON object per line
     #[arg(long)]
     pub json: bool,
 }

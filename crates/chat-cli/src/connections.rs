@@ -3,13 +3,14 @@
 use std::fmt::Write as _;
 use std::io::BufRead as _;
 
+use chat_core::client::{self, Preset, preset};
 use chat_core::error::{Error, Kind};
 use chat_core::event::{ConnectionState, Health};
-use chat_core::settings::{Connection, ConnectionKind, Key, KeySource, KeyStorage};
+use chat_core::settings::{Connection, ConnectionKind, HeaderSource, Key, KeySource, KeyStorage};
 use chat_presentation::words;
 use serde::Serialize;
 
-use crate::args::Connections;
+use crate::args::{AddConnection, Connections};
 use crate::engine::Program;
 use crate::error::{CliError, Outcome, Result};
 use crate::output::json::ErrorView;
@@ -23,15 +24,8 @@ pub async fn run(action: Option<Connections>, json: bool, program: &Program) -> 
     match action {
         None => list(json, program).await,
         Some(Connections::List { json }) => list(json, program).await,
-        Some(Connections::Add { name, url, kind, key_stdin, key_env, models }) => {
-            let (source, key) = match key_env {
-                Some(variable) => (KeySource::Env(variable), None),
-                None if key_stdin => (KeySource::Keyring, Some(read_key(&name, program).await?)),
-                None => (KeySource::None, None),
-            };
-            let connection = Connection { name, kind, url, models, requests: None, key: source };
-            add(connection, key, program).await
-        }
+        Some(Connections::Add(new)) => add(*new, program).await,
+        Some(Connections::Presets { json }) => presets(json, program).await,
         Some(Connections::Key { name, env, remove }) => {
             change_key(&name, env, remove, program).await
         }
@@ -44,7 +38,19 @@ pub async fn run(action: Option<Connections>, json: bool, program: &Program) -> 
     }
 }
 
-async fn add(connection: Connection, key: Option<Key>, program: &Program) -> Result<Outcome> {
+/// Adds a known server by its name, or any by its address.
+async fn add(new: AddConnection, program: &Program) -> Result<Outcome> {
+    let known = if new.url.is_none() { preset(&new.name) } else { None };
+    let mut connection = match (&new.url, known) {
+        (Some(url), _) => {
+            Connection { name: new.name.clone(), url: url.clone(), ..Connection::default() }
+        }
+        (None, Some(preset)) => preset.connection(),
+        (None, None) => return Err(CliError::Usage(say::no_preset(&new.name))),
+    };
+    if let Some(name) = new.other_name {
+        connection.name = name;
+    }
     let name = connection.name.clone();
     if name.trim().is_empty() || name.contains('/') {
         return Err(CliError::Usage(say::name_with_slash()));
@@ -52,9 +58,73 @@ async fn add(connection: Connection, key: Option<Key>, program: &Program) -> Res
     if words::is_engine_name(&name) {
         return Err(CliError::Engine(Kind::NameTaken { name }.into()));
     }
+    let wants_key = known.filter(|preset| preset.key_url.is_some());
+    let variable = wants_key.and_then(Preset::key_variable).filter(|_| !new.key_stdin);
+    let asks = wants_key.is_some() && program.terminal.input;
+    let (source, key) = match new.key_env.or_else(|| variable.map(str::to_owned)) {
+        Some(variable) => {
+            if known.is_some() {
+                remark(&say::key_from_variable(&variable));
+            }
+            (KeySource::Env(variable), None)
+        }
+        None if new.key_stdin || asks => {
+            if let Some(url) = wants_key.and_then(|preset| preset.key_url.as_deref()) {
+                remark(&say::get_a_key(url));
+            }
+            (KeySource::Keyring, Some(read_key(&name, program).await?))
+        }
+        None => (KeySource::None, None),
+    };
+    let keyless = source.is_none();
+    connection.kind = new.kind.or(connection.kind);
+    connection.key = source;
+    connection.models = new.models;
+    connection.proxy = new.proxy;
+    connection.ca = new.ca;
+    let values = new.headers.into_iter().map(|(name, value)| (name, HeaderSource::Value(value)));
+    let variables = new.header_variables.into_iter();
+    let variables = variables.map(|(name, env)| (name, HeaderSource::Env { env }));
+    connection.headers = values.chain(variables).collect();
     let stored = program.manager.connections().save(connection, key, None).await?;
     remark(&say::connection_added(&name));
     report_key_storage(stored, &name);
+    if let Some(url) = wants_key.filter(|_| keyless).and_then(|preset| preset.key_url.as_deref()) {
+        remark(&say::get_a_key(url));
+        remark(&say::key_is_missing(&name));
+    }
+    Ok(Outcome::Done)
+}
+
+/// A known server as JSON.
+#[derive(Serialize)]
+struct PresetView<'a> {
+    id: &'a str,
+    name: &'a str,
+    kind: &'static str,
+    url: &'a str,
+    key_url: Option<&'a str>,
+    env: &'a [String],
+}
+
+async fn presets(json: bool, program: &Program) -> Result<Outcome> {
+    let mut out = String::new();
+    for preset in client::presets() {
+        if json {
+            out.push_str(&line_of(&PresetView {
+                id: &preset.id,
+                name: &preset.name,
+                kind: preset.kind.name(),
+                url: &preset.url,
+                key_url: preset.key_url.as_deref(),
+                env: &preset.env,
+            }));
+        } else {
+            // Writing into a string cannot fail.
+            let _ = writeln!(out, "{:12}  {:12}  {}", preset.id, preset.name, preset.url);
+        }
+    }
+    program.output.print(out).await?;
     Ok(Outcome::Done)
 }
 
@@ -102,7 +172,7 @@ async fn test(name: &str, program: &Program) -> Result<Outcome> {
     let kind = report.kind.name();
     let words = say::connection_answers(kind, report.models.len(), report.took.as_millis());
     remark(&words);
-    if report.models.is_empty() && report.kind == ConnectionKind::OpenAi {
+    if report.models.is_empty() && report.kind != ConnectionKind::Ollama {
         remark(&say::lists_no_models());
     }
     let mut list = report.models.join("\n");
@@ -132,6 +202,13 @@ struct View<'a> {
     url: &'a str,
     kind: Option<&'static str>,
     key: &'static str,
+    /// The names of its headers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    headers: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proxy: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ca: Option<String>,
     found: bool,
     models: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -180,6 +257,9 @@ fn json_line(state: &ConnectionState) -> String {
             KeySource::Env(_) => "env",
             KeySource::Command(_) => "command",
         },
+        headers: state.connection.headers.keys().map(String::as_str).collect(),
+        proxy: state.connection.shown_proxy().map(std::borrow::Cow::into_owned),
+        ca: state.connection.ca.as_ref().map(|path| path.display().to_string()),
         found: state.discovered,
         models,
         error: sentence.as_ref().map(|(error, sentence)| ErrorView::new(error, sentence)),

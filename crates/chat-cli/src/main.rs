@@ -5,6 +5,7 @@
 
 mod agents;
 mod args;
+mod arranging;
 mod ask;
 mod chat;
 mod connections;
@@ -24,6 +25,7 @@ mod sessions;
 mod show;
 mod signals;
 mod terminal;
+mod trash;
 mod trust;
 mod turn;
 mod worktrees;
@@ -88,7 +90,9 @@ async fn dispatch(command: Command, program: &Program) -> Result<Outcome> {
         }
         Command::Show(args) => show::show(args, program).await,
         Command::Rename { fid, title } => sessions::rename(&fid, &title, program).await,
+        Command::Arrange(action) => arranging::run(action, program).await,
         Command::Delete { fid, yes } => sessions::delete(fid, yes, program).await,
+        Command::Trash { action, json } => trash::run(action, json, program).await,
         Command::Export(args) => show::export(args, program).await,
         Command::Connections { action, json } => connections::run(action, json, program).await,
         Command::Models { action, list } => {

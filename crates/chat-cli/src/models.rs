@@ -2,6 +2,7 @@
 
 mod local;
 mod pull;
+mod server;
 mod view;
 
 use std::fmt::Write as _;
@@ -28,14 +29,20 @@ pub async fn run(action: Models, program: &Program) -> Result<Outcome> {
         Models::List(ListModels { json, found: true, .. }) => {
             local::discovered(json, program).await
         }
+        Models::List(ListModels { json, loaded: true, .. }) => server::loaded(json, program).await,
         Models::List(ListModels { json, .. }) => list(json, program).await,
         Models::Info { model, json } => local::info(&model, json, program).await,
         Models::Search { words, json } => local::search(&words, json, program).await,
-        Models::Pull { model, file, json } => {
-            pull::run(&model, file.as_deref(), json, program).await
-        }
+        Models::Pull { model, file, json } => match server::model_on(&model, program).await {
+            Some(model) if file.is_none() => server::pull(&model, json, program).await,
+            _ => pull::run(&model, file.as_deref(), json, program).await,
+        },
         Models::Add { file, take, json } => local::add(file, take, json, program).await,
-        Models::Remove { model } => local::remove(&model, program).await,
+        Models::Remove { model } => match server::model_on(&model, program).await {
+            Some(model) => server::remove(&model, program).await,
+            None => local::remove(&model, program).await,
+        },
+        Models::Unload { model } => server::unload(&model, program).await,
     }
 }
 

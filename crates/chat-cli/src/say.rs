@@ -5,6 +5,8 @@ mod agents;
 mod approvals;
 mod commands;
 mod context;
+mod servers;
+mod trash;
 mod worktrees;
 
 use std::path::Path;
@@ -35,6 +37,13 @@ pub use commands::{
     commands, interrupt_to_end, long_lines, no_command, no_command_to_ask, only_in_chat,
 };
 pub use context::{compacted, not_begun, summing_up};
+pub use servers::{
+    get_a_key, key_from_variable, key_is_missing, loaded_until, model_pulled_there,
+    model_removed_there, model_unloaded, no_preset, nothing_loaded,
+};
+pub use trash::{
+    archived, ask_delete, ask_delete_for_good, deleted, pinned, restored_chat, trash_is_empty,
+};
 pub use worktrees::{
     ask_commit_and_merge, ask_delete_snapshot, ask_discard, ask_forget, ask_merge, blocked,
     committed, conflicts, discarded, left_worktree, no_snapshots, no_worktrees, nobody_to_confirm,
@@ -240,28 +249,12 @@ pub fn lists_no_models() -> String {
     )
 }
 
-pub fn ask_delete(title: &str, agents: usize) -> String {
-    if agents == 0 {
-        return fill(&gettext("Delete “{title}”? [y/N] "), &[("title", title)]);
-    }
-    let question = ngettext(
-        "Delete “{title}” and its {n} agent? [y/N] ",
-        "Delete “{title}” and its {n} agents? [y/N] ",
-        u32::try_from(agents).unwrap_or(u32::MAX),
-    );
-    fill(&question, &[("title", title), ("n", &agents.to_string())])
-}
-
 pub fn nobody_to_ask() -> String {
     gettext("Cannot ask for confirmation here. Use --yes to delete without asking.")
 }
 
 pub fn not_deleted() -> String {
     gettext("Not deleted.")
-}
-
-pub fn deleted(title: &str) -> String {
-    fill(&gettext("Deleted “{title}”."), &[("title", title)])
 }
 
 pub fn in_use() -> String {

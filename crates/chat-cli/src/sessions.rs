@@ -1,4 +1,4 @@
-//! Runs `natter-cli sessions`, `rename` and `delete`.
+//! Runs `natter-cli sessions`, and the commands that arrange chats, such as `rename` and `delete`.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -8,6 +8,7 @@ use std::ops::Range;
 use chat_core::event::SessionPlaceholder;
 use chat_core::message::{self, Fid};
 use chat_core::store::{Hit, SearchGap};
+use chat_presentation::search_words::TypedSearch;
 use chat_presentation::words;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -15,12 +16,14 @@ use serde::Serialize;
 
 use crate::agents::State;
 use crate::args;
+use crate::arranging::{Which, arranged};
 use crate::engine::Program;
 use crate::error::{CliError, Outcome, Result};
 use crate::keyboard::take_typed;
 use crate::output::line_of;
 use crate::say;
 use crate::terminal::{self, Terminal};
+use crate::trash;
 
 /// Enough for a list without a limit.
 const ALL: usize = 1_000_000;
@@ -44,6 +47,7 @@ struct Listing {
 
 /// A chat as JSON.
 #[derive(Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct View<'a> {
     fid: &'a str,
     title: &'a str,
@@ -59,6 +63,13 @@ pub struct View<'a> {
     updated: Timestamp,
     unread: bool,
     in_use: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pinned: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    archived: bool,
+    /// The folder that it works in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project: Option<&'a std::path::Path>,
     #[serde(skip_serializing_if = "Option::is_none")]
     trouble: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,6 +93,9 @@ impl<'a> View<'a> {
             updated: session.updated,
             unread: session.unread,
             in_use: session.in_use,
+            pinned: session.pinned.is_some(),
+            archived: session.archived.is_some(),
+            project: session.project.as_deref(),
             trouble: session.trouble.map(|trouble| match trouble {
                 message::ReplyFailure::Failed => "failed",
                 message::ReplyFailure::Interrupted => "interrupted",
@@ -94,9 +108,17 @@ impl<'a> View<'a> {
 
 /// Lists chats.
 pub async fn list(args: args::Sessions, program: &Program) -> Result<Outcome> {
+    if args.trash {
+        return trash::list(args.limit, args.json, program).await;
+    }
     // A tree counts as one.
     let limit = args.limit.filter(|_| !args.tree);
-    let mut listing = listing(args.search.as_deref(), limit, program).await?;
+    let which = match (args.pinned, args.archived) {
+        (true, _) => Which::Pinned,
+        (_, true) => Which::Archived,
+        _ => Which::Usual,
+    };
+    let mut listing = listing(args.search.as_deref(), which, limit, program).await?;
     if args.tree {
         listing.rows = first_trees(below_each_other(listing.rows), args.limit.unwrap_or(ALL));
     }
@@ -124,7 +146,7 @@ pub async fn lines(
     limit: Option<usize>,
     program: &Program,
 ) -> Result<(String, Vec<String>)> {
-    let listing = listing(search, limit, program).await?;
+    let listing = listing(search, Which::Usual, limit, program).await?;
     let empty = nothing_found(&listing, search.is_some());
     let gaps = listing.gaps.iter().copied().map(words::search_gap);
     Ok((lines_of(&listing, program.terminal), empty.into_iter().chain(gaps).collect()))
@@ -176,7 +198,9 @@ fn note(session: &SessionPlaceholder) -> Option<String> {
     } else if session.parent.is_some() {
         Some(State::of(session, session.updated > session.created).words())
     } else {
-        session.trouble.map(say::last_reply)
+        let kept = session.archived.map(|_| say::archived());
+        let kept = kept.or_else(|| session.pinned.map(|_| say::pinned()));
+        session.trouble.map(say::last_reply).or(kept)
     }
 }
 
@@ -228,26 +252,34 @@ pub fn in_trees(sessions: Vec<SessionPlaceholder>) -> Vec<(SessionPlaceholder, u
     rows.into_iter().map(|row| (row.session, row.depth)).collect()
 }
 
-async fn listing(search: Option<&str>, limit: Option<usize>, program: &Program) -> Result<Listing> {
+async fn listing(
+    search: Option<&str>,
+    which: Which,
+    limit: Option<usize>,
+    program: &Program,
+) -> Result<Listing> {
     let limit = limit.unwrap_or(ALL);
-    let listing = match search {
-        None => {
-            let all = program.manager.sessions().list().await?;
-            let row = |session| Row { session, excerpt: None, marks: Vec::new(), depth: 0 };
-            Listing { rows: all.into_iter().take(limit).map(row).collect(), gaps: Vec::new() }
-        }
-        Some(text) => {
-            let found = program.manager.sessions().search(text, limit).await?;
-            let row = |hit: Hit| Row {
-                session: hit.session.meta.into(),
-                excerpt: hit.excerpt,
-                marks: hit.highlights,
-                depth: 0,
-            };
-            Listing { rows: found.hits.into_iter().map(row).collect(), gaps: found.gaps }
-        }
+    let sessions = program.manager.sessions();
+    let Some(typed) = search else {
+        let rows = arranged(sessions.list().await?, which);
+        let row = |session| Row { session, excerpt: None, marks: Vec::new(), depth: 0 };
+        let rows = rows.into_iter().take(limit).map(row).collect();
+        return Ok(Listing { rows, gaps: Vec::new() });
     };
-    Ok(listing)
+    let mut search = TypedSearch::of(typed);
+    if let Some(problem) = search.problem {
+        return Err(CliError::Usage(problem));
+    }
+    search.filter.pinned |= which == Which::Pinned;
+    search.filter.archived |= which == Which::Archived;
+    let found = sessions.search_filtered(&search.text, search.filter, limit).await?;
+    let row = |hit: Hit| Row {
+        session: hit.session.meta.into(),
+        excerpt: hit.excerpt,
+        marks: hit.highlights,
+        depth: 0,
+    };
+    Ok(Listing { rows: found.hits.into_iter().map(row).collect(), gaps: found.gaps })
 }
 
 /// Renames a chat.
@@ -280,7 +312,7 @@ pub async fn delete(fids: Vec<String>, yes: bool, program: &Program) -> Result<O
             }
         }
         program.manager.sessions().delete(&fid).await?;
-        terminal::say(&format!("{}\n", terminal::clean(&say::deleted(&title))));
+        terminal::say(&format!("{}\n", terminal::clean(&say::deleted(&title, fid.as_str()))));
     }
     Ok(outcome)
 }

@@ -11,7 +11,7 @@ use chat_core::chat::{Chat, Progress};
 use chat_core::client::{Timeouts, connect, detect_kind};
 use chat_core::error::Result;
 use chat_core::message::{Message, Role};
-use chat_core::settings::{Connection, KeySource};
+use chat_core::settings::Connection;
 use tokio_util::sync::CancellationToken;
 
 #[tokio::main]
@@ -24,15 +24,8 @@ async fn main() -> Result<()> {
         std::process::exit(2);
     };
     let timeouts = Timeouts::default();
-    let kind = detect_kind(&url, None, timeouts).await?;
-    let connection = Connection {
-        name: "server".into(),
-        kind: Some(kind),
-        url,
-        key: KeySource::None,
-        models: Vec::new(),
-        requests: None,
-    };
+    let connection = Connection { name: "server".into(), url, ..Connection::default() };
+    let kind = detect_kind(&connection, None, timeouts).await?;
     let mut chat = Chat::new(connect(&connection, kind, None, timeouts)?, model);
 
     // Ctrl+C stops the reply and keeps what had arrived.

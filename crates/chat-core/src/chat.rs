@@ -31,7 +31,7 @@
 //!     key: KeySource::None,
 //!     models: Vec::new(),
 //!     requests: None,
-//! };
+//!, ..Connection::default() };
 //! let client = connect(&connection, ConnectionKind::Ollama, None, Timeouts::default())?;
 //! let tool = ToolSpec {
 //!     name: "add".into(),
@@ -69,12 +69,14 @@
 //! # }
 //! ```
 
+mod continuation;
 mod exchange;
 mod live_text;
 mod loop_detection;
 mod repetition;
 mod reply_builder;
 
+pub(crate) use continuation::is_in_code;
 pub use exchange::{Chat, Progress, ReplyTarget, Response};
 pub(crate) use live_text::LiveText;
 pub use repetition::{DetectedLoop, Repetition};

@@ -2,6 +2,7 @@
 //! and never changes the messages.
 
 mod address;
+mod anthropic;
 mod batch;
 mod built_in;
 mod detect;
@@ -9,12 +10,15 @@ mod frames;
 mod http;
 mod json;
 mod model;
+mod model_server;
 mod ollama;
 mod openai;
+mod presets;
 mod prose;
 mod reasoning_parser;
 mod recipient;
 mod refusal;
+mod route;
 mod scrub;
 mod slots;
 mod stream;
@@ -30,6 +34,8 @@ pub use built_in::{BuiltIn, EngineOptions};
 pub use detect::{DetectedServer, Probe, detect_kind, detect_program, find_local, guess_kind};
 pub(crate) use json::without_halves;
 pub use model::{Capabilities, ModelInfo, Price};
+pub use model_server::{LoadedModel, ModelServer, PullStage, Pulled};
+pub use presets::{Preset, preset, presets};
 pub(crate) use prose::text as as_text;
 pub use recipient::{Recipient, RefusedData};
 pub(crate) use refusal::refuses_order;
@@ -61,6 +67,11 @@ pub trait Client: Send + Sync + std::fmt::Debug {
 
     /// Whether a request can say this option. One that cannot is left out.
     fn takes(&self, option: OptionName) -> bool;
+
+    /// The server's own models, where they can be managed over its protocol.
+    fn model_server(&self) -> Option<&dyn ModelServer> {
+        None
+    }
 
     /// Sends a request. Resolves when the server has accepted it (which may take minutes while it
     /// loads a model); the stream yields what arrived, batch by batch, and ends after
@@ -102,6 +113,17 @@ pub fn check_address(connection: &Connection) -> Result<()> {
     address::parse(&connection.url).map(|_| ()).map_err(|error| error.on(&connection.name))
 }
 
+/// Whether a connection can be used as it is written: its address, its proxy, its headers, and its
+/// certificates, whose file is read. Nothing is asked of the server.
+///
+/// # Errors
+/// `InvalidUrl`, `InvalidProxy`, `InvalidHeader`, `CertificateFile`.
+pub fn check(connection: &Connection) -> Result<()> {
+    check_address(connection)?;
+    crate::net::provide_tls();
+    route::check(connection).map_err(|error| error.on(&connection.name))
+}
+
 /// Makes the client of a connection whose kind is known.
 ///
 /// # Errors
@@ -115,5 +137,8 @@ pub fn connect(
     Ok(match kind {
         ConnectionKind::Ollama => Arc::new(ollama::Ollama::new(connection, key, timeouts)?),
         ConnectionKind::OpenAi => Arc::new(openai::OpenAi::new(connection, key, timeouts)?),
+        ConnectionKind::Anthropic => {
+            Arc::new(anthropic::Anthropic::new(connection, key, timeouts)?)
+        }
     })
 }

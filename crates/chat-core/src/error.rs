@@ -1,6 +1,7 @@
 //! Defines what can go wrong, as kinds. Front ends word it for people, `for_model` for models.
 
 mod agent;
+mod attachment;
 mod budget;
 mod feature;
 mod for_model;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
 pub use self::agent::{BrokenAgent, NoAgent};
+pub use self::attachment::AttachmentFault;
 pub use self::budget::BudgetLimit;
 pub use self::feature::Feature;
 pub use self::missing::MissingMessages;
@@ -99,6 +101,18 @@ pub enum Kind {
     WrongUrl,
     /// The address itself cannot be read as a URL of http or https.
     InvalidUrl,
+    /// The connection's proxy is no address of http, https or socks5.
+    InvalidProxy,
+    /// A header of the connection cannot be sent: its name or its value has characters that no header has.
+    InvalidHeader {
+        /// Its name.
+        name: String,
+    },
+    /// The file with the connection's own certificates cannot be read, or has none.
+    CertificateFile {
+        /// The file.
+        path: PathBuf,
+    },
     /// 401: the key is missing or wrong.
     Unauthorized {
         /// Where one can sign in, when the server says so.
@@ -200,6 +214,13 @@ pub enum Kind {
     ConfigUnknown {
         /// The file.
         path: PathBuf,
+    },
+    /// A file cannot be attached to a message.
+    Attachment {
+        /// Its name, without folders.
+        name: String,
+        /// Why not.
+        fault: AttachmentFault,
     },
     /// The configuration cannot be written because the file on disk cannot be read.
     ConfigLocked {

@@ -2,6 +2,7 @@
 
 mod agent_kinds;
 mod agents;
+mod arranging;
 mod backups;
 mod closing;
 mod commands;
@@ -17,13 +18,16 @@ mod follow;
 mod lifecycle;
 mod loading;
 mod local_models;
+mod messages;
 mod models;
 mod permissions;
 mod repositories;
 mod review;
+mod server_models;
 mod sessions;
 mod settings;
 mod team;
+mod trash;
 mod waiting_messages;
 mod web_search;
 mod worktrees;
@@ -56,17 +60,21 @@ pub use self::agent_kinds::{AgentKind, AgentKinds};
 pub use self::agents::{Agents, NewAgent};
 pub use self::backups::Backups;
 pub use self::commands::BackgroundCommands;
+pub use self::connection_registry::Pull;
 pub use self::connections::Connections;
 pub use self::context::SessionContext;
 pub use self::definitions::DefinitionFiles;
 pub use self::downloads::Downloads;
 pub use self::local_models::LocalModels;
+pub use self::messages::{Messages, Regenerate};
 pub use self::models::Models;
 pub use self::permissions::Permissions;
 pub use self::repositories::Repositories;
 pub use self::review::ChangeReview;
+pub use self::server_models::ServerModels;
 pub use self::sessions::Sessions;
 pub use self::settings::SettingsStore;
+pub use self::trash::TRASH_AGE;
 pub use self::web_search::WebSearchSetup;
 pub use self::worktrees::{WorktreeRow, WorktreeState, Worktrees};
 pub use crate::message::SessionChange;
@@ -264,6 +272,11 @@ impl Manager {
         Sessions(self.clone())
     }
 
+    /// The messages of sessions.
+    pub fn messages(&self) -> Messages {
+        Messages(self.clone())
+    }
+
     /// The models that can be talked to.
     pub fn models(&self) -> Models {
         Models(self.clone())
@@ -332,6 +345,11 @@ impl Manager {
     /// The connections to servers, and their keys.
     pub fn connections(&self) -> Connections {
         Connections(self.clone())
+    }
+
+    /// The models that servers themselves have.
+    pub fn server_models(&self) -> ServerModels {
+        ServerModels(self.clone())
     }
 
     /// The settings.

@@ -14,6 +14,7 @@
 mod agent_report;
 mod approvals;
 mod begin;
+mod branches;
 mod ceiling;
 mod compaction;
 mod context_usage;

@@ -1,6 +1,7 @@
 //! What the person has set: connections, models, and how the programs behave.
 
 mod agents;
+mod appearance;
 mod connection;
 pub(crate) mod disk;
 mod file;
@@ -14,9 +15,11 @@ pub(crate) mod watch;
 mod wrong_values;
 
 pub use agents::AgentSettings;
-pub use connection::{Connection, ConnectionKind, KeySource};
+pub use appearance::{ColumnWidth, Zoom};
+pub use connection::{Connection, ConnectionKind, HeaderSource, InKeyring, KeySource};
 pub use file::SettingsFile;
 pub use folders::Folders;
+pub(crate) use keys::header_key;
 pub use keys::{Key, KeyStorage, KeyStore, KeyringFailure};
 pub use tools::{PermissionSettings, Remembered, SearchProvider, SearchSettings, ToolSettings};
 pub use values::{

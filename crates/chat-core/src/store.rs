@@ -9,14 +9,17 @@ mod changes;
 mod columns;
 mod db_handle;
 mod deletion;
+mod duplicate;
 mod fault;
 mod indexing;
 mod journal;
+mod message_deletion;
 mod messages;
 mod missing;
 mod open;
 mod owed_reports;
 mod owner;
+mod patch;
 mod pattern;
 mod readers;
 mod record;
@@ -24,8 +27,10 @@ mod repair;
 mod salvage;
 mod schema;
 mod search;
+mod search_filter;
 mod sessions;
 mod survey;
+mod trash;
 mod waiting;
 mod words;
 mod writer;
@@ -44,8 +49,9 @@ pub use owed_reports::{OwedReport, ReportDelivery};
 pub use pattern::Pattern;
 pub use record::{
     Hit, NewSession, Page, SearchGap, SearchResults, Segment, SegmentKind, SessionPatch,
-    SessionRecord,
+    SessionRecord, TrashedSession,
 };
+pub use search_filter::SearchFilter;
 pub use waiting::WaitingPlace;
 
 use db_handle::{DbHandle, StorePaths};
@@ -249,7 +255,7 @@ impl Store {
     /// Changes what is stored about a session, and gives the result. Needs no claim.
     pub async fn patch(&self, fid: &Fid, patch: SessionPatch) -> Result<SessionRecord> {
         let fid = fid.clone();
-        self.write(move |db| sessions::patch(db, &fid, &patch)).await
+        self.write(move |db| patch::patch(db, &fid, &patch)).await
     }
 
     /// A page of the shown branch: the `limit` messages before `before`, or the last ones.
@@ -259,7 +265,7 @@ impl Store {
         self.read(move |db| messages::page(db, &fid, before, limit)).await
     }
 
-    /// The replies of a session that have alternatives, with those, the oldest first.
+    /// The messages of the user's and the replies that have alternatives, with those, the oldest first.
     pub async fn siblings(&self, fid: &Fid) -> Result<Vec<Vec<MessageId>>> {
         let fid = fid.clone();
         self.read(move |db| Ok(branches::Branches::read(db, &fid)?.siblings())).await
@@ -285,8 +291,18 @@ impl Store {
     /// messages alone.
     /// Dropping the future breaks the search off.
     pub async fn search(&self, text: &str, limit: usize) -> Result<SearchResults> {
+        self.search_filtered(text, SearchFilter::default(), limit).await
+    }
+
+    /// The same among the sessions that pass a filter. Without a text these are all of them, newest first.
+    pub async fn search_filtered(
+        &self,
+        text: &str,
+        filter: SearchFilter,
+        limit: usize,
+    ) -> Result<SearchResults> {
         let text = text.to_owned();
-        self.read(move |db| search::search(db, &text, limit)).await
+        self.read(move |db| search::search(db, &text, &filter, limit)).await
     }
 
     /// Ends the replies whose writers are dead as interrupted, folding what their journals hold.

@@ -57,6 +57,7 @@ fn main() -> anyhow::Result<glib::ExitCode> {
             | Output::Restored(_)
             | Output::Panel(_)
             | Output::MessageRemoved(_)
+            | Output::MessagesDeleted(_)
             | Output::NothingAsked
             | Output::ChatNoteOver
             | Output::OpenFile { .. } => {}
@@ -95,6 +96,7 @@ async fn start(folders: Folders) -> chat_core::error::Result<Manager> {
             key: KeySource::None,
             models: Vec::new(),
             requests: None,
+            ..Connection::default()
         };
         manager.connections().save(connection, None, None).await?;
     }

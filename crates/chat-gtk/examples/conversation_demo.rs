@@ -1,6 +1,6 @@
 //! A conversation with everything in it that can be drawn, without an engine: to look at.
 //!
-//! `conversation_demo [--dark] [--narrow] [--live]`
+//! `conversation_demo [--dark] [--narrow] [--live] [--formulas]`
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,6 +24,56 @@ Size | Note |\n|:-----|-----:|:----:|\n| `a` | 12 | first |\n| bee | 3,400 | **s
 ![picture](https://example.org/p.png), a formula $x^2$, ~~old~~ text[^1] and [a trap](javascript:alert).\n\n<div>\n  \
 block\n</div>\n\n[^1]: A footnote.\n\n```\nno language, and a line that is so long that it cannot stand in the block without \
 being scrolled sideways to its end\n```\n";
+
+const FORMULAS: &str = r"The roots of $ax^2 + bx + c = 0$ are $x = \frac{-b \pm \sqrt{b^2 - 4ac}}{2a}$, and \(e^{i\pi} + 1 = 0\) is
+known to all. A long one in a line is $a_1 + a_2 + a_3 + a_4 + a_5 = b_1 + b_2 + b_3 + b_4 + b_5 - c_6$, which wraps.
+
+\[
+\int_{-\infty}^{\infty} e^{-x^2}\,dx = \sqrt{\pi}
+\]
+
+$$\begin{aligned} \nabla \cdot \mathbf{E} &= \frac{\rho}{\varepsilon_0} \\ \nabla \times \mathbf{B} &= \mu_0 \left( \mathbf{J} + \varepsilon_0 \frac{\partial \mathbf{E}}{\partial t} \right) \end{aligned}$$
+
+### A heading with $\sum_{i=1}^{n} i$
+
+- In a list: $\begin{pmatrix} a & b \\ c & d \end{pmatrix}$
+- and $\ce{2H2 + O2 -> 2H2O}$, $\color{red}{x} + \colorbox{yellow}{y}$, $\text{für 漢}$
+- an unknown one: $\nosuchcommand{x}$
+
+$$f(x) = \begin{cases} x^2 & \text{if } x > 0 \\ 0 & \text{otherwise} \end{cases} \qquad \overbrace{a + b + c}^{n} \qquad \left[ \frac{\frac{a}{b}}{\sqrt[3]{\frac{c}{d}}} \right] \qquad \lim_{n \to \infty} \prod_{k=1}^{n} \left( 1 + \frac{1}{k^2} \right)$$
+
+\[ \nosuchcommand{x} \]
+
+It costs $5 and $6, `$x$` is code. :tada: Note[^1].
+
+> [!NOTE]
+> Good to know, with $x$.
+
+> [!TIP]
+> Do this.
+
+> [!IMPORTANT]
+> Do not forget.
+
+> [!WARNING]
+> Mind the gap.
+
+> [!CAUTION]
+> It burns.
+
+<details>
+<summary>More about <b>it</b></summary>
+
+Hidden $y$ text.
+
+```rust
+fn a() {}
+```
+
+</details>
+
+[^1]: The footnote, with $z$.
+";
 
 fn main() -> glib::ExitCode {
     let app = adw::Application::builder().flags(gtk::gio::ApplicationFlags::NON_UNIQUE).build();
@@ -49,13 +99,14 @@ fn show(app: &adw::Application) {
         .default_height(1300)
         .content(&content)
         .build();
-    conversation.show(&snapshot(wants("--live")));
+    let text = if wants("--formulas") { FORMULAS } else { REPLY };
+    conversation.show(&snapshot(wants("--live"), text));
     window.present();
     // The view lives as long as the window.
     window.connect_destroy(move |_| drop(conversation.clone()));
 }
 
-fn snapshot(live: bool) -> Snapshot {
+fn snapshot(live: bool, text: &str) -> Snapshot {
     let now = jiff::Timestamp::now();
     let model = ModelRef::new("local", "qwen3-coder:30b");
     let call = ToolCallId::new("call_1");
@@ -74,7 +125,7 @@ fn snapshot(live: bool) -> Snapshot {
             "read_file",
             serde_json::json!({"path": "src/parser.rs"}),
         )),
-        Part::Text(REPLY.to_owned()),
+        Part::Text(text.to_owned()),
     ];
     reply.ended = (!live).then_some(Ending::Complete);
     reply.usage = Some(Usage {

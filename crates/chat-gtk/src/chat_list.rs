@@ -2,6 +2,7 @@
 //! menu for each chat.
 
 mod agents;
+mod arranging;
 mod changes;
 mod colors;
 mod deletion;
@@ -9,11 +10,14 @@ mod excerpt;
 mod families;
 mod groups;
 mod item;
+mod keys;
 mod menu;
 mod messages;
 mod model;
 mod row;
 mod row_factory;
+mod search_filters;
+mod selection_bar;
 mod status;
 mod view;
 
@@ -22,6 +26,7 @@ use chat_core::event::{Event, SessionPlaceholder};
 use chat_core::manager::Manager;
 use chat_core::message::Fid;
 use chat_core::store::SearchGap;
+use chat_presentation::search_words::TypedSearch;
 use chat_presentation::words;
 use gettextrs::gettext;
 use relm4::{Component, ComponentParts, ComponentSender};
@@ -33,7 +38,7 @@ use changes::news;
 pub(crate) use deletion::DeletedChat;
 use deletion::Reopening;
 pub(crate) use excerpt::FoundIn;
-pub(crate) use messages::{Command, Input, Output};
+pub(crate) use messages::{Act, Command, Input, Output};
 use model::Model;
 use view::View;
 
@@ -52,6 +57,10 @@ pub(crate) struct ChatList {
     /// The last chat that was deleted while it was shown.
     reopening: Option<Reopening>,
     query: String,
+    /// The same as it is understood.
+    search: TypedSearch,
+    /// The row from which Shift marks others.
+    mark_anchor: Option<u32>,
     /// What the search could not cover.
     gaps: Vec<SearchGap>,
     /// The running text search; dropping it cancels it.
@@ -81,6 +90,8 @@ impl Component for ChatList {
             shown: None,
             reopening: None,
             query: String::new(),
+            search: TypedSearch::default(),
+            mark_anchor: None,
             gaps: Vec::new(),
             searching: None,
         };
@@ -102,7 +113,11 @@ impl Component for ChatList {
                 self.show_shown(view);
             }
             Input::Search => view.start_search(),
-            Input::EndSearch => view.end_search(),
+            Input::OfferFilters => view.set_filters(&self.model.filters()),
+            Input::SearchFor(words) => view.search_for(&words),
+            Input::Narrow(words) => view.narrow(&words),
+            Input::Escape if self.model.has_marks() => self.unmark(view),
+            Input::Escape | Input::EndSearch => view.end_search(),
             Input::Step(by) => {
                 if let Some(fid) = self.model.step(self.shown.as_ref(), by) {
                     tell(&sender, Output::Open { fid, found: None, forward: false });
@@ -126,29 +141,40 @@ impl Component for ChatList {
                     manager.sessions().rename(&fid, &title).await
                 });
             }
-            Input::Delete(fid) => {
-                self.delete(fid, view, &sender);
+            Input::Act(act, fid) => self.act(act, fid, view, &sender),
+            Input::WithMarked(act) => self.act_with_marked(act, view, &sender),
+            Input::SetArchived { chats, archived } => {
+                self.set_archived(chats, archived, &sender);
             }
+            Input::Duplicate(fid) => self.duplicate(fid, &sender),
+            Input::ToggleMark(fid) => self.toggle_mark(&fid, view),
+            Input::MarkTo(position) => self.mark_to(position, view),
+            Input::MarkBy(by) => self.mark_by(by, view, &sender),
+            Input::MarkAll => self.mark_all(view),
+            Input::StartMarking => self.start_marking(view),
+            Input::UnmarkAll => self.unmark(view),
             Input::Restore(fid) => {
                 self.restore(fid, &sender);
             }
             Input::FillRest => self.model.fill_rest(),
             Input::FindColors(project) => self.find_colors(project, &sender),
             Input::Regroup => self.model.regroup_if_day_changed(),
-            Input::Chosen { position, forward } => {
-                if let Some(item) = self.model.item_at(position) {
-                    let (fid, found) = (item.fid(), item.found());
-                    tell(&sender, Output::Open { fid, found, forward });
+            Input::Clicked(position) if self.model.has_marks() => {
+                if let Some(fid) = self.model.fid_at(position) {
+                    self.toggle_mark(&fid, view);
                 }
             }
+            Input::Clicked(position) => self.choose(position, true, &sender),
+            Input::Chosen { position, forward } => self.choose(position, forward, &sender),
             Input::Query(query) => {
                 query.trim().clone_into(&mut self.query);
+                self.search = TypedSearch::of(&self.query);
                 self.searching = None;
                 // Keep what stays true until the new search is done; the rest is about the old
                 // text.
                 let is_empty = self.query.is_empty();
                 self.gaps.retain(|gap| !is_empty && gap.leaves_messages_out());
-                self.model.search_titles(&self.query);
+                self.model.search_titles(&self.search);
                 self.reveal_shown();
                 self.show_shown(view);
             }
@@ -179,11 +205,14 @@ impl Component for ChatList {
                     tell(&sender, Output::Stirred(news));
                 }
             }
-            Command::Loaded(Ok(sessions)) => {
+            Command::Loaded(Ok((sessions, trash))) => {
                 if let Some(manager) = &self.manager {
                     view.set_tools(manager.tools());
                 }
-                tell(&sender, Output::Loaded(sessions.iter().map(|s| s.fid.clone()).collect()));
+                let has_chats = !sessions.is_empty();
+                let stored = sessions.iter().map(|s| s.fid.clone()).chain(trash).collect();
+                tell(&sender, Output::Loaded { has_chats, stored });
+                self.group_as_set(view);
                 self.model.fill(sessions);
                 let early = self.early.take().unwrap_or_default();
                 let news = news(&early);
@@ -196,7 +225,7 @@ impl Component for ChatList {
             }
             Command::Found { query, results } if query == self.query => match results {
                 Ok(results) => {
-                    self.model.add_hits(&query, &results.hits);
+                    self.model.add_hits(&self.search.text, &results.hits);
                     self.gaps = results.gaps;
                 }
                 Err(error) => {
@@ -211,6 +240,12 @@ impl Component for ChatList {
                 self.deletion_failed(fid, title, error, &sender);
             }
             Command::Restored { fid, result: Ok(()) } => self.reopen(fid, &sender),
+            Command::Archived { chats, title, archived, result: Ok(()) } => {
+                tell(&sender, Output::Archived { chats, title, archived });
+            }
+            Command::Duplicated(Ok(copy)) => {
+                tell(&sender, Output::Open { fid: copy, found: None, forward: true });
+            }
             Command::Colors(project, colors) => {
                 if view.colors().set(project, colors) {
                     self.model.show_agents_again();
@@ -222,6 +257,8 @@ impl Component for ChatList {
             | Command::Done(Ok(())) => {}
             Command::Loaded(Err(error))
             | Command::Restored { result: Err(error), .. }
+            | Command::Archived { result: Err(error), .. }
+            | Command::Duplicated(Err(error))
             | Command::Done(Err(error)) => tell(&sender, Output::Failed(error)),
         }
         self.show_state(view);
@@ -252,7 +289,21 @@ impl ChatList {
     fn connect(&mut self, manager: Manager, sender: &ComponentSender<Self>) {
         self.bridge = Some(Bridge::new(&manager, sender, Command::Arrived));
         self.manager = Some(manager.clone());
-        sender.oneshot_command(async move { Command::Loaded(manager.sessions().list().await) });
+        sender.oneshot_command(async move {
+            let sessions = manager.sessions().list().await;
+            // Without the trash the drafts in it are lost, but nothing else is.
+            let trash = manager.sessions().trash().await.unwrap_or_default();
+            let trash = trash.into_iter().map(|chat| chat.meta.fid).collect();
+            Command::Loaded(sessions.map(|sessions| (sessions, trash)))
+        });
+    }
+
+    /// A row was chosen.
+    fn choose(&self, position: u32, forward: bool, sender: &ComponentSender<Self>) {
+        if let Some(item) = self.model.item_at(position) {
+            let (fid, found) = (item.fid(), item.found());
+            tell(sender, Output::Open { fid, found, forward });
+        }
     }
 
     /// Marks the row of the current chat and scrolls to it, if it has one.
@@ -265,16 +316,22 @@ impl ChatList {
 
     fn search_texts(&mut self, sender: &ComponentSender<Self>) {
         let Some(manager) = self.manager.clone() else { return };
-        let query = self.query.clone();
-        if query.is_empty() {
+        let (query, search) = (self.query.clone(), self.search.clone());
+        // What only a filter finds is there already.
+        if search.text.is_empty() {
             return;
         }
         let wanted = CancellationToken::new();
         self.searching = Some(wanted.clone().drop_guard());
         sender.command(move |out, shutdown| {
             let search = async move {
-                let searched =
-                    wanted.run_until_cancelled(manager.sessions().search(&query, HITS)).await;
+                let searched = wanted
+                    .run_until_cancelled(manager.sessions().search_filtered(
+                        &search.text,
+                        search.filter,
+                        HITS,
+                    ))
+                    .await;
                 if let Some(results) = searched {
                     out.emit(Command::Found { query, results });
                 }
@@ -305,7 +362,8 @@ impl ChatList {
             Some(gettext("No chats found"))
         };
         view.set_placeholder(words.as_deref());
-        let notes: Vec<_> = gaps.into_iter().map(words::search_gap).collect();
+        let gaps = gaps.into_iter().map(words::search_gap);
+        let notes: Vec<_> = self.search.problem.clone().into_iter().chain(gaps).collect();
         view.set_note(&notes.join("\n"));
     }
 }

@@ -41,7 +41,7 @@ mod view;
 use std::path::Path;
 
 use chat_core::manager::Manager;
-use chat_core::message::Fid;
+use chat_core::message::{Fid, MessageId};
 use chat_core::permission::Mode;
 use chat_core::session::EmptySession;
 use chat_presentation::diagnostics::Diagnostics;
@@ -77,8 +77,8 @@ use project_bar::ProjectBar;
 use review_bar::ReviewBar;
 pub use review_bar::{Answered, Restore, Review};
 use session_changes::SessionChanges;
-pub use session_requests::RemovedMessage;
 use session_requests::SessionRequests;
+pub use session_requests::{DeletedInChat, RemovedMessage};
 use shown_chat::ShownChat;
 use start_page::StartPage;
 use view::Layout;
@@ -104,6 +104,8 @@ pub struct ChatWidget {
     has_chats: bool,
     /// Whether a note about a message of the shown chat may still be seen.
     noted: bool,
+    /// The reply that is asked for again once a model is chosen.
+    regenerates: Option<(Fid, MessageId)>,
     reading: reading_positions::ReadingPositions,
     /// The mode that new chats begin with.
     default_mode: Mode,
@@ -171,6 +173,8 @@ impl Component for ChatWidget {
         let project =
             ProjectBar::new(init.projects.clone(), Handle::new(&sender, FrameMsg::Project));
         let model = ModelBar::new(Handle::new(&sender, FrameMsg::Model));
+        let closed = handle.clone();
+        model.connect_models_closed(move || closed.send(FrameMsg::ModelsClosed));
         let review = ReviewBar::new(Handle::new(&sender, FrameMsg::Review));
         let about: [gtk::Widget; 3] = [
             project.widget().clone().upcast(),
@@ -216,6 +220,7 @@ impl Component for ChatWidget {
             recalled: None,
             has_chats: true,
             noted: false,
+            regenerates: None,
             reading: reading_positions::ReadingPositions::load(init.projects),
             default_mode: Mode::default(),
             editor_context: EditorContext::new(init.open_files),
@@ -262,9 +267,12 @@ impl Component for ChatWidget {
                 self.show_state();
             }
             Input::CopyLastReply => requests::copy_last_reply(&self.conversation, &self.handle),
+            Input::StepMessage { forward } if matches!(self.shown, ShownChat::Open(_)) => {
+                self.conversation.step_message(forward);
+            }
             Input::FocusMessage => self.composer.field().focus(),
             Input::Find(find) if matches!(self.shown, ShownChat::Open(_)) => self.find.act(find),
-            Input::Find(_) => {}
+            Input::StepMessage { .. } | Input::Find(_) => {}
             Input::ShowFound { fid, message, words } => {
                 self.show(Some(fid), None);
                 self.seek(find_bar::Target::Words(message, words));
@@ -274,6 +282,8 @@ impl Component for ChatWidget {
                 self.composer.give_back(Some(&fid), &Written::text(text));
             }
             Input::ChooseModel => self.model.open_models(),
+            Input::UseModel(model) => self.choose_model(model),
+            Input::RunCommand(name) => self.run_command(&name),
             Input::ChooseProject => self.project.open(),
             Input::ReviewDefinitions => self.review_definitions(),
             Input::Work(folder) => self.choose_project(Some(folder)),
@@ -290,6 +300,7 @@ impl Component for ChatWidget {
             Input::UndoRestore(fid, seq) => self.review.undo_restore(fid, seq),
             Input::UndoAnswer(which) => self.review.undo_answer(which),
             Input::PutBack(removed) => self.requests.put_back(removed),
+            Input::Restore(deleted) => self.requests.restore(deleted),
             Input::Escape => self.escape(),
             Input::Stop => self.stop(),
             Input::SaveDrafts(saved) => {
@@ -314,6 +325,11 @@ impl ChatWidget {
             *session = EmptySession { project, ..manager.sessions().empty() };
         }
         self.conversation.set_tools(manager.tools());
+        let priced = manager.clone();
+        self.conversation.set_prices(move |model| {
+            let models = priced.models().list().into_iter();
+            models.filter(|entry| entry.model == *model).find_map(|entry| entry.info.price)
+        });
         self.composer.connect(manager.clone());
         self.agents.connect(manager.clone());
         self.background.connect(manager.clone());

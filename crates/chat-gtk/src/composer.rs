@@ -33,6 +33,7 @@ use crate::{accessible, adaptive_pair};
 use buttons::{round_button, row_of};
 use chips::Chips;
 pub(crate) use chips::{Along, Chip};
+pub(crate) use keys::connect as connect_send_keys;
 pub(crate) use pinning::icon;
 pub(crate) use plain_words::PlainWords;
 use suggestions::Suggestions;

@@ -20,14 +20,16 @@ use std::rc::{Rc, Weak};
 use gtk::gdk;
 use gtk::prelude::*;
 
+use chat_core::client::Price;
 use chat_core::definitions::Color;
 use chat_core::error::Error;
 use chat_core::event::{Event, SessionEvent, SessionPlaceholder, Snapshot};
-use chat_core::message::{ApprovalId, BackgroundCommand, Fid, MessageId, Todo};
+use chat_core::message::{ApprovalId, BackgroundCommand, Content, Fid, MessageId, ModelRef, Todo};
 use chat_core::store::Page;
 use chat_core::tool::Toolbox;
 
 pub use approval_card::{ApprovalCard, ApprovalCards};
+pub(crate) use model::copies::as_quote;
 pub use model::files::{FileLocation, Files, KnownFiles};
 use model::transcript::{Change, Transcript};
 pub use search::{Pattern, SearchStatus};
@@ -73,6 +75,13 @@ impl Conversation {
     /// The widget.
     pub fn widget(&self) -> &gtk::Widget {
         self.inner.root.upcast_ref()
+    }
+
+    /// Sets the widest that messages become, in pixels, and measures them again: the size of their texts may
+    /// have changed, too.
+    pub(crate) fn set_width(&self, widest: i32) {
+        self.inner.column.set_widest(widest);
+        self.inner.restyle_soon();
     }
 
     /// Shows a session: its end, at once.
@@ -122,6 +131,11 @@ impl Conversation {
     /// Says which files the project has: their names lead there. To be called again when it has others.
     pub fn set_files(&self, known: Option<KnownFiles>) {
         self.inner.set_files(known);
+    }
+
+    /// Looks up what models cost, for the details of replies.
+    pub fn set_prices(&self, lookup: impl Fn(&ModelRef) -> Option<Price> + 'static) {
+        self.inner.state.borrow().rows.context.prices.set(lookup);
     }
 
     /// Shows a new chat.
@@ -232,9 +246,44 @@ impl Conversation {
         errors.refuse(ask, why)
     }
 
-    /// Takes what was typed below questions and not sent, with its session: the program ends.
+    /// Takes what was typed below questions and in messages, and not sent, with its session: the program ends.
     pub fn take_typed(&self) -> Vec<(Option<Fid>, String)> {
-        self.inner.state.borrow().rows.context.drafts.take_all()
+        let state = self.inner.state.borrow();
+        let mut typed = state.rows.context.drafts.take_all();
+        typed.extend(state.rows.context.edits.take_all());
+        typed
+    }
+
+    /// Has the user edit this message in its place, beginning with this.
+    pub fn edit(&self, message: MessageId, content: Content) {
+        self.inner.state.borrow().rows.context.edits.begin(message, content);
+        self.inner.schedule();
+    }
+
+    /// What the edited message is to say; none where it is on its way already, or says nothing.
+    pub fn send_edit(&self, message: MessageId) -> Option<Content> {
+        self.inner.state.borrow().rows.context.edits.send(message)
+    }
+
+    /// The edited message could not be sent.
+    pub fn edit_failed(&self, message: MessageId) {
+        self.inner.state.borrow().rows.context.edits.failed(message);
+    }
+
+    /// The message is edited no longer.
+    pub fn end_edit(&self, message: MessageId) {
+        self.inner.state.borrow().rows.context.edits.end(message);
+        self.inner.schedule();
+    }
+
+    /// Says whether Enter sends, or breaks the line.
+    pub fn set_enter_sends(&self, enter_sends: bool) {
+        self.inner.state.borrow().rows.context.enter_sends.set(enter_sends);
+    }
+
+    /// Says which other agents replies can be asked of, each with its name and its title.
+    pub fn set_kinds(&self, kinds: Vec<(String, String)>) {
+        self.inner.state.borrow().rows.context.kinds.replace(kinds);
     }
 
     /// Adds the messages before this one, if they are still asked for. What is being read stays
@@ -256,10 +305,10 @@ impl Conversation {
         }
     }
 
-    /// Gives the button beside this reply the keyboard once it is shown, unless the user moved it elsewhere by
+    /// Gives the button beside this message the keyboard once it is shown, unless the user moved it elsewhere by
     /// then. Until then no other widget has it: a key that is pressed again must not send what is in the composer.
-    pub fn return_to_step(&self, reply: MessageId, side: Side) {
-        self.inner.step.set(Some(Step { reply, side }));
+    pub fn return_to_step(&self, message: MessageId, side: Side) {
+        self.inner.step.set(Some(Step { message, side }));
         self.inner.root.set_focusable(true);
         self.inner.root.grab_focus();
     }
@@ -363,6 +412,11 @@ impl Conversation {
             self.inner.root.compute_bounds(target).filter(|_| self.inner.root.is_mapped())?;
         let bounds = self.inner.state.try_borrow().ok()?.rows.last_buttons_bounds(target)?;
         bounds.intersection(&seen)
+    }
+
+    /// Goes to the user's next message, or the one before, and gives it the keyboard.
+    pub fn step_message(&self, forward: bool) {
+        self.inner.step_message(forward);
     }
 
     /// Scrolls by so many pages.

@@ -8,6 +8,7 @@ mod adaptive_pair;
 mod agent_color;
 mod agent_status;
 pub mod app;
+mod appearance;
 mod bridge;
 mod changes;
 mod chat_list;

@@ -15,7 +15,7 @@ mod link;
 mod math;
 mod stream;
 
-pub use block::{Align, Block, Inline, Item, List, Table};
+pub use block::{AlertKind, Align, Block, Inline, Item, List, Table};
 pub use compact::compact;
 pub use link::{is_safe_address, visible_address};
 pub use stream::{BlockPosition, Stream};

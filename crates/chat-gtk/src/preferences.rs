@@ -1,6 +1,7 @@
 //! Shows the preferences: how the window behaves, the connections, the models on this computer, and
 //! what tools may do.
 
+mod appearance;
 mod backups;
 mod connections;
 mod editor;
@@ -8,6 +9,7 @@ mod lazy;
 mod models;
 mod naming;
 mod permissions;
+mod presets;
 mod rows;
 mod tools;
 
@@ -44,6 +46,9 @@ pub(crate) enum Page {
     Connections(Option<String>),
     /// The models on this computer.
     Models,
+    /// What tools may do.
+    Tools,
+    Permissions,
 }
 
 /// Opens the preferences above a window.
@@ -76,6 +81,8 @@ pub(crate) fn open(parent: &adw::ApplicationWindow, manager: &Manager, page: Pag
             }
         }
         Page::Models => window.set_visible_page(pages.models.page()),
+        Page::Tools => window.set_visible_page(pages.tools.page()),
+        Page::Permissions => window.set_visible_page(pages.permissions.page()),
     }
     let (models, weak) = (pages.models.clone(), window.downgrade());
     adding::accept_drops(&window, move |files| {
@@ -90,7 +97,7 @@ pub(crate) fn open(parent: &adw::ApplicationWindow, manager: &Manager, page: Pag
 
 /// Shows the dialog for a new connection above a window.
 pub(crate) fn add_connection(parent: &gtk::Window, manager: &Manager) {
-    editor::open(parent, manager, None);
+    presets::open(parent, manager);
 }
 
 /// The pages that are filled when they are first shown.
@@ -228,6 +235,7 @@ fn general_page(context: &PreferencesContext) -> adw::PreferencesPage {
     chats.add(&instructions_row(context));
     page.add(&writing);
     page.add(&chats);
+    page.add(&appearance::group(context));
     page.add(&backups::group(context));
     page
 }

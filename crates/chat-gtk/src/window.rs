@@ -2,9 +2,12 @@
 
 mod about;
 mod acts;
+mod arranging;
 mod deletions;
+mod dropping;
 pub(crate) mod export;
 pub(crate) mod files;
+mod hearing;
 mod keys;
 mod messages;
 mod notifications;
@@ -14,8 +17,10 @@ mod quit;
 mod side;
 mod state;
 mod switcher;
+mod targets;
 mod title_buttons;
 mod toasts;
+mod trash;
 mod view;
 mod waiting_approvals;
 mod worktrees;
@@ -30,6 +35,7 @@ use gtk::gio;
 use relm4::{Component, ComponentController, ComponentParts, ComponentSender, Controller};
 
 use crate::app::Launch;
+use crate::appearance;
 use crate::chat_list::{self, ChatList};
 use crate::chat_widget::{self, ChatWidget};
 use crate::panel::Panel;
@@ -114,6 +120,10 @@ impl Component for Window {
         };
         let view = View::new(&root, &list, &chat, &panel, (&state, &waiting), &sender);
         waiting.set_yielding(view.side.button());
+        let input = sender.input_sender().clone();
+        appearance::connect_zoom_wheel(chat.widgets().conversation().widget(), move |up| {
+            input.emit(Input::Do(if up { Action::ZoomIn } else { Action::ZoomOut }));
+        });
         keys::install(&app, &root, chat.widget(), &sender);
         root.set_application(Some(&app));
         view::mark_first_frame(&root, &launch.diagnostics);
@@ -165,6 +175,13 @@ impl Component for Window {
                     self.list.emit(chat_list::Input::Restore(fid));
                 }
             }
+            Input::Choose(model) => self.chat.emit(chat_widget::Input::UseModel(model)),
+            Input::Run(command) => {
+                self.chat.emit(chat_widget::Input::RunCommand(command));
+                view.forward();
+            }
+            Input::Prefer(page) => self.open_preferences(page, root),
+            Input::Failed(error) => view.note(&words::sentence(&error)),
             Input::Retitle(fid, title) => {
                 self.list.emit(chat_list::Input::Retitle { fid, title });
             }
@@ -172,7 +189,7 @@ impl Component for Window {
                 view.show_chats();
                 start(&self.launch, &sender);
             }
-            Input::Dropped(files) => acts::sort_dropped(files, &sender),
+            Input::Dropped(files) => dropping::sort(files, &sender),
             Input::AddModels(files) => self.add_models(files, &sender),
             Input::OfferFolder(folder) => view.offer_folder(folder, &sender),
             Input::Work(folder) => self.work_in(folder, view),
@@ -296,11 +313,20 @@ impl Window {
                 action.set_enabled(enabled);
             }
         };
-        for action in [Action::Find, Action::Rename, Action::Export, Action::Delete] {
+        for action in [
+            Action::Find,
+            Action::Rename,
+            Action::Export,
+            Action::Delete,
+            Action::Pin,
+            Action::Archive,
+            Action::Duplicate,
+        ] {
             enable(action, self.shown.is_some());
         }
         enable(Action::SaveAs, !self.panel.editor().is_empty());
         enable(Action::NewWorktreeChat, self.worktrees.is_possible());
         enable(Action::Worktrees, self.manager.is_some());
+        self.show_grouping(root);
     }
 }

@@ -118,7 +118,8 @@ fn write_block(out: &mut String, block: &Block, tight: bool) {
             };
             let _ = writeln!(out, "<pre><code{class}>{}</code></pre>", escape(text));
         }
-        Block::Quote(blocks) => {
+        Block::Details { source, .. } => panic!("no example has one: {source}"),
+        Block::Quote(blocks) | Block::Alert { blocks, .. } => {
             out.push_str("<blockquote>\n");
             write_blocks(out, blocks);
             out.push_str("</blockquote>\n");

@@ -8,5 +8,6 @@ pub mod diagnostics;
 pub mod fuzzy;
 pub mod i18n;
 pub mod log;
+pub mod search_words;
 pub mod slash_commands;
 pub mod words;

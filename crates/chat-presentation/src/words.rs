@@ -6,6 +6,7 @@
 
 mod advice;
 mod agents;
+mod attachment;
 mod bounds;
 mod context;
 mod definitions;
@@ -19,6 +20,7 @@ mod page;
 mod permission;
 mod protocol;
 mod state;
+mod title;
 mod tools;
 mod trust;
 mod visible;
@@ -48,6 +50,7 @@ pub use state::{
     agent_description, agent_title, ending, health, key_storage, notice, role, search_gap, seconds,
     short_time, stage, stop_reason, thinking,
 };
+pub use title::title_of_copy;
 pub use tools::{
     Progress, changed, command_exit, tool_description, tool_group, tool_heading, tool_line,
     tool_reason, tool_subject, tool_title,

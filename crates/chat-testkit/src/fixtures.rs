@@ -18,6 +18,8 @@ impl Fixture {
     pub const OPENROUTER: Self = Self("openrouter");
     /// OpenAI.
     pub const OPENAI: Self = Self("openai");
+    /// Anthropic.
+    pub const ANTHROPIC: Self = Self("anthropic");
     /// Ollama.
     pub const OLLAMA: Self = Self("ollama");
 

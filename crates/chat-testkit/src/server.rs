@@ -1,4 +1,4 @@
-//! Runs a model server whose every answer is scripted. It speaks Ollama's and OpenAI's protocols.
+//! Runs a model server whose every answer is scripted. It speaks Ollama's, OpenAI's and Anthropic's protocols.
 //!
 //! It runs in its own thread, so that a test may block, and stops when its handle is dropped. Every
 //! request is recorded, and so is every answer: stored transcripts are compared with these.
@@ -52,7 +52,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a server with both protocols on a free port of 127.0.0.1, with one model named
+    /// Starts a server with all protocols on a free port of 127.0.0.1, with one model named
     /// `scripted`. By default it echoes the message: `You said: …`.
     pub fn start() -> Self {
         Self::start_on(0)
@@ -112,6 +112,12 @@ impl Server {
     pub fn with_log(self, file: &Path) -> Self {
         self.state.log.write_to(file).expect("the requests' log can be written");
         self
+    }
+
+    /// The models in memory, as `/api/ps` lists them, by their names.
+    pub fn set_loaded(&self, names: &[&str]) {
+        let names = names.iter().map(|&name| name.to_owned()).collect();
+        self.state.change(|says| says.loaded = names);
     }
 
     /// Offers these models and no others from now on.

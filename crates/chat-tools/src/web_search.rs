@@ -105,6 +105,7 @@ impl WebSearch {
             key: settings.key.clone(),
             models: Vec::new(),
             requests: None,
+            ..Connection::default()
         };
         let service = search::name(provider);
         match self.keys.get(&connection).await {

@@ -28,7 +28,7 @@ pub enum Models {
     },
     /// Download a model, or resume a stopped download
     Pull {
-        /// Name in the catalog, or OWNER/REPOSITORY on Hugging Face
+        /// Name in the catalog, OWNER/REPOSITORY on Hugging Face, or CONNECTION/MODEL on an Ollama server
         model: String,
         /// File in the repository: its name, or a pattern such as `*Q8_0.gguf`
         #[arg(short, long, value_name = "PATTERN")]
@@ -48,9 +48,15 @@ pub enum Models {
         #[arg(long)]
         json: bool,
     },
-    /// Remove a model from the list, and delete its file if it’s in Natter’s models folder
+    /// Remove a model from the list, and delete its file if it’s in Natter’s models folder; delete
+    /// CONNECTION/MODEL from an Ollama server
     Remove {
         /// Name of the model
+        model: String,
+    },
+    /// Free the memory of a model that an Ollama server has loaded
+    Unload {
+        /// CONNECTION/MODEL
         model: String,
     },
 }
@@ -71,4 +77,7 @@ pub struct ListModels {
     /// Only models of other programs on this computer that can be added
     #[arg(long, group = "which")]
     pub found: bool,
+    /// Only models that Ollama servers have in memory
+    #[arg(long, group = "which")]
+    pub loaded: bool,
 }

@@ -53,3 +53,19 @@ pub(super) fn parse_option(text: &str) -> Result<(OptionName, String), String> {
     Options::default().set_text(option, Some(value)).map_err(|_| words::bad_option(option))?;
     Ok((option, value.to_owned()))
 }
+
+/// Parses a header as `NAME: VALUE`.
+pub(super) fn parse_header(text: &str) -> Result<(String, String), String> {
+    split_header(text, ':').ok_or_else(|| "it must look like NAME: VALUE".to_owned())
+}
+
+/// Parses a header and the environment variable with its value as `NAME=VARIABLE`.
+pub(super) fn parse_header_variable(text: &str) -> Result<(String, String), String> {
+    split_header(text, '=').ok_or_else(|| "it must look like NAME=VARIABLE".to_owned())
+}
+
+fn split_header(text: &str, between: char) -> Option<(String, String)> {
+    let (name, value) = text.split_once(between)?;
+    let (name, value) = (name.trim(), value.trim());
+    (!name.is_empty() && !value.is_empty()).then(|| (name.to_owned(), value.to_owned()))
+}

@@ -157,7 +157,7 @@ fn clear_line(program: &Program) {
 }
 
 /// Formats plain data with a leading type field.
-fn typed(kind: &str, view: &impl serde::Serialize) -> String {
+pub(super) fn typed(kind: &str, view: &impl serde::Serialize) -> String {
     let mut object = serde_json::Map::new();
     object.insert("type".to_owned(), kind.into());
     if let Ok(serde_json::Value::Object(fields)) = serde_json::to_value(view) {

@@ -216,3 +216,103 @@ fn a_connection_that_is_not_there_is_told_with_where_to_look() {
         assert!(run.stderr.contains(wanted), "{command}: {}", run.stderr);
     }
 }
+
+#[test]
+fn a_known_server_is_added_by_its_name_and_its_key() {
+    let home = Home::with("");
+    let presets = home.run(["connections", "presets", "--json"]).ok().events();
+    let openai = presets.iter().find(|preset| preset["id"] == "openai").unwrap();
+    assert_eq!(openai["env"][0], "OPENAI_API_KEY");
+    assert!(home.run(["connections", "presets"]).ok().stdout.contains("https://api.anthropic.com"));
+
+    // Its key comes from a variable that it usually has, where that is set.
+    let mut with_key = home.command(["connections", "add", "OpenAI"]);
+    let run = Run::of(with_key.env("OPENAI_API_KEY", "sk-secret").spawn().unwrap()).ok();
+    assert!(run.stderr.contains("OPENAI_API_KEY"), "{}", run.stderr);
+    let run = home.run(["connections", "add", "anthropic", "--name", "Work"]).ok();
+    assert!(run.stderr.contains("https://platform.claude.com/settings/keys"), "{}", run.stderr);
+    assert!(run.stderr.contains("natter-cli connections key Work"), "{}", run.stderr);
+    let settings = std::fs::read_to_string(home.path("config/natter/config.toml")).unwrap();
+    assert!(
+        settings.contains("kind = \"anthropic\"") && settings.contains("name = \"Work\""),
+        "{settings}"
+    );
+    assert!(
+        settings.contains("env = \"OPENAI_API_KEY\"") && !settings.contains("sk-"),
+        "{settings}"
+    );
+
+    let run = home.run(["connections", "add", "nobody"]);
+    assert_eq!(run.code, Some(2), "{run:?}");
+    assert!(run.stderr.contains("natter-cli connections presets"), "{}", run.stderr);
+}
+
+#[test]
+fn anthropics_protocol_is_spoken_where_it_is_named() {
+    let server = Server::start().only(Protocol::Anthropic);
+    let home = Home::with("");
+    let url = server.url();
+    home.run(["connections", "add", "Mine", "--url", &url, "--kind", "anthropic"]).ok();
+    assert_eq!(home.run(["connections", "test", "Mine"]).ok().stdout, "scripted\n");
+    let run = home.run(["ask", "--model", "Mine/scripted", "hello"]).ok();
+    assert!(run.stdout.contains("You said: hello"), "{}", run.stdout);
+    assert_eq!(server.chats()[0].path, "/v1/messages");
+}
+
+#[test]
+fn headers_proxy_and_certificates_are_stored_and_their_values_shown_nowhere() {
+    let server = Server::start().only(Protocol::OpenAi);
+    let home = Home::with("");
+    let add = |more: &[&str]| {
+        let url = server.url();
+        let args = ["connections", "add", "Mine", "--url", &url];
+        home.run([&args[..], more].concat())
+    };
+    let bad = [
+        (&["--proxy", "nonsense"][..], 1, "This proxy isn’t valid"),
+        (&["--header", "X Team: blue"], 1, "The header “X Team” isn’t valid"),
+        (&["--header", "X-Team"], 2, "NAME: VALUE"),
+        (&["--ca", "/nowhere/ca.pem"], 1, "“/nowhere/ca.pem” has no certificates"),
+    ];
+    for (more, code, words) in bad {
+        let run = add(more);
+        assert_eq!(run.code, Some(code), "{run:?}");
+        assert!(
+            run.stderr.contains(words) || run.stderr.contains("The proxy of"),
+            "{}",
+            run.stderr
+        );
+    }
+    add(&["--header", "X-Team: s3cret", "--header-env", "X-Home=HOME", "--proxy", "none"]).ok();
+    home.run(["connections", "test", "Mine"]).ok();
+    let asked = server.requests();
+    assert_eq!(asked[0].headers["x-team"], "s3cret");
+    assert!(asked[0].headers["x-home"].starts_with('/'), "{:?}", asked[0].headers);
+    let listed = home.run(["connections", "list", "--json"]).ok();
+    assert!(!listed.stdout.contains("s3cret"), "{}", listed.stdout);
+    let listed = &listed.events()[0];
+    assert_eq!((&listed["headers"][1], &listed["proxy"]), (&"X-Team".into(), &"none".into()));
+}
+
+#[test]
+fn models_of_an_ollama_server_are_fetched_listed_unloaded_and_removed() {
+    let server = Server::start();
+    let home = Home::with(&connection(&server.url()));
+    let run = home.run(["models", "pull", "Test/new:1b"]).ok();
+    assert!(run.stderr.contains("natter-cli ask --model Test/new:1b"), "{}", run.stderr);
+    let events = home.run(["models", "pull", "Test/new:1b", "--json"]).ok().events();
+    assert_eq!(events[2]["received"], 400);
+    assert_eq!(events.last().unwrap()["reason"], "complete");
+    server.set_loaded(&["new:1b"]);
+    let loaded = home.run(["models", "list", "--loaded", "--json"]).ok().events();
+    assert_eq!(
+        (&loaded[0]["model"], &loaded[0]["size"]),
+        (&"Test/new:1b".into(), &98_362_432.into())
+    );
+    home.run(["models", "unload", "Test/new:1b"]).ok();
+    assert!(home.run(["models", "list", "--loaded"]).ok().stderr.contains("No server has a model"));
+    home.run(["models", "remove", "Test/new:1b"]).ok();
+    assert!(!home.run(["models"]).ok().stdout.contains("new:1b"));
+    let run = home.run(["models", "unload", "Test/new:1b"]);
+    assert_eq!(run.code, Some(1), "{run:?}");
+}

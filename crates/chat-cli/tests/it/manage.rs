@@ -237,3 +237,57 @@ fn completions_and_manual_pages_are_made() {
     assert!(folder.join("natter-cli.1").exists() && folder.join("natter-cli-ask.1").exists());
     assert!(!home.path("data").exists(), "nothing is begun for that");
 }
+
+#[test]
+fn chats_are_pinned_archived_copied_and_come_back_from_the_trash() {
+    let server = Server::start();
+    let home = Home::new(&server);
+    for question in ["First", "Second", "Third"] {
+        home.run(["ask", question]).ok();
+    }
+    let titles = |args: &[&str]| -> Vec<String> {
+        let listed = home.run([&["sessions", "--json"], args].concat()).ok().events();
+        listed.iter().map(|it| it["title"].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    let sessions = home.sessions();
+    let fid = |at: usize| sessions[at]["fid"].as_str().expect("a fid");
+    let (third, second, first) = (fid(0), fid(1), fid(2));
+    home.run(["pin", first]).ok();
+    assert_eq!(titles(&[]), ["First", "Third", "Second"]);
+    assert_eq!(titles(&["--pinned"]), ["First"]);
+    home.run(["archive", first, second]).ok();
+    assert_eq!(titles(&[]), ["Third"]);
+    assert_eq!(titles(&["--archived"]), ["Second", "First"]);
+    assert_eq!(titles(&["--search", "first"]), ["First"], "a search finds all");
+    assert_eq!(titles(&["--search", "is:archived second"]), ["Second"]);
+    home.run(["unarchive", first, second]).ok();
+    home.run(["unpin", first]).ok();
+    assert_eq!(titles(&[]), ["Third", "Second", "First"]);
+
+    let copy = home.run(["duplicate", third]).ok().stdout.trim().to_owned();
+    assert_eq!(titles(&[])[0], "Third (copy)");
+    assert_eq!(home.show(&copy)["messages"].as_array().map(Vec::len), Some(2));
+    let deleted = home.run(["delete", "--yes", &copy, third]).ok();
+    assert!(deleted.stderr.contains(&format!("natter-cli trash restore {third}")), "{deleted:?}");
+    let trash = home.run(["trash", "--json"]).ok().events();
+    assert_eq!((trash.len(), &trash[0]["fid"]), (2, &sessions[0]["fid"]));
+    assert_eq!(home.run(["sessions", "--trash"]).ok().stdout.lines().count(), 2);
+    home.run(["trash", "restore", third]).ok();
+    assert_eq!(titles(&[])[0], "Third");
+    let refused = home.run(["trash", "empty"]);
+    assert_eq!(refused.code, Some(1));
+    home.run(["trash", "empty", "--yes"]).ok();
+    let empty = home.run(["trash"]).ok();
+    assert_eq!((empty.stdout.as_str(), empty.stderr.as_str()), ("", "The trash is empty.\n"));
+    assert_eq!(home.run(["trash", "restore", &copy]).code, Some(1));
+}
+
+#[test]
+fn what_is_no_date_narrows_no_search() {
+    let server = Server::start();
+    let home = Home::new(&server);
+    let run = home.run(["sessions", "--search", "after:soon"]);
+    assert_eq!(run.code, Some(2));
+    let said = "“soon” isn’t a date. Write dates like 2026-01-31.";
+    assert!(run.stderr.contains(said), "{run:?}");
+}

@@ -37,8 +37,13 @@ pub fn outgoing(history: &[Arc<Message>]) -> Vec<Arc<Message>> {
             // It went out with its reply.
             continue;
         }
-        match out.last_mut().filter(|last| last.role == Role::User) {
-            Some(last) if message.role == Role::User => *last = Arc::new(joined(last, message)),
+        match out.last_mut() {
+            Some(last) if last.role == Role::User && message.role == Role::User => {
+                *last = Arc::new(joined(last, message));
+            }
+            Some(last) if last.role == Role::Assistant && message.continues.is_some() => {
+                *last = Arc::new(continued(last, message));
+            }
             _ => out.push(fresh_part(message)),
         }
         if message.role == Role::Assistant {
@@ -89,6 +94,17 @@ fn fresh_part(message: &Arc<Message>) -> Arc<Message> {
         }
     }
     Arc::new(message)
+}
+
+/// A reply and the one that goes on with it as one. What was thought in between is left out, unless it
+/// led to calls.
+fn continued(reply: &Message, rest: &Arc<Message>) -> Message {
+    let rest = fresh_part(rest);
+    let calls = rest.tool_calls().next().is_some();
+    let said = |part: &&Part| calls || !matches!(part, Part::Thinking { .. });
+    let mut message = reply.clone();
+    message.parts.extend(rest.parts.iter().filter(said).cloned());
+    message
 }
 
 /// Two messages of the person as one, each text in a paragraph of its own.

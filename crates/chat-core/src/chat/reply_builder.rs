@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use super::continuation::Continuation;
 use super::live_text::LiveText;
 use crate::client::{Delta, without_halves};
 use crate::message::reasoning::split_reasoning;
@@ -22,6 +23,8 @@ pub enum TextKind {
 /// A reply as far as it has come: the only place that turns deltas into parts.
 #[derive(Debug, Default)]
 pub struct ReplyBuilder {
+    /// The reply that this one goes on with, where it does.
+    continuation: Option<Continuation>,
     texts: Vec<GrowingText>,
     calls: Vec<PartialCall>,
     usage: Usage,
@@ -62,10 +65,30 @@ pub(crate) struct Grown {
 }
 
 impl ReplyBuilder {
+    /// Of a reply that goes on with this text.
+    pub(crate) fn continuing(text: &str) -> Self {
+        Self { continuation: Some(Continuation::of(text)), ..Self::default() }
+    }
+
+    /// What came may be held back until it is known that it repeats nothing: there is no more of it. Says
+    /// where text went.
+    pub(crate) fn flush(&mut self) -> Option<Grown> {
+        let rest = self.continuation.take()?.finish();
+        self.push(TextKind::Text, &rest)
+    }
+
     /// Adds a delta. Says where text went.
     pub(crate) fn apply(&mut self, delta: &Delta) -> Option<Grown> {
         match delta {
-            Delta::Text(more) => return self.push(TextKind::Text, more),
+            Delta::Text(more) => {
+                return match &mut self.continuation {
+                    Some(continuation) => {
+                        let more = continuation.push(more);
+                        self.push(TextKind::Text, &more)
+                    }
+                    None => self.push(TextKind::Text, more),
+                };
+            }
             Delta::Thinking(more) => return self.push(TextKind::Thinking, more),
             Delta::ToolCall { index, id, name, arguments } => {
                 let at = self.calls.iter().position(|call| call.index == *index);
@@ -91,7 +114,8 @@ impl ReplyBuilder {
                 }
             }
             Delta::Usage(usage) => self.usage = merge(&self.usage, usage),
-            Delta::Preparing(_) | Delta::Sent | Delta::Finish(_) => {}
+            Delta::Finish(_) => return self.flush(),
+            Delta::Preparing(_) | Delta::Sent => {}
         }
         None
     }

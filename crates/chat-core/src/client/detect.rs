@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use super::http::Http;
 use super::openai::{self, owner};
-use super::{Timeouts, address};
+use super::{Timeouts, address, anthropic, presets};
 use crate::error::{Error, Kind, Result};
-use crate::settings::{Connection, ConnectionKind, Key, KeySource};
+use crate::settings::{Connection, ConnectionKind, Key};
 
 /// How long a server of this machine may take to say what it is.
 const NEAR: Duration = Duration::from_millis(1_500);
@@ -30,27 +30,19 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// The usual ports: Ollama's, or where `OLLAMA_HOST` says that it is, and those of llama.cpp,
-    /// LM Studio and vLLM.
+    /// The usual ports of the presets that run locally; Ollama's where `OLLAMA_HOST` says that it is.
     pub fn usual(ollama_host: Option<&str>) -> Self {
-        let candidate = |name: &str, kind, url: &str| Connection {
-            name: name.to_owned(),
-            kind: Some(kind),
-            url: url.to_owned(),
-            key: KeySource::None,
-            models: Vec::new(),
-            requests: None,
-        };
         let ollama = ollama_host.and_then(ollama_url);
-        let ollama = ollama.as_deref().unwrap_or("http://127.0.0.1:11434");
-        Self {
-            candidates: vec![
-                candidate("Ollama", ConnectionKind::Ollama, ollama),
-                candidate("llama.cpp", ConnectionKind::OpenAi, "http://127.0.0.1:8080/v1"),
-                candidate("LM Studio", ConnectionKind::OpenAi, "http://127.0.0.1:1234/v1"),
-                candidate("vLLM", ConnectionKind::OpenAi, "http://127.0.0.1:8000/v1"),
-            ],
-        }
+        let candidates = presets::local().map(|preset| {
+            let connection = preset.connection();
+            match &ollama {
+                Some(url) if preset.kind == ConnectionKind::Ollama => {
+                    Connection { url: url.clone(), ..connection }
+                }
+                _ => connection,
+            }
+        });
+        Self { candidates: candidates.collect() }
     }
 }
 
@@ -81,48 +73,49 @@ fn ollama_url(host: &str) -> Option<String> {
 
 /// What the URL alone says about the kind.
 pub fn guess_kind(url: &str) -> Option<ConnectionKind> {
-    const HOSTED: &[&str] = &[
-        "openai.com",
-        "openai.azure.com",
-        "openrouter.ai",
-        "groq.com",
-        "mistral.ai",
-        "deepseek.com",
-        "together.xyz",
-        "fireworks.ai",
-        "x.ai",
-        "googleapis.com",
-    ];
     let url = address::parse(url).ok()?;
     let path = url.path().trim_end_matches('/');
-    let hosted = HOSTED.iter().any(|domain| address::is_within(&url, domain));
+    // Who speaks several protocols has this one there.
+    if ["/anthropic", "/anthropic/v1", "/v1/messages"].iter().any(|end| path.ends_with(end)) {
+        return Some(ConnectionKind::Anthropic);
+    }
+    let known = presets::at(&url).map(|preset| preset.kind);
+    if let Some(kind) = known.filter(|kind| *kind != ConnectionKind::Ollama) {
+        return Some(kind);
+    }
     // Whoever types `/v1` means it, also at an Ollama server.
-    if hosted || path.ends_with("/v1") || path.ends_with("/chat/completions") {
+    if path.ends_with("/v1") || path.ends_with("/chat/completions") {
         return Some(ConnectionKind::OpenAi);
     }
     let ollama = url.port() == Some(11_434)
-        || address::is_within(&url, "ollama.com")
+        || known == Some(ConnectionKind::Ollama)
         || path.ends_with("/api")
         || path.ends_with("/api/chat");
     ollama.then_some(ConnectionKind::Ollama)
 }
 
-/// Asks the server what it speaks.
+/// Asks the server what it speaks. The connection's kind and its key's source do not matter.
 ///
 /// # Errors
 /// `InvalidUrl`; `WrongUrl` where something else answers; why nothing does.
 pub async fn detect_kind(
-    url: &str,
+    connection: &Connection,
     key: Option<&Key>,
     timeouts: Timeouts,
 ) -> Result<ConnectionKind> {
-    let url = address::parse(url)?;
+    let url = address::parse(&connection.url)?;
+    let unnamed = Connection { name: String::new(), ..connection.clone() };
     let root = address::without_ends(url.clone(), &["/api/chat", "/api", "/v1"]);
-    let ollama = Http::new(root, key.cloned(), "", timeouts);
-    let openai = Http::new(openai::base(url), key.cloned(), "", timeouts);
-    let (is_ollama, models) = tokio::join!(is_ollama(&ollama), openai.get::<Value>("models"));
+    let ollama = Http::new(root, key.cloned(), &unnamed, timeouts);
+    let anthropic = anthropic::at(anthropic::base(url.clone()), key.cloned(), &unnamed, timeouts);
+    let openai = Http::new(openai::base(url), key.cloned(), &unnamed, timeouts);
+    let (is_ollama, is_anthropic, models) =
+        tokio::join!(is_ollama(&ollama), is_anthropic(&anthropic), openai.get::<Value>("models"));
     if is_ollama {
         return Ok(ConnectionKind::Ollama);
+    }
+    if is_anthropic {
+        return Ok(ConnectionKind::Anthropic);
     }
     match models {
         Ok(answer) if owner(&answer).is_some() => Ok(ConnectionKind::OpenAi),
@@ -139,6 +132,14 @@ pub async fn detect_kind(
         }
         Err(error) => Err(error),
     }
+}
+
+/// Whether a server's list of models is Anthropic's, or its refusal, which names its kind.
+async fn is_anthropic(http: &Http) -> bool {
+    http.look("v1/models").await.is_ok_and(|answer| {
+        anthropic::is_list(&answer)
+            || (answer["type"] == "error" && answer["error"]["type"].is_string())
+    })
 }
 
 /// The servers among the candidates that answer, in their order. A program that is something else
@@ -159,10 +160,10 @@ async fn detect_candidate(candidate: &Connection) -> Option<Connection> {
     let url = address::parse(&candidate.url).ok()?;
     let timeouts = Timeouts { connect: NEAR, silence: NEAR, question: NEAR };
     if candidate.kind == Some(ConnectionKind::Ollama) {
-        let http = Http::new(url, None, "", timeouts);
+        let http = Http::new(url, None, &Connection::default(), timeouts);
         return is_ollama(&http).await.then(|| candidate.clone());
     }
-    let http = Http::new(openai::base(url), None, "", timeouts);
+    let http = Http::new(openai::base(url), None, &Connection::default(), timeouts);
     let answer: Value = http.get("models").await.ok()?;
     let name = program(owner(&answer)?).unwrap_or(&candidate.name);
     Some(Connection { name: name.to_owned(), ..candidate.clone() })
@@ -180,7 +181,7 @@ fn program(owner: &str) -> Option<&'static str> {
 
 /// What the program behind an address is called, where it says so. Asks it for its models.
 pub async fn detect_program(
-    url: &str,
+    connection: &Connection,
     kind: ConnectionKind,
     key: Option<&Key>,
     timeouts: Timeouts,
@@ -188,7 +189,13 @@ pub async fn detect_program(
     if kind == ConnectionKind::Ollama {
         return Some("Ollama");
     }
-    let http = Http::new(openai::base(address::parse(url).ok()?), key.cloned(), "", timeouts);
+    // Those who speak this protocol do not say it.
+    if kind == ConnectionKind::Anthropic {
+        return None;
+    }
+    let url = address::parse(&connection.url).ok()?;
+    let unnamed = Connection { name: String::new(), ..connection.clone() };
+    let http = Http::new(openai::base(url), key.cloned(), &unnamed, timeouts);
     let answer: Value = http.get("models").await.ok()?;
     program(owner(&answer)?)
 }

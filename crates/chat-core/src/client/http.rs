@@ -1,21 +1,23 @@
-//! Holds what both protocols need of HTTP: one server's connection, its key, and errors as kinds.
+//! Holds what all protocols need of HTTP: one server's connection, its key, and errors as kinds.
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use bytes::BytesMut;
 use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::redirect::Policy;
-use reqwest::{RequestBuilder, Response, Url};
+use reqwest::{ClientBuilder, Method, RequestBuilder, Response, Url};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::refusal::{self, SentRequest};
-use super::{Timeouts, address};
+use super::route::Route;
+use super::{Timeouts, address, json};
 use crate::error::{Error, Kind, Result};
 use crate::message::Origin;
 use crate::net::{self, root_words};
-use crate::settings::Key;
+use crate::settings::{Connection, Key};
 
 /// Of a short answer so many bytes are read: the longest lists of models have some megabytes.
 const ANSWER_LIMIT: usize = 32 << 20;
@@ -24,12 +26,23 @@ const ERROR_LIMIT: usize = 64 << 10;
 /// Redirects that are followed within one server.
 const REDIRECTS: usize = 5;
 
+/// How a protocol sends a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum KeyHeader {
+    /// As most do.
+    Bearer,
+    /// In a header of its own, with others that the protocol wants in each request.
+    Own { name: &'static str, others: &'static [(&'static str, &'static str)] },
+}
+
 /// One server over HTTP.
 #[derive(Debug)]
 pub(super) struct Http {
     base: Url,
     key: Option<Key>,
+    key_header: KeyHeader,
     name: String,
+    route: Route,
     /// Where it is no server of the network.
     socket: Option<PathBuf>,
     pub timeouts: Timeouts,
@@ -38,15 +51,30 @@ pub(super) struct Http {
 
 impl Http {
     /// A server below this address. Connects to nothing yet.
-    pub fn new(base: Url, key: Option<Key>, name: &str, timeouts: Timeouts) -> Self {
-        let (name, client) = (name.to_owned(), OnceLock::new());
-        Self { base, key, name, socket: None, timeouts, client }
+    pub fn new(base: Url, key: Option<Key>, connection: &Connection, timeouts: Timeouts) -> Self {
+        Self {
+            base,
+            key,
+            key_header: KeyHeader::Bearer,
+            name: connection.name.clone(),
+            route: Route::of(connection),
+            socket: None,
+            timeouts,
+            client: OnceLock::new(),
+        }
+    }
+
+    /// Sends the key in another way.
+    #[must_use]
+    pub fn with_key_header(self, key_header: KeyHeader) -> Self {
+        Self { key_header, ..self }
     }
 
     /// A server of this machine behind a socket.
     pub fn at_socket(socket: &Path, name: &str, timeouts: Timeouts) -> Result<Self> {
         let base = address::parse("http://localhost/v1")?;
-        Ok(Self { socket: Some(socket.to_owned()), ..Self::new(base, None, name, timeouts) })
+        let connection = Connection { name: name.to_owned(), ..Connection::default() };
+        Ok(Self { socket: Some(socket.to_owned()), ..Self::new(base, None, &connection, timeouts) })
     }
 
     /// What a path of a server answers, to be read as it comes.
@@ -81,6 +109,11 @@ impl Http {
 
     pub fn key(&self) -> Option<&Key> {
         self.key.as_ref()
+    }
+
+    /// What no error repeats, besides the key.
+    pub fn secrets(&self) -> Vec<Arc<str>> {
+        self.route.secrets()
     }
 
     /// Names the connection in an error.
@@ -131,9 +164,41 @@ impl Http {
     /// What stands at the server's root, as text: how some programs say what they are.
     pub async fn greeting(&self) -> Result<String> {
         let request = self.client()?.get(self.base.clone()).timeout(self.timeouts.question);
-        let response = request.send().await.map_err(|error| self.named(transport(&error)))?;
+        let response =
+            self.routed(request)?.send().await.map_err(|error| self.named(transport(&error)))?;
         let body = read(response, ERROR_LIMIT).await?;
         Ok(String::from_utf8_lossy(&body).into_owned())
+    }
+
+    /// What a path answers, whatever its status: what a server says without a key may tell what it is.
+    pub async fn look(&self, path: &str) -> Result<Value> {
+        let request = self.client()?.get(address::join(&self.base, path));
+        let request = self.authorized(request)?.timeout(self.timeouts.question);
+        let response = request.send().await.map_err(|error| self.named(transport(&error)))?;
+        Ok(json::value(&read(response, ANSWER_LIMIT).await?))
+    }
+
+    /// Sends a request with a body, whose answer is read as it comes: its length is not known.
+    pub async fn follow(
+        &self,
+        method: Method,
+        path: &str,
+        body: Vec<u8>,
+        model: &str,
+    ) -> Result<Response> {
+        let asked = SentRequest { model: model.to_owned(), ..SentRequest::default() };
+        let request = self
+            .client()?
+            .request(method, address::join(&self.base, path))
+            .header(CONTENT_TYPE, "application/json")
+            .header(ACCEPT_ENCODING, "identity")
+            .body(body);
+        let response = self.authorized(request)?.send().await;
+        let response = response.map_err(|error| self.named(transport(&error)))?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        Err(self.refusal(response, &asked).await)
     }
 
     async fn ask<T: DeserializeOwned>(
@@ -161,34 +226,54 @@ impl Http {
         let body = tokio::time::timeout(self.timeouts.question, read(response, ERROR_LIMIT)).await;
         // The status says enough where the words do not come.
         let body = body.ok().and_then(Result::ok).unwrap_or_default();
-        let asked = SentRequest { key: self.key.clone(), ..asked.clone() };
+        let secrets = self.route.secrets();
+        let asked = SentRequest { key: self.key.clone(), secrets, ..asked.clone() };
         self.named(refusal::of_status(status, &headers, &body, &asked))
     }
 
     fn authorized(&self, request: RequestBuilder) -> Result<RequestBuilder> {
-        let Some(key) = &self.key else { return Ok(request) };
+        let request = self.routed(request)?;
+        let (header, value) = match (self.key_header, &self.key) {
+            (_, None) => return Ok(request),
+            (KeyHeader::Bearer, Some(key)) => {
+                (AUTHORIZATION.as_str(), format!("Bearer {}", key.expose()))
+            }
+            (KeyHeader::Own { name, .. }, Some(key)) => (name, key.expose().to_owned()),
+        };
         // A key with line breaks or the like was never one.
-        let mut value = HeaderValue::from_str(&format!("Bearer {}", key.expose()))
-            .map_err(|_| self.named(Kind::KeyUnavailable.into()))?;
+        let mut value =
+            HeaderValue::from_str(&value).map_err(|_| self.named(Kind::KeyUnavailable.into()))?;
         value.set_sensitive(true);
-        Ok(request.header(AUTHORIZATION, value))
+        // Who sends another one in a header of the connection means that.
+        if self.route.has(header) { Ok(request) } else { Ok(request.header(header, value)) }
+    }
+
+    /// With the protocol's headers and those of the connection, which count where both have one.
+    fn routed(&self, mut request: RequestBuilder) -> Result<RequestBuilder> {
+        if let KeyHeader::Own { others, .. } = self.key_header {
+            for (name, value) in others.iter().filter(|(name, _)| !self.route.has(name)) {
+                request = request.header(*name, *value);
+            }
+        }
+        let headers = self.route.headers().map_err(|error| self.named(error))?;
+        Ok(request.headers(headers))
     }
 
     fn client(&self) -> Result<&reqwest::Client> {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        let client = build(&self.base, self.socket.as_deref(), &self.timeouts)
+        let client = build(&self.base, self.socket.as_deref(), &self.timeouts);
+        let encrypted = self.base.scheme() == "https";
+        let client = self.route.apply(client, encrypted).map_err(|error| self.named(error))?;
+        let client = client
+            .build()
             .map_err(|error| self.named(Error::new(Kind::Tls).with_detail(root_words(&error))))?;
         Ok(self.client.get_or_init(|| client))
     }
 }
 
-fn build(
-    base: &Url,
-    socket: Option<&Path>,
-    timeouts: &Timeouts,
-) -> reqwest::Result<reqwest::Client> {
+fn build(base: &Url, socket: Option<&Path>, timeouts: &Timeouts) -> ClientBuilder {
     net::provide_tls();
     let mut client = reqwest::Client::builder()
         .user_agent(concat!("natter/", env!("CARGO_PKG_VERSION")))
@@ -214,7 +299,7 @@ fn build(
     if let Some(socket) = socket {
         client = client.unix_socket(socket);
     }
-    client.build()
+    client
 }
 
 fn same_server(one: &Url, other: &Url) -> bool {
@@ -290,7 +375,7 @@ mod tests {
     #[test]
     fn a_server_is_named_by_its_address_without_what_is_secret() {
         let base = address::parse("https://me:secret@h.example/one/v1").unwrap();
-        let http = Http::new(base, None, "here", Timeouts::default());
+        let http = Http::new(base, None, &Connection::default(), Timeouts::default());
         assert_eq!(http.server(), Some(Origin::digest("https://h.example/one/v1")));
         let http = Http::at_socket(Path::new("/s"), "here", Timeouts::default()).unwrap();
         assert_eq!(http.server(), None);

@@ -1,6 +1,7 @@
 //! Speaks Ollama's own protocol. Its `/v1` is not used: it cannot set the context window, and then
 //! cuts long conversations without a word.
 
+mod manage;
 mod models;
 mod reply;
 mod request;
@@ -18,7 +19,8 @@ use super::http::Http;
 use super::refusal::{self, SentRequest};
 use super::stream::Patience;
 use super::{
-    Client, ContextWindow, ModelInfo, Reply, Request, SentReasoning, Timeouts, address, stream,
+    Client, ContextWindow, ModelInfo, ModelServer, Reply, Request, SentReasoning, Timeouts,
+    address, stream,
 };
 use crate::error::{Error, Kind, Result};
 use crate::message::{OptionName, Options};
@@ -48,7 +50,7 @@ impl Ollama {
     ) -> Result<Self> {
         let url = address::parse(&connection.url).map_err(|error| error.on(&connection.name))?;
         let base = address::without_ends(url, &["/api/chat", "/api", "/v1"]);
-        let http = Arc::new(Http::new(base, key, &connection.name, timeouts));
+        let http = Arc::new(Http::new(base, key, connection, timeouts));
         let memory = if address::is_loopback(http.base()) { machine_memory() } else { None };
         Ok(Self { http, bounds: Mutex::default(), windows: Windows::default(), memory })
     }
@@ -78,6 +80,10 @@ impl Ollama {
 
 #[async_trait]
 impl Client for Ollama {
+    fn model_server(&self) -> Option<&dyn ModelServer> {
+        Some(self)
+    }
+
     async fn models(&self) -> Result<Vec<ModelInfo>> {
         models::list(&self.http).await
     }
@@ -139,13 +145,8 @@ impl Ollama {
         let body = request::body(&request, window).map_err(|error| {
             self.http.named(Error::new(Kind::Internal).with_detail(error.to_string()))
         })?;
-        let asked = SentRequest {
-            model: request.model,
-            window: Some(window),
-            largest,
-            messages: request.messages,
-            key: self.http.key().cloned(),
-        };
+        let asked =
+            SentRequest { window: Some(window), largest, ..SentRequest::of(&request, &self.http) };
         let response = self.http.chat("api/chat", body, &asked).await?;
         if refusal::is_page(&response) {
             return Err(self.http.named(Kind::WrongUrl.into()));

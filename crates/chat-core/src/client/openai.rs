@@ -16,7 +16,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use reqwest::header::CONTENT_TYPE;
 use reqwest::{Response, Url};
 
 pub(super) use models::{answers, owner};
@@ -25,7 +24,6 @@ use self::attempt::{Attempt, Values};
 use self::reasoning::Replay;
 use self::refused::Refused;
 use self::request::Dialect;
-use super::frames::Framing;
 use super::http::Http;
 use super::refusal::{self, SentRequest};
 use super::stream::Patience;
@@ -72,7 +70,7 @@ impl OpenAi {
         let url = address::parse(&connection.url).map_err(|error| error.on(&connection.name))?;
         let base = base(url);
         let dialect = Dialect::of(&base);
-        let http = Arc::new(Http::new(base, key, &connection.name, timeouts));
+        let http = Arc::new(Http::new(base, key, connection, timeouts));
         Ok(Self { http, dialect, learned: Mutex::default() })
     }
 }
@@ -102,7 +100,7 @@ impl OpenAi {
     fn replay(&self, model: &str) -> Replay {
         self.learned().replays.get(model).copied().unwrap_or_else(|| match self.dialect {
             Dialect::BuiltIn => Replay::BUILT_IN,
-            _ => Replay::of(self.http.base(), model),
+            Dialect::Server(_) => Replay::of(self.http.base(), model),
         })
     }
 
@@ -238,21 +236,12 @@ impl Client for OpenAi {
     }
 
     async fn chat(&self, request: Request) -> Result<Reply> {
-        let asked = SentRequest {
-            model: request.model.clone(),
-            window: None,
-            largest: None,
-            messages: request.messages.clone(),
-            key: self.http.key().cloned(),
-        };
+        let asked = SentRequest::of(&request, &self.http);
         let response = self.accepted(&request, &asked).await?;
         if refusal::is_page(&response) {
             return Err(self.http.named(Kind::WrongUrl.into()));
         }
-        // Some servers do not stream what they were asked to, an error for instance.
-        let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-        let json = kind.is_some_and(|kind| kind.starts_with("application/json"));
-        let framing = if request.stream && !json { Framing::Events } else { Framing::Whole };
+        let framing = stream::framing(&response, request.stream);
         let http = Arc::clone(&self.http);
         // Our own engine gives a sign of life every few seconds, whatever it does.
         let to_begin = self.dialect != Dialect::BuiltIn || !request.stream;

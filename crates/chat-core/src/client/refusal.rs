@@ -12,8 +12,9 @@ use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
 use serde_json::Value;
 
-use super::json;
+use super::http::Http;
 use super::scrub::scrub;
+use super::{Request, json};
 use crate::error::{Error, Kind};
 use crate::message::{FromAgent, Message, Part};
 use crate::settings::Key;
@@ -31,6 +32,36 @@ pub(super) struct SentRequest {
     pub messages: Vec<Arc<Message>>,
     /// The key that it was sent with.
     pub key: Option<Key>,
+    /// What else no error repeats.
+    pub secrets: Vec<Arc<str>>,
+}
+
+impl SentRequest {
+    /// What is asked with a request over this connection.
+    pub fn of(request: &Request, http: &Http) -> Self {
+        Self {
+            model: request.model.clone(),
+            window: None,
+            largest: None,
+            messages: request.messages.clone(),
+            key: http.key().cloned(),
+            secrets: http.secrets(),
+        }
+    }
+}
+
+/// Whether a refusal of an empty request is that of a model server: any web server refuses what it does not
+/// know, in another way.
+pub(super) fn is_of_model_server(refused: &Kind) -> bool {
+    matches!(
+        refused,
+        Kind::BadRequest
+            | Kind::ModelNotFound { .. }
+            | Kind::Unauthorized { .. }
+            | Kind::NoCredit
+            | Kind::InputTooLong { .. }
+            | Kind::Unsupported { .. }
+    )
 }
 
 /// What a server says about a failure, wherever it puts it.
@@ -93,6 +124,30 @@ pub(super) fn of_object(value: &Value, asked: &SentRequest) -> Error {
         0 => wording::failure(&words.message.to_lowercase(), asked.key.is_none()),
         _ => by_status(status, &HeaderMap::new(), &words, asked),
     });
+    let detail = clean(&words.message, asked);
+    let error = Error::new(kind);
+    if detail.is_empty() { error } else { error.with_detail(detail) }
+}
+
+/// The error of an event that names its kind and has no status: Anthropic's.
+pub(super) fn of_named(value: &Value, asked: &SentRequest) -> Error {
+    let status = match value["error"]["type"].as_str().unwrap_or_default() {
+        "invalid_request_error" => 400,
+        "authentication_error" => 401,
+        "billing_error" => 402,
+        "permission_error" => 403,
+        "not_found_error" => 404,
+        "request_too_large" => 413,
+        "rate_limit_error" => 429,
+        "api_error" => 500,
+        "timeout_error" => 504,
+        "overloaded_error" => 529,
+        // A gateway's.
+        _ => return of_object(value, asked),
+    };
+    let words = Words::of(value);
+    let kind = by_wording(&words, status, asked)
+        .unwrap_or_else(|| by_status(status, &HeaderMap::new(), &words, asked));
     let detail = clean(&words.message, asked);
     let error = Error::new(kind);
     if detail.is_empty() { error } else { error.with_detail(detail) }
@@ -204,7 +259,9 @@ fn clean(message: &str, asked: &SentRequest) -> String {
             | Part::ToolCall(_)
             | Part::Compaction(_) => None,
         });
-    scrub(message, texts.map(String::as_str), asked.key.as_ref().map(Key::expose))
+    let key = asked.key.as_ref().map(Key::expose);
+    let clean = scrub(message, texts.map(String::as_str), key);
+    asked.secrets.iter().fold(clean, |clean, secret| scrub(&clean, [], Some(secret)))
 }
 
 impl Words {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::stream::{BoxStream, Stream, StreamExt};
 use reqwest::Response;
+use reqwest::header::CONTENT_TYPE;
 use tokio::time::{Instant, Sleep};
 
 use super::batch::Batch;
@@ -47,6 +48,25 @@ pub(super) enum Progress {
     Ended,
     /// The last word was said.
     Over,
+}
+
+/// How a reply is cut that is to come in events. Some servers do not stream what they were asked to, an
+/// error for instance.
+pub(super) fn framing(response: &Response, streams: bool) -> Framing {
+    let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let is_json = kind.is_some_and(|kind| kind.starts_with("application/json"));
+    if streams && !is_json { Framing::Events } else { Framing::Whole }
+}
+
+impl Progress {
+    /// Of a reply that is over, or has said why it ended.
+    pub fn of(is_over: bool, has_ended: bool) -> Self {
+        match (is_over, has_ended) {
+            (true, _) => Self::Over,
+            (false, true) => Self::Ended,
+            (false, false) => Self::Open,
+        }
+    }
 }
 
 /// Bytes to deltas, without time: what tests put through every split.

@@ -14,4 +14,6 @@ pub enum Feature {
     Thinking,
     /// Looking at images.
     Images,
+    /// Having its models fetched, removed and unloaded (a server).
+    Models,
 }

@@ -27,6 +27,14 @@ fn sentence(kind: &Kind, server: &str) -> String {
         Kind::Tls => return format!("{server} could not be reached over a secure connection."),
         Kind::WrongUrl => return format!("{server} is not a model server."),
         Kind::InvalidUrl => "The address of the server is not valid.",
+        Kind::InvalidProxy => "The proxy of the server’s connection is not valid.",
+        Kind::InvalidHeader { name } => {
+            return format!("The header “{name}” of the server’s connection is not valid.");
+        }
+        Kind::CertificateFile { path } => {
+            let path = path.display();
+            return format!("The certificates for the server in “{path}” could not be read.");
+        }
         Kind::Unauthorized { signin_url: Some(_), .. } => {
             return format!("{server} requires the user to sign in.");
         }
@@ -47,6 +55,7 @@ fn sentence(kind: &Kind, server: &str) -> String {
             Feature::Tools => "The model cannot use tools.",
             Feature::Thinking => "The model does not support thinking.",
             Feature::Images => "The model cannot read images.",
+            Feature::Models => "The models of this server cannot be managed.",
         },
         Kind::BadRequest => return format!("{server} rejected the request."),
         Kind::ContentFiltered => return format!("{server} blocked this with its content filter."),
@@ -155,6 +164,7 @@ fn sentence(kind: &Kind, server: &str) -> String {
         }
         Kind::ModelNotLoaded => "The built-in engine cannot load the model.",
         Kind::TemplateFailed => "The model’s chat template failed for this conversation.",
+        Kind::Attachment { name, .. } => return format!("The file “{name}” could not be attached."),
         Kind::ModelFile { path, fault } => {
             return format!("The file “{}” {}.", path.display(), file_fault(*fault));
         }

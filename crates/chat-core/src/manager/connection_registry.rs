@@ -4,6 +4,7 @@ mod clients;
 mod models;
 mod questions;
 mod refresh;
+mod server_models;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
 use self::questions::Questions;
+pub use self::server_models::Pull;
 use crate::client::{Client, ModelInfo, RequestSlots, Timeouts};
 use crate::event::{ConnectionState, Health, Hub};
 use crate::message::ModelRef;
@@ -67,6 +69,7 @@ impl Entry {
             key: KeySource::None,
             models: Vec::new(),
             requests: None,
+            ..Connection::default()
         };
         let client = Some(Arc::clone(client));
         Self { built_in: true, client, models, ..Self::new(connection, false) }
@@ -106,6 +109,7 @@ impl ConnectionRegistry {
             key: KeySource::None,
             models: Vec::new(),
             requests: None,
+            ..Connection::default()
         };
         let entry = Entry { client: Some(client), ..Entry::new(connection, true) };
         self.lock().entries.push(entry);

@@ -7,6 +7,7 @@ use super::{
     client,
 };
 use crate::models::is_named_like_engine;
+use crate::settings::{HeaderSource, header_key};
 
 /// The connections to servers, and their keys. From [`Manager::connections`].
 #[derive(Clone, Debug)]
@@ -37,25 +38,47 @@ impl Connections {
     /// that the connection names.
     pub async fn test(&self, connection: &Connection, key: Option<Key>) -> Result<TestReport> {
         let (connections, connection) = (Arc::clone(&self.0.inner.connections), connection.clone());
-        self.0.run(async move { connections.test(&connection, key).await }).await
+        // The way to a server takes much to decide; whoever waits for it need not carry that.
+        Box::pin(self.0.run(async move { connections.test(&connection, key).await })).await
     }
 
     /// Stores a connection: adds it, or changes the one named `replaces`. A key given goes to the
     /// Secret Service, or lasts for this run where there is none: the answer says which.
     ///
     /// # Errors
-    /// `InvalidUrl`, `NameTaken` (also for the name of the built-in engine), `KeyUnavailable` where a connection is renamed and its key cannot
+    /// `InvalidUrl`, `InvalidProxy`, `InvalidHeader`, `CertificateFile`, `NameTaken` (also for the name of the built-in engine), `KeyUnavailable` where a connection is renamed and its key cannot
     /// be had now, and what [`SettingsStore::change`](super::SettingsStore::change) says.
     pub async fn save(
         &self,
+        connection: Connection,
+        key: Option<Key>,
+        replaces: Option<&str>,
+    ) -> Result<Option<KeyStorage>> {
+        Box::pin(self.save_with(connection, key, Vec::new(), replaces)).await
+    }
+
+    /// The same with values of headers, by their names, which go where the key goes.
+    ///
+    /// # Errors
+    /// As [`save`](Self::save).
+    pub async fn save_with(
+        &self,
         mut connection: Connection,
         key: Option<Key>,
+        headers: Vec<(String, Key)>,
         replaces: Option<&str>,
     ) -> Result<Option<KeyStorage>> {
         let (this, replaces) = (self.0.clone(), replaces.map(str::to_owned));
         // A slash parts connection and model.
         connection.name = connection.name.trim().replace('/', "-");
-        client::check_address(&connection)?;
+        connection.headers.extend(headers.iter().map(|(header, value)| {
+            // Checked as it is sent, and then kept elsewhere.
+            (header.clone(), HeaderSource::Value(value.expose().to_owned()))
+        }));
+        client::check(&connection)?;
+        for (header, _) in &headers {
+            connection.headers.insert(header.clone(), HeaderSource::KEYRING);
+        }
         if is_named_like_engine(&connection.name) {
             return Err(Kind::NameTaken { name: connection.name }.into());
         }
@@ -92,6 +115,33 @@ impl Connections {
                     kept = Some(this.inner.connections.keys.set(&name, key).await?);
                     connection.key = KeySource::Keyring;
                 }
+                let before = this.settings().current();
+                let before =
+                    before.connections.iter().find(|known| Some(&known.name) == replaces.as_ref());
+                let old_headers = before.map(kept_headers).unwrap_or_default();
+                let mut new_headers = headers;
+                if let Some(old) = renamed.as_ref() {
+                    for header in kept_headers(&connection) {
+                        if !new_headers.iter().any(|(new, _)| *new == header) {
+                            let value = this.inner.connections.keys.header(old, &header).await?;
+                            new_headers.push((header, value));
+                        }
+                    }
+                }
+                for (header, value) in new_headers {
+                    let place = header_key(&name, &header);
+                    let stored = this.inner.connections.keys.set(&place, value).await?;
+                    // What lasts for this run alone is what must be said.
+                    if kept.is_none() || matches!(stored, KeyStorage::ThisRun(_)) {
+                        kept = Some(stored);
+                    }
+                }
+                let still: Vec<_> = kept_headers(&connection);
+                let former = replaces.clone().unwrap_or_default();
+                let gone = old_headers
+                    .into_iter()
+                    .filter(|header| renamed.is_some() || !still.contains(header));
+                let gone: Vec<_> = gone.map(|header| header_key(&former, &header)).collect();
                 let in_keyring = connection.key == KeySource::Keyring;
                 this.settings()
                     .change(move |settings| {
@@ -110,6 +160,11 @@ impl Connections {
                     Some(old) => (!in_keyring || kept == Some(KeyStorage::Keyring)).then_some(old),
                     None => (!in_keyring && had_key).then(|| name.clone()),
                 };
+                for place in gone {
+                    if let Err(error) = this.inner.connections.keys.remove(&place).await {
+                        tracing::warn!(%error, "a former header could not be removed");
+                    }
+                }
                 if let Some(old) = unused
                     && let Err(error) = this.inner.connections.keys.remove(&old).await
                 {
@@ -131,15 +186,27 @@ impl Connections {
         self.0
             .run(async move {
                 let settings = this.settings().current();
-                if !settings.connections.iter().any(|connection| connection.name == name) {
+                let known = settings.connections.iter().find(|known| known.name == name);
+                let Some(known) = known else {
                     return Err(Kind::ConnectionMissing { name }.into());
-                }
+                };
+                let headers = kept_headers(known);
                 let gone = name.clone();
                 this.settings()
                     .change(move |settings| settings.connections.retain(|c| c.name != gone))
                     .await?;
+                for header in headers {
+                    this.inner.connections.keys.remove(&header_key(&name, &header)).await?;
+                }
                 this.inner.connections.keys.remove(&name).await
             })
             .await
     }
+}
+
+/// The headers of a connection whose values are in the Secret Service.
+fn kept_headers(connection: &Connection) -> Vec<String> {
+    let kept = connection.headers.iter();
+    let kept = kept.filter(|(_, source)| matches!(source, HeaderSource::Keyring(_)));
+    kept.map(|(header, _)| header.clone()).collect()
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::{Event, Fid, Manager, Result, Session, Sessions};
 
 impl Sessions {
-    /// Stops and deletes a session, and all that work for it. [`restore`](Self::restore) takes that
-    /// back while the program runs.
+    /// Stops a session, and moves it and all that work for it to the trash. [`restore`](Self::restore) takes
+    /// that back until [`TRASH_AGE`](super::TRASH_AGE) is over.
     ///
     /// # Errors
     /// `SessionInUse` where another process writes in one of them: none is stopped or deleted then;

@@ -21,9 +21,6 @@ use crate::settings::Folders;
 use crate::store::{Opened, Store};
 use crate::tool::Journals;
 
-/// How long a deleted session can be restored, at least.
-const RESTORABLE: Duration = Duration::from_hours(24);
-
 /// How long the end of the program waits for what must be stored, where the store refuses it.
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
@@ -146,12 +143,7 @@ impl Manager {
         if options.discover {
             manager.connections().refresh();
         }
-        let shared = Arc::clone(&manager.inner.shared);
-        manager.inner.shared.runtime.spawn(async move {
-            if let Err(error) = shared.purge(RESTORABLE).await {
-                tracing::warn!(%error, "deleted sessions were not purged");
-            }
-        });
+        manager.keep_trash();
         Ok(manager)
     }
 

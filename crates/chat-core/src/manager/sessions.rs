@@ -10,7 +10,7 @@ use super::{
 use crate::agent::{CODE_ASSISTANT, DEFAULT};
 use crate::message::SessionMeta;
 use crate::session::Clients as _;
-use crate::store::{SearchResults, SessionPatch, SessionRecord};
+use crate::store::{SearchFilter, SearchResults, SessionPatch, SessionRecord};
 
 /// The sessions: listed, searched, opened, changed, and their requests. From [`Manager::sessions`].
 #[derive(Clone, Debug)]
@@ -40,6 +40,16 @@ impl Sessions {
         self.0.inner.shared.store.search(text, limit).await
     }
 
+    /// The same among the sessions that pass a filter. Without a text these are all of them, newest first.
+    pub async fn search_filtered(
+        &self,
+        text: &str,
+        filter: SearchFilter,
+        limit: usize,
+    ) -> Result<SearchResults> {
+        self.0.inner.shared.store.search_filtered(text, filter, limit).await
+    }
+
     /// Opens a session: the last `limit` messages, and from then on, without a gap, its events in
     /// the subscription. A subscription may watch several sessions.
     ///
@@ -67,23 +77,6 @@ impl Sessions {
     pub async fn earlier(&self, fid: &Fid, before: MessageId, limit: usize) -> Result<Page> {
         let (store, fid) = (self.0.inner.shared.store.clone(), fid.clone());
         self.0.run(async move { store.page(&fid, Some(before), limit).await }).await
-    }
-
-    /// The replies of a session that have alternatives because they were asked for again: each time
-    /// all of them, the oldest first.
-    pub async fn siblings(&self, fid: &Fid) -> Result<Vec<Vec<MessageId>>> {
-        let (store, fid) = (self.0.inner.shared.store.clone(), fid.clone());
-        self.0.run(async move { store.siblings(&fid).await }).await
-    }
-
-    /// Shows the branch that this message is in: from its newest reply back to the beginning. Whether
-    /// another was shown before; [`SessionEvent::Reset`](crate::event::SessionEvent::Reset) follows.
-    ///
-    /// # Errors
-    /// `SessionNotFound`, `SessionAtWork`, `SessionInUse`, and the store's.
-    pub async fn show_branch(&self, fid: &Fid, message: MessageId) -> Result<bool> {
-        let (this, fid) = (self.0.clone(), fid.clone());
-        self.0.run(async move { this.session(&fid).await?.show_branch(message).await }).await
     }
 
     /// The whole shown branch, oldest first, a reply being written as far as it has come.
@@ -122,16 +115,6 @@ impl Sessions {
         }
     }
 
-    /// Answers the last user message again, on a new branch; the earlier reply stays in the tree.
-    /// Does nothing while a request is at work.
-    ///
-    /// # Errors
-    /// As [`Manager::send`].
-    pub async fn retry(&self, fid: &Fid) -> Result<()> {
-        let (this, fid) = (self.0.clone(), fid.clone());
-        self.0.run(async move { this.session(&fid).await?.retry().await }).await
-    }
-
     /// Waits until all that was said in a session is on disk. A program that ends behind a reply does.
     ///
     /// # Errors
@@ -146,16 +129,6 @@ impl Sessions {
                 }
             })
             .await
-    }
-
-    /// Asks the model to go on where its last reply was interrupted or stopped. Does nothing while
-    /// a request is at work.
-    ///
-    /// # Errors
-    /// As [`Manager::send`].
-    pub async fn resume(&self, fid: &Fid) -> Result<()> {
-        let (this, fid) = (self.0.clone(), fid.clone());
-        self.0.run(async move { this.session(&fid).await?.resume().await }).await
     }
 
     /// The sessions that have a request at work.
@@ -211,7 +184,7 @@ impl Sessions {
         if set == DEFAULT && is_there(CODE_ASSISTANT) { CODE_ASSISTANT.to_owned() } else { set }
     }
 
-    async fn patch(&self, fid: &Fid, patch: SessionPatch) -> Result<()> {
+    pub(super) async fn patch(&self, fid: &Fid, patch: SessionPatch) -> Result<()> {
         let (this, fid) = (self.0.clone(), fid.clone());
         self.0.run(async move { this.session(&fid).await?.patch(patch).await }).await
     }

@@ -89,5 +89,6 @@ fn search_connection(provider: SearchProvider, url: Option<String>, key: KeySour
         key,
         models: Vec::new(),
         requests: None,
+        ..Connection::default()
     }
 }

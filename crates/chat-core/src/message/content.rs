@@ -7,9 +7,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CommandText, Compaction, FromAgent, MessageId, ModelRef, ProviderData, ToolCall, ToolResult,
+    Attachment, CommandText, Compaction, Content, FromAgent, MessageId, ModelRef, ProviderData,
+    ToolCall, ToolResult,
 };
-use crate::error::Error;
+use crate::error::{Error, Kind};
 
 /// One entry of a transcript. Messages form a tree; see [`MessageTree`](super::MessageTree).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,6 +36,10 @@ pub struct Message {
     /// What it cost (assistant messages).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// The reply that it goes on with where that was cut off: both are one reply, for people and for
+    /// the model (assistant messages).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub continues: Option<MessageId>,
 }
 
 impl Message {
@@ -50,6 +55,7 @@ impl Message {
             error: None,
             model: None,
             usage: None,
+            continues: None,
         }
     }
 
@@ -75,6 +81,11 @@ impl Message {
         self.is_of_user() || of_agent && self.role == Role::User && self.parts.iter().any(is_said)
     }
 
+    /// Whether it is a reply that was ended because it repeated itself.
+    pub(crate) fn is_loop(&self) -> bool {
+        matches!(&self.error, Some(error) if matches!(error.kind, Kind::Repetition { .. }))
+    }
+
     /// Whether it says nothing of its own, but has the model continue its last reply.
     pub(crate) fn continues_reply(&self) -> bool {
         let is_context = |part: &Part| matches!(part, Part::Context { .. });
@@ -95,6 +106,41 @@ impl Message {
             }
         }
         out
+    }
+
+    /// What a message of the user's was made from. What it mentioned is among the attachments.
+    pub fn content(&self) -> Content {
+        let attachments = self.parts.iter().filter_map(|part| match part {
+            Part::Image { mime, data } => {
+                Some(Attachment::Image { mime: mime.clone(), data: Arc::clone(data) })
+            }
+            Part::File { name, text } => {
+                Some(Attachment::File { name: name.clone(), text: text.clone() })
+            }
+            Part::Command(command) => Some(Attachment::Command(command.clone())),
+            _ => None,
+        });
+        Content { attachments: attachments.collect(), ..Content::text(self.plain_text()) }
+    }
+
+    /// A copy under another id, in which all ids of messages are those that `new_id` gives for them. One
+    /// for which it gives none is not there any more.
+    #[must_use]
+    pub(crate) fn copy_as(
+        &self,
+        id: MessageId,
+        new_id: impl Fn(MessageId) -> Option<MessageId>,
+    ) -> Self {
+        let mut copy = self.clone();
+        copy.id = id;
+        copy.parent = copy.parent.and_then(&new_id);
+        copy.continues = copy.continues.and_then(&new_id);
+        for part in &mut copy.parts {
+            if let Part::Compaction(compaction) = part {
+                compaction.upto = new_id(compaction.upto).unwrap_or(compaction.upto);
+            }
+        }
+        copy
     }
 
     /// What its servers want back with its parts.
@@ -196,7 +242,7 @@ pub enum Part {
     Compaction(Compaction),
 }
 
-pub(super) mod as_base64 {
+pub(crate) mod as_base64 {
     //! Bytes as base64 text in JSON.
     use std::sync::Arc;
 

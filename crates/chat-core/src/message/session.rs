@@ -44,6 +44,10 @@ pub struct SessionMeta {
     pub trouble: Option<ReplyFailure>,
     /// How the last work ended, where it is an agent that has worked; none while that is not known.
     pub ended: Option<AgentState>,
+    /// When the user pinned it; none where it is not pinned.
+    pub pinned: Option<Timestamp>,
+    /// When the user archived it; none where it is in the list.
+    pub archived: Option<Timestamp>,
     /// When it began.
     pub created: Timestamp,
     /// When it last had a message.

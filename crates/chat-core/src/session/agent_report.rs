@@ -225,7 +225,18 @@ fn of_branch(
         _ if interrupted => (AgentState::Interrupted, None),
         _ => (AgentState::Stopped, None),
     };
-    let texts: Vec<_> = replies.clone().map(|reply| reply.plain_text()).collect();
+    let mut texts: Vec<String> = Vec::new();
+    let mut looped = false;
+    for reply in replies.clone() {
+        match texts.last_mut() {
+            // Both are one reply. What went round in circles is left out.
+            Some(text) if reply.continues.is_some() && !looped => {
+                text.push_str(&reply.plain_text());
+            }
+            _ => texts.push(reply.plain_text()),
+        }
+        looped = reply.is_loop();
+    }
     let round = texts.iter().rposition(|text| !text.trim().is_empty());
     let text = match round {
         // Later rounds say something of their own.
@@ -243,8 +254,7 @@ fn cut_off(branch: &[Arc<Message>], mut at: usize) -> String {
     let mut said = String::new();
     while branch[at].continues_reply() {
         let Some(reply) = branch[..at].iter().rfind(|it| it.role == Role::Assistant) else { break };
-        let error = reply.error.as_ref().map(|error| &error.kind);
-        if matches!(error, Some(Kind::Repetition { .. })) {
+        if reply.is_loop() {
             break;
         }
         said = reply.plain_text() + &said;

@@ -15,17 +15,8 @@ use super::{Session, SessionServices};
 use crate::agent::says_something;
 use crate::error::{Kind, Result};
 use crate::event::Event;
-use crate::message::{ChatRequest, Fid, Message, MessageId, Part, Role, SessionMeta};
+use crate::message::{ChatRequest, Fid, Message, MessageId, Role, SessionMeta};
 use crate::store::NewSession;
-
-/// Asks a model to finish its last answer. English: models read it best.
-const GO_ON: &str =
-    "Your last message was cut off. Continue exactly where it stopped, without repeating anything.";
-
-/// Asks a model to continue after its last answer was stopped for repeating itself.
-const CONTINUE_AFTER_LOOP: &str = "Your last message started repeating itself and was stopped there. \
-                          Continue from the point before the repetition, in a different way, \
-                          without saying the same thing again.";
 
 impl Session {
     /// Begins a session with its first request. It is registered before anybody hears of it, and
@@ -141,7 +132,7 @@ impl Session {
         waited: bool,
         cancel: CancellationToken,
     ) -> Result<bool> {
-        let begun = self.begin_claimed(said, waited, cancel).await;
+        let begun = self.begin_claimed(said, waited, None, cancel).await;
         self.release_unless(&begun).await;
         if let Ok(false) = begun {
             self.release().await;
@@ -158,16 +149,22 @@ impl Session {
         }
     }
 
+    /// The same, with the session claimed when it returns. What is said comes at the end of the shown
+    /// branch, or as another version of a message in it.
     async fn begin_claimed(
         self: &Arc<Self>,
         said: &[Waiting],
         waited: bool,
+        instead_of: Option<MessageId>,
         cancel: CancellationToken,
     ) -> Result<bool> {
         let Some(Waiting { request, .. }) = said.first() else { return Ok(false) };
         self.count_turn(request)?;
         let resolved = self.resolve_and_claim(request).await?;
         let mut branch = self.load().await?;
+        if let Some(edited) = instead_of {
+            branch.truncate(of_user(&branch, edited)?);
+        }
         let project = {
             let mut state = self.lock();
             state.active_file = request.context.active().map(|file| file.path.clone());
@@ -202,28 +199,70 @@ impl Session {
         Ok(true)
     }
 
-    /// Answers the last thing that the person said again, on a new branch.
-    pub(crate) async fn retry(self: &Arc<Self>) -> Result<()> {
+    /// Sends another version of a message of the user's, on a new branch. Gives its id.
+    ///
+    /// # Errors
+    /// `SessionAtWork`, `NothingToSend` where it is no message of the user's in the shown branch, and those
+    /// of [`send`](Self::send).
+    pub(crate) async fn edit(
+        self: &Arc<Self>,
+        edited: MessageId,
+        request: ChatRequest,
+    ) -> Result<MessageId> {
+        let id = MessageId::new();
         let cancel = self.stopped_from_now();
-        let _turn = self.get_ready(&ChatRequest::default()).await;
+        self.tree.budget(Budget::renew);
+        let _turn = self.get_ready(&request).await;
+        let _gate = self.gate.lock().await;
+        if self.is_busy() {
+            return Err(Kind::SessionAtWork.into());
+        }
+        // Nothing is claimed for a message that cannot be edited.
+        of_user(&self.load().await?, edited)?;
+        let said = [Waiting { id, request }];
+        let begun = self.begin_claimed(&said, false, Some(edited), cancel).await;
+        self.release_unless(&begun).await;
+        begun.map(|_| id)
+    }
+
+    /// Answers a message of the user's again, on a new branch: the one before this reply, or the last one.
+    /// What is asked for with it counts from then on. Does nothing while a request is at work.
+    pub(crate) async fn regenerate(
+        self: &Arc<Self>,
+        reply: Option<MessageId>,
+        with: &ChatRequest,
+    ) -> Result<()> {
+        let cancel = self.stopped_from_now();
+        let _turn = self.get_ready(with).await;
         let _gate = self.gate.lock().await;
         if self.is_busy() {
             return Ok(());
         }
-        let begun = self.retry_claimed(cancel).await;
+        let begun = self.regenerate_claimed(reply, with, cancel).await;
         self.release_unless(&begun).await;
         begun
     }
 
-    async fn retry_claimed(self: &Arc<Self>, cancel: CancellationToken) -> Result<()> {
-        let resolved = self.resolve_and_claim(&ChatRequest::default()).await?;
+    async fn regenerate_claimed(
+        self: &Arc<Self>,
+        reply: Option<MessageId>,
+        with: &ChatRequest,
+        cancel: CancellationToken,
+    ) -> Result<()> {
+        let resolved = self.resolve_and_claim(with).await?;
         let branch = self.load().await?;
-        let user = branch.iter().rposition(|message| message.role == Role::User);
+        let before = match reply {
+            Some(reply) => branch.iter().position(|message| message.id == reply),
+            None => Some(branch.len()),
+        };
+        let before = &branch[..before.ok_or(Kind::NothingToSend)?];
+        let user = before.iter().rposition(|message| message.role == Role::User);
         let user = user.ok_or(Kind::NothingToSend)?;
         // What was made shorter for it stays so.
         let markers = branch[user + 1..].iter().take_while(|message| message.role == Role::Ui);
         let asked = branch[user + markers.count()].id;
-        self.store_and_start(resolved, None, asked, cancel).await
+        let reply = Arc::new(Message::reply(Some(asked), resolved.model.clone()));
+        self.store_and_start(resolved, reply, cancel).await
     }
 
     /// Asks the model to go on where its last reply ended too early.
@@ -252,24 +291,19 @@ impl Session {
         if let (Some(end), true) = (end, has_called) {
             // It ended before the model had anything to say about these calls.
             let resolved = self.resolve_and_claim(&ChatRequest::default()).await?;
-            return self.store_and_start(resolved, None, end, cancel).await;
+            let reply = Arc::new(Message::reply(Some(end), resolved.model.clone()));
+            return self.store_and_start(resolved, reply, cancel).await;
         }
         let last = last.filter(|message| message.role == Role::Assistant);
         let Some(last) = last.filter(|message| says_something(message)) else {
             // There is nothing to go on from.
-            return self.retry_claimed(cancel).await;
+            return self.regenerate_claimed(None, &ChatRequest::default(), cancel).await;
         };
-        let parent = end;
-        let circled =
-            matches!(&last.error, Some(error) if matches!(error.kind, Kind::Repetition { .. }));
-        let go_on = if circled { CONTINUE_AFTER_LOOP } else { GO_ON };
+        let (continued, parent) = (last.id, end);
         let resolved = self.resolve_and_claim(&ChatRequest::default()).await?;
-        let user = Message {
-            parts: vec![Part::Context { text: go_on.to_owned() }],
-            ..Message::text(Role::User, parent, "")
-        };
-        let id = user.id;
-        self.store_and_start(resolved, Some(user), id, cancel).await
+        let reply = Message::reply(parent, resolved.model.clone());
+        let reply = Arc::new(Message { continues: Some(continued), ..reply });
+        self.store_and_start(resolved, reply, cancel).await
     }
 
     pub(super) async fn resolve_and_claim(&self, request: &ChatRequest) -> Result<ResolvedRequest> {
@@ -289,19 +323,16 @@ impl Session {
         Ok(resolved)
     }
 
-    /// Stores what is asked for the model, where it is new, and the beginning of the reply to it.
+    /// Stores the beginning of a reply, and starts the work on it.
     async fn store_and_start(
         self: &Arc<Self>,
         resolved: ResolvedRequest,
-        user: Option<Message>,
-        asked: MessageId,
+        reply: Arc<Message>,
         cancel: CancellationToken,
     ) -> Result<()> {
-        let reply = Arc::new(Message::reply(Some(asked), resolved.model.clone()));
-        let user = user.map(Arc::new);
-        let messages = self.lock().transcript.with_unsaved(user.iter().chain([&reply]));
+        let messages = self.lock().transcript.with_unsaved([&reply]);
         self.services.store.append(&self.fid, messages, reply.id).await?;
-        self.start_stored(resolved, user.as_slice(), &reply, cancel);
+        self.start_stored(resolved, &[], &reply, cancel);
         Ok(())
     }
 
@@ -316,10 +347,13 @@ impl Session {
         let other_branch = {
             let mut state = self.lock();
             state.transcript.all_saved();
-            let other_branch = users.is_empty() && state.transcript.head() != reply.parent;
+            let follows = users.first().map_or(reply.parent, |user| user.parent);
+            let other_branch = state.transcript.head() != follows;
             for user in users {
                 state.transcript.insert(Arc::clone(user));
-                state.tell_added(user);
+                if !other_branch {
+                    state.tell_added(user);
+                }
             }
             other_branch
         };
@@ -354,4 +388,13 @@ impl Session {
         let turn = RunningTurn { session, id: turn };
         self.services.spawn(turn.work(resolved, cancel));
     }
+}
+
+/// Where a message of the user's stands in a branch.
+///
+/// # Errors
+/// `NothingToSend` where it does not.
+fn of_user(branch: &[Arc<Message>], id: MessageId) -> Result<usize> {
+    let at = branch.iter().position(|message| message.id == id && message.is_of_user());
+    Ok(at.ok_or(Kind::NothingToSend)?)
 }

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use super::Session;
-use crate::error::{Kind, Result};
+use crate::error::Result;
 use crate::event::{Mailbox, Snapshot};
-use crate::message::{Message, MessageId};
-use crate::store::SessionPatch;
+use crate::message::Message;
 
 impl Session {
     /// The last messages, and the mailbox among those who watch from then on.
@@ -50,31 +49,6 @@ impl Session {
         let page = self.services.store.page(&self.fid, None, usize::MAX).await?;
         self.lock().transcript.load(&page.messages);
         Ok(page.messages)
-    }
-
-    /// Shows the newest branch through this message. Whether another was shown before.
-    ///
-    /// # Errors
-    /// `SessionAtWork`, `SessionInUse`, and the store's.
-    pub(crate) async fn show_branch(self: &Arc<Self>, message: MessageId) -> Result<bool> {
-        let _turn = self.admission.lock().await;
-        let _gate = self.gate.lock().await;
-        let Some(end) = self.services.store.end_of_branch(&self.fid, message).await? else {
-            return Ok(false);
-        };
-        if self.is_busy() || !self.lock().transcript.is_stored() {
-            return Err(Kind::SessionAtWork.into());
-        }
-        self.services.store.claim(&self.fid).await?;
-        let patch = SessionPatch { head: Some(Some(end)), ..SessionPatch::default() };
-        let patched = self.patch_claimed(patch).await;
-        self.release().await;
-        patched?;
-        let mut state = self.lock();
-        (state.trouble, state.ended) = (state.record.trouble, state.record.ended);
-        state.transcript.unload();
-        state.tell_reset();
-        Ok(true)
     }
 
     /// The whole shown branch, for reading.

@@ -126,6 +126,8 @@ impl ResolvedRequest {
         let patch = SessionPatch {
             change,
             rules: Some(with_rules(&rules, &request.allow)).filter(|rules| *rules != known.rules),
+            // Whoever writes in an archived chat needs it again.
+            archived: known.archived.map(|_| false),
             ..SessionPatch::default()
         };
         (patch != SessionPatch::default()).then_some(patch)

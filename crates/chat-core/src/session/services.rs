@@ -95,10 +95,20 @@ impl SessionServices {
         }
     }
 
-    /// Removes sessions for good that were deleted longer ago than `age`, with what the journals of
+    /// Removes sessions and single messages for good that were deleted longer ago than `age`, with what the journals of
     /// their projects keep for them.
     pub(crate) async fn purge(&self, age: Duration) -> Result<()> {
+        self.store.purge_messages(age).await?;
         let expired = self.store.expired(age).await?;
+        self.remove_for_good(expired).await.map(drop)
+    }
+
+    /// Removes these deleted sessions for good, with what the journals of their projects keep for them. Gives
+    /// those that were removed.
+    pub(crate) async fn remove_for_good(
+        &self,
+        expired: Vec<(Fid, Option<PathBuf>)>,
+    ) -> Result<Vec<Fid>> {
         let mut by_project: BTreeMap<PathBuf, Vec<String>> = BTreeMap::new();
         for (fid, project) in &expired {
             if let Some(project) = project {

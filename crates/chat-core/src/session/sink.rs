@@ -147,7 +147,7 @@ impl ReplySink for Sink {
         TurnContext {
             tools: self.tools(&settings.tools),
             settings: Arc::new(settings.tools.clone()),
-            history: self.turn.session.lock().transcript.history(),
+            history: self.turn.session.lock().transcript.request_history(),
             compact_at: settings.chat.compact_at,
         }
     }

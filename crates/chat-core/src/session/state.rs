@@ -197,6 +197,15 @@ impl State {
         true
     }
 
+    /// Shows what was held back of the open reply: nothing more comes.
+    pub(super) fn flush_reply(&mut self) {
+        if let Some(message) = self.transcript.open_reply()
+            && let Some(grown) = self.transcript.flush()
+        {
+            self.watchers.tell_grown(&self.record.meta.fid, message, grown);
+        }
+    }
+
     /// A reply begins in the transcript.
     pub(super) fn begin_reply(&mut self, reply: &Arc<Message>) {
         self.transcript.begin_reply(Arc::clone(reply));

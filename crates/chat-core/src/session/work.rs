@@ -115,6 +115,9 @@ impl RunningTurn {
             let stored_title = |tool: &str| {
                 self.session.services.tools.get(tool)?.info().stored_title().map(str::to_owned)
             };
+            if is_open {
+                state.flush_reply();
+            }
             let ended = is_open.then(|| state.transcript.end_reply(end, stored_title)).flatten();
             let Some(message) = ended else {
                 // It had ended before: what is reported twice is stored once.

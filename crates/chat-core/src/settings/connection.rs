@@ -1,12 +1,14 @@
 //! Defines a configured server.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 /// A server that the person has configured, or that was found on this machine.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Connection {
     /// Its name, unique, without a slash; shown, and used in `connection/model`.
     pub name: String,
@@ -25,6 +27,16 @@ pub struct Connection {
     /// Where its key comes from.
     #[serde(default, skip_serializing_if = "KeySource::is_none")]
     pub key: KeySource,
+    /// Headers that each request has in addition, by their names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, HeaderSource>,
+    /// The proxy over which it is reached: an address with http, https, socks5 or socks5h, or `none` for
+    /// no proxy at all. Without one the system's counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proxy: Option<String>,
+    /// A PEM file with certificates that are trusted for this server, in addition to the system's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ca: Option<PathBuf>,
 }
 
 impl Connection {
@@ -49,6 +61,11 @@ impl Connection {
     pub fn shown_url(&self) -> Cow<'_, str> {
         without_password(&self.url)
     }
+
+    /// Its proxy to be shown, without the password.
+    pub fn shown_proxy(&self) -> Option<Cow<'_, str>> {
+        self.proxy.as_deref().map(without_password)
+    }
 }
 
 impl fmt::Debug for Connection {
@@ -60,6 +77,9 @@ impl fmt::Debug for Connection {
             .field("models", &self.models)
             .field("requests", &self.requests)
             .field("key", &self.key)
+            .field("headers", &self.headers)
+            .field("proxy", &self.shown_proxy())
+            .field("ca", &self.ca)
             .finish()
     }
 }
@@ -91,17 +111,20 @@ pub enum ConnectionKind {
     /// OpenAI's `/v1/chat/completions`, as spoken by many.
     #[serde(rename = "openai")]
     OpenAi,
+    /// Anthropic's `/v1/messages`, as spoken by some.
+    Anthropic,
 }
 
 impl ConnectionKind {
     /// All of them, in the order in which they are offered.
-    pub const ALL: [Self; 2] = [Self::Ollama, Self::OpenAi];
+    pub const ALL: [Self; 3] = [Self::Ollama, Self::OpenAi, Self::Anthropic];
 
     /// Its name in settings and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ollama => "ollama",
             Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
         }
     }
 }
@@ -126,6 +149,52 @@ impl KeySource {
     /// Whether the server wants no key.
     pub fn is_none(&self) -> bool {
         *self == Self::None
+    }
+}
+
+/// Where the value of a header comes from. Shown nowhere: a header may hold a key.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "a header is text in quotes, { env = \"NAME\" }, { command = \"…\" } or { keyring = true }"
+)]
+pub enum HeaderSource {
+    /// The value itself.
+    Value(String),
+    /// An environment variable.
+    Env {
+        /// Its name.
+        env: String,
+    },
+    /// A command that prints the value as its first line of output.
+    Command {
+        /// The command.
+        command: String,
+    },
+    /// The Secret Service.
+    Keyring(InKeyring),
+}
+
+/// Says in the settings that a value is in the Secret Service: `{ keyring = true }`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InKeyring {
+    keyring: bool,
+}
+
+impl HeaderSource {
+    /// A value in the Secret Service.
+    pub const KEYRING: Self = Self::Keyring(InKeyring { keyring: true });
+}
+
+impl fmt::Debug for HeaderSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Value(_) => f.write_str("Value(…)"),
+            Self::Env { env } => write!(f, "Env({env:?})"),
+            Self::Command { .. } => f.write_str("Command(…)"),
+            Self::Keyring(_) => f.write_str("Keyring"),
+        }
     }
 }
 
@@ -156,10 +225,30 @@ mod tests {
             name: "a".to_owned(),
             kind: None,
             url: "http://user:secret@example.org".to_owned(),
-            models: Vec::new(),
-            requests: None,
-            key: KeySource::None,
+            headers: BTreeMap::from([
+                ("x-team".to_owned(), HeaderSource::Value("secret".to_owned())),
+                ("x-key".to_owned(), HeaderSource::Command { command: "pass secret".to_owned() }),
+            ]),
+            proxy: Some("socks5://me:secret@proxy:1080".to_owned()),
+            ..Connection::default()
         };
-        assert!(!format!("{connection:?}").contains("secret"));
+        let written = format!("{connection:?}");
+        assert!(!written.contains("secret"), "{written}");
+        assert!(written.contains("x-team") && written.contains("proxy:1080"), "{written}");
+    }
+
+    #[test]
+    fn headers_are_written_as_a_person_would() {
+        let text = "name = \"a\"\nurl = \"http://a\"\nproxy = \"none\"\nca = \"/etc/ca.pem\"\n\n[headers]\n\
+                    X-Keyring = { keyring = true }\nX-Run = { command = \"pass x\" }\n\
+                    X-Team = \"blue\"\nX-Token = { env = \"TOKEN\" }\n";
+        let connection: Connection = toml::from_str(text).unwrap();
+        let headers = &connection.headers;
+        assert_eq!(headers["X-Team"], HeaderSource::Value("blue".to_owned()));
+        assert_eq!(headers["X-Token"], HeaderSource::Env { env: "TOKEN".to_owned() });
+        assert_eq!(headers["X-Run"], HeaderSource::Command { command: "pass x".to_owned() });
+        assert_eq!(headers["X-Keyring"], HeaderSource::KEYRING);
+        let again: Connection = toml::from_str(&toml::to_string(&connection).unwrap()).unwrap();
+        assert_eq!(again, connection);
     }
 }

@@ -246,6 +246,7 @@ mod tests {
                             key: crate::settings::KeySource::None,
                             models: Vec::new(),
                             requests: None,
+                            ..Connection::default()
                         };
                         file.change(|s| s.connections.push(connection)).unwrap();
                     }

@@ -1,5 +1,7 @@
 //! Stores the API keys of connections so that they never leak.
 
+mod headers;
+
 use std::collections::{BTreeMap, HashMap};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,6 +12,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::Command;
 use tokio::time::timeout;
 
+pub(crate) use self::headers::header_key;
 use super::{Connection, KeySource};
 use crate::error::{Error, Kind, Result};
 
@@ -326,6 +329,7 @@ mod tests {
             key,
             models: Vec::new(),
             requests: None,
+            ..Connection::default()
         }
     }
 

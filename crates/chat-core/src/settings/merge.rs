@@ -235,6 +235,7 @@ temperature = 0.70
             key: KeySource::None,
             models: Vec::new(),
             requests: None,
+            ..Connection::default()
         }
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AgentSettings, Connection, PermissionSettings, ToolSettings};
+use super::{AgentSettings, ColumnWidth, Connection, PermissionSettings, ToolSettings, Zoom};
 use crate::message::{Delivery, ModelRef, Options, Thinking};
 
 /// Everything that `config.toml` holds.
@@ -131,6 +131,7 @@ impl Default for EngineSettings {
 /// How the window behaves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct UiSettings {
     /// Enter sends and Shift+Enter breaks the line; otherwise the other way round.
     pub enter_sends: bool,
@@ -142,6 +143,15 @@ pub struct UiSettings {
     pub tiny_is_known: bool,
     /// The desktop says what happens in a chat that is not looked at.
     pub notifications: bool,
+    /// Whether the list groups chats by the folders that they work in.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub group_by_project: bool,
+    /// The size of the texts in conversations, messages and files, in percent of the usual one.
+    #[serde(skip_serializing_if = "Zoom::is_default")]
+    pub zoom: Zoom,
+    /// How wide a conversation may become.
+    #[serde(skip_serializing_if = "ColumnWidth::is_default")]
+    pub column: ColumnWidth,
 }
 
 impl UiSettings {
@@ -161,6 +171,9 @@ impl Default for UiSettings {
             favourites: Vec::new(),
             tiny_is_known: false,
             notifications: true,
+            group_by_project: false,
+            zoom: Zoom::default(),
+            column: ColumnWidth::default(),
         }
     }
 }

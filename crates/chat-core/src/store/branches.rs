@@ -1,8 +1,9 @@
-//! Reads the branches of a session: which replies are siblings, where a branch ends, and what was asked last.
+//! Reads the branches of a session: which messages are siblings, where a branch ends, what hangs together, and what
+//! was asked last.
 
 use std::collections::{HashMap, HashSet};
 
-use super::columns::word;
+use super::columns;
 use super::db_handle::DbHandle;
 use super::fault::Outcome;
 use super::{missing, sessions};
@@ -14,7 +15,7 @@ pub(super) struct Branches {
     parents: HashMap<MessageId, Option<MessageId>>,
     /// The messages that follow one, the oldest first.
     children: HashMap<Option<MessageId>, Vec<MessageId>>,
-    replies: HashSet<MessageId>,
+    roles: HashMap<MessageId, Role>,
 }
 
 /// The messages from the head of a session up to the last one of the user's.
@@ -46,15 +47,14 @@ impl Branches {
         let head = db.find("SELECT head FROM sessions WHERE key = ?1", [session], |row| {
             Ok(id(row.get(0)?))
         })?;
-        let reply = word(&Role::Assistant)?;
         let mut out = Self {
             head: head.flatten(),
             parents: HashMap::new(),
             children: HashMap::new(),
-            replies: HashSet::new(),
+            roles: HashMap::new(),
         };
         let mut statement = db.connection.prepare_cached(
-            "SELECT id, parent, role FROM messages WHERE session = ?1 ORDER BY key",
+            "SELECT id, parent, role FROM messages WHERE session = ?1 AND deleted IS NULL ORDER BY key",
         )?;
         let mut rows = statement.query([session])?;
         while let Some(row) = rows.next()? {
@@ -62,19 +62,75 @@ impl Branches {
             let parent = id(row.get(1)?);
             out.parents.insert(message, parent);
             out.children.entry(parent).or_default().push(message);
-            if row.get_ref(2)?.as_str() == Ok(reply.as_str()) {
-                out.replies.insert(message);
+            if let Some(role) = row.get_ref(2)?.as_str().ok().and_then(columns::read_word) {
+                out.roles.insert(message, role);
             }
         }
         Ok(out)
     }
 
-    /// The replies that have alternatives, with those, the oldest first.
+    /// The messages of the user's and the replies that have alternatives, with those, the oldest first.
     pub(super) fn siblings(self) -> Vec<Vec<MessageId>> {
-        let replies = |all: Vec<MessageId>| {
-            all.into_iter().filter(|id| self.replies.contains(id)).collect::<Vec<_>>()
+        let of = |role: Role, all: &[MessageId]| {
+            let all = all.iter().filter(|id| self.roles.get(id) == Some(&role));
+            all.copied().collect::<Vec<_>>()
         };
-        self.children.into_values().map(replies).filter(|all| all.len() > 1).collect()
+        let groups = self
+            .children
+            .values()
+            .flat_map(|all| [Role::User, Role::Assistant].map(|role| of(role, all)));
+        groups.filter(|all| all.len() > 1).collect()
+    }
+
+    pub(super) fn head(&self) -> Option<MessageId> {
+        self.head
+    }
+
+    pub(super) fn has(&self, message: MessageId) -> bool {
+        self.parents.contains_key(&message)
+    }
+
+    pub(super) fn parent(&self, message: MessageId) -> Option<MessageId> {
+        self.parents.get(&message).copied().flatten()
+    }
+
+    pub(super) fn children(&self, message: Option<MessageId>) -> &[MessageId] {
+        self.children.get(&message).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    pub(super) fn role(&self, message: MessageId) -> Option<Role> {
+        self.roles.get(&message).copied()
+    }
+
+    /// The first message of the reply that a message is in, with its calls and their results; of others
+    /// the message itself.
+    pub(super) fn first_of_reply(&self, message: MessageId) -> MessageId {
+        let is_reply = |id| matches!(self.role(id), Some(Role::Assistant | Role::Tool));
+        let mut first = message;
+        // A damaged file could hold a ring.
+        for _ in 0..self.parents.len() {
+            match self.parent(first).filter(|above| is_reply(first) && is_reply(*above)) {
+                Some(above) => first = above,
+                None => break,
+            }
+        }
+        first
+    }
+
+    /// A message and all below it, up to those that `stops` says.
+    pub(super) fn below(
+        &self,
+        message: MessageId,
+        stops: impl Fn(MessageId) -> bool,
+    ) -> Vec<MessageId> {
+        let (mut found, mut at) = (vec![message], 0);
+        let mut known = HashSet::from([message]);
+        while let Some(id) = found.get(at).copied() {
+            let below = self.children(Some(id)).iter().copied();
+            found.extend(below.filter(|below| !stops(*below) && known.insert(*below)));
+            at += 1;
+        }
+        found
     }
 
     /// Where the newest branch through this message ends; none where it is in the shown one already,
@@ -89,13 +145,18 @@ impl Branches {
                 None => break,
             }
         }
-        let mut end = self.parents.contains_key(&message).then_some(message)?;
+        self.has(message).then(|| self.newest_below(message))
+    }
+
+    /// Where the newest branch below a message ends.
+    pub(super) fn newest_below(&self, message: MessageId) -> MessageId {
+        let mut end = message;
         for _ in 0..self.parents.len() {
-            match self.children.get(&Some(end)).and_then(|next| next.last()) {
+            match self.children(Some(end)).last() {
                 Some(next) => end = *next,
                 None => break,
             }
         }
-        Some(end)
+        end
     }
 }

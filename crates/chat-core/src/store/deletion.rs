@@ -50,7 +50,7 @@ impl Store {
     /// process has claimed stay until it is done with them.
     pub async fn purge(&self, age: Duration) -> Result<()> {
         let expired = self.expired(age).await?;
-        self.remove(expired).await
+        self.remove(expired).await.map(drop)
     }
 
     /// What [`purge`](Self::purge) removes, with the projects that these sessions worked in last.
@@ -61,15 +61,17 @@ impl Store {
         self.write(move |db| expired(db, age)).await
     }
 
-    /// Removes these sessions for good, where they still are deleted and nobody has claimed them.
-    pub async fn remove(&self, expired: Vec<(Fid, Option<PathBuf>)>) -> Result<()> {
+    /// Removes these sessions for good, where they still are deleted and nobody has claimed them. Gives
+    /// those that it removed.
+    pub async fn remove(&self, expired: Vec<(Fid, Option<PathBuf>)>) -> Result<Vec<Fid>> {
         if self.inner.writer.is_none() {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let fids: Vec<Fid> = expired.into_iter().map(|(fid, _)| fid).collect();
-        self.write(move |db| remove(db, &fids)).await?;
+        let removed = self.write(move |db| remove(db, &fids)).await?;
         // On its own, so that a picture goes only once no committed message needs it.
-        self.write(attachments::sweep).await
+        self.write(attachments::sweep).await?;
+        Ok(removed)
     }
 }
 
@@ -140,7 +142,7 @@ fn restore_tree(db: &DbHandle, fid: &Fid) -> Outcome<Vec<SessionRecord>> {
 }
 
 /// When a session was deleted.
-fn deleted(db: &DbHandle, fid: &Fid) -> Outcome<Option<i64>> {
+pub(super) fn deleted(db: &DbHandle, fid: &Fid) -> Outcome<Option<i64>> {
     let sql = "SELECT deleted FROM sessions NOT INDEXED WHERE key = ?1";
     Ok(db.find(sql, [key(db, fid)?], |row| row.get(0))?.flatten())
 }
@@ -168,8 +170,9 @@ fn expired(db: &DbHandle, age: Duration) -> Outcome<Vec<(Fid, Option<PathBuf>)>>
     Ok(expired)
 }
 
-/// Removes these sessions, where they are deleted and no living process writes them.
-fn remove(db: &DbHandle, fids: &[Fid]) -> Outcome<()> {
+/// Removes these sessions, where they are deleted and no living process writes them. Gives those removed.
+fn remove(db: &DbHandle, fids: &[Fid]) -> Outcome<Vec<Fid>> {
+    let mut removed = Vec::new();
     let mut living = Living::new(&db.paths.owners);
     let own = db.paths.owners.id();
     for fid in fids {
@@ -197,6 +200,7 @@ fn remove(db: &DbHandle, fids: &[Fid]) -> Outcome<()> {
                 _ => {}
             }
         }
+        removed.push(fid.clone());
     }
-    Ok(())
+    Ok(removed)
 }

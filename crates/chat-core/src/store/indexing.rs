@@ -33,7 +33,7 @@ pub(super) fn step(db: &DbHandle) -> Outcome<bool> {
     let below: Option<i64> = db.find("SELECT below FROM unindexed", [], |row| row.get(0))?;
     let Some(below) = below else { return Ok(false) };
     let mut statement = db.connection.prepare_cached(
-        "SELECT key, iif(ended IS NOT NULL AND role IN ('user', 'assistant'), parts, NULL) \
+        "SELECT key, iif(ended IS NOT NULL AND role IN ('user', 'assistant') AND deleted IS NULL, parts, NULL) \
          FROM messages WHERE key < ?1 ORDER BY key DESC",
     )?;
     let mut rows = statement.query([below])?;

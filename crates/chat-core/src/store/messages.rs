@@ -37,7 +37,7 @@ struct SpokenPart<'a> {
 pub(super) fn insert(db: &DbHandle, session: i64, message: &Message) -> Outcome<()> {
     db.run(
         "INSERT INTO messages (id, session, parent, role, parts, time, ended, error, connection, \
-         model, usage) VALUES (?1, ?2, ?3, ?4, '[]', ?5, NULL, NULL, ?6, ?7, NULL)",
+         model, usage, continues) VALUES (?1, ?2, ?3, ?4, '[]', ?5, NULL, NULL, ?6, ?7, NULL, ?8)",
         params![
             message.id.as_bytes(),
             session,
@@ -46,6 +46,7 @@ pub(super) fn insert(db: &DbHandle, session: i64, message: &Message) -> Outcome<
             nanoseconds(message.time),
             message.model.as_ref().map(|m| &m.connection),
             message.model.as_ref().map(|m| &m.model),
+            message.continues.as_ref().map(MessageId::as_bytes),
         ],
     )?;
     store_content(db, db.connection.last_insert_rowid(), message)?;
@@ -92,14 +93,29 @@ pub(super) fn remove(db: &DbHandle, session: i64, id: MessageId) -> Outcome<()> 
     let found = db.find(sql, params![id.as_bytes(), session], |row| row.get(0))?;
     let Some(key) = found else { return Ok(()) };
     let key: i64 = key;
+    unindex(db, key)?;
+    db.run("DELETE FROM messages WHERE key = ?1", [key])?;
+    Ok(())
+}
+
+/// Has no search find a message.
+pub(super) fn unindex(db: &DbHandle, key: i64) -> Outcome<()> {
     let forget = || {
         db.run("DELETE FROM text_index WHERE rowid = ?1", [key])?;
         db.run("DELETE FROM word_index WHERE rowid = ?1", [key])?;
         Ok(())
     };
-    missing::or_else(db, forget, || Ok(()))?;
-    db.run("DELETE FROM messages WHERE key = ?1", [key])?;
-    Ok(())
+    missing::or_else(db, forget, || Ok(()))
+}
+
+/// Has searches find a message again.
+pub(super) fn reindex(db: &DbHandle, key: i64) -> Outcome<()> {
+    let sql = "SELECT parts FROM messages WHERE key = ?1 AND ended IS NOT NULL \
+               AND role IN ('user', 'assistant')";
+    let parts = db.find(sql, [key], |row| row.get::<_, String>(0))?;
+    let Some(parts) = parts else { return Ok(()) };
+    let text = spoken(&parts).unwrap_or_default();
+    missing::or_else(db, || index(db, key, &text), || Ok(()))
 }
 
 fn index(db: &DbHandle, key: i64, text: &str) -> Outcome<()> {
@@ -110,7 +126,7 @@ fn index(db: &DbHandle, key: i64, text: &str) -> Outcome<()> {
 
 /// The columns that [`read`] takes, in its order.
 pub(super) const COLUMNS: &str =
-    "key, id, parent, role, parts, time, ended, error, connection, model, usage";
+    "key, id, parent, role, parts, time, ended, error, connection, model, usage, continues";
 
 /// Reads a message, a reply being written with what its journal holds.
 pub(super) fn read(db: &DbHandle, row: &Row<'_>) -> Outcome<Message> {
@@ -143,6 +159,7 @@ pub(super) fn read(db: &DbHandle, row: &Row<'_>) -> Outcome<Message> {
         error,
         model: text(8)?.zip(text(9)?).map(|(c, m)| ModelRef::new(c, m)),
         usage: text(10)?.and_then(|json| serde_json::from_str(&json).ok()),
+        continues: row.get::<_, Option<[u8; 16]>>(11)?.map(MessageId::from_bytes),
     };
     if message.ended.is_none() {
         let (key, parts) = (row.get(0)?, &mut message.parts);

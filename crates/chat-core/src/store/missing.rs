@@ -31,6 +31,7 @@ pub(super) fn placeholder(id: MessageId, parent: Option<MessageId>, role: Option
         error: Some(Kind::MessageDamaged.into()),
         model: None,
         usage: None,
+        continues: None,
     }
 }
 

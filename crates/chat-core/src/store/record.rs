@@ -4,6 +4,7 @@ use std::ops::{Deref, DerefMut, Range};
 use std::sync::Arc;
 
 use chat_permission::Entry;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::message::{Message, MessageId, SessionChange, SessionMeta};
@@ -60,6 +61,21 @@ pub struct SessionPatch {
     pub unread: Option<bool>,
     /// Whether it is an agent that is done with.
     pub closed: Option<bool>,
+    /// Whether it stands on top of the list.
+    pub pinned: Option<bool>,
+    /// Whether it is kept out of the list.
+    pub archived: Option<bool>,
+}
+
+/// A session in the trash.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrashedSession {
+    /// The session.
+    pub meta: SessionMeta,
+    /// When it was deleted.
+    pub deleted: Timestamp,
+    /// How many agents were deleted with it.
+    pub agents: u32,
 }
 
 /// A part of a session's shown branch.
@@ -141,4 +157,11 @@ pub struct Hit {
     pub highlights: Vec<Range<usize>>,
     /// The message that has it; none where only the title has it.
     pub message: Option<MessageId>,
+}
+
+impl Hit {
+    /// A session that is found as a whole, and in none of its messages.
+    pub(super) fn whole(session: SessionRecord) -> Self {
+        Self { session, excerpt: None, highlights: Vec::new(), message: None }
+    }
 }

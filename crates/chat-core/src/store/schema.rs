@@ -12,6 +12,8 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/005.sql"),
     include_str!("migrations/006.sql"),
     include_str!("migrations/007.sql"),
+    include_str!("migrations/008.sql"),
+    include_str!("migrations/009.sql"),
 ];
 
 /// Today's version.

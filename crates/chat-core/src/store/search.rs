@@ -2,6 +2,7 @@
 //! words and identifiers; that of words finds short ones, and all without regard to accents.
 
 mod query;
+mod whole;
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -15,9 +16,11 @@ use super::messages;
 use super::missing;
 use super::owner::Living;
 use super::record::{Hit, SearchGap, SearchResults};
+use super::search_filter::SearchFilter;
 use super::sessions;
 use crate::message::MessageId;
 use query::{Fit, Query, excerpt};
+use whole::{all, in_readable_titles};
 
 /// How many messages are ranked. More takes longer than a person who types should wait: 250,000 took
 /// more than a second.
@@ -42,13 +45,25 @@ const WORDS: &str = "word_index";
 ///
 /// Short words are looked for as words of their own first, then at the beginnings of words; titles and
 /// messages that have them within longer words come last.
-pub(super) fn search(db: &DbHandle, text: &str, limit: usize) -> Outcome<SearchResults> {
+pub(super) fn search(
+    db: &DbHandle,
+    text: &str,
+    filter: &SearchFilter,
+    limit: usize,
+) -> Outcome<SearchResults> {
     let query = Query::new(text);
     if query.is_empty() {
-        return Ok(SearchResults::default());
+        return if filter.is_empty() {
+            Ok(SearchResults::default())
+        } else {
+            all(db, filter, limit)
+        };
     }
-    let mut results =
-        missing::or_else(db, || run(db, &query, limit), || in_readable_titles(db, &query, limit))?;
+    let mut results = missing::or_else(
+        db,
+        || run(db, &query, filter, limit),
+        || in_readable_titles(db, &query, filter, limit),
+    )?;
     if query.is_one_letter() {
         results.gaps.push(SearchGap::OneLetter);
     }
@@ -58,18 +73,14 @@ pub(super) fn search(db: &DbHandle, text: &str, limit: usize) -> Outcome<SearchR
     Ok(results)
 }
 
-/// Looks through the titles that can be read: the index is damaged.
-fn in_readable_titles(db: &DbHandle, query: &Query, limit: usize) -> Outcome<SearchResults> {
-    let sessions = sessions::newest(db, usize::MAX)?.into_iter();
-    let titled = sessions.filter(|session| query.find(&session.title, Fit::Parts).is_some());
-    let hit = |session| Hit { session, excerpt: None, highlights: Vec::new(), message: None };
-    let gaps = vec![SearchGap::Damaged];
-    Ok(SearchResults { hits: titled.take(limit).map(hit).collect(), gaps })
-}
-
-fn run(db: &DbHandle, query: &Query, limit: usize) -> Outcome<SearchResults> {
+fn run(
+    db: &DbHandle,
+    query: &Query,
+    filter: &SearchFilter,
+    limit: usize,
+) -> Outcome<SearchResults> {
     let titled = in_titles(db, query)?;
-    let mut hits = Hits::new(db, query, limit);
+    let mut hits = Hits::new(db, query, filter.keys(db)?, limit);
     hits.add_titled(&titled.words)?;
     if query.has_short_words() {
         hits.add_by_words()?;
@@ -136,15 +147,28 @@ struct Hits<'a> {
     found: Vec<Hit>,
     /// The sessions among them.
     seen: HashSet<i64>,
+    /// The sessions that are looked for; none where all are.
+    allowed: Option<HashSet<i64>>,
     /// How many more texts may be read in vain.
     in_vain: usize,
 }
 
 impl<'a> Hits<'a> {
-    fn new(db: &'a DbHandle, query: &'a Query, limit: usize) -> Self {
+    fn new(
+        db: &'a DbHandle,
+        query: &'a Query,
+        allowed: Option<HashSet<i64>>,
+        limit: usize,
+    ) -> Self {
         let living = Living::new(&db.paths.owners);
         let (found, seen) = (Vec::new(), HashSet::new());
-        Self { db, query, living, limit, found, seen, in_vain: READ_IN_VAIN }
+        Self { db, query, living, limit, found, seen, allowed, in_vain: READ_IN_VAIN }
+    }
+
+    /// Whether a session is looked for and not found yet.
+    fn is_wanted(&self, session: i64) -> bool {
+        !self.seen.contains(&session)
+            && self.allowed.as_ref().is_none_or(|allowed| allowed.contains(&session))
     }
 
     fn is_full(&self) -> bool {
@@ -158,7 +182,7 @@ impl<'a> Hits<'a> {
             Some(TextMatch { message, excerpt, highlights }) => {
                 Hit { session, excerpt: Some(excerpt), highlights, message: Some(message) }
             }
-            None => Hit { session, excerpt: None, highlights: Vec::new(), message: None },
+            None => Hit::whole(session),
         });
         Ok(())
     }
@@ -169,7 +193,7 @@ impl<'a> Hits<'a> {
             if self.is_full() {
                 break;
             }
-            if !self.seen.contains(session) {
+            if self.is_wanted(*session) {
                 let text_match = self.newest_in(*session)?;
                 self.add(*session, text_match)?;
             }
@@ -245,7 +269,7 @@ impl<'a> Hits<'a> {
     fn add_best(&mut self, asked: &str) -> Outcome<()> {
         let mut texts = in_texts(self.db, asked)?;
         let mut sessions: Vec<i64> =
-            texts.keys().copied().filter(|session| !self.seen.contains(session)).collect();
+            texts.keys().copied().filter(|session| self.is_wanted(*session)).collect();
         sessions.sort_unstable_by_key(|session| texts[session].first().map(|(place, _)| *place));
         for session in sessions {
             for (_, message) in texts.remove(&session).unwrap_or_default() {
@@ -278,7 +302,7 @@ impl<'a> Hits<'a> {
             && let Some(row) = rows.next()?
         {
             let session = row.get(0)?;
-            if self.seen.contains(&session) {
+            if !self.is_wanted(session) {
                 continue;
             }
             key = row.get(1)?;
@@ -294,7 +318,7 @@ impl<'a> Hits<'a> {
     fn add_by_reading(&mut self) -> Outcome<bool> {
         let mut statement = self.db.connection.prepare_cached(
             "SELECT m.session, m.key FROM messages m CROSS JOIN sessions s ON s.key = m.session \
-             WHERE m.role IN ('user', 'assistant') AND s.deleted IS NULL \
+             WHERE m.role IN ('user', 'assistant') AND s.deleted IS NULL AND m.deleted IS NULL \
              ORDER BY m.key DESC LIMIT ?1",
         )?;
         let mut rows = statement.query([NEWEST + 1])?;
@@ -307,7 +331,7 @@ impl<'a> Hits<'a> {
                 return Ok(false);
             }
             let session = row.get(0)?;
-            if !self.seen.contains(&session)
+            if self.is_wanted(session)
                 && let Some(text_match) = self.text_match(row.get(1)?, Fit::Parts)?
             {
                 self.add(session, Some(text_match))?;

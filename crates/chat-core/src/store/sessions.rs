@@ -1,4 +1,4 @@
-//! Creates, lists, changes, claims and deletes the rows of sessions.
+//! Creates, lists, claims and gives up the rows of sessions.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ use super::fault::Outcome;
 use super::journal;
 use super::missing;
 use super::owner::Living;
-use super::record::{NewSession, SessionPatch, SessionRecord};
+use super::record::{NewSession, SessionRecord};
 use crate::error::Kind;
 use crate::message::{AgentState, Ending, Fid, MessageId, ModelRef, SessionMeta};
 
@@ -53,6 +53,8 @@ columns!(
     folder,
     closed,
     asks,
+    pinned,
+    archived,
     owner
 );
 
@@ -115,6 +117,8 @@ fn record(row: &Row<'_>, living: &mut Living<'_>) -> rusqlite::Result<SessionRec
         unread: row.get(Column::unread as usize)?,
         trouble: word(TROUBLE)?.and_then(Ending::trouble),
         ended: word(ENDED)?.map(|ended| AgentState::of_reply(Some(ended), error.as_ref())),
+        pinned: row.get::<_, Option<i64>>(Column::pinned as usize)?.map(instant),
+        archived: row.get::<_, Option<i64>>(Column::archived as usize)?.map(instant),
         created: instant(row.get(Column::created as usize)?),
         updated: instant(row.get(Column::updated as usize)?),
         in_use,
@@ -351,55 +355,8 @@ pub(super) fn release_all(db: &DbHandle) -> Outcome<()> {
     Ok(())
 }
 
-/// Changes a session's row and gives the result.
-pub(super) fn patch(db: &DbHandle, fid: &Fid, patch: &SessionPatch) -> Outcome<SessionRecord> {
-    // Answers "not found" for deleted ones as well.
-    one(db, fid)?;
-    let key = key(db, fid)?;
-    if let Some((title, by_person)) = &patch.title {
-        db.run(
-            "UPDATE sessions SET title = ?2, titled_by_person = ?3 \
-             WHERE key = ?1 AND (?3 OR NOT titled_by_person)",
-            params![key, title, by_person],
-        )?;
-    }
-    let set = |name: &str, value: &dyn ToSql| {
-        db.run(&format!("UPDATE sessions SET {name} = ?2 WHERE key = ?1"), params![key, value])
-    };
-    let change = &patch.change;
-    if let Some(agent) = &change.agent {
-        set("agent", agent)?;
-    }
-    if let Some(model) = &change.model {
-        set("connection", &model.connection)?;
-        set("model", &model.model)?;
-    }
-    if let Some(thinking) = &change.thinking {
-        set("thinking", &word(thinking)?)?;
-    }
-    if let Some(options) = &change.options {
-        set("options", &columns::options(options)?)?;
-    }
-    if let Some(instructions) = &change.instructions {
-        set("instructions", instructions)?;
-    }
-    if let Some(project) = &change.project {
-        set("project", &columns::path(project.as_deref()))?;
-    }
-    if let Some(mode) = &change.mode {
-        set("mode", &word(mode)?)?;
-    }
-    if let Some(rules) = &patch.rules {
-        set("rules", &columns::rules(rules)?)?;
-    }
-    if let Some(head) = &patch.head {
-        set("head", &head.as_ref().map(MessageId::as_bytes))?;
-    }
-    if let Some(unread) = patch.unread {
-        set("unread", &unread)?;
-    }
-    if let Some(closed) = patch.closed {
-        set("closed", &closed.then_some(true))?;
-    }
-    one(db, fid)
+/// Notes that the person chose the title, so that no better one replaces it.
+pub(super) fn mark_titled(db: &DbHandle, key: i64) -> Outcome<()> {
+    db.run("UPDATE sessions SET titled_by_person = TRUE WHERE key = ?1", [key])?;
+    Ok(())
 }

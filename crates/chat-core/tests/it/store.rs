@@ -1,5 +1,6 @@
 //! The store as its users see it: what goes in comes out, also after a restart.
 
+mod arranging;
 mod backups;
 mod damage;
 mod full;

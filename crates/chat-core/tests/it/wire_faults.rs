@@ -1,4 +1,4 @@
-//! Everything that can go wrong at a server, as both clients tell it; and that the next request
+//! Everything that can go wrong at a server, as all clients tell it; and that the next request
 //! works all the same.
 
 use std::time::Duration;
@@ -11,11 +11,11 @@ use futures_util::StreamExt;
 use rstest::rstest;
 
 use crate::wire::{
-    OLLAMA, OPENAI, answer, ask, client, connection, hello, impatient, text_of, timeouts,
+    ANTHROPIC, OLLAMA, OPENAI, answer, ask, client, connection, hello, impatient, text_of, timeouts,
 };
 
 /// Asks once with this script, gives the text and the kind, and asks again, in good order.
-async fn fault(kind: ConnectionKind, script: Script) -> (String, Kind) {
+pub async fn fault(kind: ConnectionKind, script: Script) -> (String, Kind) {
     fault_within(kind, script, timeouts()).await
 }
 
@@ -39,7 +39,7 @@ async fn works(client: &dyn Client) {
 
 #[rstest]
 #[tokio::test]
-async fn nobody_listens(#[values(OLLAMA, OPENAI)] kind: ConnectionKind) {
+async fn nobody_listens(#[values(OLLAMA, OPENAI, ANTHROPIC)] kind: ConnectionKind) {
     let port = unused_port();
     let url = format!("http://127.0.0.1:{port}");
     let client = connect(&connection(&url), kind, None, timeouts()).unwrap();
@@ -60,7 +60,7 @@ async fn a_name_that_nobody_has() {
 
 #[tokio::test]
 async fn an_address_that_is_none() {
-    for kind in [OLLAMA, OPENAI] {
+    for kind in [OLLAMA, OPENAI, ANTHROPIC] {
         let error = connect(&connection("ftp://x"), kind, None, timeouts()).unwrap_err();
         assert_eq!(error.kind, Kind::InvalidUrl);
         assert_eq!(error.connection.as_deref(), Some("here"));
@@ -78,11 +78,11 @@ async fn encryption_where_there_is_none() {
 #[rstest]
 #[tokio::test]
 async fn a_website_instead_of_a_server(
-    #[values(OLLAMA, OPENAI)] kind: ConnectionKind,
+    #[values(OLLAMA, OPENAI, ANTHROPIC)] kind: ConnectionKind,
     #[values(200, 404, 405)] status: u16,
 ) {
     let server = Server::start();
-    let paths = ["/api/chat", "/v1/chat/completions", "/api/tags", "/v1/models"];
+    let paths = ["/api/chat", "/v1/chat/completions", "/v1/messages", "/api/tags", "/v1/models"];
     for path in paths {
         let page = Answer::new(status, "<!doctype html><title>A shop</title>");
         server.answer(path, page.header("content-type", "text/html; charset=utf-8"));
@@ -98,7 +98,9 @@ async fn a_website_instead_of_a_server(
 
 #[rstest]
 #[tokio::test]
-async fn another_program_that_speaks_json(#[values(OLLAMA, OPENAI)] kind: ConnectionKind) {
+async fn another_program_that_speaks_json(
+    #[values(OLLAMA, OPENAI, ANTHROPIC)] kind: ConnectionKind,
+) {
     let server = Server::start();
     for path in ["/api/tags", "/v1/models"] {
         server.answer(path, Answer::new(200, r#"{"status":"ok"}"#));
@@ -108,7 +110,7 @@ async fn another_program_that_speaks_json(#[values(OLLAMA, OPENAI)] kind: Connec
 
 #[rstest]
 #[tokio::test]
-async fn a_wrong_key(#[values(OLLAMA, OPENAI)] kind: ConnectionKind) {
+async fn a_wrong_key(#[values(OLLAMA, OPENAI, ANTHROPIC)] kind: ConnectionKind) {
     let server = Server::start().with_key("right");
     for key in [None, Some(Key::new("wrong"))] {
         let keyless = key.is_none();
@@ -123,7 +125,7 @@ async fn a_wrong_key(#[values(OLLAMA, OPENAI)] kind: ConnectionKind) {
 
 #[rstest]
 #[tokio::test]
-async fn a_key_that_cannot_be_sent(#[values(OLLAMA, OPENAI)] kind: ConnectionKind) {
+async fn a_key_that_cannot_be_sent(#[values(OLLAMA, OPENAI, ANTHROPIC)] kind: ConnectionKind) {
     let server = Server::start();
     let key = Some(Key::new("a\nb"));
     let client = connect(&connection(&server.url()), kind, key, timeouts()).unwrap();
@@ -132,7 +134,7 @@ async fn a_key_that_cannot_be_sent(#[values(OLLAMA, OPENAI)] kind: ConnectionKin
 
 #[rstest]
 #[tokio::test]
-async fn an_unknown_model(#[values(OLLAMA, OPENAI)] kind: ConnectionKind) {
+async fn an_unknown_model(#[values(OLLAMA, OPENAI, ANTHROPIC)] kind: ConnectionKind) {
     let server = Server::start();
     let client = client(&server, kind);
     let request = Request { model: "gone".to_owned(), ..hello() };
@@ -167,14 +169,14 @@ async fn too_long_an_input() {
 #[case(400, r#"{"error":"\"scripted\" does not support tools"}"#, Kind::Unsupported { feature: Feature::Tools })]
 #[tokio::test]
 async fn refusals(#[case] status: u16, #[case] body: &str, #[case] expected: Kind) {
-    for kind in [OLLAMA, OPENAI] {
+    for kind in [OLLAMA, OPENAI, ANTHROPIC] {
         assert_eq!(fault(kind, Script::status(status, body)).await.1, expected);
     }
 }
 
 #[rstest]
 #[tokio::test]
-async fn too_many_requests(#[values(OLLAMA, OPENAI)] kind: ConnectionKind) {
+async fn too_many_requests(#[values(OLLAMA, OPENAI, ANTHROPIC)] kind: ConnectionKind) {
     let refusal = Script::status(429, r#"{"error":"slow down"}"#);
     let (_, got) = fault(kind, refusal.clone().header("retry-after", "7")).await;
     assert_eq!(got, Kind::RateLimited { retry_after: Some(Duration::from_secs(7)) });
@@ -187,7 +189,7 @@ async fn too_many_requests(#[values(OLLAMA, OPENAI)] kind: ConnectionKind) {
 #[rstest]
 #[tokio::test]
 async fn silence_before_the_first_chunk_is_waited_out(
-    #[values(OLLAMA, OPENAI)] kind: ConnectionKind,
+    #[values(OLLAMA, OPENAI, ANTHROPIC)] kind: ConnectionKind,
     #[values(true, false)] headers_first: bool,
 ) {
     let server = Server::start();
@@ -209,7 +211,9 @@ async fn silence_before_the_first_chunk_is_waited_out(
 
 #[rstest]
 #[tokio::test]
-async fn silence_in_mid_stream_is_a_stall(#[values(OLLAMA, OPENAI)] kind: ConnectionKind) {
+async fn silence_in_mid_stream_is_a_stall(
+    #[values(OLLAMA, OPENAI, ANTHROPIC)] kind: ConnectionKind,
+) {
     let script = Script::new().text("half").stall();
     let (text, kind) = fault_within(kind, script, impatient()).await;
     assert_eq!((text.as_str(), kind), ("half", Kind::Stalled));
@@ -218,7 +222,7 @@ async fn silence_in_mid_stream_is_a_stall(#[values(OLLAMA, OPENAI)] kind: Connec
 #[rstest]
 #[tokio::test]
 async fn silence_after_the_tag_that_opens_thoughts_is_a_stall(
-    #[values(OLLAMA, OPENAI)] kind: ConnectionKind,
+    #[values(OLLAMA, OPENAI, ANTHROPIC)] kind: ConnectionKind,
     #[values("<think>", "<thi")] held: &str,
 ) {
     let script = Script::new().text(held).stall();
@@ -228,7 +232,7 @@ async fn silence_after_the_tag_that_opens_thoughts_is_a_stall(
 
 #[rstest]
 #[tokio::test]
-async fn a_slow_stream_is_no_stall(#[values(OLLAMA, OPENAI)] kind: ConnectionKind) {
+async fn a_slow_stream_is_no_stall(#[values(OLLAMA, OPENAI, ANTHROPIC)] kind: ConnectionKind) {
     let server = Server::start();
     let client = connect(&connection(&server.url()), kind, None, impatient()).unwrap();
     let pieces: Vec<String> = (0..8).map(|n| n.to_string()).collect();
@@ -265,7 +269,7 @@ async fn a_stall_after_the_reason_is_an_end() {
 #[tokio::test]
 async fn a_torn_stream_is_cut(
     #[case] script: Script,
-    #[values(OLLAMA, OPENAI)] kind: ConnectionKind,
+    #[values(OLLAMA, OPENAI, ANTHROPIC)] kind: ConnectionKind,
 ) {
     let foreign =
         format!("{script:?}").contains(if kind == OLLAMA { "data: " } else { "{\\\"message" });
@@ -277,7 +281,9 @@ async fn a_torn_stream_is_cut(
 
 #[rstest]
 #[tokio::test]
-async fn a_connection_closed_before_any_answer(#[values(OLLAMA, OPENAI)] kind: ConnectionKind) {
+async fn a_connection_closed_before_any_answer(
+    #[values(OLLAMA, OPENAI, ANTHROPIC)] kind: ConnectionKind,
+) {
     for script in [Script::new().cut(), Script::new().reset(), Script::new().end_early()] {
         assert_eq!(fault(kind, script).await, (String::new(), Kind::Cut));
     }
@@ -290,7 +296,7 @@ async fn a_connection_closed_before_any_answer(#[values(OLLAMA, OPENAI)] kind: C
 async fn an_error_in_mid_stream(
     #[case] words: &str,
     #[case] expected: Kind,
-    #[values(OLLAMA, OPENAI)] kind: ConnectionKind,
+    #[values(OLLAMA, OPENAI, ANTHROPIC)] kind: ConnectionKind,
 ) {
     let code = if expected == Kind::Busy { 503 } else { 500 };
     let got = fault(kind, Script::new().text("half").error_code(words, code)).await;
@@ -300,7 +306,7 @@ async fn an_error_in_mid_stream(
 #[rstest]
 #[tokio::test]
 async fn an_error_under_200_before_any_text(
-    #[values(OLLAMA, OPENAI)] kind: ConnectionKind,
+    #[values(OLLAMA, OPENAI, ANTHROPIC)] kind: ConnectionKind,
     #[values(true, false)] stream: bool,
 ) {
     let server = Server::start();
@@ -321,9 +327,16 @@ async fn an_error_under_200_before_any_text(
 #[case(b"data: {\"choices\":[{\"delta\":{\"content\":\"\xff\xfe\"}}]}\n\n")]
 #[case(b"{\"message\":7}\n\n")]
 #[case(b"data: {\"choices\":\"none\"}\n\n")]
+#[case(b"event: x\ndata: {not json}\n\n")]
+#[case(b"event: x\ndata: {\"type\":\"content_block_delta\",\"delta\":{\"text\":\"\xff\xfe\"}}\n\n")]
+#[case(b"event: x\ndata: {\"type\":\"message\",\"content\":\"none\"}\n\n")]
 #[tokio::test]
 async fn what_is_no_json_or_no_utf8(#[case] bytes: &'static [u8]) {
-    let kind = if bytes.starts_with(b"data") { OPENAI } else { OLLAMA };
+    let kind = match bytes[0] {
+        b'd' => OPENAI,
+        b'e' => ANTHROPIC,
+        _ => OLLAMA,
+    };
     let got = fault(kind, Script::new().text("half").bytes(bytes).text("more")).await;
     assert_eq!(got, ("half".to_owned(), Kind::InvalidResponse));
 }
@@ -331,7 +344,7 @@ async fn what_is_no_json_or_no_utf8(#[case] bytes: &'static [u8]) {
 #[rstest]
 #[tokio::test]
 async fn a_line_of_100_mb(
-    #[values(OLLAMA, OPENAI)] kind: ConnectionKind,
+    #[values(OLLAMA, OPENAI, ANTHROPIC)] kind: ConnectionKind,
     #[values(true, false)] in_event: bool,
 ) {
     let server = Server::start();
@@ -350,7 +363,7 @@ async fn a_line_of_100_mb(
 #[rstest]
 #[tokio::test]
 async fn an_empty_reply_is_not_the_clients_business(
-    #[values(OLLAMA, OPENAI)] kind: ConnectionKind,
+    #[values(OLLAMA, OPENAI, ANTHROPIC)] kind: ConnectionKind,
 ) {
     let server = Server::start();
     server.push(Script::new());
@@ -360,7 +373,7 @@ async fn an_empty_reply_is_not_the_clients_business(
 #[rstest]
 #[tokio::test]
 async fn text_before_an_error_comes_first_and_the_error_once(
-    #[values(OLLAMA, OPENAI)] kind: ConnectionKind,
+    #[values(OLLAMA, OPENAI, ANTHROPIC)] kind: ConnectionKind,
 ) {
     let server = Server::start();
     server.push(Script::new().texts(["a", "b", "c"]).error("gone"));

@@ -1,16 +1,15 @@
 //! What real servers say (`crates/chat-testkit/fixtures`), and what the clients make of it.
 
-use chat_core::chat::{Chat, Progress};
+mod anthropic;
+
 use chat_core::client::{Capabilities, Delta, Finish, ModelInfo, Request};
 use chat_core::error::{Error, Kind};
 use chat_core::message::{Origin, ProviderData, Usage};
 use chat_core::settings::ConnectionKind;
 use chat_testkit::fixtures::Fixture;
 use chat_testkit::server::{Answer, Script, Server, Split};
-use rstest::rstest;
-use tokio_util::sync::CancellationToken;
 
-use crate::wire::{OLLAMA, OPENAI, answer, ask, client, hello, user};
+use crate::wire::{ANTHROPIC, OLLAMA, OPENAI, answer, ask, client, hello};
 
 /// What a client makes of a streamed answer; of its bytes torn apart, too.
 async fn streamed(kind: ConnectionKind, bytes: Vec<u8>) -> (Vec<Delta>, Option<Error>) {
@@ -33,10 +32,11 @@ async fn streamed(kind: ConnectionKind, bytes: Vec<u8>) -> (Vec<Delta>, Option<E
 
 /// With another name of the server that they came from: it has another port each time.
 fn from_there(mut deltas: Vec<Delta>, server: &Server) -> Vec<Delta> {
-    let address = Origin::digest(&format!("{}/v1", server.url()));
+    let addresses = [format!("{}/v1", server.url()), format!("{}/", server.url())];
+    let addresses = addresses.map(|address| Some(Origin::digest(&address)));
     for delta in &mut deltas {
         if let Delta::Provider { data, .. } = delta
-            && data.origin.server.as_ref() == Some(&address)
+            && addresses.contains(&data.origin.server)
         {
             data.origin.server = Some("there".to_owned());
         }
@@ -66,9 +66,17 @@ async fn whole_of(kind: ConnectionKind, bytes: Vec<u8>) -> Vec<Delta> {
     answer(&*client(&server, kind), Request { stream: false, ..hello() }).await
 }
 
+fn kind_of(fixture: Fixture) -> ConnectionKind {
+    match fixture {
+        Fixture::OLLAMA => OLLAMA,
+        Fixture::ANTHROPIC => ANTHROPIC,
+        _ => OPENAI,
+    }
+}
+
 async fn models(fixture: Fixture, more: &[(&str, &str)]) -> Vec<ModelInfo> {
     let server = Server::start();
-    let kind = if fixture == Fixture::OLLAMA { OLLAMA } else { OPENAI };
+    let kind = kind_of(fixture);
     let list = fixture.read("models.json");
     server.answer("/v1/models", Answer::new(200, list.clone()));
     server.answer("/api/tags", Answer::new(200, list));
@@ -80,7 +88,7 @@ async fn models(fixture: Fixture, more: &[(&str, &str)]) -> Vec<ModelInfo> {
 
 async fn refused(fixture: Fixture, status: u16) -> Kind {
     let server = Server::start();
-    let kind = if fixture == Fixture::OLLAMA { OLLAMA } else { OPENAI };
+    let kind = kind_of(fixture);
     let body = String::from_utf8(fixture.read("error.json")).unwrap();
     server.push(Script::status(status, &body));
     let error = ask(&*client(&server, kind), hello()).await.1.unwrap();
@@ -361,49 +369,4 @@ async fn ollama() {
     assert_eq!(models[1].capabilities.thinking, Some(true));
     let kind = refused(Fixture::OLLAMA, 400).await;
     assert_eq!(kind, Kind::InputTooLong { window: Some(8_192), largest: Some(32_768) });
-}
-
-/// A recorded stream that is cut at any byte is never taken for a whole one, and never for rubbish.
-#[rstest]
-#[case(OPENAI, Fixture::LLAMA_CPP, "stream.sse", "\"finish_reason\":\"stop\"")]
-#[case(OPENAI, Fixture::LLAMA_CPP, "tool-call.sse", "\"finish_reason\":\"tool_calls\"")]
-#[case(OPENAI, Fixture::VLLM, "stream.sse", "\"finish_reason\":\"tool_calls\"")]
-#[case(OLLAMA, Fixture::OLLAMA, "stream.ndjson", "\"done\":true")]
-#[tokio::test]
-async fn cut_anywhere(
-    #[case] kind: ConnectionKind,
-    #[case] fixture: Fixture,
-    #[case] name: &str,
-    #[case] last_word: &str,
-) {
-    let bytes = fixture.read(name);
-    let ended = String::from_utf8_lossy(&bytes).find(last_word).unwrap();
-    let server = Server::start();
-    let client = client(&server, kind);
-    for at in 0..ended {
-        server.push(Script::raw(bytes[..at].to_vec()));
-        let (deltas, error) = ask(&*client, hello()).await;
-        assert_eq!(error.map(|e| e.kind), Some(Kind::Cut), "cut at {at}: {deltas:?}");
-    }
-}
-
-/// A call of which the end is missing is never asked for, wherever the stream broke.
-#[tokio::test]
-async fn a_cut_call_is_not_made() {
-    let bytes = Fixture::LLAMA_CPP.read("tool-call.sse");
-    let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
-    let server = Server::start();
-    let mut asked_for = Vec::new();
-    for end in ends {
-        server.push(Script::raw(bytes[..end].to_vec()));
-        let mut chat = Chat::new(client(&server, OPENAI), hello().model);
-        let mut calls = 0;
-        let mut progress = |progress: Progress<'_>| {
-            calls += usize::from(matches!(progress, Progress::ToolCallRequested(_)));
-        };
-        let ended = chat.send(vec![user("hi")], &CancellationToken::new(), &mut progress).await;
-        assert_eq!(calls, usize::from(ended.is_ok()), "cut at {end}: {ended:?}");
-        asked_for.push(calls);
-    }
-    assert_eq!((asked_for.first(), asked_for.last()), (Some(&0), Some(&1)));
 }

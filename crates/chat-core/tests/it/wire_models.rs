@@ -6,7 +6,7 @@ use chat_core::settings::{Connection, ConnectionKind};
 use chat_testkit::server::{Answer, Gate, Model, Protocol, Server, unused_port};
 use rstest::rstest;
 
-use crate::wire::{OLLAMA, OPENAI, answer, client, connection, hello, timeouts};
+use crate::wire::{ANTHROPIC, OLLAMA, OPENAI, answer, client, connection, hello, timeouts};
 
 #[tokio::test]
 async fn ollama_lists_models_old_and_new() {
@@ -55,6 +55,28 @@ async fn openai_lists_models_wherever_the_address_points() {
     }
 }
 
+#[tokio::test]
+async fn anthropics_list_is_read_page_by_page_wherever_the_address_points() {
+    let server = Server::start().only(Protocol::Anthropic);
+    for path in ["", "/", "/v1", "/v1/messages", "/v1/models"] {
+        let connection = connection(&format!("{}{path}", server.url()));
+        let client = connect(&connection, ANTHROPIC, None, timeouts()).unwrap();
+        let models = client.models().await.unwrap();
+        assert_eq!(models[0].name, "scripted");
+        assert_eq!(models[0].context_length, Some(32_768));
+        assert_eq!(models[0].capabilities.vision, Some(true));
+        answer(&*client, hello()).await;
+    }
+    let page = r#"{"data":[{"type":"model","id":"a"}],"has_more":true,"last_id":"a"}"#;
+    server.answer("/v1/models", Answer::new(200, page));
+    let models = client(&server, ANTHROPIC).models().await.unwrap();
+    assert_eq!(models.len(), 2, "a page that repeats itself is the last");
+    server.answer("/v1/models", no_list());
+    let client = client(&server, ANTHROPIC);
+    assert_eq!(client.models().await.unwrap(), [], "it has none that it names");
+    assert_eq!(client.model("mine").await.unwrap().name, "mine");
+}
+
 #[rstest]
 #[case("http://127.0.0.1:11434", Some(OLLAMA))]
 #[case("http://box:11434/v1", Some(OPENAI))]
@@ -69,6 +91,11 @@ async fn openai_lists_models_wherever_the_address_points() {
 #[case("http://127.0.0.1:8080/v1/", Some(OPENAI))]
 #[case("http://127.0.0.1:8080", None)]
 #[case("https://notopenai.com", None)]
+#[case("https://api.anthropic.com", Some(ANTHROPIC))]
+#[case("https://api.anthropic.com/v1", Some(ANTHROPIC))]
+#[case("https://api.minimax.io/anthropic", Some(ANTHROPIC))]
+#[case("https://api.deepseek.com/anthropic/v1", Some(ANTHROPIC))]
+#[case("http://127.0.0.1:4000/v1/messages", Some(ANTHROPIC))]
 #[case("not a url", None)]
 fn the_address_may_tell_the_kind(#[case] url: &str, #[case] kind: Option<ConnectionKind>) {
     assert_eq!(guess_kind(url), kind);
@@ -77,13 +104,16 @@ fn the_address_may_tell_the_kind(#[case] url: &str, #[case] kind: Option<Connect
 #[tokio::test]
 async fn a_server_is_asked_what_it_speaks() {
     async fn detected(server: &Server) -> Result<ConnectionKind> {
-        detect_kind(&server.url(), None, timeouts()).await
+        detect_kind(&connection(&server.url()), None, timeouts()).await
     }
     assert_eq!(detected(&Server::start()).await, Ok(OLLAMA));
     assert_eq!(detected(&Server::start().only(Protocol::Ollama)).await, Ok(OLLAMA));
     assert_eq!(detected(&Server::start().only(Protocol::OpenAi)).await, Ok(OPENAI));
-    let locked = Server::start().only(Protocol::OpenAi).with_key("k");
-    assert_eq!(detected(&locked).await, Ok(OPENAI));
+    assert_eq!(detected(&Server::start().only(Protocol::Anthropic)).await, Ok(ANTHROPIC));
+    for (protocol, kind) in [(Protocol::OpenAi, OPENAI), (Protocol::Anthropic, ANTHROPIC)] {
+        let locked = Server::start().only(protocol).with_key("k");
+        assert_eq!(detected(&locked).await, Ok(kind));
+    }
 
     let page = || Answer::new(200, "<html>").header("content-type", "text/html");
     let website = Server::start();
@@ -92,7 +122,7 @@ async fn a_server_is_asked_what_it_speaks() {
     }
     assert_eq!(detected(&website).await.unwrap_err().kind, Kind::WrongUrl);
     let port = unused_port();
-    let nobody = detect_kind(&format!("localhost:{port}"), None, timeouts()).await;
+    let nobody = detect_kind(&connection(&format!("localhost:{port}")), None, timeouts()).await;
     assert_eq!(nobody.unwrap_err().kind, Kind::Unreachable);
 }
 
@@ -121,7 +151,7 @@ async fn a_server_without_a_list_of_models_is_a_server_all_the_same(
     let client = connect(&connection(&server.url()), OPENAI, None, timeouts()).unwrap();
     assert_eq!(client.models().await.unwrap(), []);
     assert_eq!(client.model("typed").await.unwrap().name, "typed");
-    assert_eq!(detect_kind(&server.url(), None, timeouts()).await, Ok(OPENAI));
+    assert_eq!(detect_kind(&connection(&server.url()), None, timeouts()).await, Ok(OPENAI));
 }
 
 #[rstest]

@@ -7,7 +7,7 @@ use chat_testkit::server::{Model, Server};
 use rstest::rstest;
 use serde_json::Value;
 
-use crate::wire::{OLLAMA, OPENAI, answer, client, hello};
+use crate::wire::{ANTHROPIC, OLLAMA, OPENAI, answer, client, hello};
 
 /// A value that nothing else in a request has, and how it is found there.
 fn sample(option: OptionName) -> (&'static str, &'static str) {
@@ -30,7 +30,7 @@ async fn body(server: &Server, kind: ConnectionKind, options: Options) -> Value 
 #[rstest]
 #[tokio::test]
 async fn every_option_that_a_protocol_takes_is_in_its_request_and_no_other_is(
-    #[values(OLLAMA, OPENAI)] kind: ConnectionKind,
+    #[values(OLLAMA, OPENAI, ANTHROPIC)] kind: ConnectionKind,
 ) {
     let server = Server::start().with_models([Model::new("scripted").context(32_768)]);
     let plain = body(&server, kind, Options::default()).await;

@@ -19,7 +19,7 @@ fn short() -> Options {
 #[tokio::test]
 async fn a_real_server_is_recognised_and_answers() {
     let Some(server) = RealServer::start() else { return };
-    assert_eq!(detect_kind(&server.url(), None, timeouts()).await, Ok(OPENAI));
+    assert_eq!(detect_kind(&connection(&server.url()), None, timeouts()).await, Ok(OPENAI));
     let candidates =
         vec![chat_core::settings::Connection { kind: Some(OPENAI), ..connection(&server.url()) }];
     let found = find_local(&Probe { candidates }).await;

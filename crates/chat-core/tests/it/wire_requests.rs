@@ -1,4 +1,4 @@
-//! What both clients send, and to whom.
+//! Tests what all clients send, and to which server.
 
 use std::sync::Arc;
 
@@ -12,10 +12,12 @@ use chat_testkit::server::{Answer, Model, Script, Server};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::wire::{OLLAMA, OPENAI, answer, ask, client, connection, hello, timeouts, user};
+use crate::wire::{
+    ANTHROPIC, OLLAMA, OPENAI, answer, ask, client, connection, hello, timeouts, user,
+};
 
 /// A conversation with everything in it.
-fn conversation() -> Vec<Arc<Message>> {
+pub fn conversation() -> Vec<Arc<Message>> {
     let parts = |role, parts| Arc::new(Message { parts, ..Message::text(role, None, "") });
     let call =
         |id: &str, arguments| Part::ToolCall(ToolCall::new(ToolCallId::new(id), "look", arguments));
@@ -242,25 +244,34 @@ async fn a_model_that_cannot_be_shown_still_chats() {
 
 #[rstest]
 #[tokio::test]
-async fn the_key_goes_as_a_bearer(#[values(OLLAMA, OPENAI)] kind: ConnectionKind) {
+async fn the_key_goes_in_its_header(#[values(OLLAMA, OPENAI, ANTHROPIC)] kind: ConnectionKind) {
     let server = Server::start().with_key("s3cret-key");
     let key = Some(Key::new(" s3cret-key\n"));
     let client = connect(&connection(&server.url()), kind, key, timeouts()).unwrap();
     client.models().await.unwrap();
     answer(&*client, hello()).await;
-    assert_eq!(server.chats()[0].headers["authorization"], "Bearer s3cret-key");
+    let headers = &server.chats()[0].headers;
+    if kind == ANTHROPIC {
+        assert_eq!(
+            (&*headers["x-api-key"], &*headers["anthropic-version"]),
+            ("s3cret-key", "2023-06-01")
+        );
+        assert!(!headers.contains_key("authorization"));
+    } else {
+        assert_eq!(headers["authorization"], "Bearer s3cret-key");
+    }
     assert!(!format!("{client:?}").contains("s3cret"));
 }
 
 #[rstest]
 #[tokio::test]
 async fn neither_key_nor_conversation_follows_a_redirect_elsewhere(
-    #[values(OLLAMA, OPENAI)] kind: ConnectionKind,
+    #[values(OLLAMA, OPENAI, ANTHROPIC)] kind: ConnectionKind,
     #[values(302, 307, 308)] status: u16,
 ) {
     let elsewhere = Server::start();
     let server = Server::start();
-    for path in ["/api/chat", "/v1/chat/completions", "/api/tags", "/v1/models"] {
+    for path in ["/api/chat", "/v1/chat/completions", "/v1/messages", "/api/tags", "/v1/models"] {
         let to = format!("{}{path}", elsewhere.url());
         server.answer(path, Answer::new(status, "").header("location", &to));
     }
@@ -307,7 +318,7 @@ async fn tools_are_offered_as_the_choice_says() {
         parameters: json!({ "type": "object" }),
     };
     let choices = [ToolChoice::Auto, ToolChoice::None, ToolChoice::Required];
-    for kind in [OLLAMA, OPENAI] {
+    for kind in [OLLAMA, OPENAI, ANTHROPIC] {
         for tool_choice in choices {
             let request = Request { tools: vec![look.clone()], tool_choice, ..hello() };
             answer(&*client(&server, kind), request).await;
@@ -326,6 +337,9 @@ async fn tools_are_offered_as_the_choice_says() {
         (true, Value::Null),
         (true, json!("none")),
         (true, json!("required")),
+        (true, Value::Null),
+        (true, json!({ "type": "none" })),
+        (true, json!({ "type": "any" })),
     ];
     assert_eq!(asked, expected);
 }

@@ -1,12 +1,14 @@
 //! How much a conversation costs the window's thread while a reply streams in: prints CPU time,
 //! stalls and frames as JSON. Events are made here; there is no engine.
 //!
-//! `conversation_bench [--kib 40] [--rate 500] [--floor] [--earlier N] [--burst] [--find] [--stored N]`
+//! `conversation_bench [--kib 40] [--rate 500] [--floor] [--earlier N] [--burst] [--find] [--stored N]
+//! [--formulas] [--sources]`
 //!
 //! `--floor` appends the same chunks to one plain text once a frame instead: the least that any
 //! window must do. `--earlier` puts messages above the reply, `--burst` gives all chunks at once:
 //! afterwards the view is read from its top to its end, and must say all that the reply says. `--find`
-//! looks for a word meanwhile that the reply has often. `--stored` opens a chat of so many messages of
+//! looks for a word meanwhile that the reply has often. `--formulas` puts 40 formulas into the reply, and
+//! `--sources` the same as code: what formulas cost is the difference. `--stored` opens a chat of so many messages of
 //! `--kib` each, adds a page of 50 such messages above, and looks for a word in all of them: the
 //! turns of the main loop in each of these are printed.
 
@@ -45,6 +47,14 @@ struct BenchOptions {
     burst: bool,
     find: bool,
     stored: usize,
+    formulas: Option<Formulas>,
+}
+
+/// How formulas stand in a reply.
+#[derive(Clone, Copy, PartialEq)]
+enum Formulas {
+    Drawn,
+    Sources,
 }
 
 /// The word that is looked for.
@@ -57,7 +67,7 @@ fn main() {
     if options.stored > 0 {
         return stored::measure(&options);
     }
-    let chunks = chunks(options.bytes);
+    let chunks = chunks(options.bytes, options.formulas);
     let count = chunks.len();
     let reply = chunks.concat();
     let window = adw::Window::builder().default_width(900).default_height(760).build();
@@ -226,6 +236,7 @@ fn print(options: &BenchOptions, chunks: usize, cpu: Duration, stalls: &[f64], f
         "earlier": options.earlier,
         "burst": options.burst,
         "find": options.find,
+        "formulas": options.formulas == Some(Formulas::Drawn),
         "cpu_ms": cpu.as_secs_f64() * 1_000.0,
         "stall_p50_ms": at(0.5),
         "stall_p99_ms": at(0.99),
@@ -269,7 +280,7 @@ fn feed(conversation: &Conversation, window: &adw::Window, options: &BenchOption
     let fid = Fid::new("2026-01-15-14-30-45");
     let mut messages = Vec::new();
     for index in 0..options.earlier {
-        let text = chunks(1_500).concat();
+        let text = chunks(1_500, None).concat();
         let (role, text) = if index % 2 == 0 {
             (Role::User, format!("Question {index}: what is this, and how does it work?"))
         } else {
@@ -338,7 +349,7 @@ fn snapshot(fid: Fid, messages: Vec<Arc<Message>>) -> Snapshot {
 
 /// A reply of about so many bytes with headings, lists, code and a table, as a model sends it: in
 /// words.
-fn chunks(bytes: usize) -> Vec<String> {
+fn chunks(bytes: usize, formulas: Option<Formulas>) -> Vec<String> {
     let section = bytes / CODE_BLOCKS;
     let mut text = String::new();
     for number in 1..=CODE_BLOCKS {
@@ -347,6 +358,23 @@ fn chunks(bytes: usize) -> Vec<String> {
         let code = "fn frob(widget: &Widget) -> Result<u32> {\n    // Counts what is left.\n    let left = widget.iter().filter(|w| w.is_open()).count();\n    Ok(left as u32 * 2)\n}\n";
         let lines = (section / 4 / code.len()).clamp(1, 4);
         let _ = write!(text, "```rust\n{}```\n\n", code.repeat(lines));
+        for index in 0..if formulas.is_some() { 2 } else { 0 } {
+            let number = 2 * number + index;
+            let inline =
+                format!("x_{{{number}}} = \\frac{{-b \\pm \\sqrt{{b^2 - {number}ac}}}}{{2a}}");
+            let block = format!(
+                "\\int_0^{{{number}}} e^{{-x^2}}\\,dx = \\sum_{{k=1}}^{{\\infty}} \\frac{{k}}{{2^k}}"
+            );
+            let _ = match formulas {
+                Some(Formulas::Drawn) => {
+                    write!(text, "So ${inline}$ holds here, and then comes\n\n$$\n{block}\n$$\n\n")
+                }
+                _ => write!(
+                    text,
+                    "So `{inline}` holds here, and then comes\n\n```\n{block}\n```\n\n"
+                ),
+            };
+        }
         let mut paragraph = 0;
         while text.len() < end {
             paragraph += 1;
@@ -379,6 +407,7 @@ fn options() -> BenchOptions {
         burst: false,
         find: false,
         stored: 0,
+        formulas: None,
     };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
@@ -389,6 +418,8 @@ fn options() -> BenchOptions {
             "--earlier" => options.earlier = number(),
             "--find" => options.find = true,
             "--stored" => options.stored = number(),
+            "--formulas" => options.formulas = Some(Formulas::Drawn),
+            "--sources" => options.formulas = Some(Formulas::Sources),
             "--burst" => options.burst = true,
             "--floor" => options.floor = true,
             other => panic!("unknown: {other}"),

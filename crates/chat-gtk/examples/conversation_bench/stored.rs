@@ -113,7 +113,7 @@ pub fn measure(options: &BenchOptions) {
 
 /// Answers of so many bytes.
 fn messages(count: usize, bytes: usize) -> Vec<Arc<Message>> {
-    let long = chunks(bytes).concat();
+    let long = chunks(bytes, None).concat();
     let message = |index: usize| {
         Arc::new(Message::text(Role::Assistant, None, format!("Answer {index}.\n\n{long}")))
     };

@@ -57,7 +57,7 @@ impl ChatList {
     }
 
     /// Shows a chat as the arrow keys do: the keyboard stays in the list.
-    fn go_to(&mut self, fid: Fid, view: &View, sender: &ComponentSender<Self>) {
+    pub(super) fn go_to(&mut self, fid: Fid, view: &View, sender: &ComponentSender<Self>) {
         self.shown = Some(fid.clone());
         self.model.select(Some(&fid));
         view.focus_row(&fid);

@@ -11,6 +11,9 @@ impl ChatList {
         if events.iter().any(|event| matches!(event, Event::AgentKindsChanged)) {
             view.colors().ask_again();
         }
+        if events.iter().any(|event| matches!(event, Event::SettingsChanged)) {
+            self.group_as_set(view);
+        }
         let reordering = events.iter().filter(|event| self.model.is_reordered_by(event)).count();
         if reordering == 0 {
             for event in events {
@@ -83,6 +86,7 @@ pub(super) fn news(events: &[Event]) -> Vec<Event> {
                 | Event::SessionRemoved { .. }
                 | Event::ApprovalsChanged { .. }
                 | Event::RequestFinished { .. }
+                | Event::SettingsChanged
         )
     };
     events.iter().filter(is_news).cloned().collect()

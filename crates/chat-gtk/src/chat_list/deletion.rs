@@ -27,7 +27,7 @@ pub(super) struct Reopening {
 }
 
 impl ChatList {
-    /// Deletes a chat. If it is the current one, its neighbor or a new chat takes its place.
+    /// Moves a chat to the trash. If it is the current one, its neighbor or a new chat takes its place.
     pub(super) fn delete(&mut self, fid: Fid, view: &View, sender: &ComponentSender<Self>) {
         let was_shown = self.shown.as_ref() == Some(&fid);
         self.keep_keyboard(&fid, view, sender);
@@ -74,8 +74,8 @@ impl ChatList {
         }
     }
 
-    /// If the current chat is deleted with a key in the list, the focus moves to the next row.
-    fn keep_keyboard(&mut self, fid: &Fid, view: &View, sender: &ComponentSender<Self>) {
+    /// If the current chat is deleted or archived with a key in the list, the focus moves to the next row.
+    pub(super) fn keep_keyboard(&mut self, fid: &Fid, view: &View, sender: &ComponentSender<Self>) {
         if !view.has_keyboard() || self.shown.as_ref() != Some(fid) {
             return;
         }

@@ -10,7 +10,7 @@ use relm4::gtk::prelude::*;
 
 use super::excerpt::FoundIn;
 use super::families::TreePlace;
-use super::menu::Stoppable;
+use super::menu::Possible;
 
 mod imp {
     use std::sync::OnceLock;
@@ -27,6 +27,8 @@ mod imp {
         pub(super) heading: RefCell<Option<String>>,
         pub(super) found: RefCell<Option<FoundIn>>,
         pub(super) tree: Cell<TreePlace>,
+        pub(super) details: Cell<bool>,
+        pub(super) marked: Cell<bool>,
     }
 
     #[glib::object_subclass]
@@ -77,16 +79,43 @@ impl ChatItem {
         self.imp().found.borrow().clone()
     }
 
+    /// Whether its row says when the chat was last active, and in which project: no heading does.
+    pub(super) fn has_details(&self) -> bool {
+        self.imp().details.get()
+    }
+
+    pub(super) fn set_details(&self, details: bool) {
+        if self.imp().details.replace(details) != details {
+            self.tell();
+        }
+    }
+
+    /// Whether something is to be done with it and others.
+    pub(super) fn is_marked(&self) -> bool {
+        self.imp().marked.get()
+    }
+
+    pub(super) fn set_marked(&self, marked: bool) {
+        if self.imp().marked.replace(marked) != marked {
+            self.tell();
+        }
+    }
+
     /// How it stands among chats and agents.
     pub(super) fn tree(&self) -> TreePlace {
         self.imp().tree.get()
     }
 
-    /// What can be stopped in it.
-    pub(super) fn stoppable(&self) -> Stoppable {
+    /// What can be done with it.
+    pub(super) fn possible(&self) -> Possible {
         let below = self.tree().below;
-        let chat = self.with(|session| session.status.is_busy());
-        Stoppable { chat, agents: below.working + below.asking > 0 }
+        self.with(|session| Possible {
+            stop: session.status.is_busy(),
+            stop_agents: below.working + below.asking > 0,
+            arrange: session.parent.is_none(),
+            is_pinned: session.pinned.is_some(),
+            is_archived: session.archived.is_some(),
+        })
     }
 
     pub(super) fn set_tree(&self, tree: TreePlace) {

@@ -6,7 +6,7 @@ use gtk::{gdk, gio, glib};
 use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
-use super::{ChatList, Input};
+use super::{Act, ChatList, Input};
 use crate::popover;
 
 /// The CSS class of the list while the menu is open.
@@ -35,21 +35,38 @@ pub(super) fn install_actions(root: &gtk::Box, sender: &ComponentSender<ChatList
     add("stop-all", Input::StopAll);
     add("rename", Input::Rename);
     add("export", Input::Export);
-    add("delete", Input::Delete);
+    add("delete", |fid| Input::Act(Act::Delete, fid));
+    add("pin", |fid| Input::Act(Act::Pin, fid));
+    add("archive", |fid| Input::Act(Act::Archive, fid));
+    add("duplicate", Input::Duplicate);
+    add("mark", Input::ToggleMark);
+    let narrow = gio::SimpleAction::new("narrow", Some(glib::VariantTy::STRING));
+    let input = sender.input_sender().clone();
+    narrow.connect_activate(move |_, words| {
+        if let Some(words) = words.and_then(glib::Variant::str) {
+            input.emit(Input::Narrow(words.to_owned()));
+        }
+    });
+    group.add_action(&narrow);
     root.insert_action_group("chats", Some(&group));
 }
 
-/// What can be stopped in a chat.
+/// What can be done with a chat.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Stoppable {
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+pub(super) struct Possible {
     /// It is at work itself.
-    pub(super) chat: bool,
+    pub(super) stop: bool,
     /// Agents that work for it are.
-    pub(super) agents: bool,
+    pub(super) stop_agents: bool,
+    /// It is no agent: those are where their chat is.
+    pub(super) arrange: bool,
+    pub(super) is_pinned: bool,
+    pub(super) is_archived: bool,
 }
 
 /// Opens the menu of a chat next to a position.
-pub(super) fn popup(root: &gtk::Box, fid: &Fid, works: Stoppable, place: &gdk::Rectangle) {
+pub(super) fn popup(root: &gtk::Box, fid: &Fid, possible: Possible, place: &gdk::Rectangle) {
     let items = gio::Menu::new();
     let section = |entries: &[(String, &str)]| {
         let section = gio::Menu::new();
@@ -60,16 +77,28 @@ pub(super) fn popup(root: &gtk::Box, fid: &Fid, works: Stoppable, place: &gdk::R
         }
         items.append_section(None, &section);
     };
-    let stop = works.chat.then(|| (gettext("_Stop"), "chats.stop"));
-    let stop_all = works.agents.then(|| (gettext("Stop with _All Agents"), "chats.stop-all"));
+    let stop = possible.stop.then(|| (gettext("_Stop"), "chats.stop"));
+    let stop_all =
+        possible.stop_agents.then(|| (gettext("Stop with _All Agents"), "chats.stop-all"));
     let stops: Vec<_> = stop.into_iter().chain(stop_all).collect();
     if !stops.is_empty() {
         section(&stops);
     }
+    if possible.arrange {
+        let pin = if possible.is_pinned { gettext("Un_pin") } else { gettext("_Pin") };
+        let archive =
+            if possible.is_archived { gettext("Move Back to _List") } else { gettext("_Archive") };
+        section(&[
+            (pin, "chats.pin"),
+            (archive, "chats.archive"),
+            (gettext("Se_lect"), "chats.mark"),
+        ]);
+    }
     section(&[
         (gettext("_Rename…"), "chats.rename"),
+        (gettext("D_uplicate"), "chats.duplicate"),
         (gettext("_Export as Markdown…"), "chats.export"),
-        (gettext("_Delete"), "chats.delete"),
+        (gettext("Move to _Trash"), "chats.delete"),
     ]);
     let menu = gtk::PopoverMenu::from_model(Some(&items));
     menu.set_pointing_to(Some(place));
@@ -100,7 +129,7 @@ mod tests {
         window.present();
         assert!(!is_open_over(&title));
         let place = gdk::Rectangle::new(0, 0, 1, 1);
-        popup(&root, &Fid::new("2026-01-15-14-30-45"), Stoppable::default(), &place);
+        popup(&root, &Fid::new("2026-01-15-14-30-45"), Possible::default(), &place);
         assert!(is_open_over(&title));
         let children = std::iter::successors(root.first_child(), WidgetExt::next_sibling);
         let menu = children.into_iter().find_map(|child| child.downcast::<gtk::PopoverMenu>().ok());

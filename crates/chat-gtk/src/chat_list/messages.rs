@@ -20,6 +20,8 @@ pub(crate) enum Input {
     Shown(Option<Fid>),
     /// Opens the search and focuses it.
     Search,
+    /// Escape was pressed in the list.
+    Escape,
     /// Closes the search: all chats are listed again, scrolled to the current one.
     EndSearch,
     /// Shows the chat this many rows further down.
@@ -38,8 +40,34 @@ pub(crate) enum Input {
     StopAll(Fid),
     /// Asks for a new title.
     Rename(Fid),
-    /// Deletes a chat, and reports it so that it can be undone.
-    Delete(Fid),
+    /// Does this with a chat, and with all that are marked if it is one of them. What is deleted or
+    /// archived is reported, so that it can be undone.
+    Act(Act, Fid),
+    /// Moves archived chats back to the list, or the other way round.
+    SetArchived {
+        chats: Vec<Fid>,
+        archived: bool,
+    },
+    /// Copies a chat.
+    Duplicate(Fid),
+    /// The search was opened: offers what it can be narrowed to.
+    OfferFilters,
+    /// Searches for this.
+    SearchFor(String),
+    /// Adds words to the search that narrow it.
+    Narrow(String),
+    /// A chat is marked, or no more.
+    ToggleMark(Fid),
+    /// All chats up to this row are marked.
+    MarkTo(u32),
+    /// The keyboard moved by so many rows, and marks.
+    MarkBy(i32),
+    MarkAll,
+    /// Marks the current chat, or the first, so that others can be marked with a click.
+    StartMarking,
+    UnmarkAll,
+    /// Does this with the marked chats.
+    WithMarked(Act),
     /// Undoes a deletion.
     Restore(Fid),
     /// The colors of agents in this project are needed.
@@ -48,6 +76,8 @@ pub(crate) enum Input {
     FillRest,
     /// The window became active again: the day may have changed.
     Regroup,
+    /// A row was clicked.
+    Clicked(u32),
     /// A row was chosen by keyboard or pointer.
     Chosen {
         position: u32,
@@ -66,6 +96,14 @@ pub(crate) enum Input {
     Export(Fid),
 }
 
+/// What can be done with several chats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Act {
+    Pin,
+    Archive,
+    Delete,
+}
+
 #[derive(Debug)]
 pub(crate) enum Output {
     /// Show this chat, where a search found it; `forward` also switches to it where only one pane
@@ -73,14 +111,16 @@ pub(crate) enum Output {
     Open { fid: Fid, found: Option<FoundIn>, forward: bool },
     /// It was deleted, which can be undone.
     Deleted(DeletedChat),
+    /// These were archived, or moved back to the list, which can be undone. With the title of the only one.
+    Archived { chats: Vec<Fid>, title: String, archived: bool },
     /// The chat of this title was not deleted, since another program writes in it.
     InUse(String),
     /// Write it to a file.
     Export { fid: Fid, title: String },
     /// Something failed.
     Failed(chat_core::error::Error),
-    /// The list is loaded, with these chats.
-    Loaded(Vec<Fid>),
+    /// The list is loaded. These chats are in it or in the trash.
+    Loaded { has_chats: bool, stored: Vec<Fid> },
     /// Events in some chats that matter outside the list.
     Stirred(Vec<Event>),
 }
@@ -88,7 +128,8 @@ pub(crate) enum Output {
 #[derive(Debug)]
 pub(crate) enum Command {
     Arrived(Arrival),
-    Loaded(Result<Vec<SessionPlaceholder>>),
+    /// The chats, and those in the trash.
+    Loaded(Result<(Vec<SessionPlaceholder>, Vec<Fid>)>),
     Found {
         query: String,
         results: Result<SearchResults>,
@@ -103,6 +144,14 @@ pub(crate) enum Command {
         fid: Fid,
         result: Result<()>,
     },
+    Archived {
+        chats: Vec<Fid>,
+        title: String,
+        archived: bool,
+        result: Result<()>,
+    },
+    /// The copy of a chat.
+    Duplicated(Result<Fid>),
     /// The colors of agents in a project.
     Colors(Option<PathBuf>, KindColors),
     Done(Result<()>),

@@ -2,24 +2,27 @@
 //! below them, or search results.
 
 mod agents;
+mod arranging;
+mod marking;
 mod rearranging;
 #[cfg(test)]
 mod tests;
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use chat_core::event::{Event, SessionPlaceholder, Status};
 use chat_core::message::Fid;
-use chat_core::store::{Hit, Pattern};
+use chat_core::store::{Hit, Pattern, SearchFilter};
+use chat_presentation::search_words::TypedSearch;
 use gtk::gio;
 use jiff::civil::Date;
 use relm4::gtk::prelude::*;
 
 use super::excerpt::FoundIn;
 use super::families::{Families, TreePlace};
-use super::groups::Grouping;
 use super::item::ChatItem;
+use super::search_filters;
 
 /// More rows than a tall screen shows.
 const FIRST_ROWS: usize = 60;
@@ -29,8 +32,8 @@ const FIRST_ROWS: usize = 60;
 pub(super) struct Model {
     items: HashMap<Fid, ChatItem>,
     families: Families,
-    /// All chats, newest first, except those that are still in `rest`. Below those that are open are
-    /// their agents.
+    /// All chats in their order, except archived ones and those that are still in `rest`. Below those that
+    /// are open are their agents.
     all: gio::ListStore,
     /// Chats that are added after the first frame, so that it need not wait for two hundred rows.
     rest: RefCell<Vec<ChatItem>>,
@@ -38,6 +41,12 @@ pub(super) struct Model {
     found: gio::ListStore,
     pub(super) selection: gtk::SingleSelection,
     searching: bool,
+    /// What the search leaves out.
+    filter: SearchFilter,
+    /// Whether chats are grouped by their projects.
+    by_project: bool,
+    /// The chats that are marked, so that something is done with all of them.
+    marked: HashSet<Fid>,
     grouped_on: Date,
 }
 
@@ -57,6 +66,9 @@ impl Model {
             found: gio::ListStore::new::<ChatItem>(),
             selection,
             searching: false,
+            filter: SearchFilter::default(),
+            by_project: false,
+            marked: HashSet::new(),
             grouped_on: today(),
         }
     }
@@ -73,8 +85,9 @@ impl Model {
         for item in &items {
             self.show_tree(item);
         }
-        items.retain(|item| self.families.is_shown(&item.fid()));
-        set_headings(&items);
+        items.retain(|item| self.is_top(item) && self.place(item).is_some());
+        items.sort_by_cached_key(|item| self.place(item));
+        self.set_headings(&items);
         let (first, rest) = items.split_at(items.len().min(FIRST_ROWS));
         self.rest.replace(rest.to_vec());
         self.all.splice(0, self.all.n_items(), first);
@@ -102,7 +115,7 @@ impl Model {
                     session.parent.as_ref().is_some_and(|it| self.items.contains_key(it));
                 match self.items.get(&session.fid) {
                     // Agents stand in the order in which they came.
-                    Some(item) => !is_agent && item.with(|old| old.updated != session.updated),
+                    Some(item) => !is_agent && self.place(item) != self.place_of(session),
                     None => true,
                 }
             }
@@ -113,17 +126,17 @@ impl Model {
 
     /// Adds or updates a chat. Returns whether its row is new or has another place.
     pub(super) fn put(&mut self, session: SessionPlaceholder) -> bool {
-        let (fid, updated) = (session.fid.clone(), session.updated);
+        let fid = session.fid.clone();
         let Some(item) = self.items.get(&fid).cloned() else {
             return self.add(session);
         };
-        let moved = item.with(|old| old.updated != updated);
+        let was = self.place(&item);
         item.set_session(session);
         if self.families.parent(&fid).is_some() {
             self.show_tree_above(&fid);
             return false;
         }
-        if !moved {
+        if was == self.place(&item) {
             return false;
         }
         if let Some(position) = self.all().find(&item) {
@@ -156,31 +169,6 @@ impl Model {
         true
     }
 
-    /// Inserts the row of a chat in order, with those of its agents that are shown.
-    fn insert(&self, item: &ChatItem) {
-        let updated = item.with(|session| session.updated);
-        let is_after = |other: &ChatItem| {
-            self.is_top(other) && other.with(|session| session.updated <= updated)
-        };
-        let position = items(self.all()).position(|other| is_after(&other));
-        let position = position.map_or(self.all().n_items(), |position| position as u32);
-        self.all().insert(position, item);
-        self.place_agents(&item.fid());
-    }
-
-    /// Whether a chat that has changed is still between the same neighbors. A row that is taken out
-    /// and inserted again loses the selection and the keyboard.
-    fn is_in_order(&self, position: u32) -> bool {
-        let updated = |item: &ChatItem| item.with(|session| session.updated);
-        let row = |position: u32| self.all().item(position).and_downcast::<ChatItem>();
-        let Some(own) = row(position).as_ref().map(updated) else { return false };
-        let is_top = |item: &ChatItem| self.is_top(item);
-        let newer = (0..position).rev().filter_map(row).find(is_top).as_ref().map(updated);
-        let after = position + 1..self.all().n_items();
-        let older = after.filter_map(row).find(is_top).as_ref().map(updated);
-        newer.is_none_or(|newer| newer > own) && older.is_none_or(|older| older <= own)
-    }
-
     pub(super) fn remove(&mut self, fid: &Fid) {
         if self.items.contains_key(fid) {
             self.remove_row(fid);
@@ -191,6 +179,7 @@ impl Model {
     /// Removes a chat, but not its row.
     fn forget(&mut self, fid: &Fid) {
         let above = self.families.above(fid);
+        self.marked.remove(fid);
         let Some(item) = self.items.remove(fid) else { return };
         if let Some(position) = self.found.find(&item) {
             self.found.remove(position);
@@ -207,7 +196,7 @@ impl Model {
     pub(super) fn regroup(&mut self) {
         if !self.searching {
             self.grouped_on = today();
-            set_headings(&items(self.all()).collect::<Vec<_>>());
+            self.set_headings(&items(self.all()).collect::<Vec<_>>());
         }
     }
 
@@ -217,27 +206,38 @@ impl Model {
         }
     }
 
-    /// Shows the chats whose titles contain the text; an empty text shows all again.
-    pub(super) fn search_titles(&mut self, query: &str) {
+    /// Shows the chats whose titles contain the text and that pass the filter; an empty search shows all
+    /// again.
+    pub(super) fn search_titles(&mut self, search: &TypedSearch) {
         self.found.remove_all();
-        if query.is_empty() {
+        self.filter = search.filter.clone();
+        if search.is_empty() {
             if self.searching {
                 self.searching = false;
-                self.items.values().for_each(|item| self.show_tree(item));
+                self.items.values().for_each(|item| {
+                    item.set_details(false);
+                    self.show_tree(item);
+                });
                 self.regroup();
                 self.selection.set_model(Some(self.all()));
             }
             return;
         }
         self.searching = true;
-        let pattern = Pattern::new(query.trim());
+        let pattern = Pattern::new(search.text.trim());
+        let is_any = search.text.trim().is_empty();
         let fits = |item: &ChatItem| {
             let has = |pattern: &Pattern| item.with(|s| !pattern.find(&s.title).is_empty());
-            pattern.as_ref().is_some_and(has)
+            let is_titled = is_any || pattern.as_ref().is_some_and(has);
+            is_titled && item.with(|session| self.filter.allows(session))
         };
-        let titled: Vec<ChatItem> = self.everything().into_iter().filter(fits).collect();
+        let mut titled: Vec<ChatItem> = self.everything().into_iter().filter(fits).collect();
+        if is_any {
+            titled.sort_by_key(|item| std::cmp::Reverse(item.with(|session| session.updated)));
+        }
         for item in &titled {
             item.set_surroundings(None, None);
+            item.set_details(true);
             item.set_tree(TreePlace::default());
         }
         self.found.extend_from_slice(&titled);
@@ -254,6 +254,7 @@ impl Model {
         for hit in hits {
             let Some(item) = self.items.get(&hit.session.fid) else { continue };
             item.set_surroundings(None, FoundIn::of(hit, query));
+            item.set_details(true);
             item.set_tree(TreePlace::default());
             found.push(item.clone());
         }
@@ -272,6 +273,13 @@ impl Model {
     pub(super) fn show_agents_again(&self) {
         let is_agent = |item: &&ChatItem| item.with(|session| session.parent.is_some());
         self.items.values().filter(is_agent).for_each(ChatItem::tell);
+    }
+
+    /// The menu of what a search can be narrowed to.
+    pub(super) fn filters(&self) -> gio::Menu {
+        let chats: Vec<_> =
+            self.everything().iter().map(|it| it.with(|s| s.meta.clone())).collect();
+        search_filters::menu(chats.iter())
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -354,21 +362,6 @@ fn in_order_of_creation(items: &[ChatItem]) -> Vec<ChatItem> {
     let mut items = items.to_vec();
     items.sort_by_key(|item| item.with(|session| (session.created, session.fid.clone())));
     items
-}
-
-fn set_headings(items: &[ChatItem]) {
-    let grouping = Grouping::now();
-    let mut last = None;
-    for item in items {
-        if item.tree().depth > 0 {
-            item.set_surroundings(None, None);
-            continue;
-        }
-        let group = item.with(|session| grouping.of(session.updated));
-        let heading = (last != Some(group)).then(|| grouping.heading(group));
-        item.set_surroundings(heading, None);
-        last = Some(group);
-    }
 }
 
 fn today() -> Date {

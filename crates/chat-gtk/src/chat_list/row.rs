@@ -4,7 +4,6 @@ mod color;
 mod line;
 
 use std::cell::{OnceCell, RefCell};
-use std::ops::Range;
 use std::rc::Rc;
 
 use chat_core::message::Fid;
@@ -13,7 +12,6 @@ use chat_presentation::words::fill;
 use gettextrs::gettext;
 use gtk::glib;
 use gtk::glib::subclass::prelude::*;
-use gtk::pango;
 use gtk::subclass::prelude::{BoxImpl, WidgetImpl};
 use relm4::gtk::prelude::*;
 
@@ -46,6 +44,10 @@ mod imp {
         /// For how long an agent is at work. It stays in sight where what it does is cut.
         pub(super) time: OnceCell<gtk::Label>,
         pub(super) mark: OnceCell<gtk::Image>,
+        /// In which project the chat is, and when it was last active, where no heading says so.
+        pub(super) details: OnceCell<gtk::Label>,
+        /// Shows that the chat is marked.
+        pub(super) check: OnceCell<gtk::Image>,
         /// The color of an agent, before its title.
         pub(super) dot: OnceCell<AgentDot>,
         /// What the mark stands for.
@@ -158,6 +160,36 @@ impl ChatRow {
     fn show_status_line(&self, shown: bool) {
         if let Some(line) = self.imp().status.get().and_then(WidgetExt::parent) {
             line.set_visible(shown);
+        }
+    }
+
+    /// The line below all others.
+    fn details(&self) -> &gtk::Label {
+        self.imp().details.get_or_init(|| {
+            let details = gtk::Label::builder().css_classes(["chat-status"]).build();
+            keep_to_the_pane(&details);
+            self.imp().texts.append(&details);
+            details
+        })
+    }
+
+    fn check(&self) -> &gtk::Image {
+        self.imp().check.get_or_init(|| {
+            let check = gtk::Image::from_icon_name("object-select-symbolic");
+            check.add_css_class("chat-check");
+            self.imp().body.prepend(&check);
+            check
+        })
+    }
+
+    /// Shows whether the chat is marked.
+    fn show_marked(&self, marked: bool) {
+        if marked {
+            self.check().set_visible(true);
+            self.imp().body.add_css_class("marked");
+        } else {
+            hide(&self.imp().check);
+            self.imp().body.remove_css_class("marked");
         }
     }
 
@@ -276,7 +308,7 @@ impl ChatRow {
         match found.or(word.clone().map(|word| (word, Vec::new()))) {
             Some((words, marks)) => {
                 self.status().set_label(&words);
-                self.status().set_attributes(bold(&marks).as_ref());
+                self.status().set_attributes(line::bold(&marks).as_ref());
                 self.show_status_line(true);
             }
             None => self.show_status_line(false),
@@ -288,6 +320,14 @@ impl ChatRow {
             }
             None => hide(&imp.time),
         }
+        match item.has_details().then(|| line::details(item)) {
+            Some(details) => {
+                self.details().set_label(&details);
+                self.details().set_visible(true);
+            }
+            None => hide(&imp.details),
+        }
+        self.show_marked(item.is_marked());
         match line.icon {
             Some(icon) => {
                 let mark = self.mark();
@@ -319,18 +359,6 @@ impl ChatRow {
             accessible::set_label(&row, &spoken);
         }
     }
-}
-
-/// Makes these byte ranges of a label bold.
-fn bold(places: &[Range<usize>]) -> Option<pango::AttrList> {
-    let attributes = pango::AttrList::new();
-    for place in places {
-        let mut bold = pango::AttrInt::new_weight(pango::Weight::Bold);
-        bold.set_start_index(place.start as u32);
-        bold.set_end_index(place.end as u32);
-        attributes.insert(bold);
-    }
-    (!places.is_empty()).then_some(attributes)
 }
 
 fn hide(part: &OnceCell<impl IsA<gtk::Widget>>) {

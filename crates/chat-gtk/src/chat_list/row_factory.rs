@@ -51,7 +51,7 @@ pub(super) fn factory(
     factory
 }
 
-/// A click shows a chat and moves to it; a secondary click opens its menu.
+/// A click shows a chat and moves to it, and with Ctrl or Shift marks chats; a secondary click opens the menu.
 fn connect_pointer(
     row: &ChatRow,
     item: &gtk::ListItem,
@@ -61,10 +61,16 @@ fn connect_pointer(
     let click = gtk::GestureClick::new();
     let input = input.clone();
     let list_item = item.downgrade();
-    click.connect_released(move |_, presses, _, _| {
-        let position = list_item.upgrade().map(|item| item.position());
-        if let (1, Some(position)) = (presses, position) {
-            input.emit(Input::Chosen { position, forward: true });
+    click.connect_released(move |click, presses, _, _| {
+        let Some(item) = list_item.upgrade() else { return };
+        let Some(chat) = item.item().and_downcast::<ChatItem>() else { return };
+        let held = click.current_event_state();
+        if held.contains(gdk::ModifierType::SHIFT_MASK) {
+            input.emit(Input::MarkTo(item.position()));
+        } else if held.contains(gdk::ModifierType::CONTROL_MASK) {
+            input.emit(Input::ToggleMark(chat.fid()));
+        } else if presses == 1 {
+            input.emit(Input::Clicked(item.position()));
         }
     });
     row.body().add_controller(click);
@@ -78,7 +84,7 @@ fn connect_pointer(
         gesture.set_state(gtk::EventSequenceState::Claimed);
         let point = row.body().translate_coordinates(&root, x, y).unwrap_or((x, y));
         let place = gdk::Rectangle::new(point.0 as i32, point.1 as i32, 1, 1);
-        menu::popup(&root, &item.fid(), item.stoppable(), &place);
+        menu::popup(&root, &item.fid(), item.possible(), &place);
     });
     row.body().add_controller(menu_click);
 }

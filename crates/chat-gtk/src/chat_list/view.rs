@@ -6,17 +6,18 @@ use std::rc::Rc;
 use chat_core::message::Fid;
 use chat_core::tool::Toolbox;
 use gettextrs::gettext;
-use gtk::{gdk, glib};
+use gtk::{gdk, gio, glib};
 use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
 use super::colors::{self, AgentColors};
 use super::item::ChatItem;
-use super::menu;
 use super::model::Model;
 use super::row::ChatRow;
 use super::row_factory::factory;
+use super::selection_bar::SelectionBar;
 use super::{ChatList, Input};
+use super::{keys, menu, search_filters};
 use crate::{accessible, paint, popover};
 
 /// The widgets that the component needs later.
@@ -35,6 +36,8 @@ pub(crate) struct View {
     /// What is known of the tools that agents run.
     tools: Rc<RefCell<Toolbox>>,
     colors: Rc<AgentColors>,
+    pub(super) selection_bar: SelectionBar,
+    filters: gtk::MenuButton,
 }
 
 /// What the user has of the list before them.
@@ -58,7 +61,11 @@ impl View {
             .max_width_chars(12)
             .build();
         accessible::set_label(&search, &gettext("Search Chats"));
-        let search_bar = gtk::SearchBar::builder().child(&search).build();
+        let filters = search_filters::button();
+        let line = gtk::Box::builder().spacing(6).build();
+        line.append(&search);
+        line.append(&filters);
+        let search_bar = gtk::SearchBar::builder().child(&line).build();
         search_bar.connect_entry(&search);
         let search_button = gtk::ToggleButton::builder()
             .icon_name("system-search-symbolic")
@@ -104,6 +111,8 @@ impl View {
             .visible(false)
             .build();
         root.append(&note);
+        let selection_bar = SelectionBar::new(sender);
+        root.append(selection_bar.widget());
         menu::install_actions(root, sender);
 
         let view = Self {
@@ -118,6 +127,8 @@ impl View {
             note,
             tools,
             colors,
+            selection_bar,
+            filters,
         };
         view.connect_list(model, sender);
         view.connect_search(sender);
@@ -126,59 +137,10 @@ impl View {
 
     /// Selecting by keyboard shows a chat at once; Enter moves the focus to it.
     fn connect_list(&self, model: &Model, sender: &ComponentSender<ChatList>) {
-        let keys = gtk::EventControllerKey::new();
         let selection = model.selection.clone();
-        let input = sender.input_sender().clone();
-        let root = self.root.clone();
-        let list = self.list.downgrade();
         // Only a selection made while the list has the focus counts; others just follow the shown
         // chat.
-        let by_keyboard = Rc::new(Cell::new(false));
-        keys.connect_key_pressed({
-            let by_keyboard = by_keyboard.clone();
-            let selection = selection.clone();
-            move |_, key, _, modifiers| {
-                let item = selection.selected_item().and_downcast::<ChatItem>();
-                let shift_f10 =
-                    key == gdk::Key::F10 && modifiers.contains(gdk::ModifierType::SHIFT_MASK);
-                match (key, item) {
-                    (gdk::Key::Left | gdk::Key::Right, Some(item))
-                        if (modifiers & gtk::accelerator_get_default_mod_mask()).is_empty() =>
-                    {
-                        let rtl = list
-                            .upgrade()
-                            .is_some_and(|list| list.direction() == gtk::TextDirection::Rtl);
-                        let enters = (key == gdk::Key::Right) != rtl;
-                        let fid = item.fid();
-                        input.emit(if enters { Input::Enter(fid) } else { Input::Leave(fid) });
-                    }
-                    (gdk::Key::Escape, _) => input.emit(Input::EndSearch),
-                    (gdk::Key::Delete | gdk::Key::KP_Delete, Some(item)) => {
-                        input.emit(Input::Delete(item.fid()));
-                    }
-                    (key, Some(item)) if key == gdk::Key::Menu || shift_f10 => {
-                        let bounds = row_bounds(&root, &item.fid());
-                        menu::popup(&root, &item.fid(), item.stoppable(), &bounds);
-                    }
-                    (
-                        gdk::Key::Up
-                        | gdk::Key::Down
-                        | gdk::Key::Home
-                        | gdk::Key::End
-                        | gdk::Key::Page_Up
-                        | gdk::Key::Page_Down,
-                        _,
-                    ) => {
-                        by_keyboard.set(true);
-                        return glib::Propagation::Proceed;
-                    }
-                    _ => return glib::Propagation::Proceed,
-                }
-                glib::Propagation::Stop
-            }
-        });
-        keys.set_propagation_phase(gtk::PropagationPhase::Capture);
-        self.list.add_controller(keys);
+        let by_keyboard = keys::connect(&self.root, &self.list, &selection, sender);
 
         // GTK loses its own position for the keyboard when rows are inserted above it.
         let entering = gtk::EventControllerFocus::new();
@@ -210,6 +172,12 @@ impl View {
     }
 
     fn connect_search(&self, sender: &ComponentSender<ChatList>) {
+        let input = sender.input_sender().clone();
+        self.search_bar.connect_search_mode_enabled_notify(move |bar| {
+            if bar.is_search_mode() {
+                input.emit(Input::OfferFilters);
+            }
+        });
         let input = sender.input_sender().clone();
         self.search.connect_changed(move |entry| {
             input.emit(Input::Query(entry.text().to_string()));
@@ -247,6 +215,28 @@ impl View {
         self.search_bar.set_search_mode(true);
         self.search.grab_focus();
         self.search.select_region(0, -1);
+    }
+
+    /// Opens the search with these words.
+    pub(super) fn search_for(&self, words: &str) {
+        self.start_search();
+        self.search.set_text(words);
+        self.search.set_position(-1);
+    }
+
+    /// Adds words to the search; those that are in it already are taken out.
+    pub(super) fn narrow(&self, words: &str) {
+        let typed = self.search.text();
+        let text = match typed.split_once(words) {
+            Some((before, after)) => [before.trim_end(), after.trim_start()].join(" "),
+            None => [typed.trim_end(), words, ""].join(" "),
+        };
+        self.search_for(text.trim_start());
+    }
+
+    /// What the search can be narrowed to.
+    pub(super) fn set_filters(&self, menu: &gio::Menu) {
+        self.filters.set_menu_model(Some(menu));
     }
 
     pub(super) fn end_search(&self) {
@@ -355,7 +345,7 @@ fn focus_row(root: &gtk::Box, fid: &Fid) {
 }
 
 /// The bounds of a chat's row on the screen; the top of the list if it has none.
-fn row_bounds(root: &gtk::Box, fid: &Fid) -> gdk::Rectangle {
+pub(super) fn row_bounds(root: &gtk::Box, fid: &Fid) -> gdk::Rectangle {
     let row = row_of(root.upcast_ref(), fid);
     let bounds = row.and_then(|row| row.body().compute_bounds(root));
     bounds.map_or_else(

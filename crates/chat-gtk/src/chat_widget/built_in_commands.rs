@@ -4,7 +4,7 @@ use chat_core::manager::AgentKind;
 use chat_core::message::{Content, Fid};
 use chat_core::permission::Mode;
 use chat_presentation::slash_commands::{
-    BuiltIn, SlashCommand, Typed, invalid_words, unexpected_words, unknown_words,
+    BuiltIn, CommandKind, SlashCommand, Typed, invalid_words, unexpected_words, unknown_words,
 };
 use chat_presentation::words;
 use gettextrs::gettext;
@@ -65,6 +65,27 @@ impl ChatWidget {
         }
         self.show_chips();
         None
+    }
+
+    /// The commands of the shown chat.
+    pub(crate) fn slash_commands(&self) -> &[SlashCommand] {
+        self.commands.all()
+    }
+
+    /// Runs a command that was chosen from a list. One that goes to the model is put before what is written, so that
+    /// more can be added.
+    pub(super) fn run_command(&mut self, name: &str) {
+        let Some(command) = self.commands.all().iter().find(|it| it.name == name) else { return };
+        let CommandKind::BuiltIn(built_in) = command.kind else {
+            let changed = self.composer.begin(&format!("/{name} "));
+            if changed {
+                self.conversation.expect_reply();
+            }
+            return;
+        };
+        if let Err(words) = self.carry_out(built_in, "", &Written::default()) {
+            self.handle.output(Output::Note(words));
+        }
     }
 
     /// The command whose text is sent with a message, and its arguments. Of a text with two slashes one is taken.

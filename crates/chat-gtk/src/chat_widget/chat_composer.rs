@@ -14,7 +14,8 @@ use chat_core::message::Fid;
 use gtk::glib;
 
 use super::handle::Handle;
-use crate::composer::{Along, Composer, Written};
+use crate::composer::{Along, Composer, PlainWords, Written};
+use crate::conversation::as_quote;
 use crate::drafts::{self, Drafts, Unwritten};
 use ending::Ending;
 use outbox::Outbox;
@@ -157,6 +158,21 @@ impl ChatComposer {
     pub(super) fn begin(&mut self, words: &str) -> bool {
         let begun = Written::text(words).followed_by(self.field.content(), "");
         self.field.set_content(&begun);
+        self.field.focus();
+        self.changed()
+    }
+
+    /// Adds a quotation of this text, below which the answer to it is written. Says whether the draft is another
+    /// one.
+    pub(super) fn quote(&mut self, text: &str) -> bool {
+        let mut written = self.field.content();
+        let above = if written.text.trim().is_empty() { "" } else { "\n\n" };
+        written.text.truncate(written.text.trim_end().len());
+        // What is quoted mentions nothing.
+        let plain = PlainWords::of(text);
+        let text = format!("{above}{}\n", as_quote(text));
+        let quoted = Written { plain, ..Written::text(text) };
+        self.field.set_content(&written.followed_by(quoted, ""));
         self.field.focus();
         self.changed()
     }

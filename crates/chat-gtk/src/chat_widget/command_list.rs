@@ -7,7 +7,9 @@ use chat_core::definitions::Definitions;
 use chat_core::error::{Error, Result};
 use chat_core::manager::Manager;
 use chat_core::message::ModelRef;
-use chat_presentation::slash_commands::{FrontEnd, SlashCommands, Typed, shadowed_words};
+use chat_presentation::slash_commands::{
+    FrontEnd, SlashCommand, SlashCommands, Typed, shadowed_words,
+};
 
 use super::handle::Handle;
 use super::messages;
@@ -58,6 +60,11 @@ impl CommandList {
             is_reading: false,
             shadowed: Vec::new(),
         }
+    }
+
+    /// The commands.
+    pub(super) fn all(&self) -> &[SlashCommand] {
+        self.commands.all()
     }
 
     pub(super) fn connect(&mut self, manager: Manager) {

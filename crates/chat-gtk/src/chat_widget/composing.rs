@@ -129,6 +129,7 @@ impl ChatWidget {
                     let waiting = self.composer.take_waiting();
                     let noted = std::mem::take(&mut self.noted);
                     self.handle.output(Output::Stored(fid.clone()));
+                    self.layout.glide_down();
                     self.show(Some(fid), None);
                     self.noted = noted;
                     self.composer.put_waiting(waiting);

@@ -18,7 +18,7 @@ use super::start_page::NewChat;
 use super::view::Page;
 use super::{ChatWidget, FrameMsg, Output, PAGE};
 use crate::bridge::about;
-use crate::paint;
+use crate::{appearance, paint};
 
 /// Whether this is a model of this computer that is not there any more.
 fn was_removed(model: &ModelRef, manager: &Manager) -> bool {
@@ -215,6 +215,7 @@ impl ChatWidget {
         }
         self.agents.show(&self.shown);
         self.model.show(&self.shown);
+        self.conversation.set_kinds(self.model.other_agents(&self.shown));
         self.project.show(&self.shown);
         if !self.shown.is_opening() {
             // What another project brings is not said of this one.
@@ -251,8 +252,15 @@ impl ChatWidget {
         let Some(manager) = &self.manager else { return };
         let settings = manager.settings().current();
         self.composer.field().set_enter_sends(settings.ui.enter_sends);
+        self.conversation.set_enter_sends(settings.ui.enter_sends);
         self.composer.field().set_while_busy(settings.chat.while_busy);
         self.model.take_settings(&settings);
+        if let Some(display) = gtk::gdk::Display::default() {
+            appearance::set_zoom(&display, settings.ui.zoom);
+        }
+        let width = appearance::column_width(&settings.ui);
+        self.conversation.set_width(width);
+        self.layout.set_width(width);
         // A new chat in sight follows them, as long as nothing else was chosen for it.
         let before = std::mem::replace(&mut self.default_mode, settings.permissions.mode);
         if let ShownChat::New(session) = &mut self.shown
@@ -275,10 +283,16 @@ impl ChatWidget {
             (Some(_), None) => Page::Blank,
             (Some(_), Some(_)) => Page::Start,
         };
+        // Suggestions fit above a centered composer; the list of models needs all the space.
+        let centred = match page {
+            Page::Start => chat.as_ref().is_some_and(NewChat::can_begin),
+            Page::Blank => self.has_chats && self.wanted.is_none(),
+            Page::Conversation => false,
+        };
         if self.start.show(chat) {
             self.composer.field().focus();
         }
-        self.layout.show_page(page);
+        self.layout.show_page(page, centred);
     }
 }
 

@@ -169,7 +169,7 @@ impl FindBar {
     fn show_branch(&self, message: MessageId, words: String) {
         let (Some(manager), Some(fid)) = (self.manager.clone(), self.fid.clone()) else { return };
         self.handle.spawn(async move {
-            let result = manager.sessions().show_branch(&fid, message).await;
+            let result = manager.messages().show_branch(&fid, message).await;
             Msg::BranchShown { fid, message, words, result }
         });
     }

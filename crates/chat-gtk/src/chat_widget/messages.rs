@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use chat_core::error::Error;
 use chat_core::manager::Manager;
-use chat_core::message::{ApprovalId, Fid, MessageId};
+use chat_core::message::{ApprovalId, Fid, MessageId, ModelRef};
 use chat_core::review::Seq;
 use chat_presentation::diagnostics::Diagnostics;
 
 use super::editor_context::OpenFiles;
 use super::mention_sources::{self, KnownFiles};
 use super::review_bar::{Answered, Restore, Review};
-use super::session_requests::RemovedMessage;
+use super::session_requests::{DeletedInChat, RemovedMessage};
 use super::{
     agent_bar, background_commands, chat_composer, command_list, context_meter, definitions_bar,
     find_bar, hint_bar, model_bar, plan_bar, project_bar, review_bar, session_changes,
@@ -53,6 +53,11 @@ pub enum Input {
     HasChats(bool),
     /// Copy the last reply.
     CopyLastReply,
+    /// Go to the user's next message in the chat, or the one before.
+    StepMessage {
+        /// Whether to the next.
+        forward: bool,
+    },
     /// Put the cursor into the message.
     FocusMessage,
     /// Look for words in the chat that is shown.
@@ -75,6 +80,10 @@ pub enum Input {
     GiveBack(Fid, String),
     /// Open the list of models.
     ChooseModel,
+    /// Have this model answer in the shown chat.
+    UseModel(ModelRef),
+    /// Run this command of the shown chat, without its slash. One that goes to the model is put before the message.
+    RunCommand(String),
     /// Open the list of folders.
     ChooseProject,
     /// Show the agents, commands and skills of the shown chat's project, to trust them or to look at them.
@@ -93,6 +102,8 @@ pub enum Input {
     UndoAnswer(Option<(Fid, Seq)>),
     /// A message that waited and was removed is to wait again.
     PutBack(RemovedMessage),
+    /// Messages that were deleted are to come back.
+    Restore(DeletedInChat),
     /// Esc was pressed and nothing else wanted it.
     Escape,
     /// Stop the reply.
@@ -135,6 +146,8 @@ pub(super) enum FrameMsg {
     Find(find_bar::Msg),
     Requests(session_requests::Msg),
     Model(model_bar::Msg),
+    /// The list of models was closed.
+    ModelsClosed,
     Project(project_bar::Msg),
     Changes(session_changes::Msg),
     Hint(hint_bar::Msg),
@@ -201,6 +214,8 @@ pub enum Output {
     Restored(Restore),
     /// A message that waited was removed: this offers to put it back.
     MessageRemoved(RemovedMessage),
+    /// Messages were deleted: this offers to bring them back.
+    MessagesDeleted(DeletedInChat),
     /// Nothing waits for an answer in the chat that is shown, though the person asks for it.
     NothingAsked,
     /// Something to say in passing.

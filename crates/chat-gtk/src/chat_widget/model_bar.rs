@@ -7,6 +7,7 @@ use chat_core::error::Result;
 use chat_core::manager::Manager;
 use chat_core::message::{ModelRef, OptionName, Options, Thinking};
 use chat_core::settings::Settings;
+use chat_presentation::words;
 use gettextrs::gettext;
 use relm4::gtk::prelude::*;
 
@@ -112,6 +113,24 @@ impl ModelBar {
         self.model.open();
     }
 
+    /// Calls back when the list of models was closed.
+    pub(super) fn connect_models_closed(&self, closed: impl Fn() + Clone + 'static) {
+        if let Some(popover) = self.model.widget().popover() {
+            popover.connect_closed(move |_| {
+                // What was chosen is told before.
+                gtk::glib::idle_add_local_once(closed.clone());
+            });
+        }
+    }
+
+    /// The agents that could work in this chat besides its own, each with its name and its title.
+    pub(super) fn other_agents(&self, shown: &ShownChat) -> Vec<(String, String)> {
+        let Some(manager) = &self.manager else { return Vec::new() };
+        let agents = manager.agent_kinds().of_project(shown.project());
+        let others = agents.iter().filter(|agent| agent.name != shown.agent());
+        others.map(|agent| (agent.name.clone(), words::agent_title(agent))).collect()
+    }
+
     /// Opens the list of agents.
     pub(super) fn open_agents(&self) {
         self.agents.open();
@@ -163,7 +182,7 @@ impl ModelBar {
             Msg::Model(model_picker::Output::Options(options)) => Some(Output::Options(options)),
             Msg::Model(model_picker::Output::Instructions) => Some(Output::Instructions),
             Msg::Model(model_picker::Output::DefaultOptions(model, options)) => {
-                self.set_default_options(model, options);
+                self.set_default_options(&model, options);
                 None
             }
             Msg::Agent(agent) => Some(Output::Agent(agent)),
@@ -214,7 +233,7 @@ impl ModelBar {
     }
 
     /// Has new chats with a model begin with these options.
-    fn set_default_options(&self, model: ModelRef, options: Options) {
+    fn set_default_options(&self, model: &ModelRef, options: Options) {
         let Some(manager) = self.manager.clone() else { return };
         let name = model.to_string();
         self.handle.run(None, async move {

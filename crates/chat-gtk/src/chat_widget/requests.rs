@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use chat_core::agent::CODE_ASSISTANT;
 use chat_core::error::{Error, Kind};
-use chat_core::manager::{Manager, SessionChange};
-use chat_core::message::{Fid, ModelRef};
+use chat_core::manager::{Manager, Regenerate, SessionChange};
+use chat_core::message::{ChatRequest, Fid, MessageId, ModelRef};
 use chat_core::permission::Mode;
 use chat_presentation::diagnostics::Moment;
 use chat_presentation::words;
 use gettextrs::gettext;
+use gtk::{gdk, glib};
 use relm4::gtk::prelude::*;
 
 use super::handle::Handle;
@@ -63,7 +64,8 @@ impl ChatWidget {
         if matches!(
             output,
             Used::Retry
-                | Used::Regenerate
+                | Used::Regenerate { .. }
+                | Used::SendEdit(_)
                 | Used::Resume
                 | Used::ThinkAsModel
                 | Used::DeliverNow(_)
@@ -73,7 +75,7 @@ impl ChatWidget {
         if matches!(
             output,
             Used::Retry
-                | Used::Regenerate
+                | Used::Regenerate { .. }
                 | Used::Resume
                 | Used::ThinkAsModel
                 | Used::EnlargeWindow { .. }
@@ -86,14 +88,43 @@ impl ChatWidget {
         match output {
             Used::NeedEarlier { before } => self.requests.read_earlier(fid, before),
             Used::Stop => self.stop(),
-            Used::Retry | Used::Regenerate => self.requests.retry(fid),
-            Used::ShowBranch { reply, keyboard } => {
+            Used::Retry => self.requests.retry(fid),
+            Used::Regenerate { reply, agent } => {
+                let with = Regenerate { agent, ..Regenerate::default() };
+                self.requests.regenerate(fid, reply, with);
+            }
+            Used::RegenerateWithModel(reply) => {
+                self.model.open_models();
+                self.regenerates = Some((fid, reply));
+            }
+            Used::Edit(message) => {
+                // What is said instead is not for the reply to what was said.
+                if self.shown.is_busy() {
+                    self.stop();
+                }
+                self.requests.begin_edit(fid, message);
+            }
+            Used::CancelEdit(message) => {
+                self.conversation.end_edit(message);
+                self.composer.field().focus();
+            }
+            Used::SendEdit(message) => self.send_edit(fid, message),
+            Used::Fork(message) => {
+                let title = self.shown.title().map(|title| words::title_of_copy(&title));
+                self.requests.fork(fid, message, title);
+            }
+            Used::Delete { message, scope } => {
+                // The row that had the keyboard goes away.
+                self.composer.field().focus();
+                self.requests.delete(fid, message, scope);
+            }
+            Used::ShowBranch { message, keyboard } => {
                 // The button goes away with its reply, and another comes with the other one.
                 match keyboard {
-                    Some(side) => self.conversation.return_to_step(reply, side),
+                    Some(side) => self.conversation.return_to_step(message, side),
                     None => self.composer.field().focus(),
                 }
-                self.requests.show_branch(fid, reply);
+                self.requests.show_branch(fid, message);
             }
             Used::Resume if self.agents.has_interrupted() => self.requests.resume_agents(fid),
             Used::Resume => self.requests.resume(fid),
@@ -115,6 +146,12 @@ impl ChatWidget {
                 self.requests.retry_with_window(fid, self.shown.options(), tokens);
             }
             Used::CopyText(text) => self.layout.root().clipboard().set_text(&text),
+            Used::CopyRich { html, text } => copy_rich(self.layout.root(), &html, &text),
+            Used::Quote(text) => {
+                if self.composer.quote(&text) {
+                    self.conversation.expect_reply();
+                }
+            }
             Used::DeliverNow(id) => self.requests.deliver_now(fid, id),
             Used::MoveWaiting { id, before } => self.requests.move_waiting(fid, id, before),
             Used::RemoveWaiting { id, before } => self.requests.remove_waiting(fid, id, before),
@@ -143,7 +180,21 @@ impl ChatWidget {
         }
     }
 
-    /// Gives back to the composer what was taken out of a chat, or not needed there.
+    /// Sends the edited version of a message, as the composer would send it.
+    fn send_edit(&mut self, fid: Fid, message: MessageId) {
+        let Some(mut content) = self.conversation.send_edit(message) else { return };
+        self.composer.field().focus();
+        self.conversation.go_to_end();
+        let command = self.command_of(&mut content);
+        let without = self.editor_context.leave_behind(self.shown.project());
+        self.show_chips();
+        let context = self.editor_context.now(self.shown.project(), &without);
+        let request =
+            ChatRequest { session: Some(fid.clone()), content, context, ..ChatRequest::default() };
+        self.requests.send_edit(fid, message, request, command);
+    }
+
+    /// Does what a request in a stored chat brought: gives back to the composer what was not needed, or shows a chat.
     pub(super) fn give_back(&mut self, output: Option<session_requests::Output>) {
         match output {
             Some(session_requests::Output::Waiting { fid, written, before }) => {
@@ -161,6 +212,10 @@ impl ChatWidget {
             }
             Some(session_requests::Output::Words(fid, written)) => {
                 self.composer.give_back(fid.as_ref(), &written);
+            }
+            Some(session_requests::Output::Forked(fid)) => {
+                self.recalled = None;
+                self.show(Some(fid), None);
             }
             None => {}
         }
@@ -190,9 +245,16 @@ impl ChatWidget {
         if self.shown.is_opening() {
             return;
         }
-        self.choose(SessionChange { model: Some(model), ..SessionChange::default() });
+        self.choose(SessionChange { model: Some(model.clone()), ..SessionChange::default() });
         self.show_state();
         self.composer.field().focus();
+        if let Some((fid, reply)) = self.regenerates.take()
+            && self.shown.fid() == Some(&fid)
+        {
+            self.conversation.go_to_end();
+            let with = Regenerate { model: Some(model), ..Regenerate::default() };
+            self.requests.regenerate(fid, reply, with);
+        }
     }
 
     pub(super) fn choose_agent(&mut self, agent: String) {
@@ -282,6 +344,19 @@ fn open_link(url: &str, root: &gtk::Box) {
     if allowed.iter().any(|scheme| lower.starts_with(scheme)) {
         let window = root.root().and_downcast::<gtk::Window>();
         gtk::show_uri(window.as_ref(), url, gtk::gdk::CURRENT_TIME);
+    }
+}
+
+/// Puts a text on the clipboard, with its formatting for programs that take it.
+fn copy_rich(root: &gtk::Box, html: &str, text: &str) {
+    let html = glib::Bytes::from(html.as_bytes());
+    let both = [
+        gdk::ContentProvider::for_bytes("text/html", &html),
+        gdk::ContentProvider::for_value(&text.to_value()),
+    ];
+    let provider = gdk::ContentProvider::new_union(&both);
+    if let Err(error) = root.clipboard().set_content(Some(&provider)) {
+        tracing::warn!(%error, "nothing was copied");
     }
 }
 

@@ -114,6 +114,7 @@ impl ChatWidget {
                 }
                 self.send_next();
             }
+            FrameMsg::ModelsClosed => self.regenerates = None,
             FrameMsg::Model(msg) => match self.model.update(msg) {
                 Some(model_bar::Output::Model(model)) => self.choose_model(model),
                 Some(model_bar::Output::Options(options)) => {

@@ -4,9 +4,13 @@
 use std::path::PathBuf;
 
 use chat_core::error::{Error, Kind, Result};
-use chat_core::manager::{Manager, SessionChange};
-use chat_core::message::{Answer, ApprovalId, Fid, MessageId, Options, Queued, Thinking};
+use chat_core::manager::{Manager, Regenerate, SessionChange};
+use chat_core::message::{
+    Answer, ApprovalId, Attachment, ChatRequest, Content, DeleteScope, DeletedMessages, Fid,
+    MessageId, Options, Queued, Thinking,
+};
 use chat_core::store::Page;
+use chat_presentation::slash_commands::{self, SlashCommand};
 use chat_presentation::words;
 
 use super::handle::Handle;
@@ -22,6 +26,14 @@ pub(super) enum Msg {
     Earlier { fid: Fid, before: MessageId, result: Result<Page> },
     /// Which replies of a chat stand beside each other.
     Siblings { fid: Fid, result: Result<Vec<Vec<MessageId>>> },
+    /// What a message says that is to be edited.
+    Editing { fid: Fid, message: MessageId, result: Result<Content> },
+    /// The edited version of a message was sent, or could not be.
+    EditSent { fid: Fid, message: MessageId, result: Result<MessageId> },
+    /// A new chat was made of a part of one.
+    Forked { fid: Fid, result: Result<Fid> },
+    /// Messages were deleted, or could not be.
+    Deleted { fid: Fid, result: Result<DeletedMessages> },
     /// An answer came in time, or did not.
     Answered { fid: Fid, ask: ApprovalId, result: Result<bool> },
     /// A message that waited was taken out of the chat; none was sent meanwhile.
@@ -39,7 +51,21 @@ pub struct RemovedMessage {
     before: Option<MessageId>,
 }
 
-/// What goes back to the composer.
+/// Messages that were deleted in a chat.
+#[derive(Clone, Debug)]
+pub struct DeletedInChat {
+    fid: Fid,
+    deleted: DeletedMessages,
+}
+
+impl DeletedInChat {
+    /// How many.
+    pub fn count(&self) -> usize {
+        self.deleted.messages.len()
+    }
+}
+
+/// What is done with what came of a request: most goes back to the composer.
 #[derive(Debug)]
 pub(super) enum Output {
     /// A message that was taken out of this chat: it can be written again.
@@ -48,6 +74,8 @@ pub(super) enum Output {
     Waiting { fid: Fid, written: Written, before: Option<MessageId> },
     /// What was typed for an answer that nobody waited for any more.
     Words(Option<Fid>, Written),
+    /// A new chat was made, to be shown.
+    Forked(Fid),
 }
 
 /// The requests of the chat that is shown.
@@ -85,14 +113,14 @@ impl SessionRequests {
 
     /// Sends the last request again.
     pub(super) fn retry(&self, fid: Fid) {
-        self.run(fid, async move |manager, fid| manager.sessions().retry(&fid).await);
+        self.run(fid, async move |manager, fid| manager.messages().retry(&fid).await);
     }
 
     /// Sends the last request again, after this change.
     fn retry_with(&self, fid: Fid, change: SessionChange) {
         self.run(fid, async move |manager, fid| {
             manager.sessions().change(&fid, change).await?;
-            manager.sessions().retry(&fid).await
+            manager.messages().retry(&fid).await
         });
     }
 
@@ -110,7 +138,7 @@ impl SessionRequests {
 
     /// Lets the model go on where its reply ended.
     pub(super) fn resume(&self, fid: Fid) {
-        self.run(fid, async move |manager, fid| manager.sessions().resume(&fid).await);
+        self.run(fid, async move |manager, fid| manager.messages().resume(&fid).await);
     }
 
     /// Sends a message that waits now.
@@ -145,10 +173,80 @@ impl SessionRequests {
         });
     }
 
-    /// Shows the branch of this reply.
-    pub(super) fn show_branch(&self, fid: Fid, reply: MessageId) {
+    /// Asks for a reply again.
+    pub(super) fn regenerate(&self, fid: Fid, reply: MessageId, with: Regenerate) {
         self.run(fid, async move |manager, fid| {
-            manager.sessions().show_branch(&fid, reply).await.map(drop)
+            manager.messages().regenerate(&fid, reply, with).await
+        });
+    }
+
+    /// Reads a message to be edited.
+    pub(super) fn begin_edit(&self, fid: Fid, message: MessageId) {
+        let Some(manager) = self.manager.clone() else { return };
+        self.handle.spawn(async move {
+            let result = manager.messages().content(&fid, message).await;
+            Msg::Editing { fid, message, result }
+        });
+    }
+
+    /// Sends the edited version of a message, with the text of the command with which it begins.
+    pub(super) fn send_edit(
+        &self,
+        fid: Fid,
+        message: MessageId,
+        mut request: ChatRequest,
+        command: Option<(SlashCommand, String)>,
+    ) {
+        let Some(manager) = self.manager.clone() else { return };
+        self.handle.spawn(async move {
+            let attached = match &command {
+                Some((command, arguments)) => {
+                    slash_commands::attach(&manager, command, arguments, &mut request).await
+                }
+                None => Ok(()),
+            };
+            let result = match attached {
+                Ok(()) => manager.messages().edit(&fid, message, request).await,
+                Err(error) => Err(error),
+            };
+            Msg::EditSent { fid, message, result }
+        });
+    }
+
+    /// Makes a new chat of all up to this message, under this title.
+    pub(super) fn fork(&self, fid: Fid, message: MessageId, title: Option<String>) {
+        let Some(manager) = self.manager.clone() else { return };
+        self.handle.spawn(async move {
+            let result = manager.messages().fork(&fid, message).await;
+            if let (Ok(copy), Some(title)) = (&result, title)
+                && let Err(error) = manager.sessions().rename(copy, &title).await
+            {
+                // It has the title of the first one then.
+                tracing::warn!(%error, "the new chat was not renamed");
+            }
+            Msg::Forked { fid, result }
+        });
+    }
+
+    /// Deletes a message, or all from it on, and tells so that it can be undone.
+    pub(super) fn delete(&self, fid: Fid, message: MessageId, scope: DeleteScope) {
+        let Some(manager) = self.manager.clone() else { return };
+        self.handle.spawn(async move {
+            let result = manager.messages().delete(&fid, message, scope).await;
+            Msg::Deleted { fid, result }
+        });
+    }
+
+    /// Brings deleted messages back.
+    pub(super) fn restore(&self, deleted: DeletedInChat) {
+        let DeletedInChat { fid, deleted } = deleted;
+        self.run(fid, async move |manager, fid| manager.messages().restore(&fid, deleted).await);
+    }
+
+    /// Shows the branch of this message.
+    pub(super) fn show_branch(&self, fid: Fid, message: MessageId) {
+        self.run(fid, async move |manager, fid| {
+            manager.messages().show_branch(&fid, message).await.map(drop)
         });
     }
 
@@ -170,7 +268,7 @@ impl SessionRequests {
     pub(super) fn find_siblings(&self, fid: Fid) {
         let Some(manager) = self.manager.clone() else { return };
         self.handle.spawn(async move {
-            let result = manager.sessions().siblings(&fid).await;
+            let result = manager.messages().branches(&fid).await;
             Msg::Siblings { fid, result }
         });
     }
@@ -235,6 +333,30 @@ impl SessionRequests {
                 tracing::warn!(%error, "the other replies are unknown");
                 None
             }
+            Msg::Editing { fid, message, result: Ok(mut content) } => {
+                if shown == Some(&fid) {
+                    content.text = slash_commands::as_typed(&content);
+                    // The text of a command is looked up again when the message is sent.
+                    content.attachments.retain(|it| !matches!(it, Attachment::Command(_)));
+                    self.conversation.edit(message, content);
+                }
+                None
+            }
+            Msg::EditSent { message, result: Ok(_), .. } => {
+                self.conversation.end_edit(message);
+                None
+            }
+            Msg::EditSent { fid, message, result: Err(error) } => {
+                self.conversation.edit_failed(message);
+                self.handle.fail(Some(&fid), error);
+                None
+            }
+            Msg::Forked { result: Ok(copy), .. } => Some(Output::Forked(copy)),
+            Msg::Deleted { fid, result: Ok(deleted) } => {
+                let deleted = DeletedInChat { fid, deleted };
+                self.handle.output(messages::Output::MessagesDeleted(deleted));
+                None
+            }
             Msg::Answered { fid, ask, result } => {
                 let kept = self.close_answer(ask, matches!(result, Ok(true)));
                 if let Err(error) = result
@@ -257,6 +379,9 @@ impl SessionRequests {
                 None
             }
             Msg::Unqueued { fid, result: Err(error), .. }
+            | Msg::Editing { fid, result: Err(error), .. }
+            | Msg::Forked { fid, result: Err(error) }
+            | Msg::Deleted { fid, result: Err(error) }
             | Msg::Removed { fid, result: Err(error), .. } => {
                 self.handle.fail(Some(&fid), error);
                 None

@@ -13,6 +13,7 @@ use super::hint_bar;
 use crate::conversation::Output;
 
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one in a window")]
 pub(super) enum ShownChat {
     New(EmptySession),
     Opening(Fid),
@@ -174,7 +175,7 @@ mod tests {
             Output::Stop,
             Output::Retry,
             Output::Resume,
-            Output::Regenerate,
+            Output::Regenerate { reply: MessageId::new(), agent: None },
             Output::Seen,
         ];
         for output in &of_one {

@@ -60,6 +60,13 @@ pub(super) struct NewChat {
     pub(super) codes: bool,
 }
 
+impl NewChat {
+    /// Whether the page shows suggestions rather than the list of models.
+    pub(super) fn can_begin(&self) -> bool {
+        self.chosen.is_some() && !self.first_run
+    }
+}
+
 /// Whether somebody is looking what there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RefreshState {
@@ -90,6 +97,7 @@ impl StartPage {
     pub(super) fn new(handle: Handle<Msg>) -> Self {
         let root = gtk::ScrolledWindow::builder()
             .hscrollbar_policy(gtk::PolicyType::Never)
+            .propagate_natural_height(true)
             .vexpand(true)
             .build();
         Self {

@@ -1,18 +1,20 @@
 //! Lays out the widgets of a chat.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
-use gtk::gdk::prelude::*;
+use adw::prelude::*;
 use gtk::{gdk, glib};
-use relm4::gtk::prelude::*;
 
 use super::handle::Handle;
 use super::messages::FrameMsg;
 use crate::conversation::Conversation;
 use crate::models::has_keyboard;
 
-/// The column's width, in pixels at the usual font.
+/// The column's usual width, in pixels at the usual font.
 const COLUMN: i32 = 760;
+
+/// How long the composer glides down, in milliseconds.
+const GLIDE: u32 = 250;
 
 /// What a program needs of a chat that it shows.
 pub struct View {
@@ -71,11 +73,26 @@ pub(super) enum Page {
 pub(super) struct Layout {
     root: gtk::Box,
     stack: gtk::Stack,
+    /// What is as wide as the conversation.
+    clamps: [adw::Clamp; 2],
+    /// What is free below the composer, while that is in the middle.
+    room: gtk::Box,
+    /// Whether the composer glides down when it next leaves the middle.
+    glides: Cell<bool>,
+    glide: RefCell<Option<adw::TimedAnimation>>,
 }
 
 impl Layout {
     pub(super) fn root(&self) -> &gtk::Box {
         &self.root
+    }
+
+    /// Sets the column's width, in pixels.
+    pub(super) fn set_width(&self, width: i32) {
+        for clamp in &self.clamps {
+            clamp.set_maximum_size(width);
+            clamp.set_tightening_threshold(width);
+        }
     }
 
     /// Whether another part of the window has the keyboard.
@@ -84,7 +101,54 @@ impl Layout {
         focus.is_some_and(|focus| !focus.is_ancestor(&self.root))
     }
 
-    pub(super) fn show_page(&self, page: Page) {
+    /// The first message of a new chat was sent: the composer glides to its place.
+    pub(super) fn glide_down(&self) {
+        self.glides.set(true);
+    }
+
+    /// Has the composer stand in the middle, below what is offered to begin with; or at the bottom.
+    fn centre(&self, centred: bool) {
+        let glides = self.glides.take();
+        if centred {
+            if let Some(glide) = self.glide.take() {
+                glide.skip();
+            }
+            self.room.set_height_request(-1);
+            self.room.set_vexpand(true);
+            self.room.set_visible(true);
+            return;
+        }
+        // It is on its way already, or there.
+        if !self.room.is_visible() || !self.room.vexpands() {
+            return;
+        }
+        let height = self.room.height();
+        self.room.set_vexpand(false);
+        if !glides || height == 0 {
+            return self.room.set_visible(false);
+        }
+        self.room.set_height_request(height);
+        let room = self.room.downgrade();
+        let target = adw::CallbackAnimationTarget::new(move |height| {
+            if let Some(room) = room.upgrade() {
+                room.set_height_request(height.round() as i32);
+            }
+        });
+        // Without animations it is there at once.
+        let glide = adw::TimedAnimation::new(&self.room, f64::from(height), 0.0, GLIDE, target);
+        let room = self.room.downgrade();
+        glide.connect_done(move |_| {
+            if let Some(room) = room.upgrade().filter(|room| !room.vexpands()) {
+                room.set_visible(false);
+            }
+        });
+        glide.play();
+        self.glide.replace(Some(glide));
+    }
+
+    /// Shows a page above the composer. `centred`: whether the composer stands in the middle.
+    pub(super) fn show_page(&self, page: Page, centred: bool) {
+        self.centre(centred);
         // A page that goes is not where the keyboard is looked for any more: GTK would find nothing
         // behind it.
         if !has_keyboard(&self.stack) {
@@ -104,7 +168,8 @@ pub(super) fn build(
     children: &Children<'_>,
     handle: &Handle<FrameMsg>,
 ) -> (View, Layout) {
-    let stack = gtk::Stack::builder().vexpand(true).build();
+    // As tall as what is shown: the conversation must not push the composer out of the middle.
+    let stack = gtk::Stack::builder().vexpand(true).vhomogeneous(false).build();
     stack.add_named(&gtk::Box::default(), Some("blank"));
     stack.add_named(children.start, Some("start"));
     stack.add_named(children.conversation.widget(), Some("conversation"));
@@ -137,10 +202,23 @@ pub(super) fn build(
     root.append(&bar);
     root.append(&stack);
     root.append(&foot);
+    let room = gtk::Box::builder().visible(false).build();
+    root.append(&room);
     connect_root(root, handle);
 
     let (conversation, agents) = (children.conversation.clone(), children.agents.clone());
-    (View { conversation, agents, foot }, Layout { root: root.clone(), stack })
+    let clamps = [foot.clone(), bar];
+    (
+        View { conversation, agents, foot },
+        Layout {
+            root: root.clone(),
+            stack,
+            clamps,
+            room,
+            glides: Cell::default(),
+            glide: RefCell::default(),
+        },
+    )
 }
 
 /// Esc, and the height that the composer grows by.

@@ -42,7 +42,7 @@ pub(super) fn scroll(inner: &Inner, key: gdk::Key, modifiers: gdk::ModifierType)
 
 /// Lets Enter send or break the line; Shift reverses that, and Control always sends, otherwise than
 /// usual during a reply. `first` sees each key before, and returns whether it handled it.
-pub(super) fn connect(
+pub(crate) fn connect(
     text: &gtk::TextView,
     enter_sends: impl Fn() -> bool + 'static,
     first: impl Fn(gdk::Key, gdk::ModifierType) -> bool + 'static,

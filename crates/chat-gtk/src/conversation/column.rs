@@ -17,7 +17,7 @@ use crate::conversation::widgets::position::RowPosition;
 
 /// Free space above the first row and below the last, in pixels.
 const END_SPACE: i32 = 24;
-/// The widest that rows become, in pixels: a line of prose longer than this is hard to read.
+/// The widest that rows become usually, in pixels: a line of prose longer than this is hard to read.
 const WIDEST: i32 = 760;
 /// Free space to the left and right, in pixels.
 const SIDE: i32 = 24;
@@ -41,6 +41,15 @@ impl Column {
     /// An empty column.
     pub fn new() -> Self {
         glib::Object::builder().property("accessible-role", gtk::AccessibleRole::Log).build()
+    }
+
+    /// Sets the widest that rows become, in pixels, and measures all of them again.
+    pub fn set_widest(&self, widest: i32) {
+        self.imp().widest.set(widest);
+        for row in self.imp().rows.borrow_mut().iter_mut() {
+            row.width = -1;
+        }
+        self.queue_resize();
     }
 
     /// Sets what stands below the last row.

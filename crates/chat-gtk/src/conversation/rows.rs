@@ -174,17 +174,23 @@ impl Rows {
         self.all.iter().find_map(|row| row.widget.as_ref()?.focused_prompt())
     }
 
-    /// The button that goes to the reply at this side of another, if that is drawn and has others beside it.
-    pub fn step(&self, entries: &[Entry], reply: MessageId, side: Side) -> Option<gtk::Button> {
+    /// The button that goes to the version at this side of a message, if that is drawn and has others beside it.
+    pub fn step(&self, entries: &[Entry], message: MessageId, side: Side) -> Option<gtk::Button> {
         let offsets = EntryOffsets::new(entries);
-        let first = entries.iter().position(|entry| entry.id() == reply)?;
+        let first = entries.iter().position(|entry| entry.id() == message)?;
         // A reply of several rounds ends before what the person says next.
         let rest = entries[first..].iter();
-        let count = rest.take_while(|entry| entry.message.role != Role::User).count();
+        let is_own = entries[first].message.role == Role::User;
+        let count = if is_own {
+            1
+        } else {
+            rest.take_while(|entry| entry.message.role != Role::User).count()
+        };
         let rows = self.all.get(offsets.starts[first]..)?.iter();
         let end: usize = entries[first..first + count].iter().map(|entry| entry.rows).sum();
         rows.take(end).find_map(|row| match &row.widget {
             Some(RowWidget::Footer(footer)) => footer.step(side),
+            Some(RowWidget::OwnLine(line)) => line.step(side),
             _ => None,
         })
     }
@@ -274,6 +280,26 @@ impl Rows {
             _ => None,
         });
         last.flatten().reduce(|all, part| all.union(&part))
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether this row is a message of the user.
+    pub fn is_own(&self, index: usize) -> bool {
+        self.all.get(index).is_some_and(|row| row.kind == RowKind::User)
+    }
+
+    /// Gives a message of the user the keyboard, if its row has a widget.
+    pub fn focus_own(&self, index: usize) {
+        if let Some(RowWidget::User(said)) = self.all.get(index).and_then(|row| row.widget.as_ref())
+        {
+            // What is not mapped cannot have the keyboard. It gets its place before the next frame.
+            said.widget().set_child_visible(true);
+            said.focus();
+        }
     }
 
     /// Has a row that has a widget begin so far below the top of the sight, in pixels.

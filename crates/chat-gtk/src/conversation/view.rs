@@ -1,8 +1,10 @@
 //! Holds the widgets of the conversation, and draws what changed.
 
+mod footnotes;
 mod listening;
 mod loading;
 mod menu;
+mod own_messages;
 mod start;
 
 pub use loading::ReadingPosition;
@@ -23,14 +25,16 @@ use crate::accessible;
 use crate::conversation::model::answer_drafts::AnswerDrafts;
 use crate::conversation::model::entry;
 use crate::conversation::model::files::{Files, KnownFiles};
+use crate::conversation::model::message_edits::MessageEdits;
 use crate::conversation::model::one_time_note::OneTimeNote;
 use crate::conversation::model::transcript::Transcript;
 use crate::conversation::search::{Finder, MatchPosition};
-use crate::conversation::widgets::context::{Links, Output, Side, WidgetContext};
+use crate::conversation::widgets::context::{Links, Output, Prices, Side, WidgetContext};
 use crate::conversation::widgets::floating::{jump_button, target_label};
 use crate::conversation::widgets::style_tags::StyleTags;
 use crate::conversation::widgets::tags::Tags;
 use crate::conversation::widgets::tail::Tail;
+use crate::markdown::flow::NotePlace;
 use crate::markdown::{is_safe_address, visible_address};
 
 pub(super) struct Inner {
@@ -66,10 +70,10 @@ pub(super) struct Inner {
     reading_start: Cell<bool>,
 }
 
-/// The step to the next reply, or the one before, that stands beside one.
+/// The step to the next message, or the one before, that stands beside one.
 #[derive(Clone, Copy)]
 pub(super) struct Step {
-    pub(super) reply: MessageId,
+    pub(super) message: MessageId,
     pub(super) side: Side,
 }
 
@@ -157,6 +161,7 @@ impl Inner {
         let open = move |wanted: Option<Output>| wanted.into_iter().for_each(|wanted| told(wanted));
         let files = Files::default();
         let known = files.clone();
+        let noted = weak.clone();
         let revealing = column.downgrade();
         let links = Links {
             revealed: Rc::new(move |view: &gtk::TextView, letter| {
@@ -164,7 +169,14 @@ impl Inner {
                     column.reveal_letter(view, letter);
                 }
             }),
-            opened: Rc::new(move |address: &str| open(opening(address, &known))),
+            opened: Rc::new(move |address: &str| match NotePlace::of_address(address) {
+                Some(place) => {
+                    if let Some(inner) = noted.upgrade() {
+                        inner.go_to_note(place);
+                    }
+                }
+                None => open(opening(address, &known)),
+            }),
             files: files.clone(),
             aimed: Rc::new(move |address: Option<&str>| {
                 target.set_text(&address.map(visible_address).unwrap_or_default());
@@ -189,9 +201,13 @@ impl Inner {
             has_project: Rc::clone(&has_project),
             bounds: Rc::clone(&bounds),
             drafts: Rc::new(AnswerDrafts::of(Rc::clone(&session))),
+            edits: Rc::new(MessageEdits::of(Rc::clone(&session))),
+            enter_sends: Rc::new(Cell::new(true)),
+            kinds: Rc::default(),
             errors: Rc::default(),
             output: Rc::clone(&output),
             copy: Rc::new(copy),
+            prices: Prices::default(),
             spare: Rc::default(),
         };
         let tail = Tail::new(&context);
@@ -264,6 +280,8 @@ impl Inner {
         let mut state = self.state.borrow_mut();
         let State { transcript, rows, last, asked, .. } = &mut *state;
         transcript.find_stopped();
+        transcript.join_continued();
+        transcript.show_edits(&rows.context.edits);
         let now = transcript.last();
         if now != *last {
             for index in [*last, now].into_iter().flatten() {
@@ -303,7 +321,7 @@ impl Inner {
         let button = self
             .step
             .get()
-            .and_then(|step| state.rows.step(&state.transcript.entries, step.reply, step.side));
+            .and_then(|step| state.rows.step(&state.transcript.entries, step.message, step.side));
         drop(state);
         if let Some(button) = button {
             self.take_step(&button);

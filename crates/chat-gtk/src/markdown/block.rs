@@ -23,6 +23,13 @@ pub enum Block {
     },
     /// A quotation.
     Quote(Vec<Block>),
+    /// A quotation that is an alert.
+    Alert {
+        /// Its kind.
+        kind: AlertKind,
+        /// Its content.
+        blocks: Vec<Block>,
+    },
     /// A list.
     List(List),
     /// A table.
@@ -31,6 +38,13 @@ pub enum Block {
     Rule,
     /// Raw HTML, as it was written.
     Html(String),
+    /// A part that is folded.
+    Details {
+        /// Its summary, as plain text.
+        summary: String,
+        /// What is inside, as Markdown.
+        source: String,
+    },
     /// The text of a footnote.
     Footnote {
         /// Its label.
@@ -38,6 +52,21 @@ pub enum Block {
         /// Its content.
         blocks: Vec<Block>,
     },
+}
+
+/// A kind of alert.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AlertKind {
+    /// Something to know.
+    Note,
+    /// Something that helps.
+    Tip,
+    /// Something that must be known.
+    Important,
+    /// Something to beware of.
+    Warning,
+    /// Something that does harm.
+    Caution,
 }
 
 /// A list.

@@ -1,6 +1,7 @@
 //! Builds blocks from the parser's events.
 
 mod builder;
+mod details;
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -18,7 +19,7 @@ pub struct Built {
     pub tops: Vec<Top>,
     /// Its link definitions, in order.
     pub definitions: Vec<Definition>,
-    /// Where a formula begins whose end may still come: nothing after it is certain.
+    /// Where a formula or a folded part begins whose end may still come: nothing after it is certain.
     pub open: Option<usize>,
 }
 
@@ -79,7 +80,9 @@ fn read(source: &str, resolve: &dyn Fn(&Label) -> Option<Target>, grows: bool) -
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS
-        | Options::ENABLE_OLD_FOOTNOTES;
+        | Options::ENABLE_OLD_FOOTNOTES
+        // Alerts; nothing else depends on it.
+        | Options::ENABLE_GFM;
     let known = |link: BrokenLink<'_>| {
         let target = resolve(&Label::new(link.reference.into_string()))?;
         Some((CowStr::from(target.address), CowStr::from(target.title)))
@@ -127,5 +130,7 @@ fn read(source: &str, resolve: &dyn Fn(&Label) -> Option<Target>, grows: bool) -
         }
         builder.take(event, range);
     }
-    Built { tops: builder.tops, definitions, open }
+    let (tops, folded) = details::fold(builder.tops, source);
+    let open = [open, folded.filter(|_| grows)].into_iter().flatten().min();
+    Built { tops, definitions, open }
 }

@@ -23,6 +23,9 @@ fn write_block(out: &mut String, block: &Block, depth: usize) {
             let _ = writeln!(out, "code {info:?} {text:?}");
         }
         Block::Quote(blocks) => nested(out, "quote", blocks, depth),
+        Block::Alert { kind, blocks } => {
+            nested(out, &format!("{kind:?}").to_lowercase(), blocks, depth);
+        }
         Block::List(list) => {
             let kind = list.start.map_or_else(|| "bullets".to_owned(), |n| format!("numbers {n}"));
             let _ = writeln!(out, "{kind}{}", if list.tight { "" } else { " loose" });
@@ -45,6 +48,9 @@ fn write_block(out: &mut String, block: &Block, depth: usize) {
         Block::Rule => out.push_str("rule\n"),
         Block::Html(text) => {
             let _ = writeln!(out, "html {text:?}");
+        }
+        Block::Details { summary, source } => {
+            let _ = writeln!(out, "details {summary:?} {source:?}");
         }
         Block::Footnote { label, blocks } => {
             nested(out, &format!("footnote {label:?}"), blocks, depth);

@@ -4,7 +4,10 @@
 //! Lists and quotations are indented lines here rather than boxes, so that one text can hold many
 //! blocks and the user can select across them.
 
+mod alert;
 mod bare;
+mod emoji;
+mod footnote;
 mod html;
 mod long;
 mod piece;
@@ -12,8 +15,9 @@ mod runs;
 
 use super::block::{Block, Inline, Item, List, Table};
 use super::math::is_display;
+pub use footnote::NotePlace;
 use long::split_long;
-pub use piece::{Code, Gap, Grid, Indent, Line, Piece, Run, Style};
+pub use piece::{Code, Details, Formula, Gap, Grid, Indent, Line, Piece, Run, Style};
 use runs::inline_runs;
 
 /// A line break within a paragraph: a new line without the space between paragraphs.
@@ -61,6 +65,17 @@ impl Flow<'_> {
                 self.blocks(blocks);
                 self.indent.quotes -= 1;
             }
+            Block::Alert { kind, blocks } => {
+                self.begin();
+                self.indent.quotes = self.indent.quotes.saturating_add(1);
+                let outer = self.indent.alert.replace(*kind);
+                self.line(Line { runs: vec![alert::title(*kind)], ..Line::default() });
+                self.gap = Gap::Small;
+                self.blocks(blocks);
+                self.gap = Gap::Block;
+                self.indent.alert = outer;
+                self.indent.quotes -= 1;
+            }
             Block::List(list) => {
                 self.begin();
                 for (index, item) in list.items.iter().enumerate() {
@@ -100,14 +115,30 @@ impl Flow<'_> {
                 let run = Run { text, style: Style::default(), link: None };
                 self.line(Line { verbatim: true, runs: vec![run], ..Line::default() });
             }
+            Block::Details { summary, source } => {
+                self.begin();
+                let (summary, source) = (summary.clone(), source.clone());
+                self.out.push(Piece::Details(Details { summary, source }));
+                self.gap = Gap::Block;
+            }
             Block::Footnote { label, blocks } => {
                 self.begin();
                 self.marker = Some(format!("{label}."));
                 self.indent.lists = self.indent.lists.saturating_add(1);
                 self.blocks(blocks);
                 self.begin();
+                self.way_back(label);
                 self.indent.lists -= 1;
             }
+        }
+    }
+
+    /// Ends a footnote with a link to where the text refers to it.
+    fn way_back(&mut self, label: &str) {
+        let back = footnote::back(label);
+        match self.out.last_mut() {
+            Some(Piece::Line(line)) if line.indent == self.indent => line.runs.extend(back),
+            _ => self.line(Line { runs: back.into(), ..Line::default() }),
         }
     }
 
@@ -156,11 +187,13 @@ impl Flow<'_> {
             }
             self.part(&text[done..at]);
             self.begin();
-            self.out.push(Piece::Code(Code {
-                language: "latex".to_owned(),
-                text: formula.clone(),
-                indent: self.indent,
-            }));
+            let (source, indent) = (formula.clone(), self.indent);
+            self.out.push(if chat_formula::delimited(formula).is_some() {
+                Piece::Formula(Formula { source, indent })
+            } else {
+                // It is still being written.
+                Piece::Code(Code { language: "latex".to_owned(), text: source, indent })
+            });
             self.gap = Gap::Block;
             done = at + 1;
         }
@@ -201,6 +234,10 @@ fn grid(table: &Table, indent: Indent) -> Grid {
         let cell = |text: &Vec<Inline>| {
             let mut runs = Vec::new();
             inline_runs(text, style, None, &mut runs);
+            // A cell shows letters only.
+            for run in runs.iter_mut().filter(|run| run.style.formula) {
+                run.style = Style { formula: false, code: true, ..run.style };
+            }
             runs
         };
         cells.iter().map(cell).collect()
@@ -213,149 +250,4 @@ fn grid(table: &Table, indent: Indent) -> Grid {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::markdown::parse;
-
-    /// The runs of a text, with links in brackets.
-    fn links(text: &str) -> String {
-        let mut pieces = Vec::new();
-        for block in parse(text) {
-            block_pieces(&block, &mut pieces);
-        }
-        let mut out = String::new();
-        for piece in pieces {
-            let Piece::Line(line) = piece else { continue };
-            for run in line.runs {
-                match run.link {
-                    Some(link) => out.extend(["[", &run.text, "=", &link, "]"]),
-                    None => out.push_str(&run.text),
-                }
-            }
-        }
-        out
-    }
-
-    #[test]
-    fn bare_addresses_are_links_without_the_sentence_round_them() {
-        assert_eq!(
-            links("See https://a.b/c_(d), or (http://e.f)."),
-            "See [https://a.b/c_(d)=https://a.b/c_(d)], or ([http://e.f=http://e.f])."
-        );
-        assert_eq!(
-            links("xhttps://a.b and https:// and http"),
-            "xhttps://a.b and https:// and http"
-        );
-        assert_eq!(links("`https://a.b`"), "https://a.b");
-    }
-
-    #[test]
-    fn bare_addresses_without_a_scheme_are_those_of_pages_and_mail() {
-        let both = |shown: &str| links(shown);
-        assert_eq!(
-            both("Visit www.commonmark.org/a.b."),
-            "Visit [www.commonmark.org/a.b=http://www.commonmark.org/a.b]."
-        );
-        assert_eq!(
-            both("(www.google.com/search?q=Markup+(business))"),
-            "([www.google.com/search?q=Markup+(business)=http://www.google.com/search?q=Markup+(business)])"
-        );
-        assert_eq!(
-            both("www.commonmark.org/he<lp"),
-            "[www.commonmark.org/he=http://www.commonmark.org/he]<lp"
-        );
-        assert_eq!(both("awww.ab.c, www. and www.x_y"), "awww.ab.c, www. and www.x_y");
-        assert_eq!(both("foo@bar.baz"), "[foo@bar.baz=mailto:foo@bar.baz]");
-        assert_eq!(
-            both("hello@mail+xyz.example is not, hello+xyz@mail.example is."),
-            "hello@mail+xyz.example is not, [hello+xyz@mail.example=mailto:hello+xyz@mail.example] is."
-        );
-        assert_eq!(both("a.b-c_d@a.b."), "[a.b-c_d@a.b=mailto:a.b-c_d@a.b].");
-        for text in ["a.b-c_d@a.b-", "a.b-c_d@a.b_", "@name", "a@b", "ftp://foo.bar.baz"] {
-            assert_eq!(both(text), text);
-        }
-        assert_eq!(
-            both("a@b.c, www.d.e https://f.g"),
-            "[a@b.c=mailto:a@b.c], [www.d.e=http://www.d.e] [https://f.g=https://f.g]"
-        );
-    }
-
-    #[test]
-    fn formulas_that_stand_by_themselves_are_blocks_and_all_others_stay_in_the_line() {
-        let shown = |text: &str| -> Vec<String> {
-            let mut pieces = Vec::new();
-            for block in &parse(text) {
-                block_pieces(block, &mut pieces);
-            }
-            let runs = |line: Line| line.runs.into_iter().map(|run| run.text).collect::<String>();
-            pieces
-                .into_iter()
-                .map(|piece| match piece {
-                    Piece::Line(line) => runs(line),
-                    Piece::Code(code) => format!("{}: {}", code.language, code.text),
-                    other => format!("{other:?}"),
-                })
-                .collect()
-        };
-        assert_eq!(
-            shown("So\n\\[\nx_1 = a \\\\\n+ b\n\\]\nholds for \\(a_1 \\ne *b*\\)."),
-            ["So", "latex: \\[\nx_1 = a \\\\\n+ b\n\\]", "holds for \\(a_1 \\ne *b*\\)."]
-        );
-        assert_eq!(shown("$$x$$"), ["latex: $$x$$"]);
-        assert_eq!(shown("an $$x$$ inside"), ["an $$x$$ inside"]);
-        assert_eq!(shown("1. one:\n   $$\n   x\n   $$\n2. two").len(), 3);
-        assert_eq!(shown("# A \\[x\\]"), ["A \\[x\\]"]);
-    }
-
-    #[test]
-    fn line_ends_stay_and_known_tags_are_shown_as_meant() {
-        let runs = |text: &str| -> Vec<(String, &str)> {
-            let mut pieces = Vec::new();
-            for block in &parse(text) {
-                block_pieces(block, &mut pieces);
-            }
-            let lines = pieces.into_iter().filter_map(|piece| match piece {
-                Piece::Line(line) => Some(line.runs),
-                _ => None,
-            });
-            let name = |style: Style| match style {
-                Style { key: true, .. } => "key",
-                Style { raised: true, .. } => "raised",
-                Style { lowered: true, .. } => "lowered",
-                Style { code: true, .. } => "code",
-                _ => "",
-            };
-            lines.flatten().map(|run| (run.text, name(run.style))).collect()
-        };
-        let plain = |text: &str| vec![(text.to_owned(), "")];
-        assert_eq!(
-            runs("one\ntwo<br>three<BR />four"),
-            plain("one\u{2028}two\u{2028}three\u{2028}four")
-        );
-        let marked = |before: &str, text: &str, name: &'static str| {
-            vec![(before.to_owned(), ""), (text.to_owned(), name)]
-        };
-        assert_eq!(runs("press <kbd>Ctrl</kbd>"), marked("press ", "Ctrl", "key"));
-        assert_eq!(runs("H<sub>2</sub>"), marked("H", "2", "lowered"));
-        assert_eq!(runs("x<sup>2</sup>"), marked("x", "2", "raised"));
-        assert_eq!(
-            runs("x<sup>2"),
-            [("x".to_owned(), ""), ("<sup>".to_owned(), "code"), ("2".to_owned(), "")]
-        );
-        assert_eq!(runs("a <b>c</b>").len(), 4);
-        assert_eq!(runs("<br>\nafter"), plain("\u{2028}\u{2028}after"));
-        assert_eq!(runs("<br>\n"), []);
-    }
-
-    #[test]
-    fn only_safe_addresses_are_links_and_all_others_are_told() {
-        assert_eq!(links("[a](javascript:x)"), "a (javascript:x)");
-        assert_eq!(links("[a](https://b.c)"), "[a=https://b.c]");
-        assert_eq!(links("[src/a.rs](src/a.rs) and [`a`](a)"), "src/a.rs and a");
-        assert_eq!(links("![pic](file:///etc/passwd)"), "pic (file:///etc/passwd)");
-        assert_eq!(
-            links("https://a.b/\u{202E}x"),
-            "[https://a.b/\\u{202E}x=https://a.b/\u{202E}x]"
-        );
-    }
-}
+mod tests;

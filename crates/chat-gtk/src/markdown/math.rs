@@ -171,6 +171,11 @@ mod tests {
         ] {
             assert_eq!(read(text), format!("p {text:?}\n"), "{text}");
         }
+        assert_eq!(
+            read("$5 and $6, `$x$` and $HOME"),
+            "p \"$5 and $6, \" code\"$x$\" \" and $HOME\"\n"
+        );
+        assert_eq!(read("$PATH:$HOME and $A"), "p \"$PATH:$HOME and $A\"\n");
         assert_eq!(read("`$x$` and `\\(x\\)`"), "p code\"$x$\" \" and \" code\"\\\\(x\\\\)\"\n");
         assert_eq!(read("```\n$$\nx\n$$\n```\n"), "code \"\" \"$$\\nx\\n$$\\n\"\n");
         // A literal bracket, as in Markdown.

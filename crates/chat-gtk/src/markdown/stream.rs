@@ -177,7 +177,7 @@ impl Stream {
         }
         let mut behind_blanks = new.split("\n\n").skip(1);
         match open.last().map(|block| &**block) {
-            Some(Block::Paragraph(_) | Block::Table(_) | Block::Quote(_)) => {
+            Some(Block::Paragraph(_) | Block::Table(_) | Block::Quote(_) | Block::Alert { .. }) => {
                 behind_blanks.next().is_some()
             }
             Some(Block::List(_)) => behind_blanks.any(|text| text.starts_with(char::is_alphabetic)),

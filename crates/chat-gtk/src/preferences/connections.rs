@@ -11,7 +11,7 @@ use gettextrs::gettext;
 use gtk::glib;
 
 use super::rows::{PreferencesContext, icon_button, switch_row};
-use super::{editor, models, say};
+use super::{editor, models, presets, say};
 
 /// Creates the empty page.
 pub(super) fn page() -> adw::PreferencesPage {
@@ -52,7 +52,7 @@ impl ConnectionsPage {
         let adding = manager.clone();
         add.connect_clicked(move |_| {
             if let Some(window) = parent.upgrade() {
-                editor::open(window.upcast_ref(), &adding, None);
+                presets::open(window.upcast_ref(), &adding);
             }
         });
         header.append(&again);

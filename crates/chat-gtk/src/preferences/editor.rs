@@ -1,5 +1,7 @@
 //! Edits a connection, and tests it before it is saved.
 
+mod advanced;
+mod build;
 mod requests;
 pub(super) mod sentences;
 
@@ -8,7 +10,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use adw::prelude::*;
-use chat_core::client::check_address;
+use chat_core::client::{Preset, check_address};
 use chat_core::error::{Error, Kind};
 use chat_core::event::{ConnectionState, Health};
 use chat_core::manager::Manager;
@@ -17,19 +19,16 @@ use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
 
+use self::advanced::Advanced;
 use self::requests::Requests;
 use super::naming;
 use super::rows::close_with_escape;
-use crate::accessible;
 
 /// The protocols of a connection, in the order of the row; the first one means automatic detection.
 fn kinds() -> impl Iterator<Item = Option<ConnectionKind>> {
     std::iter::once(None).chain(ConnectionKind::ALL.map(Some))
 }
 
-/// The dialog's size, in pixels at the default font: with space for the longest test result, since
-/// GTK does not let a window grow with its content.
-const SIZE: (i32, i32) = (480, 640);
 /// How long a server may take to report its program's name, if the connection is to be named after
 /// it.
 const NAMING: Duration = Duration::from_secs(3);
@@ -44,11 +43,14 @@ struct Editor {
     /// Names of models that the server does not list.
     models: adw::EntryRow,
     requests: Requests,
+    advanced: Advanced,
     test: gtk::Button,
     save: gtk::Button,
     cancel: gtk::Button,
     title: adw::WindowTitle,
     result: gtk::Label,
+    /// The known server that it is to, if it is new and was chosen.
+    preset: Option<&'static Preset>,
     /// The existing connection, if there is one.
     old: RefCell<Option<ConnectionState>>,
     /// Whether it is being saved; its server may be asked first.
@@ -58,139 +60,44 @@ struct Editor {
 
 /// Opens the settings of an existing or new connection.
 pub(super) fn open(parent: &gtk::Window, manager: &Manager, old: Option<ConnectionState>) {
-    let editor = Rc::new(Editor::new(parent, manager.clone(), old));
+    let editor = show(Editor::new(parent, manager.clone(), old, None));
+    editor.url.grab_focus();
+}
+
+/// Opens the settings of a new connection to a known server: only its key is missing.
+pub(super) fn open_preset(parent: &gtk::Window, manager: &Manager, preset: &'static Preset) {
+    let editor = show(Editor::new(parent, manager.clone(), None, Some(preset)));
+    if preset.key_url.is_some() {
+        editor.key.grab_focus();
+    } else {
+        editor.save.grab_focus();
+    }
+}
+
+fn show(editor: Editor) -> Rc<Editor> {
+    let editor = Rc::new(editor);
     editor.fill();
     editor.connect();
     editor.check();
     editor.window.present();
-    editor.url.grab_focus();
+    editor
 }
 
 impl Editor {
-    fn new(parent: &gtk::Window, manager: Manager, old: Option<ConnectionState>) -> Self {
-        let words = if old.is_some() { gettext("Connection") } else { gettext("New Connection") };
-        let title = adw::WindowTitle::new(&words, "");
-        let url = adw::EntryRow::builder().title(gettext("Address")).build();
-        url.set_input_purpose(gtk::InputPurpose::Url);
-        let name = adw::EntryRow::builder().title(gettext("Name")).build();
-        let titles = gtk::StringList::new(&[]);
-        for kind in kinds() {
-            titles.append(&kind.map_or_else(|| gettext("Automatic"), words::protocol));
-        }
-        let kind = adw::ComboRow::builder().title(gettext("Protocol")).model(&titles).build();
-        let key = adw::PasswordEntryRow::builder().title(gettext("Key")).build();
-
-        let server = adw::PreferencesGroup::builder()
-            .description(gettext(
-                "For example, http://127.0.0.1:11434 or https://openrouter.ai/api/v1",
-            ))
-            .build();
-        server.add(&url);
-        server.add(&name);
-        server.add(&kind);
-        let secret =
-            adw::PreferencesGroup::builder().description(sentences::key(old.as_ref())).build();
-        secret.add(&key);
-        let unlisted = adw::PreferencesGroup::builder()
-            .description(gettext(
-                "Model names, separated by commas. Needed only for models that the server doesn’t list.",
-            ))
-            .build();
-        let models = adw::EntryRow::builder().title(gettext("Models")).build();
-        if let Some(text) = models.delegate() {
-            accessible::set_label(&text, &gettext("Models"));
-        }
-        unlisted.add(&models);
-        let requests = Requests::new();
-        let test = gtk::Button::builder()
-            .label(gettext("_Test"))
-            .use_underline(true)
-            .halign(gtk::Align::Start)
-            .build();
-        let result = gtk::Label::builder()
-            .xalign(0.0)
-            .wrap(true)
-            .wrap_mode(gtk::pango::WrapMode::WordChar)
-            .selectable(true)
-            .build();
-        let outcome = gtk::Box::new(gtk::Orientation::Vertical, 10);
-        outcome.append(&test);
-        outcome.append(&result);
-        let column = gtk::Box::builder()
-            .orientation(gtk::Orientation::Vertical)
-            .spacing(18)
-            .margin_top(18)
-            .margin_bottom(24)
-            .margin_start(18)
-            .margin_end(18)
-            .build();
-        column.append(&server);
-        column.append(&secret);
-        column.append(&unlisted);
-        column.append(&requests.group);
-        column.append(&outcome);
-
-        let header = adw::HeaderBar::builder()
-            .css_classes(["flat"])
-            .show_start_title_buttons(false)
-            .show_end_title_buttons(false)
-            .title_widget(&title)
-            .build();
-        let cancel = gtk::Button::builder().label(gettext("_Cancel")).use_underline(true).build();
-        cancel.set_action_name(Some("window.close"));
-        let save = gtk::Button::builder()
-            .label(gettext("_Save"))
-            .use_underline(true)
-            .css_classes(["suggested-action"])
-            .build();
-        header.pack_start(&cancel);
-        header.pack_end(&save);
-        let scroller = gtk::ScrolledWindow::builder()
-            .child(&column)
-            .hscrollbar_policy(gtk::PolicyType::Never)
-            .propagate_natural_height(true)
-            .vexpand(true)
-            .build();
-        let content = gtk::Box::new(gtk::Orientation::Vertical, 0);
-        content.append(&header);
-        content.append(&scroller);
-        let window = adw::Window::builder()
-            .transient_for(parent)
-            .modal(true)
-            .destroy_with_parent(true)
-            .default_width(SIZE.0)
-            .default_height(SIZE.1)
-            .title(&words)
-            .content(&content)
-            .build();
-        let old = RefCell::new(old);
-        let saving = Cell::new(false);
-        Self {
-            window,
-            name,
-            url,
-            kind,
-            key,
-            models,
-            requests,
-            test,
-            save,
-            cancel,
-            title,
-            result,
-            old,
-            saving,
-            manager,
-        }
-    }
-
     fn fill(&self) {
         if let Some(ConnectionState { connection, .. }) = &*self.old.borrow() {
             self.url.set_text(&connection.url);
             self.name.set_text(&connection.name);
             self.models.set_text(&connection.models.join(", "));
             self.requests.show(connection);
+            self.advanced.show(connection);
             let at = kinds().position(|kind| kind == connection.kind).unwrap_or(0);
+            self.kind.set_selected(at as u32);
+        } else if let Some(preset) = self.preset {
+            self.url.set_text(&preset.url);
+            let name = naming::free_named(&self.manager, &preset.name);
+            self.name.set_text(&name);
+            let at = kinds().position(|kind| kind == Some(preset.kind)).unwrap_or(0);
             self.kind.set_selected(at as u32);
         }
     }
@@ -219,6 +126,12 @@ impl Editor {
                 }
             });
         }
+        let this = Rc::downgrade(self);
+        self.advanced.connect_changed(move || {
+            if let Some(this) = this.upgrade() {
+                this.check();
+            }
+        });
         let this = Rc::downgrade(self);
         self.kind.connect_selected_notify(move |_| {
             if let Some(this) = this.upgrade() {
@@ -277,6 +190,9 @@ impl Editor {
             models: models.map(str::to_owned).collect(),
             requests: self.requests.chosen(self.old.borrow().as_ref().map(|old| &old.connection)),
             key,
+            headers: self.advanced.headers(),
+            proxy: self.advanced.proxy(),
+            ca: self.advanced.ca(),
         }
     }
 
@@ -291,8 +207,8 @@ impl Editor {
         self.say(&gettext("Testing the connection…"), true);
         glib::spawn_future_local(async move {
             let tested = this.tested();
-            let result =
-                this.manager.connections().test(&this.connection(), this.typed_key()).await;
+            let connection = this.advanced.with_typed_header(this.connection());
+            let result = this.manager.connections().test(&connection, this.typed_key()).await;
             if this.tested() != tested {
                 // The result is not about the current fields.
                 return;
@@ -314,7 +230,8 @@ impl Editor {
 
     /// What a test uses: everything but the name.
     fn tested(&self) -> (Connection, String) {
-        (Connection { name: String::new(), ..self.connection() }, self.key.text().into())
+        let connection = self.advanced.with_typed_header(self.connection());
+        (Connection { name: String::new(), ..connection }, self.key.text().into())
     }
 
     fn run_save(self: &Rc<Self>) {
@@ -322,7 +239,8 @@ impl Editor {
         self.saving.set(true);
         self.save.set_sensitive(false);
         glib::spawn_future_local(async move {
-            let stored = this.store().await;
+            // It is large, and lives as long as the window may wait.
+            let stored = Box::pin(this.store()).await;
             this.saving.set(false);
             match stored {
                 Ok((connection, Some(destination @ KeyStorage::ThisRun(why)))) => {
@@ -343,16 +261,18 @@ impl Editor {
         let key = self.typed_key();
         if connection.name.is_empty() {
             let connections = self.manager.connections();
-            let asking = connections.test(&connection, key.clone());
-            let report = glib::future_with_timeout(NAMING, asking).await;
+            let asked = self.advanced.with_typed_header(connection.clone());
+            let asking = connections.test(&asked, key.clone());
+            let report = glib::future_with_timeout(NAMING, Box::pin(asking)).await;
             let program = report.ok().and_then(Result::ok).and_then(|report| report.program);
             connection.name = naming::free_for(&self.manager, &connection.url, program);
         }
         // A discovered connection is not in the settings yet, so it is added rather than replaced.
         let old = self.old.borrow().clone().filter(|old| !old.discovered);
         let replaces = old.as_ref().map(|old| old.connection.name.as_str());
-        let destination =
-            self.manager.connections().save(connection.clone(), key, replaces).await?;
+        let headers = self.advanced.typed_header().into_iter().collect();
+        let connections = self.manager.connections();
+        let destination = connections.save_with(connection.clone(), key, headers, replaces).await?;
         Ok((connection, destination))
     }
 

@@ -9,6 +9,13 @@ pub(super) fn free_for(manager: &Manager, url: &str, program: Option<&str>) -> S
     free(of(url.trim(), program), &taken)
 }
 
+/// This name, with the first free number if another connection has it.
+pub(super) fn free_named(manager: &Manager, name: &str) -> String {
+    let connections = manager.connections().list().into_iter();
+    let taken: Vec<String> = connections.map(|state| state.connection.name).collect();
+    free(name.to_owned(), &taken)
+}
+
 /// The program's name, with the host if that is another machine. If the program is unknown, the
 /// name of the program that usually uses this port here, the host and port here, or the host without
 /// its generic parts.

@@ -4,7 +4,7 @@ use adw::prelude::*;
 use gettextrs::gettext;
 
 pub(super) fn show(parent: &adw::ApplicationWindow, version: &str, id: &str) {
-    adw::AboutWindow::builder()
+    let about = adw::AboutWindow::builder()
         .application_name("Natter")
         .application_icon(id)
         .version(version)
@@ -13,6 +13,12 @@ pub(super) fn show(parent: &adw::ApplicationWindow, version: &str, id: &str) {
         .license_type(gtk::License::MitX11)
         .transient_for(parent)
         .modal(true)
-        .build()
-        .present();
+        .build();
+    about.add_legal_section(
+        &gettext("Fonts for formulas"),
+        Some("© 2009–2010 Design Science, Inc.\n© 2014–2018 Khan Academy"),
+        gtk::License::Custom,
+        Some("SIL Open Font License 1.1\nhttps://openfontlicense.org"),
+    );
+    about.present();
 }

@@ -38,9 +38,21 @@ pub(crate) enum Action {
     ChooseModel,
     ChooseProject,
     CopyReply,
+    PreviousMessage,
+    NextMessage,
     Rename,
     Export,
     Delete,
+    Pin,
+    Archive,
+    Duplicate,
+    SelectChats,
+    GroupByProject,
+    ArchivedChats,
+    Trash,
+    ZoomIn,
+    ZoomOut,
+    ZoomReset,
     Preferences,
     Shortcuts,
     About,
@@ -55,7 +67,8 @@ impl Action {
         self.into()
     }
 
-    fn keys(self) -> &'static [&'static str] {
+    /// Its keys, the one to show first.
+    pub(super) fn keys(self) -> &'static [&'static str] {
         match self {
             Self::NewChat => &["<Control>n"],
             Self::NewWorktreeChat => &["<Control><Shift>n"],
@@ -76,13 +89,25 @@ impl Action {
             Self::ChooseModel => &["<Control>m"],
             Self::ChooseProject => &["<Control>o"],
             Self::CopyReply => &["<Control><Shift>c"],
+            Self::PreviousMessage => &["<Alt>Page_Up"],
+            Self::NextMessage => &["<Alt>Page_Down"],
             Self::Preferences => &["<Control>comma"],
             Self::Shortcuts => &["<Control>question"],
             Self::Close => &["<Control>w"],
             Self::Quit => &["<Control>q"],
             Self::Back => &["<Alt>Left"],
             Self::Rename => &["F2"],
-            Self::Worktrees
+            Self::Pin => &["<Control><Shift>d"],
+            Self::Archive => &["<Control>e"],
+            Self::ZoomIn => &["<Control>plus", "<Control>equal", "<Control>KP_Add"],
+            Self::ZoomOut => &["<Control>minus", "<Control>KP_Subtract"],
+            Self::ZoomReset => &["<Control>0", "<Control>KP_0"],
+            Self::Duplicate
+            | Self::SelectChats
+            | Self::GroupByProject
+            | Self::ArchivedChats
+            | Self::Trash
+            | Self::Worktrees
             | Self::ReviewDefinitions
             | Self::Export
             | Self::Delete
@@ -99,7 +124,11 @@ pub(super) fn install(
     sender: &ComponentSender<Window>,
 ) {
     for &action in Action::VARIANTS {
-        let entry = gio::SimpleAction::new(action.name(), None);
+        let entry = if action == Action::GroupByProject {
+            gio::SimpleAction::new_stateful(action.name(), None, &false.to_variant())
+        } else {
+            gio::SimpleAction::new(action.name(), None)
+        };
         let input = sender.input_sender().clone();
         let chat = (action == Action::NewChat).then(|| chat.clone());
         entry.connect_activate(move |_, _| {
@@ -129,12 +158,16 @@ fn groups() -> [(String, Vec<(&'static str, String)>); 5] {
     let chats = vec![
         ("<Control>n", gettext("New chat")),
         ("<Control><Shift>n", gettext("New chat in a worktree")),
-        ("<Control>k", gettext("Go to a chat")),
+        ("<Control>k", gettext("Go to a chat, command, model or setting")),
         ("<Alt>Up", gettext("Previous chat")),
         ("<Alt>Down", gettext("Next chat")),
         ("<Control><Shift>f", gettext("Search chats")),
         ("F2", gettext("Rename the chat")),
         ("Delete", gettext("Delete the selected chat")),
+        ("<Control><Shift>d", gettext("Pin or unpin the chat")),
+        ("<Control>e", gettext("Archive the chat, or move it back to the list")),
+        ("space", gettext("In the list: select several chats")),
+        ("<Control>a", gettext("In the list: select all chats")),
         ("<Control>z", gettext("Undo the last deletion")),
         ("F9", gettext("Show or hide the chat list")),
     ];
@@ -146,6 +179,9 @@ fn groups() -> [(String, Vec<(&'static str, String)>); 5] {
         ("<Control>Return", gettext("During a reply, send with the other timing")),
         ("<Alt>Up", gettext("Move the waiting message up")),
         ("<Alt>Down", gettext("Move the waiting message down")),
+        ("<Alt>Page_Up", gettext("Your previous message")),
+        ("<Alt>Page_Down", gettext("Your next message")),
+        ("e", gettext("On one of your messages: edit it")),
         ("<Control>f", gettext("Find in the chat")),
         ("<Control>g", gettext("Next match")),
         ("<Control><Shift>g", gettext("Previous match")),
@@ -157,6 +193,9 @@ fn groups() -> [(String, Vec<(&'static str, String)>); 5] {
     ];
     let general = vec![
         ("F10", gettext("Main menu")),
+        ("<Control>plus", gettext("Larger text")),
+        ("<Control>minus", gettext("Smaller text")),
+        ("<Control>0", gettext("Normal text size")),
         ("<Control>comma", gettext("Preferences")),
         ("<Control>question", gettext("Keyboard shortcuts")),
         ("<Control>w", gettext("Close the window")),
@@ -252,7 +291,9 @@ mod tests {
         for &action in Action::VARIANTS {
             for key in action.keys() {
                 assert!(used.insert(*key), "{key} is used twice");
-                assert!(shown.contains(key) || *key == "<Alt>Left", "{key} is not shown");
+                // Other ways to type what is shown.
+                let again = key.contains("KP_") || ["<Alt>Left", "<Control>equal"].contains(key);
+                assert!(shown.contains(key) || again, "{key} is not shown");
             }
         }
     }

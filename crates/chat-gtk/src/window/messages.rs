@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use chat_core::error::Result;
+use chat_core::error::{Error, Result};
 use chat_core::manager::Manager;
-use chat_core::message::{ApprovalId, Fid};
+use chat_core::message::{ApprovalId, Fid, ModelRef};
 use chat_core::worktree::Created;
 
 use super::files::Located;
@@ -14,7 +14,7 @@ use super::quit::Answer;
 use super::waiting_approvals;
 use super::worktrees::LeftOver;
 use crate::app::Launch;
-use crate::{chat_list, chat_widget, panel};
+use crate::{chat_list, chat_widget, panel, preferences};
 
 /// What the window is created with.
 #[derive(Debug)]
@@ -76,6 +76,14 @@ pub(crate) enum Input {
     Looked,
     /// Show this chat.
     Show(Fid),
+    /// Use this model in the shown chat.
+    Choose(ModelRef),
+    /// Run this slash command in the shown chat.
+    Run(String),
+    /// Show this page of the preferences.
+    Prefer(preferences::Page),
+    /// Something failed.
+    Failed(Error),
     /// Restore these deleted chats.
     Restore(Vec<Fid>),
     /// A new title was typed for a chat.

@@ -33,6 +33,33 @@ pub(super) fn new_chat_button() -> gtk::Button {
     button
 }
 
+/// The menu of the chat list.
+pub(super) fn list_menu() -> gtk::MenuButton {
+    let menu = gio::Menu::new();
+    for section in [
+        &[
+            (gettext("_Group by Project"), "win.group-by-project"),
+            (gettext("_Select Chats"), "win.select-chats"),
+        ][..],
+        &[(gettext("_Archived Chats"), "win.archived-chats"), (gettext("_Trash"), "win.trash")],
+    ] {
+        let items = gio::Menu::new();
+        for (label, action) in section {
+            items.append(Some(label), Some(action));
+        }
+        menu.append_section(None, &items);
+    }
+    let button = gtk::MenuButton::builder()
+        .icon_name("view-more-symbolic")
+        .menu_model(&menu)
+        .tooltip_text(gettext("Chat List Menu"))
+        .build();
+    accessible::set_label(&button, &gettext("Chat List Menu"));
+    popover::return_focus(&button);
+    popover::silence_tooltip(&button);
+    button
+}
+
 pub(super) fn main_menu() -> gtk::MenuButton {
     let menu = gio::Menu::new();
     for section in [
@@ -44,8 +71,11 @@ pub(super) fn main_menu() -> gtk::MenuButton {
         &[
             (gettext("_Find in Chat"), "win.find"),
             (gettext("_Rename Chat…"), "win.rename"),
+            (gettext("_Pin or Unpin Chat"), "win.pin"),
+            (gettext("Archi_ve Chat"), "win.archive"),
+            (gettext("D_uplicate Chat"), "win.duplicate"),
             (gettext("_Export as Markdown…"), "win.export"),
-            (gettext("_Delete Chat"), "win.delete"),
+            (gettext("Move Chat to _Trash"), "win.delete"),
         ],
         &[
             (gettext("Files and Ed_itor"), "win.toggle-panel"),

@@ -251,6 +251,13 @@ impl Ground {
         let (Some(foot), Some(chat)) = (foot, chat) else {
             return Margins { left: SPACE, right: SPACE, below: SPACE };
         };
+        let foot_bottom = place(&foot).map(|place| place.y() + place.height());
+        let below = foot_bottom.map_or(0.0, |bottom| overlay.height() as f32 - bottom);
+        // While the composer is in the middle, there is room below it.
+        if below > toast.height() as f32 + 3.0 * SPACE as f32 {
+            let (left, right) = beside_chat(chat.x(), chat.width(), overlay.width());
+            return Margins { left: left + SPACE, right: right + SPACE, below: SPACE };
+        }
         let jump: &gtk::Widget = self.conversation.jump_button().upcast_ref();
         let foot_top = place(&foot).map(|place| place.y() - foot.margin_top() as f32);
         let jump_top = Some(jump).filter(|jump| jump.is_mapped()).and_then(place);

@@ -15,7 +15,7 @@ use relm4::{ComponentController, ComponentSender, Controller};
 
 use super::deletions::Deletions;
 use super::parts::{
-    failure_page, flat_header, icon_button, main_menu, new_chat_button, notice_bar, pane,
+    failure_page, flat_header, icon_button, list_menu, main_menu, new_chat_button, notice_bar, pane,
 };
 use super::side::Side;
 use super::state::WindowState;
@@ -77,6 +77,7 @@ impl View {
         let list_header = flat_header();
         list_header.set_title_widget(Some(&adw::WindowTitle::new(&gettext("Chats"), "")));
         list_header.pack_start(&new_chat_button());
+        list_header.pack_end(&list_menu());
         list_header.pack_end(&list.widgets().search_button);
         list_header.pack_end(&waiting.button(Place::List));
         let list_pane = pane("chats-pane", &list_header);

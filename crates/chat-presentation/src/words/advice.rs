@@ -61,13 +61,17 @@ pub fn advice(error: &Error) -> Advice {
     };
     let actions = match &error.kind {
         Kind::Unreachable | Kind::ConnectTimeout | Kind::Tls => vec![Retry, ConnectionSettings],
-        Kind::UnknownHost { .. } => vec![ConnectionSettings, Retry],
         Kind::Unauthorized { signin_url: Some(url), .. } if is_web(url) => {
             vec![SignIn(url.clone()), Retry, ConnectionSettings]
         }
-        Kind::WrongUrl | Kind::InvalidUrl | Kind::KeyUnavailable | Kind::Unauthorized { .. } => {
-            vec![ConnectionSettings, Retry]
-        }
+        Kind::UnknownHost { .. }
+        | Kind::WrongUrl
+        | Kind::InvalidUrl
+        | Kind::InvalidProxy
+        | Kind::InvalidHeader { .. }
+        | Kind::CertificateFile { .. }
+        | Kind::KeyUnavailable
+        | Kind::Unauthorized { .. } => vec![ConnectionSettings, Retry],
         Kind::Forbidden | Kind::NoCredit => vec![ChooseModel, ConnectionSettings, Retry],
         Kind::ModelNotFound { .. }
         | Kind::BadRequest
@@ -124,6 +128,7 @@ pub fn advice(error: &Error) -> Advice {
         | Kind::DatabaseNewer { .. }
         | Kind::ConfigInvalid { .. }
         | Kind::ConfigLocked { .. }
+        | Kind::Attachment { .. }
         | Kind::ConfigUnknown { .. }
         | Kind::SessionNotFound { .. }
         | Kind::NothingToSend

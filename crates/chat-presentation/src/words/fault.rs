@@ -10,7 +10,7 @@ use chat_core::models::CONNECTION;
 use gettextrs::{gettext, ngettext};
 
 use super::model::is_engine_name;
-use super::{fill, grouped, page, seconds, worktree};
+use super::{attachment, fill, grouped, page, seconds, worktree};
 use abilities::{too_long, unsupported};
 use repair::repaired;
 
@@ -64,6 +64,24 @@ pub fn sentence(error: &Error) -> String {
             ),
             &gettext("This address isn’t valid. It should look like http://127.0.0.1:11434."),
         ),
+        Kind::InvalidProxy => on(
+            connection,
+            &gettext(
+                "The proxy of “{connection}” isn’t valid. It should look like http://proxy:3128 or socks5://127.0.0.1:1080, or be none.",
+            ),
+            &gettext(
+                "This proxy isn’t valid. It should look like http://proxy:3128 or socks5://127.0.0.1:1080, or be none.",
+            ),
+        ),
+        Kind::InvalidHeader { name } => fill(
+            &gettext("The header “{name}” isn’t valid. Check its name and its value."),
+            &[("name", name)],
+        ),
+        Kind::CertificateFile { path } => fill(
+            &gettext("“{path}” has no certificates that can be read. Choose a PEM file."),
+            &[("path", &path.display().to_string())],
+        ),
+        Kind::Attachment { name, fault } => attachment::sentence(name, *fault),
         Kind::Unauthorized { signin_url: Some(_), .. } => on(
             connection,
             &gettext("“{connection}” requires you to sign in. Sign in, then try again."),

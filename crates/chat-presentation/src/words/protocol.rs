@@ -8,6 +8,7 @@ pub fn protocol(kind: ConnectionKind) -> String {
     match kind {
         ConnectionKind::Ollama => "Ollama".to_owned(),
         ConnectionKind::OpenAi => gettext("OpenAI-compatible"),
+        ConnectionKind::Anthropic => gettext("Anthropic-compatible"),
     }
 }
 
@@ -16,5 +17,6 @@ pub fn speaks(kind: ConnectionKind) -> String {
     match kind {
         ConnectionKind::Ollama => "Ollama".to_owned(),
         ConnectionKind::OpenAi => gettext("OpenAI-compatible"),
+        ConnectionKind::Anthropic => gettext("Anthropic-compatible"),
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use chat_core::error::{
-    BrokenAgent, BudgetLimit, Error, Feature, FileFault, Kind, MissingMessages, NoAgent, NoReview,
+    AttachmentFault, BrokenAgent, BudgetLimit, Error, Feature, FileFault, Kind, MissingMessages, NoAgent, NoReview,
     PageFault, WorktreeFault,
 };
 
@@ -14,6 +14,7 @@ use super::{advice, sentence};
 fn all_kinds() -> Vec<Kind> {
     let path = || PathBuf::from("/home/ada/.config/natter/config.toml");
     let name = || "code-assistant".to_owned();
+    let attached = |fault| Kind::Attachment { name: "thesis.pdf".to_owned(), fault };
     vec![
         Kind::Unreachable,
         Kind::UnknownHost { host: "ollama.example".to_owned() },
@@ -22,6 +23,20 @@ fn all_kinds() -> Vec<Kind> {
         Kind::Tls,
         Kind::WrongUrl,
         Kind::InvalidUrl,
+        Kind::InvalidProxy,
+        Kind::InvalidHeader { name: "X-Team".to_owned() },
+        Kind::CertificateFile { path: PathBuf::from("/etc/ssl/ours.pem") },
+        attached(AttachmentFault::Missing),
+        attached(AttachmentFault::Unreadable),
+        attached(AttachmentFault::Folder),
+        attached(AttachmentFault::NotAFile),
+        attached(AttachmentFault::TooLarge { limit: 200 }),
+        attached(AttachmentFault::Unsupported),
+        attached(AttachmentFault::Broken),
+        attached(AttachmentFault::Encrypted),
+        attached(AttachmentFault::NoText),
+        attached(AttachmentFault::TooMuch),
+        attached(AttachmentFault::NoDecoder),
         Kind::Unauthorized { signin_url: None, keyless: true },
         Kind::Unauthorized { signin_url: None, keyless: false },
         Kind::Unauthorized {
@@ -36,6 +51,7 @@ fn all_kinds() -> Vec<Kind> {
         Kind::InputTooLong { window: None, largest: Some(4_096) },
         Kind::InputTooLong { window: None, largest: None },
         Kind::Unsupported { feature: Feature::Chat },
+        Kind::Unsupported { feature: Feature::Models },
         Kind::Unsupported { feature: Feature::Tools },
         Kind::Unsupported { feature: Feature::Thinking },
         Kind::Unsupported { feature: Feature::Images },
@@ -236,10 +252,14 @@ fn place(kind: &Kind) -> usize {
         Kind::SkillUnreadable { .. } => 76,
         Kind::AgentAtWork { .. } => 77,
         Kind::ConfigUnknown { .. } => 78,
+        Kind::InvalidProxy => 79,
+        Kind::InvalidHeader { .. } => 80,
+        Kind::CertificateFile { .. } => 81,
+        Kind::Attachment { .. } => 82,
     }
 }
 
-const KINDS: usize = 79;
+const KINDS: usize = 83;
 
 fn errors() -> Vec<Error> {
     let kinds = all_kinds();

@@ -11,7 +11,7 @@ use std::time::Duration;
 use chat_testkit::server::{Model, Protocol, Script, Server, Split, text};
 use clap::{Parser, ValueEnum};
 
-/// Speaks Ollama's and OpenAI's protocols and says what it is told to.
+/// Speaks Ollama's, OpenAI's and Anthropic's protocols and says what it is told to.
 #[derive(Debug, Parser)]
 #[command(name = "scripted-llm")]
 struct Options {
@@ -60,6 +60,7 @@ struct Options {
 enum Only {
     Ollama,
     Openai,
+    Anthropic,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -88,6 +89,7 @@ fn main() -> anyhow::Result<()> {
         server = server.only(match only {
             Only::Ollama => Protocol::Ollama,
             Only::Openai => Protocol::OpenAi,
+            Only::Anthropic => Protocol::Anthropic,
         });
     }
     if let Some(key) = &options.key {

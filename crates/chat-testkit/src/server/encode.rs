@@ -1,7 +1,11 @@
 //! Encodes pieces of a reply in each protocol.
 
+mod anthropic;
+
 use serde_json::{Value, json};
 
+pub(super) use self::anthropic::anthropic_error;
+use self::anthropic::{Blocks, Open, block_delta, block_start, block_stop, named};
 use super::script::{Script, Step};
 
 /// Which protocol a request speaks.
@@ -11,6 +15,8 @@ pub enum Protocol {
     Ollama,
     /// OpenAI's `/v1`: server-sent events.
     OpenAi,
+    /// Anthropic's `/v1/messages`: server-sent events, each of a block that begins and ends.
+    Anthropic,
 }
 
 /// Encodes one reply.
@@ -22,6 +28,7 @@ pub(super) struct Encoder {
     usage_wanted: bool,
     tool_calls: usize,
     pieces: u64,
+    blocks: Blocks,
 }
 
 const CREATED: &str = "2026-01-15T14:30:45.123456789Z";
@@ -35,6 +42,11 @@ impl Encoder {
             usage_wanted: request["stream_options"]["include_usage"] == true,
             tool_calls: 0,
             pieces: 0,
+            blocks: Blocks {
+                input_tokens: script.usage.map_or(10, |(prompt, _)| prompt),
+                signature: script.signature.clone(),
+                ..Blocks::default()
+            },
         }
     }
 
@@ -51,6 +63,17 @@ impl Encoder {
             (Protocol::OpenAi, true) => {
                 let field = format!(r#""{}":{text}"#, self.reasoning);
                 self.event(&field)
+            }
+            (Protocol::Anthropic, thinking) => {
+                let (open, kind, field) = if thinking {
+                    (Open::Thinking, "thinking_delta", "thinking")
+                } else {
+                    (Open::Text, "text_delta", "text")
+                };
+                let before = self.open_block(open);
+                let index = self.blocks.next - 1;
+                let delta = format!(r#"{{"type":"{kind}","{field}":{text}}}"#);
+                before + &block_delta(index, &delta)
             }
         }
     }
@@ -86,6 +109,24 @@ impl Encoder {
                 }
                 frames
             }
+            Protocol::Anthropic => {
+                let before = self.close_block();
+                let index = self.blocks.next;
+                self.blocks.next += 1;
+                let mut block = json!({ "type": "tool_use", "name": name, "input": {} });
+                if let Some(id) = id {
+                    block["id"] = id.into();
+                }
+                let mut frames = vec![before + &block_start(index, &block)];
+                let text = arguments.to_string();
+                let middle = text.floor_char_boundary(text.len() / 2);
+                for part in ["", &text[..middle], &text[middle..]] {
+                    let delta = json!({ "type": "input_json_delta", "partial_json": part });
+                    frames.push(block_delta(index, &delta.to_string()));
+                }
+                frames.push(block_stop(index));
+                frames
+            }
         }
     }
 
@@ -97,11 +138,12 @@ impl Encoder {
                 let error = json!({ "message": message, "type": "server_error", "code": code });
                 format!("data: {}\n\n", json!({ "error": error }))
             }
+            Protocol::Anthropic => named("error", &anthropic_error(message, code)),
         }
     }
 
     /// The frames that end a complete reply.
-    pub fn end(&self, script: &Script) -> Vec<String> {
+    pub fn end(&mut self, script: &Script) -> Vec<String> {
         let reason = self.reason(script);
         match self.protocol {
             Protocol::Ollama => {
@@ -126,11 +168,23 @@ impl Encoder {
                 frames.push("data: [DONE]\n\n".to_owned());
                 frames
             }
+            Protocol::Anthropic => {
+                let (_, completion) = script.usage.unwrap_or((10, self.pieces));
+                let delta = json!({
+                    "delta": { "stop_reason": reason, "stop_sequence": null },
+                    "usage": { "output_tokens": completion },
+                });
+                let last = self.close_block() + &named("message_delta", &delta);
+                vec![last, named("message_stop", &json!({}))]
+            }
         }
     }
 
     /// The reply as one JSON object, for a request that does not stream.
     pub fn whole(&mut self, script: &Script) -> Value {
+        if self.protocol == Protocol::Anthropic {
+            return self.whole_message(script);
+        }
         let (mut text, mut thinking, mut calls) = (String::new(), String::new(), Vec::new());
         for step in &script.steps {
             match step {
@@ -144,7 +198,7 @@ impl Encoder {
                     self.tool_calls += 1;
                     let arguments = match self.protocol {
                         Protocol::Ollama => arguments.clone(),
-                        Protocol::OpenAi => arguments.to_string().into(),
+                        _ => arguments.to_string().into(),
                     };
                     let mut call = json!({ "type": "function", "function": { "name": name, "arguments": arguments } });
                     if let Some(id) = id {
@@ -159,7 +213,7 @@ impl Encoder {
         if !thinking.is_empty() {
             let field = match self.protocol {
                 Protocol::Ollama => "thinking",
-                Protocol::OpenAi => &self.reasoning,
+                _ => &self.reasoning,
             };
             message[field] = thinking.into();
         }
@@ -173,7 +227,7 @@ impl Encoder {
                 done["message"] = message;
                 done
             }
-            Protocol::OpenAi => json!({
+            _ => json!({
                 "id": "chatcmpl-1", "object": "chat.completion", "created": 1_768_487_445,
                 "model": serde_json::from_str::<Value>(&self.model).expect("a JSON string"),
                 "choices": [{ "index": 0, "message": message, "finish_reason": reason }],
@@ -185,6 +239,8 @@ impl Encoder {
     fn reason(&self, script: &Script) -> String {
         let usual = match self.protocol {
             Protocol::OpenAi if self.tool_calls > 0 => "tool_calls",
+            Protocol::Anthropic if self.tool_calls > 0 => "tool_use",
+            Protocol::Anthropic => "end_turn",
             _ => "stop",
         };
         script.finish.clone().unwrap_or_else(|| usual.to_owned())

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// A model as both protocols list it.
+/// A model as all protocols list it.
 #[derive(Clone, Debug)]
 pub struct Model {
     name: String,
@@ -103,6 +103,27 @@ impl Model {
         json!({
             "id": self.name, "object": "model", "created": 1_768_487_445, "owned_by": self.owner,
             "max_model_len": self.context,
+        })
+    }
+
+    /// The entry of Anthropic's list.
+    pub(super) fn listed(&self) -> Value {
+        let can =
+            |what: &str| json!({ "supported": self.capabilities.iter().any(|can| can == what) });
+        json!({
+            "type": "model", "id": self.name, "display_name": self.name,
+            "created_at": "2026-01-15T14:30:45Z", "max_input_tokens": self.context,
+            "capabilities": { "image_input": can("vision") },
+        })
+    }
+
+    /// The entry of Ollama's list of models in memory.
+    pub(super) fn loaded(&self) -> Value {
+        json!({
+            "name": self.name, "model": self.name, "size": 98_362_432, "size_vram": 0,
+            "digest": "b179c952", "context_length": self.context,
+            // So it says of a model that stays.
+            "expires_at": "2318-05-04T17:44:06.547Z",
         })
     }
 }

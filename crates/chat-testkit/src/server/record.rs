@@ -71,7 +71,8 @@ pub enum End {
 impl Recorded {
     /// Whether it asks a model for a reply.
     pub fn is_chat(&self) -> bool {
-        self.path.ends_with("/api/chat") || self.path.ends_with("/chat/completions")
+        let ends = ["/api/chat", "/chat/completions", "/v1/messages"];
+        ends.iter().any(|end| self.path.ends_with(end))
     }
 
     /// The raw body, byte for byte.
@@ -96,8 +97,8 @@ impl Recorded {
     }
 }
 
-/// A message's content as one text, whether it is a string or OpenAI's list of parts.
-fn text_of(content: &Value) -> String {
+/// A message's content as one text, whether it is a string or a list of parts.
+pub(super) fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
         Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),

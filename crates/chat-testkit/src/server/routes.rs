@@ -10,9 +10,9 @@ use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
-use super::encode::{Encoder, Protocol};
+use super::encode::{Encoder, Protocol, anthropic_error};
 use super::player::Player;
-use super::record::{End, Log, Recorded, Writer};
+use super::record::{End, Log, Recorded, Writer, text_of};
 use super::script::{Script, Step};
 use super::socket::Peer;
 use super::{Gate, Model};
@@ -47,6 +47,26 @@ impl Answer {
     }
 }
 
+/// The reports of Ollama's server about a model of two parts, which it fetches.
+const PULLED: &str = concat!(
+    r#"{"status":"pulling manifest"}"#,
+    "\n",
+    r#"{"status":"pulling 6a0746a1ec1a","digest":"sha256:6a07","total":1000}"#,
+    "\n",
+    r#"{"status":"pulling 6a0746a1ec1a","digest":"sha256:6a07","total":1000,"completed":400}"#,
+    "\n",
+    r#"{"status":"pulling 6a0746a1ec1a","digest":"sha256:6a07","total":1000,"completed":1000}"#,
+    "\n",
+    r#"{"status":"pulling 4fa551d4f938","digest":"sha256:4fa5","total":24,"completed":24}"#,
+    "\n",
+    r#"{"status":"verifying sha256 digest"}"#,
+    "\n",
+    r#"{"status":"writing manifest"}"#,
+    "\n",
+    r#"{"status":"success"}"#,
+    "\n",
+);
+
 /// The scripted answers, and the recorded requests.
 #[derive(Debug, Default)]
 pub(super) struct State {
@@ -58,6 +78,8 @@ pub(super) struct State {
 pub(super) struct Says {
     pub only: Option<Protocol>,
     pub models: Vec<Model>,
+    /// Names of the models in memory.
+    pub loaded: Vec<String>,
     pub key: Option<String>,
     pub queue: VecDeque<Script>,
     pub rules: Vec<(String, Script)>,
@@ -70,6 +92,7 @@ impl Default for Says {
         Self {
             only: None,
             models: vec![Model::new("scripted")],
+            loaded: Vec::new(),
             key: None,
             queue: VecDeque::new(),
             rules: Vec::new(),
@@ -109,7 +132,15 @@ async fn answer(
 ) -> Response {
     let path = uri.path();
     let (request, writer) = state.log.begin(method.as_str(), path, plain(&headers), body);
-    let protocol = if path.starts_with("/v1/") { Protocol::OpenAi } else { Protocol::Ollama };
+    let protocol = match path {
+        // Two protocols list their models there.
+        _ if path.starts_with("/v1/") && headers.contains_key("anthropic-version") => {
+            Protocol::Anthropic
+        }
+        "/v1/messages" => Protocol::Anthropic,
+        _ if path.starts_with("/v1/") => Protocol::OpenAi,
+        _ => Protocol::Ollama,
+    };
 
     if let Some(answer) = state.change(|says| says.answers.get(path).cloned()) {
         if let Some(gate) = answer.gate {
@@ -120,15 +151,19 @@ async fn answer(
     if state.change(|says| says.only.is_some_and(|only| only != protocol && path != "/")) {
         return refusal(&writer, 404, &Value::Null);
     }
-    let expected = state.change(|says| says.key.as_ref().map(|key| format!("Bearer {key}")));
-    if expected.is_some() && request.headers.get("authorization") != expected.as_ref() {
+    let (header, before) = match protocol {
+        Protocol::Anthropic => ("x-api-key", ""),
+        _ => ("authorization", "Bearer "),
+    };
+    let expected = state.change(|says| says.key.as_ref().map(|key| format!("{before}{key}")));
+    if expected.is_some() && request.headers.get(header) != expected.as_ref() {
         return refusal(&writer, 401, &unauthorized(protocol));
     }
 
     let models = state.change(|says| says.models.clone());
     let named = |name: &str| models.iter().find(|model| model.answers_to(name)).cloned();
     match path {
-        "/" if state.change(|says| says.only != Some(Protocol::OpenAi)) => {
+        "/" if state.change(|says| says.only.is_none_or(|only| only == Protocol::Ollama)) => {
             fixed(&writer, 200, &[], Bytes::from_static(b"Ollama is running"))
         }
         "/api/version" => json_answer(&writer, 200, &json!({ "version": "0.12.3" })),
@@ -141,15 +176,71 @@ async fn answer(
             Some(None) => refusal(&writer, 500, &json!({ "error": "cannot read the model" })),
             None => refusal(&writer, 404, &unknown_model(protocol, request.model())),
         },
+        "/api/ps" => {
+            let loaded = state.change(|says| says.loaded.clone());
+            let loaded =
+                models.iter().filter(|model| loaded.iter().any(|name| model.answers_to(name)));
+            json_answer(
+                &writer,
+                200,
+                &json!({ "models": loaded.map(Model::loaded).collect::<Vec<_>>() }),
+            )
+        }
+        "/api/pull" => {
+            let name = request.model().to_owned();
+            let script = state.change(|says| {
+                let script = says.queue.pop_front();
+                if script.is_none() && !says.models.iter().any(|model| model.answers_to(&name)) {
+                    says.models.push(Model::new(&name));
+                }
+                script
+            });
+            // What the real server reports, in short.
+            let lines = script.unwrap_or_else(|| Script::raw(PULLED));
+            chat(protocol, &request, lines, writer, peer).await
+        }
+        "/api/delete" if method == Method::DELETE => {
+            let name = request.model().to_owned();
+            let removed = state.change(|says| {
+                let before = says.models.len();
+                says.models.retain(|model| !model.answers_to(&name));
+                says.models.len() < before
+            });
+            if removed {
+                fixed(&writer, 200, &[], Bytes::new())
+            } else {
+                refusal(&writer, 404, &unknown_model(protocol, &name))
+            }
+        }
+        "/api/generate" if request.body["keep_alive"] == 0 => {
+            let name = request.model().to_owned();
+            if named(&name).is_none() {
+                return refusal(&writer, 404, &unknown_model(protocol, &name));
+            }
+            state.change(|says| says.loaded.retain(|loaded| *loaded != name));
+            json_answer(
+                &writer,
+                200,
+                &json!({ "model": name, "done": true, "done_reason": "unload" }),
+            )
+        }
+        "/v1/models" if protocol == Protocol::Anthropic => {
+            let entries: Vec<Value> = models.iter().map(Model::listed).collect();
+            let list =
+                json!({ "data": entries, "has_more": false, "first_id": null, "last_id": null });
+            json_answer(&writer, 200, &list)
+        }
         "/v1/models" => {
             let entries: Vec<Value> = models.iter().map(Model::entry).collect();
             json_answer(&writer, 200, &json!({ "object": "list", "data": entries }))
         }
-        "/api/chat" | "/v1/chat/completions" => {
+        "/api/chat" | "/v1/chat/completions" | "/v1/messages" => {
             if named(request.model()).is_none() {
                 return refusal(&writer, 404, &unknown_model(protocol, request.model()));
             }
-            let said = request.texts_of("user").pop().unwrap_or_default();
+            // Results of tools may stand in messages of the user, without a text.
+            let said = request.texts_of("user").into_iter().rev().find(|text| !text.is_empty());
+            let said = said.unwrap_or_default();
             let script = state.change(|says| says.script_for(&said));
             chat(protocol, &request, script, writer, peer).await
         }
@@ -183,21 +274,23 @@ async fn chat(
             let body = match protocol {
                 Protocol::Ollama => json!({ "error": message }),
                 Protocol::OpenAi => json!({ "error": { "message": message, "code": code } }),
+                Protocol::Anthropic => anthropic_error(&message, code),
             };
             return refusal(&writer, code, &body);
         }
         let whole = encoder.whole(&script);
-        let message = match protocol {
-            Protocol::Ollama => &whole["message"],
-            Protocol::OpenAi => &whole["choices"][0]["message"],
+        let text = match protocol {
+            Protocol::Ollama => text_of(&whole["message"]["content"]),
+            Protocol::OpenAi => text_of(&whole["choices"][0]["message"]["content"]),
+            Protocol::Anthropic => text_of(&whole["content"]),
         };
-        writer.text(message["content"].as_str().unwrap_or_default(), false);
+        writer.text(&text, false);
         return json_answer(&writer, 200, &whole);
     }
     let kind = match protocol {
         _ if !streams => "application/json",
         Protocol::Ollama => "application/x-ndjson",
-        Protocol::OpenAi => "text/event-stream",
+        Protocol::OpenAi | Protocol::Anthropic => "text/event-stream",
     };
     let mut response = Response::builder();
     if !script.headers.iter().any(|(name, _)| name == "content-type") {
@@ -226,6 +319,7 @@ fn unauthorized(protocol: Protocol) -> Value {
             "message": "Incorrect API key provided.", "type": "invalid_request_error",
             "param": null, "code": "invalid_api_key",
         } }),
+        Protocol::Anthropic => anthropic_error("invalid x-api-key", 401),
     }
 }
 
@@ -236,6 +330,7 @@ fn unknown_model(protocol: Protocol, name: &str) -> Value {
             "message": format!("The model `{name}` does not exist or you do not have access to it."),
             "type": "invalid_request_error", "param": null, "code": "model_not_found",
         } }),
+        Protocol::Anthropic => anthropic_error(&format!("model: {name}"), 404),
     }
 }
 

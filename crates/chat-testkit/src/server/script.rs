@@ -19,6 +19,7 @@ pub struct Script {
     pub(super) finish: Option<String>,
     pub(super) usage: Option<(u64, u64)>,
     pub(super) reasoning: Option<String>,
+    pub(super) signature: Option<String>,
     pub(super) first: Option<Gate>,
 }
 
@@ -109,7 +110,7 @@ impl Script {
         self.step(Step::Thinking(text.to_owned()))
     }
 
-    /// Calls a tool: in one piece on Ollama, its arguments in several pieces on OpenAI's protocol.
+    /// Calls a tool: in one piece on Ollama, its arguments in several pieces on other protocols.
     #[must_use]
     pub fn tool_call(self, id: &str, name: &str, arguments: Value) -> Self {
         self.step(Step::ToolCall { id: Some(id.to_owned()), name: name.to_owned(), arguments })
@@ -220,8 +221,8 @@ impl Script {
         self
     }
 
-    /// The finish reason, for example `length`. By default it is `stop`, or `tool_calls` if tools
-    /// are called on OpenAI's protocol.
+    /// The finish reason, for example `length`. By default it is `stop` (`end_turn` on Anthropic's
+    /// protocol), or `tool_calls` (`tool_use`) if tools are called on another protocol than Ollama's.
     #[must_use]
     pub fn finish(mut self, reason: &str) -> Self {
         self.finish = Some(reason.to_owned());
@@ -239,6 +240,13 @@ impl Script {
     #[must_use]
     pub fn reasoning_field(mut self, field: &str) -> Self {
         self.reasoning = Some(field.to_owned());
+        self
+    }
+
+    /// The signature of the thinking on Anthropic's protocol; there is none by default.
+    #[must_use]
+    pub fn signature(mut self, signature: &str) -> Self {
+        self.signature = Some(signature.to_owned());
         self
     }
 

@@ -194,6 +194,7 @@ fn turn(agent: &Arc<dyn Agent>, server: &Server) -> (TurnInput, Arc<RecordingSin
         key: KeySource::None,
         models: Vec::new(),
         requests: None,
+        ..Connection::default()
     };
     let timeouts = Timeouts { question: Duration::from_secs(5), ..Timeouts::default() };
     let mut tools = Registry::default();

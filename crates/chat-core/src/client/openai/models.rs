@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::client::http::Http;
 use crate::client::json::{count, has, tokens, words};
-use crate::client::{Capabilities, ModelInfo, Price, address};
+use crate::client::{Capabilities, ModelInfo, Price, address, refusal};
 use crate::error::{Error, Kind, Result};
 
 /// The server's models. LM Studio and llama.cpp are asked once more for what their lists leave out.
@@ -60,16 +60,7 @@ pub(in crate::client) async fn answers(http: &Http) -> bool {
         Ok(answer) => return answer["choices"].is_array() || !answer["error"].is_null(),
         Err(error) => error.kind,
     };
-    // Any web server refuses a request that it does not know; what a model server says distinguishes these kinds.
-    matches!(
-        refused,
-        Kind::BadRequest
-            | Kind::ModelNotFound { .. }
-            | Kind::Unauthorized { .. }
-            | Kind::NoCredit
-            | Kind::InputTooLong { .. }
-            | Kind::Unsupported { .. }
-    )
+    refusal::is_of_model_server(&refused)
 }
 
 /// Whether an answer is a list of models, and whose, as far as it says.

@@ -148,11 +148,7 @@ impl Decoder for OpenAiReply {
     }
 
     fn progress(&self) -> Progress {
-        match (self.over, &self.finish) {
-            (true, _) => Progress::Over,
-            (false, Some(_)) => Progress::Ended,
-            (false, None) => Progress::Open,
-        }
+        Progress::of(self.over, self.finish.is_some())
     }
 
     fn has_begun(&self) -> bool {

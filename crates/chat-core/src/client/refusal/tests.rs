@@ -119,7 +119,7 @@ fn ollama_says(#[case] status: u16, #[case] body: Value, #[case] expected: Kind)
 #[case(402, json!({ "error": { "message": "Insufficient credits", "code": 402 } }), Kind::NoCredit)]
 #[case(400, json!({ "error": { "message": "Provider returned error", "code": 400, "metadata": {
     "raw": "{\"error\":{\"message\":\"prompt is too long: 9 tokens > 8 maximum\"}}" } } }),
-    too_long(None))]
+    too_long(Some(8)))]
 // LM Studio.
 #[case(400, json!({ "error": "Trying to keep the first 5000 tokens when context the overflows. \
     However, the model is loaded with context length of only 4096 tokens, which is not enough." }),

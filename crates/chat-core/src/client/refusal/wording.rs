@@ -21,6 +21,8 @@ pub(super) fn is_too_long(message: &str, code: &str, kind: &str) -> bool {
         "greater than the context length",
         "context length exceeded",
         "exceed context length",
+        // Anthropic: "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000".
+        "exceed context limit",
         "prompt is too long",
         "input is too long",
         "reduce the length of the",
@@ -42,6 +44,8 @@ pub(super) fn window(message: &str) -> Option<u32> {
         "context length of only",
         "available context size",
         "maximum number of tokens allowed",
+        // Anthropic: "prompt is too long: 213462 tokens > 200000 maximum".
+        "tokens >",
     ];
     BEFORE.iter().find_map(|before| {
         let rest = &message[message.find(before)? + before.len()..];

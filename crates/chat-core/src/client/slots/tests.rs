@@ -80,14 +80,8 @@ fn lane() -> Lane {
 }
 
 fn settings(requests: u32) -> Arc<Settings> {
-    let connection = Connection {
-        name: "test".to_owned(),
-        kind: None,
-        url: String::new(),
-        models: Vec::new(),
-        requests: Some(requests),
-        key: crate::settings::KeySource::None,
-    };
+    let connection =
+        Connection { name: "test".to_owned(), requests: Some(requests), ..Connection::default() };
     Arc::new(Settings { connections: vec![connection], ..Settings::default() })
 }
 

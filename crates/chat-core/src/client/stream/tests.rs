@@ -1,9 +1,12 @@
 //! Tests both decoders as pure machines: whatever a reply holds and wherever its bytes are torn, the
 //! same deltas come out; and no bytes make them panic.
 
+mod anthropic;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use self::anthropic::{anthropic, anthropic_reply, without_provider_data};
 use super::{Decoder, Decoding, Progress};
 use crate::client::batch::Batch;
 use crate::client::frames::Framing;
@@ -176,6 +179,12 @@ proptest! {
             prop_assert_eq!(&deltas, &expected);
             prop_assert_eq!(ended, Ok(()));
         }
+        let bytes = anthropic(&said, line_end);
+        for reads in [torn(bytes.as_bytes(), &places), bytes.as_bytes().chunks(1).collect()] {
+            let (deltas, ended) = decoded(Framing::Events, anthropic_reply(), reads);
+            prop_assert_eq!(without_provider_data(deltas), expected.clone());
+            prop_assert_eq!(ended, Ok(()));
+        }
     }
 
     #[test]
@@ -188,6 +197,13 @@ proptest! {
         let cut = &bytes.as_bytes()[..place.index(end)];
         let (deltas, ended) =
             decoded(Framing::Lines, OllamaReply::new(SentRequest::default()), [cut]);
+        prop_assert_eq!(ended.map_err(|error| error.kind), Err(Kind::Cut));
+        prop_assert!(!deltas.iter().any(|delta| matches!(delta, Delta::Finish(_))));
+
+        let bytes = anthropic(&said, "\n");
+        let end = bytes.find("\"stop_reason\"").unwrap();
+        let cut = &bytes.as_bytes()[..place.index(end)];
+        let (deltas, ended) = decoded(Framing::Events, anthropic_reply(), [cut]);
         prop_assert_eq!(ended.map_err(|error| error.kind), Err(Kind::Cut));
         prop_assert!(!deltas.iter().any(|delta| matches!(delta, Delta::Finish(_))));
 
@@ -205,7 +221,7 @@ proptest! {
         noise in prop::collection::vec(any::<u8>(), 1..20),
         place in any::<prop::sample::Index>(),
     ) {
-        for body in [ollama(&said, "\n"), openai(&said, "\n")] {
+        for body in [ollama(&said, "\n"), openai(&said, "\n"), anthropic(&said, "\n")] {
             let mut bytes = body.into_bytes();
             let at = place.index(bytes.len());
             let end = (at + noise.len()).min(bytes.len());
@@ -213,6 +229,7 @@ proptest! {
             for framing in [Framing::Lines, Framing::Events, Framing::Whole] {
                 let _ = decoded(framing, OllamaReply::new(SentRequest::default()), [&bytes[..]]);
                 let _ = decoded(framing, openai_reply(), [&bytes[..]]);
+                let _ = decoded(framing, anthropic_reply(), [&bytes[..]]);
             }
         }
     }

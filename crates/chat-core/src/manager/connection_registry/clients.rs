@@ -33,8 +33,9 @@ impl ConnectionRegistry {
         }
         let connection = entry.connection;
         let key = self.keys.get(&connection).await?;
-        let kind = self.kind_of(&connection, key.as_ref()).await?;
-        let client = client::connect(&connection, kind, key, self.timeouts)?;
+        let known = self.keys.with_headers(&connection).await?;
+        let kind = self.kind_of(&known, key.as_ref()).await?;
+        let client = client::connect(&known, kind, key, self.timeouts)?;
         let mut known = self.lock();
         let mut entries = known.entries.iter_mut();
         if let Some(entry) = entries.find(|entry| entry.connection.is_same_server(&connection)) {
@@ -46,7 +47,7 @@ impl ConnectionRegistry {
     async fn kind_of(&self, connection: &Connection, key: Option<&Key>) -> Result<ConnectionKind> {
         match connection.kind.or_else(|| guess_kind(&connection.url)) {
             Some(kind) => Ok(kind),
-            None => detect_kind(&connection.url, key, self.timeouts).await,
+            None => detect_kind(connection, key, self.timeouts).await,
         }
     }
 
@@ -69,13 +70,15 @@ impl ConnectionRegistry {
             Some(key) => Some(key),
             None => self.keys.get(connection).await?,
         };
+        let known = self.keys.with_headers(connection).await?;
+        client::check(&known)?;
         let began = Instant::now();
-        let kind = self.kind_of(connection, key.as_ref()).await?;
-        let client = client::connect(connection, kind, key.clone(), self.timeouts)?;
+        let kind = self.kind_of(&known, key.as_ref()).await?;
+        let client = client::connect(&known, kind, key.clone(), self.timeouts)?;
         let models = with_typed(client.models().await?, connection);
         let models = models.into_iter().map(|model| model.name).collect();
         let took = began.elapsed();
-        let program = detect_program(&connection.url, kind, key.as_ref(), self.timeouts).await;
+        let program = detect_program(&known, kind, key.as_ref(), self.timeouts).await;
         Ok(TestReport { kind, program, models, took })
     }
 }

@@ -53,7 +53,8 @@ fn sessions(new: &Connection, old: Option<&Connection>) -> Outcome<()> {
         new.execute(
             "INSERT INTO sessions (key, fid, title, titled_by_person, agent, thinking, head, unread, \
              created, updated) VALUES (?1, ?2, ?3, 0, ?4, ?5, \
-             (SELECT id FROM messages WHERE session = ?1 ORDER BY key DESC LIMIT 1), 0, ?6, ?7)",
+             (SELECT id FROM messages WHERE session = ?1 AND deleted IS NULL ORDER BY key DESC LIMIT 1), \
+             0, ?6, ?7)",
             params![
                 session,
                 fid,
@@ -85,8 +86,8 @@ pub(super) fn fids(old: &Connection) -> Outcome<HashMap<i64, String>> {
 
 /// How a chat begins, as a title.
 fn first_words(new: &Connection, session: i64) -> Outcome<Option<String>> {
-    let sql =
-        "SELECT parts FROM messages WHERE session = ?1 AND role = 'user' ORDER BY key LIMIT 1";
+    let sql = "SELECT parts FROM messages WHERE session = ?1 AND role = 'user' AND deleted IS NULL \
+         ORDER BY key LIMIT 1";
     let parts: Option<String> = new.query_row(sql, [session], |row| row.get(0)).optional()?;
     let text = parts.and_then(|parts| messages::spoken(&parts).ok()).unwrap_or_default();
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -183,7 +184,8 @@ pub(super) fn indexes(new: &Connection) -> Outcome<()> {
     let mut parts = new.prepare("INSERT INTO text_index (rowid, text) VALUES (?1, ?2)")?;
     let mut whole = new.prepare("INSERT INTO word_index (rowid, words) VALUES (?1, ?2)")?;
     let mut statement = new.prepare(
-        "SELECT key, parts FROM messages WHERE ended IS NOT NULL AND role IN ('user', 'assistant')",
+        "SELECT key, parts FROM messages WHERE ended IS NOT NULL AND deleted IS NULL \
+         AND role IN ('user', 'assistant')",
     )?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
@@ -194,4 +196,36 @@ pub(super) fn indexes(new: &Connection) -> Outcome<()> {
         parts.execute(params![key, text])?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::schema::{MIGRATIONS, migrate};
+
+    #[test]
+    fn no_search_finds_a_deleted_message_after_a_repair() {
+        let mut new = Connection::open_in_memory().unwrap();
+        migrate(&mut new, MIGRATIONS).unwrap();
+        new.execute_batch(
+            "INSERT INTO sessions (key, fid, title, titled_by_person, agent, thinking, unread, created, \
+             updated) VALUES (1, 'chat', '', 0, 'just-ask', 'habit', 0, 1, 1)",
+        )
+        .unwrap();
+        let sql = "INSERT INTO messages (key, id, session, role, parts, time, ended, deleted) VALUES \
+                   (?1, randomblob(16), 1, 'user', ?2, 1, 'complete', ?3)";
+        for (key, word, deleted) in [(1, "kept", None), (2, "deleted", Some(5))] {
+            let parts = serde_json::json!([{ "type": "text", "value": word }]).to_string();
+            new.execute(sql, params![key, parts, deleted]).unwrap();
+        }
+        indexes(&new).unwrap();
+        let found = |index: &str, word: &str| -> bool {
+            let sql = format!("SELECT count(*) > 0 FROM {index} WHERE {index} MATCH ?1");
+            new.query_row(&sql, [word], |row| row.get(0)).unwrap()
+        };
+        for index in ["text_index", "word_index"] {
+            assert!(found(index, "kept"), "{index}");
+            assert!(!found(index, "deleted"), "{index}");
+        }
+    }
 }

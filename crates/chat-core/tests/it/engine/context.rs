@@ -92,7 +92,7 @@ async fn a_reply_that_goes_round_in_circles_is_told_then_ended_and_gone_on_with_
     assert!(world.events.stages.contains(&Stage::Looping));
     // Going on, the model does not read all of it again.
     server.push(Script::new().text("The moon was gone."));
-    world.manager.sessions().resume(&fid).await.unwrap();
+    world.manager.messages().resume(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     let again = sent(&server, 1);
     assert!(

@@ -87,7 +87,7 @@ async fn a_retry_answers_again_on_a_branch_of_its_own() {
     server.push(Script::new().text("whole"));
     let mut world = World::new(&server).await;
     let (fid, _) = world.ask_and_wait("one").await;
-    world.manager.sessions().retry(&fid).await.unwrap();
+    world.manager.messages().retry(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     assert!(world.events.resets.contains(&fid), "another branch is shown");
     let expected = [(Role::User, "one".to_owned()), (Role::Assistant, "whole".to_owned())];
@@ -105,24 +105,24 @@ async fn a_reply_that_was_asked_for_again_can_be_shown_and_gone_on_from() {
     }
     let mut world = World::new(&server).await;
     let (fid, _) = world.ask_and_wait("one").await;
-    assert!(world.manager.sessions().siblings(&fid).await.unwrap().is_empty());
+    assert!(world.manager.messages().branches(&fid).await.unwrap().is_empty());
     world.say(&fid, "two").await;
     world.events.finished(&fid).await;
     for _ in 0..2 {
-        world.manager.sessions().retry(&fid).await.unwrap();
+        world.manager.messages().retry(&fid).await.unwrap();
         world.events.finished(&fid).await;
     }
-    let siblings = world.manager.sessions().siblings(&fid).await.unwrap();
+    let siblings = world.manager.messages().branches(&fid).await.unwrap();
     let [group] = &siblings[..] else { panic!("{siblings:?}") };
     assert_eq!(group.len(), 3);
     let last = async |world: &World| world.transcript(&fid).await.pop().unwrap().1;
     assert_eq!(last(&world).await, "third");
 
-    assert!(world.manager.sessions().show_branch(&fid, group[0]).await.unwrap());
+    assert!(world.manager.messages().show_branch(&fid, group[0]).await.unwrap());
     assert_eq!(last(&world).await, "more");
     // What is shown already, and what is not there, changes nothing.
-    assert!(!world.manager.sessions().show_branch(&fid, group[0]).await.unwrap());
-    assert!(!world.manager.sessions().show_branch(&fid, MessageId::new()).await.unwrap());
+    assert!(!world.manager.messages().show_branch(&fid, group[0]).await.unwrap());
+    assert!(!world.manager.messages().show_branch(&fid, MessageId::new()).await.unwrap());
     let mut world = world.restart().await;
     assert_eq!(last(&world).await, "more");
 
@@ -131,16 +131,16 @@ async fn a_reply_that_was_asked_for_again_can_be_shown_and_gone_on_from() {
     world.say(&fid, "three").await;
     world.events.finished(&fid).await;
     assert_eq!(server.chats().pop().unwrap().texts_of("assistant"), ["first", "more"]);
-    assert!(world.manager.sessions().show_branch(&fid, group[1]).await.unwrap());
+    assert!(world.manager.messages().show_branch(&fid, group[1]).await.unwrap());
     assert_eq!(last(&world).await, "second");
-    assert!(world.manager.sessions().show_branch(&fid, group[0]).await.unwrap());
+    assert!(world.manager.messages().show_branch(&fid, group[0]).await.unwrap());
     assert_eq!(last(&world).await, "fourth");
 
     let gate = Gate::new();
     server.push(Script::new().text("now").gate(&gate));
     world.say(&fid, "four").await;
     gate.reached().await;
-    let refused = world.manager.sessions().show_branch(&fid, group[1]).await.unwrap_err();
+    let refused = world.manager.messages().show_branch(&fid, group[1]).await.unwrap_err();
     assert_eq!(refused.kind, Kind::SessionAtWork);
     gate.open();
     world.events.finished(&fid).await;
@@ -153,13 +153,14 @@ async fn a_reply_that_was_cut_can_go_on() {
     server.push(Script::new().text(" and the second."));
     let mut world = World::new(&server).await;
     let (fid, _) = world.ask_and_wait("one").await;
-    world.manager.sessions().resume(&fid).await.unwrap();
+    world.manager.messages().resume(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     let next = &server.chats()[1];
     assert_eq!(next.texts_of("assistant"), ["The first half"]);
     assert_eq!(next.texts_of("user").len(), 2);
-    // What the model was told is not shown as the person's words.
-    assert_eq!(world.transcript(&fid).await[2], (Role::User, String::new()));
+    // What the model was told is not stored as the person's words.
+    let rest = (Role::Assistant, " and the second.".to_owned());
+    assert_eq!(world.transcript(&fid).await[2], rest);
 }
 
 #[tokio::test]
@@ -203,7 +204,7 @@ async fn a_server_that_is_not_there_is_named_and_works_once_it_is() {
     let (fid, finished) = world.ask_and_wait("one").await;
     assert_eq!(finished.error.unwrap().kind, Kind::Unreachable);
     let _late = Server::start_on(port);
-    world.manager.sessions().retry(&fid).await.unwrap();
+    world.manager.messages().retry(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
 }
 

@@ -65,7 +65,7 @@ async fn calls_a_tool_when_it_is_full() {
         told.expect("it is stored");
     }
     // It goes on from there.
-    manager.sessions().resume(&fid).await.unwrap();
+    manager.messages().resume(&fid).await.unwrap();
     assert_eq!(events.finished(&fid).await.reason, StopReason::Complete);
     let next = server.chats()[1].body["messages"].clone();
     let sent: Vec<_> = next.as_array().unwrap().iter().map(|m| m["role"].clone()).collect();

@@ -26,7 +26,7 @@ async fn a_key_that_was_refused_is_taken_anew_for_the_next_request() {
         Kind::Unauthorized { signin_url: None, keyless: false }
     );
     std::fs::write(&file, "new\n").unwrap();
-    world.manager.sessions().retry(&fid).await.unwrap();
+    world.manager.messages().retry(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
 }
 

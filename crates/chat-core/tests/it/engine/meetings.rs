@@ -186,7 +186,7 @@ async fn where_nothing_was_said_there_is_nothing_to_go_on_from() {
     server.push(Script::new().thinking("hm").cut());
     let mut world = World::new(&server).await;
     let (fid, _) = world.ask_and_wait("one").await;
-    world.manager.sessions().resume(&fid).await.unwrap();
+    world.manager.messages().resume(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     assert_eq!(server.chats()[1].texts_of("user"), ["one"], "it is asked again");
     assert_eq!(world.transcript(&fid).await.len(), 2);
@@ -208,7 +208,7 @@ async fn a_larger_window_is_offered_where_the_input_was_too_long_and_helps() {
     };
     let change = SessionChange { options: Some(options), ..SessionChange::default() };
     world.manager.sessions().change(&fid, change).await.unwrap();
-    world.manager.sessions().retry(&fid).await.unwrap();
+    world.manager.messages().retry(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     let windows: Vec<_> =
         server.chats().iter().map(|chat| chat.body["options"]["num_ctx"].as_u64()).collect();

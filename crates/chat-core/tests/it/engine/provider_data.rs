@@ -54,6 +54,71 @@ async fn goes_back_byte_for_byte_to_the_model_that_sent_it_and_to_no_other() {
     assert!(!sent(&server).contains("reasoning_details"), "{}", sent(&server));
 }
 
+/// As Anthropic sends a signature; the slash need not be escaped, and is.
+const SIGNED_DELTA: &str = "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\
+    \"delta\":{\"type\":\"signature_delta\",\"signature\":\"s\\/ig==\"}}\n\n";
+/// The whole block, as it goes back.
+const SIGNED_BLOCK: &str = r#"{"type":"thinking","thinking":"Hm.","signature":"s\/ig=="}"#;
+const REDACTED: &str = r#"{"type":"redacted_thinking","data":"x\/="}"#;
+
+#[tokio::test]
+async fn anthropics_thinking_goes_back_byte_for_byte_over_rounds_of_tools() {
+    let server = Server::start();
+    server.set_models([Model::new("scripted"), Model::new("other")]);
+    let mut world = World::of_kind(&server, ConnectionKind::Anthropic).await;
+    let redacted = format!(
+        "event: content_block_start\ndata: {{\"type\":\"content_block_start\",\"index\":7,\
+         \"content_block\":{REDACTED}}}\n\n"
+    );
+    let thought = || Script::new().thinking("Hm.").bytes(SIGNED_DELTA);
+    server.push(thought().tool_call("c1", "look", json!({})));
+    server.push(thought().bytes(redacted).tool_call("c1", "look", json!({})));
+    server.push(Script::new().text("Nothing there."));
+    let (fid, finished) = world.ask_and_wait("Look").await;
+    assert_eq!(finished.reason, StopReason::Complete);
+    let body = sent(&server);
+    assert_eq!(body.matches(SIGNED_BLOCK).count(), 2, "{body}");
+    assert!(body.contains(&format!("{SIGNED_BLOCK},{REDACTED}")), "in their order: {body}");
+    assert!(body.contains(r#""tool_use_id":"c1__2""#), "each id once: {body}");
+
+    // It is stored, and goes back with what is said later.
+    let mut world = world.restart().await;
+    world.manager.connections().settled().await;
+    server.push(Script::new().text("Yes."));
+    world.open(&fid).await;
+    world.say_and_wait(&fid, "Sure?").await;
+    assert_eq!(sent(&server).matches(SIGNED_BLOCK).count(), 2);
+    let prefix = |body: &str| body.replace(r#","cache_control":{"type":"ephemeral"}"#, "");
+    let (before, after) = (prefix(&body), prefix(&sent(&server)));
+    let messages = |body: &str| body[body.find("\"messages\":").unwrap()..].to_owned();
+    let (before, after) = (messages(&before), messages(&after));
+    assert!(after.starts_with(before.trim_end_matches(['}', ']'])), "{before}\n{after}");
+
+    server.push(Script::new().text("I think so."));
+    let other = ModelRef::new("test", "other");
+    let asked = ChatRequest { model: Some(other), ..request(Some(&fid), "And you?") };
+    world.manager.send(asked).await.unwrap();
+    world.events.finished(&fid).await;
+    assert!(!sent(&server).contains("signature"), "{}", sent(&server));
+}
+
+#[tokio::test]
+async fn anthropics_refused_signature_is_left_out_from_then_on() {
+    let server = Server::start();
+    let mut world = World::of_kind(&server, ConnectionKind::Anthropic).await;
+    server.push(Script::new().thinking("Hm.").bytes(SIGNED_DELTA).text("Yes."));
+    let (fid, _) = world.ask_and_wait("Look").await;
+    let refusal = json!({ "type": "error", "error": { "type": "invalid_request_error",
+        "message": "messages.1.content.0: Invalid `signature` in `thinking` block" } });
+    server.push(Script::status(400, &refusal.to_string()));
+    for asked in [3, 4] {
+        server.push(Script::new().text("Well."));
+        world.say_and_wait(&fid, "Sure?").await;
+        assert_eq!(server.chats().len(), asked);
+        assert!(!sent(&server).contains("signature"), "{}", sent(&server));
+    }
+}
+
 /// As Gemini sends the signature of the thoughts that led to a call.
 const CALL: &str = r#"{"index":0,"id":"c1","type":"function","function":{"name":"look","arguments":"{}"},"extra_content":{"google": {"thought_signature":"s\u0069g="}}}"#;
 
@@ -107,7 +172,7 @@ async fn survives_a_kill_in_the_middle_of_the_reply() {
     let fid = world.manager.sessions().list().await.unwrap()[0].fid.clone();
     world.open(&fid).await;
     server.push(Script::new().text(" and the second."));
-    world.manager.sessions().resume(&fid).await.unwrap();
+    world.manager.messages().resume(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     assert!(sent(&server).contains(&goes_back(SIGNED)), "{}", sent(&server));
 }
@@ -121,7 +186,7 @@ async fn thinking_that_was_cut_before_it_is_shown_and_not_sent() {
     let thinks = |part: &Part| matches!(part, Part::Thinking { text, .. } if text == "Hm.");
     assert!(shown.last().unwrap().parts.iter().any(thinks), "{shown:?}");
     server.push(Script::new().text("A story."));
-    world.manager.sessions().resume(&fid).await.unwrap();
+    world.manager.messages().resume(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     assert!(!sent(&server).contains("reasoning_details"), "{}", sent(&server));
 }
@@ -129,7 +194,7 @@ async fn thinking_that_was_cut_before_it_is_shown_and_not_sent() {
 /// Has the engine go on with a reply that ended too early, and gives what was sent for it.
 async fn gone_on(world: &mut World, server: &Server, fid: &Fid) -> String {
     server.push(Script::new().text("Nothing there."));
-    world.manager.sessions().resume(fid).await.unwrap();
+    world.manager.messages().resume(fid).await.unwrap();
     assert_eq!(world.events.finished(fid).await.reason, StopReason::Complete);
     sent(server)
 }

@@ -140,7 +140,7 @@ async fn what_waits_behind_a_failure_waits_on_and_goes_with_the_next() {
     assert_eq!(world.events.queues[&fid].len(), 1);
     assert_eq!(server.chats().len(), 1);
 
-    world.manager.sessions().retry(&fid).await.unwrap();
+    world.manager.messages().retry(&fid).await.unwrap();
     world.events.finished(&fid).await;
     world.events.finished(&fid).await;
     assert_eq!(server.chats()[2].texts_of("user"), ["one", "two"]);

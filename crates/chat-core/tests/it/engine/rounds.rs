@@ -299,7 +299,7 @@ async fn going_on_after_a_stop_in_thought_keeps_the_rounds_before() {
     scene.world.manager.sessions().stop(&fid);
     assert_eq!(scene.world.events.finished(&fid).await.reason, StopReason::Stopped);
     server.push(Script::new().text("Done."));
-    scene.world.manager.sessions().resume(&fid).await.unwrap();
+    scene.world.manager.messages().resume(&fid).await.unwrap();
     assert_eq!(scene.world.events.finished(&fid).await.reason, StopReason::Complete);
     let roles = |messages: &[Arc<Message>]| messages.iter().map(|it| it.role).collect::<Vec<_>>();
     let stored = scene.world.manager.sessions().transcript(&fid).await.unwrap();

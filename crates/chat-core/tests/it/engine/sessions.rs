@@ -219,3 +219,50 @@ async fn a_connection_in_the_settings_never_takes_the_place_of_the_engine() {
     manager.shutdown().await;
     assert_eq!(server.chats().len(), before);
 }
+
+#[tokio::test]
+async fn a_message_takes_a_chat_out_of_the_archive() {
+    let server = Server::start();
+    let mut world = World::new(&server).await;
+    let (fid, _) = world.ask_and_wait("one").await;
+    world.manager.sessions().set_archived(&fid, true).await.unwrap();
+    world.events.until(|mirror| mirror.rows[&fid].archived.is_some()).await;
+    world.say_and_wait(&fid, "two").await;
+    world.events.until(|mirror| mirror.rows[&fid].archived.is_none()).await;
+    let world = world.restart().await;
+    assert_eq!(world.manager.sessions().list().await.unwrap()[0].archived, None);
+}
+
+#[tokio::test]
+async fn a_chat_is_copied_while_it_is_answered() {
+    let server = Server::start();
+    let gate = Gate::new();
+    server.push(Script::new().text("half").gate(&gate));
+    let mut world = World::new(&server).await;
+    let fid = world.ask("go").await.fid;
+    world.events.shows(&fid, "half").await;
+    let sessions = world.manager.sessions();
+    let copy = sessions.duplicate(&fid, "A copy".to_owned()).await.unwrap();
+    world.events.until(|mirror| mirror.rows.contains_key(&copy)).await;
+    assert_eq!(world.transcript(&copy).await[0].1, "go");
+    gate.open();
+    world.events.finished(&fid).await;
+    world.open(&copy).await;
+    world.say_and_wait(&copy, "more").await;
+    assert_eq!(sessions.list().await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn what_is_deleted_for_good_is_nowhere() {
+    let server = Server::start();
+    let mut world = World::new(&server).await;
+    let (fid, _) = world.ask_and_wait("one").await;
+    let sessions = world.manager.sessions();
+    let unknown = sessions.delete_for_good(vec![fid.clone()]).await.unwrap_err();
+    assert!(matches!(unknown.kind, Kind::SessionNotFound { .. }), "it is not in the trash");
+    sessions.delete(&fid).await.unwrap();
+    assert_eq!(sessions.trash().await.unwrap()[0].meta.fid, fid);
+    sessions.delete_for_good(vec![fid.clone()]).await.unwrap();
+    assert!(sessions.trash().await.unwrap().is_empty());
+    assert!(sessions.restore(&fid).await.is_err());
+}

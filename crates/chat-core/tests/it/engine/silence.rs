@@ -53,6 +53,7 @@ impl Silent {
             key: KeySource::None,
             models: Vec::new(),
             requests: None,
+            ..Connection::default()
         }
     }
 

@@ -325,7 +325,7 @@ async fn what_steers_and_is_not_heard_by_a_failed_server_stays_said() {
     scene.go.notify_one();
     assert_eq!(scene.world.events.finished(&scene.fid).await.reason, StopReason::Error);
     assert!(scene.waiting().is_empty());
-    scene.world.manager.sessions().retry(&scene.fid).await.unwrap();
+    scene.world.manager.messages().retry(&scene.fid).await.unwrap();
     scene.world.events.finished(&scene.fid).await;
     let last = scene.server.chats().pop().unwrap();
     assert_eq!(roles(&last), ["user", "assistant", "tool", "user"]);

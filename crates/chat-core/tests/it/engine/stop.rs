@@ -84,7 +84,7 @@ async fn a_stop_while_nothing_runs_stops_nothing_to_come() {
     world.manager.sessions().stop(&fid);
     assert_eq!(world.say_and_wait(&fid, "two").await.reason, StopReason::Complete);
     world.manager.sessions().stop(&fid);
-    world.manager.sessions().retry(&fid).await.unwrap();
+    world.manager.messages().retry(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
 }
 

@@ -91,7 +91,7 @@ async fn what_was_stopped_after_results_goes_on_from_them() {
     let server = Server::start();
     let (mut world, fid) = stopped_after_results(&server).await;
     server.push(Script::new().text("Nothing there."));
-    world.manager.sessions().resume(&fid).await.unwrap();
+    world.manager.messages().resume(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     let expected = [Role::User, Role::Assistant, Role::Tool, Role::Assistant];
     assert_eq!(roles(&world, &fid).await, expected);
@@ -107,7 +107,7 @@ async fn a_failure_after_results_is_gone_on_from_without_calling_again() {
     let (fid, finished) = world.ask_and_wait("Look").await;
     assert_eq!(finished.reason, StopReason::Error);
     server.push(Script::new().text("Nothing there."));
-    world.manager.sessions().resume(&fid).await.unwrap();
+    world.manager.messages().resume(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     let sent = server.chats()[2].body["messages"].clone();
     assert_eq!(sent, server.chats()[1].body["messages"], "the same is asked again");

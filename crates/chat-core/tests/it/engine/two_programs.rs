@@ -79,3 +79,22 @@ async fn settings_changed_by_one_program_reach_the_other() {
         other.events.step().await;
     }
 }
+
+#[tokio::test]
+async fn what_is_pinned_archived_or_restored_in_one_program_is_seen_in_the_other() {
+    let server = Server::start();
+    let mut one = World::new(&server).await;
+    let mut other = World::start(Arc::clone(&one.folder)).await;
+    let (fid, _) = one.ask_and_wait("hi").await;
+    other.events.until(|mirror| mirror.rows.contains_key(&fid)).await;
+    let sessions = one.manager.sessions();
+    sessions.set_pinned(&fid, true).await.unwrap();
+    other.events.until(|mirror| mirror.rows[&fid].pinned.is_some()).await;
+    sessions.set_archived(&fid, true).await.unwrap();
+    other.events.until(|mirror| mirror.rows[&fid].archived.is_some()).await;
+    sessions.delete(&fid).await.unwrap();
+    other.events.until(|mirror| !mirror.rows.contains_key(&fid)).await;
+    assert_eq!(other.manager.sessions().trash().await.unwrap()[0].meta.fid, fid);
+    other.manager.sessions().restore(&fid).await.unwrap();
+    one.events.until(|mirror| mirror.rows.contains_key(&fid)).await;
+}

@@ -38,6 +38,7 @@ pub fn connection(server: &Server, kind: ConnectionKind) -> Connection {
         key: KeySource::None,
         models: Vec::new(),
         requests: None,
+        ..Connection::default()
     }
 }
 

@@ -8,7 +8,8 @@ use chat_core::error::{Error, Kind};
 use chat_core::message::{ModelRef, Thinking};
 use chat_core::permission::{Effect, Mode};
 use chat_core::settings::{
-    Connection, ConnectionKind, Folders, KeySource, ModelUsage, Remembered, Settings,
+    ColumnWidth, Connection, ConnectionKind, Folders, KeySource, ModelUsage, Remembered, Settings,
+    Zoom,
 };
 use chat_testkit::recording::indented;
 
@@ -29,6 +30,9 @@ const CHANGES: &[(&str, Change)] = &[
     ("one more favourite", |it| it.ui.set_favourite(&ModelRef::new("work", "gpt-x"), true)),
     ("no favourites", |it| it.ui.favourites.clear()),
     ("no notifications", |it| it.ui.notifications = false),
+    ("larger texts", |it| it.ui.zoom = Zoom::new(150)),
+    ("a wide column", |it| it.ui.column = ColumnWidth::Wide),
+    ("chats by project", |it| it.ui.group_by_project = true),
     ("the engine's threads", |it| it.engine.threads = None),
     ("the engine's memory", |it| it.engine.memory_mb = Some(8_000)),
     ("a tool is switched off", |it| it.tools.set_on("web_fetch", false)),
@@ -73,6 +77,7 @@ fn connection(name: &str) -> Connection {
         models: vec!["hidden".to_owned()],
         requests: None,
         key: KeySource::Env("KEY".to_owned()),
+        ..Connection::default()
     }
 }
 

@@ -82,7 +82,7 @@ async fn gives_what_it_gave() {
         let subscription = world.manager.subscribe();
         let snapshot = world.manager.sessions().open(&row.fid, 50, &subscription).await.unwrap();
         let mut told = telling::snapshot(&snapshot);
-        told["branches"] = json!(world.manager.sessions().siblings(&row.fid).await.unwrap());
+        told["branches"] = json!(world.manager.messages().branches(&row.fid).await.unwrap());
         let rules = world.manager.permissions().session_rules(&row.fid).await.unwrap();
         told["rules"] = json!(rules.iter().map(|it| it.rule.to_string()).collect::<Vec<_>>());
         let last = snapshot.messages.last().unwrap();

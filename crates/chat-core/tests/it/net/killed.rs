@@ -63,7 +63,7 @@ async fn killed_in_the_middle_of_a_reply() {
     insta::assert_snapshot!("started_again", rows(folder.path(), &mut placeholders));
 
     server.push(Script::new().text(" and the second."));
-    world.manager.sessions().resume(&fid).await.unwrap();
+    world.manager.messages().resume(&fid).await.unwrap();
     assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
     world.manager.shutdown().await;
     insta::assert_snapshot!("gone_on", rows(folder.path(), &mut placeholders));

@@ -83,7 +83,7 @@ pub async fn stopped(talk: &mut Talk) {
     talk.world.events.shows(&fid, "The first half").await;
     talk.world.manager.sessions().stop(&fid);
     talk.ends(&fid, StopReason::Stopped).await;
-    talk.world.manager.sessions().resume(&fid).await.unwrap();
+    talk.world.manager.messages().resume(&fid).await.unwrap();
     talk.ends(&fid, StopReason::Complete).await;
     talk.say(&fid, "Thanks").await;
 }
@@ -94,11 +94,11 @@ pub async fn branch(talk: &mut Talk) {
     talk.push(says("Tails."));
     talk.push(says("It was heads."));
     let fid = talk.ask(request(None, "Throw a coin"), StopReason::Complete).await;
-    talk.world.manager.sessions().retry(&fid).await.unwrap();
+    talk.world.manager.messages().retry(&fid).await.unwrap();
     talk.ends(&fid, StopReason::Complete).await;
     talk.world.open(&fid).await;
-    let replies = talk.world.manager.sessions().siblings(&fid).await.unwrap();
-    assert!(talk.world.manager.sessions().show_branch(&fid, replies[0][0]).await.unwrap());
+    let replies = talk.world.manager.messages().branches(&fid).await.unwrap();
+    assert!(talk.world.manager.messages().show_branch(&fid, replies[0][0]).await.unwrap());
     talk.world.open(&fid).await;
     talk.say(&fid, "What was it?").await;
 }
@@ -109,7 +109,7 @@ pub async fn failed(talk: &mut Talk) {
     talk.push(says("All of it."));
     talk.push(says("Yes."));
     let fid = talk.ask(request(None, "Tell me"), StopReason::Error).await;
-    talk.world.manager.sessions().retry(&fid).await.unwrap();
+    talk.world.manager.messages().retry(&fid).await.unwrap();
     talk.ends(&fid, StopReason::Complete).await;
     talk.world.open(&fid).await;
     talk.say(&fid, "All?").await;
@@ -207,7 +207,7 @@ pub async fn everything(talk: &mut Talk) {
     talk.push(says("A dot."));
     talk.push(says("A list."));
     let fid = talk.ask(attached(), StopReason::Complete).await;
-    talk.world.manager.sessions().retry(&fid).await.unwrap();
+    talk.world.manager.messages().retry(&fid).await.unwrap();
     talk.ends(&fid, StopReason::Complete).await;
     talk.world.open(&fid).await;
     for turn in 1..=2 {

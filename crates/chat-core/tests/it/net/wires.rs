@@ -1,4 +1,4 @@
-//! The requests of each conversation, on both protocols: method, path and body, in their order.
+//! The requests of each conversation, on all protocols: method, path and body, in their order.
 
 use chat_core::settings::ConnectionKind;
 use rstest::rstest;
@@ -11,15 +11,13 @@ macro_rules! recorded {
         #[rstest]
         #[tokio::test]
         async fn $name(
-            #[values(ConnectionKind::Ollama, ConnectionKind::OpenAi)] kind: ConnectionKind,
+            #[values(ConnectionKind::Ollama, ConnectionKind::OpenAi, ConnectionKind::Anthropic)]
+            kind: ConnectionKind,
         ) {
             let mut talk = Talk::new(kind).await;
             talks::$name(&mut talk).await;
             talk.end().await;
-            let protocol = match kind {
-                ConnectionKind::Ollama => "ollama",
-                ConnectionKind::OpenAi => "openai",
-            };
+            let protocol = kind.name();
             let name = format!("{}_{protocol}", stringify!($name));
             insta::assert_snapshot!(name, talk.requests());
         }

@@ -19,6 +19,7 @@ fn connection(name: &str) -> Connection {
         key: KeySource::Keyring,
         models: Vec::new(),
         requests: None,
+        ..Connection::default()
     }
 }
 

@@ -9,15 +9,15 @@ use super::super::item::ChatItem;
 use super::{Model, items};
 
 impl Model {
-    /// All chats, newest first, and then all agents, the newest first, whether their rows are shown
-    /// or not.
+    /// All chats in the order of the list, and then archived ones and all agents, the newest first, whether
+    /// their rows are shown or not.
     pub(super) fn everything(&self) -> Vec<ChatItem> {
         let chats = items(self.all()).filter(|item| self.is_top(item));
         let mut all: Vec<_> = chats.collect();
-        let is_agent = |item: &&ChatItem| !self.is_top(item);
-        let mut agents: Vec<_> = self.items.values().filter(is_agent).cloned().collect();
-        agents.sort_by_key(|item| std::cmp::Reverse(item.with(|session| session.updated)));
-        all.extend(agents);
+        let is_other = |item: &&ChatItem| !self.is_top(item) || self.place(item).is_none();
+        let mut others: Vec<_> = self.items.values().filter(is_other).cloned().collect();
+        others.sort_by_key(|item| std::cmp::Reverse(item.with(|session| session.updated)));
+        all.extend(others);
         all
     }
 
@@ -83,7 +83,9 @@ impl Model {
         let below = self.families.below(fid);
         let others = (at + 1..self.selection.n_items()).chain((0..at).rev());
         let others = others.filter_map(|at| self.fid_at(at));
-        others.into_iter().find(|other| other != fid && !below.contains(other))
+        others
+            .into_iter()
+            .find(|other| other != fid && !below.contains(other) && !self.marked.contains(other))
     }
 
     /// Shows the row of an agent: all above it are opened.
@@ -177,6 +179,8 @@ impl Model {
 
 #[cfg(test)]
 mod tests {
+    use chat_presentation::search_words::TypedSearch;
+
     use super::super::tests::{rows, session};
     use super::*;
 
@@ -243,10 +247,10 @@ mod tests {
     fn a_search_finds_agents_that_are_folded() {
         crate::init();
         let mut model = model();
-        model.search_titles("aa");
+        model.search_titles(&TypedSearch::of("aa"));
         assert_eq!(model.fid_at(0), Some(Fid::new("aa")));
         assert!(!model.set_open(&Fid::new("old"), true), "results stand alone");
-        model.search_titles("");
+        model.search_titles(&TypedSearch::default());
         assert_eq!(rows(&model), ["new", "old"]);
         assert_eq!(model.titles().last().map(|(_, title)| title.as_str()), Some("a · old"));
     }

@@ -54,7 +54,7 @@ impl Model {
 
     /// Adds or updates a chat, but not its row. Returns whether that may have another place.
     fn renew(&mut self, session: SessionPlaceholder) -> bool {
-        let (fid, parent, updated) = (session.fid.clone(), session.parent.clone(), session.updated);
+        let (fid, parent) = (session.fid.clone(), session.parent.clone());
         let Some(item) = self.items.get(&fid).cloned() else {
             self.items.insert(fid.clone(), ChatItem::new(session));
             self.families.add(&fid, parent.as_ref());
@@ -64,16 +64,16 @@ impl Model {
             }
             return true;
         };
-        let was_active = item.with(|old| old.updated != updated);
+        let was = self.place(&item);
         item.set_session(session);
         let is_agent = self.families.parent(&fid).is_some();
         if is_agent {
             self.show_tree_above(&fid);
         }
-        was_active && !is_agent
+        was != self.place(&item) && !is_agent
     }
 
-    /// All rows in the order that they are to have: the chats, newest first, each with the agents that
+    /// All rows in the order that they are to have: the chats by their places, each with the agents that
     /// are shown below it. Of equally new ones that comes first which was active last.
     fn in_order(&self, before: &[ChatItem], batch: &Batch) -> Vec<ChatItem> {
         let there: HashSet<Fid> = before.iter().map(ChatItem::fid).collect();
@@ -86,11 +86,11 @@ impl Model {
             .iter()
             .filter(stays)
             .chain(new.filter_map(|fid| self.items.get(fid)))
-            .filter(|item| self.is_top(item))
+            .filter(|item| self.is_top(item) && self.place(item).is_some())
             .collect();
         tops.sort_by_cached_key(|item| {
             let active = batch.renewed.get(&item.fid()).copied().unwrap_or_default();
-            (Reverse(item.with(|session| session.updated)), Reverse(active))
+            (self.place(item), Reverse(active))
         });
         let mut rows = Vec::with_capacity(tops.len());
         for top in tops {

@@ -1,13 +1,17 @@
 //! Words what a row says of its chat: the state, and for agents what they do and for how long.
 
+use std::ops::Range;
+
 use chat_presentation::words::fill;
-use gettextrs::ngettext;
+use gettextrs::{gettext, ngettext};
 use gtk::glib::subclass::prelude::*;
+use gtk::{glib, pango};
 
 use super::super::item::ChatItem;
 use super::super::status::ChatStatus;
 use super::ChatRow;
 use crate::agent_status::{self, AgentStatus, status_line, time_at_work};
+use crate::projects;
 
 /// What a row says of its chat besides the title.
 pub(super) struct Line {
@@ -23,7 +27,13 @@ pub(super) struct Line {
 impl ChatRow {
     pub(super) fn line_of(&self, item: &ChatItem) -> Line {
         let is_agent = item.with(|session| session.parent.is_some());
-        let line = if is_agent { self.line_of_agent(item) } else { line_of_chat(item) };
+        let mut line = if is_agent { self.line_of_agent(item) } else { line_of_chat(item) };
+        if item.is_marked() {
+            line.spoken = fill(&gettext("{title}, selected"), &[("title", &line.spoken)]);
+        }
+        if item.has_details() {
+            line.spoken = [line.spoken, details(item)].join(", ");
+        }
         self.count_minutes(is_agent && item.with(|agent| agent.activity.is_some()));
         line
     }
@@ -53,4 +63,28 @@ fn line_of_chat(item: &ChatItem) -> Line {
         spoken = [spoken, fill(&agents, &[("n", &below.count.to_string())])].join(", ");
     }
     Line { word: shown.word(), time: None, icon: shown.icon(), class: shown.class(), spoken }
+}
+
+/// In which project a chat is, when it was last active, and whether it is archived.
+pub(super) fn details(item: &ChatItem) -> String {
+    let details = item.with(|session| {
+        let project = session.project.as_deref().map(projects::name);
+        let time = glib::DateTime::from_unix_local(session.updated.as_second());
+        let date = time.and_then(|time| time.format("%x")).map(String::from).ok();
+        let archived = session.archived.map(|_| gettext("Archived"));
+        project.into_iter().chain(date).chain(archived).collect::<Vec<_>>()
+    });
+    details.join(" · ")
+}
+
+/// Makes these byte ranges of a label bold.
+pub(super) fn bold(places: &[Range<usize>]) -> Option<pango::AttrList> {
+    let attributes = pango::AttrList::new();
+    for place in places {
+        let mut bold = pango::AttrInt::new_weight(pango::Weight::Bold);
+        bold.set_start_index(place.start as u32);
+        bold.set_end_index(place.end as u32);
+        attributes.insert(bold);
+    }
+    (!places.is_empty()).then_some(attributes)
 }

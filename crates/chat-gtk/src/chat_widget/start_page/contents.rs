@@ -33,17 +33,17 @@ pub(super) struct Contents {
 
 /// Builds the page. `fetch`: the row that offers a model for this computer.
 pub(super) fn build(page: &Contents, fetch: Option<&Fetch>, handle: &Handle<Msg>) -> gtk::Widget {
-    let (title, rows) = match &page.chosen {
+    let (title, rows, begins) = match &page.chosen {
         Some(model) if !page.first_run => {
-            (gettext("What would you like to do?"), beginnings(page, model, handle))
+            (gettext("What would you like to do?"), beginnings(page, model, handle), true)
         }
-        _ => (gettext("Choose a Model"), servers(page, fetch, handle)),
+        _ => (gettext("Choose a Model"), servers(page, fetch, handle), false),
     };
     let column = gtk::Box::builder()
         .orientation(gtk::Orientation::Vertical)
         .spacing(18)
         .margin_top(24)
-        .margin_bottom(24)
+        .margin_bottom(if begins { 12 } else { 24 })
         .build();
     column.append(&space());
     let heading = gtk::Label::builder()
@@ -61,7 +61,10 @@ pub(super) fn build(page: &Contents, fetch: Option<&Fetch>, handle: &Handle<Msg>
             .build();
         column.append(&hint);
     }
-    column.append(&space());
+    // Otherwise the composer is right below, and has the room below itself.
+    if !begins {
+        column.append(&space());
+    }
     adw::Clamp::builder()
         .maximum_size(560)
         .tightening_threshold(560)

@@ -66,6 +66,8 @@ pub struct Column {
     pub beyond: RefCell<Option<Beyond>>,
     /// Whether text is being added to the end.
     pub live: Cell<bool>,
+    /// The widest that rows become, in pixels.
+    pub widest: Cell<i32>,
     watch: RefCell<Option<glib::SignalHandlerId>>,
     allocating: Cell<bool>,
 }
@@ -89,6 +91,7 @@ impl Default for Column {
             moved: RefCell::default(),
             beyond: RefCell::default(),
             live: Cell::default(),
+            widest: Cell::new(WIDEST),
             watch: RefCell::default(),
             allocating: Cell::new(false),
         }
@@ -137,7 +140,7 @@ impl WidgetImpl for Column {
 
     fn measure(&self, orientation: gtk::Orientation, _for_size: i32) -> (i32, i32, i32, i32) {
         match orientation {
-            gtk::Orientation::Horizontal => (300, WIDEST + 2 * SIDE, -1, -1),
+            gtk::Orientation::Horizontal => (300, self.widest.get() + 2 * SIDE, -1, -1),
             _ => (100, 400, -1, -1),
         }
     }
@@ -194,7 +197,7 @@ impl Column {
     fn lay_out(&self, width: i32, height: i32) {
         let Some(adjustment) = self.vadjustment.borrow().clone() else { return };
         let side = if width < NARROW { SIDE_NARROW } else { SIDE };
-        let inner = (width - 2 * side).clamp(1, WIDEST);
+        let inner = (width - 2 * side).clamp(1, self.widest.get().max(1));
         let x = (width - inner) / 2;
         let mut rows = self.rows.borrow_mut();
         let mut y = END_SPACE;

@@ -11,15 +11,20 @@ use chat_core::message::{
 use super::hits::EntryHits;
 use super::notice::Notice;
 use super::part::PartState;
+use super::reply::ReplyText;
 use super::row_kind::RowKind;
+use super::said;
 use super::tool::state::ToolState;
 
 /// A message.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about a message")]
 pub struct Entry {
     /// The message as it was last told. Texts that grow are in `parts`.
     pub message: Arc<Message>,
     /// The parts of a reply.
     pub parts: Vec<PartState>,
+    /// What a person wrote, where that is Markdown and its rows were made.
+    pub said: Option<Box<ReplyText>>,
     /// How many rows it has.
     pub rows: usize,
     /// Whether its text was read, so that its rows are known. Text that nobody is near is not.
@@ -28,8 +33,16 @@ pub struct Entry {
     pub dirty: bool,
     /// Where it has what is looked for.
     pub hits: EntryHits,
-    /// Where a reply stands among those to the same message, if there are others.
+    /// Where it stands among its versions, if there are others: of a reply, those to the same message.
     pub siblings: Option<Siblings>,
+    /// Whether the person edits it.
+    pub editing: bool,
+    /// Its part whose text stands in the reply above, with which it goes on.
+    pub joined: Option<usize>,
+    /// What stands at its end of replies that go on with it.
+    pub tail: String,
+    /// Whether the reply below goes on with it: both are one.
+    pub goes_on: bool,
     /// Whether it was stopped behind its calls of tools: all have their results, and no reply came of them.
     pub stopped: bool,
 }
@@ -53,11 +66,16 @@ impl Entry {
         let mut entry = Self {
             message: Arc::clone(&message),
             parts: Vec::new(),
+            said: None,
             rows: 0,
             read: false,
             dirty: true,
             hits: EntryHits::default(),
             siblings: None,
+            editing: false,
+            joined: None,
+            tail: String::new(),
+            goes_on: false,
             stopped: false,
         };
         entry.set_message(message);
@@ -264,6 +282,9 @@ impl Entry {
         self.read = true;
         self.dirty = false;
         self.hits.touch();
+        if self.message.role == Role::User && self.said.is_none() {
+            self.said = said::markdown(&self.message.plain_text()).map(Box::new);
+        }
         for part in &mut self.parts {
             if let PartState::Text(reply) = part {
                 reply.update();
@@ -274,6 +295,9 @@ impl Entry {
 
     /// Drops what can be made again from its text: nobody is near its rows.
     pub fn forget_pieces(&mut self) {
+        if let Some(said) = &mut self.said {
+            said.forget_pieces();
+        }
         for part in &mut self.parts {
             if let PartState::Text(reply) = part {
                 reply.forget_pieces();
@@ -290,6 +314,8 @@ impl Entry {
     /// The rows that the message has, as far as its text was read.
     pub fn shown_kinds(&self) -> Vec<RowKind> {
         match self.message.role {
+            Role::User if self.editing => return vec![RowKind::Editor],
+            Role::User if self.siblings.is_some() => return vec![RowKind::User, RowKind::OwnLine],
             Role::User => return vec![RowKind::User],
             Role::Ui => return vec![RowKind::Remark],
             Role::System | Role::Tool => return Vec::new(),
@@ -301,6 +327,9 @@ impl Entry {
             match part {
                 PartState::Text(reply) => {
                     has_text |= !reply.segments().is_empty();
+                    if self.joined == Some(index) {
+                        continue;
+                    }
                     out.extend(reply.segments().iter().enumerate().map(|(at, segment)| {
                         RowKind::Segment { part: index, segment: at, kind: segment.kind }
                     }));
@@ -319,7 +348,7 @@ impl Entry {
             out.push(RowKind::Ending);
         }
         // Where tools were called the reply goes on below: what is done with it stands at its end.
-        let goes_on = has_tools && self.ending() == Some(Ending::Complete);
+        let goes_on = self.goes_on || has_tools && self.ending() == Some(Ending::Complete);
         // One that failed would hide the others for good.
         let has_footer = has_text || self.siblings.is_some();
         if self.message.ended.is_some() && has_footer && !goes_on {
@@ -349,7 +378,7 @@ impl Entry {
     /// What is to be said about its end.
     pub fn notice(&self, last: bool) -> Option<Notice> {
         let ending = self.ending().filter(|ending| *ending != Ending::Complete)?;
-        if self.message.role != Role::Assistant {
+        if self.message.role != Role::Assistant || self.goes_on {
             return None;
         }
         let error = self.message.error.clone();

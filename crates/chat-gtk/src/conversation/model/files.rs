@@ -47,7 +47,8 @@ impl Files {
 
     /// Whether words of this run may be files' names: in plain prose, where there is a project.
     pub fn may_be_in(&self, run: &Run) -> bool {
-        run.link.is_none() && !Self::may_be(run.style) && self.known.borrow().is_some()
+        let is_prose = !Self::may_be(run.style) && !run.style.formula;
+        run.link.is_none() && is_prose && self.known.borrow().is_some()
     }
 
     /// The file that a text names, where the project has it.

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use super::row_kind::RowKind;
 
-/// Where a text stands in a table: the row and the column; none elsewhere.
+/// Where a text stands in a table: the row and the column; none elsewhere. In Markdown that a person wrote: the
+/// segment, and the cell in that, counted row by row.
 pub type TableCell = Option<(usize, usize)>;
 
 /// A place that has it.

@@ -10,7 +10,7 @@ use std::cell::OnceCell;
 use std::ops::Range;
 
 use crate::markdown::flow::{self, Gap, Piece};
-use crate::markdown::{Block, BlockPosition, Stream};
+use crate::markdown::{AlertKind, Block, BlockPosition, Stream};
 
 /// The most bytes of prose in one text. Longer prose goes on in another one, so that what grows
 /// stays small.
@@ -79,11 +79,15 @@ pub struct Segment {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SegmentKind {
     /// A text, for lines of as many quotations.
-    Prose { quotes: u8 },
+    Prose { quotes: u8, alert: Option<AlertKind> },
     /// A code block.
     Code,
     /// A table.
     Table,
+    /// A formula on its own.
+    Formula,
+    /// A part that is folded.
+    Details,
     /// A line across.
     Rule,
 }
@@ -104,6 +108,11 @@ impl ReplyText {
     /// No more text comes: what could have become something else by it is what it is.
     pub fn end(&mut self) {
         self.ended = true;
+    }
+
+    /// More text comes after all.
+    pub fn reopen(&mut self) {
+        self.ended = false;
     }
 
     /// How many bytes there are, read or not.
@@ -145,6 +154,19 @@ impl ReplyText {
         match &self.finished {
             Some(finished) => finished.pieces.get().is_some(),
             None => !self.pieces.is_empty(),
+        }
+    }
+
+    /// Reads a whole text.
+    pub fn of(text: &str) -> Self {
+        let mut reply = Self::default();
+        reply.push(text);
+        reply.end();
+        loop {
+            reply.update();
+            if reply.is_settled() {
+                return reply;
+            }
         }
     }
 
@@ -327,9 +349,13 @@ pub fn gap_of(piece: &Piece) -> Gap {
 
 fn kind_of(piece: &Piece) -> SegmentKind {
     match piece {
-        Piece::Line(line) => SegmentKind::Prose { quotes: line.indent.quotes },
+        Piece::Line(line) => {
+            SegmentKind::Prose { quotes: line.indent.quotes, alert: line.indent.alert }
+        }
         Piece::Code(_) => SegmentKind::Code,
         Piece::Grid(_) => SegmentKind::Table,
+        Piece::Formula(_) => SegmentKind::Formula,
+        Piece::Details(_) => SegmentKind::Details,
         Piece::Rule(_) => SegmentKind::Rule,
     }
 }

@@ -7,6 +7,10 @@ use super::reply::SegmentKind;
 pub enum RowKind {
     /// What a person said.
     User,
+    /// The field in which what a person said is edited.
+    Editor,
+    /// What stands below what a person said, where that has other versions.
+    OwnLine,
     /// What the program says.
     Remark,
     /// Thinking.

@@ -28,6 +28,12 @@ impl ShownLine {
         })
     }
 
+    /// Its formulas: where each stands in the text, in characters, and as it was written.
+    pub fn formulas(&self) -> impl Iterator<Item = (Range<i32>, &str)> {
+        let runs = self.places().zip(&self.line.runs).filter(|(_, run)| run.style.formula);
+        runs.map(|(place, run)| (place, run.text.as_str()))
+    }
+
     /// Its links: where each stands in the text, in characters, and where it leads.
     pub fn links(&self) -> Vec<(Range<i32>, Rc<str>)> {
         let mut out = Vec::new();

@@ -1,5 +1,6 @@
 //! Holds the messages of a conversation as the window knows them.
 
+mod continued;
 mod events;
 
 use std::collections::{HashMap, HashSet};
@@ -14,6 +15,7 @@ use chat_core::message::{
 use chat_core::store::Page;
 
 use super::entry::{Entry, Siblings};
+use super::message_edits::MessageEdits;
 use super::steps::has_steps;
 use super::tool::state::ToolState;
 pub use events::Change;
@@ -42,7 +44,7 @@ pub struct Transcript {
     pub todos: Vec<Todo>,
     /// The commands that run in the background, the oldest first.
     pub commands: Vec<BackgroundCommand>,
-    /// Where replies stand that have others beside them.
+    /// Where messages stand that have others beside them.
     siblings: HashMap<MessageId, Siblings>,
     /// What the snapshot holds already. An event is held against this alone: one about text that
     /// grew while it waited carries a later number than those that come after it.
@@ -133,7 +135,7 @@ impl Transcript {
         Some(Renewed { earlier, changed })
     }
 
-    /// Takes which replies stand beside each other. Whether that changes what is shown.
+    /// Takes which messages stand beside each other. Whether that changes what is shown.
     pub fn set_siblings(&mut self, groups: &[Vec<MessageId>]) -> bool {
         let places = groups.iter().flat_map(|group| {
             group.iter().enumerate().map(|(at, id)| {
@@ -154,13 +156,23 @@ impl Transcript {
     fn place_siblings(&mut self) -> bool {
         let mut current = None;
         let mut changed = false;
+        let mut is_reply = false;
         for entry in &mut self.entries {
             match entry.message.role {
-                Role::User => current = None,
-                Role::Assistant => current = self.siblings.get(&entry.id()).copied().or(current),
+                Role::User => current = self.siblings.get(&entry.id()).copied(),
+                Role::Assistant => {
+                    let above = current.filter(|_| is_reply);
+                    current = self.siblings.get(&entry.id()).copied().or(above);
+                }
                 _ => {}
             }
-            let siblings = current.filter(|_| entry.message.role == Role::Assistant);
+            let siblings =
+                current.filter(|_| matches!(entry.message.role, Role::User | Role::Assistant));
+            match entry.message.role {
+                Role::User => is_reply = false,
+                Role::Assistant => is_reply = true,
+                _ => {}
+            }
             if entry.siblings != siblings {
                 entry.siblings = siblings;
                 entry.dirty = true;
@@ -168,6 +180,17 @@ impl Transcript {
             }
         }
         changed
+    }
+
+    /// Shows a field in place of each message that is being edited.
+    pub fn show_edits(&mut self, edits: &MessageEdits) {
+        for entry in &mut self.entries {
+            let editing = entry.message.role == Role::User && edits.has(entry.id());
+            if entry.editing != editing {
+                entry.editing = editing;
+                entry.dirty = true;
+            }
+        }
     }
 
     /// Finds the reply that was stopped behind its calls of tools. The store has it as complete, since it
@@ -213,7 +236,8 @@ impl Transcript {
 
     /// The text of a message, as the model or the person wrote it.
     pub fn text_of(&self, id: MessageId) -> Option<String> {
-        self.entries.iter().find(|entry| entry.id() == id).map(Entry::text)
+        let chain = self.chain_of(id);
+        (!chain.is_empty()).then(|| chain.iter().map(Entry::text).collect())
     }
 
     /// The text of the last reply that has one.
@@ -221,7 +245,7 @@ impl Transcript {
         let replies = self.entries.iter().rev();
         replies
             .filter(|entry| entry.message.role == Role::Assistant)
-            .map(Entry::text)
+            .filter_map(|entry| self.text_of(entry.id()))
             .find(|text| !text.is_empty())
     }
 

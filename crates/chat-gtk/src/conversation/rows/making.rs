@@ -1,6 +1,9 @@
 //! Makes the widgets of rows before the reader comes to them, and drops those far from the sight.
 
+use std::cell::Cell;
 use std::ops::Range;
+
+use chat_core::message::Role;
 
 use super::offsets::EntryOffsets;
 use super::row::{RowWidget, estimate, gap};
@@ -48,6 +51,18 @@ impl Rows {
         self.made = self.made.start + first..self.made.end + first;
         self.all.splice(0..0, new);
         self.space(first);
+    }
+
+    /// Reads the last of entries that have no rows yet, back to the nearest message of the user.
+    pub fn prepend_to_own(&mut self, entries: &mut [Entry]) {
+        let own = entries.iter().rposition(|entry| entry.message.role == Role::User);
+        let left = Cell::new(entries.len() - own.unwrap_or(0));
+        if left.get() > 0 {
+            self.prepend(entries, &|_| {
+                left.set(left.get() - 1);
+                left.get() == 0
+            });
+        }
     }
 
     /// Reads as many of these entries as are seen from where the reader is, if they are near.

@@ -46,12 +46,33 @@ impl Rows {
         widget.downcast_ref::<gtk::Label>()?.current_uri().map(|uri| Rc::from(uri.as_str()))
     }
 
+    /// The formula at a point of the column, in a row, as it was written.
+    pub fn formula_at(&self, row: usize, (x, y): (f64, f64)) -> Option<String> {
+        match &self.all[row].widget {
+            Some(RowWidget::Prose(prose)) => {
+                let (x, y) = self.column.translate_coordinates(prose.widget(), x, y)?;
+                prose.formula_below(x, y)
+            }
+            Some(RowWidget::Formula(block)) => block.source(),
+            _ => None,
+        }
+    }
+
+    /// The text that is selected in a row of prose, as it was written.
+    pub fn prose_selection(&self, row: usize) -> Option<String> {
+        match &self.all[row].widget {
+            Some(RowWidget::Prose(prose)) => prose.selection(),
+            _ => None,
+        }
+    }
+
     /// The project has other files: their names lead there, and others do not any more.
     pub fn mark_files(&self) {
         for row in &self.all[self.made.clone()] {
             match &row.widget {
                 Some(RowWidget::Prose(prose)) => prose.mark_files(),
                 Some(RowWidget::Table(table)) => table.mark_files(),
+                Some(RowWidget::Details(block)) => block.mark_files(),
                 Some(RowWidget::Tool(card)) => card.mark_file(),
                 Some(RowWidget::User(said)) => said.mark_files(),
                 _ => {}

@@ -21,9 +21,13 @@ use crate::conversation::widgets::code::CodeBlock;
 use crate::conversation::widgets::context::{Output, WidgetContext};
 use crate::conversation::widgets::expander::Expander;
 use crate::conversation::widgets::footer::Footer;
+use crate::conversation::widgets::formula::FormulaBlock;
 use crate::conversation::widgets::highlight::{MatchColours, highlight_buffer, highlight_label};
+use crate::conversation::widgets::message_editor::MessageEditor;
+use crate::conversation::widgets::own_line::OwnLine;
 use crate::conversation::widgets::position::RowPosition;
 use crate::conversation::widgets::prose::Prose;
+use crate::conversation::widgets::rich_text::details::DetailsBlock;
 use crate::conversation::widgets::table::TableBlock;
 use crate::conversation::widgets::tags::{BLOCK_GAP, HEADING_GAP, ITEM_GAP, Tags};
 use crate::conversation::widgets::tool::ToolCard;
@@ -38,6 +42,10 @@ pub enum RowWidget {
     Code(CodeBlock),
     /// A table.
     Table(TableBlock),
+    /// A formula.
+    Formula(FormulaBlock),
+    /// A folded part of a reply.
+    Details(DetailsBlock),
     /// Thinking.
     Expander(Expander),
     /// A tool call.
@@ -48,6 +56,10 @@ pub enum RowWidget {
     Footer(Footer),
     /// What a person said.
     User(UserMessage),
+    /// The field in which that is edited.
+    Editor(MessageEditor),
+    /// The line below it.
+    OwnLine(OwnLine),
     /// What the program says.
     Remark(gtk::Label),
     /// What never changes.
@@ -58,7 +70,11 @@ impl RowWidget {
     /// Makes the widget of a row, and shows in it what it has to show.
     pub fn new(kind: RowKind, entry: &Entry, last: bool, context: &WidgetContext) -> Self {
         let mut widget = match kind {
-            RowKind::User => Self::User(UserMessage::new(&entry.message, context)),
+            RowKind::User => {
+                Self::User(UserMessage::new(&entry.message, entry.said.as_deref(), context))
+            }
+            RowKind::Editor => Self::Editor(MessageEditor::new(entry.id(), context)),
+            RowKind::OwnLine => Self::OwnLine(OwnLine::new(context)),
             RowKind::Remark => Self::Remark(remark(&entry.text())),
             RowKind::Thinking { .. } => {
                 let expander = Expander::new("natter-thinking-symbolic", None);
@@ -83,6 +99,14 @@ impl RowWidget {
             RowKind::Segment { kind: SegmentKind::Table, .. } => {
                 Self::Table(TableBlock::new(&context.links))
             }
+            RowKind::Segment { kind: SegmentKind::Formula, .. } => {
+                let output = Rc::clone(&context.output);
+                let copied = Rc::new(move |source| output(Output::CopyText(source)));
+                Self::Formula(FormulaBlock::new(&context.tags, copied))
+            }
+            RowKind::Segment { kind: SegmentKind::Details, .. } => {
+                Self::Details(DetailsBlock::new(context))
+            }
             RowKind::Segment { kind: SegmentKind::Rule, .. } => {
                 let line = gtk::Separator::new(gtk::Orientation::Horizontal);
                 line.add_css_class("rule");
@@ -91,7 +115,12 @@ impl RowWidget {
             RowKind::Ending => Self::Ending(gtk::Box::new(gtk::Orientation::Vertical, 0), None),
             RowKind::Footer => {
                 let copy = Rc::clone(&context.copy);
-                Self::Footer(Footer::new(&entry.message, &context.output, move |id| copy(id)))
+                Self::Footer(Footer::new(
+                    &entry.message,
+                    &context.output,
+                    &context.prices,
+                    move |id| copy(id),
+                ))
             }
         };
         widget.update(kind, entry, last, context);
@@ -119,6 +148,18 @@ impl RowWidget {
             (Self::Table(table), RowKind::Segment { part, segment, .. }) => {
                 match pieces(entry, part, segment) {
                     [Piece::Grid(grid)] => table.update(grid),
+                    _ => false,
+                }
+            }
+            (Self::Formula(block), RowKind::Segment { part, segment, .. }) => {
+                match pieces(entry, part, segment) {
+                    [Piece::Formula(piece)] => block.update(piece),
+                    _ => false,
+                }
+            }
+            (Self::Details(block), RowKind::Segment { part, segment, .. }) => {
+                match pieces(entry, part, segment) {
+                    [Piece::Details(piece)] => block.update(piece),
                     _ => false,
                 }
             }
@@ -150,6 +191,10 @@ impl RowWidget {
                 footer.set_siblings(entry.siblings);
                 false
             }
+            (Self::OwnLine(line), RowKind::OwnLine) => {
+                line.set_siblings(entry.siblings);
+                false
+            }
             (Self::Remark(label), RowKind::Remark) => {
                 let text = entry.text();
                 let changed = label.label() != text;
@@ -168,11 +213,15 @@ impl RowWidget {
             Self::Prose(prose) => prose.widget().clone().upcast(),
             Self::Code(code) => code.widget().clone().upcast(),
             Self::Table(table) => table.widget().clone().upcast(),
+            Self::Formula(block) => block.widget().clone().upcast(),
+            Self::Details(block) => block.widget().clone().upcast(),
             Self::Expander(expander) => expander.widget().clone().upcast(),
             Self::Tool(card) => card.widget().clone().upcast(),
             Self::Ending(root, _) => root.clone().upcast(),
             Self::Footer(footer) => footer.widget().clone().upcast(),
             Self::User(said) => said.widget().clone(),
+            Self::Editor(editor) => editor.widget().clone().upcast(),
+            Self::OwnLine(line) => line.widget().clone().upcast(),
             Self::Remark(label) => label.clone().upcast(),
             Self::Still(widget) => widget.clone(),
         }
@@ -193,6 +242,7 @@ impl RowWidget {
             Self::Expander(expander) => drop(expander.open()),
             Self::Tool(card) => drop(card.expander().open()),
             Self::User(said) => said.show_all(),
+            Self::Details(block) => block.open(),
             _ => {}
         }
     }
@@ -212,11 +262,17 @@ impl RowWidget {
                 highlight_buffer(&code.text_view().buffer(), hits, current, colours);
             }
             Self::Table(table) => table.highlight(hits, current, colours),
+            Self::Formula(block) => block.highlight(hits, current, colours),
+            Self::Details(block) => block.highlight(!hits.is_empty(), current.is_some()),
             Self::Expander(expander) => expander.highlight(hits, current, colours),
             Self::Tool(card) => card.expander().highlight(hits, current, colours),
-            Self::User(said) => said.label().into_iter().for_each(in_label),
+            Self::User(said) => said.highlight(hits, current, colours),
             Self::Remark(label) => in_label(label),
-            Self::Ending(..) | Self::Footer(_) | Self::Still(_) => {}
+            Self::Editor(_)
+            | Self::OwnLine(_)
+            | Self::Ending(..)
+            | Self::Footer(_)
+            | Self::Still(_) => {}
         }
     }
 
@@ -231,9 +287,15 @@ impl RowWidget {
             Self::Table(table) => table.cell(hit.cell?).as_ref().map(in_label),
             Self::Expander(expander) => expander.text_view().as_ref().map(in_text),
             Self::Tool(card) => card.expander().text_view().as_ref().map(in_text),
-            Self::User(said) => said.label().map(in_label),
+            Self::User(said) => said.position(hit),
             Self::Remark(label) => Some(in_label(label)),
-            Self::Ending(..) | Self::Footer(_) | Self::Still(_) => None,
+            Self::Formula(_)
+            | Self::Details(_)
+            | Self::Editor(_)
+            | Self::OwnLine(_)
+            | Self::Ending(..)
+            | Self::Footer(_)
+            | Self::Still(_) => None,
         }
     }
 
@@ -259,6 +321,8 @@ impl RowWidget {
     pub fn recolour(&self, tags: &Tags) {
         match self {
             Self::Code(code) => code.recolour(),
+            Self::Formula(block) => block.recolour(),
+            Self::Details(block) => block.recolour(tags),
             Self::Prose(prose) => prose.recolour(tags),
             Self::Tool(card) => card.recolour(tags),
             Self::User(said) => said.recolour(tags),
@@ -270,10 +334,10 @@ impl RowWidget {
 /// What is left free above a row, in pixels. `above`: what stands there, if anything does.
 pub fn gap(kind: RowKind, entry: &Entry, above: Option<RowKind>) -> i32 {
     match kind {
-        RowKind::User => 24,
+        RowKind::User | RowKind::Editor => 24,
         RowKind::Remark | RowKind::Ending => BLOCK_GAP,
         RowKind::Thinking { .. } | RowKind::Tool { .. } => line_gap(above),
-        RowKind::Footer => 4,
+        RowKind::Footer | RowKind::OwnLine => 4,
         RowKind::Segment { part, segment, .. } => {
             match pieces(entry, part, segment).first().map(gap_of) {
                 Some(Gap::None) => 0,
@@ -301,7 +365,7 @@ pub fn estimate(kind: RowKind, entry: &Entry) -> f64 {
         wrapped as f64
     };
     match kind {
-        RowKind::User => 60.0 + 26.0 * lines(&entry.text()),
+        RowKind::User | RowKind::Editor => 60.0 + 26.0 * lines(&entry.text()),
         RowKind::Segment { part, segment, .. } => {
             let mut height = 0.0;
             for piece in pieces(entry, part, segment) {
@@ -312,6 +376,8 @@ pub fn estimate(kind: RowKind, entry: &Entry) -> f64 {
                     }
                     Piece::Code(code) => 50.0 + 17.0 * lines(&code.text).min(120.0),
                     Piece::Grid(grid) => 36.0 * grid.rows.len() as f64,
+                    Piece::Formula(formula) => 60.0 + 20.0 * lines(&formula.source),
+                    Piece::Details(_) => 34.0,
                     Piece::Rule(_) => 20.0,
                 };
             }

@@ -5,8 +5,9 @@ use chat_core::tool::Toolbox;
 use crate::conversation::model::entry::Entry;
 use crate::conversation::model::hits::TableCell;
 use crate::conversation::model::part::PartState;
-use crate::conversation::model::reply::SegmentKind;
+use crate::conversation::model::reply::{ReplyText, SegmentKind};
 use crate::conversation::model::row_kind::RowKind;
+use crate::conversation::model::said::place_in;
 use crate::conversation::model::tool::details::details;
 use crate::markdown::flow::Piece;
 
@@ -18,7 +19,18 @@ pub fn each_text(
     give: &mut dyn FnMut(TableCell, &str),
 ) {
     match kind {
-        RowKind::User | RowKind::Remark => give(None, &entry.text()),
+        RowKind::User => match &entry.said {
+            Some(said) => {
+                for (at, segment) in said.segments().iter().enumerate() {
+                    let pieces = said.pieces(at);
+                    each_text_of_segment(segment.kind, pieces, &mut |cell, text| {
+                        give(Some(place_in(at, pieces, cell)), text);
+                    });
+                }
+            }
+            None => give(None, &entry.text()),
+        },
+        RowKind::Remark => give(None, &entry.text()),
         RowKind::Thinking { part } | RowKind::Tool { part } => match &entry.parts[part] {
             PartState::Thinking { text, .. } => give(None, text),
             PartState::Tool(tool) => {
@@ -32,7 +44,7 @@ pub fn each_text(
             each_text_of_segment(kind, reply.pieces(segment), give);
         }
         // What the program says of the reply is not a part of what was said.
-        RowKind::Ending | RowKind::Footer => {}
+        RowKind::Ending | RowKind::Footer | RowKind::Editor | RowKind::OwnLine => {}
     }
 }
 
@@ -45,6 +57,17 @@ pub fn each_text_of_segment(
     match (kind, pieces) {
         (SegmentKind::Prose { .. }, pieces) => give(None, &text_of(pieces)),
         (SegmentKind::Code, [Piece::Code(code)]) => give(None, &code.text),
+        (SegmentKind::Details, [Piece::Details(details)]) => {
+            give(None, &details.summary);
+            let inside = ReplyText::of(&details.source);
+            for (at, segment) in inside.segments().iter().enumerate() {
+                // Places inside are not told apart: the part is opened as a whole.
+                each_text_of_segment(segment.kind, inside.pieces(at), &mut |_, text| {
+                    give(None, text);
+                });
+            }
+        }
+        (SegmentKind::Formula, [Piece::Formula(formula)]) => give(None, &formula.source),
         (SegmentKind::Table, [Piece::Grid(grid)]) => {
             for (row, cells) in grid.rows.iter().enumerate() {
                 for (column, runs) in cells.iter().enumerate() {

@@ -1,5 +1,6 @@
 //! Listens to the reader and the theme: scrolling, pointing, keys and colours.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use gtk::prelude::*;
@@ -87,8 +88,14 @@ impl Inner {
         keys.connect_key_pressed(move |_, key, _, modifiers| {
             let Some(inner) = weak.upgrade() else { return glib::Propagation::Proceed };
             let control = modifiers.contains(gdk::ModifierType::CONTROL_MASK);
-            if modifiers.contains(gdk::ModifierType::SHIFT_MASK) {
+            // With Alt, the window goes from message to message.
+            if modifiers.intersects(gdk::ModifierType::SHIFT_MASK | gdk::ModifierType::ALT_MASK) {
                 return glib::Propagation::Proceed;
+            }
+            let opens = matches!(key, gdk::Key::e | gdk::Key::E | gdk::Key::Return);
+            let held = modifiers & gtk::accelerator_get_default_mod_mask();
+            if opens && held.is_empty() && inner.edit_at_focus(key == gdk::Key::Return) {
+                return glib::Propagation::Stop;
             }
             match key {
                 gdk::Key::Page_Up | gdk::Key::KP_Page_Up => inner.column.scroll_pages(-1.0),
@@ -144,6 +151,22 @@ impl Inner {
             }
         }
         state.rows.show_footer(&shown);
+    }
+
+    /// Takes the measures of texts of another size, once their style has been computed again: that is in
+    /// the next frame.
+    pub fn restyle_soon(self: &Rc<Self>) {
+        let weak = Rc::downgrade(self);
+        let is_computed = Cell::new(false);
+        self.column.add_tick_callback(move |_, _| {
+            if !is_computed.replace(true) {
+                return glib::ControlFlow::Continue;
+            }
+            if let Some(inner) = weak.upgrade() {
+                inner.restyle();
+            }
+            glib::ControlFlow::Break
+        });
     }
 
     /// Takes colours and measures from the theme.

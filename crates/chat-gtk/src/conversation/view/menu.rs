@@ -1,17 +1,19 @@
 //! Opens the menu of a message: by the right button anywhere over it, and by the Menu key in it.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use gettextrs::gettext;
 use gtk::prelude::*;
 use gtk::{gdk, gio, glib};
 
-use chat_core::message::{MessageId, Role};
+use chat_core::message::{DeleteScope, Message, MessageId, Role};
 
 use super::{Inner, State};
-use crate::conversation::model::row_kind::RowKind;
+use crate::conversation::model::copies::{as_html, as_plain};
 use crate::conversation::rows::Rows;
 use crate::conversation::widgets::context::Output;
+use crate::conversation::widgets::details;
 use crate::popover;
 
 /// What the menu offers for a message.
@@ -19,12 +21,22 @@ use crate::popover;
 struct Offer {
     /// The address of the link below the pointer.
     link: Option<Rc<str>>,
+    /// The formula below the pointer, as it was written.
+    formula: Option<String>,
     /// The text that is selected.
     selection: Option<String>,
     /// The message whose text can be copied.
     copy: Option<MessageId>,
-    /// Whether the reply can be asked for again.
-    regenerate: bool,
+    /// The reply about which more is known.
+    details: Option<Arc<Message>>,
+    /// The reply that can be asked for again.
+    regenerate: Option<MessageId>,
+    /// The user's message that can be edited.
+    edit: Option<MessageId>,
+    /// The message that can be deleted, and up to which a new chat can be made.
+    change: Option<MessageId>,
+    /// The agents that the reply can be asked of, each with its name and its title.
+    kinds: Vec<(String, String)>,
     /// The message to which files can be restored.
     restore: Option<MessageId>,
 }
@@ -79,14 +91,15 @@ impl Inner {
     /// Whether there is one: a text that is being written has GTK's menu, which can paste.
     fn open_menu(self: &Rc<Self>, widget: &gtk::Widget, point: (f64, f64)) -> bool {
         let offer = self.state.try_borrow().ok().and_then(|state| offer(&state, widget, point));
-        let Some(menu) = offer.map(|offer| self.menu(offer)) else { return false };
+        let (x, y) =
+            self.column.translate_coordinates(&self.root, point.0, point.1).unwrap_or(point);
+        let place = gdk::Rectangle::new(x as i32, y as i32, 1, 1);
+        let Some(menu) = offer.map(|offer| self.menu(offer, place)) else { return false };
         if menu.n_items() == 0 {
             return false;
         }
         let menu = gtk::PopoverMenu::from_model(Some(&menu));
-        let (x, y) =
-            self.column.translate_coordinates(&self.root, point.0, point.1).unwrap_or(point);
-        menu.set_pointing_to(Some(&gdk::Rectangle::new(x as i32, y as i32, 1, 1)));
+        menu.set_pointing_to(Some(&place));
         menu.set_has_arrow(false);
         menu.set_halign(gtk::Align::Start);
         let before = glib::WeakRef::new();
@@ -96,8 +109,8 @@ impl Inner {
         true
     }
 
-    /// The menu, with its actions behind it.
-    fn menu(&self, offer: Offer) -> gio::Menu {
+    /// The menu, with its actions behind it. `place`: where it opens.
+    fn menu(&self, offer: Offer, place: gdk::Rectangle) -> gio::Menu {
         let items = Items { actions: gio::SimpleActionGroup::new(), menu: gio::Menu::new() };
         let wants = |wanted: Output| {
             let output = Rc::clone(&self.output);
@@ -112,6 +125,17 @@ impl Inner {
             items.add(&section, &gettext("Copy Link Address"), "copy-link", copied);
             items.menu.append_section(None, &section);
         }
+        if let Some(source) = offer.formula {
+            let section = gio::Menu::new();
+            let copied = wants(Output::CopyText(source));
+            items.add(&section, &gettext("Copy as TeX"), "copy-tex", copied);
+            items.menu.append_section(None, &section);
+        }
+        let text_of = |id: Option<MessageId>| {
+            id.and_then(|id| self.state.borrow().transcript.text_of(id)).filter(|it| !it.is_empty())
+        };
+        let text = text_of(offer.copy);
+        let quoted = offer.selection.clone().or_else(|| text.clone());
         if let Some(text) = offer.selection {
             let section = gio::Menu::new();
             items.add(&section, &gettext("Copy"), "copy", wants(Output::CopyText(text)));
@@ -122,15 +146,71 @@ impl Inner {
             let copy = Rc::clone(&self.state.borrow().rows.context.copy);
             items.add(&section, &gettext("Copy Message"), "copy-message", move || copy(id));
         }
-        if offer.regenerate {
-            let again = wants(Output::Regenerate);
+        if let Some(text) = text {
+            let plain = as_plain(&text);
+            let copied = wants(Output::CopyText(plain.clone()));
+            items.add(&section, &gettext("Copy as Plain Text"), "copy-plain", copied);
+            let output = Rc::clone(&self.output);
+            let copied = move || {
+                output(Output::CopyRich { html: as_html(&text), text: plain.clone() });
+            };
+            items.add(&section, &gettext("Copy as Rich Text"), "copy-rich", copied);
+        }
+        if let Some(text) = quoted {
+            items.add(&section, &gettext("Quote in Reply"), "quote", wants(Output::Quote(text)));
+        }
+        if section.n_items() > 0 {
+            items.menu.append_section(None, &section);
+        }
+        let section = gio::Menu::new();
+        if let Some(id) = offer.edit {
+            items.add(&section, &gettext("Edit and Resend"), "edit", wants(Output::Edit(id)));
+        }
+        if let Some(reply) = offer.regenerate {
+            let again = wants(Output::Regenerate { reply, agent: None });
             items.add(&section, &gettext("Regenerate"), "regenerate", again);
+            let again = wants(Output::RegenerateWithModel(reply));
+            let name = gettext("Regenerate With Another Model…");
+            items.add(&section, &name, "regenerate-model", again);
+            let agents = gio::Menu::new();
+            for (at, (agent, title)) in offer.kinds.into_iter().enumerate() {
+                let again = wants(Output::Regenerate { reply, agent: Some(agent) });
+                items.add(&agents, &title, &format!("regenerate-agent-{at}"), again);
+            }
+            if agents.n_items() > 0 {
+                let name = gettext("Regenerate With Another Agent");
+                section.append_submenu(Some(&name), &agents);
+            }
         }
         if let Some(id) = offer.restore {
             let restored = wants(Output::Restore(id));
             items.add(&section, &gettext("Restore Files to This Point…"), "restore", restored);
         }
         if section.n_items() > 0 {
+            items.menu.append_section(None, &section);
+        }
+        if let Some(message) = offer.change {
+            let section = gio::Menu::new();
+            let forked = wants(Output::Fork(message));
+            items.add(&section, &gettext("Fork into New Chat"), "fork", forked);
+            let deleted = wants(Output::Delete { message, scope: DeleteScope::Message });
+            items.add(&section, &gettext("Delete Message"), "delete", deleted);
+            let deleted = wants(Output::Delete { message, scope: DeleteScope::Branch });
+            items.add(&section, &gettext("Delete From Here"), "delete-branch", deleted);
+            items.menu.append_section(None, &section);
+        }
+        if let Some(message) = offer.details {
+            let section = gio::Menu::new();
+            let (root, prices) =
+                (self.root.downgrade(), self.state.borrow().rows.context.prices.clone());
+            items.add(&section, &gettext("Details"), "details", move || {
+                let Some(root) = root.upgrade() else { return };
+                let price = message.model.as_ref().and_then(|model| prices.of(model));
+                let popover = details::popover(&message, price);
+                popover.set_pointing_to(Some(&place));
+                // Only after the menu has given back the keyboard.
+                glib::idle_add_local_once(move || popover::show_once(&popover, &root));
+            });
             items.menu.append_section(None, &section);
         }
         self.root.insert_action_group("message", Some(&items.actions));
@@ -165,13 +245,19 @@ fn offer(state: &State, widget: &gtk::Widget, (x, y): (f64, f64)) -> Option<Offe
     let message = &transcript.entries[entry];
     let id = message.id();
     let has_text = !message.text().is_empty();
-    let has_footer = message.shown_kinds().contains(&RowKind::Footer);
+    let rests = !transcript.is_busy() && transcript.session.is_some();
+    let is_reply = message.message.role == Role::Assistant;
     let is_own = message.message.role == Role::User;
     Some(Offer {
         link: rows.link_at(row, widget, (x, y)),
-        selection: selection(widget),
+        formula: rows.formula_at(row, (x, y)),
+        selection: rows.prose_selection(row).or_else(|| selection(widget)),
         copy: has_text.then_some(id),
-        regenerate: has_footer && transcript.last() == Some(entry),
+        details: details::has_details(&message.message).then(|| Arc::clone(&message.message)),
+        regenerate: (is_reply && rests).then_some(id),
+        edit: (message.message.is_of_user() && !message.message.content().is_empty()).then_some(id),
+        change: ((is_own || is_reply) && rests).then_some(id),
+        kinds: rows.context.kinds.borrow().clone(),
         restore: (is_own && rows.context.has_project.get()).then_some(id),
     })
 }

@@ -4,7 +4,8 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use chat_core::message::{Answer, ApprovalId, Fid, MessageId};
+use chat_core::client::Price;
+use chat_core::message::{Answer, ApprovalId, DeleteScope, Fid, MessageId, ModelRef};
 use chat_core::tool::Toolbox;
 
 use super::answer_errors::AnswerErrors;
@@ -14,6 +15,7 @@ use super::tags::Tags;
 use crate::conversation::model::agent_book::AgentBook;
 use crate::conversation::model::answer_drafts::AnswerDrafts;
 use crate::conversation::model::files::{FileLocation, Files};
+use crate::conversation::model::message_edits::MessageEdits;
 use crate::conversation::model::one_time_note::OneTimeNote;
 use crate::conversation::search::SearchStatus;
 
@@ -34,6 +36,12 @@ pub struct WidgetContext {
     pub bounds: Rc<OneTimeNote>,
     /// What was typed below questions that wait.
     pub drafts: Rc<AnswerDrafts>,
+    /// The messages that are being edited.
+    pub edits: Rc<MessageEdits>,
+    /// Whether Enter sends.
+    pub enter_sends: Rc<Cell<bool>>,
+    /// The agents that replies can be asked of, each with its name and its title.
+    pub kinds: Rc<RefCell<Vec<(String, String)>>>,
     /// Where a question says why its answer was refused.
     pub errors: Rc<AnswerErrors>,
     /// Where the conversation sends what a person wants.
@@ -47,6 +55,28 @@ pub struct WidgetContext {
     pub hold: Rc<dyn Fn()>,
     /// Copies a message.
     pub copy: Rc<dyn Fn(MessageId)>,
+    /// What models cost.
+    pub prices: Prices,
+}
+
+/// Looks up what a model costs, where its server says that. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Prices {
+    lookup: Rc<RefCell<Option<PriceLookup>>>,
+}
+
+type PriceLookup = Box<dyn Fn(&ModelRef) -> Option<Price>>;
+
+impl Prices {
+    /// Looks them up like this from now on.
+    pub fn set(&self, lookup: impl Fn(&ModelRef) -> Option<Price> + 'static) {
+        self.lookup.replace(Some(Box::new(lookup)));
+    }
+
+    /// What a model costs, if that is known.
+    pub fn of(&self, model: &ModelRef) -> Option<Price> {
+        self.lookup.borrow().as_ref().and_then(|lookup| lookup(model))
+    }
 }
 
 /// Told where a link leads; none where there is none any more.
@@ -86,12 +116,34 @@ pub enum Output {
     Retry,
     /// Let the model go on where its reply ended.
     Resume,
-    /// Ask for the last reply again.
-    Regenerate,
-    /// Show the branch of this reply, which stands beside the one that is shown.
-    ShowBranch {
-        /// The reply.
+    /// Ask for a reply again.
+    Regenerate {
+        /// Which.
         reply: MessageId,
+        /// The agent, if another one.
+        agent: Option<String>,
+    },
+    /// Ask for this reply again from a model that the user chooses.
+    RegenerateWithModel(MessageId),
+    /// Edit this message of the user’s.
+    Edit(MessageId),
+    /// Send the edited version of this message.
+    SendEdit(MessageId),
+    /// Give up the edit of this message.
+    CancelEdit(MessageId),
+    /// Begin a new chat with all up to this message.
+    Fork(MessageId),
+    /// Delete a message.
+    Delete {
+        /// Which.
+        message: MessageId,
+        /// How much.
+        scope: DeleteScope,
+    },
+    /// Show the branch of this message, which stands beside the one that is shown.
+    ShowBranch {
+        /// The message.
+        message: MessageId,
         /// The button that has the keyboard, where it was pressed by that.
         keyboard: Option<Side>,
     },
@@ -112,6 +164,15 @@ pub enum Output {
     NewChat,
     /// Put this text on the clipboard.
     CopyText(String),
+    /// Put this text on the clipboard, with its formatting for programs that take it.
+    CopyRich {
+        /// The text as HTML.
+        html: String,
+        /// The text for all other programs.
+        text: String,
+    },
+    /// Quote this text in the message that is being written.
+    Quote(String),
     /// Take a waiting message back, to edit it.
     Unqueue {
         /// Which.

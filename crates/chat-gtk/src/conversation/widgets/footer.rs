@@ -1,8 +1,8 @@
 //! Draws the line below a finished reply: copy, regenerate, and what it cost. Below the last reply it is always
 //! seen, below the others on hover and focus.
 
-use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use gettextrs::{gettext, ngettext};
 use gtk::prelude::*;
@@ -11,74 +11,40 @@ use chat_core::message::{Message, MessageId};
 use chat_core::models::display_name;
 use chat_presentation::words::{fill, tenths};
 
-use super::context::{Output, Side};
-use crate::accessible;
+use super::branch_switch::{BranchSwitch, footer_button};
+use super::context::{Output, Prices, Side};
+use super::details;
 use crate::conversation::model::entry::Siblings;
+use crate::{accessible, popover};
 
 /// The line below a reply.
 pub struct Footer {
     root: gtk::Box,
-    again: gtk::Button,
-    turn: gtk::Box,
-    place: gtk::Label,
-    steps: [gtk::Button; 2],
-    siblings: Rc<Cell<Option<Siblings>>>,
+    switch: BranchSwitch,
 }
 
 impl Footer {
     /// The line below this reply.
     pub fn new(
-        message: &Message,
+        message: &Arc<Message>,
         output: &Rc<dyn Fn(Output)>,
+        prices: &Prices,
         copy: impl Fn(MessageId) + 'static,
     ) -> Self {
         let root = gtk::Box::builder().spacing(2).css_classes(["reply-footer"]).build();
         let id = message.id;
-        let button = button("edit-copy-symbolic", &gettext("Copy Message"));
+        let button = footer_button("edit-copy-symbolic", &gettext("Copy Message"));
         button.connect_clicked(move |_| copy(id));
         root.append(&button);
-        let again = self::button("view-refresh-symbolic", &gettext("Regenerate"));
+        let again = footer_button("view-refresh-symbolic", &gettext("Regenerate"));
         let send = Rc::clone(output);
-        again.connect_clicked(move |_| send(Output::Regenerate));
+        again.connect_clicked(move |_| send(Output::Regenerate { reply: id, agent: None }));
         root.append(&again);
-        let siblings = Rc::<Cell<Option<Siblings>>>::default();
-        let steps = [
-            self::button("go-previous-symbolic", &gettext("Previous Reply")),
-            self::button("go-next-symbolic", &gettext("Next Reply")),
-        ];
-        for (step, side) in steps.iter().zip([Side::Before, Side::Behind]) {
-            // So that only the keyboard gives it the focus.
-            step.set_focus_on_click(false);
-            let (send, siblings) = (Rc::clone(output), Rc::clone(&siblings));
-            step.connect_clicked(move |step| {
-                let Some(siblings) = siblings.get() else { return };
-                let next = match side {
-                    Side::Before => siblings.before,
-                    Side::Behind => siblings.behind,
-                };
-                if let Some(reply) = next {
-                    let keyboard = step.has_focus().then_some(side);
-                    send(Output::ShowBranch { reply, keyboard });
-                }
-            });
-        }
-        let place = gtk::Label::builder().css_classes(["numeric", "reply-place"]).build();
-        let turn = gtk::Box::builder().visible(false).build();
-        turn.append(&steps[0]);
-        turn.append(&place);
-        turn.append(&steps[1]);
-        root.append(&turn);
-        let details = gtk::Label::builder()
-            .label(details(message))
-            .use_markup(false)
-            .ellipsize(gtk::pango::EllipsizeMode::End)
-            .xalign(0.0)
-            .css_classes(["reply-details"])
-            .build();
-        // The model's id in full.
-        details.set_tooltip_text(message.model.as_ref().map(ToString::to_string).as_deref());
-        root.append(&details);
-        Self { root, again, turn, place, steps, siblings }
+        let names = [gettext("Previous Reply"), gettext("Next Reply")];
+        let switch = BranchSwitch::new([&names[0], &names[1]], output);
+        root.append(switch.widget());
+        root.append(&details_button(message, prices));
+        Self { root, switch }
     }
 
     /// The widget.
@@ -97,36 +63,21 @@ impl Footer {
             .reduce(|all, part| all.union(&part))
     }
 
-    /// Whether this is the last reply: only that can be asked for again.
+    /// Whether this is the last reply: below that it is always seen.
     pub fn set_last(&self, last: bool) {
-        self.again.set_visible(last);
         set_class(&self.root, "last", last);
     }
 
     /// Where the reply stands among those to the same message; none where there are no others.
     pub fn set_siblings(&self, siblings: Option<Siblings>) {
-        if self.siblings.replace(siblings) == siblings {
-            return;
+        if self.switch.set(siblings) {
+            set_class(&self.root, "stays", siblings.is_some());
         }
-        self.turn.set_visible(siblings.is_some());
-        let Some(Siblings { place, count, before, behind }) = siblings else {
-            return self.root.remove_css_class("stays");
-        };
-        self.root.add_css_class("stays");
-        self.place.set_text(&format!("{place}/{count}"));
-        self.steps[0].set_sensitive(before.is_some());
-        self.steps[1].set_sensitive(behind.is_some());
     }
 
     /// The button that goes to the reply at this side; at the end, the other one. None where there are no others.
     pub fn step(&self, side: Side) -> Option<gtk::Button> {
-        self.siblings.get()?;
-        let [before, behind] = &self.steps;
-        let both = match side {
-            Side::Before => [before, behind],
-            Side::Behind => [behind, before],
-        };
-        both.into_iter().find(|step| step.is_sensitive()).cloned()
+        self.switch.step(side)
     }
 
     /// Shows it, or hides it until it has the focus.
@@ -143,18 +94,34 @@ fn set_class(widget: &gtk::Box, class: &str, has: bool) {
     }
 }
 
-fn button(icon: &str, name: &str) -> gtk::Button {
-    let button = gtk::Button::builder()
-        .icon_name(icon)
-        .tooltip_text(name)
-        .css_classes(["flat", "footer-button"])
+/// What the reply cost, in short; all that is known of it is shown when it is clicked.
+fn details_button(message: &Arc<Message>, prices: &Prices) -> gtk::Button {
+    let label = gtk::Label::builder()
+        .label(summary(message))
+        .use_markup(false)
+        .ellipsize(gtk::pango::EllipsizeMode::End)
+        .xalign(0.0)
+        .css_classes(["reply-details"])
         .build();
-    accessible::set_label(&button, name);
+    let button = gtk::Button::builder()
+        .child(&label)
+        .tooltip_text(gettext("Details"))
+        .visible(details::has_details(message))
+        .css_classes(["flat", "footer-details"])
+        .build();
+    // A child that is a label gives a button no name of its own.
+    accessible::set_label(&button, &gettext("Details"));
+    accessible::set_description(&button, &label.text());
+    let (message, prices) = (Arc::clone(message), prices.clone());
+    button.connect_clicked(move |button| {
+        let price = message.model.as_ref().and_then(|model| prices.of(model));
+        popover::show_once(&details::popover(&message, price), button);
+    });
     button
 }
 
 /// Model, tokens, speed and time, as far as they are known.
-fn details(message: &Message) -> String {
+fn summary(message: &Message) -> String {
     let mut out = Vec::new();
     if let Some(model) = &message.model {
         out.push(display_name(model).to_owned());
@@ -164,9 +131,8 @@ fn details(message: &Message) -> String {
             let count = u32::try_from(tokens).unwrap_or(u32::MAX);
             let text = ngettext("{n} token", "{n} tokens", count);
             out.push(fill(&text, &[("n", &tokens.to_string())]));
-            let time = usage.completion_ms.or(usage.total_ms).filter(|ms| *ms > 0);
-            if let Some(ms) = time {
-                let speed = format!("{:.0}", tokens as f64 * 1_000.0 / ms as f64);
+            if let Some(speed) = details::speed(usage) {
+                let speed = format!("{speed:.0}");
                 out.push(fill(&gettext("{n} tokens/s"), &[("n", &speed)]));
             }
         }

@@ -9,6 +9,11 @@ use crate::conversation::model::hits::Hit;
 /// How strongly a place is coloured that is not the current one.
 const FAINT: f32 = 0.35;
 
+/// What a text has where a picture stands.
+pub const PICTURE: char = '\u{FFFC}';
+/// The name of the tag that hides the source of a formula, behind its picture.
+pub const HIDDEN_SOURCE: &str = "formula-hidden";
+
 /// The colours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MatchColours {
@@ -61,9 +66,26 @@ pub fn highlight_buffer(
     buffer.remove_tag(&found, &start, &end);
     buffer.remove_tag(&now, &start, &end);
     for (index, hit) in hits.iter().enumerate() {
-        let start = buffer.iter_at_offset(hit.letters.start as i32);
+        let start = whole_formula(buffer.iter_at_offset(hit.letters.start as i32));
         let end = buffer.iter_at_offset(hit.letters.end as i32);
         buffer.apply_tag(if current == Some(index) { &now } else { &found }, &start, &end);
+    }
+}
+
+/// The beginning of the formula in whose hidden source a place of a text is, or else that place: what
+/// is not seen cannot be marked.
+fn whole_formula(mut place: gtk::TextIter) -> gtk::TextIter {
+    let hidden = place.buffer().tag_table().lookup(HIDDEN_SOURCE);
+    let Some(hidden) = hidden.filter(|hidden| place.has_tag(hidden)) else { return place };
+    if !place.starts_tag(Some(&hidden)) {
+        place.backward_to_tag_toggle(Some(&hidden));
+    }
+    loop {
+        let mut before = place;
+        if !before.backward_char() || before.char() != PICTURE {
+            return place;
+        }
+        place = before;
     }
 }
 

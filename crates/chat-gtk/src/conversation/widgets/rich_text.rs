@@ -1,5 +1,7 @@
 //! Draws a text that does not change as Markdown, by the widgets that show replies.
 
+pub mod details;
+
 use std::rc::Rc;
 
 use gtk::prelude::*;
@@ -9,11 +11,14 @@ use crate::conversation::model::reply::{ReplyText, SegmentKind};
 use crate::conversation::search::each_text_of_segment;
 use crate::conversation::widgets::code::CodeBlock;
 use crate::conversation::widgets::context::{Output, WidgetContext};
+use crate::conversation::widgets::formula::FormulaBlock;
 use crate::conversation::widgets::laid_out::LaidOut;
 use crate::conversation::widgets::prose::Prose;
 use crate::conversation::widgets::table::TableBlock;
 use crate::conversation::widgets::tags::Tags;
 use crate::markdown::flow::Piece;
+
+use details::DetailsBlock;
 
 /// Space between two blocks, in pixels.
 const GAP: i32 = 8;
@@ -30,12 +35,14 @@ enum Block {
     Prose(Prose, LaidOut),
     Code(CodeBlock),
     Table(TableBlock),
+    Formula(FormulaBlock),
+    Details(DetailsBlock),
 }
 
 impl RichText {
     /// Shows this text, whose accessible name is `name`.
     pub fn new(text: &str, name: &str, context: &WidgetContext) -> Self {
-        let reply = read(text);
+        let reply = ReplyText::of(text);
         let root = gtk::Box::new(gtk::Orientation::Vertical, GAP);
         let mut blocks = Vec::new();
         for (at, segment) in reply.segments().iter().enumerate() {
@@ -66,6 +73,20 @@ impl RichText {
                     root.append(table.widget());
                     blocks.push(Block::Table(table));
                 }
+                (SegmentKind::Formula, [Piece::Formula(piece)]) => {
+                    let output = Rc::clone(&context.output);
+                    let copied = Rc::new(move |source| output(Output::CopyText(source)));
+                    let formula = FormulaBlock::new(&context.tags, copied);
+                    formula.update(piece);
+                    root.append(formula.widget());
+                    blocks.push(Block::Formula(formula));
+                }
+                (SegmentKind::Details, [Piece::Details(piece)]) => {
+                    let details = DetailsBlock::new(context);
+                    details.update(piece);
+                    root.append(details.widget());
+                    blocks.push(Block::Details(details));
+                }
                 _ => root.append(&gtk::Separator::new(gtk::Orientation::Horizontal)),
             }
         }
@@ -91,6 +112,8 @@ impl RichText {
                     laid_out.measure_again();
                 }
                 Block::Code(code) => code.recolour(),
+                Block::Formula(formula) => formula.recolour(),
+                Block::Details(details) => details.recolour(tags),
                 Block::Table(_) => {}
             }
         }
@@ -105,7 +128,8 @@ impl RichText {
                     prose.widget().set_focusable(prose.has_links());
                 }
                 Block::Table(table) => table.mark_files(),
-                Block::Code(_) => {}
+                Block::Details(details) => details.mark_files(),
+                Block::Code(_) | Block::Formula(_) => {}
             }
         }
     }
@@ -113,20 +137,7 @@ impl RichText {
 
 /// A text without the signs of Markdown, in one line.
 pub fn plain(text: &str) -> String {
-    spoken(&read(text))
-}
-
-/// The whole text, read as Markdown.
-fn read(text: &str) -> ReplyText {
-    let mut reply = ReplyText::default();
-    reply.push(text);
-    reply.end();
-    loop {
-        reply.update();
-        if reply.is_settled() {
-            return reply;
-        }
-    }
+    spoken(&ReplyText::of(text))
 }
 
 fn spoken(reply: &ReplyText) -> String {
@@ -153,9 +164,9 @@ mod tests {
         let text = "## Which of **two** `crates`?\n\n1. the *old*, by [Ada](https://example.org/)\n2. the new\n\n\
                     | name | size |\n|---|---|\n| **a** | 2 * 3 |\n\n---\n\n```rust\nfn a() {\n}\n```\n";
         assert_eq!(
-            spoken(&read(text)),
+            spoken(&ReplyText::of(text)),
             "Which of two crates? 1. the old, by Ada 2. the new name size a 2 * 3 fn a() { }"
         );
-        assert_eq!(spoken(&read("")), "");
+        assert_eq!(spoken(&ReplyText::of("")), "");
     }
 }

@@ -231,7 +231,7 @@ fn kinds(style: TerminalStyle) -> [Option<Kind>; 5] {
 }
 
 /// The colour, moved towards the text's until it can be read on the ground.
-fn readable(colour: RGBA, ground: RGBA, text: RGBA) -> RGBA {
+pub fn readable(colour: RGBA, ground: RGBA, text: RGBA) -> RGBA {
     const STEPS: u8 = 10;
     let mix = |part: f32| {
         let of = |a: f32, b: f32| a + (b - a) * part;

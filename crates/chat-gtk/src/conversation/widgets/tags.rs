@@ -7,6 +7,7 @@ use gtk::pango;
 use gtk::prelude::*;
 
 use super::highlight::MatchColours;
+use crate::markdown::AlertKind;
 use crate::markdown::flow::{Gap, Line, Style};
 
 /// How far a list stands to the right of what it stands in, in pixels.
@@ -26,8 +27,30 @@ const PROSE_SCALE: f64 = 1.12;
 const CODE_SCALE: f64 = 0.92;
 /// The height of a line of code before it was measured, in pixels.
 const CODE_LINE: i32 = 17;
+/// The size of prose before it was measured, in pixels.
+const TEXT_SIZE: f64 = 16.0;
 /// Sizes of headings by level, as parts of the size of prose.
 const HEADINGS: [f64; 6] = [1.45, 1.28, 1.14, 1.05, 1.0, 0.95];
+
+/// The theme's colors of alerts; the style sheet has the same for their bars.
+const ALERTS: [(AlertKind, &str); 5] = [
+    (AlertKind::Note, "accent_color"),
+    (AlertKind::Tip, "success_color"),
+    (AlertKind::Important, "purple_3"),
+    (AlertKind::Warning, "warning_color"),
+    (AlertKind::Caution, "error_color"),
+];
+
+/// The name of the tag, and of the style class, of an alert.
+pub fn alert_tag(kind: AlertKind) -> &'static str {
+    match kind {
+        AlertKind::Note => "alert-note",
+        AlertKind::Tip => "alert-tip",
+        AlertKind::Important => "alert-important",
+        AlertKind::Warning => "alert-warning",
+        AlertKind::Caution => "alert-caution",
+    }
+}
 
 /// The table of tags. Cheap to clone.
 #[derive(Clone)]
@@ -37,6 +60,8 @@ pub struct Tags {
     leading: Rc<Cell<i32>>,
     /// The height of a line of code, in pixels.
     code_line: Rc<Cell<i32>>,
+    /// The size of prose, in pixels.
+    text_size: Rc<Cell<f64>>,
     match_colours: Rc<Cell<MatchColours>>,
 }
 
@@ -62,10 +87,14 @@ impl Tags {
             }
             table.add(&tag);
         }
+        for (kind, _) in ALERTS {
+            table.add(&gtk::TextTag::builder().name(alert_tag(kind)).build());
+        }
         Self {
             table,
             leading: Rc::default(),
             code_line: Rc::new(Cell::new(CODE_LINE)),
+            text_size: Rc::new(Cell::new(TEXT_SIZE)),
             match_colours: Rc::default(),
         }
     }
@@ -83,6 +112,16 @@ impl Tags {
     /// The height of a line of code, in pixels.
     pub fn code_line(&self) -> i32 {
         self.code_line.get()
+    }
+
+    /// The size of prose, in pixels. It follows the font.
+    pub fn text_size(&self) -> Rc<Cell<f64>> {
+        Rc::clone(&self.text_size)
+    }
+
+    /// How large the text of a line is, as a part of the size of prose.
+    pub fn zoom(line: &Line) -> f64 {
+        HEADINGS.get(usize::from(line.heading).wrapping_sub(1)).copied().unwrap_or(1.0)
     }
 
     /// The colours of what was found.
@@ -114,6 +153,19 @@ impl Tags {
         let metrics = widget.pango_context().metrics(None, None);
         let height = f64::from(metrics.height()) / f64::from(pango::SCALE) * PROSE_SCALE;
         self.leading.set((height * LEADING).round() as i32);
+        if let Some(font) = widget.pango_context().font_description() {
+            let points = f64::from(font.size()) / f64::from(pango::SCALE);
+            let size = if font.is_size_absolute() { points } else { points * 96.0 / 72.0 };
+            self.text_size.set(size * PROSE_SCALE);
+        }
+        let is_dark = adw::StyleManager::default().is_dark();
+        for (kind, color) in ALERTS {
+            // The theme has no lighter variant of its own for this one.
+            let color = if is_dark && color == "purple_3" { "purple_1" } else { color };
+            if let Some(tag) = tag(alert_tag(kind)) {
+                tag.set_foreground_rgba(Some(&context.lookup_color(color).unwrap_or(text)));
+            }
+        }
         let code = widget.create_pango_layout(Some("X"));
         let attributes = pango::AttrList::new();
         attributes.insert(pango::AttrString::new_family("monospace"));
@@ -135,7 +187,9 @@ impl Tags {
             (style.key, "key"),
             (link, "link"),
         ];
-        names.iter().filter(|(on, _)| *on).filter_map(|(_, name)| self.table.lookup(name)).collect()
+        let names = names.iter().filter(|(on, _)| *on).map(|(_, name)| *name);
+        let names = names.chain(style.alert.map(alert_tag));
+        names.filter_map(|name| self.table.lookup(name)).collect()
     }
 
     /// The tag of a paragraph; none for plain prose, which needs none.

@@ -1,5 +1,8 @@
 //! Draws a person's message: a quiet box to the right, with chips for its attachments.
 
+mod fold;
+mod markdown;
+
 use std::rc::Rc;
 
 use gettextrs::gettext;
@@ -9,11 +12,17 @@ use gtk::prelude::*;
 use chat_core::message::{AgentReport, CommandText, FromAgent, Message, MessageId, Part};
 use chat_presentation::words::{fill, from_agent, one_line};
 
+use crate::conversation::model::hits::Hit;
+use crate::conversation::model::reply::ReplyText;
 use crate::conversation::widgets::context::{Output, WidgetContext};
+use crate::conversation::widgets::highlight::{MatchColours, highlight_label};
+use crate::conversation::widgets::position::RowPosition;
 use crate::conversation::widgets::report::{AGENT, ReportCard};
 use crate::conversation::widgets::tags::Tags;
 use crate::wrap::wrap;
 use crate::{accessible, adaptive_pair};
+use fold::Fold;
+use markdown::Markdown;
 
 /// Longer texts are shown in part until the person asks for all, in bytes.
 const LONG: usize = 10_000;
@@ -30,6 +39,10 @@ fn report_in(message: &Message) -> Option<&AgentReport> {
 pub struct UserMessage {
     root: gtk::Widget,
     text: Option<Text>,
+    /// Its text, where that is Markdown.
+    markdown: Option<Markdown>,
+    /// What folds a long one.
+    fold: Option<Fold>,
     restore: Option<Restore>,
     /// What an agent reports in place of the person.
     report: Option<ReportCard>,
@@ -40,6 +53,8 @@ struct Restore {
     button: gtk::Button,
     /// The box next to it, where that keeps its distance from the edge.
     said: Option<gtk::Box>,
+    /// Whether the button that edits the message stands beside it, too.
+    edits: bool,
 }
 
 /// The text of a message, and the button that shows all of a long one.
@@ -49,8 +64,8 @@ pub(super) struct Text {
 }
 
 impl UserMessage {
-    /// The box of a message.
-    pub fn new(message: &Message, context: &WidgetContext) -> Self {
+    /// The box of a message. `said`: its text, where that is Markdown.
+    pub fn new(message: &Message, said: Option<&ReplyText>, context: &WidgetContext) -> Self {
         let report = report_in(message).map(|report| ReportCard::new(report, context));
         let mut chips = Vec::new();
         let mut commands = Vec::new();
@@ -68,9 +83,31 @@ impl UserMessage {
         let text = message.plain_text();
         let says_nothing = text.is_empty() && chips.is_empty();
         if says_nothing && report.is_none() {
-            return Self { root: asked_to_go_on(), text: None, restore: None, report: None };
+            return Self {
+                root: asked_to_go_on(),
+                text: None,
+                markdown: None,
+                fold: None,
+                restore: None,
+                report: None,
+            };
         }
-        let (said, text) = bubble(&text, &chips);
+        let markdown = said.map(|said| Markdown::new(said, context));
+        let (said, text) = bubble(if markdown.is_some() { "" } else { &text }, &chips);
+        if markdown.as_ref().is_some_and(Markdown::has_table) {
+            said.set_halign(gtk::Align::Fill);
+        }
+        let shown = markdown.as_ref().map(|markdown| markdown.widget().clone().upcast());
+        let shown = shown.or_else(|| text.as_ref().map(|text| text.label.clone().upcast()));
+        let fold = shown.map(|shown: gtk::Widget| {
+            if shown.parent().is_some() {
+                said.remove(&shown);
+            }
+            let fold = Fold::new(&shown, &context.hold);
+            said.prepend(fold.button());
+            said.prepend(fold.widget());
+            fold
+        });
         let is_empty = says_nothing && commands.is_empty();
         for command in commands {
             said.append(&command_text(command));
@@ -84,23 +121,24 @@ impl UserMessage {
                 }
                 let button = restore_button(message.id, context);
                 let root = adaptive_pair::words(&column, &button);
-                (root, Restore { button, said: None })
+                (root, Restore { button, said: None, edits: false })
             }
-            None => with_restore(&said, message.id, context),
+            None => with_restore(&said, message, context),
         };
         root.add_css_class("said");
-        let said = Self { root: root.upcast(), text, restore: Some(restore), report };
+        let said =
+            Self { root: root.upcast(), text, markdown, fold, restore: Some(restore), report };
         said.set_project(context.has_project.get());
         said
     }
 
     /// Says whether the session has a project, whose files can be brought back.
     pub fn set_project(&self, has_project: bool) {
-        if let Some(Restore { button, said }) = &self.restore {
+        if let Some(Restore { button, said, edits }) = &self.restore {
             button.set_visible(has_project);
             if let Some(said) = said {
                 // As far from the edge as without the button.
-                said.set_margin_start(if has_project { 2 } else { 42 });
+                said.set_margin_start(if has_project || *edits { 2 } else { 42 });
             }
         }
     }
@@ -115,8 +153,48 @@ impl UserMessage {
         self.text.as_ref().map(|text| &text.label)
     }
 
+    /// Gives its text the keyboard.
+    pub fn focus(&self) {
+        if let Some(markdown) = &self.markdown
+            && markdown.focus()
+        {
+            return;
+        }
+        match self.label() {
+            Some(label) => {
+                label.grab_focus();
+                // GTK selects all of it.
+                label.select_region(0, 0);
+            }
+            None => drop(self.root.child_focus(gtk::DirectionType::TabForward)),
+        }
+    }
+
+    /// Marks what was found, and nothing else.
+    pub fn highlight(&self, hits: &[Hit], current: Option<usize>, colours: MatchColours) {
+        if let Some(markdown) = &self.markdown {
+            return markdown.highlight(hits, current, colours);
+        }
+        if let Some(label) = self.label() {
+            let hits: Vec<_> =
+                hits.iter().enumerate().map(|(at, hit)| (hit, current == Some(at))).collect();
+            highlight_label(label, &hits, colours);
+        }
+    }
+
+    /// Where a place stands in the row.
+    pub fn position(&self, hit: &Hit) -> Option<RowPosition> {
+        match &self.markdown {
+            Some(markdown) => markdown.position(hit, &self.root),
+            None => Some(RowPosition::in_label(self.label()?, &self.root, hit.bytes.start)),
+        }
+    }
+
     /// Takes the theme's colours.
     pub fn recolour(&self, tags: &Tags) {
+        if let Some(markdown) = &self.markdown {
+            markdown.recolour(tags);
+        }
         if let Some(report) = &self.report {
             report.recolour(tags);
         }
@@ -124,6 +202,9 @@ impl UserMessage {
 
     /// The project has other files.
     pub fn mark_files(&self) {
+        if let Some(markdown) = &self.markdown {
+            markdown.mark_files();
+        }
         if let Some(report) = &self.report {
             report.mark_files();
         }
@@ -134,6 +215,9 @@ impl UserMessage {
         if let Some(report) = &self.report {
             report.open();
         }
+        if let Some(fold) = &self.fold {
+            fold.open();
+        }
         let button = self.text.as_ref().and_then(|text| text.button.as_ref());
         if let Some(button) = button.filter(|button| button.is_visible()) {
             button.emit_clicked();
@@ -142,25 +226,46 @@ impl UserMessage {
 }
 
 /// The box with a button beside it, seen on hover and focus.
-fn with_restore(said: &gtk::Box, id: MessageId, context: &WidgetContext) -> (gtk::Box, Restore) {
-    let button = restore_button(id, context);
+fn with_restore(
+    said: &gtk::Box,
+    message: &Message,
+    context: &WidgetContext,
+) -> (gtk::Box, Restore) {
+    let button = restore_button(message.id, context);
+    let edits = message.is_of_user();
+    let buttons = gtk::Box::builder().spacing(2).valign(gtk::Align::Center).build();
+    if edits {
+        buttons.append(&edit_button(message.id, context));
+    }
+    buttons.append(&button);
     // A box of the toolkit would ask the text how narrow it can be at a great height, and take the answer ill.
-    let root = adaptive_pair::at_end(&button, said);
-    (root, Restore { button, said: Some(said.clone()) })
+    let root = adaptive_pair::at_end(&buttons, said);
+    (root, Restore { button, said: Some(said.clone()), edits })
+}
+
+/// The button that edits the message. The same is in the menu of the message.
+fn edit_button(id: MessageId, context: &WidgetContext) -> gtk::Button {
+    let words = gettext("Edit and Resend");
+    button("document-edit-symbolic", &words, Output::Edit(id), context)
 }
 
 /// The button that brings the files back to how they were then. The same is in the menu of the message.
 fn restore_button(id: MessageId, context: &WidgetContext) -> gtk::Button {
     let words = gettext("Restore Files to This Point…");
+    button("edit-undo-symbolic", &words, Output::Restore(id), context)
+}
+
+/// A button beside the message.
+fn button(icon: &str, words: &str, wanted: Output, context: &WidgetContext) -> gtk::Button {
     let button = gtk::Button::builder()
-        .icon_name("edit-undo-symbolic")
-        .tooltip_text(&words)
+        .icon_name(icon)
+        .tooltip_text(words)
         .valign(gtk::Align::Center)
         .css_classes(["flat", "circular", "restore"])
         .build();
-    accessible::set_label(&button, &words);
+    accessible::set_label(&button, words);
     let output = Rc::clone(&context.output);
-    button.connect_clicked(move |_| output(Output::Restore(id)));
+    button.connect_clicked(move |_| output(wanted.clone()));
     button
 }
 

@@ -4,10 +4,10 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 
-use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, LinkType, Tag};
+use pulldown_cmark::{Alignment, BlockQuoteKind, CodeBlockKind, CowStr, Event, LinkType, Tag};
 
 use super::{ItemStart, Top};
-use crate::markdown::block::{Align, Block, Inline, Item, List, Table};
+use crate::markdown::block::{AlertKind, Align, Block, Inline, Item, List, Table};
 use crate::markdown::label::{Label, Target};
 use crate::markdown::math;
 
@@ -129,7 +129,11 @@ impl<'a, 'r> Builder<'a, 'r> {
             Tag::Heading { level, .. } => {
                 self.block(Block::Heading { level: level as u8, text: inlines }, range);
             }
-            Tag::BlockQuote(_) => self.block(Block::Quote(open.blocks), range),
+            Tag::BlockQuote(None) => self.block(Block::Quote(open.blocks), range),
+            Tag::BlockQuote(Some(kind)) => {
+                let kind = AlertKind::from(kind);
+                self.block(Block::Alert { kind, blocks: open.blocks }, range);
+            }
             Tag::CodeBlock(kind) => {
                 let info = match kind {
                     CodeBlockKind::Fenced(info) => info.into_string(),
@@ -332,6 +336,18 @@ impl From<Alignment> for Align {
             Alignment::Left => Self::Left,
             Alignment::Center => Self::Center,
             Alignment::Right => Self::Right,
+        }
+    }
+}
+
+impl From<BlockQuoteKind> for AlertKind {
+    fn from(kind: BlockQuoteKind) -> Self {
+        match kind {
+            BlockQuoteKind::Note => Self::Note,
+            BlockQuoteKind::Tip => Self::Tip,
+            BlockQuoteKind::Important => Self::Important,
+            BlockQuoteKind::Warning => Self::Warning,
+            BlockQuoteKind::Caution => Self::Caution,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::markdown::block::Align;
+use crate::markdown::block::{AlertKind, Align};
 
 /// Something that is drawn below what comes before it.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,6 +13,10 @@ pub enum Piece {
     Code(Code),
     /// A table.
     Grid(Grid),
+    /// A formula on its own.
+    Formula(Formula),
+    /// A part that is folded.
+    Details(Details),
     /// A horizontal rule.
     Rule(Indent),
 }
@@ -24,6 +28,8 @@ pub struct Indent {
     pub lists: u8,
     /// How many quotations it is in.
     pub quotes: u8,
+    /// The alert that it is in, which is one of the quotations.
+    pub alert: Option<AlertKind>,
 }
 
 /// The space above something.
@@ -88,6 +94,10 @@ pub struct Style {
     pub lowered: bool,
     /// A keyboard key.
     pub key: bool,
+    /// A formula with its delimiters, which is drawn where that is possible.
+    pub formula: bool,
+    /// The title of an alert.
+    pub alert: Option<AlertKind>,
 }
 
 /// A code block.
@@ -99,6 +109,24 @@ pub struct Code {
     pub text: String,
     /// Its indentation.
     pub indent: Indent,
+}
+
+/// A formula that stands on its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Formula {
+    /// The formula as it was written, with its delimiters.
+    pub source: String,
+    /// Its indentation.
+    pub indent: Indent,
+}
+
+/// A part that is folded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Details {
+    /// Its summary, as plain text; it may have none.
+    pub summary: String,
+    /// What is inside, as Markdown.
+    pub source: String,
 }
 
 /// A table.

@@ -5,11 +5,16 @@ use std::rc::Rc;
 use super::super::block::Inline;
 use super::super::link::{is_safe_address, visible_address};
 use super::bare::{Bare, bare_address};
+use super::emoji::with_emoji;
+use super::footnote::NotePlace;
 use super::html::{Kind, Meaning, meaning};
 use super::{LINE_END, Run, Style};
 
 /// A closing tag is searched for in this many pieces.
 const FARTHEST_END: usize = 100;
+
+/// The longest formula in a line that is drawn, in bytes.
+const LONGEST_FORMULA: usize = 2_000;
 
 /// Adds inline text as runs.
 pub fn inline_runs(inlines: &[Inline], style: Style, link: Option<&Rc<str>>, out: &mut Vec<Run>) {
@@ -28,7 +33,11 @@ pub fn inline_runs(inlines: &[Inline], style: Style, link: Option<&Rc<str>>, out
                 at += length + 1;
             }
             Inline::Text(text) if link.is_none() => push_linked(out, text, style),
-            Inline::Text(text) => push(out, text, style, link),
+            Inline::Text(text) => push(out, &with_emoji(text), style, link),
+            Inline::Math(text) if text.len() <= LONGEST_FORMULA => {
+                let style = Style { formula: true, ..style };
+                out.push(Run { text: text.clone(), style, link: link.cloned() });
+            }
             Inline::Code(text) | Inline::Math(text) | Inline::Html(text) => {
                 push(out, text, Style { code: true, ..style }, link);
             }
@@ -61,7 +70,10 @@ pub fn inline_runs(inlines: &[Inline], style: Style, link: Option<&Rc<str>>, out
                     address_behind(out, address, style);
                 }
             }
-            Inline::Footnote(label) => push(out, label, Style { raised: true, ..style }, link),
+            Inline::Footnote(label) => {
+                let to_note = NotePlace::Note(label).address();
+                push(out, label, Style { raised: true, ..style }, Some(link.unwrap_or(&to_note)));
+            }
             // A line break is kept, for poems; models do not wrap prose at a fixed width.
             Inline::SoftBreak | Inline::HardBreak => push(out, LINE_END, style, link),
         }
@@ -78,12 +90,12 @@ fn end_of(kind: Kind, inlines: &[Inline]) -> Option<usize> {
 fn push_linked(out: &mut Vec<Run>, text: &str, style: Style) {
     let mut rest = text;
     while let Some(Bare { range, address }) = bare_address(rest) {
-        push(out, &rest[..range.start], style, None);
+        push(out, &with_emoji(&rest[..range.start]), style, None);
         let shown = visible_address(&rest[range.clone()]);
         push(out, &shown, style, Some(&Rc::from(address)));
         rest = &rest[range.end..];
     }
-    push(out, rest, style, None);
+    push(out, &with_emoji(rest), style, None);
 }
 
 /// Shows the address of a link that cannot be opened.
@@ -99,7 +111,10 @@ fn push(out: &mut Vec<Run>, text: &str, style: Style, link: Option<&Rc<str>>) {
         return;
     }
     match out.last_mut() {
-        Some(last) if last.style == style && last.link.as_ref() == link => last.text.push_str(text),
+        // A formula is never continued.
+        Some(last) if last.style == style && last.link.as_ref() == link && !style.formula => {
+            last.text.push_str(text);
+        }
         _ => out.push(Run { text: text.to_owned(), style, link: link.cloned() }),
     }
 }

@@ -263,7 +263,8 @@ impl FormulaScan<'_> {
         let is_word = |word: &str| word.len() > 1 && word.chars().all(char::is_alphabetic);
         let is_money = text.starts_with(|letter: char| letter.is_ascii_digit())
             && text.split_whitespace().skip(1).any(is_word);
-        Some(!is_money && !text.contains('\n'))
+        // Code begins in a sentence about money or a shell, not in a formula.
+        Some(!is_money && !text.contains(['\n', '`']))
     }
 }
 

@@ -16,6 +16,13 @@ pub(super) fn key(old: Option<&ConnectionState>) -> String {
     }
 }
 
+/// What a known server's key is for.
+pub(super) fn key_of_preset() -> String {
+    gettext(
+        "Paste your key. It’s saved in your keyring or, if you don’t have one, kept until you quit Natter.",
+    )
+}
+
 /// Where an existing key is stored.
 pub(in crate::preferences) fn key_in_place(source: &KeySource) -> String {
     match source {
@@ -37,7 +44,7 @@ pub(in crate::preferences) fn key_in_place(source: &KeySource) -> String {
 
 /// The result of a test.
 pub(super) fn report(report: &TestReport) -> String {
-    if report.models.is_empty() && report.kind == ConnectionKind::OpenAi {
+    if report.models.is_empty() && report.kind != ConnectionKind::Ollama {
         return gettext(
             "The server responds but doesn’t list any models. Enter the names of the models you want to use under “Models”.",
         );

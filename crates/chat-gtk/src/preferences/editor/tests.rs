@@ -13,7 +13,7 @@ fn manager(runtime: &tokio::runtime::Runtime, folder: &tempfile::TempDir) -> Man
 }
 
 fn editor(manager: Manager) -> Rc<Editor> {
-    let editor = Rc::new(Editor::new(adw::Window::new().upcast_ref(), manager, None));
+    let editor = Rc::new(Editor::new(adw::Window::new().upcast_ref(), manager, None, None));
     editor.connect();
     editor.check();
     editor

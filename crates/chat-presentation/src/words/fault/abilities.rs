@@ -38,5 +38,8 @@ pub(super) fn unsupported(feature: Feature) -> String {
         Feature::Images => {
             gettext("This model can’t read images. Remove them, or choose another model.")
         }
+        Feature::Models => {
+            gettext("Models can be managed only on Ollama servers and on this computer.")
+        }
     }
 }

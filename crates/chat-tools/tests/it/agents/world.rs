@@ -35,6 +35,7 @@ impl World {
             key: KeySource::None,
             models: Vec::new(),
             requests: None,
+            ..Connection::default()
         };
         let settings = manager.settings();
         let change = settings.change(move |settings| {

@@ -24,7 +24,7 @@ async fn a_reply_whose_calls_got_no_result_is_not_said_to_be_cut_off(#[case] end
     store.claim(&chat).await.unwrap();
     store.append(&chat, vec![Arc::clone(&asked), Arc::clone(&reply)], reply.id).await.unwrap();
     store.release(&chat).await.unwrap();
-    world.manager.sessions().resume(&chat).await.unwrap();
+    world.manager.messages().resume(&chat).await.unwrap();
     let session = world.session(&chat).await;
     session.idle().await;
     let transcript = session.transcript().await.unwrap();

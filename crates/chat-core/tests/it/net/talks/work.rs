@@ -161,7 +161,7 @@ pub async fn limit(talk: &mut Talk) {
     answer(talk, &fid, Answer::Allow(None)).await;
     answer(talk, &fid, Answer::Nobody).await;
     talk.ends(&fid, StopReason::Limit).await;
-    talk.world.manager.sessions().resume(&fid).await.unwrap();
+    talk.world.manager.messages().resume(&fid).await.unwrap();
     talk.ends(&fid, StopReason::Complete).await;
 }
 

@@ -9,6 +9,9 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::*;
+use crate::conversation::model::part::PartState;
+use crate::conversation::model::reply::SegmentKind;
+use crate::conversation::model::row_kind::RowKind;
 
 fn snapshot(messages: Vec<Message>) -> Snapshot {
     Snapshot {
@@ -168,4 +171,66 @@ fn a_reply_that_did_not_go_well_can_be_asked_for_again_though_a_message_waits() 
     }
     // The next message goes out in a moment.
     assert!(!is_offered(Ending::Complete, true) && is_offered(Ending::Complete, false));
+}
+
+/// A reply of one text, that goes on with an earlier one or not.
+fn reply_of(text: &str, continues: Option<MessageId>) -> Message {
+    let mut reply = Message::reply(None, ModelRef::new("Test", "scripted"));
+    reply.parts = vec![Part::Text(text.to_owned())];
+    (reply.ended, reply.continues) = (Some(Ending::Complete), continues);
+    reply
+}
+
+#[test]
+fn a_reply_and_those_that_go_on_with_it_are_one() {
+    let mut first = reply_of("```rust\nfn a() {\n", None);
+    first.ended = Some(Ending::Interrupted);
+    let mut second = reply_of("", Some(first.id));
+    (second.parts, second.ended) = (Vec::new(), None);
+    let (of_first, of_second) = (first.id, second.id);
+    let mut transcript = Transcript::of(&snapshot(vec![first, second]));
+    let kinds = |transcript: &mut Transcript, index: usize| {
+        transcript.join_continued();
+        let entry = &mut transcript.entries[index];
+        entry.kinds();
+        while !entry.is_settled() {
+            entry.kinds();
+        }
+        entry.shown_kinds()
+    };
+    for (start, text) in [(0, "}\n"), (2, "```\n\nDone")] {
+        let entry = transcript.entry(of_second).expect("the second");
+        assert!(entry.add_text(0, TextKind::Text, start, text));
+        kinds(&mut transcript, 1);
+    }
+    let shown = kinds(&mut transcript, 0);
+    let code = |kind: &&RowKind| matches!(kind, RowKind::Segment { kind: SegmentKind::Code, .. });
+    assert_eq!(shown.iter().filter(code).count(), 1, "{shown:?}");
+    assert!(!shown.contains(&RowKind::Ending) && !shown.contains(&RowKind::Footer), "{shown:?}");
+    assert!(kinds(&mut transcript, 1).is_empty(), "nothing of it stands twice");
+    let whole = "```rust\nfn a() {\n}\n```\n\nDone";
+    assert_eq!(transcript.text_of(of_first).as_deref(), Some(whole));
+    assert_eq!(transcript.text_of(of_second).as_deref(), Some(whole));
+
+    // Without the second one the first is what it was.
+    transcript.entries.pop();
+    let shown = kinds(&mut transcript, 0);
+    assert!(shown.contains(&RowKind::Ending), "{shown:?}");
+    let PartState::Text(text) = &transcript.entries[0].parts[0] else { panic!("a text") };
+    let mut source = String::new();
+    text.add_source(&mut source);
+    assert_eq!(source, "```rust\nfn a() {\n");
+}
+
+#[test]
+fn versions_of_a_message_are_not_those_of_its_replies() {
+    let asked = Message::text(Role::User, None, "Apples");
+    let reply = reply_of("Yes", None);
+    let other = MessageId::new();
+    let mut transcript = Transcript::of(&snapshot(vec![asked.clone(), reply]));
+    assert!(transcript.set_siblings(&[vec![other, asked.id]]));
+    let places: Vec<_> =
+        transcript.entries.iter().map(|it| it.siblings.map(|it| it.place)).collect();
+    assert_eq!(places, [Some(2), None]);
+    assert_eq!(transcript.entries[0].shown_kinds(), [RowKind::User, RowKind::OwnLine]);
 }

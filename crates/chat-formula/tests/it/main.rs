@@ -1,0 +1,5 @@
+//! Tests of formulas from outside.
+
+mod limits;
+mod spoken;
+mod support;

@@ -3,10 +3,9 @@
 use std::io::Write;
 
 use chat_decoder::protocol::{Format, Reason, read_answer};
+use chat_testkit::files::{docx_bomb, locked_pdf, png_of_size, xlsx_bomb};
 
-use crate::documents::{CONTENT, pdf, relations};
 use crate::run::{answer, start, text};
-use crate::zip::bomb;
 
 fn reason(format: Format, data: &[u8]) -> Option<Reason> {
     answer(format, data).map(|answer| answer.expect_err("a failure").reason)
@@ -14,28 +13,13 @@ fn reason(format: Format, data: &[u8]) -> Option<Reason> {
 
 #[test]
 fn a_picture_of_a_billion_pixels_is_too_large() {
-    let chunk = |kind: &[u8], data: &[u8]| {
-        let body = [kind, data].concat();
-        let crc = crc32fast::hash(&body).to_be_bytes();
-        [&(data.len() as u32).to_be_bytes()[..], &body, &crc].concat()
-    };
-    let side = 30_000_u32.to_be_bytes();
-    let header = [&side[..], &side, &[8, 2, 0, 0, 0]].concat();
-    let png = [
-        b"\x89PNG\r\n\x1a\n".to_vec(),
-        chunk(b"IHDR", &header),
-        chunk(b"IDAT", b"\x78\x9c\x03\0\0\0\0\x01"),
-        chunk(b"IEND", b""),
-    ];
-    assert_eq!(reason(Format::Image, &png.concat()), Some(Reason::TooLarge));
+    assert_eq!(reason(Format::Image, &png_of_size(30_000, 30_000)), Some(Reason::TooLarge));
 }
 
 #[test]
 fn an_archive_that_unpacks_to_gigabytes_is_refused() {
-    for (kind, part) in [("word", "word/document.xml"), ("xl", "xl/workbook.xml")] {
-        let root = relations("officeDocument", part);
-        let files = [("[Content_Types].xml", CONTENT), ("_rels/.rels", &*root)];
-        let reason = reason(Format::Office, &bomb(&files, part));
+    for (kind, data) in [("docx", docx_bomb()), ("xlsx", xlsx_bomb())] {
+        let reason = reason(Format::Office, &data);
         assert!(
             matches!(reason, None | Some(Reason::Broken | Reason::TooLarge)),
             "{kind} {reason:?}"
@@ -45,12 +29,7 @@ fn an_archive_that_unpacks_to_gigabytes_is_refused() {
 
 #[test]
 fn an_encrypted_pdf_needs_a_password() {
-    let word = "00112233445566778899AABBCCDDEEFF00112233445566778899AABBCCDDEEFF";
-    let encrypt = format!(
-        "/ID [<0123> <0123>] /Encrypt << /Filter /Standard /V 2 /R 3 /Length 128 /P -3904 /O <{word}> \
-         /U <{word}> >>"
-    );
-    assert_eq!(reason(Format::Pdf, &pdf(&["Bees"], &encrypt)), Some(Reason::Encrypted));
+    assert_eq!(reason(Format::Pdf, &locked_pdf(&["Bees"])), Some(Reason::Encrypted));
 }
 
 #[test]
@@ -74,6 +53,13 @@ fn it_is_confined_before_it_reads_and_ended_by_a_signal() {
     let process = format!("/proc/{}", child.id());
     let status = std::fs::read_to_string(format!("{process}/status")).unwrap();
     assert!(status.lines().any(|line| line == "Seccomp:\t2"), "{status}");
+    let limits = std::fs::read_to_string(format!("{process}/limits")).unwrap();
+    for (limit, most) in [("Max cpu time", 20), ("Max address space", 1_536 << 20)] {
+        let line = limits.lines().find_map(|line| line.strip_prefix(limit)).expect("a limit");
+        let values: Vec<u64> =
+            line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        assert!(values.len() == 2 && values.iter().all(|value| *value <= most), "{limit}{line}");
+    }
     child.kill().unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(!output.status.success());

@@ -3,4 +3,3 @@
 mod documents;
 mod hostile;
 mod run;
-mod zip;

@@ -1,5 +1,7 @@
 //! Writes archives, also such as lie.
 
+use std::io::Write;
+
 /// An entry: its name, the bytes in the archive, how they are packed, its checksum and length.
 struct Entry<'a> {
     name: &'a str,
@@ -9,30 +11,30 @@ struct Entry<'a> {
     length: u32,
 }
 
+impl<'a> Entry<'a> {
+    /// A file as it is.
+    fn of((name, text): &(&'a str, &'a str)) -> Self {
+        let packed = text.as_bytes();
+        let (crc, length) = (crc32fast::hash(packed), packed.len() as u32);
+        Self { name, packed, method: 0, crc, length }
+    }
+}
+
 /// An archive of files as they are.
-pub fn archive(files: &[(&str, &str)]) -> Vec<u8> {
-    let entries = files.iter().map(|(name, text)| {
-        let (packed, crc) = (text.as_bytes(), crc32fast::hash(text.as_bytes()));
-        Entry { name, packed, method: 0, crc, length: packed.len() as u32 }
-    });
-    write(&entries.collect::<Vec<_>>())
+pub(super) fn archive(files: &[(&str, &str)]) -> Vec<u8> {
+    write(&files.iter().map(Entry::of).collect::<Vec<_>>())
 }
 
 /// The same with one more file, which says it is short and has four gigabytes of spaces.
-pub fn bomb(files: &[(&str, &str)], name: &str) -> Vec<u8> {
-    use std::io::Write;
+pub(super) fn bomb(files: &[(&str, &str)], name: &str) -> Vec<u8> {
     let mut packer = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
-    packer.write_all(&vec![b' '; 1 << 20]).unwrap();
-    packer.flush().unwrap();
+    packer.write_all(&vec![b' '; 1 << 20]).expect("packed");
+    packer.flush().expect("packed");
     // What was flushed stands by itself, and can be repeated.
     let mut packed = packer.get_ref().repeat(4 << 10);
     packed.extend([3, 0]);
-    let entries = files.iter().map(|(name, text)| {
-        let (packed, crc) = (text.as_bytes(), crc32fast::hash(text.as_bytes()));
-        Entry { name, packed, method: 0, crc, length: packed.len() as u32 }
-    });
     let large = Entry { name, packed: &packed, method: 8, crc: 0, length: 1_000 };
-    write(&entries.chain([large]).collect::<Vec<_>>())
+    write(&files.iter().map(Entry::of).chain([large]).collect::<Vec<_>>())
 }
 
 fn write(entries: &[Entry<'_>]) -> Vec<u8> {

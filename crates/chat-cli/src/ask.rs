@@ -63,6 +63,9 @@ pub async fn run(args: Ask, program: &Program) -> Result<Outcome> {
         {
             Ok(Outcome::Usage)
         }
+        Ok(Done { error: Some(Error { kind: Kind::Attachment { .. }, .. }), .. }) => {
+            Ok(Outcome::Usage)
+        }
         Ok(done) => Ok(done.reason.into()),
         // The request was stopped because nobody reads its answer.
         Err(CliError::BrokenPipe) => Ok(Outcome::Stopped),
@@ -116,7 +119,7 @@ async fn make(args: Ask, program: &Program) -> Result<ChatRequest> {
     let text = prompt(args.prompt).await?;
     let outgoing = if is_typed { read(&text, &commands)? } else { Outgoing::text(text) };
     request.content.text = outgoing.text;
-    request.content.attachments = request::attachments(&args.request)?;
+    request.content.attachments = request::attachments(&args.request).await?;
     request::point_at(&mut request, program).await?;
     if let Some((command, arguments)) = outgoing.command {
         // The options of the command line count for more.

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use chat_core::error::{
-    AttachmentFault, BrokenAgent, BudgetLimit, Error, Feature, FileFault, Kind, MissingMessages, NoAgent, NoReview,
-    PageFault, WorktreeFault,
+    AttachmentFault, BrokenAgent, BudgetLimit, Error, Feature, FileFault, Kind, MissingMessages,
+    NoAgent, NoReview, PageFault, WorktreeFault,
 };
 
 use super::{advice, sentence};

@@ -254,6 +254,9 @@ mod tests {
         assert_eq!(read("a.bin", b"a\0b"), Err(AttachmentFault::Unsupported));
         let late = [&[b'a'; 8_000][..], &[0]].concat();
         assert_eq!(read("a.log", &late), Err(AttachmentFault::Unsupported));
+        // It reports a size of zero.
+        let system = open(Path::new("/proc/self/status"), "status").map_err(|fault| fault.reason);
+        assert!(matches!(system, Ok((FileFormat::Text, data)) if data.starts_with(b"Name:")));
     }
 
     #[test]
@@ -277,7 +280,9 @@ mod tests {
     #[test]
     fn no_more_is_read_than_a_file_may_have() {
         let folder = tempfile::tempdir().unwrap();
-        for (name, start, limit) in [("a.log", "line\n", TEXT_LIMIT), ("a.pdf", "%PDF-1.7", DECODED_LIMIT)] {
+        for (name, start, limit) in
+            [("a.log", "line\n", TEXT_LIMIT), ("a.pdf", "%PDF-1.7", DECODED_LIMIT)]
+        {
             let path = folder.path().join(name);
             std::fs::write(&path, start.repeat(1_000)).unwrap();
             // A hole takes no room on the disk.

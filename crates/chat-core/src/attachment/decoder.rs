@@ -27,7 +27,8 @@ pub(super) async fn decode(
     input: u64,
     data: &[u8],
 ) -> Result<Decoded, Fault> {
-    let request = Request { format, name: name.to_owned(), limits: Limits { input, ..Limits::default() } };
+    let request =
+        Request { format, name: name.to_owned(), limits: Limits { input, ..Limits::default() } };
     let run = tokio::time::timeout(PATIENCE, run(program, &request, data));
     match run.await {
         Ok(Ok(answer)) => match read_answer(&answer) {
@@ -59,11 +60,15 @@ async fn run(program: &Path, request: &Request, data: &[u8]) -> io::Result<Vec<u
         let _ = stdin.write_all(&line).await;
         let _ = stdin.write_all(data).await;
         drop(stdin);
+        std::future::pending().await
     };
     let mut answer = Vec::new();
     let mut stdout = stdout.take(ANSWER);
-    let ((), read) = tokio::join!(ask, stdout.read_to_end(&mut answer));
-    read?;
+    // Who has answered need not have read everything.
+    tokio::select! {
+        read = stdout.read_to_end(&mut answer) => read?,
+        never = ask => never,
+    };
     Ok(answer)
 }
 

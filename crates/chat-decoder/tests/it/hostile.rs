@@ -49,7 +49,7 @@ fn a_page_that_nests_deep_is_read() {
 fn it_is_confined_before_it_reads_and_ended_by_a_signal() {
     let mut child = start(Format::Pdf);
     // More than the pipe holds: when it is written, the program has read of it.
-    child.stdin.as_mut().unwrap().write_all(&[b' '; 2 << 20]).unwrap();
+    child.stdin.as_mut().unwrap().write_all(&vec![b' '; 2 << 20]).unwrap();
     let process = format!("/proc/{}", child.id());
     let status = std::fs::read_to_string(format!("{process}/status")).unwrap();
     assert!(status.lines().any(|line| line == "Seccomp:\t2"), "{status}");

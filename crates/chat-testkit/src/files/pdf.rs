@@ -1,5 +1,7 @@
 //! Makes PDF.
 
+use std::fmt::Write as _;
+
 /// The number of the object that all pages share: their font.
 const FONT: usize = 3;
 
@@ -76,7 +78,7 @@ fn write(pages: &[String], photo: Vec<u8>, trailer: &str) -> Vec<u8> {
     let mut out = b"%PDF-1.4\n".to_vec();
     let mut table = "0000000000 65535 f \n".to_owned();
     for (at, object) in objects.iter().enumerate() {
-        table.push_str(&format!("{:010} 00000 n \n", out.len()));
+        let _ = writeln!(table, "{:010} 00000 n ", out.len());
         out.extend(format!("{} 0 obj\n", at + 1).into_bytes());
         out.extend(object);
         out.extend(b"\nendobj\n");

@@ -34,8 +34,8 @@ rust_require_checkers() {
     done
 }
 
-# programs_build FOLDER: builds the three programs into FOLDER/release-fast.
+# programs_build FOLDER: builds the four programs into FOLDER/release-fast.
 programs_build() {
     cargo build --manifest-path "$root/Cargo.toml" --target-dir "$1" --profile release-fast --locked \
-        --package natter --package chat-cli --package chat-engine
+        --package natter --package chat-cli --package chat-decoder --package chat-engine
 }

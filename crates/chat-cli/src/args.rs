@@ -216,7 +216,7 @@ pub struct Request {
     /// Keep a new chat in memory alone: nothing of it is saved
     #[arg(long, conflicts_with = "session")]
     pub temporary: bool,
-    /// Attach a text file or an image; can be used several times
+    /// Attach a file: text, image, PDF, Word, Excel, PowerPoint, CSV or HTML; can be used several times
     #[arg(short, long = "file", value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Work in this folder, with tools to read and edit its files and run commands

@@ -74,6 +74,9 @@ pub async fn answer(
         {
             Ok(Outcome::Usage)
         }
+        Ok(Done { error: Some(Error { kind: Kind::Attachment { .. }, .. }), .. }) => {
+            Ok(Outcome::Usage)
+        }
         Ok(done) => Ok(done.reason.into()),
         // The request was stopped because nobody reads its answer.
         Err(CliError::BrokenPipe) => Ok(Outcome::Stopped),
@@ -128,7 +131,7 @@ pub async fn make(args: &Request, given: String, program: &Program) -> Result<Ch
     let text = prompt(given).await?;
     let outgoing = if is_typed { read(&text, &commands)? } else { Outgoing::text(text) };
     request.content.text = outgoing.text;
-    request.content.attachments = request::attachments(args)?;
+    request.content.attachments = request::attachments(args).await?;
     request::point_at(&mut request, program).await?;
     if let Some((command, arguments)) = outgoing.command {
         // The options of the command line count for more.

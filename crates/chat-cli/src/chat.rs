@@ -38,7 +38,10 @@ pub async fn run(args: Request, program: &Program) -> Result<Outcome> {
         request = request::make(&args, program) => request?,
         () = signals.next() => return Err(CliError::Stopped),
     };
-    request.content.attachments = request::attachments(&args)?;
+    request.content.attachments = tokio::select! {
+        attachments = request::attachments(&args) => attachments?,
+        () = signals.next() => return Err(CliError::Stopped),
+    };
     let sink = output::sink(args.json, program.terminal, program.manager.tools());
     let allow = args.allow.clone();
     let problems = definitions::Reported::default();

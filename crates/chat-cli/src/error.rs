@@ -73,6 +73,8 @@ impl CliError {
     /// The outcome of a command that failed with this error.
     pub fn outcome(&self) -> Outcome {
         match self {
+            // The command line names what cannot be attached.
+            Self::Engine(error) if matches!(error.kind, Kind::Attachment { .. }) => Outcome::Usage,
             Self::Engine(_) | Self::Said(_) => Outcome::Failed,
             Self::Usage(_) => Outcome::Usage,
             // Whoever closed the pipe has everything they wanted.

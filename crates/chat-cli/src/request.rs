@@ -1,16 +1,13 @@
 //! Builds a request from the command line.
 
-use std::fs::File;
-use std::io::{self, Read as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
+use chat_core::attachment::AttachmentReader;
 use chat_core::error::Kind;
 use chat_core::event::{Event, Health};
 use chat_core::message::{Attachment, ChatRequest, Content, Context, Fid, ModelRef, Options};
 use chat_core::models::display_name;
 use chat_core::settings::ConnectionKind;
-use rustix::fs::OFlags;
 
 use crate::args::Request;
 use crate::engine::Program;
@@ -18,8 +15,6 @@ use crate::error::{CliError, Result};
 use crate::say;
 use crate::terminal;
 
-/// The maximum size of an attached file, in MB: far more than a model can read.
-const FILE_LIMIT_MB: u64 = 20;
 /// At most this many unknown names are reported.
 const MOST_UNKNOWN: usize = 3;
 
@@ -204,99 +199,26 @@ async fn answered(connection: &str, program: &Program) -> Result<()> {
 }
 
 /// Reads the files to attach.
-pub fn attachments(args: &Request) -> Result<Vec<Attachment>> {
-    args.files.iter().map(|path| attachment(path)).collect()
-}
-
-fn attachment(path: &Path) -> Result<Attachment> {
-    let unreadable = |error: io::Error| CliError::Usage(say::no_file(path, &error.to_string()));
-    // Opening a pipe that nobody writes to would block.
-    let mut how = File::options();
-    how.read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
-    let file = how.open(path).map_err(unreadable)?;
-    if !file.metadata().map_err(unreadable)?.is_file() {
-        return Err(CliError::Usage(say::not_a_file(path)));
+pub async fn attachments(args: &Request) -> Result<Vec<Attachment>> {
+    let reader = AttachmentReader::default();
+    let mut attachments = Vec::with_capacity(args.files.len());
+    for path in &args.files {
+        attachments.push(reader.read_file(path).await?.attachment);
     }
-    // The file may grow while it is read, and some system files report no size.
-    let mut bytes = Vec::new();
-    file.take((FILE_LIMIT_MB << 20) + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > FILE_LIMIT_MB << 20 {
-        return Err(CliError::Usage(say::too_large(path, FILE_LIMIT_MB)));
-    }
-    if let Some(mime) = picture(&bytes) {
-        return Ok(Attachment::Image { mime: mime.to_owned(), data: bytes.into() });
-    }
-    let name = path
-        .file_name()
-        .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
-    match String::from_utf8(bytes) {
-        Ok(text) if !text.contains('\0') => Ok(Attachment::File { name, text }),
-        _ => Err(CliError::Usage(say::not_attachable(path))),
-    }
-}
-
-/// Detects the picture format by the first bytes.
-fn picture(bytes: &[u8]) -> Option<&'static str> {
-    match bytes {
-        [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
-        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
-        [b'G', b'I', b'F', b'8', ..] => Some("image/gif"),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
-        _ => None,
-    }
+    Ok(attachments)
 }
 
 #[cfg(test)]
 mod tests {
-    use rustix::fs::Mode;
-
     use super::*;
 
     #[test]
-    fn a_file_is_attached_by_what_it_holds() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let make = |name: &str, bytes: &[u8]| {
-            let path = folder.path().join(name);
-            std::fs::write(&path, bytes).expect("written");
-            attachment(&path)
-        };
-        assert!(matches!(
-            make("a.txt", "Grüße".as_bytes()),
-            Ok(Attachment::File { name, text }) if name == "a.txt" && text == "Grüße"
-        ));
-        assert!(matches!(
-            make("picture.txt", b"\x89PNG\r\n\x1a\n"),
-            Ok(Attachment::Image { mime, .. }) if mime == "image/png"
-        ));
-        assert_eq!(super::folder(folder.path()).ok(), folder.path().canonicalize().ok());
+    fn only_a_folder_is_worked_in() {
+        let place = tempfile::tempdir().expect("a folder");
+        std::fs::write(place.path().join("a.txt"), "text").expect("written");
+        assert_eq!(folder(place.path()).ok(), place.path().canonicalize().ok());
         for wrong in ["a.txt", "none"] {
-            assert!(matches!(super::folder(&folder.path().join(wrong)), Err(CliError::Usage(_))));
+            assert!(matches!(folder(&place.path().join(wrong)), Err(CliError::Usage(_))));
         }
-        assert!(matches!(make("a.bin", b"a\0b"), Err(CliError::Usage(_))));
-        assert!(matches!(make("latin1.txt", b"Gr\xfc\xdfe"), Err(CliError::Usage(_))));
-        assert!(matches!(attachment(&folder.path().join("none")), Err(CliError::Usage(_))));
-    }
-
-    #[test]
-    fn only_regular_files_are_read_and_no_more_of_them_than_is_attached() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let pipe = folder.path().join("pipe");
-        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, Mode::RUSR | Mode::WUSR).expect("a pipe");
-        let socket = folder.path().join("socket");
-        let _listens = std::os::unix::net::UnixListener::bind(&socket).expect("a socket");
-        let link = folder.path().join("link");
-        std::os::unix::fs::symlink("/dev/zero", &link).expect("a link");
-        for other in [&pipe, &socket, &link, Path::new("/dev/zero"), folder.path()] {
-            assert!(matches!(attachment(other), Err(CliError::Usage(_))), "{}", other.display());
-        }
-        let large = folder.path().join("large");
-        let file = File::create(&large).expect("a file");
-        file.set_len((FILE_LIMIT_MB << 20) + 1).expect("room");
-        assert!(matches!(attachment(&large), Err(CliError::Usage(_))));
-        // It reports a size of zero.
-        assert!(matches!(
-            attachment(Path::new("/proc/self/status")),
-            Ok(Attachment::File { text, .. }) if text.starts_with("Name:")
-        ));
     }
 }

@@ -149,13 +149,6 @@ pub fn no_home() -> String {
     gettext("Couldn’t find your home folder to store chats in. Set HOME, then try again.")
 }
 
-pub fn no_file(path: &Path, system: &str) -> String {
-    fill(
-        &gettext("Couldn’t read “{path}”: {system}"),
-        &[("path", &path.display().to_string()), ("system", system)],
-    )
-}
-
 pub fn not_written(path: &Path, system: &str) -> String {
     fill(
         &gettext("Couldn’t write “{path}”: {system}"),
@@ -176,27 +169,6 @@ pub fn output_failed(system: &str) -> String {
 
 pub fn input_failed(system: &str) -> String {
     fill(&gettext("Couldn’t read the input: {system}"), &[("system", system)])
-}
-
-pub fn not_attachable(path: &Path) -> String {
-    fill(
-        &gettext("Can’t attach “{path}” because it’s neither text nor an image."),
-        &[("path", &path.display().to_string())],
-    )
-}
-
-pub fn not_a_file(path: &Path) -> String {
-    fill(
-        &gettext("Can’t attach “{path}” because it isn’t a regular file."),
-        &[("path", &path.display().to_string())],
-    )
-}
-
-pub fn too_large(path: &Path, limit_mb: u64) -> String {
-    fill(
-        &gettext("Can’t attach “{path}” because it’s larger than {limit} MB."),
-        &[("path", &path.display().to_string()), ("limit", &limit_mb.to_string())],
-    )
 }
 
 pub fn name_with_slash() -> String {

@@ -1,6 +1,7 @@
 //! Defines what can go wrong, as kinds. Front ends word it for people, `for_model` for models.
 
 mod agent;
+mod attachment;
 mod budget;
 mod feature;
 mod for_model;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
 pub use self::agent::{BrokenAgent, NoAgent};
+pub use self::attachment::AttachmentFault;
 pub use self::budget::BudgetLimit;
 pub use self::feature::Feature;
 pub use self::missing::MissingMessages;
@@ -212,6 +214,13 @@ pub enum Kind {
     ConfigUnknown {
         /// The file.
         path: PathBuf,
+    },
+    /// A file cannot be attached to a message.
+    Attachment {
+        /// Its name, without folders.
+        name: String,
+        /// Why not.
+        fault: AttachmentFault,
     },
     /// The configuration cannot be written because the file on disk cannot be read.
     ConfigLocked {

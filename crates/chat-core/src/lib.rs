@@ -4,7 +4,7 @@
 //! [`event::Event`]s from its [`event::Subscription`]. The modules stand in layers; each may use
 //! only those named before it:
 //!
-//! `error`, `net`, `message`, `settings`, `models`, `client`, `store`, `tool`, `chat`, `event`, `agent`, `session`, `manager`.
+//! `error`, `net`, `programs`, `message`, `attachment`, `settings`, `models`, `client`, `store`, `tool`, `chat`, `event`, `agent`, `session`, `manager`.
 //!
 //! [`chat::Chat`] can be used alone, without agent or Manager.
 
@@ -12,6 +12,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 pub mod agent;
+pub mod attachment;
 pub mod chat;
 pub mod client;
 pub mod error;
@@ -20,6 +21,7 @@ pub mod manager;
 pub mod message;
 pub mod models;
 mod net;
+mod programs;
 pub mod session;
 pub mod settings;
 pub mod store;

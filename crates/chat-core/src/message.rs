@@ -26,6 +26,7 @@ pub use approval::{
 };
 pub use at_words::{AtTarget, AtWord, AtWords, at_words, may_begin_mention};
 pub use command_text::CommandText;
+pub(crate) use content::as_base64;
 pub use content::{Ending, Message, Part, ReplyFailure, Role, Usage};
 pub use context::{Context, Excerpt, Mention, OpenFile, Selection};
 pub use context_usage::{Compaction, ContextCategory, ContextUsage, PromptPreview};

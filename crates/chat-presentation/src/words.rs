@@ -6,6 +6,7 @@
 
 mod advice;
 mod agents;
+mod attachment;
 mod bounds;
 mod context;
 mod definitions;

@@ -1,6 +1,7 @@
-//! Helps tests and benchmarks: scripted model servers, an imitated hub, recorded replies, a small
+//! Helps tests and benchmarks: scripted model servers, an imitated hub, recorded replies, files to attach, a small
 //! real server, and a driver for real windows. No installed program depends on this crate.
 
+pub mod files;
 pub mod fixtures;
 pub mod hub;
 pub mod real;

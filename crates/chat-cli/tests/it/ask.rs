@@ -2,6 +2,7 @@
 
 use std::io::Read as _;
 
+use chat_testkit::files::{self, ImageFormat};
 use chat_testkit::server::{Gate, Model, Protocol, Script, Server, text};
 use serde_json::{Value, json};
 
@@ -188,17 +189,51 @@ fn files_go_along() {
 }
 
 #[test]
+fn documents_and_pictures_go_along() {
+    let server = Server::start();
+    let home = Home::new(&server);
+    let (pdf, photo) = (home.path("bees.pdf"), home.path("photo.tiff"));
+    std::fs::write(&pdf, files::pdf(&["Bees make honey", "Flies do not"])).expect("a file");
+    std::fs::write(&photo, files::picture(40, 20, ImageFormat::Tiff)).expect("a file");
+    let (pdf, photo) = (pdf.to_str().expect("a path"), photo.to_str().expect("a path"));
+    home.run(["ask", "-f", pdf, "-f", photo, "who makes it?"]).ok();
+    let chats = server.chats();
+    let said = chats[0].texts_of("user").join("");
+    assert!(said.contains("bees.pdf") && said.contains("Bees make honey"), "{said}");
+    assert!(said.contains("## Page 2"), "{said}");
+    // No server takes TIFF.
+    let pictures = chats[0].body["messages"].to_string();
+    assert!(pictures.contains("iVBORw0KGgo"), "the beginning of PNG: {pictures}");
+    let chat = home.show(&home.fid());
+    assert_eq!(chat["messages"][0]["files"], json!(["bees.pdf", "image/png"]));
+}
+
+#[test]
 fn what_cannot_be_attached_is_a_wrong_command_line_and_nothing_is_sent() {
     let server = Server::start();
     let home = Home::new(&server);
     std::fs::write(home.path("data.bin"), b"\0\xff\xfe").expect("a file");
-    for (file, sentence) in
-        [("data.bin", "it’s neither text nor an image"), ("missing.txt", "Couldn’t read")]
-    {
+    std::fs::write(home.path("broken.pdf"), "%PDF-1.7\nnothing of it").expect("a file");
+    std::fs::write(home.path("locked.docx"), files::locked_office()).expect("a file");
+    std::fs::write(home.path("huge.png"), files::png_of_size(60_000, 60_000)).expect("a file");
+    for (file, why) in [
+        ("data.bin", "because files of its kind can’t be read."),
+        ("missing.txt", "because it doesn’t exist."),
+        ("broken.pdf", "because it’s damaged or isn’t what its name says."),
+        ("locked.docx", "because it’s protected by a password."),
+        ("huge.png", "because reading it takes too much memory or time."),
+    ] {
         let path = home.path(file);
-        let run = home.run(["ask", "--file", path.to_str().expect("a path"), "hello"]);
-        assert_eq!(run.code, Some(2), "{run:?}");
-        assert!(run.stderr.contains(sentence), "{}", run.stderr);
+        let path = path.to_str().expect("a path");
+        let sentence = format!("Can’t attach “{file}” {why}");
+        for run in [
+            home.run(["ask", "--file", path, "hello"]),
+            home.run_with(["chat", "--file", path], "hello\n"),
+        ] {
+            assert_eq!(run.code, Some(2), "{run:?}");
+            assert_eq!(run.stderr.matches("Can’t attach").count(), 1, "{}", run.stderr);
+            assert!(run.stderr.contains(&sentence), "{}", run.stderr);
+        }
     }
     assert!(server.chats().is_empty());
     assert!(home.sessions().is_empty());

@@ -4,12 +4,9 @@
 use std::sync::Arc;
 
 use super::{Agent, Surroundings};
+use crate::attachment::{BYTES_PER_TOKEN, picture_tokens};
 use crate::client::SentReasoning;
 use crate::message::{ContextCategory, Message, Part, Role, ToolSpec};
-
-/// Bytes of a token as long as no server has reported a count: less than English has (4), since code,
-/// other languages and JSON have less.
-const BYTES_PER_TOKEN: f64 = 3.2;
 
 /// What bytes of a token are believed. A server that counts only what it had not read before tells
 /// too few tokens.
@@ -17,9 +14,6 @@ const BELIEVED: std::ops::RangeInclusive<f64> = 1.2..=7.0;
 
 /// From how many tokens on a count says something.
 const ENOUGH: u64 = 20;
-
-/// What a picture takes, in tokens: servers differ much.
-const PICTURE: u64 = 1_000;
 
 /// What stands round a message in a model's template, in bytes.
 const FRAME: u64 = 16;
@@ -132,7 +126,7 @@ impl ContextSize {
                     self.add(ContextCategory::Reasoning, text.len() as u64);
                 }
                 Part::Thinking { .. } | Part::Compaction(_) => {}
-                Part::Image { .. } => self.pictures += 1,
+                Part::Image { data, .. } => self.pictures += picture_tokens(data),
                 Part::File { name, text } => {
                     self.add(ContextCategory::Files, (name.len() + text.len()) as u64 + FRAME);
                 }
@@ -171,7 +165,7 @@ impl ContextSize {
 
     /// All of it in tokens.
     pub(crate) fn tokens(&self, scale: Scale) -> u64 {
-        scale.tokens(self.bytes()) + self.pictures * PICTURE
+        scale.tokens(self.bytes()) + self.pictures
     }
 
     /// All of it in tokens by what it is, the largest first.
@@ -180,7 +174,7 @@ impl ContextSize {
         let mut by_category: Vec<_> = ContextCategory::ALL
             .into_iter()
             .map(|category| match category {
-                ContextCategory::Pictures => (category, self.pictures * PICTURE),
+                ContextCategory::Pictures => (category, self.pictures),
                 category => {
                     // Cut, so that all together are never more than the whole.
                     let bytes = self.bytes[category as usize] as f64;
@@ -199,7 +193,7 @@ impl ContextSize {
 
     /// The scale by a server's count of all of it.
     fn scale(&self, tokens: u64) -> Option<Scale> {
-        let tokens = tokens.checked_sub(self.pictures * PICTURE).filter(|some| *some >= ENOUGH)?;
+        let tokens = tokens.checked_sub(self.pictures).filter(|some| *some >= ENOUGH)?;
         let bytes = self.bytes() as f64 / tokens as f64;
         BELIEVED.contains(&bytes).then_some(Scale { bytes, measured: true })
     }

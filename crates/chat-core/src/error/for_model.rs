@@ -164,6 +164,9 @@ fn sentence(kind: &Kind, server: &str) -> String {
         }
         Kind::ModelNotLoaded => "The built-in engine cannot load the model.",
         Kind::TemplateFailed => "The model’s chat template failed for this conversation.",
+        Kind::Attachment { name, .. } => {
+            return format!("The file “{name}” could not be attached.");
+        }
         Kind::ModelFile { path, fault } => {
             return format!("The file “{}” {}.", path.display(), file_fault(*fault));
         }

@@ -242,7 +242,7 @@ pub enum Part {
     Compaction(Compaction),
 }
 
-pub(super) mod as_base64 {
+pub(crate) mod as_base64 {
     //! Bytes as base64 text in JSON.
     use std::sync::Arc;
 

@@ -106,7 +106,7 @@ pub enum Attachment {
         /// Its MIME type.
         mime: String,
         /// Its bytes.
-        #[serde(with = "super::content::as_base64")]
+        #[serde(with = "super::as_base64")]
         data: Arc<[u8]>,
     },
     /// A text file.

@@ -1,6 +1,7 @@
 //! Behaviour of the engine across its modules, in one binary.
 
 mod another;
+mod attachments;
 mod engine;
 mod models;
 mod net;

@@ -128,6 +128,7 @@ pub fn advice(error: &Error) -> Advice {
         | Kind::DatabaseNewer { .. }
         | Kind::ConfigInvalid { .. }
         | Kind::ConfigLocked { .. }
+        | Kind::Attachment { .. }
         | Kind::ConfigUnknown { .. }
         | Kind::SessionNotFound { .. }
         | Kind::NothingToSend

@@ -10,7 +10,7 @@ use chat_core::models::CONNECTION;
 use gettextrs::{gettext, ngettext};
 
 use super::model::is_engine_name;
-use super::{fill, grouped, page, seconds, worktree};
+use super::{attachment, fill, grouped, page, seconds, worktree};
 use abilities::{too_long, unsupported};
 use repair::repaired;
 
@@ -81,6 +81,7 @@ pub fn sentence(error: &Error) -> String {
             &gettext("“{path}” has no certificates that can be read. Choose a PEM file."),
             &[("path", &path.display().to_string())],
         ),
+        Kind::Attachment { name, fault } => attachment::sentence(name, *fault),
         Kind::Unauthorized { signin_url: Some(_), .. } => on(
             connection,
             &gettext("“{connection}” requires you to sign in. Sign in, then try again."),

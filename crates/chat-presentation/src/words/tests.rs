@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use chat_core::error::{
-    BrokenAgent, BudgetLimit, Error, Feature, FileFault, Kind, MissingMessages, NoAgent, NoReview,
-    PageFault, WorktreeFault,
+    AttachmentFault, BrokenAgent, BudgetLimit, Error, Feature, FileFault, Kind, MissingMessages,
+    NoAgent, NoReview, PageFault, WorktreeFault,
 };
 
 use super::{advice, sentence};
@@ -14,6 +14,7 @@ use super::{advice, sentence};
 fn all_kinds() -> Vec<Kind> {
     let path = || PathBuf::from("/home/ada/.config/natter/config.toml");
     let name = || "code-assistant".to_owned();
+    let attached = |fault| Kind::Attachment { name: "thesis.pdf".to_owned(), fault };
     vec![
         Kind::Unreachable,
         Kind::UnknownHost { host: "ollama.example".to_owned() },
@@ -25,6 +26,17 @@ fn all_kinds() -> Vec<Kind> {
         Kind::InvalidProxy,
         Kind::InvalidHeader { name: "X-Team".to_owned() },
         Kind::CertificateFile { path: PathBuf::from("/etc/ssl/ours.pem") },
+        attached(AttachmentFault::Missing),
+        attached(AttachmentFault::Unreadable),
+        attached(AttachmentFault::Folder),
+        attached(AttachmentFault::NotAFile),
+        attached(AttachmentFault::TooLarge { limit: 200 }),
+        attached(AttachmentFault::Unsupported),
+        attached(AttachmentFault::Broken),
+        attached(AttachmentFault::Encrypted),
+        attached(AttachmentFault::NoText),
+        attached(AttachmentFault::TooMuch),
+        attached(AttachmentFault::NoDecoder),
         Kind::Unauthorized { signin_url: None, keyless: true },
         Kind::Unauthorized { signin_url: None, keyless: false },
         Kind::Unauthorized {
@@ -243,10 +255,11 @@ fn place(kind: &Kind) -> usize {
         Kind::InvalidProxy => 79,
         Kind::InvalidHeader { .. } => 80,
         Kind::CertificateFile { .. } => 81,
+        Kind::Attachment { .. } => 82,
     }
 }
 
-const KINDS: usize = 82;
+const KINDS: usize = 83;
 
 fn errors() -> Vec<Error> {
     let kinds = all_kinds();

@@ -7,6 +7,8 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use crate::programs;
+
 /// What the program is called.
 const PROGRAM: &str = "natter-engine";
 /// Names its path, where it is not next to our program.
@@ -14,17 +16,9 @@ const VARIABLE: &str = "NATTER_ENGINE";
 /// The longest path of a socket that the system takes, with its end (unix(7)).
 const LONGEST: usize = 108;
 
-/// The engine's program: as the environment says, next to our own, or where packages put helpers.
+/// The engine's program, where it is installed.
 pub(super) fn program() -> Option<PathBuf> {
-    if let Some(path) = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()) {
-        return Some(path.into());
-    }
-    let own = std::env::current_exe().ok()?;
-    let folder = own.parent()?;
-    // Cargo's tests lie one folder deeper than what it builds.
-    let beside = [folder.join(PROGRAM), folder.join("../libexec").join(PROGRAM)];
-    let tested = folder.ends_with("deps").then(|| folder.join("..").join(PROGRAM));
-    beside.into_iter().chain(tested).find(|path| path.is_file())
+    programs::find(PROGRAM, VARIABLE)
 }
 
 /// The socket of this build of the engine: another build has another one, so that a program that was

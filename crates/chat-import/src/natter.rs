@@ -1,0 +1,33 @@
+//! Reads what is common to all versions of Natter's own export. The messages are the engine's own, and its to read.
+
+use serde::Deserialize;
+
+use crate::fault::ChatFault;
+
+/// The newest version of the format that can be read.
+pub const EXPORT_VERSION: u32 = 1;
+
+/// A chat that Natter exported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NatterChat {
+    /// The version of its format.
+    pub version: u32,
+    /// Its id.
+    pub source_id: String,
+    /// All of it, as JSON.
+    pub json: Vec<u8>,
+}
+
+#[derive(Deserialize)]
+struct Head {
+    natter_export: u32,
+    fid: String,
+}
+
+pub(crate) fn read(json: Vec<u8>) -> Result<NatterChat, ChatFault> {
+    let head: Head = serde_json::from_slice(&json)?;
+    if head.natter_export > EXPORT_VERSION {
+        return Err(ChatFault::Newer(head.natter_export));
+    }
+    Ok(NatterChat { version: head.natter_export, source_id: head.fid, json })
+}

@@ -127,7 +127,7 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Export a chat with everything stored about it
+    /// Export a chat with everything stored about it, or all chats
     Export(Export),
     /// List, add, test, and remove connections to servers
     #[command(args_conflicts_with_subcommands = true)]
@@ -266,11 +266,15 @@ pub struct Show {
 #[derive(Debug, Args)]
 pub struct Export {
     /// The chat’s FID, as listed by `sessions`
-    pub fid: String,
+    #[arg(required_unless_present = "all")]
+    pub fid: Option<String>,
+    /// Export all chats, archived ones too, each to a file in the folder given by --output
+    #[arg(long, conflicts_with = "fid", requires = "output")]
+    pub all: bool,
     /// Write Markdown instead of JSON
     #[arg(long)]
     pub markdown: bool,
-    /// Output file; default: standard output
+    /// Output file, or with --all a folder; default: standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Overwrite an existing file

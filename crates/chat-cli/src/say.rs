@@ -357,6 +357,14 @@ pub fn exported(path: &Path) -> String {
     fill(&gettext("Exported to “{path}”."), &[("path", &path.display().to_string())])
 }
 
+/// That chats were exported, each to a file of its own.
+pub fn exported_chats(count: usize, folder: &Path) -> String {
+    let number = u32::try_from(count).unwrap_or(u32::MAX);
+    let words =
+        ngettext("Exported {n} chat to “{path}”.", "Exported {n} chats to “{path}”.", number);
+    fill(&words, &[("n", &count.to_string()), ("path", &folder.display().to_string())])
+}
+
 /// A file exists that a command of a conversation is to write.
 pub fn export_exists(path: &Path) -> String {
     fill(

@@ -14,6 +14,7 @@ mod definition_registry;
 mod definitions;
 mod deletion;
 mod downloads;
+mod export;
 mod follow;
 mod lifecycle;
 mod loading;

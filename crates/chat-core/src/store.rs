@@ -10,6 +10,7 @@ mod columns;
 mod db_handle;
 mod deletion;
 mod duplicate;
+mod export;
 mod fault;
 mod indexing;
 mod journal;
@@ -45,6 +46,7 @@ use crate::settings::{Folders, disk};
 
 pub use backups::{BACKUP_INTERVAL, Backup};
 pub use changes::Changes;
+pub use export::SessionExport;
 pub use owed_reports::{OwedReport, ReportDelivery};
 pub use pattern::Pattern;
 pub use record::{

@@ -4,8 +4,8 @@ use serde::Deserialize;
 
 use crate::fault::ChatFault;
 
-/// The newest version of the format that can be read.
-pub const EXPORT_VERSION: u32 = 1;
+/// The version of the format: what is written, and the newest that can be read.
+pub const EXPORT_VERSION: u32 = 2;
 
 /// A chat that Natter exported.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,6 +12,7 @@ mod deletion;
 mod duplicate;
 mod export;
 mod fault;
+mod import;
 mod indexing;
 mod journal;
 mod message_deletion;
@@ -47,6 +48,7 @@ use crate::settings::{Folders, disk};
 pub use backups::{BACKUP_INTERVAL, Backup};
 pub use changes::Changes;
 pub use export::SessionExport;
+pub use import::{ImportSource, NewImport};
 pub use owed_reports::{OwedReport, ReportDelivery};
 pub use pattern::Pattern;
 pub use record::{

@@ -14,6 +14,8 @@ pub struct NatterChat {
     pub version: u32,
     /// Its id.
     pub source_id: String,
+    /// Its title, where it has one.
+    pub title: Option<String>,
     /// All of it, as JSON.
     pub json: Vec<u8>,
 }
@@ -22,6 +24,8 @@ pub struct NatterChat {
 struct Head {
     natter_export: u32,
     fid: String,
+    #[serde(default)]
+    title: Option<String>,
 }
 
 pub(crate) fn read(json: Vec<u8>) -> Result<NatterChat, ChatFault> {
@@ -29,5 +33,6 @@ pub(crate) fn read(json: Vec<u8>) -> Result<NatterChat, ChatFault> {
     if head.natter_export > EXPORT_VERSION {
         return Err(ChatFault::Newer(head.natter_export));
     }
-    Ok(NatterChat { version: head.natter_export, source_id: head.fid, json })
+    let Head { natter_export: version, fid: source_id, title } = head;
+    Ok(NatterChat { version, source_id, title, json })
 }

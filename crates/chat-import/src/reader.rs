@@ -26,11 +26,18 @@ pub enum Item {
     Chat {
         /// The program.
         program: Program,
+        /// Its place in its file, from 1.
+        place: usize,
         /// The chat.
         chat: Box<ImportedChat>,
     },
     /// One of Natter's own.
-    Natter(NatterChat),
+    Natter {
+        /// Its place in its file, from 1.
+        place: usize,
+        /// The chat.
+        chat: NatterChat,
+    },
     /// One that cannot be read.
     Unreadable {
         /// Its title, as far as that can be read.
@@ -183,11 +190,12 @@ fn one(json: Vec<u8>, files: &mut dyn Files, place: usize) -> Result<Option<Item
         Program::Natter => {
             let known = title(&json);
             let unreadable = |fault| Item::Unreadable { title: known, place, fault };
-            return natter::read(json).map(Item::Natter).map(Some).map_err(unreadable);
+            let read = natter::read(json).map(|chat| Some(Item::Natter { place, chat }));
+            return read.map_err(unreadable);
         }
     };
     match read {
-        Ok(chat) => Ok(Some(Item::Chat { program, chat: Box::new(chat) })),
+        Ok(chat) => Ok(Some(Item::Chat { program, place, chat: Box::new(chat) })),
         Err(fault) => Err(unreadable(&json, fault)),
     }
 }

@@ -26,6 +26,16 @@ impl Program {
             Self::Natter => "natter",
         }
     }
+
+    /// What it is called. Not translated.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::ChatGpt => "ChatGPT",
+            Self::Claude => "Claude",
+            Self::OllmChat => "OLLMchat",
+            Self::Natter => "Natter",
+        }
+    }
 }
 
 #[derive(Deserialize)]

@@ -7,6 +7,7 @@ mod net;
 mod repetition;
 mod settings;
 mod store;
+mod transfer;
 mod wire;
 mod wire_faults;
 mod wire_fixtures;

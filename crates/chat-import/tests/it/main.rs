@@ -27,7 +27,7 @@ fn read_text(text: &str) -> (Vec<Item>, Result<Found, ExportFault>) {
 }
 
 fn only(items: Vec<Item>, from: Program) -> ImportedChat {
-    let [Item::Chat { program, chat }] = <[Item; 1]>::try_from(items).unwrap() else {
+    let [Item::Chat { program, chat, .. }] = <[Item; 1]>::try_from(items).unwrap() else {
         panic!("no chat of another program")
     };
     assert_eq!(program, from);

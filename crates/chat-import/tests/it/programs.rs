@@ -134,7 +134,9 @@ fn an_unreadable_chat_is_named_and_the_others_are_read() {
     assert!(matches!(faults[0], (Some("Odd"), 1, Some(ChatFault::Form(_)))), "{faults:?}");
     assert_eq!(faults[1], (Some("None"), 2, Some(&ChatFault::Empty)));
     assert_eq!(faults[2], (Some("New"), 3, Some(&ChatFault::Newer(99))));
-    assert!(matches!(&items[3], Item::Natter(chat) if chat.source_id == "f" && chat.version == 1));
+    assert!(
+        matches!(&items[3], Item::Natter { chat, place: 4 } if chat.source_id == "f" && chat.version == 1)
+    );
 }
 
 #[test]

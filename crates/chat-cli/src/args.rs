@@ -3,6 +3,7 @@
 mod agents;
 mod arranging;
 mod connections;
+mod import;
 mod models;
 mod sessions;
 mod trash;
@@ -22,6 +23,7 @@ use clap_complete::Shell;
 pub use self::agents::{Agents, ListAgents};
 pub use self::arranging::Arrange;
 pub use self::connections::Connections;
+pub use self::import::Import;
 pub use self::models::{ListModels, Models};
 pub use self::sessions::Sessions;
 pub use self::trash::Trash;
@@ -129,6 +131,8 @@ pub enum Command {
     },
     /// Export a chat with everything stored about it, or all chats
     Export(Export),
+    /// Import chats from other programs, or from another computer
+    Import(Import),
     /// List, add, test, and remove connections to servers
     #[command(args_conflicts_with_subcommands = true)]
     Connections {

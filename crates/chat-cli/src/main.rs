@@ -13,6 +13,7 @@ mod definitions;
 mod engine;
 mod error;
 mod generate;
+mod import;
 mod keyboard;
 mod models;
 mod outgoing;
@@ -94,6 +95,7 @@ async fn dispatch(command: Command, program: &Program) -> Result<Outcome> {
         Command::Delete { fid, yes } => sessions::delete(fid, yes, program).await,
         Command::Trash { action, json } => trash::run(action, json, program).await,
         Command::Export(args) => show::export(args, program).await,
+        Command::Import(args) => import::run(args, program).await,
         Command::Connections { action, json } => connections::run(action, json, program).await,
         Command::Models { action, list } => {
             models::run(action.unwrap_or(args::Models::List(list)), program).await

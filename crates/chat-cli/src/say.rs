@@ -5,6 +5,7 @@ mod agents;
 mod approvals;
 mod commands;
 mod context;
+mod import;
 mod trash;
 mod worktrees;
 
@@ -36,6 +37,10 @@ pub use commands::{
     commands, interrupt_to_end, long_lines, no_command, no_command_to_ask, only_in_chat,
 };
 pub use context::{compacted, not_begun, summing_up};
+pub use import::{
+    already_here, found_chats, import_stopped, imported, importing, not_imported,
+    not_imported_untitled, time_of_chats,
+};
 pub use trash::{
     archived, ask_delete, ask_delete_for_good, deleted, pinned, restored_chat, trash_is_empty,
 };

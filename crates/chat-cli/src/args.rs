@@ -3,6 +3,7 @@
 mod agents;
 mod arranging;
 mod connections;
+mod import;
 mod messages;
 mod models;
 mod sessions;
@@ -23,6 +24,7 @@ use clap_complete::Shell;
 pub use self::agents::{Agents, ListAgents};
 pub use self::arranging::Arrange;
 pub use self::connections::{AddConnection, Connections};
+pub use self::import::Import;
 pub use self::messages::{Edit, Messages, Regenerate};
 pub use self::models::{ListModels, Models};
 pub use self::sessions::Sessions;
@@ -124,8 +126,10 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Export a chat with everything stored about it
+    /// Export a chat with everything stored about it, or all chats
     Export(Export),
+    /// Import chats from other programs, or from another computer
+    Import(Import),
     /// List, add, test, and remove connections to servers
     #[command(args_conflicts_with_subcommands = true)]
     Connections {
@@ -266,11 +270,15 @@ pub struct Show {
 #[derive(Debug, Args)]
 pub struct Export {
     /// The chat’s FID, as listed by `sessions`
-    pub fid: String,
+    #[arg(required_unless_present = "all")]
+    pub fid: Option<String>,
+    /// Export all chats, archived ones too, each to a file in the folder given by --output
+    #[arg(long, conflicts_with = "fid", requires = "output")]
+    pub all: bool,
     /// Write Markdown instead of JSON
     #[arg(long)]
     pub markdown: bool,
-    /// Output file; default: standard output
+    /// Output file, or with --all a folder; default: standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Overwrite an existing file

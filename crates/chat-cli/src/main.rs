@@ -13,6 +13,7 @@ mod definitions;
 mod engine;
 mod error;
 mod generate;
+mod import;
 mod keyboard;
 mod messages;
 mod models;
@@ -96,6 +97,7 @@ async fn dispatch(command: Command, program: &Program) -> Result<Outcome> {
         Command::Delete(args) => sessions::delete(args, program).await,
         Command::Trash { action, json } => trash::run(action, json, program).await,
         Command::Export(args) => show::export(args, program).await,
+        Command::Import(args) => import::run(args, program).await,
         Command::Connections { action, json } => connections::run(action, json, program).await,
         Command::Models { action, list } => {
             models::run(action.unwrap_or(args::Models::List(list)), program).await

@@ -5,6 +5,7 @@ mod agents;
 mod approvals;
 mod commands;
 mod context;
+mod import;
 mod messages;
 mod servers;
 mod trash;
@@ -38,6 +39,10 @@ pub use commands::{
     commands, interrupt_to_end, long_lines, no_command, no_command_to_ask, only_in_chat,
 };
 pub use context::{compacted, not_begun, summing_up};
+pub use import::{
+    already_here, found_chats, import_stopped, imported, importing, not_imported,
+    not_imported_untitled, time_of_chats,
+};
 pub use messages::{
     ask_delete_from, ask_delete_message, ask_delete_reply, no_branches, no_message, no_messages,
     no_reply, not_a_reply, not_yours, nothing_to_continue, one_chat_for_message,
@@ -337,6 +342,14 @@ pub fn no_changes() -> String {
 
 pub fn exported(path: &Path) -> String {
     fill(&gettext("Exported to “{path}”."), &[("path", &path.display().to_string())])
+}
+
+/// That chats were exported, each to a file of its own.
+pub fn exported_chats(count: usize, folder: &Path) -> String {
+    let number = u32::try_from(count).unwrap_or(u32::MAX);
+    let words =
+        ngettext("Exported {n} chat to “{path}”.", "Exported {n} chats to “{path}”.", number);
+    fill(&words, &[("n", &count.to_string()), ("path", &folder.display().to_string())])
 }
 
 /// A file exists that a command of a conversation is to write.

@@ -11,9 +11,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use chat_core::event::SessionPlaceholder;
-use chat_core::message::{Fid, Message, Options};
+use chat_core::message::{Fid, Message};
 use chat_core::tool::Toolbox;
-use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::args;
@@ -23,6 +22,7 @@ use crate::output::json::MessageView;
 use crate::output::{Calls, lines_of};
 use crate::say;
 use crate::sessions;
+use crate::terminal;
 
 pub use numbers::numbers;
 
@@ -49,20 +49,53 @@ pub async fn show(args: args::Show, program: &Program) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Exports a chat with everything that is stored about it.
+/// Exports a chat with everything that is stored about it, or all chats to a folder.
 pub async fn export(args: args::Export, program: &Program) -> Result<Outcome> {
-    let chat = read(&args.fid, program).await?;
-    let text = if args.markdown { markdown::write(&chat) } else { whole(&chat) };
+    let Some(fid) = &args.fid else { return export_all(&args, program).await };
+    let text = exported(fid, args.markdown, program).await?;
     match args.output {
         None => program.output.print(program.terminal.clean_output(&text).into_owned()).await?,
-        Some(path) => write(&path, &text, args.force).map_err(|error| {
-            CliError::Said(match error.kind() {
-                io::ErrorKind::AlreadyExists => say::file_exists(&path),
-                _ => say::not_written(&path, &error.to_string()),
-            })
-        })?,
+        Some(path) => write_out(&path, &text, args.force)?,
     }
     Ok(Outcome::Done)
+}
+
+/// Writes each chat to a file of its own in the output folder. What agents reported is in their chat.
+async fn export_all(args: &args::Export, program: &Program) -> Result<Outcome> {
+    let folder = args.output.as_deref().unwrap_or(Path::new("."));
+    let ending = if args.markdown { "md" } else { "json" };
+    let rows = program.manager.sessions().list().await?;
+    let chats = rows.into_iter().filter(|row| row.parent.is_none());
+    let chats: Vec<_> =
+        chats.map(|row| (folder.join(format!("{}.{ending}", row.fid)), row.meta.fid)).collect();
+    // Before anything is written.
+    if let Some((there, _)) = chats.iter().find(|(path, _)| !args.force && path.exists()) {
+        return Err(CliError::Said(say::file_exists(there)));
+    }
+    std::fs::create_dir_all(folder)
+        .map_err(|error| CliError::Said(say::not_written(folder, &error.to_string())))?;
+    for (path, fid) in &chats {
+        write_out(path, &exported(fid.as_str(), args.markdown, program).await?, args.force)?;
+    }
+    terminal::say(&format!("{}\n", terminal::clean(&say::exported_chats(chats.len(), folder))));
+    Ok(Outcome::Done)
+}
+
+/// A chat as Markdown, or as JSON with all that is stored of it.
+async fn exported(fid: &str, as_markdown: bool, program: &Program) -> Result<String> {
+    if as_markdown {
+        return Ok(markdown::write(&read(fid, program).await?));
+    }
+    Ok(lines_of(&program.manager.sessions().export(&Fid::new(fid)).await?))
+}
+
+fn write_out(path: &Path, text: &str, over: bool) -> Result<()> {
+    write(path, text, over).map_err(|error| {
+        CliError::Said(match error.kind() {
+            io::ErrorKind::AlreadyExists => say::file_exists(path),
+            _ => say::not_written(path, &error.to_string()),
+        })
+    })
 }
 
 /// Writes a chat as Markdown, to a new file or to the output.
@@ -125,38 +158,4 @@ fn json(chat: &Chat) -> String {
     });
     let messages = messages.collect();
     lines_of(&View { session: sessions::View::new(&chat.session), messages })
-}
-
-/// The version of the export format; raised when the meaning of something in it changes.
-const EXPORT_VERSION: u32 = 1;
-
-/// A chat with everything that is stored, so that it can be imported again.
-#[derive(Serialize)]
-struct Whole<'a> {
-    natter_export: u32,
-    fid: &'a Fid,
-    title: &'a str,
-    agent: &'a str,
-    model: Option<&'a chat_core::message::ModelRef>,
-    thinking: chat_core::message::Thinking,
-    options: &'a Options,
-    created: Timestamp,
-    updated: Timestamp,
-    messages: &'a [Arc<Message>],
-}
-
-fn whole(chat: &Chat) -> String {
-    let session = &chat.session;
-    lines_of(&Whole {
-        natter_export: EXPORT_VERSION,
-        fid: &session.fid,
-        title: &session.title,
-        agent: &session.agent,
-        model: session.model.as_ref(),
-        thinking: session.thinking,
-        options: &session.options,
-        created: session.created,
-        updated: session.updated,
-        messages: &chat.messages,
-    })
 }

@@ -5,6 +5,7 @@ mod attachment;
 mod budget;
 mod feature;
 mod for_model;
+mod import;
 mod missing;
 mod model;
 mod page;
@@ -21,6 +22,7 @@ pub use self::agent::{BrokenAgent, NoAgent};
 pub use self::attachment::AttachmentFault;
 pub use self::budget::BudgetLimit;
 pub use self::feature::Feature;
+pub use self::import::{ChatImportFault, ImportFault};
 pub use self::missing::MissingMessages;
 pub use self::model::FileFault;
 pub use self::page::PageFault;
@@ -351,6 +353,18 @@ pub enum Kind {
     ReviewFailed,
     /// Nothing was changed since: there is nothing to take back.
     NothingChanged,
+    /// An export of chats cannot be read, or not to its end.
+    ImportFile {
+        /// The file, archive or folder.
+        path: PathBuf,
+        /// Why.
+        fault: ImportFault,
+    },
+    /// A chat of an export cannot be imported.
+    ImportChat {
+        /// Why.
+        fault: ChatImportFault,
+    },
     /// A page of the web that the person named could not be had.
     PageNotFetched {
         /// Its address.

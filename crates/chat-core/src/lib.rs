@@ -28,6 +28,7 @@ pub mod store;
 pub mod tool;
 
 pub use chat_definitions as definitions;
+pub use chat_import as exports;
 pub use chat_journal as review;
 pub use chat_permission as permission;
 pub use chat_worktree as worktree;

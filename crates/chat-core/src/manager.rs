@@ -14,7 +14,9 @@ mod definition_registry;
 mod definitions;
 mod deletion;
 mod downloads;
+mod export;
 mod follow;
+mod import;
 mod lifecycle;
 mod loading;
 mod local_models;
@@ -65,6 +67,7 @@ pub use self::connections::Connections;
 pub use self::context::SessionContext;
 pub use self::definitions::DefinitionFiles;
 pub use self::downloads::Downloads;
+pub use self::import::{Import, ImportPreview, ImportProgress, ImportReport, UnreadableChat};
 pub use self::local_models::LocalModels;
 pub use self::messages::{Messages, Regenerate};
 pub use self::models::Models;
@@ -335,6 +338,11 @@ impl Manager {
     /// The agents, commands and skills that users write as files.
     pub fn definitions(&self) -> DefinitionFiles {
         DefinitionFiles(self.clone())
+    }
+
+    /// The import of chats from exports of other programs, and of Natter itself.
+    pub fn import(&self) -> Import {
+        Import(self.clone())
     }
 
     /// The backups of the chats.

@@ -10,7 +10,9 @@ mod columns;
 mod db_handle;
 mod deletion;
 mod duplicate;
+mod export;
 mod fault;
+mod import;
 mod indexing;
 mod journal;
 mod memory;
@@ -48,6 +50,8 @@ use crate::settings::{Folders, disk};
 
 pub use backups::{BACKUP_INTERVAL, Backup};
 pub use changes::Changes;
+pub use export::SessionExport;
+pub use import::{ImportSource, NewImport};
 pub use owed_reports::{OwedReport, ReportDelivery};
 pub use pattern::Pattern;
 pub use record::{

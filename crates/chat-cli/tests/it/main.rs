@@ -11,6 +11,7 @@ mod definitions;
 mod disk;
 mod faults;
 mod home;
+mod import;
 mod kill;
 mod manage;
 mod messages;

@@ -180,7 +180,8 @@ fn an_export_holds_everything() {
     home.run(["export", &fid, "--output", file.to_str().expect("a path")]).ok();
     let export: Value =
         serde_json::from_slice(&std::fs::read(&file).expect("a file")).expect("JSON");
-    assert_eq!(export["natter_export"], 1);
+    assert_eq!(export["natter_export"], 2);
+    assert_eq!(export["head"], export["messages"][1]["id"]);
     assert_eq!(export["fid"], fid);
     assert_eq!(export["options"]["temperature"], 0.5);
     let reply = &export["messages"][1];

@@ -145,6 +145,10 @@ fn sentence(kind: &Kind, server: &str) -> String {
             NoReview::NoGit => "Changes cannot be reviewed, because Git is not installed.",
         },
         Kind::ReviewFailed => "The changes could not be read or undone.",
+        Kind::ImportFile { path, .. } => {
+            return format!("The chats in “{}” could not be read.", path.display());
+        }
+        Kind::ImportChat { .. } => "The chat could not be imported.",
         Kind::NothingChanged => "No files have changed since then.",
         Kind::ConnectionMissing { name } => return format!("There is no connection “{name}”."),
         Kind::NoModel => "There is no model to use.",

@@ -35,6 +35,12 @@ struct SpokenPart<'a> {
 
 /// Adds a message to a session. Whole ones are indexed. The reports that it carries are owed no more.
 pub(super) fn insert(db: &DbHandle, session: i64, message: &Message) -> Outcome<()> {
+    insert_foreign(db, session, message)?;
+    owed_reports::settle(db, message)
+}
+
+/// The same of a message that comes from elsewhere: the reports that it carries are nobody's here.
+pub(super) fn insert_foreign(db: &DbHandle, session: i64, message: &Message) -> Outcome<()> {
     db.run(
         "INSERT INTO messages (id, session, parent, role, parts, time, ended, error, connection, \
          model, usage, continues) VALUES (?1, ?2, ?3, ?4, '[]', ?5, NULL, NULL, ?6, ?7, NULL, ?8)",
@@ -49,8 +55,7 @@ pub(super) fn insert(db: &DbHandle, session: i64, message: &Message) -> Outcome<
             message.continues.as_ref().map(MessageId::as_bytes),
         ],
     )?;
-    store_content(db, db.connection.last_insert_rowid(), message)?;
-    owed_reports::settle(db, message)
+    store_content(db, db.connection.last_insert_rowid(), message)
 }
 
 /// Stores what a message has become, and indexes it if it ended.

@@ -14,6 +14,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/007.sql"),
     include_str!("migrations/008.sql"),
     include_str!("migrations/009.sql"),
+    include_str!("migrations/010.sql"),
 ];
 
 /// Today's version.

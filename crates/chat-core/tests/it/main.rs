@@ -8,6 +8,7 @@ mod net;
 mod repetition;
 mod settings;
 mod store;
+mod transfer;
 mod wire;
 mod wire_anthropic;
 mod wire_cut;

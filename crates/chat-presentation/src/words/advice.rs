@@ -137,6 +137,8 @@ pub fn advice(error: &Error) -> Advice {
         | Kind::Worktree { .. }
         | Kind::NoReview { .. }
         | Kind::NothingChanged
+        | Kind::ImportFile { .. }
+        | Kind::ImportChat { .. }
         | Kind::SessionAtWork
         | Kind::AgentAtWork { .. }
         | Kind::SkillUnreadable { .. }

@@ -1,6 +1,7 @@
 //! Words each kind of error in one plain sentence: what happened, and what to do about it.
 
 mod abilities;
+mod import;
 mod repair;
 
 use std::path::Path;
@@ -327,6 +328,8 @@ pub fn sentence(error: &Error) -> String {
         Kind::NothingChanged => {
             gettext("No files have changed since then, so there is nothing to undo.")
         }
+        Kind::ImportFile { path, fault } => in_file(path, &import::file(*fault)),
+        Kind::ImportChat { fault } => import::chat(*fault),
         Kind::PageNotFetched { url, why } => page::fault(url, why),
         Kind::ConnectionMissing { name } => fill(
             &gettext(

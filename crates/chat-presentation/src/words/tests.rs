@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use chat_core::error::{
-    AttachmentFault, BrokenAgent, BudgetLimit, Error, Feature, FileFault, Kind, MissingMessages,
-    NoAgent, NoReview, PageFault, WorktreeFault,
+    AttachmentFault, BrokenAgent, BudgetLimit, ChatImportFault, Error, Feature, FileFault,
+    ImportFault, Kind, MissingMessages, NoAgent, NoReview, PageFault, WorktreeFault,
 };
 
 use super::{advice, sentence};
@@ -162,6 +162,16 @@ fn all_kinds() -> Vec<Kind> {
         Kind::ModelTooLarge { needed: 20_000_000_000, available: 7_500_000_000 },
         Kind::ModelNotLoaded,
         Kind::TemplateFailed,
+        Kind::ImportFile { path: path(), fault: ImportFault::Unreadable },
+        Kind::ImportFile { path: path(), fault: ImportFault::Unknown },
+        Kind::ImportFile { path: path(), fault: ImportFault::Truncated },
+        Kind::ImportFile { path: path(), fault: ImportFault::ChatTooLarge },
+        Kind::ImportFile { path: path(), fault: ImportFault::Archive },
+        Kind::ImportFile { path: path(), fault: ImportFault::UnsafePath },
+        Kind::ImportFile { path: path(), fault: ImportFault::Bomb },
+        Kind::ImportChat { fault: ChatImportFault::Form },
+        Kind::ImportChat { fault: ChatImportFault::Empty },
+        Kind::ImportChat { fault: ChatImportFault::Newer },
     ]
 }
 
@@ -256,10 +266,12 @@ fn place(kind: &Kind) -> usize {
         Kind::InvalidHeader { .. } => 80,
         Kind::CertificateFile { .. } => 81,
         Kind::Attachment { .. } => 82,
+        Kind::ImportFile { .. } => 83,
+        Kind::ImportChat { .. } => 84,
     }
 }
 
-const KINDS: usize = 83;
+const KINDS: usize = 85;
 
 fn errors() -> Vec<Error> {
     let kinds = all_kinds();

@@ -32,6 +32,7 @@ mod models;
 mod nested_scroll;
 mod paint;
 mod panel;
+mod pictures;
 mod popover;
 mod preferences;
 mod project_picker;

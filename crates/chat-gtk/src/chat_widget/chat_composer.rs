@@ -31,6 +31,8 @@ pub(super) enum Msg {
     Left(Written),
     /// Typing rests.
     Rests,
+    /// Drafts were written, or could not be.
+    Written(std::io::Result<()>),
     /// The program ends, and what is on its way takes too long.
     NothingComes,
     /// What an earlier run kept is read.
@@ -42,6 +44,8 @@ pub(super) enum Msg {
 /// What came of a message.
 #[derive(Debug)]
 pub(super) enum Output {
+    /// Drafts cannot be written, for the first time since they could.
+    Unwritten(std::io::Error),
     /// The draft is another one.
     Changed,
     /// A message is on disk.
@@ -87,6 +91,8 @@ pub(super) struct ChatComposer {
     is_reading: bool,
     /// Whether what was typed is written soon.
     has_timer: bool,
+    /// Whether drafts could not be written the last time.
+    is_failing: bool,
     outbox: Outbox,
     ending: Ending,
     /// Whether the person has switched to a chat that is not shown yet.
@@ -111,6 +117,7 @@ impl ChatComposer {
             is_reading: folder.is_some(),
             folder,
             has_timer: false,
+            is_failing: false,
             outbox: Outbox::default(),
             ending: Ending::No,
             is_switching: false,
@@ -143,6 +150,10 @@ impl ChatComposer {
             Msg::Rests => {
                 self.has_timer = false;
                 self.write();
+            }
+            Msg::Written(result) => {
+                let was_failing = std::mem::replace(&mut self.is_failing, result.is_err());
+                return result.err().filter(|_| !was_failing).map(Output::Unwritten);
             }
             Msg::NothingComes => self.nothing_comes(),
             Msg::Read(stored) => return self.read(stored).then_some(Output::Changed),
@@ -286,14 +297,14 @@ impl ChatComposer {
         if unwritten.is_empty() || self.is_reading || self.is_ending() {
             return;
         }
-        self.handle.run_blocking(move || write(&unwritten, &folder));
+        self.handle.spawn_blocking(move || Msg::Written(write(&unwritten, &folder)));
     }
 }
 
-fn write(unwritten: &Unwritten, folder: &Path) {
-    if let Err(error) = unwritten.write(folder) {
+fn write(unwritten: &Unwritten, folder: &Path) -> std::io::Result<()> {
+    unwritten.write(folder).inspect_err(|error| {
         tracing::warn!(%error, "drafts could not be written");
-    }
+    })
 }
 
 #[cfg(test)]

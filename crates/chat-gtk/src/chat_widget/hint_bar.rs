@@ -1,5 +1,7 @@
 //! Shows above the composer what a person must know before they write.
 
+use std::cell::RefCell;
+
 use chat_core::error::Error;
 use chat_core::event::Health;
 use chat_core::manager::Manager;
@@ -11,7 +13,7 @@ use gettextrs::gettext;
 use relm4::gtk::prelude::*;
 
 use super::handle::Handle;
-use super::messages::Output;
+use super::messages;
 use super::shown_chat::ShownChat;
 use crate::{accessible, adaptive_pair};
 
@@ -25,6 +27,8 @@ enum Hint {
     InUse,
     /// The server does not answer, in these words.
     NoAnswer(String),
+    /// The model of this title cannot see the attached pictures; another one can.
+    Blind(String, Option<ModelRef>),
     /// The model is a tiny one for trying out, of this title.
     Tiny(String),
 }
@@ -37,6 +41,7 @@ impl Hint {
         failure: Option<String>,
         said: Option<&str>,
         model: Option<&ModelRef>,
+        blind: Option<Blind>,
     ) -> Option<Self> {
         if in_use {
             return Some(Self::InUse);
@@ -44,8 +49,19 @@ impl Hint {
         if failure.is_some() {
             return failure.filter(|words| said != Some(words)).map(Self::NoAnswer);
         }
+        if let Some(Blind { model, other }) = blind {
+            return Some(Self::Blind(title(&model), other));
+        }
         model.filter(|model| is_tiny(model)).map(|model| Self::Tiny(title(model)))
     }
+}
+
+/// A model that cannot see pictures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Blind {
+    pub(super) model: ModelRef,
+    /// One that can, if one is known.
+    pub(super) other: Option<ModelRef>,
 }
 
 /// Whether this is the tiny model that is there for trying out.
@@ -62,6 +78,13 @@ pub(super) fn in_use() -> String {
     gettext("This chat is open in another Natter window or terminal. You can only read it here.")
 }
 
+/// What the person asks for with the bar.
+#[derive(Debug)]
+pub(super) enum Output {
+    /// This model is to answer, or one that they choose.
+    Seeing(Option<ModelRef>),
+}
+
 /// What the person does with the bar.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Msg {
@@ -69,6 +92,8 @@ pub(super) enum Msg {
     LookAgain,
     /// They have read that the model is a tiny one.
     TinyIsKnown,
+    /// They want a model that can see pictures.
+    ChooseSeeing,
 }
 
 /// The bar.
@@ -82,6 +107,10 @@ pub(super) struct HintBar {
     buttons: gtk::Box,
     /// Leads to better models.
     better: gtk::Button,
+    /// Leads to a model that can see pictures.
+    seeing: gtk::Button,
+    /// That model, if one is known.
+    other: RefCell<Option<ModelRef>>,
     /// Ends what need not be said again.
     close: gtk::Button,
 }
@@ -95,10 +124,13 @@ impl HintBar {
         let told = handle.callback(|()| Msg::LookAgain);
         again.connect_clicked(move |_| told(()));
         let asked = handle.clone();
-        settings.connect_clicked(move |_| asked.output(Output::Connections(None)));
+        settings.connect_clicked(move |_| asked.output(messages::Output::Connections(None)));
         let better = gtk::Button::with_label(&gettext("Get a Better Model…"));
         let asked = handle.clone();
-        better.connect_clicked(move |_| asked.output(Output::Models));
+        better.connect_clicked(move |_| asked.output(messages::Output::Models));
+        let seeing = gtk::Button::new();
+        let told = handle.callback(|()| Msg::ChooseSeeing);
+        seeing.connect_clicked(move |_| told(()));
         let close = gtk::Button::builder()
             .icon_name("window-close-symbolic")
             .css_classes(["flat", "circular"])
@@ -113,6 +145,7 @@ impl HintBar {
         let all = gtk::Box::builder().spacing(6).valign(gtk::Align::Center).build();
         all.append(&buttons);
         all.append(&better);
+        all.append(&seeing);
         all.append(&close);
         let icon = gtk::Image::builder().valign(gtk::Align::Center).build();
         let line = gtk::Box::builder().spacing(10).css_classes(["problem"]).build();
@@ -120,10 +153,23 @@ impl HintBar {
         line.append(&adaptive_pair::words(&words, &all));
         let root = gtk::Revealer::builder().child(&line).build();
         // What is not said yet takes no room from what is.
-        for part in [buttons.upcast_ref::<gtk::Widget>(), better.upcast_ref(), close.upcast_ref()] {
+        let parts: [&gtk::Widget; 4] =
+            [buttons.upcast_ref(), better.upcast_ref(), seeing.upcast_ref(), close.upcast_ref()];
+        for part in parts {
             part.set_visible(false);
         }
-        Self { handle, manager: None, root, icon, words, buttons, better, close }
+        Self {
+            handle,
+            manager: None,
+            root,
+            icon,
+            words,
+            buttons,
+            better,
+            seeing,
+            other: RefCell::default(),
+            close,
+        }
     }
 
     pub(super) fn widget(&self) -> &gtk::Revealer {
@@ -135,8 +181,9 @@ impl HintBar {
     }
 
     /// Says what is to be known about this chat: that another program writes it, or that its server does not
-    /// answer. `said` is what went wrong in it last, which stands there already.
-    pub(super) fn show(&self, shown: &ShownChat, said: Option<&Error>) {
+    /// answer. `said` is what went wrong in it last, which stands there already. `blind` is its model if that
+    /// cannot see the pictures of the message.
+    pub(super) fn show(&self, shown: &ShownChat, said: Option<&Error>, blind: Option<Blind>) {
         let name = shown.model().map(|model| model.connection.as_str());
         let states =
             self.manager.as_ref().map(|manager| manager.connections().list()).unwrap_or_default();
@@ -152,25 +199,42 @@ impl HintBar {
         let said = said.filter(|_| matches!(shown, ShownChat::Open(_))).map(words::sentence);
         let known = self.manager.as_ref().is_some_and(|m| m.settings().current().ui.tiny_is_known);
         let model = shown.model().filter(|model| !(known && is_tiny(model)));
-        self.say(Hint::of(shown.is_in_use(), failure, said.as_deref(), model));
+        self.say(Hint::of(shown.is_in_use(), failure, said.as_deref(), model, blind));
     }
 
-    pub(super) fn update(&self, msg: Msg) {
-        let Some(manager) = self.manager.clone() else { return };
+    /// Does what the person wants. Gives the model that is to answer, or none where they are to choose one.
+    pub(super) fn update(&self, msg: Msg) -> Option<Output> {
+        let manager = self.manager.clone()?;
         match msg {
+            Msg::ChooseSeeing => return Some(Output::Seeing(self.other.borrow().clone())),
             Msg::LookAgain => manager.connections().refresh(),
             Msg::TinyIsKnown => self.handle.run(None, async move {
                 let change = |settings: &mut Settings| settings.ui.tiny_is_known = true;
                 manager.settings().change(change).await.map(drop)
             }),
         }
+        None
     }
 
     /// Says something; none says nothing, and leaves the words while the bar slides away.
     fn say(&self, hint: Option<Hint>) {
         self.root.set_reveal_child(hint.is_some());
         let Some(hint) = hint else { return };
+        let is_blind = matches!(hint, Hint::Blind(..));
         let (icon, words, can_act, can_improve) = match hint {
+            Hint::Blind(model, other) => {
+                let label = match &other {
+                    Some(other) => {
+                        words::fill(&gettext("Use {model}"), &[("model", &title(other))])
+                    }
+                    None => gettext("Choose a Model"),
+                };
+                self.seeing.set_label(&label);
+                self.other.replace(other);
+                let words =
+                    words::fill(&gettext("{model} can’t see images."), &[("model", &model)]);
+                ("dialog-information-symbolic", words, false, false)
+            }
             Hint::InUse => ("changes-prevent-symbolic", in_use(), false, false),
             Hint::NoAnswer(words) => ("dialog-warning-symbolic", words, true, false),
             Hint::Tiny(model) => {
@@ -185,6 +249,7 @@ impl HintBar {
         self.words.set_label(&words);
         self.buttons.set_visible(can_act);
         self.better.set_visible(can_improve);
+        self.seeing.set_visible(is_blind);
         self.close.set_visible(can_improve);
     }
 }
@@ -196,19 +261,30 @@ mod tests {
     #[test]
     fn nothing_is_said_twice() {
         let no_answer = || Some("Nothing answers.".to_owned());
-        assert_eq!(Hint::of(false, None, None, None), None);
+        assert_eq!(Hint::of(false, None, None, None, None), None);
         assert_eq!(
-            Hint::of(false, no_answer(), Some("The key is wrong."), None),
+            Hint::of(false, no_answer(), Some("The key is wrong."), None, None),
             Some(Hint::NoAnswer("Nothing answers.".to_owned()))
         );
-        assert_eq!(Hint::of(false, no_answer(), Some("Nothing answers."), None), None);
-        assert_eq!(Hint::of(true, no_answer(), None, None), Some(Hint::InUse));
+        assert_eq!(Hint::of(false, no_answer(), Some("Nothing answers."), None, None), None);
+        assert_eq!(Hint::of(true, no_answer(), None, None, None), Some(Hint::InUse));
+    }
+
+    #[test]
+    fn that_pictures_are_not_seen_is_more_than_that_the_model_is_tiny() {
+        let tiny = ModelRef::new(CONNECTION, TINY);
+        let blind = || Some(Blind { model: tiny.clone(), other: None });
+        let said = Hint::of(false, None, None, Some(&tiny), blind());
+        assert_eq!(said, Some(Hint::Blind("SmolLM2 135M".to_owned(), None)));
+        let no_answer = Some("Nothing answers.".to_owned());
+        let said = Hint::of(false, no_answer, None, Some(&tiny), blind());
+        assert!(matches!(said, Some(Hint::NoAnswer(_))));
     }
 
     #[test]
     fn the_tiny_model_on_this_computer_is_told_from_all_others() {
         let of = |connection: &str, model: &str| {
-            Hint::of(false, None, None, Some(&ModelRef::new(connection, model)))
+            Hint::of(false, None, None, Some(&ModelRef::new(connection, model)), None)
         };
         assert_eq!(of(CONNECTION, TINY), Some(Hint::Tiny("SmolLM2 135M".to_owned())));
         assert_eq!(of(CONNECTION, "qwen3-4b"), None);
@@ -216,6 +292,9 @@ mod tests {
         // That it does not answer is more than that it is tiny.
         let broken = Some("Nothing answers.".to_owned());
         let tiny = ModelRef::new(CONNECTION, TINY);
-        assert!(matches!(Hint::of(false, broken, None, Some(&tiny)), Some(Hint::NoAnswer(_))));
+        assert!(matches!(
+            Hint::of(false, broken, None, Some(&tiny), None),
+            Some(Hint::NoAnswer(_))
+        ));
     }
 }

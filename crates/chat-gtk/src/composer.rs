@@ -32,8 +32,6 @@ use gtk::glib;
 use relm4::gtk::prelude::*;
 
 use crate::{accessible, adaptive_pair};
-#[cfg(test)]
-pub(crate) use attached::tests::text_file;
 pub(crate) use attached::{Attached, Source, Unread};
 use buttons::{attach_button, round_button, row_of};
 use chips::Chips;
@@ -226,6 +224,8 @@ impl Composer {
         let attach = attach_button();
         let about = row_of(about);
         about.prepend(&attach);
+        // All of them fit a narrow window.
+        about.set_spacing(2);
         let line = adaptive_pair::controls(&about, &sending);
         line.add_css_class("send-line");
         let note = gtk::Label::builder()
@@ -393,6 +393,9 @@ impl Inner {
         self.tell(hindrance.map_or_else(submit, Output::Hindered));
     }
 }
+
+#[cfg(test)]
+pub(crate) use attached::tests::text_file;
 
 #[cfg(test)]
 mod tests;

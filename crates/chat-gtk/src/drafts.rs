@@ -28,6 +28,8 @@ pub(crate) struct Drafts {
     written: HashMap<Option<Fid>, Written>,
     unwritten: Unwritten,
     typed: bool,
+    /// Whether they could not be written the last time.
+    is_failing: bool,
     nothing: Written,
 }
 
@@ -84,6 +86,12 @@ impl Drafts {
             let draft = unsent.clone().followed_by(typed.clone(), "\n");
             self.set(fid, &draft);
         }
+    }
+
+    /// Takes whether they could be written. Gives the error the first time since they could.
+    pub(crate) fn new_failure(&mut self, written: std::io::Result<()>) -> Option<std::io::Error> {
+        let was_failing = std::mem::replace(&mut self.is_failing, written.is_err());
+        written.err().filter(|_| !was_failing)
     }
 
     /// The drafts that have to be written, to be moved to another thread.
@@ -385,6 +393,16 @@ mod tests {
         std::fs::remove_file(&blocked).unwrap();
         drafts.unwritten().write(&blocked).unwrap();
         assert_eq!(read(&blocked)[&None], text("kept"));
+    }
+
+    #[test]
+    fn that_they_cannot_be_written_is_told_once() {
+        let mut drafts = Drafts::default();
+        let full = || Err(std::io::ErrorKind::StorageFull.into());
+        assert!(drafts.new_failure(full()).is_some());
+        assert!(drafts.new_failure(full()).is_none());
+        assert!(drafts.new_failure(Ok(())).is_none());
+        assert!(drafts.new_failure(full()).is_some());
     }
 
     #[test]

@@ -91,8 +91,6 @@ pub(super) struct ChatComposer {
     is_reading: bool,
     /// Whether what was typed is written soon.
     has_timer: bool,
-    /// Whether drafts could not be written the last time.
-    is_failing: bool,
     outbox: Outbox,
     ending: Ending,
     /// Whether the person has switched to a chat that is not shown yet.
@@ -117,7 +115,6 @@ impl ChatComposer {
             is_reading: folder.is_some(),
             folder,
             has_timer: false,
-            is_failing: false,
             outbox: Outbox::default(),
             ending: Ending::No,
             is_switching: false,
@@ -152,8 +149,7 @@ impl ChatComposer {
                 self.write();
             }
             Msg::Written(result) => {
-                let was_failing = std::mem::replace(&mut self.is_failing, result.is_err());
-                return result.err().filter(|_| !was_failing).map(Output::Unwritten);
+                return self.drafts.new_failure(result).map(Output::Unwritten);
             }
             Msg::NothingComes => self.nothing_comes(),
             Msg::Read(stored) => return self.read(stored).then_some(Output::Changed),

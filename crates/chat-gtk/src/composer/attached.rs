@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use chat_core::attachment::{ReadAttachment, Thumbnail};
+use chat_core::attachment::{AttachmentReader, ReadAttachment, Thumbnail};
 use chat_core::message::Attachment;
 use chat_presentation::words::{bytes, fill, grouped};
 use gettextrs::{gettext, ngettext};
 use gtk::glib;
 use serde::{Deserialize, Serialize};
 
-use super::written::{Pin, Pinned};
+use super::written::{Pin, Pinned, Written};
 use super::{Composer, Inner, Output};
 
 /// A file that was read.
@@ -134,6 +134,22 @@ impl Pin {
             _ => return false,
         };
         matches!(attachment, Attachment::Image { .. })
+    }
+}
+
+impl Written {
+    /// The same with small pictures of its pictures, as far as they can be made.
+    pub(crate) async fn with_thumbnails(mut self, reader: &AttachmentReader) -> Self {
+        for pin in &mut self.pins {
+            let Pinned::Picture(picture) = &pin.what else { continue };
+            let Attachment::Image { data, .. } = picture else { continue };
+            let Ok(read) = reader.read_bytes(&pin.label, Arc::clone(data)).await else { continue };
+            // What goes out is what was to.
+            let read = ReadAttachment { attachment: picture.clone(), ..read };
+            let what = Pinned::Attached(Box::new(Attached::new(read)));
+            *pin = Arc::new(Pin { what, ..Pin::clone(pin) });
+        }
+        self
     }
 }
 

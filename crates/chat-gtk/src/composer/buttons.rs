@@ -52,7 +52,7 @@ pub(super) fn attach_button() -> gtk::Button {
         .icon_name("mail-attachment-symbolic")
         .tooltip_text(gettext("Attach Files (Ctrl+Shift+A)"))
         .valign(gtk::Align::Center)
-        .css_classes(["flat"])
+        .css_classes(["flat", "attach"])
         .build();
     accessible::set_label(&button, &gettext("Attach Files"));
     button

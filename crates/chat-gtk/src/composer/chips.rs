@@ -10,6 +10,7 @@ use gettextrs::gettext;
 use gtk::{gdk, glib};
 use relm4::gtk::prelude::*;
 
+use crate::layout::{self, Layout};
 use crate::wrap::wrap;
 use crate::{accessible, pictures};
 
@@ -17,6 +18,34 @@ use crate::{accessible, pictures};
 const HIGHEST: i32 = 132;
 /// The size of a thumbnail, in pixels.
 const THUMBNAIL: i32 = 32;
+
+/// Gives a scrolled row the height that its lines need, up to the limit: a scrolled window of the toolkit does not ask
+/// how many lines there are at its width.
+struct Capped(gtk::Box);
+
+impl Layout for Capped {
+    fn measure(
+        &self,
+        widget: &gtk::Widget,
+        orientation: gtk::Orientation,
+        for_size: i32,
+    ) -> (i32, i32) {
+        if orientation == gtk::Orientation::Vertical {
+            let high = layout::height_of(self.0.upcast_ref(), for_size).min(HIGHEST);
+            return (high, high);
+        }
+        let (_, wanted) = layout::width_of(self.0.upcast_ref());
+        let scroller = layout::children(widget).next();
+        let least = scroller.map_or(0, |scroller| layout::width_of(&scroller).0);
+        (least, wanted.max(least))
+    }
+
+    fn allocate(&self, widget: &gtk::Widget, width: i32, height: i32) {
+        if let Some(scroller) = layout::children(widget).next() {
+            layout::place(&scroller, width, 0, 0, (width, height));
+        }
+    }
+}
 
 /// What is attached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +96,7 @@ impl Chip {
 
 /// The row of chips.
 pub(super) struct Chips {
-    root: gtk::ScrolledWindow,
+    root: gtk::Box,
     row: gtk::Box,
     current: RefCell<Vec<Chip>>,
     widgets: RefCell<Vec<ChipWidget>>,
@@ -97,13 +126,13 @@ impl Default for Chips {
         let row = wrap();
         row.add_css_class("chips");
         accessible::set_label(&row, &gettext("Attachments"));
-        let root = gtk::ScrolledWindow::builder()
+        let scroller = gtk::ScrolledWindow::builder()
             .child(&row)
             .hscrollbar_policy(gtk::PolicyType::Never)
-            .propagate_natural_height(true)
-            .max_content_height(HIGHEST)
-            .visible(false)
             .build();
+        let root = gtk::Box::builder().visible(false).build();
+        root.append(&scroller);
+        root.set_layout_manager(Some(layout::manager(Capped(row.clone()))));
         Self {
             root,
             row,
@@ -115,7 +144,7 @@ impl Default for Chips {
 }
 
 impl Chips {
-    pub(super) fn widget(&self) -> &gtk::ScrolledWindow {
+    pub(super) fn widget(&self) -> &gtk::Box {
         &self.root
     }
 

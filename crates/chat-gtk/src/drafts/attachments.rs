@@ -16,7 +16,7 @@ const FOLDER: &str = "attachments";
 /// The extension of such a file.
 const EXTENSION: &str = "json";
 /// A file that no draft has is left alone for so long: another program may be about to write the draft.
-const YOUNG: Duration = Duration::from_secs(60 * 60);
+const YOUNG: Duration = Duration::from_hours(1);
 
 /// A pin whose attachment has a file of its own.
 #[derive(Debug, Serialize, Deserialize)]

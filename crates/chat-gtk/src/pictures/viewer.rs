@@ -17,6 +17,8 @@ const SIZE: (i32, i32) = (860, 680);
 const STEP: f64 = 1.25;
 /// The least and the greatest zoom.
 const ZOOMS: (f64, f64) = (0.05, 16.0);
+/// What is drawn has no longer side, in pixels: more cannot be drawn everywhere.
+const LONGEST: f64 = 20_000.0;
 
 /// The viewer of a picture.
 struct Viewer {
@@ -49,22 +51,26 @@ pub(super) fn open(parent: Option<&gtk::Window>, shown: Option<(Rc<Decoded>, gdk
         close.add_shortcut(gtk::Shortcut::new(trigger, closing.clone()));
     }
     window.add_controller(close);
-    match shown {
-        Some((decoded, texture)) => Viewer::show(&window, decoded, texture),
-        None => {
-            let page = adw::StatusPage::builder()
-                .icon_name("image-missing-symbolic")
-                .title(gettext("Can’t Show This Image"))
-                .description(gettext("It may be damaged, or of a kind that Natter doesn’t know."))
-                .vexpand(true)
-                .build();
-            let column = gtk::Box::new(gtk::Orientation::Vertical, 0);
-            column.append(&adw::HeaderBar::builder().css_classes(["flat"]).build());
-            column.append(&page);
-            window.set_content(Some(&column));
-        }
+    if let Some((decoded, texture)) = shown {
+        Viewer::show(&window, decoded, texture);
+    } else {
+        window.set_content(Some(&not_shown()));
     }
     window.present();
+}
+
+/// What is seen in place of a picture that cannot be shown.
+fn not_shown() -> gtk::Box {
+    let page = adw::StatusPage::builder()
+        .icon_name("image-missing-symbolic")
+        .title(gettext("Can’t Show This Image"))
+        .description(gettext("It may be damaged, or of a kind that Natter doesn’t know."))
+        .vexpand(true)
+        .build();
+    let column = gtk::Box::new(gtk::Orientation::Vertical, 0);
+    column.append(&adw::HeaderBar::builder().css_classes(["flat"]).build());
+    column.append(&page);
+    column
 }
 
 impl Viewer {
@@ -185,7 +191,10 @@ impl Viewer {
     }
 
     fn set_zoom(&self, zoom: Option<f64>) {
-        let zoom = zoom.map(|zoom| zoom.clamp(ZOOMS.0, ZOOMS.1));
+        let (width, height) = self.size();
+        let most = ZOOMS.1.min(LONGEST / width.max(height)).max(ZOOMS.0);
+        let zoom = zoom.map(|zoom| zoom.clamp(ZOOMS.0, most));
+        self.keep_center();
         self.zoom.set(zoom);
         self.fit.set_active(zoom.is_none());
         let Some(zoom) = zoom else {
@@ -195,12 +204,27 @@ impl Viewer {
             self.picture.set_valign(gtk::Align::Fill);
             return;
         };
-        let (width, height) = self.size();
         self.picture.set_content_fit(gtk::ContentFit::Fill);
         self.picture.set_halign(gtk::Align::Center);
         self.picture.set_valign(gtk::Align::Center);
         let pixels = |side: f64| (side * zoom).round().max(1.0) as i32;
         self.picture.set_size_request(pixels(width), pixels(height));
+    }
+
+    /// What is in the middle stays there when the picture has its new size.
+    fn keep_center(&self) {
+        for along in [self.scroller.hadjustment(), self.scroller.vadjustment()] {
+            let middle = (along.value() + along.page_size() / 2.0) / along.upper().max(1.0);
+            let handler = Rc::new(Cell::new(None));
+            let own = Rc::clone(&handler);
+            let id = along.connect_changed(move |along| {
+                along.set_value(middle * along.upper() - along.page_size() / 2.0);
+                if let Some(id) = own.take() {
+                    along.disconnect(id);
+                }
+            });
+            handler.set(Some(id));
+        }
     }
 
     fn copy(self: &Rc<Self>) {

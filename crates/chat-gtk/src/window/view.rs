@@ -176,7 +176,12 @@ impl View {
             gdk::DragAction::COPY
         });
         let input = sender.input_sender().clone();
-        target.connect_leave(move |_| input.emit(Input::Dragged(false)));
+        // Also when they were dropped, taken or not.
+        target.connect_current_drop_notify(move |target| {
+            if target.current_drop().is_none() {
+                input.emit(Input::Dragged(false));
+            }
+        });
         let input = sender.input_sender().clone();
         root.connect_is_active_notify(move |root| {
             if root.is_active() {

@@ -235,7 +235,9 @@ impl UserMessage {
 fn append_wrapped(said: &gtk::Box, widgets: &[gtk::Widget]) {
     if !widgets.is_empty() {
         let line = wrap();
-        widgets.iter().for_each(|widget| line.append(widget));
+        for widget in widgets {
+            line.append(widget);
+        }
         said.append(&line);
     }
 }

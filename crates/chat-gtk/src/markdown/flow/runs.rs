@@ -126,7 +126,7 @@ fn push(out: &mut Vec<Run>, text: &str, style: Style, link: Option<&Rc<str>>) {
 }
 
 /// The text of a picture's description.
-fn plain(inlines: &[Inline], out: &mut String) {
+pub(super) fn plain(inlines: &[Inline], out: &mut String) {
     for inline in inlines {
         match inline {
             Inline::Text(text)

@@ -15,7 +15,7 @@ use crate::wrap::wrap;
 use crate::{accessible, pictures};
 
 /// More chips than fit in this height are scrolled, in pixels.
-const HIGHEST: i32 = 132;
+const HIGHEST: i32 = 150;
 /// The size of a thumbnail, in pixels.
 const THUMBNAIL: i32 = 32;
 

@@ -3,6 +3,7 @@
 mod agents;
 mod allowances;
 mod arranging;
+mod attaching;
 mod backups;
 mod branches;
 mod chats;

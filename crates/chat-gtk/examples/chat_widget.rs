@@ -49,6 +49,7 @@ fn main() -> anyhow::Result<glib::ExitCode> {
             | Output::EscapeAgain(false)
             | Output::Escaped
             | Output::Project(_)
+            | Output::Folder(_)
             | Output::Changes(_)
             | Output::Answered(_)
             | Output::AnswerUndone(_)

@@ -114,9 +114,11 @@ fn add_options(app: &adw::Application, version: &'static str) {
     let project = gettext("Work in this folder; starts a new chat there unless you name one");
     app.add_main_option("project", none, flags, glib::OptionArg::Filename, &project, Some("DIR"));
     let files = glib::OptionArg::FilenameArray;
+    let attach = gettext("Attach this file to a new chat, or to the one you name; may be repeated");
+    app.add_main_option("attach", none, flags, files, &attach, Some("FILE"));
     app.add_main_option(FILES, none, flags, files, "", Some("[FILE[:LINE]…]"));
     let summary = gettext(
-        "A file opens in its project: the nearest parent folder with a repository, or else its own folder.",
+        "A text file opens in its project: the nearest parent folder with a repository, or else its own folder. Pictures, PDF and other documents are attached to a new chat.",
     );
     app.set_option_context_summary(Some(&summary));
     let said = gettext("Print the version and exit");
@@ -145,8 +147,9 @@ fn arrival(line: &gio::ApplicationCommandLine) -> Arrival {
         None if project.is_some() => LaunchTarget::New,
         None => LaunchTarget::Plain,
     };
-    let files = named.iter().map(|file| files::whole(&from, file)).collect();
-    Arrival { target, project, files }
+    let attached = options.lookup::<Vec<PathBuf>>("attach").ok().flatten().unwrap_or_default();
+    let whole = |named: Vec<PathBuf>| named.iter().map(|file| files::whole(&from, file)).collect();
+    Arrival { target, project, files: whole(named), attach: whole(attached) }
 }
 
 /// Adds the actions that the desktop file, its launcher and notifications activate.

@@ -6,6 +6,7 @@
 //! with plain data and routes what they report.
 
 mod agent_bar;
+mod attaching;
 mod background_commands;
 mod built_in_commands;
 mod chat_composer;
@@ -38,7 +39,7 @@ mod shown_chat;
 mod start_page;
 mod view;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use chat_core::manager::Manager;
 use chat_core::message::{Fid, MessageId};
@@ -55,6 +56,7 @@ use crate::composer::{Composer, Written};
 use crate::conversation::Conversation;
 pub use crate::editor::{At, Outline, TextPosition};
 use agent_bar::AgentBar;
+use attaching::Attaching;
 use background_commands::BackgroundCommands;
 use chat_composer::ChatComposer;
 use command_list::CommandList;
@@ -124,6 +126,9 @@ pub struct ChatWidget {
     hint: HintBar,
     start: StartPage,
     mentions: MentionSources,
+    attaching: Attaching,
+    /// What to attach to the chat that was asked for before the engine was there.
+    to_attach: Vec<PathBuf>,
     commands: CommandList,
     definitions: DefinitionsBar,
     diagnostics: Diagnostics,
@@ -237,6 +242,8 @@ impl Component for ChatWidget {
             hint,
             start,
             mentions: MentionSources::new(Handle::new(&sender, FrameMsg::Mentions)),
+            attaching: Attaching::new(Handle::new(&sender, FrameMsg::Attaching)),
+            to_attach: Vec::new(),
             commands: CommandList::new(Handle::new(&sender, FrameMsg::Commands)),
             definitions,
             diagnostics: init.diagnostics,
@@ -272,6 +279,9 @@ impl Component for ChatWidget {
                 self.conversation.step_message(forward);
             }
             Input::FocusMessage => self.composer.field().focus(),
+            Input::AttachFiles => self.choose_files(),
+            Input::Attach(files) => self.attach(files),
+            Input::Dragged(inside) => self.layout.show_drop(inside),
             Input::Find(find) if matches!(self.shown, ShownChat::Open(_)) => self.find.act(find),
             Input::StepMessage { .. } | Input::Find(_) => {}
             Input::ShowFound { fid, message, words } => {
@@ -358,6 +368,8 @@ impl ChatWidget {
             Some(fid) => self.show(Some(fid), None),
             None => self.show_state(),
         }
+        let files = std::mem::take(&mut self.to_attach);
+        self.attach(files);
         if let Some(folder) = self.shown.project().map(Path::to_owned) {
             self.offer_panel();
             self.find_agent_of(folder);

@@ -1,10 +1,12 @@
 //! Shows the composer: a text field that grows, the row of controls below it, Send and Stop.
 
 mod at;
+mod attached;
 mod buttons;
 mod chips;
 mod commands;
 mod content;
+mod copied_files;
 mod joining;
 mod keys;
 mod pages;
@@ -30,7 +32,8 @@ use gtk::glib;
 use relm4::gtk::prelude::*;
 
 use crate::{accessible, adaptive_pair};
-use buttons::{round_button, row_of};
+pub(crate) use attached::{Attached, Source, Unread};
+use buttons::{attach_button, round_button, row_of};
 use chips::Chips;
 pub(crate) use chips::{Along, Chip};
 pub(crate) use keys::connect as connect_send_keys;
@@ -64,6 +67,14 @@ pub(crate) enum Output {
     LookFor(Option<String>),
     /// Exactly these pages are to be attached and have not arrived yet.
     Pages(Vec<String>),
+    /// Exactly these files are to be attached and were not read yet.
+    Files(Vec<Unread>),
+    /// Pictures go with the message now, or none do any more.
+    Pictures,
+    /// The user wants to choose files to attach.
+    ChooseFiles,
+    /// Something to say in passing.
+    Note(String),
     /// Scroll the conversation up by a page: the field has no text that the key could move in.
     ScrollUp,
     /// Scroll the conversation down by a page.
@@ -125,6 +136,10 @@ struct Inner {
     /// The text as it was last parsed.
     read: RefCell<Read>,
     requested_pages: RefCell<Vec<String>>,
+    /// The files that were reported as unread, by their ids.
+    requested_files: RefCell<Vec<u64>>,
+    /// Whether it was reported that pictures are attached.
+    had_pictures: Cell<bool>,
     /// What else is attached.
     along: RefCell<Vec<Chip>>,
     /// What was looked for last.
@@ -133,6 +148,7 @@ struct Inner {
     /// The command that is being typed, without its slash.
     typed_command: RefCell<Option<String>>,
     output: OutputHandler,
+    attach: gtk::Button,
     send: gtk::Button,
     stop: gtk::Button,
     enter_sends: Cell<bool>,
@@ -205,7 +221,12 @@ impl Composer {
         let sending = row_of(to);
         sending.append(&stop);
         sending.append(&send);
-        let line = adaptive_pair::controls(&row_of(about), &sending);
+        let attach = attach_button();
+        let about = row_of(about);
+        about.prepend(&attach);
+        // All of them fit a narrow window.
+        about.set_spacing(2);
+        let line = adaptive_pair::controls(&about, &sending);
         line.add_css_class("send-line");
         let note = gtk::Label::builder()
             .xalign(0.0)
@@ -237,11 +258,14 @@ impl Composer {
             names: RefCell::default(),
             read: RefCell::new(Read { is_blank: true, ..Read::default() }),
             requested_pages: RefCell::default(),
+            requested_files: RefCell::default(),
+            had_pictures: Cell::new(false),
             along: RefCell::default(),
             searched_for: RefCell::default(),
             commands: RefCell::default(),
             typed_command: RefCell::default(),
             output: OutputHandler(Box::new(output)),
+            attach,
             send,
             stop,
             enter_sends: Cell::new(true),
@@ -369,6 +393,9 @@ impl Inner {
         self.tell(hindrance.map_or_else(submit, Output::Hindered));
     }
 }
+
+#[cfg(test)]
+pub(crate) use attached::tests::text_file;
 
 #[cfg(test)]
 mod tests;

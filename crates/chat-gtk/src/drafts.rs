@@ -1,7 +1,9 @@
 //! Stores what was typed but not yet sent, by session. Each draft has its own file, so that two
 //! programs on one folder do not overwrite each other's.
 
-use std::collections::HashMap;
+mod attachments;
+
+use std::collections::{HashMap, HashSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,6 +12,7 @@ use chat_core::message::Fid;
 use serde::Deserialize;
 
 use crate::composer::{Pin, Written};
+use attachments::Kept;
 
 /// The name of the new chat's file; no fid looks like it.
 const NEW_CHAT: &str = "new";
@@ -25,6 +28,8 @@ pub(crate) struct Drafts {
     written: HashMap<Option<Fid>, Written>,
     unwritten: Unwritten,
     typed: bool,
+    /// Whether they could not be written the last time.
+    is_failing: bool,
     nothing: Written,
 }
 
@@ -86,6 +91,12 @@ impl Drafts {
         }
     }
 
+    /// Takes whether they could be written. Gives the error the first time since they could.
+    pub(crate) fn new_failure(&mut self, written: std::io::Result<()>) -> Option<std::io::Error> {
+        let was_failing = std::mem::replace(&mut self.is_failing, written.is_err());
+        written.err().filter(|_| !was_failing)
+    }
+
     /// The drafts that have to be written, to be moved to another thread.
     pub(crate) fn unwritten(&self) -> Unwritten {
         self.unwritten.clone()
@@ -101,12 +112,15 @@ impl Unwritten {
     pub(crate) fn write(&self, folder: &Path) -> std::io::Result<()> {
         let _writing = lock(&self.writing);
         let drafts = std::mem::take(&mut *lock(&self.drafts));
-        write(folder, &drafts).inspect_err(|_| {
-            let mut newer = lock(&self.drafts);
-            for (fid, draft) in drafts {
-                newer.entry(fid).or_insert(draft);
+        let mut result = Ok(());
+        for (fid, draft) in drafts {
+            // One that cannot be written, perhaps since it is large, is not in the way of the others.
+            if let Err(error) = write(folder, fid.as_ref(), &draft) {
+                result = Err(error);
+                lock(&self.drafts).entry(fid).or_insert(draft);
             }
-        })
+        }
+        result
     }
 }
 
@@ -119,6 +133,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[serde(untagged)]
 enum Entry {
     Pin(Pin),
+    /// A file that was attached.
+    Kept(Kept),
     /// An `@` word that mentions nothing.
     Plain {
         plain: String,
@@ -147,6 +163,7 @@ pub(crate) fn read(folder: &Path) -> HashMap<Option<Fid>, Written> {
             for entry in pins.into_iter().filter_map(|pin| serde_json::from_value(pin).ok()) {
                 match entry {
                     Entry::Pin(pin) => draft.pins.push(Arc::new(pin)),
+                    Entry::Kept(kept) => draft.pins.extend(kept.read(folder).map(Arc::new)),
                     Entry::Plain { plain } => draft.plain.extend([plain]),
                 }
             }
@@ -155,19 +172,35 @@ pub(crate) fn read(folder: &Path) -> HashMap<Option<Fid>, Written> {
     drafts
 }
 
-/// Writes drafts; an empty one removes its files. Blocks.
-fn write(folder: &Path, drafts: &HashMap<Option<Fid>, Written>) -> std::io::Result<()> {
-    for (fid, draft) in drafts {
+/// Writes a draft; an empty one removes its files. Of one that cannot be written as a whole, the text still is.
+/// Blocks.
+fn write(folder: &Path, fid: Option<&Fid>, draft: &Written) -> std::io::Result<()> {
+    let pins = write_pins(folder, fid, draft);
+    keep(&file(folder, fid, TEXT), draft.text.as_bytes()).and(pins)
+}
+
+fn write_pins(folder: &Path, fid: Option<&Fid>, draft: &Written) -> std::io::Result<()> {
+    let path = file(folder, fid, PINS);
+    let mut unused = attachments::kept_in(&path);
+    let mut entries = Vec::new();
+    for pin in &draft.pins {
         // A pin that cannot be serialized, because its path is not valid text, must not prevent the
         // others.
-        let pins = draft.pins.iter().filter_map(|pin| serde_json::to_value(&**pin).ok());
-        let plain = draft.plain.iter().filter(|word| draft.text.contains(word));
-        let plain = plain.map(|word| serde_json::json!({ "plain": word }));
-        let pins: Vec<_> = pins.chain(plain).collect();
-        let pins = if pins.is_empty() { Vec::new() } else { serde_json::to_vec(&pins)? };
-        keep(&file(folder, fid.as_ref(), PINS), &pins)?;
-        keep(&file(folder, fid.as_ref(), TEXT), draft.text.as_bytes())?;
+        let entry = match Kept::of(pin) {
+            Some((kept, attached)) => {
+                attachments::keep(folder, attached)?;
+                unused.remove(&attached.key);
+                serde_json::to_value(kept)
+            }
+            None => serde_json::to_value(&**pin),
+        };
+        entries.extend(entry.ok());
     }
+    let plain = draft.plain.iter().filter(|word| draft.text.contains(word));
+    entries.extend(plain.map(|word| serde_json::json!({ "plain": word })));
+    let pins = if entries.is_empty() { Vec::new() } else { serde_json::to_vec(&entries)? };
+    keep(&path, &pins)?;
+    attachments::remove_unused(folder, unused);
     Ok(())
 }
 
@@ -182,9 +215,18 @@ fn keep(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     }
 }
 
+/// The sessions that have a draft. Blocks.
+fn fids(folder: &Path) -> HashSet<Fid> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return HashSet::new() };
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let drafts = paths.filter(|path| path.extension().is_some_and(|it| it == TEXT || it == PINS));
+    let names = drafts.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()));
+    names.filter(|name| name != NEW_CHAT).map(Fid::new).collect()
+}
+
 /// Removes the drafts of deleted sessions. Blocks.
 pub(crate) fn prune(folder: &Path, exists: impl Fn(&Fid) -> bool) {
-    for fid in read(folder).into_keys().flatten() {
+    for fid in fids(folder) {
         if !exists(&fid) {
             // A leftover file costs a few bytes, and is tried again at the next start.
             for kind in [TEXT, PINS] {
@@ -192,6 +234,7 @@ pub(crate) fn prune(folder: &Path, exists: impl Fn(&Fid) -> bool) {
             }
         }
     }
+    attachments::prune(folder);
 }
 
 /// Replaces a file as a whole: a crash leaves the old or the new one.
@@ -368,15 +411,22 @@ mod tests {
     }
 
     #[test]
+    fn that_they_cannot_be_written_is_told_once() {
+        let mut drafts = Drafts::default();
+        let full = || Err(std::io::ErrorKind::StorageFull.into());
+        assert!(drafts.new_failure(full()).is_some());
+        assert!(drafts.new_failure(full()).is_none());
+        assert!(drafts.new_failure(Ok(())).is_none());
+        assert!(drafts.new_failure(full()).is_some());
+    }
+
+    #[test]
     fn drafts_of_sessions_that_are_gone_are_removed() {
         let folder = tempfile::tempdir().unwrap();
         let stays = Fid::new("stays");
-        let texts = HashMap::from([
-            (Some(stays.clone()), text("a")),
-            (Some(Fid::new("gone")), text("b")),
-            (None, text("c")),
-        ]);
-        write(folder.path(), &texts).unwrap();
+        for (fid, draft) in [(Some("stays"), "a"), (Some("gone"), "b"), (None, "c")] {
+            write(folder.path(), fid.map(Fid::new).as_ref(), &text(draft)).unwrap();
+        }
         prune(folder.path(), |fid| *fid == stays);
         let left = read(folder.path());
         assert_eq!(left.len(), 2);

@@ -17,7 +17,7 @@ mod stream;
 
 pub use block::{AlertKind, Align, Block, Inline, Item, List, Table};
 pub use compact::compact;
-pub use link::{is_safe_address, visible_address};
+pub use link::{is_picture_address, is_safe_address, visible_address};
 pub use stream::{BlockPosition, Stream};
 
 use std::rc::Rc;

@@ -13,7 +13,7 @@ use relm4::gtk::prelude::*;
 use crate::{accessible, popover, projects};
 
 /// How many letters of the folder's name are always visible; the maximum follows.
-const LEAST: i32 = 5;
+const LEAST: i32 = 4;
 const MOST: i32 = 30;
 
 /// The user's choice: a folder, or none.

@@ -190,10 +190,16 @@ impl Component for Window {
                 start(&self.launch, &sender);
             }
             Input::Dropped(files) => dropping::sort(files, &sender),
+            Input::Dragged(inside) => self.chat.emit(chat_widget::Input::Dragged(inside)),
+            Input::Attach(files) => {
+                view.forward();
+                self.chat.emit(chat_widget::Input::Attach(files));
+            }
             Input::AddModels(files) => self.add_models(files, &sender),
             Input::OfferFolder(folder) => view.offer_folder(folder, &sender),
             Input::Work(folder) => self.work_in(folder, view),
             Input::Located(target, located) => self.located(&target, located, view),
+            Input::AttachTo(target, files) => self.attach_to(&target, files, view),
             Input::Reply(reply) => self.reply(reply, &sender, root),
             Input::Note(words) => view.note(&words),
             Input::WorktreeCreated(created) => self.worktree_created(&created, view),
@@ -276,7 +282,7 @@ impl Window {
             return;
         }
         let first = !std::mem::replace(&mut self.arrived, true);
-        let has_files = !arrival.files.is_empty();
+        let has_files = !arrival.files.is_empty() || !arrival.attach.is_empty();
         match arrival.target.clone() {
             LaunchTarget::Session(fid) => self.show(Some(fid), view),
             LaunchTarget::New => {

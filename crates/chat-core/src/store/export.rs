@@ -69,7 +69,7 @@ impl Store {
     /// `SessionNotFound`, and the store's.
     pub async fn export(&self, fid: &Fid) -> Result<SessionExport> {
         let fid = fid.clone();
-        self.read(move |db| export(db, &fid)).await
+        self.of(&fid).read(move |db| export(db, &fid)).await
     }
 }
 

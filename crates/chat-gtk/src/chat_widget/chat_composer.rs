@@ -31,6 +31,8 @@ pub(super) enum Msg {
     Left(Written),
     /// Typing rests.
     Rests,
+    /// Drafts were written, or could not be.
+    Written(std::io::Result<()>),
     /// The program ends, and what is on its way takes too long.
     NothingComes,
     /// What an earlier run kept is read.
@@ -42,6 +44,8 @@ pub(super) enum Msg {
 /// What came of a message.
 #[derive(Debug)]
 pub(super) enum Output {
+    /// Drafts cannot be written, for the first time since they could.
+    Unwritten(std::io::Error),
     /// The draft is another one.
     Changed,
     /// A message is on disk.
@@ -153,6 +157,9 @@ impl ChatComposer {
             Msg::Rests => {
                 self.has_timer = false;
                 self.write();
+            }
+            Msg::Written(result) => {
+                return self.drafts.new_failure(result).map(Output::Unwritten);
             }
             Msg::NothingComes => self.nothing_comes(),
             Msg::Read(stored) => return self.read(stored).then_some(Output::Changed),
@@ -296,14 +303,14 @@ impl ChatComposer {
         if unwritten.is_empty() || self.is_reading || self.is_ending() {
             return;
         }
-        self.handle.run_blocking(move || write(&unwritten, &folder));
+        self.handle.spawn_blocking(move || Msg::Written(write(&unwritten, &folder)));
     }
 }
 
-fn write(unwritten: &Unwritten, folder: &Path) {
-    if let Err(error) = unwritten.write(folder) {
+fn write(unwritten: &Unwritten, folder: &Path) -> std::io::Result<()> {
+    unwritten.write(folder).inspect_err(|error| {
         tracing::warn!(%error, "drafts could not be written");
-    }
+    })
 }
 
 #[cfg(test)]

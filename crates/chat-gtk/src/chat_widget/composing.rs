@@ -1,13 +1,18 @@
 //! Routes what the person does with the composer to the parts of the chat that it concerns.
 
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
 use chat_core::message::{ChatRequest, Context, Delivery};
 use chat_presentation::diagnostics::Moment;
 use chat_presentation::words::fill;
 use gettextrs::gettext;
+use relm4::gtk::prelude::*;
 
+use super::messages::FrameMsg;
 use super::requests::note;
 use super::shown_chat::ShownChat;
-use super::{ChatWidget, Output, chat_composer, mention_sources};
+use super::{ChatWidget, Output, attaching, chat_composer, mention_sources};
 use crate::composer::{self, Written};
 
 impl ChatWidget {
@@ -55,11 +60,35 @@ impl ChatWidget {
                 self.show_mentions(found);
             }
             Used::Pages(wanted) => self.mentions.fetch_pages(wanted),
+            Used::Files(wanted) => self.attaching.read(wanted),
+            Used::Pictures => self.show_hint(),
+            Used::ChooseFiles => self.choose_files(),
+            Used::Note(words) => self.handle.output(Output::Note(words)),
             Used::ScrollUp => self.conversation.scroll_pages(-1.0),
             Used::ScrollDown => self.conversation.scroll_pages(1.0),
             Used::ScrollToStart => self.conversation.go_to_start(),
             Used::ScrollToEnd => self.conversation.go_to_end(),
         }
+    }
+
+    /// Asks for files to attach.
+    pub(super) fn choose_files(&self) {
+        let window = self.layout.root().root().and_downcast::<gtk::Window>();
+        let input = self.handle.clone();
+        attaching::choose(window.as_ref(), move |files| input.send(FrameMsg::Chosen(files)));
+    }
+
+    /// Attaches files to the message, as soon as its chat is shown.
+    pub(super) fn attach(&mut self, files: Vec<PathBuf>) {
+        if files.is_empty() {
+            return;
+        }
+        if self.manager.is_none() && self.wanted.is_some() {
+            self.to_attach.extend(files);
+            return;
+        }
+        self.composer.field().attach(files);
+        self.composer.field().focus();
     }
 
     /// When a message reaches the model that is sent during a reply, and not as the settings say.
@@ -119,6 +148,9 @@ impl ChatWidget {
     pub(super) fn composer_changed(&mut self, output: Option<chat_composer::Output>) {
         match output {
             Some(chat_composer::Output::Changed) => self.conversation.expect_reply(),
+            Some(chat_composer::Output::Unwritten(error)) => {
+                self.handle.output(Output::Note(unwritten(&error)));
+            }
             Some(chat_composer::Output::Stored { fid, is_new, is_there }) => {
                 self.has_chats = true;
                 if is_new {
@@ -179,5 +211,18 @@ impl ChatWidget {
             }
             None => {}
         }
+    }
+}
+
+/// Says that drafts cannot be written.
+fn unwritten(error: &std::io::Error) -> String {
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => gettext(
+            "The disk is full, so your draft isn’t saved. It stays here while Natter is open. Free up some space.",
+        ),
+        _ => fill(
+            &gettext("Couldn’t save your draft: {reason}. It stays here while Natter is open."),
+            &[("reason", &error.to_string())],
+        ),
     }
 }

@@ -81,7 +81,9 @@ impl EditorContext {
             chips.push(Chip {
                 along: Along::Active,
                 icon: FILE,
+                thumbnail: None,
                 is_coming: false,
+                detail: None,
                 act: None,
                 label,
                 tooltip: fill(&text, &[("path", &path)]),
@@ -102,7 +104,9 @@ impl EditorContext {
             chips.push(Chip {
                 along: Along::Others,
                 icon: FILE,
+                thumbnail: None,
                 is_coming: false,
+                detail: None,
                 act: None,
                 label: fill(&text, &[("count", &count.to_string())]),
                 tooltip: fill(&said, &[("names", &names.join("\n"))]),

@@ -237,7 +237,7 @@ impl ChatWidget {
             Some(_) => self.shown.hindrance(),
         };
         self.composer.field().set_hindrance(hindrance);
-        self.hint.show(&self.shown, self.conversation.last_error().as_ref());
+        self.show_hint();
         if self.plan.show_ready(&self.shown, self.conversation.last_plan()) {
             self.composer.field().focus();
         }
@@ -246,6 +246,13 @@ impl ChatWidget {
             self.composer.field().focus();
         }
         self.show_page();
+    }
+
+    /// Says what the user must know before they write.
+    pub(super) fn show_hint(&self) {
+        let has_pictures = self.composer.field().has_pictures();
+        let no_vision = self.model.no_vision(&self.shown).filter(|_| has_pictures);
+        self.hint.show(&self.shown, self.conversation.last_error().as_ref(), no_vision);
     }
 
     pub(super) fn take_settings(&mut self) {

@@ -1,5 +1,7 @@
 //! Shows above the composer what a person must know before they write.
 
+use std::cell::RefCell;
+
 use chat_core::error::Error;
 use chat_core::event::Health;
 use chat_core::manager::Manager;
@@ -11,7 +13,7 @@ use gettextrs::gettext;
 use relm4::gtk::prelude::*;
 
 use super::handle::Handle;
-use super::messages::Output;
+use super::messages;
 use super::shown_chat::ShownChat;
 use crate::{accessible, adaptive_pair};
 
@@ -27,31 +29,51 @@ enum Hint {
     NoAnswer(String),
     /// The chat is temporary.
     Temporary,
+    /// The model of this title cannot see the attached pictures; another one can.
+    NoVision(String, Option<ModelRef>),
     /// The model is a tiny one for trying out, of this title.
     Tiny(String),
 }
 
+/// What there is to say something about.
+#[derive(Debug, Default)]
+struct Facts<'a> {
+    in_use: bool,
+    temporary: bool,
+    /// Why the chat's server does not answer.
+    failure: Option<String>,
+    /// What the end of the conversation says already.
+    said: Option<&'a str>,
+    model: Option<&'a ModelRef>,
+    no_vision: Option<NoVision>,
+}
+
 impl Hint {
-    /// What is to be said. `failure`: why the chat's server does not answer. `said`: what the end
-    /// of the conversation says already.
-    fn of(
-        in_use: bool,
-        temporary: bool,
-        failure: Option<String>,
-        said: Option<&str>,
-        model: Option<&ModelRef>,
-    ) -> Option<Self> {
+    /// What is to be said.
+    fn of(facts: Facts<'_>) -> Option<Self> {
+        let Facts { in_use, temporary, failure, said, model, no_vision } = facts;
         if in_use {
             return Some(Self::InUse);
         }
         if failure.is_some() {
             return failure.filter(|words| said != Some(words)).map(Self::NoAnswer);
         }
+        if let Some(NoVision { model, other }) = no_vision {
+            return Some(Self::NoVision(title(&model), other));
+        }
         if temporary {
             return Some(Self::Temporary);
         }
         model.filter(|model| is_tiny(model)).map(|model| Self::Tiny(title(model)))
     }
+}
+
+/// A model that cannot see pictures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct NoVision {
+    pub(super) model: ModelRef,
+    /// One that can, if one is known.
+    pub(super) other: Option<ModelRef>,
 }
 
 /// Whether this is the tiny model that is there for trying out.
@@ -68,6 +90,13 @@ pub(super) fn in_use() -> String {
     gettext("This chat is open in another Natter window or terminal. You can only read it here.")
 }
 
+/// What the person asks for with the bar.
+#[derive(Debug)]
+pub(super) enum Output {
+    /// This model is to answer, or one that they choose.
+    Seeing(Option<ModelRef>),
+}
+
 /// What the person does with the bar.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Msg {
@@ -75,6 +104,8 @@ pub(super) enum Msg {
     LookAgain,
     /// They have read that the model is a tiny one.
     TinyIsKnown,
+    /// They want a model that can see pictures.
+    ChooseSeeing,
 }
 
 /// The bar.
@@ -88,6 +119,10 @@ pub(super) struct HintBar {
     buttons: gtk::Box,
     /// Leads to better models.
     better: gtk::Button,
+    /// Leads to a model that can see pictures.
+    seeing: gtk::Button,
+    /// That model, if one is known.
+    other: RefCell<Option<ModelRef>>,
     /// Ends what need not be said again.
     close: gtk::Button,
 }
@@ -101,10 +136,13 @@ impl HintBar {
         let told = handle.callback(|()| Msg::LookAgain);
         again.connect_clicked(move |_| told(()));
         let asked = handle.clone();
-        settings.connect_clicked(move |_| asked.output(Output::Connections(None)));
+        settings.connect_clicked(move |_| asked.output(messages::Output::Connections(None)));
         let better = gtk::Button::with_label(&gettext("Get a Better Model…"));
         let asked = handle.clone();
-        better.connect_clicked(move |_| asked.output(Output::Models));
+        better.connect_clicked(move |_| asked.output(messages::Output::Models));
+        let seeing = gtk::Button::new();
+        let told = handle.callback(|()| Msg::ChooseSeeing);
+        seeing.connect_clicked(move |_| told(()));
         let close = gtk::Button::builder()
             .icon_name("window-close-symbolic")
             .css_classes(["flat", "circular"])
@@ -119,6 +157,7 @@ impl HintBar {
         let all = gtk::Box::builder().spacing(6).valign(gtk::Align::Center).build();
         all.append(&buttons);
         all.append(&better);
+        all.append(&seeing);
         all.append(&close);
         let icon = gtk::Image::builder().valign(gtk::Align::Center).build();
         let line = gtk::Box::builder().spacing(10).css_classes(["problem"]).build();
@@ -126,10 +165,23 @@ impl HintBar {
         line.append(&adaptive_pair::words(&words, &all));
         let root = gtk::Revealer::builder().child(&line).build();
         // What is not said yet takes no room from what is.
-        for part in [buttons.upcast_ref::<gtk::Widget>(), better.upcast_ref(), close.upcast_ref()] {
+        let parts: [&gtk::Widget; 4] =
+            [buttons.upcast_ref(), better.upcast_ref(), seeing.upcast_ref(), close.upcast_ref()];
+        for part in parts {
             part.set_visible(false);
         }
-        Self { handle, manager: None, root, icon, words, buttons, better, close }
+        Self {
+            handle,
+            manager: None,
+            root,
+            icon,
+            words,
+            buttons,
+            better,
+            seeing,
+            other: RefCell::default(),
+            close,
+        }
     }
 
     pub(super) fn widget(&self) -> &gtk::Revealer {
@@ -141,8 +193,14 @@ impl HintBar {
     }
 
     /// Says what is to be known about this chat: that another program writes it, or that its server does not
-    /// answer. `said` is what went wrong in it last, which stands there already.
-    pub(super) fn show(&self, shown: &ShownChat, said: Option<&Error>) {
+    /// answer. `said` is what went wrong in it last, which stands there already. `no_vision` is its model if that
+    /// cannot see the pictures of the message.
+    pub(super) fn show(
+        &self,
+        shown: &ShownChat,
+        said: Option<&Error>,
+        no_vision: Option<NoVision>,
+    ) {
         let name = shown.model().map(|model| model.connection.as_str());
         let states =
             self.manager.as_ref().map(|manager| manager.connections().list()).unwrap_or_default();
@@ -158,26 +216,49 @@ impl HintBar {
         let said = said.filter(|_| matches!(shown, ShownChat::Open(_))).map(words::sentence);
         let known = self.manager.as_ref().is_some_and(|m| m.settings().current().ui.tiny_is_known);
         let model = shown.model().filter(|model| !(known && is_tiny(model)));
-        let (in_use, temporary) = (shown.is_in_use(), shown.is_temporary());
-        self.say(Hint::of(in_use, temporary, failure, said.as_deref(), model));
+        self.say(Hint::of(Facts {
+            in_use: shown.is_in_use(),
+            temporary: shown.is_temporary(),
+            failure,
+            said: said.as_deref(),
+            model,
+            no_vision,
+        }));
     }
 
-    pub(super) fn update(&self, msg: Msg) {
-        let Some(manager) = self.manager.clone() else { return };
+    /// Does what the person wants. Gives the model that is to answer, or none where they are to choose one.
+    pub(super) fn update(&self, msg: Msg) -> Option<Output> {
+        let manager = self.manager.clone()?;
         match msg {
+            Msg::ChooseSeeing => return Some(Output::Seeing(self.other.borrow().clone())),
             Msg::LookAgain => manager.connections().refresh(),
             Msg::TinyIsKnown => self.handle.run(None, async move {
                 let change = |settings: &mut Settings| settings.ui.tiny_is_known = true;
                 manager.settings().change(change).await.map(drop)
             }),
         }
+        None
     }
 
     /// Says something; none says nothing, and leaves the words while the bar slides away.
     fn say(&self, hint: Option<Hint>) {
         self.root.set_reveal_child(hint.is_some());
         let Some(hint) = hint else { return };
+        let has_no_vision = matches!(hint, Hint::NoVision(..));
         let (icon, words, can_act, can_improve) = match hint {
+            Hint::NoVision(model, other) => {
+                let label = match &other {
+                    Some(other) => {
+                        words::fill(&gettext("Use {model}"), &[("model", &title(other))])
+                    }
+                    None => gettext("Choose a Model"),
+                };
+                self.seeing.set_label(&label);
+                self.other.replace(other);
+                let words =
+                    words::fill(&gettext("{model} can’t see images."), &[("model", &model)]);
+                ("dialog-information-symbolic", words, false, false)
+            }
             Hint::InUse => ("changes-prevent-symbolic", in_use(), false, false),
             Hint::NoAnswer(words) => ("dialog-warning-symbolic", words, true, false),
             Hint::Temporary => {
@@ -198,6 +279,7 @@ impl HintBar {
         self.words.set_label(&words);
         self.buttons.set_visible(can_act);
         self.better.set_visible(can_improve);
+        self.seeing.set_visible(has_no_vision);
         self.close.set_visible(can_improve);
     }
 }
@@ -209,21 +291,41 @@ mod tests {
     #[test]
     fn nothing_is_said_twice() {
         let no_answer = || Some("Nothing answers.".to_owned());
-        let of = |in_use, failure, said| Hint::of(in_use, false, failure, said, None);
-        assert_eq!(of(false, None, None), None);
+        let of = |failure, said| Hint::of(Facts { failure, said, ..Facts::default() });
+        assert_eq!(of(None, None), None);
         assert_eq!(
-            of(false, no_answer(), Some("The key is wrong.")),
+            of(no_answer(), Some("The key is wrong.")),
             Some(Hint::NoAnswer("Nothing answers.".to_owned()))
         );
-        assert_eq!(of(false, no_answer(), Some("Nothing answers.")), None);
-        assert_eq!(of(true, no_answer(), None), Some(Hint::InUse));
-        assert_eq!(Hint::of(false, true, None, None, None), Some(Hint::Temporary));
+        assert_eq!(of(no_answer(), Some("Nothing answers.")), None);
+        let in_use = Facts { in_use: true, failure: no_answer(), ..Facts::default() };
+        assert_eq!(Hint::of(in_use), Some(Hint::InUse));
+        let temporary = Facts { temporary: true, ..Facts::default() };
+        assert_eq!(Hint::of(temporary), Some(Hint::Temporary));
+    }
+
+    #[test]
+    fn that_pictures_are_not_seen_is_more_than_that_the_model_is_tiny() {
+        let tiny = ModelRef::new(CONNECTION, TINY);
+        let no_vision = || Some(NoVision { model: tiny.clone(), other: None });
+        let of = |failure| {
+            Hint::of(Facts {
+                failure,
+                model: Some(&tiny),
+                no_vision: no_vision(),
+                ..Facts::default()
+            })
+        };
+        assert_eq!(of(None), Some(Hint::NoVision("SmolLM2 135M".to_owned(), None)));
+        let no_answer = Some("Nothing answers.".to_owned());
+        assert!(matches!(of(no_answer), Some(Hint::NoAnswer(_))));
     }
 
     #[test]
     fn the_tiny_model_on_this_computer_is_told_from_all_others() {
         let of = |connection: &str, model: &str| {
-            Hint::of(false, false, None, None, Some(&ModelRef::new(connection, model)))
+            let model = ModelRef::new(connection, model);
+            Hint::of(Facts { model: Some(&model), ..Facts::default() })
         };
         assert_eq!(of(CONNECTION, TINY), Some(Hint::Tiny("SmolLM2 135M".to_owned())));
         assert_eq!(of(CONNECTION, "qwen3-4b"), None);
@@ -232,7 +334,7 @@ mod tests {
         let broken = Some("Nothing answers.".to_owned());
         let tiny = ModelRef::new(CONNECTION, TINY);
         assert!(matches!(
-            Hint::of(false, true, broken, None, Some(&tiny)),
+            Hint::of(Facts { failure: broken, model: Some(&tiny), ..Facts::default() }),
             Some(Hint::NoAnswer(_))
         ));
     }

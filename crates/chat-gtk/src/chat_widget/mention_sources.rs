@@ -9,6 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use chat_core::attachment::AttachmentReader;
 use chat_core::error::Result;
 use chat_core::event::SessionPlaceholder;
 use chat_core::manager::Manager;
@@ -250,7 +251,8 @@ fn suggestions(gathered: &Gathered) -> Option<Output> {
 /// What waited to be sent, as it was written.
 pub(super) async fn written(manager: &Manager, project: Option<&Path>, queued: Queued) -> Written {
     let chats = manager.sessions().list().await.unwrap_or_default();
-    Written::of(queued.content, queued.context.mentions, |mention| {
+    let written = Written::of(queued.content, queued.context.mentions, |mention| {
         mention_ranking::name(mention, project, &chats)
-    })
+    });
+    written.with_thumbnails(&AttachmentReader::default()).await
 }

@@ -13,9 +13,9 @@ use super::mention_sources::{self, KnownFiles};
 use super::review_bar::{Answered, Restore, Review};
 use super::session_requests::{DeletedInChat, RemovedMessage};
 use super::{
-    agent_bar, background_commands, chat_composer, command_list, context_meter, definitions_bar,
-    find_bar, hint_bar, model_bar, plan_bar, project_bar, review_bar, session_changes,
-    session_requests, start_page,
+    agent_bar, attaching, background_commands, chat_composer, command_list, context_meter,
+    definitions_bar, find_bar, hint_bar, model_bar, plan_bar, project_bar, review_bar,
+    session_changes, session_requests, start_page,
 };
 use crate::bridge::Arrival;
 use crate::changes::ReviewAction;
@@ -60,6 +60,12 @@ pub enum Input {
     },
     /// Put the cursor into the message.
     FocusMessage,
+    /// Ask for files to attach to the message.
+    AttachFiles,
+    /// Attach these files to the message of the chat that is shown or was asked for last.
+    Attach(Vec<PathBuf>),
+    /// Whether files are being dragged that would be attached if they were dropped here.
+    Dragged(bool),
     /// Look for words in the chat that is shown.
     Find(Find),
     /// Show this chat where this message has these words.
@@ -155,6 +161,7 @@ pub(super) enum FrameMsg {
     Hint(hint_bar::Msg),
     Start(start_page::Msg),
     Mentions(mention_sources::Msg),
+    Attaching(attaching::Msg),
     Commands(command_list::Msg),
     Definitions(definitions_bar::Msg),
     /// The user edited what the model is told in this chat, in this project, and everywhere.
@@ -175,6 +182,8 @@ pub(super) enum FrameMsg {
     Conversation(Option<Fid>, conversation::Output),
     /// This chat is not there any more.
     Gone(Fid),
+    /// The user chose these files to attach.
+    Chosen(Vec<PathBuf>),
     /// The height of the window.
     Height(i32),
     /// Esc was pressed, and nothing in the chat wanted it.
@@ -193,6 +202,8 @@ pub enum Output {
     Titled(String),
     /// The folder that the shown chat works in is this now.
     Project(Option<PathBuf>),
+    /// A folder was to be attached, which cannot be: it may be offered to work in it.
+    Folder(PathBuf),
     /// An agent was chosen that brings this panel.
     Panel(&'static str),
     /// A file of the project is to be opened.

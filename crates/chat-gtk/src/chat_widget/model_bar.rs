@@ -12,6 +12,7 @@ use gettextrs::gettext;
 use relm4::gtk::prelude::*;
 
 use super::handle::Handle;
+use super::hint_bar::NoVision;
 use super::messages;
 use super::shown_chat::ShownChat;
 use crate::choices::{self, Choices};
@@ -146,6 +147,25 @@ impl ModelBar {
             self.manager.as_ref().map(|manager| manager.models().list()).unwrap_or_default();
         let entry = models.iter().find(|entry| entry.model == *model);
         entry.map(|entry| entry.info.capabilities).unwrap_or_default()
+    }
+
+    /// The model of this chat if it is known that it cannot see pictures, and one that can: a favourite, or of the
+    /// same connection, or any.
+    pub(super) fn no_vision(&self, shown: &ShownChat) -> Option<NoVision> {
+        let model = shown.model()?;
+        if self.capabilities(Some(model)).vision != Some(false) {
+            return None;
+        }
+        let manager = self.manager.as_ref()?;
+        let favourites = manager.settings().current().ui.favourites.clone();
+        let seeing = manager.models().list().into_iter().filter(|entry| {
+            let can = entry.info.capabilities;
+            can.vision == Some(true) && can.chat != Some(false)
+        });
+        let other = seeing.map(|entry| entry.model).min_by_key(|other| {
+            (!favourites.contains(other), other.connection != model.connection)
+        });
+        Some(NoVision { model: model.clone(), other })
     }
 
     /// Shows what is chosen in this chat.

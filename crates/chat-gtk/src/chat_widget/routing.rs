@@ -6,8 +6,8 @@ use chat_presentation::words::{self, Action};
 
 use super::messages::{FrameMsg, Output};
 use super::{
-    ChatWidget, agent_bar, context_meter, find_bar, hint_bar, model_bar, plan_bar, project_bar,
-    session_requests, start_page,
+    ChatWidget, agent_bar, attaching, context_meter, find_bar, hint_bar, model_bar, plan_bar,
+    project_bar, session_requests, start_page,
 };
 use crate::bridge::Arrival;
 
@@ -64,6 +64,11 @@ impl ChatWidget {
                 let found = self.mentions.update(msg);
                 self.show_mentions(found);
             }
+            FrameMsg::Attaching(msg) => {
+                if let Some(attaching::Output { id, read }) = self.attaching.update(msg) {
+                    self.composer.field().file_came(id, read);
+                }
+            }
             FrameMsg::Commands(msg) => {
                 let output = self.commands.update(msg, self.composer.generation());
                 self.commands_changed(output);
@@ -84,7 +89,11 @@ impl ChatWidget {
                 if matches!(msg, hint_bar::Msg::TinyIsKnown) {
                     self.composer.field().focus();
                 }
-                self.hint.update(msg);
+                match self.hint.update(msg) {
+                    Some(hint_bar::Output::Seeing(Some(model))) => self.choose_model(model),
+                    Some(hint_bar::Output::Seeing(None)) => self.model.open_models(),
+                    None => {}
+                }
             }
             FrameMsg::Definitions(msg) => {
                 if self.definitions.update(msg) {
@@ -170,6 +179,7 @@ impl ChatWidget {
             FrameMsg::Arrived(Arrival::Opened { fid, result }) => {
                 self.opened(&fid, result);
             }
+            FrameMsg::Chosen(files) => self.attach(files),
             FrameMsg::Escape => self.escape(),
             FrameMsg::Height(height) => self.composer.field().set_height_of_all(height),
         }

@@ -87,6 +87,15 @@ impl Layout {
         &self.root
     }
 
+    /// Shows whether files that are dragged here would be attached.
+    pub(super) fn show_drop(&self, inside: bool) {
+        if inside {
+            self.root.add_css_class("takes-files");
+        } else {
+            self.root.remove_css_class("takes-files");
+        }
+    }
+
     /// Sets the column's width, in pixels.
     pub(super) fn set_width(&self, width: i32) {
         for clamp in &self.clamps {

@@ -11,7 +11,8 @@ impl Inner {
     /// Why nothing can be sent now.
     pub(super) fn hindrance(&self) -> Option<String> {
         let fetches = || self.is_fetching().then(|| gettext("The page is still loading"));
-        self.hindrance.borrow().clone().or_else(fetches)
+        let reads = || self.is_reading().then(|| gettext("A file is still being read"));
+        self.hindrance.borrow().clone().or_else(fetches).or_else(reads)
     }
 
     /// Idle: Send. Busy: Stop, and Send next to it once there is something to queue.
@@ -43,6 +44,18 @@ pub(super) fn row_of(controls: &[gtk::Widget]) -> gtk::Box {
         row.append(control);
     }
     row
+}
+
+/// The button that attaches files.
+pub(super) fn attach_button() -> gtk::Button {
+    let button = gtk::Button::builder()
+        .icon_name("mail-attachment-symbolic")
+        .tooltip_text(gettext("Attach Files (Ctrl+Shift+A)"))
+        .valign(gtk::Align::Center)
+        .css_classes(["flat", "attach"])
+        .build();
+    accessible::set_label(&button, &gettext("Attach Files"));
+    button
 }
 
 pub(super) fn round_button(icon: &str, name: &str, class: &str) -> gtk::Button {

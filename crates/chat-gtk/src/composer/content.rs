@@ -23,6 +23,7 @@ impl Inner {
         self.show_chips();
         self.show_buttons();
         self.tell_pages();
+        self.tell_files();
     }
 
     pub(super) fn content(&self) -> Written {
@@ -50,7 +51,9 @@ impl Inner {
 
     pub(super) fn take(&self) -> Written {
         let text = self.content_text();
-        let pins = self.live(&text, None);
+        let mut pins = self.live(&text, None);
+        // What the clipboard brings later would find nothing to belong to.
+        pins.retain(|pin| !pin.is_on_clipboard());
         let written = Written { text: text.into(), pins, plain: self.plain.take() };
         self.set_content(&Written::default());
         written

@@ -8,6 +8,7 @@ use gtk::{gdk, glib};
 use relm4::gtk::prelude::*;
 
 use super::Inner;
+use super::copied_files::has_files;
 use super::joining::labels;
 use super::plain_words::PlainWords;
 use super::written::{Pin, Pinned};
@@ -27,7 +28,9 @@ impl Inner {
         let weak = Rc::downgrade(self);
         self.text.connect_paste_clipboard(move |text| {
             let Some(inner) = weak.upgrade() else { return };
-            if has_text(&text.clipboard().formats()) {
+            if inner.paste_files(&text.clipboard()) {
+                glib::signal::signal_stop_emission_by_name(text, "paste-clipboard");
+            } else if has_text(&text.clipboard().formats()) {
                 // Text from one of the program's own editors would arrive in many coloured pieces.
                 glib::signal::signal_stop_emission_by_name(text, "paste-clipboard");
                 inner.paste_from(&text.clipboard(), None);
@@ -76,17 +79,26 @@ impl Inner {
     }
 
     fn connect_drops(self: &Rc<Self>) {
-        let target = gtk::DropTarget::new(glib::Type::STRING, gdk::DragAction::COPY);
+        let target = gtk::DropTarget::new(glib::Type::INVALID, gdk::DragAction::COPY);
+        // Who offers files offers their names, too.
+        target.set_types(&[gdk::FileList::static_type(), glib::Type::STRING]);
         target.set_propagation_phase(gtk::PropagationPhase::Capture);
         let weak = Rc::downgrade(self);
         target.connect_accept(move |_, drop| {
-            weak.upgrade().is_some_and(|inner| has_text(&drop.formats()) && !inner.is_own(drop))
+            let is_wanted = |inner: &Rc<Self>| {
+                has_files(&drop.formats()) || has_text(&drop.formats()) && !inner.is_own(drop)
+            };
+            weak.upgrade().is_some_and(|inner| is_wanted(&inner))
         });
         let weak = Rc::downgrade(self);
         target.connect_drop(move |_, value, x, y| {
-            let (Some(inner), Ok(text)) = (weak.upgrade(), value.get::<String>()) else {
-                return false;
-            };
+            let Some(inner) = weak.upgrade() else { return false };
+            if let Ok(files) = value.get::<gdk::FileList>() {
+                inner.attach_list(&files);
+                inner.text.grab_focus();
+                return true;
+            }
+            let Ok(text) = value.get::<String>() else { return false };
             inner.text.buffer().place_cursor(&inner.place_at(x, y));
             inner.paste(&text);
             inner.text.grab_focus();
@@ -149,7 +161,7 @@ impl Inner {
         buffer.delete_selection(true, true);
         if is_long(text) {
             self.pin(Pin {
-                label: self.free_label(text),
+                label: self.free_label(&label_of(text)),
                 word: None,
                 what: Pinned::Text(text.to_owned()),
             });
@@ -169,19 +181,23 @@ impl Inner {
         self.pins_changed();
     }
 
-    /// A label for a pasted text, for the user and the model.
-    fn free_label(&self, text: &str) -> String {
-        let lines = text.lines().count();
-        let words = ngettext(
-            "Pasted text, {count} line",
-            "Pasted text, {count} lines",
-            u32::try_from(lines).unwrap_or(u32::MAX),
-        );
-        let label = fill(&words, &[("count", &lines.to_string())]);
+    /// This label, or a numbered one where it is taken: the user and the model tell by it what is what.
+    pub(super) fn free_label(&self, wanted: &str) -> String {
         let pins = self.pins.borrow();
         let is_free = |label: &String| pins.iter().all(|pin| pin.label != *label);
-        labels(&label).find(is_free).unwrap_or_default()
+        labels(wanted).find(is_free).unwrap_or_default()
     }
+}
+
+/// The label of a pasted text.
+fn label_of(text: &str) -> String {
+    let lines = text.lines().count();
+    let words = ngettext(
+        "Pasted text, {count} line",
+        "Pasted text, {count} lines",
+        u32::try_from(lines).unwrap_or(u32::MAX),
+    );
+    fill(&words, &[("count", &lines.to_string())])
 }
 
 fn has_text(formats: &gdk::ContentFormats) -> bool {

@@ -358,12 +358,23 @@ fn chip(at: usize, pin: &Pin) -> Chip {
             let more = if glimpse.len() < text.len() { "…" } else { "" };
             ("edit-paste-symbolic", format!("{}{more}", glimpse.trim_end()))
         }
-        Pinned::Picture(_) => ("image-x-generic-symbolic", pin.label.clone()),
+        _ if pin.is_picture() => ("image-x-generic-symbolic", pin.label.clone()),
+        Pinned::Picture(_) | Pinned::Attached(_) | Pinned::Unread(_) => {
+            ("text-x-generic-symbolic", pin.label.clone())
+        }
         Pinned::Mention(mention) => (icon(mention), tooltip(mention)),
     };
     let act = matches!(pin.what, Pinned::Text(_)).then(|| gettext("Add to Message"));
-    let is_coming = pin.awaited().is_some();
-    Chip { along: Along::Pin(at), icon, is_coming, act, label: pin.label.clone(), tooltip }
+    Chip {
+        along: Along::Pin(at),
+        icon,
+        thumbnail: pin.thumbnail().cloned(),
+        is_coming: pin.awaited().is_some() || matches!(pin.what, Pinned::Unread(_)),
+        act,
+        label: pin.label.clone(),
+        detail: pin.detail(),
+        tooltip,
+    }
 }
 
 /// The icon of a mention.

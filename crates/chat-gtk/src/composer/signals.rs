@@ -16,6 +16,12 @@ impl Inner {
             }
         });
         let weak = Rc::downgrade(self);
+        self.attach.connect_clicked(move |_| {
+            if let Some(inner) = weak.upgrade() {
+                inner.tell(Output::ChooseFiles);
+            }
+        });
+        let weak = Rc::downgrade(self);
         let submit = move |other| {
             if let Some(inner) = weak.upgrade() {
                 inner.submit(other);

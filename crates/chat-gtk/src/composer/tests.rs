@@ -1,5 +1,7 @@
 //! Tests the composer as a whole.
 
+mod attaching;
+
 use std::path::Path;
 
 use chat_core::message::Mention;
@@ -92,7 +94,8 @@ fn only_what_is_pasted_becomes_a_file() {
     text.clipboard().set_texture(&dot);
     text.emit_paste_clipboard();
     text.buffer().insert_at_cursor(&log);
-    assert_eq!(composer.content(), Written::text(&log), "a picture was pasted, and this was not");
+    let written = composer.content();
+    assert_eq!(written.text, log, "a picture was pasted, and this was not");
     composer.take();
     text.clipboard().set_text(&log);
     text.emit_paste_clipboard();

@@ -8,6 +8,7 @@ use chat_presentation::slash_commands;
 use gettextrs::gettext;
 use serde::{Deserialize, Serialize};
 
+use super::attached::{Attached, Unread};
 use super::plain_words::PlainWords;
 
 /// How many things of one name get numbered words when a message is edited again.
@@ -43,6 +44,10 @@ pub(crate) enum Pinned {
     Text(String),
     /// A picture, from a message that is edited again.
     Picture(Attachment),
+    /// A file that was read.
+    Attached(Box<Attached>),
+    /// A file that is still to be read.
+    Unread(Unread),
 }
 
 impl Written {
@@ -60,6 +65,9 @@ impl Written {
                 Pinned::Text(text) => attachments
                     .push(Attachment::File { name: pin.label.clone(), text: text.clone() }),
                 Pinned::Picture(picture) => attachments.push(picture.clone()),
+                Pinned::Attached(attached) => attachments.push(attached.named(&pin.label)),
+                // Nothing is sent until it was read.
+                Pinned::Unread(_) => {}
                 Pinned::Mention(mention) => {
                     mentions.push((at.unwrap_or(usize::MAX), mention.clone()));
                 }

@@ -35,7 +35,8 @@ use crate::conversation::widgets::style_tags::StyleTags;
 use crate::conversation::widgets::tags::Tags;
 use crate::conversation::widgets::tail::Tail;
 use crate::markdown::flow::NotePlace;
-use crate::markdown::{is_safe_address, visible_address};
+use crate::markdown::{is_picture_address, is_safe_address, visible_address};
+use crate::pictures::{Pictures, from_address};
 
 pub(super) struct Inner {
     pub(super) root: gtk::Overlay,
@@ -162,6 +163,8 @@ impl Inner {
         let files = Files::default();
         let known = files.clone();
         let noted = weak.clone();
+        let pictures = Pictures::default();
+        let (opened, opens_on) = (pictures.clone(), column.downgrade());
         let revealing = column.downgrade();
         let links = Links {
             revealed: Rc::new(move |view: &gtk::TextView, letter| {
@@ -170,6 +173,12 @@ impl Inner {
                 }
             }),
             opened: Rc::new(move |address: &str| match NotePlace::of_address(address) {
+                None if is_picture_address(address) => {
+                    if let (Some(column), Some(data)) = (opens_on.upgrade(), from_address(address))
+                    {
+                        opened.open(&column, data);
+                    }
+                }
                 Some(place) => {
                     if let Some(inner) = noted.upgrade() {
                         inner.go_to_note(place);
@@ -179,7 +188,7 @@ impl Inner {
             }),
             files: files.clone(),
             aimed: Rc::new(move |address: Option<&str>| {
-                target.set_text(&address.map(visible_address).unwrap_or_default());
+                target.set_text(&address.map(named_address).unwrap_or_default());
                 target.set_visible(address.is_some());
             }),
         };
@@ -208,6 +217,7 @@ impl Inner {
             output: Rc::clone(&output),
             copy: Rc::new(copy),
             prices: Prices::default(),
+            pictures: pictures.clone(),
             spare: Rc::default(),
         };
         let tail = Tail::new(&context);
@@ -379,6 +389,11 @@ impl Drop for Inner {
 }
 
 /// What opening a link means: an address outside, or what is a file of the project at this moment.
+/// What is said of where a link leads. A picture in its own address may have megabytes.
+fn named_address(address: &str) -> String {
+    if is_picture_address(address) { gettext("Open Image") } else { visible_address(address) }
+}
+
 fn opening(address: &str, files: &Files) -> Option<Output> {
     if is_safe_address(address) {
         return Some(Output::OpenLink(address.to_owned()));

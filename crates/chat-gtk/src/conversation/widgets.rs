@@ -18,6 +18,7 @@ pub mod laid_out;
 pub mod link;
 pub mod message_editor;
 pub mod own_line;
+pub mod picture;
 pub mod position;
 pub mod prose;
 pub mod report;

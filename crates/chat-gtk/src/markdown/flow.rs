@@ -14,11 +14,12 @@ mod piece;
 mod runs;
 
 use super::block::{Block, Inline, Item, List, Table};
+use super::link::is_picture_address;
 use super::math::is_display;
 pub use footnote::NotePlace;
 use long::split_long;
-pub use piece::{Code, Details, Formula, Gap, Grid, Indent, Line, Piece, Run, Style};
-use runs::inline_runs;
+pub use piece::{Code, Details, Formula, Gap, Grid, Indent, Line, Picture, Piece, Run, Style};
+use runs::{inline_runs, plain};
 
 /// A line break within a paragraph: a new line without the space between paragraphs.
 const LINE_END: &str = "\u{2028}";
@@ -172,11 +173,25 @@ impl Flow<'_> {
         }
     }
 
-    /// A paragraph; formulas on their own lines become blocks.
+    /// A paragraph; formulas on their own lines become blocks, and so do pictures that are there.
     fn paragraph(&mut self, text: &[Inline]) {
         let mut done = 0;
         for (at, inline) in text.iter().enumerate() {
-            let Inline::Math(formula) = inline else { continue };
+            let formula = match inline {
+                Inline::Math(formula) => formula,
+                Inline::Image { address, alt, .. } if is_picture_address(address) => {
+                    self.part(&text[done..at]);
+                    self.begin();
+                    let mut description = String::new();
+                    plain(alt, &mut description);
+                    let address = address.as_str().into();
+                    self.out.push(Piece::Picture(Picture { address, description }));
+                    self.gap = Gap::Block;
+                    done = at + 1;
+                    continue;
+                }
+                _ => continue,
+            };
             let is_free = |inline: Option<&Inline>| {
                 matches!(inline, None | Some(Inline::SoftBreak | Inline::HardBreak))
             };
@@ -204,7 +219,7 @@ impl Flow<'_> {
         }
     }
 
-    /// The part of a paragraph before or after a formula, if it has any content.
+    /// The part of a paragraph before or after a formula or a picture, if it has any content.
     fn part(&mut self, text: &[Inline]) {
         let is_break = |inline: &Inline| matches!(inline, Inline::SoftBreak | Inline::HardBreak);
         let Some(first) = text.iter().position(|inline| !is_break(inline)) else { return };

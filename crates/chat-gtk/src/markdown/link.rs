@@ -12,6 +12,12 @@ pub fn is_safe_address(address: &str) -> bool {
     }
 }
 
+/// Whether an address is itself a picture.
+pub fn is_picture_address(address: &str) -> bool {
+    let is_it = |start: &str| start.eq_ignore_ascii_case("data:image/");
+    address.get(..11).is_some_and(is_it) && address.contains(";base64,")
+}
+
 /// The address with every character escaped that could disguise it: control characters, invisible
 /// ones, and those that change the writing direction.
 pub fn visible_address(address: &str) -> String {

@@ -44,8 +44,11 @@ pub(crate) fn choose(parent: &gtk::Window, then: impl Fn(Vec<PathBuf>) + 'static
 }
 
 /// Accepts files that are dropped anywhere on a window, before a text field does, which would
-/// insert their names.
-pub(crate) fn accept_drops(window: &impl IsA<gtk::Widget>, then: impl Fn(Vec<PathBuf>) + 'static) {
+/// insert their names. Gives what is told while they are dragged.
+pub(crate) fn accept_drops(
+    window: &impl IsA<gtk::Widget>,
+    then: impl Fn(Vec<PathBuf>) + 'static,
+) -> gtk::DropTarget {
     let target = gtk::DropTarget::new(gdk::FileList::static_type(), gdk::DragAction::COPY);
     target.set_propagation_phase(gtk::PropagationPhase::Capture);
     target.connect_drop(move |_, value, _, _| {
@@ -57,7 +60,8 @@ pub(crate) fn accept_drops(window: &impl IsA<gtk::Widget>, then: impl Fn(Vec<Pat
         }
         any
     });
-    window.add_controller(target);
+    window.add_controller(target.clone());
+    target
 }
 
 /// Adds files without moving them, and returns the outcome: a sentence, and whether all succeeded.

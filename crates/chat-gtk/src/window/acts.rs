@@ -88,6 +88,10 @@ impl Window {
                 view.forward();
                 self.chat.emit(Chat::ChooseProject);
             }
+            Action::AttachFiles => {
+                view.forward();
+                self.chat.emit(Chat::AttachFiles);
+            }
             Action::ReviewDefinitions => {
                 view.forward();
                 self.chat.emit(Chat::ReviewDefinitions);

@@ -1,6 +1,7 @@
 //! Finds the project and the line of files that were named on the command line or opened from
 //! elsewhere, and why a project is gone.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use adw::prelude::*;
@@ -12,6 +13,9 @@ use super::view::View;
 use super::{Arrival, Input, LaunchTarget, Window};
 use crate::editor::TextPosition;
 use crate::{chat_widget, projects};
+
+/// By the first so many bytes it is seen whether a file is text.
+const START: u64 = 4_096;
 
 /// Files and their project.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,6 +100,16 @@ fn parted(path: &Path) -> (PathBuf, Option<TextPosition>) {
     }
 }
 
+/// Whether the editor can show this file; others, such as pictures and PDF, go with a message. What is not there is
+/// a new file. Blocks.
+fn is_shown(path: &Path) -> bool {
+    let mut start = Vec::new();
+    let file = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file);
+    let Some(Ok(file)) = file.map(|_| std::fs::File::open(path)) else { return true };
+    let is_read = file.take(START).read_to_end(&mut start).is_ok();
+    !is_read || !(start.contains(&0) || start.starts_with(b"%PDF-"))
+}
+
 impl Window {
     /// Says in the panel why a project is gone, where it was a removed worktree.
     pub(super) fn explain_gone(&self, folder: PathBuf) {
@@ -112,12 +126,33 @@ impl Window {
     pub(super) fn locate(arrival: Arrival, sender: &ComponentSender<Self>) {
         let input = sender.input_sender().clone();
         glib::spawn_future_local(async move {
-            let Arrival { target, project, files } = arrival;
-            let find = move || locate(&files, project.as_deref());
-            if let Ok(located) = gio::spawn_blocking(find).await {
-                input.emit(Input::Located(target, located));
+            let Arrival { target, project, files, mut attach } = arrival;
+            let find = move || {
+                let (shown, others): (Vec<_>, Vec<_>) =
+                    files.into_iter().partition(|file| is_shown(file));
+                attach.extend(others);
+                let is_asked = !shown.is_empty() || project.is_some();
+                (is_asked.then(|| locate(&shown, project.as_deref())), attach)
+            };
+            let Ok((located, attach)) = gio::spawn_blocking(find).await else { return };
+            match located {
+                Some(located) => {
+                    input.emit(Input::Located(target, located));
+                    if !attach.is_empty() {
+                        input.emit(Input::Attach(attach));
+                    }
+                }
+                None => input.emit(Input::AttachTo(target, attach)),
             }
         });
+    }
+
+    /// Attaches files to the message of the requested chat; with none, of a new one.
+    pub(super) fn attach_to(&self, target: &LaunchTarget, files: Vec<PathBuf>, view: &View) {
+        if *target == LaunchTarget::Plain {
+            self.show(None, view);
+        }
+        self.chat.emit(chat_widget::Input::Attach(files));
     }
 
     /// Shows files in their project: in the requested chat, in the current one if it already works
@@ -221,6 +256,19 @@ mod tests {
         assert_eq!(found.project, root.join("garden"));
         assert_eq!(found.files, [("b.txt".into(), None)]);
         assert!(found.trouble.unwrap().contains("nowhere"));
+    }
+
+    #[test]
+    fn what_is_no_text_goes_with_a_message() {
+        let (_folder, root) = world();
+        fs::write(root.join("photo.jpg"), b"\xff\xd8\xff\xe0\0\x10JFIF").unwrap();
+        fs::write(root.join("thesis.pdf"), "%PDF-1.7 text").unwrap();
+        for shown in ["garden/b.txt", "garden", "new.txt", "garden/b.txt:12"] {
+            assert!(is_shown(&root.join(shown)), "{shown}");
+        }
+        for attached in ["photo.jpg", "thesis.pdf"] {
+            assert!(!is_shown(&root.join(attached)), "{attached}");
+        }
     }
 
     #[test]

@@ -92,6 +92,7 @@ impl Window {
                     self.open_waiting(&folder, view);
                 }
             }
+            Told::Folder(folder) => view.offer_folder(folder, sender),
             // There is one panel, whichever page an agent means.
             Told::Panel(_) => view.side.offer_panel(),
             Told::OpenFile { path, place } => {

@@ -32,6 +32,8 @@ pub(crate) struct Arrival {
     pub(crate) project: Option<PathBuf>,
     /// The files to show as full paths, each with its line if one was named.
     pub(crate) files: Vec<PathBuf>,
+    /// The files to attach as full paths.
+    pub(crate) attach: Vec<PathBuf>,
 }
 
 /// What is requested of the program.
@@ -53,7 +55,7 @@ impl Arrival {
 
     /// An arrival with a wish, but without folder and files.
     pub(crate) fn of(target: LaunchTarget) -> Self {
-        Self { target, project: None, files: Vec::new() }
+        Self { target, project: None, files: Vec::new(), attach: Vec::new() }
     }
 }
 
@@ -92,6 +94,10 @@ pub(crate) enum Input {
     StartAgain,
     /// Files or folders were dropped on the window.
     Dropped(Vec<PathBuf>),
+    /// Whether files are being dragged over the window.
+    Dragged(bool),
+    /// Files were dropped that go with the message.
+    Attach(Vec<PathBuf>),
     /// Model files were dropped.
     AddModels(Vec<PathBuf>),
     /// A folder was dropped: offer to work in it.
@@ -100,6 +106,8 @@ pub(crate) enum Input {
     Work(PathBuf),
     /// The requested files and their project, or why they cannot be shown.
     Located(LaunchTarget, std::result::Result<Located, String>),
+    /// Of the requested files, these are to be attached to the requested chat, and no file is to be shown.
+    AttachTo(LaunchTarget, Vec<PathBuf>),
     /// A tool's question was answered from outside the window.
     Reply(Reply),
     /// Show this message briefly.

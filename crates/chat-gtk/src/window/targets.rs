@@ -71,6 +71,7 @@ fn commands() -> Vec<(Action, String)> {
         (Action::Review, gettext("Review changes")),
         (Action::ChooseModel, gettext("Choose a model")),
         (Action::ChooseProject, gettext("Choose a folder to work in")),
+        (Action::AttachFiles, gettext("Attach files")),
         (Action::CopyReply, gettext("Copy the last reply")),
         (Action::FocusAsk, gettext("Go to the next pending question")),
         (Action::Worktrees, gettext("Worktrees")),

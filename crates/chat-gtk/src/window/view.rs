@@ -169,7 +169,19 @@ impl View {
             glib::Propagation::Stop
         });
         let input = sender.input_sender().clone();
-        adding::accept_drops(root, move |files| input.emit(Input::Dropped(files)));
+        let target = adding::accept_drops(root, move |files| input.emit(Input::Dropped(files)));
+        let input = sender.input_sender().clone();
+        target.connect_enter(move |_, _, _| {
+            input.emit(Input::Dragged(true));
+            gdk::DragAction::COPY
+        });
+        let input = sender.input_sender().clone();
+        // Also when they were dropped, taken or not.
+        target.connect_current_drop_notify(move |target| {
+            if target.current_drop().is_none() {
+                input.emit(Input::Dragged(false));
+            }
+        });
         let input = sender.input_sender().clone();
         root.connect_is_active_notify(move |root| {
             if root.is_active() {

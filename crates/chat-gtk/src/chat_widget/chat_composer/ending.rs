@@ -63,7 +63,8 @@ impl ChatComposer {
         let folder = self.folder.clone();
         self.handle.run_blocking(move || {
             if let Some(folder) = folder {
-                write(&unwritten, &folder);
+                // Nobody is there any more to be told.
+                let _ = write(&unwritten, &folder);
             }
             reading.write();
             // Who asked may have gone away meanwhile.

@@ -53,6 +53,7 @@ fn add_plain(markdown: &str, out: &mut String) {
                 }
             }
             Piece::Formula(formula) => out.push_str(&formula.source),
+            Piece::Picture(picture) => out.push_str(&picture.description),
             Piece::Details(details) => {
                 out.push_str(&details.summary);
                 add_plain(&details.source, out);

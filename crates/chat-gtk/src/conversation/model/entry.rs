@@ -341,6 +341,10 @@ impl Entry {
                     has_tools = true;
                     out.push(RowKind::Tool { part: index });
                 }
+                PartState::Picture(_) => {
+                    has_text = true;
+                    out.push(RowKind::Picture { part: index });
+                }
                 _ => {}
             }
         }

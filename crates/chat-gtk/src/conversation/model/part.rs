@@ -1,5 +1,6 @@
 //! Holds a part of a reply as it is now: its text, its thinking, or a tool call.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chat_core::message::Part;
@@ -15,6 +16,8 @@ pub enum PartState {
     Thinking { text: String, took: Option<Duration>, since: Option<Instant> },
     /// A tool call and what came of it.
     Tool(Box<ToolState>),
+    /// A picture.
+    Picture(Arc<[u8]>),
     /// What has no row of its own.
     Other,
 }
@@ -35,6 +38,7 @@ impl PartState {
                 Self::Thinking { text: text.clone(), took: *took, since }
             }
             Part::ToolCall(call) => Self::Tool(Box::new(ToolState::new(call.clone()))),
+            Part::Image { data, .. } => Self::Picture(Arc::clone(data)),
             _ => Self::Other,
         }
     }
@@ -62,7 +66,11 @@ impl PartState {
                 true
             }
             (Self::Other, Part::Thinking { text, .. }) if text.is_empty() => true,
-            (Self::Other, Part::Text(_) | Part::Thinking { .. } | Part::ToolCall(_)) => false,
+            (Self::Picture(data), Part::Image { data: now, .. }) => data == now,
+            (
+                Self::Other,
+                Part::Text(_) | Part::Thinking { .. } | Part::ToolCall(_) | Part::Image { .. },
+            ) => false,
             (Self::Other, _) => true,
             _ => false,
         }

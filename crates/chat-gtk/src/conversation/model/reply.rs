@@ -86,6 +86,8 @@ pub enum SegmentKind {
     Table,
     /// A formula on its own.
     Formula,
+    /// A picture.
+    Picture,
     /// A part that is folded.
     Details,
     /// A line across.
@@ -355,6 +357,7 @@ fn kind_of(piece: &Piece) -> SegmentKind {
         Piece::Code(_) => SegmentKind::Code,
         Piece::Grid(_) => SegmentKind::Table,
         Piece::Formula(_) => SegmentKind::Formula,
+        Piece::Picture(_) => SegmentKind::Picture,
         Piece::Details(_) => SegmentKind::Details,
         Piece::Rule(_) => SegmentKind::Rule,
     }

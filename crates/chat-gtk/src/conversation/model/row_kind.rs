@@ -17,6 +17,8 @@ pub enum RowKind {
     Thinking { part: usize },
     /// A tool call.
     Tool { part: usize },
+    /// A picture of a reply.
+    Picture { part: usize },
     /// A piece of a reply's text.
     Segment { part: usize, segment: usize, kind: SegmentKind },
     /// How a reply ended.

@@ -25,6 +25,7 @@ use crate::conversation::widgets::formula::FormulaBlock;
 use crate::conversation::widgets::highlight::{MatchColours, highlight_buffer, highlight_label};
 use crate::conversation::widgets::message_editor::MessageEditor;
 use crate::conversation::widgets::own_line::OwnLine;
+use crate::conversation::widgets::picture::PictureBlock;
 use crate::conversation::widgets::position::RowPosition;
 use crate::conversation::widgets::prose::Prose;
 use crate::conversation::widgets::rich_text::details::DetailsBlock;
@@ -44,6 +45,8 @@ pub enum RowWidget {
     Table(TableBlock),
     /// A formula.
     Formula(FormulaBlock),
+    /// A picture in a reply's text.
+    Picture(PictureBlock),
     /// A folded part of a reply.
     Details(DetailsBlock),
     /// Thinking.
@@ -88,6 +91,10 @@ impl RowWidget {
                 };
                 Self::Tool(Box::new(ToolCard::new(name, context)))
             }
+            RowKind::Picture { part } => match &entry.parts[part] {
+                PartState::Picture(data) => Self::Still(context.pictures.button(data).upcast()),
+                _ => Self::Still(gtk::Box::default().upcast()),
+            },
             RowKind::Segment { kind: SegmentKind::Prose { .. }, .. } => {
                 Self::Prose(Prose::new(&context.tags, &context.links))
             }
@@ -103,6 +110,9 @@ impl RowWidget {
                 let output = Rc::clone(&context.output);
                 let copied = Rc::new(move |source| output(Output::CopyText(source)));
                 Self::Formula(FormulaBlock::new(&context.tags, copied))
+            }
+            RowKind::Segment { kind: SegmentKind::Picture, .. } => {
+                Self::Picture(PictureBlock::new(context))
             }
             RowKind::Segment { kind: SegmentKind::Details, .. } => {
                 Self::Details(DetailsBlock::new(context))
@@ -154,6 +164,12 @@ impl RowWidget {
             (Self::Formula(block), RowKind::Segment { part, segment, .. }) => {
                 match pieces(entry, part, segment) {
                     [Piece::Formula(piece)] => block.update(piece),
+                    _ => false,
+                }
+            }
+            (Self::Picture(block), RowKind::Segment { part, segment, .. }) => {
+                match pieces(entry, part, segment) {
+                    [Piece::Picture(piece)] => block.update(piece),
                     _ => false,
                 }
             }
@@ -214,6 +230,7 @@ impl RowWidget {
             Self::Code(code) => code.widget().clone().upcast(),
             Self::Table(table) => table.widget().clone().upcast(),
             Self::Formula(block) => block.widget().clone().upcast(),
+            Self::Picture(block) => block.widget().clone().upcast(),
             Self::Details(block) => block.widget().clone().upcast(),
             Self::Expander(expander) => expander.widget().clone().upcast(),
             Self::Tool(card) => card.widget().clone().upcast(),
@@ -268,7 +285,8 @@ impl RowWidget {
             Self::Tool(card) => card.expander().highlight(hits, current, colours),
             Self::User(said) => said.highlight(hits, current, colours),
             Self::Remark(label) => in_label(label),
-            Self::Editor(_)
+            Self::Picture(_)
+            | Self::Editor(_)
             | Self::OwnLine(_)
             | Self::Ending(..)
             | Self::Footer(_)
@@ -290,6 +308,7 @@ impl RowWidget {
             Self::User(said) => said.position(hit),
             Self::Remark(label) => Some(in_label(label)),
             Self::Formula(_)
+            | Self::Picture(_)
             | Self::Details(_)
             | Self::Editor(_)
             | Self::OwnLine(_)
@@ -335,7 +354,7 @@ impl RowWidget {
 pub fn gap(kind: RowKind, entry: &Entry, above: Option<RowKind>) -> i32 {
     match kind {
         RowKind::User | RowKind::Editor => 24,
-        RowKind::Remark | RowKind::Ending => BLOCK_GAP,
+        RowKind::Remark | RowKind::Ending | RowKind::Picture { .. } => BLOCK_GAP,
         RowKind::Thinking { .. } | RowKind::Tool { .. } => line_gap(above),
         RowKind::Footer | RowKind::OwnLine => 4,
         RowKind::Segment { part, segment, .. } => {
@@ -377,6 +396,7 @@ pub fn estimate(kind: RowKind, entry: &Entry) -> f64 {
                     Piece::Code(code) => 50.0 + 17.0 * lines(&code.text).min(120.0),
                     Piece::Grid(grid) => 36.0 * grid.rows.len() as f64,
                     Piece::Formula(formula) => 60.0 + 20.0 * lines(&formula.source),
+                    Piece::Picture(_) => 140.0,
                     Piece::Details(_) => 34.0,
                     Piece::Rule(_) => 20.0,
                 };
@@ -387,6 +407,7 @@ pub fn estimate(kind: RowKind, entry: &Entry) -> f64 {
             PartState::Tool(tool) if tool.phase() == Phase::Asking => 240.0,
             _ => 34.0,
         },
+        RowKind::Picture { .. } => 128.0,
         _ => 34.0,
     }
 }

@@ -44,7 +44,11 @@ pub fn each_text(
             each_text_of_segment(kind, reply.pieces(segment), give);
         }
         // What the program says of the reply is not a part of what was said.
-        RowKind::Ending | RowKind::Footer | RowKind::Editor | RowKind::OwnLine => {}
+        RowKind::Picture { .. }
+        | RowKind::Ending
+        | RowKind::Footer
+        | RowKind::Editor
+        | RowKind::OwnLine => {}
     }
 }
 

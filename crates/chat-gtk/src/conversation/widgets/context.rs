@@ -18,6 +18,7 @@ use crate::conversation::model::files::{FileLocation, Files};
 use crate::conversation::model::message_edits::MessageEdits;
 use crate::conversation::model::one_time_note::OneTimeNote;
 use crate::conversation::search::SearchStatus;
+use crate::pictures::Pictures;
 
 /// What the parts need from outside.
 #[derive(Clone)]
@@ -57,6 +58,8 @@ pub struct WidgetContext {
     pub copy: Rc<dyn Fn(MessageId)>,
     /// What models cost.
     pub prices: Prices,
+    /// Decodes the pictures of messages.
+    pub pictures: Pictures,
 }
 
 /// Looks up what a model costs, where its server says that. Cheap to clone.

@@ -1,6 +1,7 @@
 //! Draws the field in which a person edits a message in its place.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use gettextrs::gettext;
 use gtk::prelude::*;
@@ -120,6 +121,15 @@ fn chip(message: MessageId, attachment: Attachment, context: &WidgetContext) -> 
         .use_markup(false)
         .ellipsize(gtk::pango::EllipsizeMode::Middle)
         .build();
+    if let Attachment::Image { data, .. } = &attachment {
+        let icon = gtk::Image::builder()
+            .icon_name("image-x-generic-symbolic")
+            .pixel_size(32)
+            .css_classes(["thumbnail"])
+            .build();
+        context.pictures.show_small(&icon, Arc::clone(data));
+        chip.append(&icon);
+    }
     chip.append(&label);
     let words = gettext("Remove");
     let remove = gtk::Button::builder()

@@ -13,6 +13,7 @@ use crate::conversation::widgets::code::CodeBlock;
 use crate::conversation::widgets::context::{Output, WidgetContext};
 use crate::conversation::widgets::formula::FormulaBlock;
 use crate::conversation::widgets::laid_out::LaidOut;
+use crate::conversation::widgets::picture::PictureBlock;
 use crate::conversation::widgets::prose::Prose;
 use crate::conversation::widgets::table::TableBlock;
 use crate::conversation::widgets::tags::Tags;
@@ -80,6 +81,11 @@ impl RichText {
                     formula.update(piece);
                     root.append(formula.widget());
                     blocks.push(Block::Formula(formula));
+                }
+                (SegmentKind::Picture, [Piece::Picture(piece)]) => {
+                    let picture = PictureBlock::new(context);
+                    picture.update(piece);
+                    root.append(picture.widget());
                 }
                 (SegmentKind::Details, [Piece::Details(piece)]) => {
                     let details = DetailsBlock::new(context);

@@ -20,7 +20,7 @@ use crate::conversation::widgets::position::RowPosition;
 use crate::conversation::widgets::report::{AGENT, ReportCard};
 use crate::conversation::widgets::tags::Tags;
 use crate::wrap::wrap;
-use crate::{accessible, adaptive_pair};
+use crate::{accessible, adaptive_pair, attached_text};
 use fold::Fold;
 use markdown::Markdown;
 
@@ -68,11 +68,13 @@ impl UserMessage {
     pub fn new(message: &Message, said: Option<&ReplyText>, context: &WidgetContext) -> Self {
         let report = report_in(message).map(|report| ReportCard::new(report, context));
         let mut chips = Vec::new();
+        let mut files = Vec::new();
+        let mut pictures = Vec::new();
         let mut commands = Vec::new();
         for part in &message.parts {
             match part {
-                Part::Image { .. } => chips.push(("image-x-generic-symbolic", gettext("Image"))),
-                Part::File { name, .. } => chips.push(("text-x-generic-symbolic", name.clone())),
+                Part::Image { data, .. } => pictures.push(context.pictures.button(data).upcast()),
+                Part::File { name, text } => files.push(file_chip(name, text).upcast()),
                 Part::Command(command) => commands.push(command),
                 // A report has its card.
                 Part::FromAgent(FromAgent::Report(_)) => {}
@@ -81,7 +83,8 @@ impl UserMessage {
             }
         }
         let text = message.plain_text();
-        let says_nothing = text.is_empty() && chips.is_empty();
+        let has_files = !files.is_empty() || !pictures.is_empty();
+        let says_nothing = text.is_empty() && chips.is_empty() && !has_files;
         if says_nothing && report.is_none() {
             return Self {
                 root: asked_to_go_on(),
@@ -108,6 +111,9 @@ impl UserMessage {
             said.prepend(fold.widget());
             fold
         });
+        for attached in [pictures, files] {
+            append_wrapped(&said, &attached);
+        }
         let is_empty = says_nothing && commands.is_empty();
         for command in commands {
             said.append(&command_text(command));
@@ -223,6 +229,37 @@ impl UserMessage {
             button.emit_clicked();
         }
     }
+}
+
+/// Adds widgets to a message, as many in a line as fit.
+fn append_wrapped(said: &gtk::Box, widgets: &[gtk::Widget]) {
+    if !widgets.is_empty() {
+        let line = wrap();
+        for widget in widgets {
+            line.append(widget);
+        }
+        said.append(&line);
+    }
+}
+
+/// The chip of a file; a click shows its text.
+fn file_chip(name: &str, text: &str) -> gtk::Button {
+    let shown = one_line(name);
+    let inside = gtk::Box::new(gtk::Orientation::Horizontal, 6);
+    inside.append(&gtk::Image::from_icon_name("text-x-generic-symbolic"));
+    let label = gtk::Label::builder().label(&shown).ellipsize(pango::EllipsizeMode::Middle).build();
+    inside.append(&label);
+    let words = fill(&gettext("Open {name}"), &[("name", &shown)]);
+    let chip = gtk::Button::builder()
+        .child(&inside)
+        .tooltip_text(&words)
+        .halign(gtk::Align::Start)
+        .css_classes(["flat", "chip"])
+        .build();
+    accessible::set_label(&chip, &words);
+    let (name, text) = (name.to_owned(), text.to_owned());
+    chip.connect_clicked(move |chip| attached_text::open(chip, &name, &text));
+    chip
 }
 
 /// The box with a button beside it, seen on hover and focus.

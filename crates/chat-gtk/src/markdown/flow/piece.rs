@@ -15,6 +15,8 @@ pub enum Piece {
     Grid(Grid),
     /// A formula on its own.
     Formula(Formula),
+    /// A picture that stands in its own address.
+    Picture(Picture),
     /// A part that is folded.
     Details(Details),
     /// A horizontal rule.
@@ -118,6 +120,15 @@ pub struct Formula {
     pub source: String,
     /// Its indentation.
     pub indent: Indent,
+}
+
+/// A picture that stands in its own address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    /// Its address, with all its data.
+    pub address: Rc<str>,
+    /// What it shows, in words; it may have none.
+    pub description: String,
 }
 
 /// A part that is folded.

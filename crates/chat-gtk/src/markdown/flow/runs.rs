@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::super::block::Inline;
-use super::super::link::{is_safe_address, visible_address};
+use super::super::link::{is_picture_address, is_safe_address, visible_address};
 use super::bare::{Bare, bare_address};
 use super::emoji::with_emoji;
 use super::footnote::NotePlace;
@@ -61,6 +61,12 @@ pub fn inline_runs(inlines: &[Inline], style: Style, link: Option<&Rc<str>>, out
                 if shown != *address {
                     address_behind(out, address, style);
                 }
+            }
+            Inline::Image { address, alt, .. } if is_picture_address(address) => {
+                let mut text = String::new();
+                plain(alt, &mut text);
+                let shown = format!("🖼 {text}");
+                push(out, shown.trim_end(), style, Some(&Rc::from(address.as_str())));
             }
             Inline::Image { address, alt, .. } => {
                 let mut text = String::new();
@@ -120,7 +126,7 @@ fn push(out: &mut Vec<Run>, text: &str, style: Style, link: Option<&Rc<str>>) {
 }
 
 /// The text of a picture's description.
-fn plain(inlines: &[Inline], out: &mut String) {
+pub(super) fn plain(inlines: &[Inline], out: &mut String) {
     for inline in inlines {
         match inline {
             Inline::Text(text)

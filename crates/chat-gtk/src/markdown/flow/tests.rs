@@ -88,6 +88,10 @@ fn formulas_that_stand_by_themselves_are_blocks_and_all_others_stay_in_the_line(
     assert_eq!(shown("an $$x$$ inside"), ["an $$x$$ inside"]);
     assert_eq!(shown("1. one:\n   $$\n   x\n   $$\n2. two").len(), 3);
     assert_eq!(shown("# A \\[x\\]"), ["A \\[x\\]"]);
+    let dot = "data:image/png;base64,iVBORw==";
+    let picture = Piece::Picture(Picture { address: dot.into(), description: "a dot".to_owned() });
+    let picture = format!("{picture:?}");
+    assert_eq!(shown(&format!("See ![a dot]({dot}) here")), ["See ", &picture, " here"]);
 }
 
 #[test]

@@ -15,6 +15,7 @@ use crate::conversation::widgets::context::{Output, WidgetContext};
 use crate::conversation::widgets::formula::FormulaBlock;
 use crate::conversation::widgets::highlight::{MatchColours, highlight_buffer};
 use crate::conversation::widgets::laid_out::LaidOut;
+use crate::conversation::widgets::picture::PictureBlock;
 use crate::conversation::widgets::position::RowPosition;
 use crate::conversation::widgets::prose::Prose;
 use crate::conversation::widgets::table::TableBlock;
@@ -38,7 +39,8 @@ enum Block {
     Code(CodeBlock),
     Table(TableBlock, Vec<Piece>),
     Formula(FormulaBlock),
-    Rule,
+    /// What has no text.
+    Still,
 }
 
 impl Markdown {
@@ -80,9 +82,15 @@ impl Markdown {
                     root.append(formula.widget());
                     Block::Formula(formula)
                 }
+                (SegmentKind::Picture, [Piece::Picture(piece)]) => {
+                    let picture = PictureBlock::new(context);
+                    picture.update(piece);
+                    root.append(picture.widget());
+                    Block::Still
+                }
                 _ => {
                     root.append(&gtk::Separator::new(gtk::Orientation::Horizontal));
-                    Block::Rule
+                    Block::Still
                 }
             }
         });
@@ -105,7 +113,7 @@ impl Markdown {
         self.blocks.iter().any(|block| match block {
             Block::Prose(prose, _) => prose.widget().grab_focus(),
             Block::Code(code) => code.text_view().grab_focus(),
-            Block::Table(..) | Block::Formula(_) | Block::Rule => false,
+            Block::Table(..) | Block::Formula(_) | Block::Still => false,
         })
     }
 
@@ -135,7 +143,7 @@ impl Markdown {
                 }
                 Block::Table(table, _) => table.highlight(&of_block, now, colours),
                 Block::Formula(formula) => formula.highlight(&of_block, now, colours),
-                Block::Rule => {}
+                Block::Still => {}
             }
         }
     }
@@ -154,7 +162,7 @@ impl Markdown {
                 let cell = table.cell(cell_at(pieces, within)?)?;
                 Some(RowPosition::in_label(&cell, row, hit.bytes.start))
             }
-            Block::Formula(_) | Block::Rule => None,
+            Block::Formula(_) | Block::Still => None,
         }
     }
 
@@ -168,7 +176,7 @@ impl Markdown {
                 }
                 Block::Code(code) => code.recolour(),
                 Block::Formula(formula) => formula.recolour(),
-                Block::Table(..) | Block::Rule => {}
+                Block::Table(..) | Block::Still => {}
             }
         }
     }
@@ -179,7 +187,7 @@ impl Markdown {
             match block {
                 Block::Prose(prose, _) => prose.mark_files(),
                 Block::Table(table, _) => table.mark_files(),
-                Block::Code(_) | Block::Formula(_) | Block::Rule => {}
+                Block::Code(_) | Block::Formula(_) | Block::Still => {}
             }
         }
     }

@@ -18,6 +18,7 @@ mod faults;
 mod find;
 mod first_run;
 mod formulas;
+mod importing;
 mod keyboard;
 mod long_list;
 mod mentions;

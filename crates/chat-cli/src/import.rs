@@ -47,11 +47,7 @@ async fn import(args: &args::Import, program: &Program) -> Result<Outcome> {
     };
     program.output.print(text).await?;
     for chat in &unreadable {
-        let reason = words::sentence(&chat.error);
-        let words = match &chat.title {
-            Some(title) => say::not_imported(title, &reason),
-            None => say::not_imported_untitled(chat.place, &chat.path, &reason),
-        };
+        let words = words::not_imported(chat);
         terminal::say(&format!("{}\n", program.terminal.alarm(&terminal::clean(&words))));
     }
     for error in &broken {
@@ -62,22 +58,18 @@ async fn import(args: &args::Import, program: &Program) -> Result<Outcome> {
 }
 
 fn report_text(report: &ImportReport) -> String {
-    let present = (report.present > 0).then(|| say::already_here(report.present));
-    let lines = std::iter::once(say::imported(report.imported.len())).chain(present);
+    let present = (report.present > 0).then(|| words::already_here(report.present));
+    let lines = std::iter::once(words::imported(report.imported.len())).chain(present);
     lines.map(|line| line + "\n").collect()
 }
 
 fn preview_text(preview: &ImportPreview) -> String {
-    let programs: Vec<_> = preview.programs.iter().copied().map(exports::Program::title).collect();
-    let mut lines = Vec::new();
-    if preview.chats > 0 {
-        lines.push(say::found_chats(preview.chats, &programs.join(", "), preview.messages));
-    }
+    let mut lines = Vec::from_iter(words::found_chats(preview));
     if let (Some(oldest), Some(newest)) = (preview.oldest, preview.newest) {
-        lines.push(say::time_of_chats(&day(oldest), &day(newest)));
+        lines.push(words::time_of_chats(&day(oldest), &day(newest)));
     }
     if preview.present > 0 {
-        lines.push(say::already_here(preview.present));
+        lines.push(words::already_here(preview.present));
     }
     lines.into_iter().map(|line| line + "\n").collect()
 }
@@ -126,7 +118,7 @@ fn errors_json(errors: &[Error]) -> Vec<Value> {
 /// Shows the progress in one line of the terminal, which is rewritten.
 fn show(chats: usize, program: &Program) {
     if program.terminal.rewrites() {
-        terminal::say(&format!("\r\x1b[K{}", program.terminal.dim(&say::importing(chats))));
+        terminal::say(&format!("\r\x1b[K{}", program.terminal.dim(&words::importing(chats))));
     }
 }
 

@@ -5,7 +5,6 @@ mod agents;
 mod approvals;
 mod commands;
 mod context;
-mod import;
 mod messages;
 mod servers;
 mod trash;
@@ -39,10 +38,6 @@ pub use commands::{
     commands, interrupt_to_end, long_lines, no_command, no_command_to_ask, only_in_chat,
 };
 pub use context::{compacted, not_begun, summing_up};
-pub use import::{
-    already_here, found_chats, import_stopped, imported, importing, not_imported,
-    not_imported_untitled, time_of_chats,
-};
 pub use messages::{
     ask_delete_from, ask_delete_message, ask_delete_reply, no_branches, no_message, no_messages,
     no_reply, not_a_reply, not_yours, nothing_to_continue, one_chat_for_message,
@@ -372,4 +367,11 @@ pub fn skipped(files: &str) -> String {
 
 pub fn skills() -> String {
     gettext("Skills")
+}
+
+/// An import was ended by the user.
+pub fn import_stopped() -> String {
+    gettext(
+        "Import stopped. The chats imported so far stay. Run the same command again to import the rest.",
+    )
 }

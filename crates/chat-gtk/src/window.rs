@@ -8,6 +8,7 @@ mod dropping;
 pub(crate) mod export;
 pub(crate) mod files;
 mod hearing;
+mod import;
 mod keys;
 mod messages;
 mod notifications;

@@ -12,6 +12,7 @@ mod context;
 mod definitions;
 mod fault;
 mod fill;
+mod import;
 mod level;
 mod model;
 mod number;
@@ -36,6 +37,7 @@ pub use definitions::{
 };
 pub use fault::sentence;
 pub use fill::fill;
+pub use import::{already_here, found_chats, imported, importing, not_imported, time_of_chats};
 pub use level::{OLD_DEFAULT_THINKING, thinking_from_name, thinking_levels, thinking_name};
 pub use model::{bytes, download_stage, good_for, is_engine_name};
 pub use number::tenths;

@@ -130,6 +130,7 @@ impl Window {
                 self.list.emit(List::SearchFor(ARCHIVED.to_owned()));
             }
             Action::Trash => self.open_trash(sender, root),
+            Action::Import => self.open_import(root),
             Action::GroupByProject => self.change_settings(sender, |settings| {
                 settings.ui.group_by_project = !settings.ui.group_by_project;
             }),

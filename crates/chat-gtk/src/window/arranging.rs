@@ -9,7 +9,7 @@ use gtk::{gio, glib};
 use relm4::{ComponentController, ComponentSender};
 
 use super::keys::Action;
-use super::{Input, Window, trash};
+use super::{Input, Window, import, trash};
 use crate::chat_list::{self, Act};
 
 /// The search for archived chats.
@@ -26,6 +26,12 @@ impl Window {
     pub(super) fn open_trash(&self, sender: &ComponentSender<Self>, root: &adw::ApplicationWindow) {
         let Some(manager) = &self.manager else { return };
         trash::open(root, manager, sender.input_sender().clone());
+    }
+
+    pub(super) fn open_import(&self, root: &adw::ApplicationWindow) {
+        if let Some(manager) = &self.manager {
+            import::open(root, manager);
+        }
     }
 
     /// Changes settings in the background.

@@ -52,6 +52,7 @@ pub(crate) enum Action {
     GroupByProject,
     ArchivedChats,
     Trash,
+    Import,
     ZoomIn,
     ZoomOut,
     ZoomReset,
@@ -111,6 +112,7 @@ impl Action {
             | Self::GroupByProject
             | Self::ArchivedChats
             | Self::Trash
+            | Self::Import
             | Self::Worktrees
             | Self::ReviewDefinitions
             | Self::Export

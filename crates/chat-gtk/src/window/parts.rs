@@ -42,6 +42,7 @@ pub(super) fn list_menu() -> gtk::MenuButton {
             (gettext("_Select Chats"), "win.select-chats"),
         ][..],
         &[(gettext("_Archived Chats"), "win.archived-chats"), (gettext("_Trash"), "win.trash")],
+        &[(gettext("_Import Chats…"), "win.import")],
     ] {
         let items = gio::Menu::new();
         for (label, action) in section {

@@ -65,6 +65,7 @@ fn commands() -> Vec<(Action, String)> {
         (Action::GroupByProject, gettext("Group chats by project, or by date")),
         (Action::ArchivedChats, gettext("Archived chats")),
         (Action::Trash, gettext("Trash")),
+        (Action::Import, gettext("Import chats")),
         (Action::ToggleList, gettext("Show or hide the chat list")),
         (Action::TogglePanel, gettext("Show or hide the files and editor")),
         (Action::FindFile, gettext("Find a file")),

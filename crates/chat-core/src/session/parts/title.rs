@@ -20,7 +20,7 @@ const TOO_SHORT: usize = 12;
 pub(crate) fn from_text(text: &str) -> String {
     let mut title = String::new();
     for line in text.lines() {
-        for word in without_list_mark(line).split_whitespace() {
+        for word in plain(without_list_mark(line)).split_whitespace() {
             if !title.is_empty() {
                 title.push(' ');
             }
@@ -39,6 +39,20 @@ fn without_list_mark(line: &str) -> &str {
     let line = line.trim();
     let rest = line.strip_prefix(['-', '*', '+', '•']);
     rest.filter(|rest| rest.starts_with(char::is_whitespace)).unwrap_or(line)
+}
+
+/// A line without the signs of Markdown that a title would only be harder to read with: of a heading, bold, and
+/// code. Signs that come alone stay.
+fn plain(line: &str) -> String {
+    let heading = line.trim_start_matches('#');
+    let line = if heading.starts_with(char::is_whitespace) { heading } else { line };
+    let mut line = line.to_owned();
+    for mark in ["**", "`"] {
+        if line.matches(mark).count() % 2 == 0 {
+            line = line.replace(mark, "");
+        }
+    }
+    line
 }
 
 /// A title from a whole response. One that was cut off is most often what a model thought first.
@@ -120,6 +134,9 @@ mod tests {
     #[case("  • Buy milk and eggs\n  • Clean", "Buy milk and eggs")]
     #[case("-5 + 3 - 1 = ?", "-5 + 3 - 1 = ?")]
     #[case("-", "-")]
+    #[case("Tell me about **bees** and `cargo test`", "Tell me about bees and cargo test")]
+    #[case("## What is this?", "What is this?")]
+    #[case("#include and 2 ** 3", "#include and 2 ** 3")]
     fn a_title_is_the_first_line(#[case] text: &str, #[case] title: &str) {
         assert_eq!(from_text(text), title);
     }

@@ -1,0 +1,54 @@
+//! Tests importing chats through the window: preview, import, what is there already, and files that are no exports.
+
+use std::fs;
+
+use anyhow::Result;
+use chat_testkit::ui::{Role, containing, named};
+
+use crate::stage::Stage;
+
+/// An export of ChatGPT with two chats.
+const EXPORT: &str = r#"[
+{"title":"Two birds","create_time":1700000000,"update_time":1700000100,"conversation_id":"c1","current_node":"a","mapping":{
+"r":{"id":"r","message":null,"parent":null,"children":["u"]},
+"u":{"id":"u","parent":"r","children":["a"],"message":{"id":"u","author":{"role":"user"},"create_time":1700000001,
+ "content":{"content_type":"text","parts":["Which bird?"]},"metadata":{}}},
+"a":{"id":"a","parent":"u","children":[],"message":{"id":"a","author":{"role":"assistant"},"create_time":1700000006,
+ "content":{"content_type":"text","parts":["A crow."]},"metadata":{"model_slug":"gpt-y"},"recipient":"all"}}}},
+{"title":"One tree","create_time":1690000000,"update_time":1690000100,"conversation_id":"c2","current_node":"u","mapping":{
+"r":{"id":"r","message":null,"parent":null,"children":["u"]},
+"u":{"id":"u","parent":"r","children":[],"message":{"id":"u","author":{"role":"user"},"create_time":1690000001,
+ "content":{"content_type":"text","parts":["Which tree?"]},"metadata":{}}}}}]"#;
+
+#[tokio::test]
+async fn chats_of_another_program_are_looked_at_imported_and_skipped_the_next_time() -> Result<()> {
+    let stage = Stage::new().await?;
+    let export = stage.desktop.folder().join("conversations.json");
+    fs::write(&export, EXPORT)?;
+    let broken = stage.desktop.folder().join("broken.json");
+    fs::write(&broken, "no export")?;
+    let window = stage.window().await?;
+    window.click(named("Chat List Menu")).await?;
+    window.click(named("Import Chats…").role(Role::MenuItem)).await?;
+    let choose = window.find(named("Choose Files…").role(Role::Button)).await?;
+    assert!(choose.drop_files(&[&broken]).await?);
+    window.find(named("Couldn’t Import")).await?;
+    window.click(named("Choose Other Files").role(Role::Button)).await?;
+    let choose = window.find(named("Choose Files…").role(Role::Button)).await?;
+    assert!(choose.drop_files(&[&export]).await?);
+    window.find(containing("2 chats from ChatGPT, with 3 messages.")).await?;
+    window.keys(&["Return"]).await?;
+    window.find(containing("Imported 2 chats.")).await?;
+    window.keys(&["Escape"]).await?;
+    window.open("Two birds").await?;
+    window.shows("A crow.").await?;
+
+    window.click(named("Chat List Menu")).await?;
+    window.click(named("Import Chats…").role(Role::MenuItem)).await?;
+    let choose = window.find(named("Choose Files…").role(Role::Button)).await?;
+    assert!(choose.drop_files(&[&export]).await?);
+    window.find(containing("2 chats are already here.")).await?;
+    assert!(!window.has(named("Import").role(Role::Button)).await, "there is nothing to import");
+    window.keys(&["Escape"]).await?;
+    window.close().await
+}

@@ -7,7 +7,7 @@ use chat_testkit::ui::{Role, containing, named};
 
 use crate::stage::Stage;
 
-/// An export of ChatGPT with two chats.
+/// An export of another program with two chats.
 const EXPORT: &str = r#"[
 {"title":"Two birds","create_time":1700000000,"update_time":1700000100,"conversation_id":"c1","current_node":"a","mapping":{
 "r":{"id":"r","message":null,"parent":null,"children":["u"]},

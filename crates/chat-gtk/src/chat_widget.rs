@@ -333,7 +333,8 @@ impl ChatWidget {
         if let ShownChat::New(session) = &mut self.shown {
             // A folder may have been given with the start of the program.
             let project = session.project.take();
-            *session = EmptySession { project, ..manager.sessions().empty() };
+            let temporary = session.temporary;
+            *session = EmptySession { project, temporary, ..manager.sessions().empty() };
         }
         self.conversation.set_tools(manager.tools());
         let priced = manager.clone();

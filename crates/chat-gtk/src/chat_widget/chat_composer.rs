@@ -353,6 +353,20 @@ mod tests {
     }
 
     #[gtk::test]
+    fn what_is_typed_for_a_temporary_chat_that_was_asked_for_at_once_is_not_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let widget = widget(folder.path());
+        widget.model().composer.field.set_content(&Written::text("kept"));
+        widget.widget().activate_action("chat.leave", None).unwrap();
+        widget.emit(Input::ShowTemporary);
+        let is_shown = || widget.model().shown.is_temporary();
+        until("the temporary chat", is_shown);
+        widget.model().composer.field.set_content(&Written::text("a secret"));
+        assert_eq!(end(&widget, folder.path()), "kept");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[gtk::test]
     fn what_was_typed_while_turning_to_a_new_chat_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let widget = widget(folder.path());

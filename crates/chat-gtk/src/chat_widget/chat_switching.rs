@@ -115,6 +115,15 @@ impl ChatWidget {
     fn show_as(&mut self, fid: Option<Fid>, place: Option<Workplace>, temporary: bool) {
         self.agents.forget_next();
         let Some(manager) = self.manager.clone() else {
+            if fid.is_none()
+                && let ShownChat::New(session) = &mut self.shown
+                && session.temporary != temporary
+            {
+                // It is not saved, however early it was asked for.
+                session.temporary = temporary;
+                self.composer.switch_to(temporary.then(chat_composer::new_temporary));
+                self.show_state();
+            }
             self.wanted = fid;
             if self.composer.is_switching() {
                 self.arrive();

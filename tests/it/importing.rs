@@ -1,8 +1,11 @@
-//! Tests importing chats through the window: preview, import, what is there already, and files that are no exports.
+//! Tests importing chats through the window: preview, import, what is there already, and files that are no exports. And
+//! exporting several to one file.
 
 use std::fs;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use chat_core::manager::{Manager, StartOptions};
+use chat_core::settings::Folders;
 use chat_testkit::ui::{Role, containing, named};
 
 use crate::stage::Stage;
@@ -51,4 +54,42 @@ async fn chats_of_another_program_are_looked_at_imported_and_skipped_the_next_ti
     assert!(!window.has(named("Import").role(Role::Button)).await, "there is nothing to import");
     window.keys(&["Escape"]).await?;
     window.close().await
+}
+
+#[tokio::test]
+async fn selected_chats_are_exported_to_one_file_that_can_be_imported() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.window().await?;
+    window.begin(&["Apples", "Bread", "Cheese"]).await?;
+    window.focus_list().await?;
+    window.keys(&["space", "shift+Down"]).await?;
+    window.find(named("2 chats selected")).await?;
+    window.click(named("Export…").role(Role::Button)).await?;
+    let chooser = || named("Export Chats").role(Role::Filler);
+    window.find(chooser()).await?;
+    let path = stage.desktop.folder().canonicalize()?.join("chats.json");
+    window.keys(&["ctrl+a"]).await?;
+    window.type_text(&path.display().to_string()).await?;
+    window.keys(&["Return"]).await?;
+    window.gone(chooser()).await?;
+    window.find(containing("Saved to ")).await?;
+    // They are still selected, for what comes next.
+    window.find(named("2 chats selected")).await?;
+    window.close().await?;
+
+    let elsewhere = Folders::below(&stage.desktop.folder().join("elsewhere"));
+    let manager = Manager::start(StartOptions::new(elsewhere)).await?;
+    let report = manager.import().run(&[path], |_| ()).await?;
+    assert!(report.unreadable.is_empty() && report.broken.is_empty(), "{report:?}");
+    let mut titles = Vec::new();
+    for fid in &report.imported {
+        let chat = manager.sessions().export(fid).await?;
+        let reply = chat.messages.last().context("a reply")?.plain_text();
+        assert_eq!(reply, format!("You said: {}", chat.title));
+        titles.push(chat.title);
+    }
+    titles.sort();
+    assert_eq!(titles, ["Bread", "Cheese"]);
+    manager.shutdown().await;
+    Ok(())
 }

@@ -57,10 +57,18 @@ async fn import(args: &args::Import, program: &Program) -> Result<Outcome> {
     Ok(if is_whole { Outcome::Done } else { Outcome::Failed })
 }
 
+/// Nothing where no chat was found: the errors say why.
 fn report_text(report: &ImportReport) -> String {
-    let present = (report.present > 0).then(|| words::already_here(report.present));
-    let lines = std::iter::once(words::imported(report.imported.len())).chain(present);
-    lines.map(|line| line + "\n").collect()
+    let found = report.imported.len() + report.present + report.unreadable.len();
+    let mut lines = Vec::new();
+    if found > 0 {
+        lines.push(words::imported(report.imported.len()));
+    }
+    if report.present > 0 {
+        lines.push(words::already_here(report.present));
+    }
+    lines.extend(words::missing_parts(report.missing));
+    lines.into_iter().map(|line| line + "\n").collect()
 }
 
 fn preview_text(preview: &ImportPreview) -> String {
@@ -68,9 +76,10 @@ fn preview_text(preview: &ImportPreview) -> String {
     if let (Some(oldest), Some(newest)) = (preview.oldest, preview.newest) {
         lines.push(words::time_of_chats(&day(oldest), &day(newest)));
     }
-    if preview.present > 0 {
-        lines.push(words::already_here(preview.present));
+    if !preview.present.is_empty() {
+        lines.push(words::already_here(preview.present.len()));
     }
+    lines.extend(words::missing_parts(preview.missing));
     lines.into_iter().map(|line| line + "\n").collect()
 }
 
@@ -82,6 +91,8 @@ fn report_json(report: &ImportReport) -> String {
     line_of(&json!({
         "imported": report.imported.iter().map(Fid::as_str).collect::<Vec<_>>(),
         "present": report.present,
+        "missing_files": report.missing.files,
+        "missing_contents": report.missing.contents,
         "unreadable": chats_json(&report.unreadable),
         "broken": errors_json(&report.broken),
     }))
@@ -95,7 +106,9 @@ fn preview_json(preview: &ImportPreview) -> String {
         "messages": preview.messages,
         "oldest": preview.oldest,
         "newest": preview.newest,
-        "present": preview.present,
+        "present": preview.present.len(),
+        "missing_files": preview.missing.files,
+        "missing_contents": preview.missing.contents,
         "unreadable": chats_json(&preview.unreadable),
         "broken": errors_json(&preview.broken),
     }))

@@ -67,7 +67,9 @@ pub use self::connections::Connections;
 pub use self::context::SessionContext;
 pub use self::definitions::DefinitionFiles;
 pub use self::downloads::Downloads;
-pub use self::import::{Import, ImportPreview, ImportProgress, ImportReport, UnreadableChat};
+pub use self::import::{
+    Import, ImportPreview, ImportProgress, ImportReport, MissingParts, UnreadableChat,
+};
 pub use self::local_models::LocalModels;
 pub use self::messages::{Messages, Regenerate};
 pub use self::models::Models;

@@ -184,6 +184,7 @@ impl Component for ChatList {
                     tell(&sender, Output::Export { fid, title });
                 }
             }
+            Input::ExportMarked => tell(&sender, Output::ExportTogether(self.model.marked())),
         }
         self.show_state(view);
     }

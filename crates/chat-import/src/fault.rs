@@ -6,6 +6,9 @@ pub enum ExportFault {
     /// It could not be opened or read.
     #[error("{0}")]
     Io(#[from] std::io::Error),
+    /// There is nothing in it.
+    #[error("the file is empty")]
+    Empty,
     /// It is no export of any known program.
     #[error("not an export of a known program")]
     Unknown,

@@ -105,6 +105,9 @@ fn folder(path: &Path, found: &mut Found, each: Each<'_>) -> Done {
 
 fn file(path: &Path, found: &mut Found, each: Each<'_>) -> Done {
     let mut opened = File::open(path)?;
+    if opened.metadata()?.len() == 0 {
+        return Err(ExportFault::Empty);
+    }
     if !Archive::is_one(&mut opened)? {
         let mut beside = Folder::new(path.parent().unwrap_or(Path::new(".")).to_owned());
         return stream(opened, &mut beside, found, each);

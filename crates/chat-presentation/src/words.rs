@@ -37,7 +37,10 @@ pub use definitions::{
 };
 pub use fault::sentence;
 pub use fill::fill;
-pub use import::{already_here, found_chats, imported, importing, not_imported, time_of_chats};
+pub use import::{
+    already_here, found_chats, imported, importing, missing_parts, not_imported, one_already_here,
+    time_of_chats,
+};
 pub use level::{OLD_DEFAULT_THINKING, thinking_from_name, thinking_levels, thinking_name};
 pub use model::{bytes, download_stage, good_for, is_engine_name};
 pub use number::tenths;

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 pub enum ImportFault {
     /// It could not be opened or read.
     Unreadable,
+    /// There is nothing in it.
+    Empty,
     /// It is no export of any known program.
     Unknown,
     /// It ends in the middle.

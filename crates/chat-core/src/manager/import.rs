@@ -4,6 +4,7 @@ mod convert;
 mod reading;
 
 use std::collections::HashSet;
+use std::ops::AddAssign;
 use std::path::PathBuf;
 
 use chat_import::Program;
@@ -30,8 +31,12 @@ pub struct ImportPreview {
     pub oldest: Option<Timestamp>,
     /// When the last of them was active.
     pub newest: Option<Timestamp>,
-    /// How many of the chats are there already: they would be skipped.
-    pub present: usize,
+    /// The titles of the chats that are there already: they would be skipped.
+    pub present: Vec<String>,
+    /// What is missing in the other chats.
+    pub missing: MissingParts,
+    /// How many bytes were read, of what is in archives unpacked.
+    pub bytes: u64,
     /// The chats that cannot be read.
     pub unreadable: Vec<UnreadableChat>,
     /// Why files, or the rest of them, cannot be read.
@@ -56,10 +61,28 @@ pub struct ImportReport {
     pub imported: Vec<Fid>,
     /// How many were skipped because they are there already.
     pub present: usize,
+    /// What is missing in the new chats.
+    pub missing: MissingParts,
     /// The chats that could not be read.
     pub unreadable: Vec<UnreadableChat>,
     /// Why files, or the rest of them, could not be read.
     pub broken: Vec<Error>,
+}
+
+/// How much of the messages is not imported with them. A note stands in the place of each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MissingParts {
+    /// Files that are not in the export, or are of a kind that chats do not hold.
+    pub files: usize,
+    /// Contents of a kind that is not known.
+    pub contents: usize,
+}
+
+impl AddAssign for MissingParts {
+    fn add_assign(&mut self, more: Self) {
+        self.files += more.files;
+        self.contents += more.contents;
+    }
 }
 
 /// A chat that cannot be imported.
@@ -80,30 +103,39 @@ impl Import {
     /// current chat.
     ///
     /// # Errors
-    /// What is wrong with the first one, where there is no chat in any: `ImportFile`, `FileNotFound`. The store's.
+    /// The store's. What is wrong with a file is part of the preview.
     pub async fn preview(&self, paths: &[PathBuf]) -> Result<ImportPreview> {
         let mut reading = Reading::start(&self.0, paths);
         let mut preview = ImportPreview::default();
-        let (mut known, mut sources) = (HashSet::new(), Vec::new());
+        let (mut known, mut sources, mut rest) = (HashSet::new(), Vec::new(), Vec::new());
         while let Some(read) = reading.next().await? {
             match read {
-                Read::Chat { program, new, .. } => {
+                Read::Chat { program, new, missing, bytes } => {
                     preview.add(program, &new);
-                    if known.insert(new.source.clone()) {
-                        sources.push(new.source);
+                    preview.bytes += bytes;
+                    let NewImport { source, meta, .. } = *new;
+                    if known.insert(source.clone()) {
+                        sources.push(source);
+                        rest.push((meta.title, missing));
                     } else {
-                        preview.present += 1;
+                        preview.present.push(meta.title);
                     }
                 }
-                Read::Unreadable { chat, .. } => preview.unreadable.push(chat),
+                Read::Unreadable { chat, bytes } => {
+                    preview.unreadable.push(chat);
+                    preview.bytes += bytes;
+                }
                 Read::Broken(error) => preview.broken.push(error),
             }
         }
-        if preview.chats == 0 && preview.unreadable.is_empty() {
-            nothing_but(&preview.broken)?;
-        }
         let there = self.0.inner.shared.store.imported(sources).await?;
-        preview.present += there.into_iter().filter(|there| *there).count();
+        for (is_there, (title, missing)) in there.into_iter().zip(rest) {
+            if is_there {
+                preview.present.push(title);
+            } else {
+                preview.missing += missing;
+            }
+        }
         Ok(preview)
     }
 
@@ -112,8 +144,8 @@ impl Import {
     /// those that are imported stay.
     ///
     /// # Errors
-    /// As [`preview`](Self::preview). The store's: what was imported until then stays, and is skipped when the same is
-    /// imported again.
+    /// The store's: what was imported until then stays, and is skipped when the same is imported again. What is wrong
+    /// with a file is part of the report.
     pub async fn run(
         &self,
         paths: &[PathBuf],
@@ -123,9 +155,12 @@ impl Import {
         let (mut report, mut done) = (ImportReport::default(), ImportProgress::default());
         while let Some(read) = reading.next().await? {
             let bytes = match read {
-                Read::Chat { new, bytes, .. } => {
+                Read::Chat { new, missing, bytes, .. } => {
                     match self.0.import_one(*new).await? {
-                        Some(fid) => report.imported.push(fid),
+                        Some(fid) => {
+                            report.imported.push(fid);
+                            report.missing += missing;
+                        }
                         None => report.present += 1,
                     }
                     bytes
@@ -144,16 +179,8 @@ impl Import {
             done.imported = report.imported.len();
             progress(done);
         }
-        if done.chats == 0 {
-            nothing_but(&report.broken)?;
-        }
         Ok(report)
     }
-}
-
-/// The first of these errors, where there is one.
-fn nothing_but(broken: &[Error]) -> Result<()> {
-    broken.first().map_or(Ok(()), |error| Err(error.clone()))
 }
 
 impl ImportPreview {

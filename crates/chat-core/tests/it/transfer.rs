@@ -1,12 +1,13 @@
 //! Chats that leave and come: exported, and imported from Natter and from other programs.
 
+mod bad_input;
 mod generated;
 
 use std::path::PathBuf;
 
 use chat_core::error::{ChatImportFault, ImportFault, Kind};
 use chat_core::exports::Program;
-use chat_core::manager::{ImportReport, Manager, StartOptions};
+use chat_core::manager::{ImportReport, Manager, MissingParts, StartOptions};
 use chat_core::message::{Ending, Fid, ModelRef, Role};
 use chat_core::permission::Mode;
 use chat_core::settings::Folders;
@@ -74,7 +75,11 @@ const CLAUDE: &str = r#"[{"uuid":"k","name":"","created_at":"2024-05-01T10:00:00
 #[tokio::test]
 async fn a_chat_of_chatgpt_has_its_branches_times_and_models() {
     let engine = Engine::start().await;
-    let fid = engine.import_one(CHATGPT).await;
+    let preview = engine.manager.import().preview(&engine.file(CHATGPT)).await.unwrap();
+    assert_eq!(preview.missing, MissingParts { files: 1, contents: 0 });
+    let report = engine.import(&engine.file(CHATGPT)).await;
+    assert_eq!(report.missing, preview.missing);
+    let fid = report.imported[0].clone();
     let chat = engine.manager.sessions().export(&fid).await.unwrap();
     assert_eq!(
         (chat.title.as_str(), chat.agent.as_str(), &chat.model),
@@ -119,14 +124,16 @@ async fn what_is_there_already_is_skipped_until_it_is_deleted() {
     let engine = Engine::start().await;
     let fid = engine.import_one(CHATGPT).await;
     let preview = engine.manager.import().preview(&engine.file(CLAUDE)).await.unwrap();
-    assert_eq!((preview.chats, preview.messages, preview.present), (1, 5, 0));
+    assert_eq!((preview.chats, preview.messages, preview.present.len()), (1, 5, 0));
     assert_eq!(preview.programs, [Program::Claude]);
     assert_eq!(preview.oldest.unwrap().to_string(), "2024-05-01T10:00:00.123456Z");
     assert_eq!(preview.newest.unwrap().to_string(), "2024-05-01T10:05:00Z");
     let paths = engine.file(CHATGPT);
     let again = engine.import(&paths).await;
     assert_eq!((again.imported.len(), again.present), (0, 1));
-    assert_eq!(engine.manager.import().preview(&paths).await.unwrap().present, 1);
+    let preview = engine.manager.import().preview(&paths).await.unwrap();
+    assert_eq!(preview.present, ["Two birds"]);
+    assert_eq!(preview.missing, MissingParts::default(), "nothing of it would be imported");
     // Its own export is of a chat that has never left.
     let own = engine.manager.sessions().export(&fid).await.unwrap();
     let own = engine.file(&serde_json::to_string(&own).unwrap());
@@ -150,11 +157,6 @@ async fn of_half_a_file_is_imported_what_is_whole() {
     assert!(!format!("{:?}", odd.error).contains("secret"), "{:?}", odd.error);
     let truncated = Kind::ImportFile { path: paths[0].clone(), fault: ImportFault::Truncated };
     assert_eq!(report.broken.iter().map(|it| &it.kind).collect::<Vec<_>>(), [&truncated]);
-    let nothing = engine.manager.import().run(&engine.file("hello"), |_| ()).await.unwrap_err();
-    assert!(matches!(nothing.kind, Kind::ImportFile { fault: ImportFault::Unknown, .. }));
-    let nowhere = vec![engine.folder.path().join("nowhere")];
-    let nothing = engine.manager.import().preview(&nowhere).await.unwrap_err();
-    assert!(matches!(nothing.kind, Kind::FileNotFound { .. }));
 }
 
 #[tokio::test]
@@ -206,4 +208,30 @@ async fn an_export_of_natter_allows_nothing_and_older_ones_are_read() {
     let newer = engine.import(&engine.file(&export(3, "2026-01-15-14-30-47"))).await;
     let newer = &newer.unreadable[0].error.kind;
     assert_eq!(*newer, Kind::ImportChat { fault: ChatImportFault::Newer });
+}
+
+#[tokio::test]
+async fn several_chats_in_one_file_are_imported_as_they_were() {
+    let (from, to) = (Engine::start().await, Engine::start().await);
+    let chats = [from.import_one(CHATGPT).await, from.import_one(CLAUDE).await];
+    from.manager.sessions().set_pinned(&chats[1], true).await.unwrap();
+    from.manager.sessions().set_archived(&chats[0], true).await.unwrap();
+    let mut exports = Vec::new();
+    for fid in &chats {
+        exports.push(from.manager.sessions().export(fid).await.unwrap());
+    }
+    let report = to.import(&to.file(&serde_json::to_string(&exports).unwrap())).await;
+    assert_eq!((report.imported.len(), report.missing), (2, MissingParts::default()));
+    for (fid, export) in report.imported.iter().zip(&exports) {
+        let copy = to.manager.sessions().export(fid).await.unwrap();
+        let told = |chat: &chat_core::store::SessionExport| {
+            let times = (chat.created, chat.updated, chat.pinned, chat.archived);
+            (chat.title.clone(), times, chat.messages.len())
+        };
+        assert_eq!(told(&copy), told(export));
+        let parts = |chat: &chat_core::store::SessionExport| -> Vec<_> {
+            chat.messages.iter().map(|it| (it.role, it.time, it.parts.clone())).collect()
+        };
+        assert_eq!(parts(&copy), parts(export));
+    }
 }

@@ -94,6 +94,8 @@ pub(crate) enum Input {
     },
     /// The file for a chat is asked for.
     Export(Fid),
+    /// The file for the marked chats is asked for.
+    ExportMarked,
 }
 
 /// What can be done with several chats.
@@ -117,6 +119,8 @@ pub(crate) enum Output {
     InUse(String),
     /// Write it to a file.
     Export { fid: Fid, title: String },
+    /// Write these to one file.
+    ExportTogether(Vec<Fid>),
     /// Something failed.
     Failed(chat_core::error::Error),
     /// The list is loaded. These chats are in it or in the trash.

@@ -32,16 +32,22 @@ impl SelectionBar {
         top.append(&count);
         top.append(&close);
 
-        let actions = gtk::Box::builder().spacing(6).homogeneous(true).build();
-        let action = |act: Act| {
+        // Two by two: the list is too narrow for four words in a line.
+        let actions =
+            gtk::Grid::builder().row_spacing(6).column_spacing(6).column_homogeneous(true).build();
+        let add = |(column, row): (i32, i32), make: fn() -> Input| {
             let label = gtk::Label::builder().ellipsize(gtk::pango::EllipsizeMode::End).build();
-            let button = gtk::Button::builder().child(&label).build();
+            let button = gtk::Button::builder().child(&label).hexpand(true).build();
             let input = sender.input_sender().clone();
-            button.connect_clicked(move |_| input.emit(Input::WithMarked(act)));
-            actions.append(&button);
+            button.connect_clicked(move |_| input.emit(make()));
+            actions.attach(&button, column, row, 1, 1);
             button
         };
-        let [pin, archive, delete] = [Act::Pin, Act::Archive, Act::Delete].map(action);
+        let pin = add((0, 0), || Input::WithMarked(Act::Pin));
+        let archive = add((1, 0), || Input::WithMarked(Act::Archive));
+        let export = add((0, 1), || Input::ExportMarked);
+        let delete = add((1, 1), || Input::WithMarked(Act::Delete));
+        set_text(&export, &gettext("Export…"));
         set_text(&delete, &gettext("Delete"));
 
         let bar = gtk::Box::builder()

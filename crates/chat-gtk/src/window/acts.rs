@@ -272,6 +272,11 @@ impl Window {
                 );
             }
             Told::Export { fid, title } => self.export(fid, &title, sender, root),
+            Told::ExportTogether(chats) => {
+                if let Some(manager) = self.manager.clone() {
+                    export::ask_together(root, manager, chats, sender.input_sender().clone());
+                }
+            }
             Told::Failed(error) => view.note(&words::sentence(&error)),
             Told::Loaded { has_chats, stored } => {
                 self.chat.emit(chat_widget::Input::HasChats(has_chats));

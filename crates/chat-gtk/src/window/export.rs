@@ -1,5 +1,8 @@
-//! Writes a chat to a file as Markdown.
+//! Writes a chat to a file as Markdown, and several to one that can be imported.
 
+mod together;
+
+use std::cell::RefCell;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,6 +16,7 @@ use gettextrs::gettext;
 use gtk::{gio, glib};
 
 use super::Input;
+pub(super) use together::ask_together;
 
 /// Asks for a path, and writes the chat there.
 pub(super) fn ask(
@@ -22,25 +26,35 @@ pub(super) fn ask(
     title: &str,
     input: relm4::Sender<Input>,
 ) {
+    let name = format!("{}.md", file_name(title));
+    let title = title.to_owned();
+    choose(parent, &gettext("Export as Markdown"), &name, async move |path| {
+        input.emit(Input::Exported(write(&manager, &fid, &title, path).await));
+    });
+}
+
+/// Asks for a path, and does something with it.
+fn choose(
+    parent: &adw::ApplicationWindow,
+    heading: &str,
+    name: &str,
+    then: impl AsyncFnOnce(PathBuf) + 'static,
+) {
     let chooser = gtk::FileChooserNative::builder()
-        .title(gettext("Export as Markdown"))
+        .title(heading)
         .action(gtk::FileChooserAction::Save)
         .transient_for(parent)
         .modal(true)
         .build();
-    chooser.set_current_name(&format!("{}.md", file_name(title)));
-    let title = title.to_owned();
+    chooser.set_current_name(name);
     // Keeps the dialog alive until it is answered.
-    let alive = std::cell::RefCell::new(Some(chooser.clone()));
+    let alive = RefCell::new(Some((chooser.clone(), then)));
     chooser.connect_response(move |chooser, response| {
-        alive.take();
         let path = chooser.file().and_then(|file| file.path());
-        let (gtk::ResponseType::Accept, Some(path)) = (response, path) else { return };
-        let (manager, fid, title, input) =
-            (manager.clone(), fid.clone(), title.clone(), input.clone());
-        glib::spawn_future_local(async move {
-            input.emit(Input::Exported(write(&manager, &fid, &title, path).await));
-        });
+        let Some((_, then)) = alive.take() else { return };
+        if let (gtk::ResponseType::Accept, Some(path)) = (response, path) {
+            glib::spawn_future_local(async move { then(path).await });
+        }
     });
     chooser.show();
 }

@@ -4,14 +4,19 @@ mod pages;
 
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
+use std::pin::pin;
 use std::rc::Rc;
 
 use adw::prelude::*;
-use chat_core::error::Error;
-use chat_core::manager::{ImportPreview, ImportReport, Manager};
+use chat_core::error::{Error, Kind, Result};
+use chat_core::manager::{
+    ImportPreview, ImportProgress, ImportReport, Manager, MissingParts, UnreadableChat,
+};
 use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::{gdk, gio, glib};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 use self::pages::Pages;
 use crate::preferences::close_with_escape;
@@ -23,14 +28,18 @@ struct Importing {
     pages: Pages,
     /// The files, once they are chosen.
     paths: RefCell<Vec<PathBuf>>,
-    /// How many chats they hold.
-    chats: Cell<usize>,
+    /// How many bytes they have, as they were read for the preview.
+    bytes: Cell<u64>,
     /// What is done now; ended with the window.
     work: RefCell<Option<glib::JoinHandle<()>>>,
 }
 
 /// Shows the dialog above a window.
-pub(super) fn open(parent: &adw::ApplicationWindow, manager: &Manager) {
+pub(super) fn show(parent: &adw::ApplicationWindow, manager: &Manager) {
+    open(parent, manager);
+}
+
+fn open(parent: &adw::ApplicationWindow, manager: &Manager) -> Rc<Importing> {
     let pages = Pages::new();
     let content = gtk::Box::new(gtk::Orientation::Vertical, 0);
     content.append(&adw::HeaderBar::builder().css_classes(["flat"]).build());
@@ -51,11 +60,12 @@ pub(super) fn open(parent: &adw::ApplicationWindow, manager: &Manager) {
         manager: manager.clone(),
         pages,
         paths: RefCell::default(),
-        chats: Cell::new(0),
+        bytes: Cell::new(0),
         work: RefCell::default(),
     });
     importing.connect();
     importing.window.present();
+    importing
 }
 
 impl Importing {
@@ -149,50 +159,69 @@ impl Importing {
         self.paths.replace(paths.clone());
         let (weak, import) = (Rc::downgrade(self), self.manager.import());
         self.work(Some(glib::spawn_future_local(async move {
-            let preview = import.preview(&paths).await;
+            let preview = away(async move { import.preview(&paths).await }).await;
             if let Some(this) = weak.upgrade() {
                 match preview {
                     Ok(preview) => this.show_preview(&preview),
-                    Err(error) => this.fail(&error),
+                    Err(error) => this.fail(&[error]),
                 }
             }
         })));
     }
 
     fn show_preview(&self, preview: &ImportPreview) {
-        self.chats.set(preview.chats);
+        if preview.chats == 0 && preview.unreadable.is_empty() {
+            return self.fail(&preview.broken);
+        }
+        self.bytes.set(preview.bytes);
         let mut lines = Vec::from_iter(words::found_chats(preview));
         if let (Some(oldest), Some(newest)) = (preview.oldest, preview.newest) {
             lines.push(words::time_of_chats(&date(oldest), &date(newest)));
         }
-        if preview.present > 0 {
-            lines.push(words::already_here(preview.present));
+        if !preview.present.is_empty() {
+            lines.push(words::already_here(preview.present.len()));
         }
-        let problems = preview.unreadable.iter().map(words::not_imported);
-        let problems: Vec<_> = problems.chain(preview.broken.iter().map(words::sentence)).collect();
-        self.pages.show_preview(&lines, &problems, preview.chats > preview.present);
+        let mut problems = left_out(&preview.broken, &preview.unreadable, preview.missing);
+        problems.extend(preview.present.iter().map(|title| words::one_already_here(title)));
+        self.pages.show_preview(&lines, &problems, preview.chats > preview.present.len());
     }
 
     fn import(self: &Rc<Self>) {
-        self.pages.show_progress(0, 0.0);
+        self.show_progress(ImportProgress::default());
         let (weak, import) = (Rc::downgrade(self), self.manager.import());
         let paths = self.paths.borrow().clone();
         self.work(Some(glib::spawn_future_local(async move {
-            let seen = weak.clone();
-            let report = import.run(&paths, move |done| {
-                if let Some(this) = seen.upgrade() {
-                    let all = this.chats.get().max(1);
-                    this.pages.show_progress(done.chats, done.chats as f64 / all as f64);
-                }
+            let (told, mut progress) = watch::channel(ImportProgress::default());
+            let run = away(async move {
+                let tell = |done| {
+                    told.send_replace(done);
+                };
+                import.run(&paths, tell).await
             });
-            let report = report.await;
+            let mut run = pin!(run);
+            let report = loop {
+                tokio::select! {
+                    report = &mut run => break report,
+                    Ok(()) = progress.changed() => {
+                        let done = *progress.borrow_and_update();
+                        if let Some(this) = weak.upgrade() {
+                            this.show_progress(done);
+                        }
+                    }
+                }
+            };
             if let Some(this) = weak.upgrade() {
                 match report {
                     Ok(report) => this.show_report(&report),
-                    Err(error) => this.fail(&error),
+                    Err(error) => this.fail(&[error]),
                 }
             }
         })));
+    }
+
+    fn show_progress(&self, done: ImportProgress) {
+        let all = self.bytes.get().max(1);
+        self.pages.show_progress(done.chats, done.bytes as f64 / all as f64);
     }
 
     fn show_report(&self, report: &ImportReport) {
@@ -200,14 +229,30 @@ impl Importing {
         if report.present > 0 {
             lines.push(words::already_here(report.present));
         }
-        let problems = report.unreadable.iter().map(words::not_imported);
-        let problems: Vec<_> = problems.chain(report.broken.iter().map(words::sentence)).collect();
+        let problems = left_out(&report.broken, &report.unreadable, report.missing);
         self.pages.show_report(&lines, &problems);
     }
 
-    fn fail(&self, error: &Error) {
-        self.pages.show_failure(&words::sentence(error));
+    fn fail(&self, errors: &[Error]) {
+        self.pages.show_failure(&errors.iter().map(words::sentence).collect::<Vec<_>>());
     }
+}
+
+/// What is not imported, and why: a sentence each.
+fn left_out(broken: &[Error], chats: &[UnreadableChat], missing: MissingParts) -> Vec<String> {
+    let broken = broken.iter().map(words::sentence);
+    let chats = chats.iter().map(words::not_imported);
+    broken.chain(chats).chain(words::missing_parts(missing)).collect()
+}
+
+/// Does something away from the main loop, which thousands of chats would stall. Dropping the future cancels it.
+async fn away<T: Send + 'static>(
+    work: impl Future<Output = Result<T>> + Send + 'static,
+) -> Result<T> {
+    let wanted = CancellationToken::new();
+    let _guard = wanted.clone().drop_guard();
+    let done = relm4::spawn(async move { wanted.run_until_cancelled(work).await }).await;
+    done.ok().flatten().unwrap_or_else(|| Err(Kind::Internal.into()))
 }
 
 /// A day as the user's language writes it.
@@ -215,3 +260,6 @@ fn date(time: jiff::Timestamp) -> String {
     let time = glib::DateTime::from_unix_local(time.as_second());
     time.and_then(|time| time.format("%x")).map(String::from).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests;

@@ -94,3 +94,11 @@ fn a_cut_or_broken_archive_is_no_panic() {
         let _ = read_archive(&broken);
     }
 }
+
+#[test]
+fn an_archive_of_nothing_and_an_empty_file_are_no_exports() {
+    let (_, found) = read_archive(&archive(&[]));
+    assert!(matches!(found, Err(ExportFault::Unknown)), "{found:?}");
+    let (_, found) = read_archive(b"");
+    assert!(matches!(found, Err(ExportFault::Empty)), "{found:?}");
+}

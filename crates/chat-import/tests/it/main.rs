@@ -1,6 +1,7 @@
 //! Reads exports of each program. All are written by hand, after the form that such exports have.
 
 mod archives;
+mod large;
 mod programs;
 
 use std::ops::ControlFlow;

@@ -1,10 +1,10 @@
 //! Words what is imported.
 
 use chat_core::exports::Program;
-use chat_core::manager::{ImportPreview, UnreadableChat};
+use chat_core::manager::{ImportPreview, MissingParts, UnreadableChat};
 use gettextrs::{gettext, ngettext};
 
-use super::{fill, sentence};
+use super::{fill, one_line, sentence};
 
 fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
@@ -48,6 +48,29 @@ pub fn found_chats(preview: &ImportPreview) -> Option<String> {
 pub fn time_of_chats(oldest: &str, newest: &str) -> String {
     let words = gettext("The oldest is from {oldest}, the newest from {newest}.");
     fill(&words, &[("oldest", oldest), ("newest", newest)])
+}
+
+/// A chat that is not imported again.
+pub fn one_already_here(title: &str) -> String {
+    fill(&gettext("“{title}” is already here."), &[("title", &one_line(title))])
+}
+
+/// What is missing in chats that are imported, a sentence each.
+pub fn missing_parts(missing: MissingParts) -> Vec<String> {
+    let files = ngettext(
+        "{n} file isn’t in the export, or isn’t a picture or text. A note stands in its place.",
+        "{n} files aren’t in the export, or aren’t pictures or text. A note stands in their place.",
+        number(missing.files),
+    );
+    let contents = ngettext(
+        "{n} part of a message is of an unknown kind. A note stands in its place.",
+        "{n} parts of messages are of an unknown kind. A note stands in their place.",
+        number(missing.contents),
+    );
+    let counted = |(count, words): (usize, String)| {
+        (count > 0).then(|| fill(&words, &[("n", &count.to_string())]))
+    };
+    [(missing.files, files), (missing.contents, contents)].into_iter().filter_map(counted).collect()
 }
 
 /// Why a chat is not imported.

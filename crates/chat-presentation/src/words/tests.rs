@@ -163,6 +163,7 @@ fn all_kinds() -> Vec<Kind> {
         Kind::ModelNotLoaded,
         Kind::TemplateFailed,
         Kind::ImportFile { path: path(), fault: ImportFault::Unreadable },
+        Kind::ImportFile { path: path(), fault: ImportFault::Empty },
         Kind::ImportFile { path: path(), fault: ImportFault::Unknown },
         Kind::ImportFile { path: path(), fault: ImportFault::Truncated },
         Kind::ImportFile { path: path(), fault: ImportFault::ChatTooLarge },

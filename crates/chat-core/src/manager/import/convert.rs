@@ -4,11 +4,13 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use chat_import::{
-    ChatFault, ImportedChat, ImportedMessage, ImportedPart, ImportedRole, NatterChat, Program,
+    ChatFault, ImportedChat, ImportedMessage, ImportedPart, ImportedRole, Missing, NatterChat,
+    Program,
 };
 use chat_permission::Mode;
 use jiff::Timestamp;
 
+use super::MissingParts;
 use crate::agent::DEFAULT;
 use crate::message::{
     Ending, Message, MessageId, ModelRef, Part, Role, SessionMeta, ToolCall, ToolCallId, ToolResult,
@@ -84,6 +86,20 @@ pub(super) fn of_program(program: Program, chat: ImportedChat) -> Result<NewImpo
         head: head.or(Some(last.id)),
         messages,
     })
+}
+
+/// What is missing in the messages that are taken over.
+pub(super) fn missing_parts(chat: &ImportedChat) -> MissingParts {
+    let taken = chat.messages.iter().filter(|message| message.role != ImportedRole::System);
+    let mut missing = MissingParts::default();
+    for part in taken.flat_map(|message| &message.parts) {
+        match part {
+            ImportedPart::Missing(Missing::File { .. }) => missing.files += 1,
+            ImportedPart::Missing(Missing::Content { .. }) => missing.contents += 1,
+            _ => {}
+        }
+    }
+    missing
 }
 
 fn source_id(program: Program, id: &str) -> String {
@@ -196,8 +212,6 @@ fn break_rings(messages: &mut [Message]) {
 
 #[cfg(test)]
 mod tests {
-    use chat_import::Missing;
-
     use super::*;
 
     #[test]

@@ -8,7 +8,7 @@ use chat_import::{ChatFault, ExportFault, Item, Program};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::{UnreadableChat, convert};
+use super::{MissingParts, UnreadableChat, convert};
 use crate::error::{ChatImportFault, Error, ImportFault, Kind, Result};
 use crate::manager::Manager;
 use crate::store::NewImport;
@@ -25,7 +25,7 @@ pub(super) struct Reading {
 /// What was found in an export.
 pub(super) enum Read {
     /// A chat, after this many bytes.
-    Chat { program: Program, new: Box<NewImport>, bytes: u64 },
+    Chat { program: Program, new: Box<NewImport>, missing: MissingParts, bytes: u64 },
     /// One that cannot be read.
     Unreadable { chat: UnreadableChat, bytes: u64 },
     /// Why a file, or the rest of it, cannot be read.
@@ -86,13 +86,17 @@ fn of_item(path: &Path, item: Item, bytes: u64) -> Read {
     match item {
         Item::Chat { program, place, chat } => {
             let title = Some(chat.title.clone()).filter(|title| !title.is_empty());
+            let missing = convert::missing_parts(&chat);
             match convert::of_program(program, *chat) {
-                Ok(new) => Read::Chat { program, new: Box::new(new), bytes },
+                Ok(new) => Read::Chat { program, new: Box::new(new), missing, bytes },
                 Err(fault) => unreadable(title, place, fault),
             }
         }
         Item::Natter { place, chat } => match convert::of_natter(&chat) {
-            Ok(new) => Read::Chat { program: Program::Natter, new: Box::new(new), bytes },
+            Ok(new) => {
+                let missing = MissingParts::default();
+                Read::Chat { program: Program::Natter, new: Box::new(new), missing, bytes }
+            }
             Err(fault) => unreadable(chat.title, place, fault),
         },
         Item::Unreadable { title, place, fault } => unreadable(title, place, fault),
@@ -121,6 +125,7 @@ fn of_file(path: &Path, fault: ExportFault) -> Error {
             Kind::FileNotFound { path: path.to_owned() }.into()
         }
         ExportFault::Io(error) => of(ImportFault::Unreadable).with_detail(error.to_string()),
+        ExportFault::Empty => of(ImportFault::Empty),
         ExportFault::Unknown => of(ImportFault::Unknown),
         ExportFault::Truncated => of(ImportFault::Truncated),
         ExportFault::ChatTooLarge => of(ImportFault::ChatTooLarge),

@@ -123,6 +123,19 @@ impl Pages {
         }
     }
 
+    /// The title, the lines and the problems of the result.
+    #[cfg(test)]
+    pub(super) fn shown(&self) -> [String; 3] {
+        let lines = self.result.description().unwrap_or_default();
+        [self.result.title().into(), lines.into(), self.problems.label().into()]
+    }
+
+    /// Which part of an import is done.
+    #[cfg(test)]
+    pub(super) fn progress(&self) -> f64 {
+        self.bar.fraction()
+    }
+
     pub(super) fn widget(&self) -> &gtk::Stack {
         &self.stack
     }
@@ -172,8 +185,8 @@ impl Pages {
     }
 
     /// Why nothing, or nothing more, was imported.
-    pub(super) fn show_failure(&self, words: &str) {
-        self.show_result(&gettext("Couldn’t Import"), &[words.to_owned()], &[]);
+    pub(super) fn show_failure(&self, sentences: &[String]) {
+        self.show_result(&gettext("Couldn’t Import"), sentences, &[]);
         self.end(true);
     }
 

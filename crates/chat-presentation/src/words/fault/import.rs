@@ -9,6 +9,7 @@ pub(super) fn file(fault: ImportFault) -> String {
         ImportFault::Unreadable => {
             gettext("Couldn’t read “{path}”. Check its permissions, then try again.")
         }
+        ImportFault::Empty => gettext("“{path}” is empty. Download it again, then import it."),
         ImportFault::Unknown => gettext(
             "“{path}” has no chats that Natter can import. Choose an export of ChatGPT, Claude, OLLMchat or Natter.",
         ),

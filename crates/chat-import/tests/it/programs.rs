@@ -162,7 +162,8 @@ fn messages_in_a_ring_are_all_read_once() {
 
 #[test]
 fn what_is_no_export_is_refused() {
-    for text in ["", "hello", "{\"a\":1}", "[1,2,3]", "<html></html>"] {
+    assert!(matches!(read_text(""), (items, Err(ExportFault::Empty)) if items.is_empty()));
+    for text in ["hello", "{\"a\":1}", "[1,2,3]", "<html></html>"] {
         assert!(
             matches!(read_text(text), (items, Err(ExportFault::Unknown)) if items.is_empty()),
             "{text}"

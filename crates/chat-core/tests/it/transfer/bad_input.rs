@@ -62,7 +62,7 @@ async fn an_export_cut_in_half_gives_the_chats_before_the_cut() {
     let whole = format!("[{}]", chats.join(","));
     let half = write(engine.folder.path(), "half.json", &whole[..whole.len() / 2]);
     let found = preview(&engine, &half).await;
-    assert_eq!((found.chats, faults(&found.broken)), (4, vec![ImportFault::Truncated]));
+    assert_eq!((found.chats, faults(&found.broken)), (5, vec![ImportFault::Truncated]));
     let half = write(engine.folder.path(), "one.json", &chat[..chat.len() / 2]);
     let found = preview(&engine, &half).await;
     assert_eq!((found.chats, faults(&found.broken)), (0, vec![ImportFault::Truncated]));

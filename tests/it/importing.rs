@@ -77,7 +77,7 @@ async fn selected_chats_are_exported_to_one_file_that_can_be_imported() -> Resul
     window.find(named("2 chats selected")).await?;
     window.close().await?;
 
-    let elsewhere = Folders::below(&stage.desktop.folder().join("elsewhere"));
+    let elsewhere = Folders::below(stage.desktop.folder().join("elsewhere"));
     let manager = Manager::start(StartOptions::new(elsewhere)).await?;
     let report = manager.import().run(&[path], |_| ()).await?;
     assert!(report.unreadable.is_empty() && report.broken.is_empty(), "{report:?}");

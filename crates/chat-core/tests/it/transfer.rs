@@ -22,7 +22,7 @@ struct Engine {
 impl Engine {
     async fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let options = StartOptions::new(Folders::below(&folder.path().join("own")));
+        let options = StartOptions::new(Folders::below(folder.path().join("own")));
         Self { manager: Manager::start(options).await.unwrap(), folder }
     }
 

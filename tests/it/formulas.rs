@@ -37,11 +37,11 @@ async fn formulas_are_pictures_with_names_and_are_found_and_copied_as_tex() -> R
     window.gone(named("Copy as TeX").role(Role::Label)).await?;
     pasted(&window, "$$\n\\frac{a}{b}\n$$").await?;
 
-    // So does copying the text around one.
+    // So does copying the text around them.
     let text = window.find(named("Reply").under("Conversation")).await?;
     text.click_with_mouse().await?;
     window.keys(&["ctrl+a", "ctrl+c"]).await?;
-    pasted(&window, "So $x^2$ is it, and").await?;
+    pasted(&window, REPLY).await?;
     window.close().await
 }
 

@@ -38,6 +38,7 @@ mod projects;
 mod reading;
 mod real_model;
 mod review;
+mod selecting;
 mod sessions;
 mod stage;
 mod temporary;

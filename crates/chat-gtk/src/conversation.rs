@@ -69,6 +69,7 @@ impl Conversation {
         let inner = Rc::new_cyclic(|weak: &Weak<Inner>| Inner::new(weak, output));
         inner.listen();
         inner.listen_for_find();
+        inner.listen_for_selection();
         Self { inner }
     }
 
@@ -321,6 +322,18 @@ impl Conversation {
     /// The text of a message, as the model or the person wrote it.
     pub fn text_of(&self, id: MessageId) -> Option<String> {
         self.inner.state.borrow().transcript.text_of(id)
+    }
+
+    /// The text that is selected, across blocks and messages: with bullets and numbers, code as it is, a tab between
+    /// the cells of tables. None where nothing is.
+    pub fn selected_text(&self) -> Option<String> {
+        self.inner.selected_text()
+    }
+
+    /// The same as Markdown: as it was written where all of a message is selected, else what reads the same. What is
+    /// selected within a single block is its text.
+    pub fn selected_markdown(&self) -> Option<String> {
+        self.inner.selected_markdown()
     }
 
     /// The text of the last reply, as the model wrote it.

@@ -63,6 +63,11 @@ impl Column {
         self.imp().moved.replace(Some(Box::new(moved)));
     }
 
+    /// Calls back to draw what is seen behind the rows.
+    pub fn connect_background(&self, draw: impl Fn(&gtk::Snapshot) + 'static) {
+        self.imp().background.replace(Some(Box::new(draw)));
+    }
+
     /// Asks for a row behind the last one, or before the first, when the focus moves there: `beyond`
     /// says whether it was made.
     pub fn connect_beyond(&self, beyond: impl Fn(bool) -> bool + 'static) {

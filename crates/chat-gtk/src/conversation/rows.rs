@@ -3,6 +3,7 @@
 mod making;
 mod offsets;
 pub mod row;
+mod text_places;
 
 use std::ops::Range;
 

@@ -1,23 +1,26 @@
 //! Holds the widgets of the conversation, and draws what changed.
 
+mod clock;
 mod footnotes;
 mod listening;
 mod loading;
 mod menu;
 mod own_messages;
+mod selection;
 mod start;
 
 pub use loading::ReadingPosition;
 
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
-use std::time::Duration;
 
 use gettextrs::gettext;
 use gtk::glib;
 use gtk::prelude::*;
 
 use chat_core::message::{Fid, MessageId};
+
+use selection::Press;
 
 use super::column::Column;
 use super::rows::Rows;
@@ -27,6 +30,7 @@ use crate::conversation::model::entry;
 use crate::conversation::model::files::{Files, KnownFiles};
 use crate::conversation::model::message_edits::MessageEdits;
 use crate::conversation::model::one_time_note::OneTimeNote;
+use crate::conversation::model::selection::Selection;
 use crate::conversation::model::transcript::Transcript;
 use crate::conversation::search::{Finder, MatchPosition};
 use crate::conversation::widgets::context::{Links, Output, Prices, Side, WidgetContext};
@@ -69,6 +73,10 @@ pub(super) struct Inner {
     to_start: Cell<Option<u64>>,
     /// Whether messages are being read for that.
     reading_start: Cell<bool>,
+    /// The press of the pointer that selects.
+    press: RefCell<Option<Press>>,
+    /// Where the keyboard selects up and down, in pixels from the left.
+    goal_x: Cell<Option<f64>>,
 }
 
 /// The step to the next message, or the one before, that stands beside one.
@@ -81,6 +89,10 @@ pub(super) struct Step {
 pub(super) struct State {
     pub(super) transcript: Transcript,
     pub(super) rows: Rows,
+    /// What is selected.
+    pub(super) selection: Option<Selection>,
+    /// What its stamp was then.
+    selection_stamp: Option<u64>,
     /// What is looked for.
     pub(super) finder: Option<Finder>,
     /// How many searches there were.
@@ -165,11 +177,13 @@ impl Inner {
         let noted = weak.clone();
         let pictures = Pictures::default();
         let (opened, opens_on) = (pictures.clone(), column.downgrade());
-        let revealing = column.downgrade();
+        let revealing = weak.clone();
         let links = Links {
             revealed: Rc::new(move |view: &gtk::TextView, letter| {
-                if let Some(column) = revealing.upgrade() {
-                    column.reveal_letter(view, letter);
+                if let Some(inner) = revealing.upgrade() {
+                    // What the keyboard chooses is another selection.
+                    inner.select(None);
+                    inner.column.reveal_letter(view, letter);
                 }
             }),
             opened: Rc::new(move |address: &str| match NotePlace::of_address(address) {
@@ -218,7 +232,7 @@ impl Inner {
             copy: Rc::new(copy),
             prices: Prices::default(),
             pictures: pictures.clone(),
-            spare: Rc::default(),
+            code_blocks: Rc::default(),
         };
         let tail = Tail::new(&context);
         column.set_tail(tail.widget().upcast_ref());
@@ -226,6 +240,8 @@ impl Inner {
         let state = State {
             transcript: Transcript::default(),
             rows,
+            selection: None,
+            selection_stamp: None,
             finder: None,
             searches: 0,
             last: None,
@@ -254,6 +270,8 @@ impl Inner {
             step: Cell::default(),
             to_start: Cell::default(),
             reading_start: Cell::default(),
+            press: RefCell::default(),
+            goal_x: Cell::default(),
         }
     }
 
@@ -323,6 +341,7 @@ impl Inner {
             *asked = before;
         }
         let clock = transcript.has_clock();
+        state.drop_changed_selection();
         if state.finder.is_some() {
             state.highlight_matches();
         } else {
@@ -333,6 +352,7 @@ impl Inner {
             .get()
             .and_then(|step| state.rows.step(&state.transcript.entries, step.message, step.side));
         drop(state);
+        self.hold_while_dragged();
         if let Some(button) = button {
             self.take_step(&button);
         }
@@ -356,35 +376,6 @@ impl Inner {
             button.grab_focus();
         }
         self.root.set_focusable(false);
-    }
-
-    /// Counts seconds while there is something to count.
-    fn run_clock(self: &Rc<Self>, run: bool) {
-        let mut clock = self.clock.borrow_mut();
-        if !run {
-            if let Some(clock) = clock.take() {
-                clock.remove();
-            }
-        } else if clock.is_none() {
-            let weak = Rc::downgrade(self);
-            let source = glib::timeout_add_local(Duration::from_secs(1), move || {
-                let Some(inner) = weak.upgrade() else { return glib::ControlFlow::Break };
-                for entry in &mut inner.state.borrow_mut().transcript.entries {
-                    entry.dirty |= entry.has_clock();
-                }
-                inner.schedule();
-                glib::ControlFlow::Continue
-            });
-            clock.replace(source);
-        }
-    }
-}
-
-impl Drop for Inner {
-    fn drop(&mut self) {
-        if let Some(clock) = self.clock.take() {
-            clock.remove();
-        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The conversation view in a window. Needs a display; `scripts/lib/headless` gives one.
 
+mod blocks;
 mod cards;
 mod drawing;
 mod finding;
@@ -8,5 +9,6 @@ mod loading;
 mod prompts;
 mod reports;
 mod scene;
+mod selecting;
 mod tools;
 mod waiting;

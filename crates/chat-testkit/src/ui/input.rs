@@ -81,6 +81,29 @@ impl Input {
         self.xdotool(&all).await.map(drop)
     }
 
+    /// Drags with the left button between positions of the topmost window.
+    pub async fn drag(&self, from: (i32, i32), to: (i32, i32)) -> Result<()> {
+        let window = self.focus().await?;
+        let mut all: Vec<String> = Vec::new();
+        let mut go = |x: i32, y: i32, then: &[&str]| {
+            all.extend(["mousemove", "--window", &window].map(str::to_owned));
+            all.extend([x.to_string(), y.to_string()]);
+            all.extend(then.iter().map(|word| (*word).to_owned()));
+        };
+        go(from.0, from.1, &["mousedown", "1"]);
+        // A drag begins once the pointer moved.
+        go(from.0.midpoint(to.0), from.1.midpoint(to.1), &["sleep", "0.02"]);
+        go(to.0, to.1, &["sleep", "0.02", "mouseup", "1"]);
+        self.xdotool(&all.iter().map(String::as_str).collect::<Vec<_>>()).await.map(drop)
+    }
+
+    /// Clicks the middle button at a position of the topmost window.
+    pub async fn middle_click(&self, x: i32, y: i32) -> Result<()> {
+        let window = self.focus().await?;
+        let (x, y) = (x.to_string(), y.to_string());
+        self.xdotool(&["mousemove", "--window", &window, &x, &y, "click", "2"]).await.map(drop)
+    }
+
     /// Turns the wheel by this many notches at a position of the topmost window.
     pub async fn wheel(&self, turn: Wheel, notches: u32, (x, y): (i32, i32)) -> Result<()> {
         let window = self.focus().await?;

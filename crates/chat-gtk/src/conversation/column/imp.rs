@@ -34,6 +34,7 @@ pub struct Target {
 }
 
 type Beyond = Box<dyn Fn(bool) -> bool>;
+type Background = Box<dyn Fn(&gtk::Snapshot)>;
 
 #[derive(glib::Properties)]
 #[properties(wrapper_type = super::Column)]
@@ -62,6 +63,8 @@ pub struct Column {
     pub moves: Cell<u64>,
     pub caret: RefCell<Option<gtk::TextView>>,
     pub moved: RefCell<Option<Box<dyn Fn()>>>,
+    /// Draws what is seen behind the rows.
+    pub background: RefCell<Option<Background>>,
     /// Makes a row behind the last one, or before the first, if there is one.
     pub beyond: RefCell<Option<Beyond>>,
     /// Whether text is being added to the end.
@@ -89,6 +92,7 @@ impl Default for Column {
             moves: Cell::default(),
             caret: RefCell::default(),
             moved: RefCell::default(),
+            background: RefCell::default(),
             beyond: RefCell::default(),
             live: Cell::default(),
             widest: Cell::new(WIDEST),
@@ -153,6 +157,9 @@ impl WidgetImpl for Column {
     }
 
     fn snapshot(&self, snapshot: &gtk::Snapshot) {
+        if let Some(draw) = &*self.background.borrow() {
+            draw(snapshot);
+        }
         self.parent_snapshot(snapshot);
         self.draw_caret(snapshot);
     }

@@ -2,65 +2,17 @@
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html};
 
-use crate::markdown::flow::{self, Gap, Piece};
+use super::piece_source::plain_text;
+use crate::markdown::flow;
 use crate::markdown::{is_safe_address, parse};
 
 /// The text as it is read: without the signs of Markdown. Cells of a table are separated by tabs.
 pub fn as_plain(markdown: &str) -> String {
-    let mut out = String::new();
-    add_plain(markdown, &mut out);
-    out
-}
-
-fn add_plain(markdown: &str, out: &mut String) {
     let mut pieces = Vec::new();
     for block in parse(markdown) {
         flow::block_pieces(&block, &mut pieces);
     }
-    let mut was_line = false;
-    for piece in &pieces {
-        if !out.is_empty() {
-            let is_close = was_line
-                && matches!(piece, Piece::Line(line) if matches!(line.gap, Gap::None | Gap::Small));
-            out.push_str(if is_close { "\n" } else { "\n\n" });
-        }
-        was_line = matches!(piece, Piece::Line(_));
-        match piece {
-            Piece::Line(line) => {
-                let depth = usize::from(line.indent.lists).saturating_sub(1);
-                out.push_str(&"  ".repeat(depth));
-                if let Some(marker) = &line.marker {
-                    out.push_str(marker);
-                    out.push(' ');
-                }
-                for run in &line.runs {
-                    // Line ends that other programs know.
-                    out.push_str(&run.text.replace('\u{2028}', "\n"));
-                }
-            }
-            Piece::Code(code) => out.push_str(&code.text),
-            Piece::Grid(grid) => {
-                for (index, row) in grid.rows.iter().enumerate() {
-                    if index > 0 {
-                        out.push('\n');
-                    }
-                    for (column, cell) in row.iter().enumerate() {
-                        if column > 0 {
-                            out.push('\t');
-                        }
-                        out.extend(cell.iter().map(|run| run.text.as_str()));
-                    }
-                }
-            }
-            Piece::Formula(formula) => out.push_str(&formula.source),
-            Piece::Picture(picture) => out.push_str(&picture.description),
-            Piece::Details(details) => {
-                out.push_str(&details.summary);
-                add_plain(&details.source, out);
-            }
-            Piece::Rule(_) => out.push_str("———"),
-        }
-    }
+    plain_text(&pieces)
 }
 
 /// The text as HTML. HTML in it is shown as it was written, pictures are their descriptions, and links lead only

@@ -13,15 +13,7 @@ pub fn markdown(text: &str) -> Option<ReplyText> {
     if parse(text).iter().all(|block| is_plain(block)) {
         return None;
     }
-    let mut said = ReplyText::default();
-    said.push(&with_breaks(text));
-    said.end();
-    loop {
-        said.update();
-        if said.is_settled() {
-            break;
-        }
-    }
+    let said = ReplyText::of(&with_breaks(text));
     // A person who writes that means the text.
     let folds = said.segments().iter().any(|segment| segment.kind == SegmentKind::Details);
     (!folds).then_some(said)

@@ -58,14 +58,6 @@ impl Rows {
         }
     }
 
-    /// The text that is selected in a row of prose, as it was written.
-    pub fn prose_selection(&self, row: usize) -> Option<String> {
-        match &self.all[row].widget {
-            Some(RowWidget::Prose(prose)) => prose.selection(),
-            _ => None,
-        }
-    }
-
     /// The project has other files: their names lead there, and others do not any more.
     pub fn mark_files(&self) {
         for row in &self.all[self.made.clone()] {

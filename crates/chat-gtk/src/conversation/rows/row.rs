@@ -14,11 +14,12 @@ use crate::conversation::model::notice::Notice;
 use crate::conversation::model::part::PartState;
 use crate::conversation::model::reply::{SegmentKind, gap_of};
 use crate::conversation::model::row_kind::RowKind;
+use crate::conversation::model::row_text::pieces_of;
 use crate::conversation::model::styled_text::{StyledText, TextStyle};
 use crate::conversation::model::tool::state::Phase;
 use crate::conversation::widgets::card;
-use crate::conversation::widgets::code::CodeBlock;
-use crate::conversation::widgets::context::{Output, WidgetContext};
+use crate::conversation::widgets::code::{CodeBlock, FOLD};
+use crate::conversation::widgets::context::WidgetContext;
 use crate::conversation::widgets::expander::Expander;
 use crate::conversation::widgets::footer::Footer;
 use crate::conversation::widgets::formula::FormulaBlock;
@@ -98,18 +99,15 @@ impl RowWidget {
             RowKind::Segment { kind: SegmentKind::Prose { .. }, .. } => {
                 Self::Prose(Prose::new(&context.tags, &context.links))
             }
-            RowKind::Segment { kind: SegmentKind::Code, .. } => {
-                let output = Rc::clone(&context.output);
-                let copied = Rc::new(move |code| output(Output::CopyText(code)));
-                Self::Code(CodeBlock::new(&context.tags, &context.spare, copied))
+            RowKind::Segment { kind: SegmentKind::Code, part, segment } => {
+                let key = Some((entry.id(), part, segment));
+                Self::Code(CodeBlock::new(&context.tags, &context.code_blocks, context.uses(), key))
             }
             RowKind::Segment { kind: SegmentKind::Table, .. } => {
-                Self::Table(TableBlock::new(&context.links))
+                Self::Table(TableBlock::new(&context.links, context.uses().copied))
             }
             RowKind::Segment { kind: SegmentKind::Formula, .. } => {
-                let output = Rc::clone(&context.output);
-                let copied = Rc::new(move |source| output(Output::CopyText(source)));
-                Self::Formula(FormulaBlock::new(&context.tags, copied))
+                Self::Formula(FormulaBlock::new(&context.tags, context.uses().copied))
             }
             RowKind::Segment { kind: SegmentKind::Picture, .. } => {
                 Self::Picture(PictureBlock::new(context))
@@ -147,34 +145,34 @@ impl RowWidget {
     ) -> bool {
         match (self, kind) {
             (Self::Prose(prose), RowKind::Segment { part, segment, .. }) => {
-                prose.update(pieces(entry, part, segment))
+                prose.update(pieces_of(entry, part, segment))
             }
             (Self::Code(code), RowKind::Segment { part, segment, .. }) => {
-                match pieces(entry, part, segment) {
-                    [Piece::Code(piece)] => code.update(piece),
+                match pieces_of(entry, part, segment) {
+                    [Piece::Code(piece)] => code.update(piece, entry.is_live()),
                     _ => false,
                 }
             }
             (Self::Table(table), RowKind::Segment { part, segment, .. }) => {
-                match pieces(entry, part, segment) {
+                match pieces_of(entry, part, segment) {
                     [Piece::Grid(grid)] => table.update(grid),
                     _ => false,
                 }
             }
             (Self::Formula(block), RowKind::Segment { part, segment, .. }) => {
-                match pieces(entry, part, segment) {
+                match pieces_of(entry, part, segment) {
                     [Piece::Formula(piece)] => block.update(piece),
                     _ => false,
                 }
             }
             (Self::Picture(block), RowKind::Segment { part, segment, .. }) => {
-                match pieces(entry, part, segment) {
+                match pieces_of(entry, part, segment) {
                     [Piece::Picture(piece)] => block.update(piece),
                     _ => false,
                 }
             }
             (Self::Details(block), RowKind::Segment { part, segment, .. }) => {
-                match pieces(entry, part, segment) {
+                match pieces_of(entry, part, segment) {
                     [Piece::Details(piece)] => block.update(piece),
                     _ => false,
                 }
@@ -301,7 +299,10 @@ impl RowWidget {
         let in_label = |label: &gtk::Label| RowPosition::in_label(label, &row, hit.bytes.start);
         match self {
             Self::Prose(prose) => Some(in_text(prose.widget())),
-            Self::Code(code) => Some(in_text(code.text_view())),
+            Self::Code(code) => {
+                code.show_letter(hit.letters.start);
+                Some(in_text(code.text_view()))
+            }
             Self::Table(table) => table.cell(hit.cell?).as_ref().map(in_label),
             Self::Expander(expander) => expander.text_view().as_ref().map(in_text),
             Self::Tool(card) => card.expander().text_view().as_ref().map(in_text),
@@ -358,7 +359,7 @@ pub fn gap(kind: RowKind, entry: &Entry, above: Option<RowKind>) -> i32 {
         RowKind::Thinking { .. } | RowKind::Tool { .. } => line_gap(above),
         RowKind::Footer | RowKind::OwnLine => 4,
         RowKind::Segment { part, segment, .. } => {
-            match pieces(entry, part, segment).first().map(gap_of) {
+            match pieces_of(entry, part, segment).first().map(gap_of) {
                 Some(Gap::None) => 0,
                 Some(Gap::Small) => ITEM_GAP,
                 Some(Gap::Heading) => HEADING_GAP,
@@ -387,13 +388,13 @@ pub fn estimate(kind: RowKind, entry: &Entry) -> f64 {
         RowKind::User | RowKind::Editor => 60.0 + 26.0 * lines(&entry.text()),
         RowKind::Segment { part, segment, .. } => {
             let mut height = 0.0;
-            for piece in pieces(entry, part, segment) {
+            for piece in pieces_of(entry, part, segment) {
                 height += match piece {
                     Piece::Line(line) => {
                         let bytes: usize = line.runs.iter().map(|run| run.text.len()).sum();
                         12.0 + 26.0 * (1 + bytes / 80) as f64
                     }
-                    Piece::Code(code) => 50.0 + 17.0 * lines(&code.text).min(120.0),
+                    Piece::Code(code) => 50.0 + 17.0 * lines(&code.text).min(f64::from(FOLD)),
                     Piece::Grid(grid) => 36.0 * grid.rows.len() as f64,
                     Piece::Formula(formula) => 60.0 + 20.0 * lines(&formula.source),
                     Piece::Picture(_) => 140.0,
@@ -409,13 +410,6 @@ pub fn estimate(kind: RowKind, entry: &Entry) -> f64 {
         },
         RowKind::Picture { .. } => 128.0,
         _ => 34.0,
-    }
-}
-
-fn pieces(entry: &Entry, part: usize, segment: usize) -> &[Piece] {
-    match entry.parts.get(part) {
-        Some(PartState::Text(reply)) => reply.pieces(segment),
-        _ => &[],
     }
 }
 

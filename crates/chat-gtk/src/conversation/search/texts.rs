@@ -7,6 +7,7 @@ use crate::conversation::model::hits::TableCell;
 use crate::conversation::model::part::PartState;
 use crate::conversation::model::reply::{ReplyText, SegmentKind};
 use crate::conversation::model::row_kind::RowKind;
+use crate::conversation::model::row_text::prose_text;
 use crate::conversation::model::said::place_in;
 use crate::conversation::model::tool::details::details;
 use crate::markdown::flow::Piece;
@@ -59,7 +60,7 @@ pub fn each_text_of_segment(
     give: &mut dyn FnMut(TableCell, &str),
 ) {
     match (kind, pieces) {
-        (SegmentKind::Prose { .. }, pieces) => give(None, &text_of(pieces)),
+        (SegmentKind::Prose { .. }, pieces) => give(None, &prose_text(pieces)),
         (SegmentKind::Code, [Piece::Code(code)]) => give(None, &code.text),
         (SegmentKind::Details, [Piece::Details(details)]) => {
             give(None, &details.summary);
@@ -82,26 +83,6 @@ pub fn each_text_of_segment(
         }
         _ => {}
     }
-}
-
-/// The text that these lines make.
-fn text_of(pieces: &[Piece]) -> String {
-    let mut out = String::new();
-    let lines = pieces.iter().filter_map(|piece| match piece {
-        Piece::Line(line) => Some(line),
-        _ => None,
-    });
-    for (index, line) in lines.enumerate() {
-        if index > 0 {
-            out.push('\n');
-        }
-        if let Some(marker) = &line.marker {
-            out.push_str(marker);
-            out.push('\t');
-        }
-        out.extend(line.runs.iter().map(|run| run.text.as_str()));
-    }
-    out
 }
 
 /// A number that differs where the texts of a row may.

@@ -34,7 +34,9 @@ impl Inner {
     pub fn begin(self: &Rc<Self>, transcript: Transcript, place: Option<ReadingPosition>) {
         self.session.replace(transcript.session.clone());
         let mut state = self.state.borrow_mut();
-        let State { transcript: shown, rows, finder, last, asked, failed, .. } = &mut *state;
+        let State { transcript: shown, rows, selection, finder, last, asked, failed, .. } =
+            &mut *state;
+        *selection = None;
         *finder = None;
         rows.clear();
         *shown = transcript;

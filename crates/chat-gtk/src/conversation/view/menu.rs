@@ -25,6 +25,8 @@ struct Offer {
     formula: Option<String>,
     /// The text that is selected.
     selection: Option<String>,
+    /// The same as Markdown.
+    source: Option<String>,
     /// The message whose text can be copied.
     copy: Option<MessageId>,
     /// The reply about which more is known.
@@ -135,10 +137,15 @@ impl Inner {
             id.and_then(|id| self.state.borrow().transcript.text_of(id)).filter(|it| !it.is_empty())
         };
         let text = text_of(offer.copy);
-        let quoted = offer.selection.clone().or_else(|| text.clone());
+        let selected = offer.source.clone().or_else(|| offer.selection.clone());
+        let quoted = selected.or_else(|| text.clone());
         if let Some(text) = offer.selection {
             let section = gio::Menu::new();
-            items.add(&section, &gettext("Copy"), "copy", wants(Output::CopyText(text)));
+            items.add(&section, &gettext("Copy"), "copy", wants(Output::CopyText(text.clone())));
+            if let Some(source) = offer.source.filter(|source| *source != text) {
+                let copied = wants(Output::CopyText(source));
+                items.add(&section, &gettext("Copy as Markdown"), "copy-source", copied);
+            }
             items.menu.append_section(None, &section);
         }
         let section = gio::Menu::new();
@@ -251,7 +258,8 @@ fn offer(state: &State, widget: &gtk::Widget, (x, y): (f64, f64)) -> Option<Offe
     Some(Offer {
         link: rows.link_at(row, widget, (x, y)),
         formula: rows.formula_at(row, (x, y)),
-        selection: rows.prose_selection(row).or_else(|| selection(widget)),
+        selection: state.selected_text().or_else(|| selection(widget)),
+        source: state.selected_markdown(),
         copy: has_text.then_some(id),
         details: details::has_details(&message.message).then(|| Arc::clone(&message.message)),
         regenerate: (is_reply && rests).then_some(id),

@@ -9,7 +9,7 @@ use chat_core::message::{Answer, ApprovalId, DeleteScope, Fid, MessageId, ModelR
 use chat_core::tool::Toolbox;
 
 use super::answer_errors::AnswerErrors;
-use super::code::Spare;
+use super::code::{CodeBlocks, Uses};
 use super::style_tags::StyleTags;
 use super::tags::Tags;
 use crate::conversation::model::agent_book::AgentBook;
@@ -49,8 +49,8 @@ pub struct WidgetContext {
     pub output: Rc<dyn Fn(Output)>,
     /// Who is told of links.
     pub links: Links,
-    /// A code block that waits to be used.
-    pub spare: Spare,
+    /// What all code blocks share.
+    pub code_blocks: Rc<CodeBlocks>,
     /// Keeps what is seen where it is, though something in it is about to grow: the line that the person clicked
     /// stays under the pointer.
     pub hold: Rc<dyn Fn()>,
@@ -79,6 +79,15 @@ impl Prices {
     /// What a model costs, if that is known.
     pub fn of(&self, model: &ModelRef) -> Option<Price> {
         self.lookup.borrow().as_ref().and_then(|lookup| lookup(model))
+    }
+}
+
+impl WidgetContext {
+    /// What a block of a reply can ask for.
+    pub fn uses(&self) -> Uses {
+        let output = Rc::clone(&self.output);
+        let copied = Rc::new(move |text| output(Output::CopyText(text)));
+        Uses { copied, hold: Rc::clone(&self.hold) }
     }
 }
 

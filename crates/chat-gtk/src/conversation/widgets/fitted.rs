@@ -65,7 +65,7 @@ pub fn fitted(text: &gtk::TextView, tallest: i32, classes: &[&str]) -> gtk::Box 
 }
 
 /// How tall a text is at this width; of one taller than `tallest`, so much that it is taller.
-fn height_of(view: &gtk::TextView, width: i32, tallest: i32) -> i32 {
+pub fn height_of(view: &gtk::TextView, width: i32, tallest: i32) -> i32 {
     let context = view.style_context().padding();
     let across = i32::from(context.left()) + i32::from(context.right());
     let along = i32::from(context.top()) + i32::from(context.bottom());
@@ -73,6 +73,7 @@ fn height_of(view: &gtk::TextView, width: i32, tallest: i32) -> i32 {
     let (start, end) = buffer.bounds();
     let text = buffer.text(&start, &end, true);
     let layout = view.create_pango_layout(Some(&beginning(&text, tallest)));
+    layout.set_tabs(view.tabs().as_ref());
     if view.wrap_mode() != gtk::WrapMode::None {
         layout.set_wrap(pango::WrapMode::WordChar);
         layout.set_spacing(view.pixels_inside_wrap() * pango::SCALE);

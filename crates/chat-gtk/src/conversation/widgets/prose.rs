@@ -69,11 +69,6 @@ impl Prose {
         inline::formula_at(&self.shown.borrow(), letter_below(&self.view, x as i32, y as i32)?)
     }
 
-    /// The text that is selected, as it was written.
-    pub fn selection(&self) -> Option<String> {
-        selected(&self.view, &self.shown.borrow())
-    }
-
     /// Whether anything in it leads somewhere.
     pub fn has_links(&self) -> bool {
         self.shown.borrow().iter().any(|line| !line.links().is_empty())
@@ -402,7 +397,7 @@ mod tests {
         assert_eq!(buffer.char_count(), text.chars().count() as i32);
         let copied = |from: i32, to: i32| {
             buffer.select_range(&buffer.iter_at_offset(from), &buffer.iter_at_offset(to));
-            prose.selection().unwrap_or_default()
+            selected(&prose.view, &prose.shown.borrow()).unwrap_or_default()
         };
         assert_eq!(copied(0, buffer.char_count()), text);
         assert_eq!(copied(0, 4), "so $x$", "its picture is there");

@@ -2,15 +2,13 @@
 
 pub mod details;
 
-use std::rc::Rc;
-
 use gtk::prelude::*;
 
 use crate::accessible;
 use crate::conversation::model::reply::{ReplyText, SegmentKind};
 use crate::conversation::search::each_text_of_segment;
 use crate::conversation::widgets::code::CodeBlock;
-use crate::conversation::widgets::context::{Output, WidgetContext};
+use crate::conversation::widgets::context::WidgetContext;
 use crate::conversation::widgets::formula::FormulaBlock;
 use crate::conversation::widgets::laid_out::LaidOut;
 use crate::conversation::widgets::picture::PictureBlock;
@@ -61,23 +59,20 @@ impl RichText {
                     blocks.push(Block::Prose(prose, laid_out));
                 }
                 (SegmentKind::Code, [Piece::Code(piece)]) => {
-                    let output = Rc::clone(&context.output);
-                    let copied = Rc::new(move |code| output(Output::CopyText(code)));
-                    let code = CodeBlock::new(&context.tags, &context.spare, copied);
-                    code.update(piece);
+                    let code =
+                        CodeBlock::new(&context.tags, &context.code_blocks, context.uses(), None);
+                    code.update(piece, false);
                     root.append(code.widget());
                     blocks.push(Block::Code(code));
                 }
                 (SegmentKind::Table, [Piece::Grid(grid)]) => {
-                    let table = TableBlock::new(&context.links);
+                    let table = TableBlock::new(&context.links, context.uses().copied);
                     table.update(grid);
                     root.append(table.widget());
                     blocks.push(Block::Table(table));
                 }
                 (SegmentKind::Formula, [Piece::Formula(piece)]) => {
-                    let output = Rc::clone(&context.output);
-                    let copied = Rc::new(move |source| output(Output::CopyText(source)));
-                    let formula = FormulaBlock::new(&context.tags, copied);
+                    let formula = FormulaBlock::new(&context.tags, context.uses().copied);
                     formula.update(piece);
                     root.append(formula.widget());
                     blocks.push(Block::Formula(formula));

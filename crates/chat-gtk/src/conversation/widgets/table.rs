@@ -1,8 +1,10 @@
 //! Draws a table: its cells wrap where it is wide, and what still does not fit is scrolled sideways.
 
+mod actions;
 mod layout;
 
 use std::cell::RefCell;
+use std::ops::Range;
 use std::rc::Rc;
 
 use gettextrs::gettext;
@@ -13,8 +15,10 @@ use layout::{Cells, Columns, Frame, Widths};
 
 use super::context::Links;
 use super::highlight::{MatchColours, highlight_label};
+use super::letter_areas::letter_in_label;
 use super::tags::LIST_STEP;
 use crate::conversation::model::files::Files;
+use crate::conversation::model::grid_text::{CellPlace, cell_places};
 use crate::conversation::model::hits::Hit;
 use crate::layout::manager;
 use crate::markdown::flow::{Grid, Run};
@@ -32,7 +36,7 @@ pub struct TableBlock {
     table: gtk::Box,
     rows: RefCell<Vec<Row>>,
     widths: Widths,
-    shown: RefCell<Option<Grid>>,
+    shown: Rc<RefCell<Option<Grid>>>,
     links: Links,
 }
 
@@ -43,8 +47,8 @@ struct Row {
 }
 
 impl TableBlock {
-    /// An empty table.
-    pub fn new(links: &Links) -> Self {
+    /// An empty table. `copied` gets its text when the person copies it.
+    pub fn new(links: &Links, copied: Rc<dyn Fn(String)>) -> Self {
         let columns = Columns::default();
         let widths = Rc::clone(&columns.widths);
         let table = gtk::Box::builder()
@@ -66,14 +70,10 @@ impl TableBlock {
             .css_classes(["table-frame"])
             .build();
         root.append(&scroller);
-        Self {
-            root,
-            table,
-            rows: RefCell::default(),
-            widths,
-            shown: RefCell::default(),
-            links: links.clone(),
-        }
+        let shown = Rc::<RefCell<Option<Grid>>>::default();
+        let grid = Rc::clone(&shown);
+        root.append(&actions::button(move || grid.borrow().clone(), copied));
+        Self { root, table, rows: RefCell::default(), widths, shown, links: links.clone() }
     }
 
     /// The widget.
@@ -143,6 +143,64 @@ impl TableBlock {
     /// The label of a cell, by row and column.
     pub fn cell(&self, (row, column): (usize, usize)) -> Option<gtk::Label> {
         self.rows.borrow().get(row)?.cells.get(column).cloned()
+    }
+
+    /// How many letters the text of the table has.
+    pub fn letter_count(&self) -> usize {
+        self.places().last().map_or(0, |cell| cell.letters.end)
+    }
+
+    /// The place in the text of the table that is nearest to a point of the widget.
+    pub fn letter_at(&self, point: (f64, f64)) -> Option<usize> {
+        let places = self.places();
+        let rows = self.rows.borrow();
+        // The last cell that begins above the point and before it.
+        let (row, y) = rows.iter().enumerate().rev().find_map(|(index, row)| {
+            let (_, y) = self.root.translate_coordinates(&row.root, 0.0, point.1)?;
+            (y >= 0.0 || index == 0).then_some((index, y))
+        })?;
+        if row + 1 == rows.len() && y > f64::from(rows[row].root.height()) {
+            return Some(self.letter_count());
+        }
+        let cells = rows[row].cells.iter().enumerate().rev();
+        let is_mirrored = self.root.direction() == gtk::TextDirection::Rtl;
+        let (column, label, x) = cells.into_iter().find_map(|(index, cell)| {
+            let at = self.root.translate_coordinates(cell, point.0, point.1)?;
+            let begins = if is_mirrored { at.0 <= f64::from(cell.width()) } else { at.0 >= 0.0 };
+            (begins || index == 0).then_some((index, cell, at))
+        })?;
+        let cell = places.iter().find(|cell| (cell.row, cell.column) == (row, column))?;
+        Some((cell.letters.start + letter_in_label(label, x)).min(cell.letters.end))
+    }
+
+    /// The cell that has a letter of the table's text, and which letter of the cell that is.
+    pub fn cell_of(&self, letter: usize) -> Option<(gtk::Label, usize)> {
+        let places = self.places();
+        let cell = places.iter().rfind(|cell| cell.letters.start <= letter)?;
+        let label = self.cell((cell.row, cell.column))?;
+        Some((label, letter.min(cell.letters.end) - cell.letters.start))
+    }
+
+    /// The cells that have any of these letters, and which of their own these are.
+    pub fn cells_in(&self, letters: &Range<usize>) -> Vec<(gtk::Label, Range<usize>)> {
+        let places = self.places().into_iter();
+        places
+            .filter(|cell| cell.letters.start < letters.end && letters.start < cell.letters.end)
+            .filter_map(|cell| {
+                let start = letters.start.max(cell.letters.start) - cell.letters.start;
+                let end = letters.end.min(cell.letters.end) - cell.letters.start;
+                Some((self.cell((cell.row, cell.column))?, start..end))
+            })
+            .collect()
+    }
+
+    /// Whether a widget is one of the cells, or stands between them.
+    pub fn has(&self, widget: &gtk::Widget) -> bool {
+        widget == self.table.upcast_ref::<gtk::Widget>() || widget.is_ancestor(&self.table)
+    }
+
+    fn places(&self) -> Vec<CellPlace> {
+        self.shown.borrow().as_ref().map(|grid| cell_places(grid).collect()).unwrap_or_default()
     }
 
     /// Marks what was found, and nothing else.

@@ -19,6 +19,7 @@ use crate::conversation::widgets::highlight::{MatchColours, highlight_label};
 use crate::conversation::widgets::position::RowPosition;
 use crate::conversation::widgets::report::{AGENT, ReportCard};
 use crate::conversation::widgets::tags::Tags;
+use crate::conversation::widgets::text_surface::TextSurface;
 use crate::wrap::wrap;
 use crate::{accessible, adaptive_pair, attached_text};
 use fold::Fold;
@@ -152,6 +153,14 @@ impl UserMessage {
     /// The widget.
     pub fn widget(&self) -> &gtk::Widget {
         &self.root
+    }
+
+    /// What shows its text, block by block.
+    pub fn surfaces(&self) -> Vec<TextSurface<'_>> {
+        match &self.markdown {
+            Some(markdown) => markdown.surfaces(),
+            None => self.label().map(TextSurface::Label).into_iter().collect(),
+        }
     }
 
     /// The label of its text.

@@ -89,22 +89,12 @@ fn places(lines: &Lines) -> Vec<Range<i32>> {
 fn caret(view: &gtk::TextView, revealed: Revealed) {
     let focus = gtk::EventControllerFocus::new();
     let weak = view.downgrade();
-    let seen = move |visible: bool| {
-        if let Some(view) = weak.upgrade() {
-            view.set_cursor_visible(visible);
-        }
-    };
-    let leave = seen.clone();
-    let weak = view.downgrade();
+    // GTK hides it when the focus leaves, if it is still meant to be seen then.
     focus.connect_enter(move |_| {
-        let by_key = weak
-            .upgrade()
-            .and_then(|view| view.root())
-            .and_downcast::<gtk::Window>()
-            .is_some_and(|window| window.gets_focus_visible());
-        seen(by_key);
+        let Some(view) = weak.upgrade() else { return };
+        let window = view.root().and_downcast::<gtk::Window>();
+        view.set_cursor_visible(window.is_some_and(|window| window.gets_focus_visible()));
     });
-    focus.connect_leave(move |_| leave(false));
     view.add_controller(focus);
     // What keys do to it is done once they were heard.
     view.connect_local("move-cursor", true, move |values| {

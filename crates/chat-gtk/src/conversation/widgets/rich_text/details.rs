@@ -1,7 +1,7 @@
 //! Draws a folded part of a reply: its summary as a line that opens, and what is inside once it is
 //! open.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use gettextrs::gettext;
@@ -9,9 +9,10 @@ use gtk::prelude::*;
 
 use super::RichText;
 use crate::accessible;
+use crate::conversation::model::piece_source::piece_text;
 use crate::conversation::widgets::context::WidgetContext;
 use crate::conversation::widgets::tags::Tags;
-use crate::markdown::flow::Details;
+use crate::markdown::flow::{Details, Piece};
 
 /// A folded part of a reply.
 pub struct DetailsBlock {
@@ -24,6 +25,8 @@ struct Inner {
     arrow: gtk::Image,
     title: gtk::Label,
     shown: RefCell<Option<Details>>,
+    /// How many letters its text has.
+    letters: Cell<usize>,
     /// What is inside, while it is open.
     body: RefCell<Option<RichText>>,
     context: WidgetContext,
@@ -49,6 +52,7 @@ impl DetailsBlock {
             arrow,
             title,
             shown: RefCell::default(),
+            letters: Cell::default(),
             body: RefCell::default(),
             context: context.clone(),
         });
@@ -78,10 +82,17 @@ impl DetailsBlock {
             if details.summary.is_empty() { gettext("Details") } else { details.summary.clone() };
         self.inner.title.set_text(&summary);
         self.inner.shown.replace(Some(details.clone()));
+        let text = piece_text(&Piece::Details(details.clone()));
+        self.inner.letters.set(text.chars().count());
         if self.inner.close() {
             self.inner.open();
         }
         true
+    }
+
+    /// How many letters its text has, with what is inside.
+    pub fn letter_count(&self) -> usize {
+        self.inner.letters.get()
     }
 
     /// Opens it, if it is not.

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use gtk::Orientation;
 use gtk::prelude::*;
 
-use crate::layout::{Layout, children, height_of, width_of};
+use crate::layout::{Layout, children, height_of, place, width_of};
 
 /// How tall the bar is before it was ever shown, in pixels.
 const LEAST_BAR: i32 = 14;
@@ -94,6 +94,19 @@ impl Layout for Frame {
         };
         let height = (height_of(&table, width.max(least)) + bar).max(frame);
         (height, height)
+    }
+
+    fn allocate(&self, widget: &gtk::Widget, width: i32, height: i32) {
+        let mut parts = children(widget);
+        if let Some(scroller) = parts.next() {
+            scroller.size_allocate(&gtk::Allocation::new(0, 0, width, height), -1);
+        }
+        // The button stands over the end of the head.
+        if let Some(button) = parts.next() {
+            let (_, across) = width_of(&button);
+            let tall = height_of(&button, across);
+            place(&button, width, width - across, 0, (across, tall));
+        }
     }
 }
 

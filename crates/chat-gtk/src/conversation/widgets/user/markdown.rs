@@ -1,7 +1,5 @@
 //! Draws the Markdown that a person wrote, by the widgets that show replies, and as wide as its text.
 
-use std::rc::Rc;
-
 use gettextrs::gettext;
 use gtk::glib;
 use gtk::prelude::*;
@@ -11,7 +9,7 @@ use crate::conversation::model::hits::Hit;
 use crate::conversation::model::reply::{ReplyText, SegmentKind};
 use crate::conversation::model::said::cell_at;
 use crate::conversation::widgets::code::CodeBlock;
-use crate::conversation::widgets::context::{Output, WidgetContext};
+use crate::conversation::widgets::context::WidgetContext;
 use crate::conversation::widgets::formula::FormulaBlock;
 use crate::conversation::widgets::highlight::{MatchColours, highlight_buffer};
 use crate::conversation::widgets::laid_out::LaidOut;
@@ -20,6 +18,7 @@ use crate::conversation::widgets::position::RowPosition;
 use crate::conversation::widgets::prose::Prose;
 use crate::conversation::widgets::table::TableBlock;
 use crate::conversation::widgets::tags::Tags;
+use crate::conversation::widgets::text_surface::TextSurface;
 use crate::layout::{self, Layout, height_of, width_of};
 use crate::markdown::flow::Piece;
 
@@ -59,15 +58,14 @@ impl Markdown {
                     Block::Prose(prose, laid_out)
                 }
                 (SegmentKind::Code, [Piece::Code(piece)]) => {
-                    let output = Rc::clone(&context.output);
-                    let copied = Rc::new(move |code| output(Output::CopyText(code)));
-                    let code = CodeBlock::new(&context.tags, &context.spare, copied);
-                    code.update(piece);
+                    let code =
+                        CodeBlock::new(&context.tags, &context.code_blocks, context.uses(), None);
+                    code.update(piece, false);
                     root.append(&as_wide(code.widget(), code.text_view(), piece.text.clone()));
                     Block::Code(code)
                 }
                 (SegmentKind::Table, pieces) => {
-                    let table = TableBlock::new(&context.links);
+                    let table = TableBlock::new(&context.links, context.uses().copied);
                     if let [Piece::Grid(grid)] = pieces {
                         table.update(grid);
                     }
@@ -75,9 +73,7 @@ impl Markdown {
                     Block::Table(table, pieces.to_vec())
                 }
                 (SegmentKind::Formula, [Piece::Formula(piece)]) => {
-                    let output = Rc::clone(&context.output);
-                    let copied = Rc::new(move |source| output(Output::CopyText(source)));
-                    let formula = FormulaBlock::new(&context.tags, copied);
+                    let formula = FormulaBlock::new(&context.tags, context.uses().copied);
                     formula.update(piece);
                     root.append(formula.widget());
                     Block::Formula(formula)
@@ -101,6 +97,20 @@ impl Markdown {
     /// The widget.
     pub fn widget(&self) -> &gtk::Box {
         &self.root
+    }
+
+    /// What shows its text, block by block.
+    pub fn surfaces(&self) -> Vec<TextSurface<'_>> {
+        fn surface(block: &Block) -> TextSurface<'_> {
+            match block {
+                Block::Prose(prose, _) => TextSurface::Prose(prose),
+                Block::Code(code) => TextSurface::Code(code),
+                Block::Table(table, _) => TextSurface::Table(table),
+                Block::Formula(formula) => TextSurface::Formula(formula),
+                Block::Still => TextSurface::Still,
+            }
+        }
+        self.blocks.iter().map(surface).collect()
     }
 
     /// Whether a table in it needs all the room.

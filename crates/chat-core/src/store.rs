@@ -39,7 +39,7 @@ mod words;
 mod writer;
 
 use std::fs::File;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use tempfile::TempDir;
@@ -90,7 +90,7 @@ struct Inner {
     /// Held shared for as long as the database is open.
     lock: Option<File>,
     /// Where a database in memory has its files.
-    _folder: Option<TempDir>,
+    folder: Mutex<Option<TempDir>>,
 }
 
 impl Inner {
@@ -124,7 +124,7 @@ impl Store {
     pub fn open(folders: &Folders) -> Result<Opened> {
         let open::Parts { paths, writer, lock, notice, earlier } = open::open(folders)?;
         let readers = Readers::new(Arc::clone(&paths));
-        let inner = Arc::new(Inner { readers, writer, paths, lock, _folder: None });
+        let inner = Arc::new(Inner { readers, writer, paths, lock, folder: Mutex::default() });
         Ok(Opened { store: Self { inner, memory: Arc::default() }, notice, earlier })
     }
 

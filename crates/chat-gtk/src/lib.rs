@@ -17,6 +17,7 @@ pub mod chat_widget;
 mod choices;
 mod composer;
 pub mod conversation;
+mod dates;
 mod drafts;
 mod editor;
 mod found_row;

@@ -146,19 +146,7 @@ impl Http {
 
     /// Sends a chat request; returns the answer when the server has accepted it, even after minutes.
     pub async fn chat(&self, path: &str, body: Vec<u8>, asked: &SentRequest) -> Result<Response> {
-        let request = self
-            .client()?
-            .post(address::join(&self.base, path))
-            .header(CONTENT_TYPE, "application/json")
-            // A compressed stream comes in lumps.
-            .header(ACCEPT_ENCODING, "identity")
-            .body(body);
-        let response = self.authorized(request)?.send().await;
-        let response = response.map_err(|error| self.named(transport(&error)))?;
-        if response.status().is_success() {
-            return Ok(response);
-        }
-        Err(self.refusal(response, asked).await)
+        self.stream(Method::POST, path, body, asked).await
     }
 
     /// What stands at the server's root, as text: how some programs say what they are.
@@ -178,7 +166,7 @@ impl Http {
         Ok(json::value(&read(response, ANSWER_LIMIT).await?))
     }
 
-    /// Sends a request with a body, whose answer is read as it comes: its length is not known.
+    /// Sends a request with a body, about a model; its answer is read as it comes: how long it is, is not known.
     pub async fn follow(
         &self,
         method: Method,
@@ -187,10 +175,22 @@ impl Http {
         model: &str,
     ) -> Result<Response> {
         let asked = SentRequest { model: model.to_owned(), ..SentRequest::default() };
+        self.stream(method, path, body, &asked).await
+    }
+
+    /// Sends a request whose answer comes as a stream.
+    async fn stream(
+        &self,
+        method: Method,
+        path: &str,
+        body: Vec<u8>,
+        asked: &SentRequest,
+    ) -> Result<Response> {
         let request = self
             .client()?
             .request(method, address::join(&self.base, path))
             .header(CONTENT_TYPE, "application/json")
+            // A compressed stream comes in lumps.
             .header(ACCEPT_ENCODING, "identity")
             .body(body);
         let response = self.authorized(request)?.send().await;
@@ -198,7 +198,7 @@ impl Http {
         if response.status().is_success() {
             return Ok(response);
         }
-        Err(self.refusal(response, &asked).await)
+        Err(self.refusal(response, asked).await)
     }
 
     async fn ask<T: DeserializeOwned>(

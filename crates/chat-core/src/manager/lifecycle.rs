@@ -164,7 +164,11 @@ impl Manager {
             if tokio::time::timeout(LAST_WAIT, tasks.wait()).await.is_err() {
                 tracing::error!("the program ends before everything was stored");
             }
-            this.inner.shared.store.flush().await
+            let store = this.inner.shared.store.clone();
+            let flushed = store.flush().await;
+            // Removing files blocks.
+            drop(tokio::task::spawn_blocking(move || store.remove_temporary_files()).await);
+            flushed
         };
         if let Err(error) = self.run(ending).await {
             tracing::error!(%error, "the store could not be flushed");

@@ -2,7 +2,7 @@
 //! it ends with the store.
 
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -52,6 +52,15 @@ impl Store {
     pub fn outputs(&self, fid: &Fid) -> PathBuf {
         self.of(fid).inner.paths.outputs.join(fid.as_str())
     }
+
+    /// Removes what temporary sessions have on disk. For the end of the program: whoever holds the store still
+    /// may outlive the last moment in which dropping it could remove anything.
+    pub fn remove_temporary_files(&self) {
+        let folder = self.memory.get().and_then(|memory| {
+            memory.inner.folder.lock().unwrap_or_else(PoisonError::into_inner).take()
+        });
+        drop(folder);
+    }
 }
 
 /// Makes an empty database in memory.
@@ -78,6 +87,34 @@ fn open() -> Result<Store> {
     let db = DbHandle { connection, paths: Arc::clone(&paths) };
     let writer = Writer::start(db, Signal::silent()).map_err(system)?;
     let readers = Readers::new(Arc::clone(&paths));
-    let inner = Inner { readers, writer: Some(writer), paths, lock: None, _folder: Some(folder) };
+    let inner = Inner {
+        readers,
+        writer: Some(writer),
+        paths,
+        lock: None,
+        folder: Mutex::new(Some(folder)),
+    };
     Ok(Store { inner: Arc::new(inner), memory: Arc::new(OnceLock::new()) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Folders;
+
+    #[tokio::test]
+    async fn the_end_leaves_no_file_of_a_temporary_session() {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::open(&Folders::below(home.path())).unwrap().store;
+        let fid = store.create(NewSession { temporary: true, ..NewSession::default() }).await;
+        let outputs = store.outputs(&fid.unwrap());
+        std::fs::create_dir_all(&outputs).unwrap();
+        std::fs::write(outputs.join("1"), "long").unwrap();
+        let folder = outputs.parent().unwrap().parent().unwrap();
+
+        store.remove_temporary_files();
+
+        assert!(!folder.exists(), "{folder:?}");
+        store.flush().await.unwrap();
+    }
 }

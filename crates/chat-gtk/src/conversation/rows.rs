@@ -1,5 +1,6 @@
 //! Holds the rows of a conversation. Only those near the sight have widgets.
 
+mod heights;
 mod making;
 mod offsets;
 pub mod row;
@@ -17,8 +18,9 @@ use crate::conversation::model::row_kind::RowKind;
 use crate::conversation::widgets::context::{Side, WidgetContext};
 use crate::conversation::widgets::position::RowPosition;
 use crate::free_memory;
+use heights::line_gap;
 use offsets::EntryOffsets;
-use row::{RowWidget, line_gap};
+use row::RowWidget;
 
 /// A row.
 struct Row {

@@ -30,7 +30,7 @@ impl Window {
 
     pub(super) fn open_import(&self, root: &adw::ApplicationWindow) {
         if let Some(manager) = &self.manager {
-            import::show(root, manager);
+            import::open(root, manager);
         }
     }
 

@@ -19,10 +19,11 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use self::pages::Pages;
+use crate::dates::local_date;
 use crate::preferences::close_with_escape;
 
 /// The dialog.
-struct Importing {
+pub(super) struct Importing {
     window: adw::Window,
     manager: Manager,
     pages: Pages,
@@ -34,12 +35,8 @@ struct Importing {
     work: RefCell<Option<glib::JoinHandle<()>>>,
 }
 
-/// Shows the dialog above a window.
-pub(super) fn show(parent: &adw::ApplicationWindow, manager: &Manager) {
-    open(parent, manager);
-}
-
-fn open(parent: &adw::ApplicationWindow, manager: &Manager) -> Rc<Importing> {
+/// Opens the dialog above a window.
+pub(super) fn open(parent: &adw::ApplicationWindow, manager: &Manager) -> Rc<Importing> {
     let pages = Pages::new();
     let content = gtk::Box::new(gtk::Orientation::Vertical, 0);
     content.append(&adw::HeaderBar::builder().css_classes(["flat"]).build());
@@ -176,7 +173,7 @@ impl Importing {
         self.bytes.set(preview.bytes);
         let mut lines = Vec::from_iter(words::found_chats(preview));
         if let (Some(oldest), Some(newest)) = (preview.oldest, preview.newest) {
-            lines.push(words::time_of_chats(&date(oldest), &date(newest)));
+            lines.push(words::time_of_chats(&local_date(oldest), &local_date(newest)));
         }
         if !preview.present.is_empty() {
             lines.push(words::already_here(preview.present.len()));
@@ -253,12 +250,6 @@ async fn away<T: Send + 'static>(
     let _guard = wanted.clone().drop_guard();
     let done = relm4::spawn(async move { wanted.run_until_cancelled(work).await }).await;
     done.ok().flatten().unwrap_or_else(|| Err(Kind::Internal.into()))
-}
-
-/// A day as the user's language writes it.
-fn date(time: jiff::Timestamp) -> String {
-    let time = glib::DateTime::from_unix_local(time.as_second());
-    time.and_then(|time| time.format("%x")).map(String::from).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::Input;
 use crate::accessible;
+use crate::dates::local_date;
 use crate::preferences::{close_with_escape, icon_button, plain_row};
 
 /// The names of the pages.
@@ -202,8 +203,7 @@ impl Trash {
 
 /// When a chat was deleted, and for how long it can be restored.
 fn subtitle(chat: &TrashedSession, now: Timestamp) -> String {
-    let time = glib::DateTime::from_unix_local(chat.deleted.as_second());
-    let date = time.and_then(|time| time.format("%x")).map(String::from).unwrap_or_default();
+    let date = local_date(chat.deleted);
     let age = SignedDuration::try_from(TRASH_AGE).unwrap_or(SignedDuration::MAX);
     let left =
         (age - now.duration_since(chat.deleted)).as_hours().max(0).unsigned_abs().div_ceil(24);

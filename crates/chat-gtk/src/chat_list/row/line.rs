@@ -11,6 +11,7 @@ use super::super::item::ChatItem;
 use super::super::status::ChatStatus;
 use super::ChatRow;
 use crate::agent_status::{self, AgentStatus, status_line, time_at_work};
+use crate::dates::local_date;
 use crate::projects;
 
 /// What a row says of its chat besides the title.
@@ -69,10 +70,9 @@ fn line_of_chat(item: &ChatItem) -> Line {
 pub(super) fn details(item: &ChatItem) -> String {
     let details = item.with(|session| {
         let project = session.project.as_deref().map(projects::name);
-        let time = glib::DateTime::from_unix_local(session.updated.as_second());
-        let date = time.and_then(|time| time.format("%x")).map(String::from).ok();
+        let date = local_date(session.updated);
         let archived = session.archived.map(|_| gettext("Archived"));
-        project.into_iter().chain(date).chain(archived).collect::<Vec<_>>()
+        project.into_iter().chain([date]).chain(archived).collect::<Vec<_>>()
     });
     details.join(" · ")
 }

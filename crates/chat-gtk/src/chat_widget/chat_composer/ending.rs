@@ -63,7 +63,7 @@ impl ChatComposer {
         let folder = self.folder.clone();
         self.handle.run_blocking(move || {
             if let Some(folder) = folder {
-                // Nobody is there any more to be told.
+                // No window is left to report it in.
                 let _ = write(&unwritten, &folder);
             }
             reading.write();

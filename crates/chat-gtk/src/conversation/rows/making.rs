@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use chat_core::message::Role;
 
+use super::heights::{estimate, gap};
 use super::offsets::EntryOffsets;
-use super::row::{RowWidget, estimate, gap};
+use super::row::RowWidget;
 use super::{Highlights, Row, Rows};
 use crate::conversation::model::entry::Entry;
 

@@ -12,13 +12,12 @@ use crate::conversation::model::entry::Entry;
 use crate::conversation::model::hits::Hit;
 use crate::conversation::model::notice::Notice;
 use crate::conversation::model::part::PartState;
-use crate::conversation::model::reply::{SegmentKind, gap_of};
+use crate::conversation::model::reply::SegmentKind;
 use crate::conversation::model::row_kind::RowKind;
 use crate::conversation::model::row_text::pieces_of;
 use crate::conversation::model::styled_text::{StyledText, TextStyle};
-use crate::conversation::model::tool::state::Phase;
 use crate::conversation::widgets::card;
-use crate::conversation::widgets::code::{CodeBlock, FOLD};
+use crate::conversation::widgets::code::CodeBlock;
 use crate::conversation::widgets::context::WidgetContext;
 use crate::conversation::widgets::expander::Expander;
 use crate::conversation::widgets::footer::Footer;
@@ -31,10 +30,10 @@ use crate::conversation::widgets::position::RowPosition;
 use crate::conversation::widgets::prose::Prose;
 use crate::conversation::widgets::rich_text::details::DetailsBlock;
 use crate::conversation::widgets::table::TableBlock;
-use crate::conversation::widgets::tags::{BLOCK_GAP, HEADING_GAP, ITEM_GAP, Tags};
+use crate::conversation::widgets::tags::Tags;
 use crate::conversation::widgets::tool::ToolCard;
 use crate::conversation::widgets::user::UserMessage;
-use crate::markdown::flow::{Gap, Piece};
+use crate::markdown::flow::Piece;
 
 /// The widget of a row.
 pub enum RowWidget {
@@ -348,68 +347,6 @@ impl RowWidget {
             Self::User(said) => said.recolour(tags),
             _ => {}
         }
-    }
-}
-
-/// What is left free above a row, in pixels. `above`: what stands there, if anything does.
-pub fn gap(kind: RowKind, entry: &Entry, above: Option<RowKind>) -> i32 {
-    match kind {
-        RowKind::User | RowKind::Editor => 24,
-        RowKind::Remark | RowKind::Ending | RowKind::Picture { .. } => BLOCK_GAP,
-        RowKind::Thinking { .. } | RowKind::Tool { .. } => line_gap(above),
-        RowKind::Footer | RowKind::OwnLine => 4,
-        RowKind::Segment { part, segment, .. } => {
-            match pieces_of(entry, part, segment).first().map(gap_of) {
-                Some(Gap::None) => 0,
-                Some(Gap::Small) => ITEM_GAP,
-                Some(Gap::Heading) => HEADING_GAP,
-                _ => BLOCK_GAP,
-            }
-        }
-    }
-}
-
-/// What is left free above a line of thinking or of a tool, in pixels: such lines stand close together
-/// and apart from all else, in one round of a reply as between two.
-pub fn line_gap(above: Option<RowKind>) -> i32 {
-    match above {
-        Some(RowKind::Thinking { .. } | RowKind::Tool { .. }) => 4,
-        _ => 12,
-    }
-}
-
-/// How tall a row will about be, in pixels: enough to know how many to make.
-pub fn estimate(kind: RowKind, entry: &Entry) -> f64 {
-    let lines = |text: &str| {
-        let wrapped: usize = text.lines().map(|line| 1 + line.len() / 80).sum();
-        wrapped as f64
-    };
-    match kind {
-        RowKind::User | RowKind::Editor => 60.0 + 26.0 * lines(&entry.text()),
-        RowKind::Segment { part, segment, .. } => {
-            let mut height = 0.0;
-            for piece in pieces_of(entry, part, segment) {
-                height += match piece {
-                    Piece::Line(line) => {
-                        let bytes: usize = line.runs.iter().map(|run| run.text.len()).sum();
-                        12.0 + 26.0 * (1 + bytes / 80) as f64
-                    }
-                    Piece::Code(code) => 50.0 + 17.0 * lines(&code.text).min(f64::from(FOLD)),
-                    Piece::Grid(grid) => 36.0 * grid.rows.len() as f64,
-                    Piece::Formula(formula) => 60.0 + 20.0 * lines(&formula.source),
-                    Piece::Picture(_) => 140.0,
-                    Piece::Details(_) => 34.0,
-                    Piece::Rule(_) => 20.0,
-                };
-            }
-            height
-        }
-        RowKind::Tool { part } => match &entry.parts[part] {
-            PartState::Tool(tool) if tool.phase() == Phase::Asking => 240.0,
-            _ => 34.0,
-        },
-        RowKind::Picture { .. } => 128.0,
-        _ => 34.0,
     }
 }
 

@@ -106,8 +106,9 @@ mod tests {
     async fn the_end_leaves_no_file_of_a_temporary_session() {
         let home = tempfile::tempdir().unwrap();
         let store = Store::open(&Folders::below(home.path())).unwrap().store;
-        let fid = store.create(NewSession { temporary: true, ..NewSession::default() }).await;
-        let outputs = store.outputs(&fid.unwrap());
+        let new = NewSession { temporary: true, ..NewSession::default() };
+        let session = store.create(new, Vec::new()).await.unwrap();
+        let outputs = store.outputs(&session.fid);
         std::fs::create_dir_all(&outputs).unwrap();
         std::fs::write(outputs.join("1"), "long").unwrap();
         let folder = outputs.parent().unwrap().parent().unwrap();

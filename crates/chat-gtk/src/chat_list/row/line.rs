@@ -5,7 +5,7 @@ use std::ops::Range;
 use chat_presentation::words::fill;
 use gettextrs::{gettext, ngettext};
 use gtk::glib::subclass::prelude::*;
-use gtk::{glib, pango};
+use gtk::pango;
 
 use super::super::item::ChatItem;
 use super::super::status::ChatStatus;

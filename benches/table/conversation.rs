@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::Plan;
 use super::report::{Goal, Row};
 
-/// Replies of two sizes, one below many earlier messages, and one that comes all at once.
+/// Replies of two sizes, one below many earlier messages, one that comes all at once, and one with formulas.
 pub async fn streaming(plan: &Plan) -> Result<Vec<Row>> {
     let desktop = Desktop::start().await?;
     let cpu = |what: &str| {
@@ -25,6 +25,8 @@ pub async fn streaming(plan: &Plan) -> Result<Vec<Row>> {
     let mut below_worst = stall("the same, worst but for one warm-up", 16.0);
     let mut below_warm_up = stall("that warm-up", 40.0);
     let mut burst = stall("2,000 chunks at once, worst stall", 50.0);
+    let mut formulas = Row::new("the 40 KB reply with 40 formulas", "ms CPU", Goal::Times(2.0))
+        .against("their sources as code");
     for _ in 0..plan.rounds.div_ceil(3) {
         let run = |arguments: &[&str]| measure(plan, &desktop, arguments);
         small.floor.push(number(&run(&["--floor"])?, "cpu_ms")?);
@@ -40,8 +42,21 @@ pub async fn streaming(plan: &Plan) -> Result<Vec<Row>> {
         below_worst.natter.push(worst_stall(&below, 1)?);
         below_warm_up.natter.push(worst_stall(&below, 0)?);
         burst.natter.push(worst_stall(&run(&["--burst"])?, 0)?);
+        formulas.floor.push(number(&run(&["--sources"])?, "cpu_ms")?);
+        formulas.natter.push(number(&run(&["--formulas"])?, "cpu_ms")?);
     }
-    Ok(vec![small, large, p99, worst, warm_up, below_p99, below_worst, below_warm_up, burst])
+    Ok(vec![
+        small,
+        large,
+        p99,
+        worst,
+        warm_up,
+        below_p99,
+        below_worst,
+        below_warm_up,
+        burst,
+        formulas,
+    ])
 }
 
 fn measure(plan: &Plan, desktop: &Desktop, arguments: &[&str]) -> Result<Value> {

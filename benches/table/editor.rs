@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use chat_testkit::server::Server;
 use chat_testkit::ui::Desktop;
 
 use super::Plan;
 use super::code::{MANY, fill};
-use super::process::{diagnostics, memory, settle, terminate};
+use super::process::{diagnostics, longest_turn, memory, settle, terminate};
 use super::report::{Goal, Row};
 use super::seed;
 
@@ -73,14 +73,8 @@ async fn opening(plan: &Plan) -> Result<(f64, f64)> {
     pressed.push(f64::INFINITY);
     terminate(&mut child)?;
     let told = diagnostics(&file)?;
-    let worst = told["stalls"]["cpu"]["worst"].as_array().context("no turns were counted")?;
-    let turns = |from: f64, until: f64| {
-        let ended = worst
-            .iter()
-            .filter(|turn| turn["at_ms"].as_f64().is_some_and(|at| (from..until).contains(&at)));
-        ended.filter_map(|turn| turn["ms"].as_f64()).fold(0.0, f64::max)
-    };
-    Ok((turns(pressed[0], pressed[1]), turns(pressed[1], pressed[2])))
+    let turn = |from, until| longest_turn(&told["stalls"], from..until);
+    Ok((turn(pressed[0], pressed[1])?, turn(pressed[1], pressed[2])?))
 }
 
 /// The memory of a window that shows a project's files, in MB.

@@ -3,6 +3,8 @@
 //! `scripts/bench [ROW…] [--rounds N]`: prints a table in Markdown, and keeps the raw samples.
 
 mod agents;
+mod attachments;
+mod branches;
 mod code;
 mod conversation;
 mod drafts;
@@ -10,6 +12,7 @@ mod editor;
 mod engine;
 mod growth;
 mod idle;
+mod import;
 mod loaded;
 mod process;
 mod report;
@@ -38,10 +41,13 @@ pub struct Plan {
 }
 
 /// The names of the groups of rows.
-const GROUPS: [&str; 12] = [
+const GROUPS: [&str; 15] = [
     "window",
     "conversation",
     "stored-chat",
+    "branches",
+    "attachments",
+    "import",
     "terminal",
     "idle",
     "sessions",
@@ -110,6 +116,9 @@ async fn main() -> Result<()> {
             "window" => start::window(&plan).await,
             "conversation" => conversation::streaming(&plan).await,
             "stored-chat" => start::stored_chat(&plan).await,
+            "branches" => branches::branches(&plan).await,
+            "attachments" => attachments::photo(&plan).await,
+            "import" => import::import(&plan).await,
             "terminal" => terminal::ask(&plan).await,
             "idle" => idle::window(&plan).await,
             "agents" => agents::agents(&plan).await,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::Range;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
@@ -122,6 +123,15 @@ pub fn cpu_of(command: &Command) -> Result<Duration> {
         .map(|part| part.replace(',', ".").parse::<f64>().context("no time"))
         .sum::<Result<f64>>()?;
     Ok(Duration::from_secs_f64(seconds))
+}
+
+/// The longest turn of a program's main loop that ended in this time, of what it wrote of its turns: milliseconds of
+/// CPU. Where all that it kept ended at other times, the shortest of these: the turns of this time were shorter.
+pub fn longest_turn(stalls: &Value, time: Range<f64>) -> Result<f64> {
+    let worst = stalls["cpu"]["worst"].as_array().context("no turns were counted")?;
+    let ended = |turn: &&Value| turn["at_ms"].as_f64().is_some_and(|at| time.contains(&at));
+    let longest = worst.iter().find(ended).or(worst.last()).and_then(|turn| turn["ms"].as_f64());
+    longest.context("no turn was long enough to be known")
 }
 
 /// Reads what a program wrote of itself.

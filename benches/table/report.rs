@@ -28,6 +28,8 @@ pub enum Goal {
     Times(f64),
     /// At most this, in the row's unit.
     AtMost(f64),
+    /// At least this, in the row's unit.
+    AtLeast(f64),
     /// At most this much above the floor.
     Above(f64),
 }
@@ -49,6 +51,7 @@ impl Row {
         match self.goal {
             Goal::Times(most) => natter <= floor * most,
             Goal::AtMost(most) => natter <= most,
+            Goal::AtLeast(least) => natter >= least,
             Goal::Above(most) => natter <= floor + most,
         }
     }
@@ -63,6 +66,7 @@ impl Row {
         let goal = match self.goal {
             Goal::Times(most) => format!("≤ {} ×", short(most)),
             Goal::AtMost(most) => format!("≤ {most} {unit}"),
+            Goal::AtLeast(least) => format!("≥ {least} {unit}"),
             Goal::Above(most) => format!("≤ floor + {most} {unit}"),
         };
         let floor =

@@ -1,10 +1,11 @@
 //! Chats that are there before anything is measured.
 
 use std::fs;
+use std::ops::Range;
 use std::sync::Arc;
 
 use anyhow::Result;
-use chat_core::message::{Fid, Message, Role, SessionMeta};
+use chat_core::message::{Fid, Message, MessageId, Role, SessionMeta};
 use chat_core::settings::Folders;
 use chat_core::store::{NewSession, Store};
 use chat_testkit::server::text;
@@ -96,27 +97,52 @@ pub async fn long_chats(desktop: &Desktop, count: usize, messages: usize) -> Res
     Ok(())
 }
 
+/// Stores one chat of this many messages, the last of which has two branches of so many; gives the chat.
+pub async fn branched_chat(desktop: &Desktop, messages: usize, branch: usize) -> Result<Fid> {
+    let store = Store::open(&folders(desktop))?.store;
+    let (fid, ids) = create_long(&store, messages).await?;
+    let from = messages - branch;
+    let (point, head) = (ids[from - 1], ids[messages - 1]);
+    let other = following(Some(point), from..messages);
+    store.append(&fid, other, head).await?;
+    store.release(&fid).await?;
+    store.flush().await?;
+    Ok(fid)
+}
+
 async fn store_long(store: &Store, messages: usize) -> Result<Fid> {
+    let (fid, _) = create_long(store, messages).await?;
+    store.release(&fid).await?;
+    Ok(fid)
+}
+
+/// The same, still claimed by this program; with the ids of the messages.
+async fn create_long(store: &Store, messages: usize) -> Result<(Fid, Vec<MessageId>)> {
     let title = format!("A chat of {messages} messages");
     let first = exchange(0);
-    let mut parent = first.last().map(|message| message.id);
-    let made = store.create(session(&title), first).await?;
-    let mut rest = Vec::new();
-    for n in 2..messages {
+    let mut ids: Vec<_> = first.iter().map(|message| message.id).collect();
+    let fid = store.create(session(&title), first).await?.meta.fid;
+    let rest = following(ids.last().copied(), 2..messages);
+    ids.extend(rest.iter().map(|message| message.id));
+    for some in rest.chunks(TOGETHER) {
+        if let Some(last) = some.last() {
+            store.append(&fid, some.to_vec(), last.id).await?;
+        }
+    }
+    Ok((fid, ids))
+}
+
+/// The messages of these numbers in a chat, after this one.
+fn following(mut parent: Option<MessageId>, numbers: Range<usize>) -> Vec<Arc<Message>> {
+    let next = |n: usize| {
         let message = match n % 2 {
             0 => Message::text(Role::User, parent, format!("Question {n}?")),
             _ => Message::text(Role::Assistant, parent, text::markdown(600, 1)),
         };
         parent = Some(message.id);
-        rest.push(Arc::new(message));
-    }
-    for some in rest.chunks(TOGETHER) {
-        if let Some(last) = some.last() {
-            store.append(&made.fid, some.to_vec(), last.id).await?;
-        }
-    }
-    store.release(&made.fid).await?;
-    Ok(made.meta.fid)
+        Arc::new(message)
+    };
+    numbers.map(next).collect()
 }
 
 fn session(title: &str) -> NewSession {

@@ -14,6 +14,8 @@ use chat_core::message::Attachment;
 use gtk::prelude::*;
 use gtk::{gdk, gio, glib};
 
+use crate::stalls;
+
 /// So many decoded pictures are remembered, so that rows that come back into sight have them at once.
 const REMEMBERED: usize = 40;
 
@@ -104,6 +106,7 @@ pub(crate) fn show(image: &gtk::Image, data: Arc<[u8]>) {
         let texture = texture(data).await;
         if let (Some(image), Some(texture)) = (image.upgrade(), texture) {
             image.set_paintable(Some(&texture));
+            stalls::mark_after_frame(&image, "preview");
         }
     });
 }

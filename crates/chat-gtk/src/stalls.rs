@@ -1,5 +1,6 @@
 //! Measures how long each iteration of the main loop blocks the next one, in wall clock and CPU
-//! time. Measures only if the environment asks for diagnostics.
+//! time, and when parts were painted that are given no diagnostics. Measures only if the environment
+//! asks for diagnostics.
 //!
 //! `GLib` reveals where an iteration begins and ends only through its poll function, which gtk4-rs
 //! does not wrap. It is replaced once, at start.
@@ -11,6 +12,9 @@ use std::time::{Duration, Instant};
 
 use chat_presentation::diagnostics::{Diagnostics, thread_cpu};
 use gtk::glib;
+use gtk::prelude::IsA;
+
+use crate::paint;
 
 static MEASURED: OnceLock<Diagnostics> = OnceLock::new();
 
@@ -32,6 +36,13 @@ pub(crate) fn watch(diagnostics: &Diagnostics) {
             glib::translate::ToGlibPtr::to_glib_none(&context).0,
             Some(measured_poll),
         );
+    }
+}
+
+/// Records when the widget's next frame was painted, if this thread's main loop is measured.
+pub(crate) fn mark_after_frame(widget: &impl IsA<gtk::Widget>, name: &'static str) {
+    if let Some(diagnostics) = MEASURED.get() {
+        paint::after_next(widget, move || diagnostics.mark(name));
     }
 }
 

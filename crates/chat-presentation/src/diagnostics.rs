@@ -73,7 +73,7 @@ struct Reply {
     stalls: Stalls,
 }
 
-/// The user switches from one chat to another.
+/// The user switches from one chat to another, or from one branch of a chat to another.
 #[derive(Clone, Debug, Serialize)]
 struct Switch {
     session: String,
@@ -146,7 +146,7 @@ impl Diagnostics {
         });
     }
 
-    /// The user switches to this session.
+    /// The user switches to this session, or to another branch of it.
     pub fn switch_began(&self, session: &str) {
         self.with(|state, now| {
             let session = session.to_owned();
@@ -154,7 +154,7 @@ impl Diagnostics {
         });
     }
 
-    /// The session to which the user switched was painted. One that they have left again counts, too.
+    /// The session or branch to which the user switched was painted. One that they have left again counts, too.
     pub fn switch_painted(&self, session: &str) {
         self.with(|state, now| {
             let switch = state.switches.iter_mut().rfind(|switch| switch.session == session);

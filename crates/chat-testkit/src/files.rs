@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 pub use office::{docx, docx_bomb, locked_office, old_document, pptx, xlsx, xlsx_bomb};
 pub use pdf::{locked_pdf, pdf, pdf_with_photo};
-pub use picture::{ImageFormat, picture, png_of_size, turned_photo};
+pub use picture::{ImageFormat, photo, picture, png_of_size, turned_photo};
 
 /// A program of this workspace, for a crate that does not build it itself: beside what cargo built for the tests.
 ///

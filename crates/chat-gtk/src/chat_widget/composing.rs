@@ -60,7 +60,12 @@ impl ChatWidget {
                 self.show_mentions(found);
             }
             Used::Pages(wanted) => self.mentions.fetch_pages(wanted),
-            Used::Files(wanted) => self.attaching.read(wanted),
+            Used::Files(wanted) => {
+                if !wanted.is_empty() {
+                    self.diagnostics.mark("attaching");
+                }
+                self.attaching.read(wanted);
+            }
             Used::Pictures => self.show_hint(),
             Used::ChooseFiles => self.choose_files(),
             Used::Note(words) => self.handle.output(Output::Note(words)),

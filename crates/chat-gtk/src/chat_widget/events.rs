@@ -58,9 +58,7 @@ impl ChatWidget {
                 self.review.look();
                 self.requests.find_siblings(fid.clone());
                 self.diagnostics.mark("chat");
-                if !open {
-                    measure_switch(&self.diagnostics, fid, self.layout.root());
-                }
+                measure_switch(&self.diagnostics, fid, self.layout.root());
                 if let Some(folder) = self.project.take_wanted(fid) {
                     self.set_project(Some(folder));
                 }
@@ -303,7 +301,7 @@ impl ChatWidget {
     }
 }
 
-/// Notes when a chat to which the user switched was painted.
+/// Notes when a chat or a branch to which the user switched was painted.
 fn measure_switch(diagnostics: &Diagnostics, fid: &Fid, painted: &gtk::Box) {
     if !diagnostics.is_on() {
         return;

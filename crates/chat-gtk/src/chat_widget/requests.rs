@@ -124,6 +124,7 @@ impl ChatWidget {
                     Some(side) => self.conversation.return_to_step(message, side),
                     None => self.composer.field().focus(),
                 }
+                self.diagnostics.switch_began(fid.as_str());
                 self.requests.show_branch(fid, message);
             }
             Used::Resume if self.agents.has_interrupted() => self.requests.resume_agents(fid),

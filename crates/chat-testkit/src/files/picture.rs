@@ -3,6 +3,7 @@
 use std::io::Cursor;
 
 pub use image::ImageFormat;
+use image::codecs::jpeg::JpegEncoder;
 use image::{Rgb, RgbImage};
 
 /// A picture in this format: its left half is red, its right half is blue.
@@ -15,6 +16,25 @@ pub fn picture(width: u32, height: u32, format: ImageFormat) -> Vec<u8> {
     RgbImage::from_fn(width, height, color)
         .write_to(&mut Cursor::new(&mut data), format)
         .expect("encoded");
+    data
+}
+
+/// What a camera makes, JPEG: colors that change slowly, and grain all over, so that a pixel takes as many bytes as in
+/// a real photo.
+///
+/// # Panics
+/// Where a side has no pixels.
+pub fn photo(width: u32, height: u32) -> Vec<u8> {
+    let mut random = 1_u32;
+    let mut data = Vec::new();
+    let color = |x, y| {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let level = |part: u32, all: u32, grain: u32| (part * 220 / all + grain % 24) as u8;
+        let [_, blue, green, red] = random.to_le_bytes().map(u32::from);
+        Rgb([level(x, width, red), level(y, height, green), level(x + y, width + height, blue)])
+    };
+    let photo = RgbImage::from_fn(width, height, color);
+    JpegEncoder::new_with_quality(&mut data, 90).encode_image(&photo).expect("encoded");
     data
 }
 

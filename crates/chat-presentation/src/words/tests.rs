@@ -37,6 +37,7 @@ fn all_kinds() -> Vec<Kind> {
         attached(AttachmentFault::NoText),
         attached(AttachmentFault::TooMuch),
         attached(AttachmentFault::NoDecoder),
+        attached(AttachmentFault::NotConfined),
         Kind::Unauthorized { signin_url: None, keyless: true },
         Kind::Unauthorized { signin_url: None, keyless: false },
         Kind::Unauthorized {

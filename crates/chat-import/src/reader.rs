@@ -90,7 +90,7 @@ fn folder(path: &Path, found: &mut Found, each: Each<'_>) -> Done {
         chats = below(path, LEVELS);
         chats.retain(|path| path.extension().is_some_and(|it| it == "json"));
     }
-    let mut beside = Folder::new(path.to_owned());
+    let mut beside = Folder::chosen(path);
     let mut fault = None;
     for path in chats {
         match stream(File::open(&path)?, &mut beside, found, each) {
@@ -109,8 +109,7 @@ fn file(path: &Path, found: &mut Found, each: Each<'_>) -> Done {
         return Err(ExportFault::Empty);
     }
     if !Archive::is_one(&mut opened)? {
-        let mut beside = Folder::new(path.parent().unwrap_or(Path::new(".")).to_owned());
-        return stream(opened, &mut beside, found, each);
+        return stream(opened, &mut Folder::around(path), found, each);
     }
     let mut archive = Archive::open(path, opened)?;
     let mut names: Vec<_> = archive.names().map(str::to_owned).collect();

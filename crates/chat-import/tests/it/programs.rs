@@ -1,5 +1,8 @@
 //! The chats of each program.
 
+use std::ops::ControlFlow;
+use std::path::Path;
+
 use chat_import::{ChatFault, ExportFault, Item, Program};
 
 use super::{only, outline, read, read_text};
@@ -49,6 +52,32 @@ fn chatgpt() {
     assert_eq!(chat.created.unwrap().to_string(), "2023-11-14T22:13:20.25Z");
     assert_eq!(chat.messages[0].time.unwrap().to_string(), "2023-11-14T22:13:21.5Z");
     assert_eq!(chat.messages[3].model.as_deref(), Some("gpt-y"));
+}
+
+#[test]
+fn of_what_lies_beside_a_file_only_an_exports_own_files_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let ids = ["id_rsa", "file-mine", "file-8dKqPz3YwRt6Vb1NcXhM2s"];
+    let attached = ids.map(|id| format!(r#"{{"id":"{id}","name":"{id}"}}"#)).join(",");
+    let text = format!(
+        r#"{{"conversation_id":"c","mapping":{{"u":{{"message":{{"author":{{"role":"user"}},
+        "content":{{"content_type":"text","parts":["Hi"]}},"metadata":{{"attachments":[{attached}]}}}}}}}}}}"#
+    );
+    let file = folder.path().join("conversations.json");
+    std::fs::write(&file, text).unwrap();
+    for name in [".ssh", "files"] {
+        std::fs::create_dir(folder.path().join(name)).unwrap();
+    }
+    for name in [".ssh/id_rsa", "file-mine.txt", "files/file-8dKqPz3YwRt6Vb1NcXhM2s-bird.txt"] {
+        std::fs::write(folder.path().join(name), "text").unwrap();
+    }
+    let told = |path: &Path| outline(&only(read(path).0, Program::ChatGpt)).concat();
+    let missing = |name: &str| format!("[Not imported: the file “{name}”]");
+    let bird = "<file-8dKqPz3YwRt6Vb1NcXhM2s: text>";
+    let alone = format!(">u User: Hi | {} | {} | {bird}", missing("id_rsa"), missing("file-mine"));
+    assert_eq!(told(&file), alone);
+    let whole = format!(">u User: Hi | {} | <file-mine: text> | {bird}", missing("id_rsa"));
+    assert_eq!(told(folder.path()), whole);
 }
 
 #[test]

@@ -167,11 +167,11 @@ fn all_kinds() -> Vec<Kind> {
         Kind::ImportFile { path: path(), fault: ImportFault::Empty },
         Kind::ImportFile { path: path(), fault: ImportFault::Unknown },
         Kind::ImportFile { path: path(), fault: ImportFault::Truncated },
-        Kind::ImportFile { path: path(), fault: ImportFault::ChatTooLarge },
         Kind::ImportFile { path: path(), fault: ImportFault::Archive },
         Kind::ImportFile { path: path(), fault: ImportFault::UnsafePath },
         Kind::ImportFile { path: path(), fault: ImportFault::Bomb },
         Kind::ImportChat { fault: ChatImportFault::Form },
+        Kind::ImportChat { fault: ChatImportFault::TooLarge },
         Kind::ImportChat { fault: ChatImportFault::Empty },
         Kind::ImportChat { fault: ChatImportFault::Newer },
     ]

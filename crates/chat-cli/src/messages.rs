@@ -62,11 +62,9 @@ async fn edit(args: Edit, program: &Program) -> Result<Beginning> {
     let old = program.manager.messages().content(&fid, message).await?;
     let options = Request { session: Some(args.fid), ..args.request };
     let mut request = ask::make(&options, args.text, program).await?;
-    let text = &request.content.text;
-    let is_mentioned =
-        |name: &str| !request.context.mentions.is_empty() && text.contains(&format!("@{name}"));
+    let words = program.manager.context().at_words(&request, &request.content.text).await?;
     let stays = |attachment: &Attachment| match attachment {
-        Attachment::File { name, .. } => !is_mentioned(name),
+        Attachment::File { name, .. } => words.mentions.iter().all(|word| word.name != *name),
         // The new text may begin with another command, or with none.
         Attachment::Command(_) => false,
         Attachment::Image { .. } => true,

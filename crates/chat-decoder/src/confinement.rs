@@ -47,8 +47,10 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_writev,
 ];
 
-/// Confines all threads of this process for as long as it lives. Where the kernel takes no filter, the
-/// limits hold alone.
+/// Confines all threads of this process for as long as it lives.
+///
+/// # Errors
+/// A limit cannot be set, or the kernel takes no filter: then nothing of a stranger's may be read.
 pub fn confine() -> io::Result<()> {
     // What is too much ends the process, and leaves no picture of its memory behind.
     for (resource, most) in [
@@ -62,10 +64,8 @@ pub fn confine() -> io::Result<()> {
     // The administrator's processes are not counted.
     let _ = limit(Resource::Nproc, 0);
     set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
-    if let Some(filter) = filter() {
-        let _ = apply_filter_all_threads(&filter);
-    }
-    Ok(())
+    let filter = filter().map_err(io::Error::other)?;
+    apply_filter_all_threads(&filter).map_err(io::Error::other)
 }
 
 /// Sets a limit, or leaves a lower one.
@@ -74,13 +74,16 @@ fn limit(resource: Resource, most: u64) -> io::Result<()> {
     Ok(setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })?)
 }
 
-/// The filter for the kernel; none where its numbers of calls are not known.
-fn filter() -> Option<BpfProgram> {
-    let arch: TargetArch = std::env::consts::ARCH.try_into().ok()?;
-    let rules = rules().ok()?;
+/// The filter for the kernel.
+///
+/// # Errors
+/// The machine's numbers of calls are not known.
+fn filter() -> Result<BpfProgram, BackendError> {
+    let arch: TargetArch = std::env::consts::ARCH.try_into()?;
+    let rules = rules()?;
     // Libraries go on without what they do not get, such as the time zone.
     let refused = SeccompAction::Errno(libc::EPERM as u32);
-    SeccompFilter::new(rules, refused, SeccompAction::Allow, arch).ok()?.try_into().ok()
+    SeccompFilter::new(rules, refused, SeccompAction::Allow, arch)?.try_into()
 }
 
 fn rules() -> Result<BTreeMap<i64, Vec<SeccompRule>>, BackendError> {

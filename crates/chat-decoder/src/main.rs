@@ -28,7 +28,9 @@ fn main() -> ExitCode {
 }
 
 fn answer() -> io::Result<Result<Decoded, Failure>> {
-    confinement::confine()?;
+    if let Err(error) = confinement::confine() {
+        return Ok(Err(Failure::new(Reason::NotConfined, &error)));
+    }
     let request = read_request(BufReader::new(io::stdin().lock()))?;
     Ok(request.and_then(|(request, data)| decode(&request, data)))
 }

@@ -121,6 +121,8 @@ pub enum Reason {
     TooLarge,
     /// It is a kind of file, or has something, that no decoder reads.
     Unsupported,
+    /// It was not read, since the program could not be confined.
+    NotConfined,
 }
 
 impl Failure {

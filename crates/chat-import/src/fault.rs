@@ -15,9 +15,6 @@ pub enum ExportFault {
     /// It ends in the middle. What came before was read.
     #[error("the file ends in the middle")]
     Truncated,
-    /// A chat takes more memory than any real one.
-    #[error("a chat is larger than {} MiB", crate::split::CHAT_LIMIT >> 20)]
-    ChatTooLarge,
     /// The archive is damaged, encrypted or of an unknown kind.
     #[error("the archive cannot be read: {0}")]
     Archive(&'static str),
@@ -35,6 +32,12 @@ pub enum ChatFault {
     /// Its JSON is broken, or not of the form that such chats have. Says where.
     #[error("{0}")]
     Form(String),
+    /// It is no chat of a known program.
+    #[error("not a chat of a known program")]
+    Unknown,
+    /// It takes more memory than any real one.
+    #[error("too large")]
+    TooLarge,
     /// It holds no message.
     #[error("no messages")]
     Empty,

@@ -18,5 +18,5 @@ mod tree;
 pub use chat::{ImportedChat, ImportedMessage, ImportedPart, ImportedRole, Missing};
 pub use fault::{ChatFault, ExportFault};
 pub use natter::{EXPORT_VERSION, NatterChat};
-pub use reader::{Found, Item, read};
+pub use reader::{BrokenFile, Found, Item, read};
 pub use recognize::Program;

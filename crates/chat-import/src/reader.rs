@@ -19,6 +19,9 @@ use crate::{chatgpt, claude, ollmchat};
 /// How deep a history lies: `YYYY/MM/DD`, in a folder that is chosen above it.
 const LEVELS: usize = 5;
 
+/// How many objects of no known program may come before the first chat of a file.
+const MOST_UNKNOWN: usize = 3;
+
 /// A chat of an export.
 #[derive(Debug)]
 pub enum Item {
@@ -54,53 +57,78 @@ pub enum Item {
 pub struct Found {
     /// How many chats were read, unreadable ones included.
     pub chats: usize,
-    /// Why the rest could not be read.
-    pub broken: Option<ExportFault>,
+    /// What could not be read, or not to its end.
+    pub broken: Vec<BrokenFile>,
+}
+
+/// A file of an export that cannot be read, or not to its end.
+#[derive(Debug)]
+pub struct BrokenFile {
+    /// Which. Of what is in an archive, this is the archive.
+    pub path: PathBuf,
+    /// Why.
+    pub fault: ExportFault,
 }
 
 /// Gives each chat of an export, with how many bytes were read since the last one. Blocks. Ends early where `each` breaks.
 ///
 /// # Errors
-/// What is wrong, where there is no chat at all.
+/// What is wrong with the whole of it. What is wrong with a file of several is told with what was found.
 pub fn read(
     path: &Path,
     each: &mut dyn FnMut(Item, u64) -> ControlFlow<()>,
 ) -> Result<Found, ExportFault> {
     let mut found = Found::default();
     let done = if path.metadata()?.is_dir() {
-        folder(path, &mut found, each)
+        Ok(folder(path, &mut found, each))
     } else {
         file(path, &mut found, each)
     };
+    let is_nothing = found.chats == 0 && found.broken.is_empty();
     match done {
-        Ok(_) if found.chats == 0 => Err(ExportFault::Unknown),
+        Ok(_) if is_nothing => Err(ExportFault::Unknown),
         Ok(_) => Ok(found),
-        Err(fault) if found.chats == 0 => Err(fault),
-        Err(fault) => Ok(Found { broken: Some(fault), ..found }),
+        Err(fault) if is_nothing => Err(fault),
+        Err(fault) => {
+            found.broken.push(BrokenFile { path: path.to_owned(), fault });
+            Ok(found)
+        }
     }
 }
 
 type Each<'a> = &'a mut dyn FnMut(Item, u64) -> ControlFlow<()>;
 type Done = Result<ControlFlow<()>, ExportFault>;
 
-fn folder(path: &Path, found: &mut Found, each: Each<'_>) -> Done {
+fn folder(path: &Path, found: &mut Found, each: Each<'_>) -> ControlFlow<()> {
     let files = below(path, 0);
     let mut chats: Vec<PathBuf> = files.into_iter().filter(|path| is_chats(path)).collect();
-    if chats.is_empty() {
+    let is_export = !chats.is_empty();
+    if !is_export {
         chats = below(path, LEVELS);
         chats.retain(|path| path.extension().is_some_and(|it| it == "json"));
     }
-    let mut beside = Folder::new(path.to_owned());
-    let mut fault = None;
+    let mut beside = Folder::chosen(path);
     for path in chats {
-        match stream(File::open(&path)?, &mut beside, found, each) {
-            Ok(ControlFlow::Break(())) => return Ok(ControlFlow::Break(())),
-            // Other files lie there, too.
-            Ok(ControlFlow::Continue(())) | Err(ExportFault::Unknown) => {}
-            Err(error) => fault = Some(error),
+        let done = match File::open(&path) {
+            Ok(input) => stream(input, &mut beside, found, each),
+            Err(error) => Err(error.into()),
+        };
+        if go_on(done, &path, is_export, found).is_break() {
+            return ControlFlow::Break(());
         }
     }
-    fault.map_or(Ok(ControlFlow::Continue(())), Err)
+    ControlFlow::Continue(())
+}
+
+/// Goes on after one of several files: what is wrong with it costs the others nothing.
+fn go_on(done: Done, path: &Path, is_export: bool, found: &mut Found) -> ControlFlow<()> {
+    match done {
+        Ok(flow) => return flow,
+        // Other files lie there, too.
+        Err(ExportFault::Unknown) if !is_export => {}
+        Err(fault) => found.broken.push(BrokenFile { path: path.to_owned(), fault }),
+    }
+    ControlFlow::Continue(())
 }
 
 fn file(path: &Path, found: &mut Found, each: Each<'_>) -> Done {
@@ -109,8 +137,7 @@ fn file(path: &Path, found: &mut Found, each: Each<'_>) -> Done {
         return Err(ExportFault::Empty);
     }
     if !Archive::is_one(&mut opened)? {
-        let mut beside = Folder::new(path.parent().unwrap_or(Path::new(".")).to_owned());
-        return stream(opened, &mut beside, found, each);
+        return stream(opened, &mut Folder::around(path), found, each);
     }
     let mut archive = Archive::open(path, opened)?;
     let mut names: Vec<_> = archive.names().map(str::to_owned).collect();
@@ -120,15 +147,17 @@ fn file(path: &Path, found: &mut Found, each: Each<'_>) -> Done {
     names.retain(|name| is_chats(Path::new(name)));
     let is_export = !names.is_empty();
     for name in if is_export { names } else { all } {
-        let input = archive.read(&name)?;
-        match stream(input, &mut archive, found, each) {
-            Ok(ControlFlow::Break(())) => return Ok(ControlFlow::Break(())),
-            Ok(ControlFlow::Continue(())) => {}
-            Err(ExportFault::Unknown) if !is_export => {}
-            Err(ExportFault::Io(error)) if is_too_much(&error) => {
-                return Err(ExportFault::Bomb);
-            }
-            Err(fault) => return Err(fault),
+        let done = match archive.read(&name) {
+            Ok(input) => stream(input, &mut archive, found, each),
+            Err(fault) => Err(fault),
+        };
+        if let Err(ExportFault::Io(error)) = &done
+            && is_too_much(error)
+        {
+            return Err(ExportFault::Bomb);
+        }
+        if go_on(done, path, is_export, found).is_break() {
+            return Ok(ControlFlow::Break(()));
         }
     }
     Ok(ControlFlow::Continue(()))
@@ -147,27 +176,33 @@ fn is_chats(path: &Path) -> bool {
 
 fn stream(input: impl Read, files: &mut dyn Files, found: &mut Found, each: Each<'_>) -> Done {
     let mut chats = Splitter::new(input);
-    let (mut place, mut told, mut unknown) = (0, 0, 0);
+    let (mut place, mut told) = (0, 0);
+    // A file of something else is none of the export's: what it begins with waits for the first chat.
+    let (mut pending, mut has_chats) = (Vec::new(), false);
     while let Some(json) = chats.next()? {
         place += 1;
         let read = chats.read - told;
         told = chats.read;
-        let item = match one(json, files, place) {
-            // A file of something else is none of the export's.
-            Ok(None) if found.chats == 0 && unknown < 3 => {
-                unknown += 1;
-                continue;
-            }
-            Ok(None) if found.chats == 0 => return Err(ExportFault::Unknown),
-            Ok(None) => continue,
-            Ok(Some(item)) | Err(item) => item,
+        let item = match json {
+            Ok(json) => one(json, files, place),
+            Err(fault) => Item::Unreadable { title: None, place, fault },
         };
-        found.chats += 1;
-        if each(item, read).is_break() {
-            return Ok(ControlFlow::Break(()));
+        has_chats |= !matches!(item, Item::Unreadable { fault: ChatFault::Unknown, .. });
+        pending.push((item, read));
+        if !has_chats {
+            if pending.len() > MOST_UNKNOWN {
+                return Err(ExportFault::Unknown);
+            }
+            continue;
+        }
+        for (item, read) in pending.drain(..) {
+            found.chats += 1;
+            if each(item, read).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
         }
     }
-    Ok(ControlFlow::Continue(()))
+    if pending.is_empty() { Ok(ControlFlow::Continue(())) } else { Err(ExportFault::Unknown) }
 }
 
 #[derive(Deserialize)]
@@ -176,15 +211,14 @@ struct Title {
     title: Option<String>,
 }
 
-/// A chat; none where it is of no known program. The error is one that cannot be read.
-fn one(json: Vec<u8>, files: &mut dyn Files, place: usize) -> Result<Option<Item>, Item> {
+fn one(json: Vec<u8>, files: &mut dyn Files, place: usize) -> Item {
     let title = |json: &[u8]| serde_json::from_slice::<Title>(json).ok().and_then(|it| it.title);
     let unreadable =
         |json: &[u8], fault: ChatFault| Item::Unreadable { title: title(json), place, fault };
     let program = match program(&json) {
         Ok(Some(program)) => program,
-        Ok(None) => return Ok(None),
-        Err(error) => return Err(unreadable(&json, error.into())),
+        Ok(None) => return unreadable(&json, ChatFault::Unknown),
+        Err(error) => return unreadable(&json, error.into()),
     };
     let read = match program {
         Program::ChatGpt => chatgpt::read(&json, files),
@@ -192,13 +226,14 @@ fn one(json: Vec<u8>, files: &mut dyn Files, place: usize) -> Result<Option<Item
         Program::OllmChat => ollmchat::read(&json, files),
         Program::Natter => {
             let known = title(&json);
-            let unreadable = |fault| Item::Unreadable { title: known, place, fault };
-            let read = natter::read(json).map(|chat| Some(Item::Natter { place, chat }));
-            return read.map_err(unreadable);
+            return match natter::read(json) {
+                Ok(chat) => Item::Natter { place, chat },
+                Err(fault) => Item::Unreadable { title: known, place, fault },
+            };
         }
     };
     match read {
-        Ok(chat) => Ok(Some(Item::Chat { program, place, chat: Box::new(chat) })),
-        Err(fault) => Err(unreadable(&json, fault)),
+        Ok(chat) => Item::Chat { program, place, chat: Box::new(chat) },
+        Err(fault) => unreadable(&json, fault),
     }
 }

@@ -1,6 +1,6 @@
 //! Finds the files that lie beside the chats of an export: pictures and attachments.
 
-use std::fs;
+use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 
 /// The most bytes of a file that goes with a message.
@@ -19,22 +19,42 @@ pub(crate) fn is_named(name: &str, id: &str) -> bool {
     !id.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.', '_']))
 }
 
-/// The files in a folder and those in it.
+/// The files in a folder and two levels below it.
 pub(crate) struct Folder {
-    folder: PathBuf,
+    path: PathBuf,
+    /// Whether the user chose the folder: all that is in it belongs to the export.
+    is_chosen: bool,
     /// Listed when one is first looked for.
     files: Option<Vec<PathBuf>>,
 }
 
 impl Folder {
-    pub(crate) fn new(folder: PathBuf) -> Self {
-        Self { folder, files: None }
+    /// A folder that was chosen as an export.
+    pub(crate) fn chosen(folder: &Path) -> Self {
+        Self { path: folder.to_owned(), is_chosen: true, files: None }
     }
+
+    /// The folder of a file that was chosen alone. It may hold anything, and the ids are the export's to choose: only
+    /// what is named as exports name their files is part of it.
+    pub(crate) fn around(file: &Path) -> Self {
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let path = folder.unwrap_or(Path::new(".")).to_owned();
+        Self { path, is_chosen: false, files: None }
+    }
+}
+
+/// Whether an id is one that `ChatGPT` makes: `file-` or `file_`, and many letters and digits by chance.
+fn is_made_up(id: &str) -> bool {
+    let rest = id.strip_prefix("file").and_then(|rest| rest.strip_prefix(['-', '_']));
+    rest.is_some_and(|rest| rest.len() >= 16 && rest.bytes().all(|b| b.is_ascii_alphanumeric()))
 }
 
 impl Files for Folder {
     fn find(&mut self, id: &str) -> Option<Vec<u8>> {
-        let files = self.files.get_or_insert_with(|| below(&self.folder, 2));
+        if !self.is_chosen && !is_made_up(id) {
+            return None;
+        }
+        let files = self.files.get_or_insert_with(|| below(&self.path, 2));
         let path =
             files.iter().find(|path| path.to_str().is_some_and(|path| is_named(path, id)))?;
         let fits = path.metadata().is_ok_and(|file| file.len() <= FILE_LIMIT);
@@ -43,11 +63,12 @@ impl Files for Folder {
 }
 
 /// The files in a folder and in those that many levels below it, by name. Links are not followed: they may lead out of
-/// the export.
+/// the export. What is hidden is none of it.
 pub(crate) fn below(folder: &Path, levels: usize) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let mut entries: Vec<_> = entries.flatten().collect();
-    entries.sort_by_key(fs::DirEntry::file_name);
+    let is_hidden = |entry: &DirEntry| entry.file_name().as_encoded_bytes().starts_with(b".");
+    let mut entries: Vec<_> = entries.flatten().filter(|entry| !is_hidden(entry)).collect();
+    entries.sort_by_key(DirEntry::file_name);
     let mut out = Vec::new();
     for entry in entries {
         match entry.file_type() {
@@ -57,4 +78,15 @@ pub(crate) fn below(folder: &Path, levels: usize) -> Vec<PathBuf> {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn beside_a_bare_name_lies_the_folder_that_one_works_in() {
+        assert_eq!(Folder::around(Path::new("conversations.json")).path, Path::new("."));
+        assert_eq!(Folder::around(Path::new("a/conversations.json")).path, Path::new("a"));
+    }
 }

@@ -3,14 +3,19 @@
 
 use std::io::Read;
 
-use crate::fault::ExportFault;
+use crate::fault::{ChatFault, ExportFault};
 
 /// The most bytes of one chat. Those with many pictures have some dozens of megabytes.
-pub(crate) const CHAT_LIMIT: usize = 512 << 20;
+const CHAT_LIMIT: usize = 128 << 20;
+/// The most values of one chat: each takes dozens of bytes of memory, even where it is written with two.
+const VALUE_LIMIT: usize = 2 << 20;
 
 const CHUNK: usize = 256 * 1024;
 
-/// The chats of a stream, each as JSON.
+/// A chat as JSON, or why it is left out.
+type Chat = Result<Vec<u8>, ChatFault>;
+
+/// The chats of a stream.
 pub(crate) struct Splitter<R> {
     input: R,
     buffer: Vec<u8>,
@@ -27,8 +32,8 @@ impl<R: Read> Splitter<R> {
         Self { input, buffer: Vec::new(), at: 0, in_array: false, begun: false, read: 0 }
     }
 
-    /// The next chat; none at the end.
-    pub(crate) fn next(&mut self) -> Result<Option<Vec<u8>>, ExportFault> {
+    /// The next chat, or why it is left out; none at the end.
+    pub(crate) fn next(&mut self) -> Result<Option<Chat>, ExportFault> {
         loop {
             let Some(byte) = self.peek()? else {
                 return if self.in_array { Err(ExportFault::Truncated) } else { Ok(None) };
@@ -57,9 +62,10 @@ impl<R: Read> Splitter<R> {
         }
     }
 
-    /// An object whose brace comes next.
-    fn value(&mut self) -> Result<Vec<u8>, ExportFault> {
+    /// An object whose brace comes next. One that is too large is read to its end, and not kept.
+    fn value(&mut self) -> Result<Chat, ExportFault> {
         let (mut out, mut depth, mut in_string, mut escaped) = (Vec::new(), 0_usize, false, false);
+        let (mut values, mut is_too_large) = (0_usize, false);
         loop {
             if self.peek()?.is_none() {
                 return Err(ExportFault::Truncated);
@@ -81,7 +87,8 @@ impl<R: Read> Splitter<R> {
                 } else {
                     match piece[used] {
                         b'"' => in_string = true,
-                        b'{' | b'[' => depth += 1,
+                        b'{' | b'[' => (depth, values) = (depth + 1, values + 1),
+                        b',' => values += 1,
                         b'}' | b']' => depth = depth.saturating_sub(1),
                         _ => {}
                     }
@@ -89,13 +96,14 @@ impl<R: Read> Splitter<R> {
                     done = depth == 0;
                 }
             }
-            if out.len() + used > CHAT_LIMIT {
-                return Err(ExportFault::ChatTooLarge);
+            if is_too_large || out.len() + used > CHAT_LIMIT || values > VALUE_LIMIT {
+                (out, is_too_large) = (Vec::new(), true);
+            } else {
+                out.extend_from_slice(&piece[..used]);
             }
-            out.extend_from_slice(&piece[..used]);
             self.at += used;
             if done {
-                return Ok(out);
+                return Ok(if is_too_large { Err(ChatFault::TooLarge) } else { Ok(out) });
             }
         }
     }
@@ -128,7 +136,7 @@ mod tests {
         let mut out = Vec::new();
         loop {
             match splitter.next() {
-                Ok(Some(value)) => out.push(String::from_utf8(value).unwrap()),
+                Ok(Some(value)) => out.push(String::from_utf8(value.unwrap()).unwrap()),
                 Ok(None) => return (out, None),
                 Err(fault) => return (out, Some(fault)),
             }
@@ -143,6 +151,16 @@ mod tests {
         assert_eq!(all(b"{\"a\":1}\n{\"b\":2}\n").0, ["{\"a\":1}", "{\"b\":2}"]);
         assert!(matches!(all(b"<html>").1, Some(ExportFault::Unknown)));
         assert!(all(b"").0.is_empty());
+    }
+
+    #[test]
+    fn a_chat_of_too_many_values_costs_itself_alone() {
+        let zeros = "0,".repeat(VALUE_LIMIT);
+        let text = format!("[{{\"a\":[{zeros}0]}},{{\"b\":\"{zeros}\"}}]");
+        let mut splitter = Splitter::new(text.as_bytes());
+        assert_eq!(splitter.next().unwrap(), Some(Err(ChatFault::TooLarge)));
+        assert!(matches!(splitter.next(), Ok(Some(Ok(chat))) if chat.len() > zeros.len()));
+        assert!(matches!(splitter.next(), Ok(None)));
     }
 
     proptest! {

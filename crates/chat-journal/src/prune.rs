@@ -1,5 +1,5 @@
 //! Removes checkpoints that are too old, and the oldest ones if the store is too large. What an
-//! open change still needs is kept.
+//! open change still needs is kept. Removes everything of sessions that leave no trace.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -56,6 +56,22 @@ impl Journal {
             Ok(pruned)
         })
     }
+
+    /// Removes all that was recorded of some sessions, and the contents that only they needed. Their
+    /// changes stay in the files, as if they had been made outside of Natter. This takes a while.
+    ///
+    /// # Errors
+    ///
+    /// `git` fails, or the disk cannot be written. The journal stays intact.
+    pub fn erase(&self, sessions: &[String]) -> Result<(), Error> {
+        self.with(|inner| {
+            let stays = |entry: &Entry| sessions.iter().all(|it| it != entry.kind.session());
+            if inner.log.entries().iter().all(stays) {
+                return Ok(());
+            }
+            inner.keep(stays)
+        })
+    }
 }
 
 impl Inner {
@@ -110,12 +126,18 @@ impl Inner {
         if self.log.entries().first().is_none_or(|entry| entry.seq >= first) {
             return Ok(0);
         }
+        self.keep(|entry| entry.seq >= first)?;
+        Ok(gone)
+    }
+
+    /// Removes all entries but these, and the contents that nothing else needs.
+    fn keep(&mut self, stays: impl Fn(&Entry) -> bool) -> Result<(), Error> {
         // The current files stay referenced, so that their contents need not be imported again.
         let scan = self.scan()?;
         let now = self.tree(&scan)?;
         let mut names = vec![("refs/natter/now".to_owned(), now)];
         let mut contents = HashSet::new();
-        for entry in self.log.entries().iter().filter(|entry| entry.seq >= first) {
+        for entry in self.log.entries().iter().filter(|entry| stays(entry)) {
             contents.extend(entry.stored_nodes().map(|kept| kept.id));
             if let EntryKind::Checkpoint { tree, .. } = &entry.kind {
                 names.push((format!("refs/natter/checkpoint/{}", entry.seq), *tree));
@@ -127,13 +149,12 @@ impl Inner {
         // First refs are created for what stays, then the log is rewritten, and then the rest is
         // removed: after a crash in between there is too much, never too little.
         self.git.name(&names)?;
-        self.log.rewrite(|entry| entry.seq >= first)?;
+        self.log.rewrite(stays)?;
         self.open_changes.clear();
         self.stored.clear();
         self.rooted = Some((now, std::sync::Arc::clone(&scan.manifest)));
         scan.manifest.store(&self.folder.join("stat"), self.log.generation(), Some(now))?;
-        self.git.prune()?;
-        Ok(gone)
+        self.git.prune()
     }
 
     /// A tree with these contents, so that they are referenced.

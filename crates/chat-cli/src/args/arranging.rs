@@ -11,7 +11,7 @@ pub enum Arrange {
         #[arg(required = true)]
         fid: Vec<String>,
     },
-    /// No longer keep chats on top of the list
+    /// Unpin chats
     Unpin {
         /// The chats’ FIDs, as listed by `sessions --pinned`
         #[arg(required = true)]

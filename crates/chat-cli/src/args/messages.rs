@@ -24,7 +24,7 @@ pub enum Messages {
         #[arg(long)]
         json: bool,
     },
-    /// Begin a new chat with the messages of a chat, and print its FID
+    /// Fork a chat, and print the new one’s FID
     Fork {
         /// The chat’s FID, as listed by `sessions`
         fid: String,

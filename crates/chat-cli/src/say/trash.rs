@@ -32,8 +32,8 @@ pub fn restored_chat(title: &str) -> String {
 
 pub fn ask_delete_for_good(count: usize) -> String {
     let question = ngettext(
-        "Delete {n} chat for good? It can’t be restored. [y/N] ",
-        "Delete {n} chats for good? They can’t be restored. [y/N] ",
+        "Permanently delete {n} chat? It can’t be restored. [y/N] ",
+        "Permanently delete {n} chats? They can’t be restored. [y/N] ",
         u32::try_from(count).unwrap_or(u32::MAX),
     );
     fill(&question, &[("n", &count.to_string())])

@@ -134,7 +134,7 @@ pub fn worktree_restored(folder: &Path, branch: &str) -> String {
 pub fn ask_delete_snapshot(snapshot: &Snapshot) -> String {
     let (commits, files) = (commit_count(snapshot.commits), file_count(snapshot.files));
     let text =
-        gettext("Delete the snapshot of “{name}” with {commits} and {files} for good? [y/N]");
+        gettext("Permanently delete the snapshot of “{name}” with {commits} and {files}? [y/N]");
     fill(&text, &[("name", &snapshot.name), ("commits", &commits), ("files", &files)]) + " "
 }
 

@@ -59,7 +59,11 @@ fn what_cannot_be_imported_is_said() {
     assert_eq!(found.stdout, dry);
     let run = home.run(["import", &half]);
     assert_eq!((run.code, run.stdout.as_str()), (Some(1), "Imported 1 chat.\n"), "{run:?}");
-    assert!(run.stderr.contains("“Odd”: This chat has a form that"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("“Odd”: Natter doesn’t recognize this chat’s format."),
+        "{}",
+        run.stderr
+    );
     assert!(run.stderr.contains("is incomplete"), "{}", run.stderr);
     assert_eq!(home.sessions()[0]["title"], "Sums");
     for (path, words) in [

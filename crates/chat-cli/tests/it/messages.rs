@@ -69,6 +69,24 @@ fn an_edited_message_keeps_its_files_and_its_old_version_can_be_shown_again() {
 }
 
 #[test]
+fn an_edited_message_keeps_files_whose_names_only_begin_a_mentioned_one() {
+    let server = Server::start();
+    let home = Home::new(&server);
+    let project = home.path("bridge");
+    std::fs::create_dir(&project).expect("a folder");
+    for (name, text) in [("a", "the first"), ("ab.txt", "the second")] {
+        std::fs::write(project.join(name), text).expect("a file");
+    }
+    let folder = project.to_str().expect("a path");
+    home.run(["ask", "--project", folder, "See @a and @ab.txt"]).ok();
+    let fid = home.fid();
+    home.run(["edit", &fid, "1", "Only @ab.txt"]).ok();
+    let sent = server.chats().pop().expect("a request").texts_of("user").concat();
+    let counts = ["the first", "the second"].map(|text| sent.matches(text).count());
+    assert_eq!(counts, [1, 1], "{sent}");
+}
+
+#[test]
 fn a_reply_is_written_again_with_what_is_asked_for() {
     let server = Server::start().with_models([Model::new("scripted"), Model::new("other")]);
     let home = Home::new(&server);

@@ -80,6 +80,7 @@ impl From<Failure> for Fault {
             Reason::NoText => AttachmentFault::NoText,
             Reason::TooLarge => AttachmentFault::TooMuch,
             Reason::Unsupported => AttachmentFault::Unsupported,
+            Reason::NotConfined => AttachmentFault::NotConfined,
         };
         // A part of what it says may be from the file: that is for the log.
         tracing::info!(reason = ?failure.reason, "a file was not decoded");

@@ -31,4 +31,6 @@ pub enum AttachmentFault {
     TooMuch,
     /// The program that reads such files is not installed or does not start.
     NoDecoder,
+    /// The program that reads such files cannot be confined on this system, and so did not read it.
+    NotConfined,
 }

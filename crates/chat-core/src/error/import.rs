@@ -14,8 +14,6 @@ pub enum ImportFault {
     Unknown,
     /// It ends in the middle.
     Truncated,
-    /// A chat takes more memory than any real one.
-    ChatTooLarge,
     /// It is an archive that is damaged, encrypted or of an unknown kind.
     Archive,
     /// It is an archive with a path that leads out of it.
@@ -30,6 +28,8 @@ pub enum ImportFault {
 pub enum ChatImportFault {
     /// It is not of the form that such chats have.
     Form,
+    /// It takes more memory than any real one.
+    TooLarge,
     /// It holds no message.
     Empty,
     /// A newer version of Natter wrote it.

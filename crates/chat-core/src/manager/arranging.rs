@@ -4,7 +4,7 @@ use super::{Event, Fid, Result, Sessions};
 use crate::store::SessionPatch;
 
 impl Sessions {
-    /// Has a session stand on top of the list, or no more.
+    /// Pins or unpins a session.
     ///
     /// # Errors
     /// `SessionNotFound`, and the store's.

@@ -166,6 +166,9 @@ impl Manager {
             }
             let store = this.inner.shared.store.clone();
             let flushed = store.flush().await;
+            if let Err(error) = this.inner.shared.erase_temporary().await {
+                tracing::error!(%error, "the changes of temporary chats are still recorded");
+            }
             // Removing files blocks.
             drop(tokio::task::spawn_blocking(move || store.remove_temporary_files()).await);
             flushed

@@ -259,20 +259,54 @@ mod tests {
         NewSession { meta, ..NewSession::default() }
     }
 
+    /// A session that changed a file of its project, and the project's journal.
+    async fn changed(manager: &Manager, new: NewSession) -> (Fid, chat_journal::Journal) {
+        let shared = &manager.inner.shared;
+        let root = new.meta.project.clone().unwrap();
+        let fid = shared.store.create(new, Vec::new()).await.unwrap().meta.fid;
+        let opened = chat_permission::path::Project::open(&root, &shared.path_environment).unwrap();
+        let journal = shared.journals.of(&opened).unwrap();
+        let origin =
+            chat_journal::Origin { session: fid.to_string(), ..chat_journal::Origin::default() };
+        let write = || std::fs::write(root.join(fid.as_str()), "a");
+        journal.by_tool(&origin, None, fid.as_str().as_ref(), write).unwrap().0.unwrap();
+        shared.store.release(&fid).await.unwrap();
+        (fid, journal)
+    }
+
+    #[tokio::test]
+    async fn what_temporary_sessions_changed_is_recorded_until_the_end() {
+        let (folder, project) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let manager = start(folder.path()).await;
+        let new = |temporary| NewSession { temporary, ..new(Some(project.path().to_owned())) };
+        let (kept, _) = changed(&manager, new(false)).await;
+        let (deleted, _) = changed(&manager, new(true)).await;
+        let (open, journal) = changed(&manager, new(true)).await;
+        manager.sessions().delete(&deleted).await.unwrap();
+        let known =
+            |fids: [&Fid; 3]| fids.map(|fid| journal.changes(&[fid.as_str()]).unwrap().len());
+        assert_eq!(known([&kept, &deleted, &open]), [1, 1, 1]);
+        manager.shutdown().await;
+        assert_eq!(known([&kept, &deleted, &open]), [1, 0, 0]);
+        let mut folders = vec![folder.path().join("state")];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap().flatten() {
+                if entry.file_type().unwrap().is_dir() {
+                    folders.push(entry.path());
+                } else if entry.file_name() == "log" {
+                    let log = std::fs::read_to_string(entry.path()).unwrap();
+                    assert!(log.contains(kept.as_str()) && !log.contains("temporary"), "{log}");
+                }
+            }
+        }
+    }
+
     #[tokio::test]
     async fn what_a_session_changed_is_forgotten_when_it_is_gone_for_good() {
         let (folder, project) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let manager = start(folder.path()).await;
         let shared = &manager.inner.shared;
-        let root = project.path().to_owned();
-        let fid = shared.store.create(new(Some(root.clone())), Vec::new()).await.unwrap().meta.fid;
-        let opened = chat_permission::path::Project::open(&root, &shared.path_environment).unwrap();
-        let journal = shared.journals.of(&opened).unwrap();
-        let origin =
-            chat_journal::Origin { session: fid.to_string(), ..chat_journal::Origin::default() };
-        let write = || std::fs::write(root.join("a"), "a");
-        journal.by_tool(&origin, None, "a".as_ref(), write).unwrap().0.unwrap();
-        shared.store.release(&fid).await.unwrap();
+        let (fid, journal) = changed(&manager, new(Some(project.path().to_owned()))).await;
         let day = std::time::Duration::from_hours(24);
         for (deleted, age, open) in [(false, None, 1), (true, Some(day), 1), (true, None, 0)] {
             if deleted {

@@ -22,6 +22,8 @@ pub struct AtWord {
     pub range: Range<usize>,
     /// What it points at.
     pub mention: Mention,
+    /// The name of the file that goes with the message for it.
+    pub name: String,
 }
 
 /// What the `@` words of a text point at.
@@ -57,7 +59,8 @@ pub fn at_words(
         });
         if let Some((mention, after)) = found {
             end = after;
-            words.mentions.push(AtWord { range: at..after, mention });
+            let name = mention.name(folder);
+            words.mentions.push(AtWord { range: at..after, mention, name });
         } else if !name.contains("://") {
             let is_quoted = length != name.len();
             let is_end = |letter| !is_quoted && ENDS.contains(letter);
@@ -159,22 +162,21 @@ mod tests {
         let file = |path: &str, lines| Mention::File { path: Path::new("/p").join(path), lines };
         let folder = Mention::Folder { path: "/p/src".into() };
         let cases = [
-            ("see @src/lib.rs", 4..15, file("src/lib.rs", None)),
-            ("(@src/lib.rs), please", 1..12, file("src/lib.rs", None)),
-            ("@src/lib.rs:", 0..11, file("src/lib.rs", None)),
-            ("@src/lib.rs:3-7.", 0..15, file("src/lib.rs", Some((3, 7)))),
-            ("@./src/lib.rs:3", 0..15, file("src/lib.rs", Some((3, 3)))),
-            ("@/p/src/lib.rs", 0..14, file("src/lib.rs", None)),
-            ("@v1.", 0..4, file("v1.", None)),
-            ("@\"a b.txt\".", 0..10, file("a b.txt", None)),
-            ("@src/ and", 0..5, folder.clone()),
-            ("@src", 0..4, folder),
-            ("@diff", 0..5, Mention::Diff),
+            ("see @src/lib.rs", 4..15, file("src/lib.rs", None), "src/lib.rs"),
+            ("(@src/lib.rs), please", 1..12, file("src/lib.rs", None), "src/lib.rs"),
+            ("@src/lib.rs:", 0..11, file("src/lib.rs", None), "src/lib.rs"),
+            ("@src/lib.rs:3-7.", 0..15, file("src/lib.rs", Some((3, 7))), "src/lib.rs:3-7"),
+            ("@./src/lib.rs:3", 0..15, file("src/lib.rs", Some((3, 3))), "src/lib.rs:3-3"),
+            ("@/p/src/lib.rs", 0..14, file("src/lib.rs", None), "src/lib.rs"),
+            ("@v1.", 0..4, file("v1.", None), "v1."),
+            ("@\"a b.txt\".", 0..10, file("a b.txt", None), "a b.txt"),
+            ("@src/ and", 0..5, folder.clone(), "src/"),
+            ("@src", 0..4, folder, "src/"),
+            ("@diff", 0..5, Mention::Diff, "git diff"),
         ];
-        for (text, place, mention) in cases {
-            let words =
-                AtWords { mentions: vec![AtWord { range: place, mention }], unknown: Vec::new() };
-            assert_eq!(read(text), words, "{text:?}");
+        for (text, range, mention, name) in cases {
+            let mentions = vec![AtWord { range, mention, name: name.to_owned() }];
+            assert_eq!(read(text), AtWords { mentions, unknown: Vec::new() }, "{text:?}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Defines what the user has in front of them when they send a message, and what they mention in it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -101,4 +101,22 @@ pub enum Mention {
         /// Its text.
         text: String,
     },
+}
+
+impl Mention {
+    /// The name of the file that goes with the message. `folder` is the project's.
+    pub fn name(&self, folder: &Path) -> String {
+        let shown = |path: &Path| path.strip_prefix(folder).unwrap_or(path).display().to_string();
+        match self {
+            Self::File { path, lines: None } => shown(path),
+            Self::File { path, lines: Some((from, to)) } => format!("{}:{from}-{to}", shown(path)),
+            Self::Symbol { path, name, lines: (from, to) } => {
+                format!("{name}, {}:{from}-{to}", shown(path))
+            }
+            Self::Folder { path } => format!("{}/", shown(path)),
+            Self::Chat { fid } => fid.to_string(),
+            Self::Diff => "git diff".to_owned(),
+            Self::Page { url, .. } => url.clone(),
+        }
+    }
 }

@@ -68,18 +68,18 @@ async fn on_disk(
     mention: Mention,
 ) -> Gathered {
     let Some(folder) = project else {
-        return (name(Path::new(""), &mention), Err("there is no project folder".to_owned()));
+        return (mention.name(Path::new("")), Err("there is no project folder".to_owned()));
     };
-    let called = name(&folder, &mention);
+    let called = mention.name(&folder);
     let kept = services.path_environment.clone();
     let reading = tokio::task::spawn_blocking(move || {
         let project = match Project::open(&folder, &kept) {
             Ok(project) => project,
-            Err(error) => return (name(&folder, &mention), Err(error.to_string())),
+            Err(error) => return (mention.name(&folder), Err(error.to_string())),
         };
         let mention = match moved(&project, mention.clone()) {
             Ok(mention) => mention,
-            Err(why) => return (name(&folder, &mention), Err(why)),
+            Err(why) => return (mention.name(&folder), Err(why)),
         };
         let text = match &mention {
             Mention::File { path, lines } => read(&project, path, *lines),
@@ -88,7 +88,7 @@ async fn on_disk(
             Mention::Diff => diff(&project),
             Mention::Chat { .. } | Mention::Page { .. } => Err("it is not a file".to_owned()),
         };
-        (name(&folder, &mention), text)
+        (mention.name(&folder), text)
     });
     reading.await.unwrap_or_else(|_| (called, Err("reading it failed".to_owned())))
 }
@@ -104,22 +104,6 @@ fn moved(project: &Project, mention: Mention) -> Result<Mention, String> {
     let nearest = places.into_iter().min_by_key(|(from, _)| from.abs_diff(lines.0));
     let lines = nearest.ok_or("it is no longer defined there")?;
     Ok(Mention::Symbol { path, name, lines })
-}
-
-/// What a mention is called, for person and model.
-fn name(project: &Path, mention: &Mention) -> String {
-    let shown = |path: &Path| path.strip_prefix(project).unwrap_or(path).display().to_string();
-    match mention {
-        Mention::File { path, lines: None } => shown(path),
-        Mention::File { path, lines: Some((from, to)) } => format!("{}:{from}-{to}", shown(path)),
-        Mention::Symbol { path, name, lines: (from, to) } => {
-            format!("{name}, {}:{from}-{to}", shown(path))
-        }
-        Mention::Folder { path } => format!("{}/", shown(path)),
-        Mention::Chat { fid } => fid.to_string(),
-        Mention::Diff => "git diff".to_owned(),
-        Mention::Page { url, .. } => url.clone(),
-    }
 }
 
 fn read(project: &Project, path: &Path, lines: Option<(u32, u32)>) -> Result<String, String> {

@@ -107,26 +107,41 @@ impl SessionServices {
         &self,
         expired: Vec<(Fid, Option<PathBuf>)>,
     ) -> Result<Vec<Fid>> {
+        // First the journals: what is cut off in between is done at the next start.
+        self.in_journals(&expired, Journals::forget).await?;
+        drop(self.journals.tidy());
+        self.store.remove(expired).await
+    }
+
+    /// Removes what the journals of their projects keep for temporary sessions. For the end of the program.
+    pub(crate) async fn erase_temporary(&self) -> Result<()> {
+        let temporary = self.store.temporary().await?;
+        self.in_journals(&temporary, Journals::erase).await
+    }
+
+    /// Has the journals of their projects do something with sessions.
+    async fn in_journals(
+        &self,
+        sessions: &[(Fid, Option<PathBuf>)],
+        act: fn(&Journals, &Project, &[String]) -> Result<(), chat_journal::Error>,
+    ) -> Result<()> {
         let mut by_project: BTreeMap<PathBuf, Vec<String>> = BTreeMap::new();
-        for (fid, project) in &expired {
+        for (fid, project) in sessions {
             if let Some(project) = project {
                 by_project.entry(project.clone()).or_default().push(fid.to_string());
             }
         }
         let (journals, kept) = (Arc::clone(&self.journals), self.path_environment.clone());
-        // First the journals: what is cut off in between is done at the next start.
-        let forgetting = tokio::task::spawn_blocking(move || {
+        let acting = tokio::task::spawn_blocking(move || {
             for (folder, sessions) in by_project {
                 // A folder that is gone takes no journal's word.
                 let Ok(project) = Project::open(&folder, &kept) else { continue };
-                if let Err(error) = journals.forget(&project, &sessions) {
-                    tracing::warn!(%error, "a journal did not forget deleted sessions");
+                if let Err(error) = act(&journals, &project, &sessions) {
+                    tracing::warn!(%error, "a journal still knows sessions that are gone");
                 }
             }
-            drop(journals.tidy());
         });
-        forgetting.await.map_err(|_| Kind::Internal)?;
-        self.store.remove(expired).await
+        Ok(acting.await.map_err(|_| Kind::Internal)?)
     }
 
     /// Runs a task that the end of the program waits for.

@@ -38,23 +38,13 @@ fn duplicate(db: &DbHandle, fid: &Fid, title: &str) -> Outcome<SessionRecord> {
     };
     let new = NewSession { meta, rules: record.rules, ..NewSession::default() };
     let (copy, fid) = sessions::insert(db, &new, Timestamp::now())?;
-    let keys = |db: &DbHandle| -> Outcome<Vec<(i64, MessageId)>> {
-        let sql =
-            "SELECT key, id FROM messages WHERE session = ?1 AND deleted IS NULL ORDER BY key";
-        let mut statement = db.connection.prepare_cached(sql)?;
-        let rows = statement
-            .query_map([original], |row| Ok((row.get(0)?, MessageId::from_bytes(row.get(1)?))))?;
-        Ok(rows.collect::<std::result::Result<_, _>>()?)
-    };
-    let keys = keys(db)?;
+    let rows = missing::rows(db, original)?;
     let ids: HashMap<MessageId, MessageId> =
-        keys.iter().map(|(_, id)| (*id, MessageId::new())).collect();
+        rows.iter().map(|row| (row.id, MessageId::new())).collect();
     let new_id = |id: MessageId| ids.get(&id).copied();
-    for (key, id) in &keys {
+    for row in &rows {
         // What cannot be read is missing in the copy as it is in the original.
-        let read = || messages::one(db, *key, written);
-        let Some(message) = missing::or_else(db, read, || Ok(None))? else { continue };
-        let mut message = message.copy_as(ids[id], new_id);
+        let mut message = missing::read(db, row, written)?.copy_as(ids[&row.id], new_id);
         message.ended.get_or_insert(Ending::Interrupted);
         messages::insert(db, copy, &message)?;
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::db_handle::DbHandle;
 use super::fault::Outcome;
-use super::{Store, messages, missing, sessions};
+use super::{Store, missing, sessions};
 use crate::error::Result;
 use crate::message::{Fid, Message, MessageId, ModelRef, Options, SessionMeta, Thinking};
 
@@ -77,15 +77,10 @@ fn export(db: &DbHandle, fid: &Fid) -> Outcome<SessionExport> {
     // Before the messages: the head is among them, whatever comes in the meantime.
     let record = sessions::one(db, fid)?;
     let (session, written) = sessions::key_and_writer(db, fid)?;
-    let sql = "SELECT key FROM messages WHERE session = ?1 AND deleted IS NULL ORDER BY key";
-    let mut statement = db.connection.prepare_cached(sql)?;
-    let rows = statement.query_map([session], |row| row.get(0))?;
-    let mut messages = Vec::new();
-    for key in rows.collect::<Result<Vec<i64>, _>>()? {
-        // What cannot be read is missing there as it is here.
-        let read = || messages::one(db, key, written);
-        messages.extend(missing::or_else(db, read, || Ok(None))?.map(Arc::new));
-    }
+    // What cannot be read is missing there as it is here.
+    let rows = missing::rows(db, session)?;
+    let messages = rows.iter().map(|row| missing::read(db, row, written).map(Arc::new));
+    let messages = messages.collect::<Outcome<_>>()?;
     let SessionMeta {
         fid,
         title,

@@ -1,9 +1,11 @@
 //! Takes over sessions from exports.
 
+use std::path::Path;
+
 use jiff::Timestamp;
 use rusqlite::params;
 
-use super::columns::nanoseconds;
+use super::columns::{self, nanoseconds};
 use super::db_handle::DbHandle;
 use super::fault::Outcome;
 use super::record::{NewSession, SessionRecord};
@@ -35,8 +37,8 @@ pub struct NewImport {
 }
 
 impl Store {
-    /// Takes over a session in one commit, with its times as they are. It is nobody's agent and claimed by nobody.
-    /// None where it is there already and not deleted.
+    /// Takes over a session in one commit, with its times as they are. It is nobody's agent and claimed by nobody, and
+    /// works in its folder only where another session does so already. None where it is there already and not deleted.
     ///
     /// # Errors
     /// The store's.
@@ -61,11 +63,24 @@ fn is_there(db: &DbHandle, source: &ImportSource) -> Outcome<bool> {
     Ok(found.is_some())
 }
 
+/// Whether a session works in this folder.
+fn is_worked_in(db: &DbHandle, project: &Path) -> Outcome<bool> {
+    let sql = "SELECT 1 FROM sessions WHERE project = ?1";
+    Ok(db.find(sql, [columns::path(Some(project))], |_| Ok(()))?.is_some())
+}
+
 fn import(db: &DbHandle, new: &NewImport) -> Outcome<Option<SessionRecord>> {
     if is_there(db, &new.source)? {
         return Ok(None);
     }
     let NewImport { source, meta, head, messages } = new;
+    let mut meta = meta.clone();
+    // Tools read in a project without asking: only the user says in which folders.
+    if let Some(project) = &meta.project
+        && !is_worked_in(db, project)?
+    {
+        meta.project = None;
+    }
     let session = NewSession { meta: meta.clone(), ..NewSession::default() };
     let (key, fid) = sessions::insert(db, &session, meta.created)?;
     for message in messages {

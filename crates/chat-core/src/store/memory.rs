@@ -53,6 +53,24 @@ impl Store {
         self.of(fid).inner.paths.outputs.join(fid.as_str())
     }
 
+    /// All temporary sessions, those that are deleted as well, with the projects that they worked in last.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn temporary(&self) -> Result<Vec<(Fid, Option<PathBuf>)>> {
+        let Some(memory) = self.memory.get() else { return Ok(Vec::new()) };
+        let all = |db: &DbHandle| {
+            let mut statement =
+                db.connection.prepare_cached("SELECT fid, project FROM sessions")?;
+            let rows = statement.query_map([], |row| {
+                let project = row.get::<_, Option<String>>(1)?.map(PathBuf::from);
+                Ok((Fid::new(row.get::<_, String>(0)?), project))
+            })?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        };
+        memory.read(all).await
+    }
+
     /// Removes what temporary sessions have on disk. For the end of the program: whoever holds the store still
     /// may outlive the last moment in which dropping it could remove anything.
     pub fn remove_temporary_files(&self) {

@@ -1,15 +1,15 @@
 //! Reads chats of which pages are damaged: what cannot be read stands as a missing message in its
-//! place, and all the rest as it is. Slow, since no index is trusted; only used once reading the
+//! place, and all the rest as it is. Slow where no index is trusted; that is only done once reading the
 //! usual way has failed.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use rusqlite::params;
+use rusqlite::{Row, params};
 
 use super::db_handle::DbHandle;
-use super::fault::{Fault, Outcome};
+use super::fault::Outcome;
 use super::messages;
 use super::owner::Living;
 use super::record::{Page, SessionRecord};
@@ -90,29 +90,62 @@ pub(super) fn session_key(db: &DbHandle, fid: &Fid) -> Outcome<i64> {
 }
 
 /// A message's row as far as it can be found without reading its content.
-struct MessageRow {
+pub(super) struct MessageRow {
     key: i64,
-    id: MessageId,
+    pub(super) id: MessageId,
     parent: Option<MessageId>,
     role: Option<Role>,
 }
 
+impl MessageRow {
+    /// All of them stand before the content.
+    const COLUMNS: &str = "key, id, parent, role";
+
+    fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            key: row.get(0)?,
+            id: MessageId::from_bytes(row.get(1)?),
+            parent: row.get::<_, Option<[u8; 16]>>(2)?.map(MessageId::from_bytes),
+            role: super::columns::read_word(row.get_ref(3)?.as_str().unwrap_or_default()),
+        })
+    }
+}
+
+/// The messages of a session that are not deleted, in the order in which they were stored.
+pub(super) fn rows(db: &DbHandle, session: i64) -> Outcome<Vec<MessageRow>> {
+    let by_index = || {
+        let columns = MessageRow::COLUMNS;
+        let sql = format!(
+            "SELECT {columns} FROM messages WHERE session = ?1 AND deleted IS NULL ORDER BY key"
+        );
+        let mut statement = db.connection.prepare_cached(&sql)?;
+        let rows = statement.query_map([session], MessageRow::of)?;
+        Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?)
+    };
+    let damaged = || {
+        let mut rows = message_rows(db, session)?;
+        // In a row this stands behind the content.
+        let sql = "SELECT key FROM messages INDEXED BY messages_deleted WHERE deleted IS NOT NULL";
+        let mut statement = db.connection.prepare_cached(sql)?;
+        let deleted = statement.query_map([], |row| row.get(0))?.collect();
+        let deleted: Vec<i64> = or_damage(deleted)?.unwrap_or_default();
+        for key in deleted {
+            rows.remove(&key);
+        }
+        Ok(rows.into_values().collect())
+    };
+    or_else(db, by_index, damaged)
+}
+
 /// The messages of a session that can be found, by their keys.
 fn message_rows(db: &DbHandle, session: i64) -> Outcome<BTreeMap<i64, MessageRow>> {
-    let mut statement = db.connection.prepare_cached(
-        "SELECT id, parent, role FROM messages NOT INDEXED WHERE key = ?1 AND session = ?2",
-    )?;
+    let columns = MessageRow::COLUMNS;
+    let mut statement = db.connection.prepare_cached(&format!(
+        "SELECT {columns} FROM messages NOT INDEXED WHERE key = ?1 AND session = ?2"
+    ))?;
     let mut found = BTreeMap::new();
     for key in survey(&db.connection, "messages")?.keys {
-        let row = statement.query_row(params![key, session], |row| {
-            Ok(MessageRow {
-                key,
-                id: MessageId::from_bytes(row.get(0)?),
-                parent: row.get::<_, Option<[u8; 16]>>(1)?.map(MessageId::from_bytes),
-                role: super::columns::read_word(row.get_ref(2)?.as_str().unwrap_or_default()),
-            })
-        });
-        if let Ok(row) = row {
+        if let Ok(row) = statement.query_row(params![key, session], MessageRow::of) {
             found.insert(key, row);
         }
     }
@@ -166,12 +199,8 @@ pub(super) fn page(
     Ok(Page { messages, more: next.is_some_and(|id| !seen.contains(&id)) })
 }
 
-fn read(db: &DbHandle, row: &MessageRow, written: bool) -> Outcome<Message> {
-    match messages::one(db, row.key, written) {
-        Ok(Some(message)) => Ok(message),
-        Ok(None) => Ok(placeholder(row.id, row.parent, row.role)),
-        Err(Fault::Known(error)) => Err(error.into()),
-        Err(fault) if fault.is_damage() => Ok(placeholder(row.id, row.parent, row.role)),
-        Err(fault) => Err(fault),
-    }
+/// A message; where it cannot be read, what stands in its place.
+pub(super) fn read(db: &DbHandle, row: &MessageRow, written: bool) -> Outcome<Message> {
+    let message = or_else(db, || messages::one(db, row.key, written), || Ok(None))?;
+    Ok(message.unwrap_or_else(|| placeholder(row.id, row.parent, row.role)))
 }

@@ -109,6 +109,14 @@ impl Journals {
         sessions.iter().try_for_each(|session| journal.forget(session))
     }
 
+    /// Removes all that is recorded of sessions of a project that leave no trace. Blocks, and may take a while.
+    ///
+    /// # Errors
+    /// As for [`of`](Self::of).
+    pub fn erase(&self, project: &Project, sessions: &[String]) -> Result<(), Error> {
+        self.existing(project)?.map_or(Ok(()), |journal| journal.erase(sessions))
+    }
+
     /// Removes what is old from the journals that were opened since this was last asked, in the background: it may
     /// take a while, and nobody need wait for it.
     pub fn tidy(&self) -> Option<JoinHandle<()>> {

@@ -211,6 +211,21 @@ async fn an_export_of_natter_allows_nothing_and_older_ones_are_read() {
 }
 
 #[tokio::test]
+async fn an_export_chooses_no_folder_to_work_in() {
+    let engine = Engine::start().await;
+    let export = r#"{"natter_export":2,"fid":"2026-01-15-14-30-45","title":"Home","agent":"code-assistant",
+        "project":"/home/ada","created":"2026-01-15T13:30:45Z","updated":"2026-01-15T13:31:00Z","messages":[
+        {"id":"019bc1f0-0000-7000-8000-000000000001","parent":null,"role":"user",
+         "parts":[{"type":"text","value":"Hi"}],"time":"2026-01-15T13:30:45Z","ended":"complete"}]}"#;
+    let fid = engine.import_one(export).await;
+    let chat = engine.manager.sessions().export(&fid).await.unwrap();
+    assert_eq!((chat.title.as_str(), chat.project), ("Home", None));
+    // Not where one from elsewhere names it, either.
+    let other = engine.import_one(&export.replace("14-30-45", "14-30-46")).await;
+    assert_eq!(engine.manager.sessions().export(&other).await.unwrap().project, None);
+}
+
+#[tokio::test]
 async fn several_chats_in_one_file_are_imported_as_they_were() {
     let (from, to) = (Engine::start().await, Engine::start().await);
     let chats = [from.import_one(CHATGPT).await, from.import_one(CLAUDE).await];

@@ -1,9 +1,11 @@
 //! Hostile files are one failure each, and the program is confined while it reads them.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use chat_decoder::protocol::{Format, Reason, read_answer};
 use chat_testkit::files::{docx_bomb, locked_pdf, png_of_size, xlsx_bomb};
+use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
 
 use crate::run::{answer, start, text};
 
@@ -43,6 +45,21 @@ fn broken_files_are_broken() {
 fn a_page_that_nests_deep_is_read() {
     let page = format!("{}bees", "<div>".repeat(5_000));
     assert_eq!(text(Format::Html, page.as_bytes()), "bees");
+}
+
+#[test]
+fn what_cannot_be_confined_reads_nothing() {
+    let refused = SeccompAction::Errno(libc::ENOSYS as u32);
+    let rules = BTreeMap::from([(libc::SYS_seccomp, Vec::new())]);
+    let arch = std::env::consts::ARCH.try_into().unwrap();
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, refused, arch).unwrap();
+    let filter = BpfProgram::try_from(filter).unwrap();
+    // What a thread may not do, the programs that it starts may not, either.
+    let thread = std::thread::spawn(move || {
+        apply_filter(&filter).unwrap();
+        reason(Format::Html, b"<p>bees</p>")
+    });
+    assert_eq!(thread.join().unwrap(), Some(Reason::NotConfined));
 }
 
 #[test]

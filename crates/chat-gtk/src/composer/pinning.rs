@@ -226,7 +226,7 @@ impl Inner {
         let is_whole = |place: &Range<usize>| {
             !written_at.is_some_and(|at| place.start < at && at <= place.end)
         };
-        for AtWord { range: place, mention } in
+        for AtWord { range: place, mention, .. } in
             found.into_iter().filter(|word| is_whole(&word.range))
         {
             let word = &text[place];

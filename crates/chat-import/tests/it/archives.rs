@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use chat_import::{ExportFault, Item};
+use chat_import::{BrokenFile, ExportFault, Item};
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 
@@ -61,9 +61,22 @@ fn chats_and_their_pictures_are_read_from_an_archive() {
         ("data/conversations.json", CHAT.as_bytes()),
     ]);
     let (items, found) = read_archive(&bytes);
-    assert!(found.unwrap().broken.is_none());
+    assert!(found.unwrap().broken.is_empty());
     let [Item::Chat { chat, .. }] = items.as_slice() else { panic!("{items:?}") };
     assert_eq!(outline(chat), [">a User: <image/png 4> | 1"]);
+}
+
+#[test]
+fn a_broken_entry_costs_the_others_nothing() {
+    let cut = &CHAT.as_bytes()[..CHAT.len() - 4];
+    let entries = [("conversations-0.json", cut), ("conversations-1.json", CHAT.as_bytes())];
+    let (items, found) = read_archive(&archive(&entries));
+    assert!(matches!(&items[..], [Item::Chat { .. }]), "{items:?}");
+    let broken = found.unwrap().broken;
+    let [BrokenFile { path, fault: ExportFault::Truncated }] = &broken[..] else {
+        panic!("{broken:?}")
+    };
+    assert!(path.ends_with("export.zip"));
 }
 
 #[test]

@@ -4,7 +4,9 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::ops::ControlFlow;
 
-use chat_import::{ExportFault, Item};
+use chat_import::{ChatFault, ExportFault, Item};
+
+use super::read;
 
 const MB: usize = 1 << 20;
 const CHATS: usize = 200;
@@ -40,10 +42,34 @@ fn an_export_of_200_mb_takes_the_memory_of_a_chat() {
         read += 1;
         ControlFlow::Continue(())
     });
-    assert!(found.unwrap().broken.is_none());
+    assert!(found.unwrap().broken.is_empty());
     assert_eq!(read, CHATS);
     let more = most_memory() - before;
     assert!(more < 40 * MB, "it took {} MB", more / MB);
+}
+
+#[test]
+fn a_chat_that_is_too_large_costs_itself_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("conversations.json");
+    let mut file = BufWriter::new(File::create(&path).unwrap());
+    let text = "x".repeat(MB);
+    file.write_all(br#"[{"uuid":"a","chat_messages":["#).unwrap();
+    file.write_all(br#"{"uuid":"m","sender":"human","text":""#).unwrap();
+    for _ in 0..300 {
+        file.write_all(text.as_bytes()).unwrap();
+    }
+    let chat = r#"{"uuid":"b","chat_messages":[{"uuid":"n","sender":"human","text":"1"}]}"#;
+    write!(file, r#""}}]}},{chat}]"#).unwrap();
+    drop(file);
+    let (items, found) = read(&path);
+    assert_eq!(found.unwrap().broken.len(), 0);
+    let [Item::Unreadable { fault, place: 1, .. }, Item::Chat { place: 2, .. }] = &items[..] else {
+        panic!("{items:?}")
+    };
+    assert_eq!(*fault, ChatFault::TooLarge);
+    // Its own bytes, and as many again while the buffer grows.
+    assert!(most_memory() < 300 * MB, "it took {} MB", most_memory() / MB);
 }
 
 #[test]

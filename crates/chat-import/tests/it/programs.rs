@@ -1,5 +1,8 @@
 //! The chats of each program.
 
+use std::ops::ControlFlow;
+use std::path::Path;
+
 use chat_import::{ChatFault, ExportFault, Item, Program};
 
 use super::{only, outline, read, read_text};
@@ -32,7 +35,7 @@ fn chatgpt() {
     std::fs::write(folder.path().join("conversations-000.json"), CHATGPT).unwrap();
     std::fs::write(folder.path().join("file_7-bird.dat"), b"\x89PNG....").unwrap();
     let (items, found) = read(folder.path());
-    assert!(found.unwrap().broken.is_none());
+    assert!(found.unwrap().broken.is_empty());
     let chat = only(items, Program::ChatGpt);
     assert_eq!(
         outline(&chat),
@@ -49,6 +52,32 @@ fn chatgpt() {
     assert_eq!(chat.created.unwrap().to_string(), "2023-11-14T22:13:20.25Z");
     assert_eq!(chat.messages[0].time.unwrap().to_string(), "2023-11-14T22:13:21.5Z");
     assert_eq!(chat.messages[3].model.as_deref(), Some("gpt-y"));
+}
+
+#[test]
+fn of_what_lies_beside_a_file_only_an_exports_own_files_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let ids = ["id_rsa", "file-mine", "file-8dKqPz3YwRt6Vb1NcXhM2s"];
+    let attached = ids.map(|id| format!(r#"{{"id":"{id}","name":"{id}"}}"#)).join(",");
+    let text = format!(
+        r#"{{"conversation_id":"c","mapping":{{"u":{{"message":{{"author":{{"role":"user"}},
+        "content":{{"content_type":"text","parts":["Hi"]}},"metadata":{{"attachments":[{attached}]}}}}}}}}}}"#
+    );
+    let file = folder.path().join("conversations.json");
+    std::fs::write(&file, text).unwrap();
+    for name in [".ssh", "files"] {
+        std::fs::create_dir(folder.path().join(name)).unwrap();
+    }
+    for name in [".ssh/id_rsa", "file-mine.txt", "files/file-8dKqPz3YwRt6Vb1NcXhM2s-bird.txt"] {
+        std::fs::write(folder.path().join(name), "text").unwrap();
+    }
+    let told = |path: &Path| outline(&only(read(path).0, Program::ChatGpt)).concat();
+    let missing = |name: &str| format!("[Not imported: the file “{name}”]");
+    let bird = "<file-8dKqPz3YwRt6Vb1NcXhM2s: text>";
+    let alone = format!(">u User: Hi | {} | {} | {bird}", missing("id_rsa"), missing("file-mine"));
+    assert_eq!(told(&file), alone);
+    let whole = format!(">u User: Hi | {} | <file-mine: text> | {bird}", missing("id_rsa"));
+    assert_eq!(told(folder.path()), whole);
 }
 
 #[test]
@@ -140,11 +169,51 @@ fn an_unreadable_chat_is_named_and_the_others_are_read() {
 }
 
 #[test]
+fn what_is_of_no_known_program_among_chats_is_named() {
+    let chat = CHATGPT.trim_matches(['[', ']']);
+    let text = format!(r#"[{{"version":9}},{chat},{{"title":"Odd","turns":[]}}]"#);
+    let (items, found) = read_text(&text);
+    assert_eq!((items.len(), found.unwrap().chats), (3, 3));
+    for (at, known) in [(0, None), (2, Some("Odd"))] {
+        let Item::Unreadable { title, place, fault } = &items[at] else { panic!("{items:?}") };
+        assert_eq!((title.as_deref(), *place, fault), (known, at + 1, &ChatFault::Unknown));
+    }
+}
+
+#[test]
+fn each_file_of_a_folder_that_cannot_be_read_is_named_and_the_others_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |n: usize| folder.path().join(format!("conversations-{n}.json"));
+    let cut = &CHATGPT[..CHATGPT.len() - 40];
+    for (n, text) in [CHATGPT, CHATGPT, cut, "[{\"a\":1}]", CHATGPT].into_iter().enumerate() {
+        std::fs::write(path(n), text).unwrap();
+    }
+    let mut chats = 0;
+    let found = chat_import::read(folder.path(), &mut |item, _| {
+        assert!(matches!(item, Item::Chat { .. }), "{item:?}");
+        chats += 1;
+        // It was listed before.
+        let _ = std::fs::remove_file(path(1));
+        ControlFlow::Continue(())
+    });
+    assert_eq!(chats, 2);
+    let broken = found.unwrap().broken;
+    let paths: Vec<_> = broken.iter().map(|broken| broken.path.clone()).collect();
+    assert_eq!(paths, [path(1), path(2), path(3)]);
+    let faults: Vec<_> = broken.into_iter().map(|broken| broken.fault).collect();
+    assert!(
+        matches!(&faults[..], [ExportFault::Io(_), ExportFault::Truncated, ExportFault::Unknown]),
+        "{faults:?}"
+    );
+}
+
+#[test]
 fn of_half_an_export_the_whole_chats_are_read() {
     let two = format!("{},{}", CHATGPT.trim_end_matches(']'), CHATGPT.trim_start_matches('['));
     let (items, found) = read_text(&two[..two.len() - 40]);
     assert_eq!(items.len(), 1);
-    assert!(matches!(found.unwrap().broken, Some(ExportFault::Truncated)));
+    let [broken] = <[_; 1]>::try_from(found.unwrap().broken).unwrap();
+    assert!(matches!(broken.fault, ExportFault::Truncated));
 }
 
 #[test]

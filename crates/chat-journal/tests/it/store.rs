@@ -175,3 +175,35 @@ fn who_did_nothing_is_not_forgotten_in_writing() {
     assert_eq!(std::fs::read(world.own("log")).unwrap(), log);
     assert_eq!(String::from_utf8(log).unwrap().lines().count(), 3);
 }
+
+#[test]
+fn an_erased_session_leaves_no_trace_and_the_others_go_on() {
+    let world = World::new();
+    world.write("a", lines("abc"));
+    world.journal.checkpoint(SESSION, "1").unwrap();
+    world.edit(SESSION, "a", Some(&lines("aBc")));
+    world.journal.checkpoint("temporary", "1").unwrap();
+    world.edit("temporary", "secret", Some("between us"));
+    world.edit("temporary", "a", Some(&lines("aBC")));
+    let objects = || {
+        let git = world.own("git");
+        let all = ["cat-file", "--batch-all-objects", "--batch"];
+        let output = std::process::Command::new("git").arg("--git-dir").arg(git).args(all).output();
+        String::from_utf8_lossy(&output.unwrap().stdout).into_owned()
+    };
+    assert!(objects().contains("between us"));
+    world.remove("secret");
+    let open_all_the_time = world.again();
+
+    world.journal.erase(&["temporary".to_owned(), "nobody".to_owned()]).unwrap();
+
+    assert!(!std::fs::read_to_string(world.own("log")).unwrap().contains("temporary"));
+    assert!(!objects().contains("between us"));
+    for journal in [&world.journal, &open_all_the_time, &world.again()] {
+        assert!(journal.changes(&["temporary"]).unwrap().is_empty());
+        assert_eq!(journal.changes(&[SESSION]).unwrap()[0].hunks.len(), 1);
+    }
+    // What it did is the user's now.
+    world.journal.reject_all(&[SESSION]).unwrap();
+    assert_eq!(world.read("a").unwrap(), lines("abC"));
+}

@@ -39,6 +39,9 @@ pub(super) fn sentence(name: &str, fault: AttachmentFault) -> String {
         AttachmentFault::NoDecoder => gettext(
             "Can’t attach “{name}” because the program that reads such files, natter-decoder, didn’t start. Install Natter again.",
         ),
+        AttachmentFault::NotConfined => gettext(
+            "Can’t attach “{name}” because this system doesn’t support seccomp, which Natter needs to read such files safely.",
+        ),
     };
     let limit = match fault {
         AttachmentFault::TooLarge { limit } => limit.to_string(),

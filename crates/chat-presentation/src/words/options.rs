@@ -54,7 +54,7 @@ pub fn option_hint(option: OptionName) -> String {
         OptionName::KeepAlive => gettext(
             "How long the server keeps the model loaded after a reply, such as 30m or 2h. -1 is forever.",
         ),
-        OptionName::ThinkingBudget => gettext("The most that the model thinks before it replies."),
+        OptionName::ThinkingBudget => gettext("Maximum number of tokens for thinking."),
         OptionName::Schema => gettext("Replies are JSON that follows this schema."),
     }
 }

@@ -37,6 +37,7 @@ fn all_kinds() -> Vec<Kind> {
         attached(AttachmentFault::NoText),
         attached(AttachmentFault::TooMuch),
         attached(AttachmentFault::NoDecoder),
+        attached(AttachmentFault::NotConfined),
         Kind::Unauthorized { signin_url: None, keyless: true },
         Kind::Unauthorized { signin_url: None, keyless: false },
         Kind::Unauthorized {
@@ -166,11 +167,11 @@ fn all_kinds() -> Vec<Kind> {
         Kind::ImportFile { path: path(), fault: ImportFault::Empty },
         Kind::ImportFile { path: path(), fault: ImportFault::Unknown },
         Kind::ImportFile { path: path(), fault: ImportFault::Truncated },
-        Kind::ImportFile { path: path(), fault: ImportFault::ChatTooLarge },
         Kind::ImportFile { path: path(), fault: ImportFault::Archive },
         Kind::ImportFile { path: path(), fault: ImportFault::UnsafePath },
         Kind::ImportFile { path: path(), fault: ImportFault::Bomb },
         Kind::ImportChat { fault: ChatImportFault::Form },
+        Kind::ImportChat { fault: ChatImportFault::TooLarge },
         Kind::ImportChat { fault: ChatImportFault::Empty },
         Kind::ImportChat { fault: ChatImportFault::Newer },
     ]

@@ -4,7 +4,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use chat_import::{ChatFault, ExportFault, Item, Program};
+use chat_import::{BrokenFile, ChatFault, ExportFault, Item, Program};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
@@ -71,10 +71,12 @@ fn read(path: &Path, finds: &mpsc::Sender<Read>) {
     let broken = match chat_import::read(path, &mut |item, bytes| tell(of_item(path, item, bytes)))
     {
         Ok(found) => found.broken,
-        Err(fault) => Some(fault),
+        Err(fault) => vec![BrokenFile { path: path.to_owned(), fault }],
     };
-    if let Some(fault) = broken {
-        let _ = tell(Read::Broken(of_file(path, fault)));
+    for BrokenFile { path, fault } in broken {
+        if tell(Read::Broken(of_file(&path, fault))).is_break() {
+            return;
+        }
     }
 }
 
@@ -113,6 +115,8 @@ fn of_chat(fault: ChatFault) -> Error {
                 None => error,
             }
         }
+        ChatFault::Unknown => Kind::ImportChat { fault: ChatImportFault::Form }.into(),
+        ChatFault::TooLarge => Kind::ImportChat { fault: ChatImportFault::TooLarge }.into(),
         ChatFault::Empty => Kind::ImportChat { fault: ChatImportFault::Empty }.into(),
         ChatFault::Newer(_) => Kind::ImportChat { fault: ChatImportFault::Newer }.into(),
     }
@@ -128,7 +132,6 @@ fn of_file(path: &Path, fault: ExportFault) -> Error {
         ExportFault::Empty => of(ImportFault::Empty),
         ExportFault::Unknown => of(ImportFault::Unknown),
         ExportFault::Truncated => of(ImportFault::Truncated),
-        ExportFault::ChatTooLarge => of(ImportFault::ChatTooLarge),
         ExportFault::Archive(why) => of(ImportFault::Archive).with_detail(why),
         ExportFault::UnsafePath => of(ImportFault::UnsafePath),
         ExportFault::Bomb => of(ImportFault::Bomb),

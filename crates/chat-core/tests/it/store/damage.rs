@@ -169,6 +169,39 @@ async fn one_broken_message_does_not_hide_the_others() {
 }
 
 #[tokio::test]
+async fn a_copy_has_a_message_where_the_original_lacks_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let first = user(None, "above");
+    let gone = user(Some(first.id), "deleted");
+    let second = user(Some(first.id), &"y ".repeat(20_000));
+    let third = user(Some(second.id), "below");
+    let all = vec![first.clone(), Arc::clone(&gone), second, third.clone()];
+    let fid = store.create(titled("long"), all).await.unwrap().meta.fid;
+    drop(store);
+    let raw = rusqlite::Connection::open(database(folder.path())).unwrap();
+    let deletes = "UPDATE messages SET deleted = 1 WHERE id = ?1";
+    assert_eq!(raw.execute(deletes, [gone.id.as_bytes()]).unwrap(), 1);
+    drop(raw);
+    let bytes = fs::read(database(folder.path())).unwrap();
+    // A page of the second one alone begins with the number of the next.
+    let is_its = |page: &[u8]| page[4..].iter().all(|byte| b"y ".contains(byte));
+    let at = bytes.chunks_exact(4096).position(is_its).unwrap() * 4096;
+    overwrite(&database(folder.path()), at as u64, &[0xff; 4]);
+
+    let store = open(folder.path());
+    let copy = store.duplicate(&fid, "copy".to_owned()).await.unwrap().meta.fid;
+    let copied = store.page(&copy, None, 9).await.unwrap().messages;
+    let exported = store.export(&fid).await.unwrap().messages;
+    for read in [&copied, &exported] {
+        let lacking: Vec<_> = read.iter().map(|message| lacks(message)).collect();
+        assert_eq!(lacking, [false, true, false]);
+        assert_eq!((read[1].parent, read[2].parent), (Some(read[0].id), Some(read[1].id)));
+    }
+    assert_eq!((&exported[0], &exported[2]), (&first, &third));
+}
+
+#[tokio::test]
 async fn files_are_for_their_owner_alone() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());

@@ -22,6 +22,8 @@ use proptest::sample::{Index, select};
 use serde_json::json;
 
 const TEXT: &str = "\\PC{0,20}";
+/// A folder that chats work in, where they come from and where they go to.
+const PROJECT: &str = "/home/ada/bridge";
 
 #[derive(Clone, Debug)]
 struct Chat {
@@ -148,7 +150,7 @@ fn chat() -> impl Strategy<Value = Chat> {
             thinking,
             options: Options { temperature, ..Options::default() },
             instructions,
-            project: has_project.then(|| PathBuf::from("/home/ada/bridge")),
+            project: has_project.then(|| PathBuf::from(PROJECT)),
             mode,
             ..SessionMeta::default()
         }
@@ -194,6 +196,12 @@ fn an_exported_chat_is_the_same_where_it_is_imported() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let store = Store::open(&Folders::below(from.path())).unwrap().store;
+    let other = Store::open(&Folders::below(to.path())).unwrap().store;
+    let project = Some(PathBuf::from(PROJECT));
+    let meta = SessionMeta { project, ..SessionMeta::default() };
+    let new = NewSession { meta, ..NewSession::default() };
+    runtime.block_on(other.create(new, Vec::new())).unwrap();
+    drop(other);
     let options = StartOptions::new(Folders::below(to.path()));
     let manager = runtime.block_on(Manager::start(options)).unwrap();
     let file = vec![from.path().join("export.json")];

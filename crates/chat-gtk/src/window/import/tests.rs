@@ -92,7 +92,7 @@ fn each_bad_file_costs_a_sentence_and_the_others_are_imported() {
             "“{}” has no chats that Natter can import. Choose an export of ChatGPT, Claude, OLLMchat or Natter.",
             paths[2].display()
         ),
-        "“Odd”: This chat has a form that Natter doesn’t know. Update Natter, then import it again."
+        "“Odd”: Natter doesn’t recognize this chat’s format. Update Natter, then import it again."
             .to_owned(),
         "2 files aren’t in the export, or aren’t pictures or text. A note stands in their place."
             .to_owned(),

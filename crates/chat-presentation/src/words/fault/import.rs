@@ -16,9 +16,6 @@ pub(super) fn file(fault: ImportFault) -> String {
         ImportFault::Truncated => gettext(
             "“{path}” is incomplete, so the chats at its end are missing. Download it again, then import the rest.",
         ),
-        ImportFault::ChatTooLarge => gettext(
-            "A chat in “{path}” is too large to import, and the chats after it weren’t read. Remove it from the file, then try again.",
-        ),
         ImportFault::Archive => gettext(
             "Couldn’t unpack “{path}” because it’s damaged, encrypted or of an unknown kind. Unpack it yourself, then import the folder.",
         ),
@@ -34,8 +31,9 @@ pub(super) fn file(fault: ImportFault) -> String {
 pub(super) fn chat(fault: ChatImportFault) -> String {
     match fault {
         ChatImportFault::Form => gettext(
-            "This chat has a form that Natter doesn’t know. Update Natter, then import it again.",
+            "Natter doesn’t recognize this chat’s format. Update Natter, then import it again.",
         ),
+        ChatImportFault::TooLarge => gettext("This chat is too large to import."),
         ChatImportFault::Empty => {
             gettext("This chat has no messages, so there is nothing to import.")
         }

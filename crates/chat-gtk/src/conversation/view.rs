@@ -40,7 +40,7 @@ use crate::conversation::widgets::tags::Tags;
 use crate::conversation::widgets::tail::Tail;
 use crate::markdown::flow::NotePlace;
 use crate::markdown::{is_picture_address, is_safe_address, visible_address};
-use crate::pictures::{Pictures, from_address};
+use crate::pictures::{Pictures, Source};
 
 pub(super) struct Inner {
     pub(super) root: gtk::Overlay,
@@ -188,9 +188,8 @@ impl Inner {
             }),
             opened: Rc::new(move |address: &str| match NotePlace::of_address(address) {
                 None if is_picture_address(address) => {
-                    if let (Some(column), Some(data)) = (opens_on.upgrade(), from_address(address))
-                    {
-                        opened.open(&column, data);
+                    if let Some(column) = opens_on.upgrade() {
+                        opened.open(&column, Source::Address(address.into()));
                     }
                 }
                 Some(place) => {

@@ -4,6 +4,7 @@ mod fold;
 mod markdown;
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use gettextrs::gettext;
 use gtk::pango;
@@ -20,6 +21,7 @@ use crate::conversation::widgets::position::RowPosition;
 use crate::conversation::widgets::report::{AGENT, ReportCard};
 use crate::conversation::widgets::tags::Tags;
 use crate::conversation::widgets::text_surface::TextSurface;
+use crate::pictures::Source;
 use crate::wrap::wrap;
 use crate::{accessible, adaptive_pair, attached_text};
 use fold::Fold;
@@ -74,7 +76,9 @@ impl UserMessage {
         let mut commands = Vec::new();
         for part in &message.parts {
             match part {
-                Part::Image { data, .. } => pictures.push(context.pictures.button(data).upcast()),
+                Part::Image { data, .. } => {
+                    pictures.push(context.pictures.button(Source::Data(Arc::clone(data))).upcast());
+                }
                 Part::File { name, text } => files.push(file_chip(name, text).upcast()),
                 Part::Command(command) => commands.push(command),
                 // A report has its card.

@@ -177,7 +177,7 @@ impl RowWidget {
             }
             (Self::Details(block), RowKind::Segment { part, segment, .. }) => {
                 match pieces_of(entry, part, segment) {
-                    [Piece::Details(piece)] => block.update(piece),
+                    [Piece::Details(piece)] => block.update(piece, entry.is_live()),
                     _ => false,
                 }
             }

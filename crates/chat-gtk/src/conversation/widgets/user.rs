@@ -43,7 +43,7 @@ pub struct UserMessage {
     root: gtk::Widget,
     text: Option<Text>,
     /// Its text, where that is Markdown.
-    markdown: Option<Markdown>,
+    markdown: Option<Rc<Markdown>>,
     /// What folds a long one.
     fold: Option<Fold>,
     restore: Option<Restore>,
@@ -100,9 +100,9 @@ impl UserMessage {
                 report: None,
             };
         }
-        let markdown = said.map(|said| Markdown::new(said, context));
+        let markdown = said.map(|said| Rc::new(Markdown::new(said, context)));
         let (said, text) = bubble(if markdown.is_some() { "" } else { &text }, &chips);
-        if markdown.as_ref().is_some_and(Markdown::has_table) {
+        if markdown.as_ref().is_some_and(|markdown| markdown.has_table()) {
             said.set_halign(gtk::Align::Fill);
         }
         let shown = markdown.as_ref().map(|markdown| markdown.widget().clone().upcast());
@@ -111,7 +111,9 @@ impl UserMessage {
             if shown.parent().is_some() {
                 said.remove(&shown);
             }
-            let fold = Fold::new(&shown, &context.hold);
+            let more = markdown.clone().filter(|markdown| markdown.has_more());
+            let rest = more.map(|more| Box::new(move || more.draw_rest()) as Box<dyn FnOnce()>);
+            let fold = Fold::new(&shown, &context.hold, rest);
             said.prepend(fold.button());
             said.prepend(fold.widget());
             fold

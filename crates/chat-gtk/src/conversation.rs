@@ -329,6 +329,11 @@ impl Conversation {
     pub fn selected_text(&self) -> Option<String> {
         self.inner.selected_text()
     }
+    /// The version that was stepped to is not shown after all. Whether the keyboard is with nothing since then.
+    pub fn give_up_step(&self) -> bool {
+        self.inner.give_up_step()
+    }
+
 
     /// The same as Markdown: as it was written where all of a message is selected, else what reads the same. What is
     /// selected within a single block is its text.

@@ -229,6 +229,7 @@ impl ChatWidget {
         let without = self.editor_context.leave_behind(self.shown.project());
         self.show_chips();
         self.plan.start(fid, mode, self.editor_context.now(self.shown.project(), &without));
+            Some(session_requests::Output::KeyboardLost) => self.composer.field().focus(),
     }
 
     /// Makes a choice for the shown chat. That of a stored chat goes to the engine at once, that of a new one

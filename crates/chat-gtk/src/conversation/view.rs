@@ -309,6 +309,7 @@ impl Inner {
         transcript.find_stopped();
         transcript.join_continued();
         transcript.show_edits(&rows.context.edits);
+        transcript.hold_versions();
         let now = transcript.last();
         if now != *last {
             for index in [*last, now].into_iter().flatten() {
@@ -376,14 +377,21 @@ impl Inner {
         }
         self.root.set_focusable(false);
     }
+
+    /// The version that was stepped to is not shown after all. Whether the keyboard waited for its button.
+    pub(super) fn give_up_step(&self) -> bool {
+        let waited = self.step.take().is_some() && self.root.has_focus();
+        self.root.set_focusable(false);
+        waited
+    }
 }
 
-/// What opening a link means: an address outside, or what is a file of the project at this moment.
 /// What is said of where a link leads. A picture in its own address may have megabytes.
 fn named_address(address: &str) -> String {
     if is_picture_address(address) { gettext("Open Image") } else { visible_address(address) }
 }
 
+/// What opening a link means: an address outside, or what is a file of the project at this moment.
 fn opening(address: &str, files: &Files) -> Option<Output> {
     if is_safe_address(address) {
         return Some(Output::OpenLink(address.to_owned()));

@@ -206,11 +206,11 @@ impl RowWidget {
             }
             (Self::Footer(footer), RowKind::Footer) => {
                 footer.set_last(last);
-                footer.set_siblings(entry.siblings);
+                footer.set_siblings(entry.siblings, entry.is_held);
                 false
             }
             (Self::OwnLine(line), RowKind::OwnLine) => {
-                line.set_siblings(entry.siblings);
+                line.set_siblings(entry.siblings, entry.is_held);
                 false
             }
             (Self::Remark(label), RowKind::Remark) => {

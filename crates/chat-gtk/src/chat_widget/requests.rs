@@ -97,13 +97,7 @@ impl ChatWidget {
                 self.model.open_models();
                 self.regenerates = Some((fid, reply));
             }
-            Used::Edit(message) => {
-                // What is said instead is not for the reply to what was said.
-                if self.shown.is_busy() {
-                    self.stop();
-                }
-                self.requests.begin_edit(fid, message);
-            }
+            Used::Edit(message) => self.requests.begin_edit(fid, message),
             Used::CancelEdit(message) => {
                 self.conversation.end_edit(message);
                 self.composer.field().focus();

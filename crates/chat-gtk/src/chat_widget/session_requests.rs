@@ -193,7 +193,8 @@ impl SessionRequests {
         });
     }
 
-    /// Sends the edited version of a message, with the text of the command with which it begins.
+    /// Sends the edited version of a message, with the text of the command with which it begins. A reply that is being
+    /// written is stopped for it.
     pub(super) fn send_edit(
         &self,
         fid: Fid,
@@ -210,7 +211,10 @@ impl SessionRequests {
                 None => Ok(()),
             };
             let result = match attached {
-                Ok(()) => manager.messages().edit(&fid, message, request).await,
+                Ok(()) => {
+                    manager.sessions().stop_and_wait(&fid).await;
+                    manager.messages().edit(&fid, message, request).await
+                }
                 Err(error) => Err(error),
             };
             Msg::EditSent { fid, message, result }

@@ -361,10 +361,6 @@ impl SessionRequests {
                 self.handle.fail(Some(&fid), error);
                 None
             }
-            Msg::Forked { result: Ok(copy), .. } => Some(Output::Forked(copy)),
-            Msg::Deleted { fid, result: Ok(deleted) } => {
-                let deleted = DeletedInChat { fid, deleted };
-                self.handle.output(messages::Output::MessagesDeleted(deleted));
             // The conversation is told of the new branch, and gives its button the keyboard.
             Msg::BranchShown { result: Ok(true), .. } => None,
             Msg::BranchShown { fid, result } => {
@@ -376,6 +372,10 @@ impl SessionRequests {
                 let is_lost = shown == Some(&fid) && self.conversation.give_up_step();
                 is_lost.then_some(Output::KeyboardLost)
             }
+            Msg::Forked { result: Ok(copy), .. } => Some(Output::Forked(copy)),
+            Msg::Deleted { fid, result: Ok(deleted) } => {
+                let deleted = DeletedInChat { fid, deleted };
+                self.handle.output(messages::Output::MessagesDeleted(deleted));
                 None
             }
             Msg::Answered { fid, ask, result } => {
